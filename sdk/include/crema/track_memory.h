@@ -6,6 +6,9 @@
 #include <string_view>
 
 namespace crema {
+namespace internal {
+struct WorkFrame;
+}  // namespace internal
 
 /// Measures the RSS delta from here to the end of the scope (`/proc/self/statm`, proc(5)), under `name` below the
 /// section that is open. It is the whole process's: other threads' allocations are in it, memory that the allocator
@@ -20,9 +23,10 @@ class TrackMemory {
   TrackMemory& operator=(const TrackMemory&) = delete;
 
  private:
-  [[maybe_unused]] void* row_ = nullptr;           ///< where it is added up; null: not recorded
-  [[maybe_unused]] std::uint64_t generation_ = 0;  ///< tells the chunk from later ones in the same place
+  [[maybe_unused]] internal::WorkFrame* frame_ = nullptr;  ///< null: not recorded
+  [[maybe_unused]] std::uint64_t generation_ = 0;          ///< tells the chunk from later ones in the same place
   [[maybe_unused]] std::int64_t rss_start_bytes_ = 0;
+  [[maybe_unused]] int row_ = -1;
 };
 
 #ifdef CREMA_COMPILED_OUT

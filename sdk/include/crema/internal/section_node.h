@@ -30,10 +30,15 @@ struct SectionNode {
   SectionNode* next_expected = nullptr;   ///< the sibling that followed last time
   std::atomic<SectionNode*> first_child{nullptr};
   std::atomic<SectionNode*> next_sibling{nullptr};
+  SectionNode* last_child = nullptr;
   SectionNode* next_in_bucket = nullptr;
   std::atomic<std::uint64_t> failed{0};  ///< occurrences left by an exception
   std::atomic<std::int64_t> cpu_ns{-1};  ///< -1: never asked for
   std::int64_t cpu_start_ns = 0;
+  std::uint64_t self_ticks = 0;  ///< only in trees that other trees were merged into
+  std::int64_t row_ns = 0;       ///< scratch of the writer: the row's total, and its children's
+  std::int64_t row_children_ns = 0;
+  bool has_row = false;
   std::uint32_t depth = 0;
   std::uint32_t hash = 0;
 
