@@ -77,7 +77,7 @@ std::uint64_t EncodeChunk(const Recorder& recorder, const ChunkEnd& end, ChunkSt
   ledger.AppendMemory(line);
   ledger.AppendMetrics(line);
   ledger.AppendCuts(line);
-  line->Raw(",\"activities\":[]");
+  ledger.AppendActivities(line);
   line->FieldUnsigned("sections_dropped", dropped);
   ledger.AppendAttributes(line);
   line->Raw("}\n");

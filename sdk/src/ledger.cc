@@ -115,6 +115,22 @@ void Ledger::SetAttribute(std::string_view name, std::string_view value) noexcep
   row->value = Keep(value);
 }
 
+int Ledger::ActivityRowIndex(std::string_view label, std::string_view unit) noexcept {
+  label = CutOnCodePoint(label, kMaxNameBytes);
+  unit = CutOnCodePoint(unit, kMaxNameBytes);
+  ActivityRow* row = FindRow(&activities_, &expected_activity_,
+                             [&](const ActivityRow& other) { return other.label == label && other.unit == unit; });
+  if (row == nullptr && activities_.size() < kMostRows) {
+    row = activities_.Add();
+    if (row != nullptr) {
+      row->label = Keep(label);
+      row->unit = Keep(unit);
+    }
+  }
+  if (row == nullptr) ++dropped_;
+  return row == nullptr ? -1 : static_cast<int>(row - activities_.begin());
+}
+
 void Ledger::AddBytes(std::int64_t stored, std::int64_t uncompressed) noexcept {
   AddKnown(&bytes_read_, stored);
   AddKnown(&bytes_uncompressed_, uncompressed);
@@ -196,6 +212,10 @@ void Ledger::MergeTables(Ledger& other) noexcept {
     to->peak_bytes = std::max(to->peak_bytes, from.peak_bytes);
     to->count += from.count;
   }
+  for (const ActivityRow& from : other.activities_) {
+    const int to = ActivityRowIndex(from.label, from.unit);
+    if (to >= 0) AddActivity(to, from.value);
+  }
   AddBytes(other.bytes_read_, other.bytes_uncompressed_);
   SawRss(other.rss_peak_bytes_);
   dropped_ += other.dropped_;
@@ -208,6 +228,8 @@ void Ledger::Reset() noexcept {
   cuts_.Clear();
   memory_.Clear();
   attributes_.Clear();
+  activities_.Clear();
+  expected_activity_ = 0;
   expected_metric_ = 0;
   expected_cut_ = 0;
   bytes_read_ = -1;
@@ -254,6 +276,17 @@ void Ledger::AppendCuts(JsonLine* line) noexcept {
     line->String(row.name);
     line->Field("events", row.events);
     line->FieldNumber("weights", row.has_weights ? std::optional<double>(row.weights) : std::nullopt);
+    line->Raw("}");
+  });
+}
+
+void Ledger::AppendActivities(JsonLine* line) noexcept {
+  AppendRows("activities", &activities_, line, &dropped_, [&](const ActivityRow& row) {
+    line->Raw("{\"label\":");
+    line->String(row.label);
+    line->Key("unit");
+    line->String(row.unit);
+    line->FieldNumber("value", row.value);
     line->Raw("}");
   });
 }

@@ -46,6 +46,12 @@ struct AttributeRow {
   std::string_view value;
 };
 
+struct ActivityRow {
+  std::string_view label;
+  std::string_view unit;
+  double value = 0;
+};
+
 /// Sums of one chunk, or of one helper's part in it. Everything that finds no place is counted in `dropped`.
 class Ledger {
  public:
@@ -56,6 +62,9 @@ class Ledger {
   void AddMetric(std::string_view name, double value, std::string_view unit) noexcept;
   void AddCut(std::string_view name, std::int64_t events, const double* weights) noexcept;
   void SetAttribute(std::string_view name, std::string_view value) noexcept;
+  /// Index of the row of an activity; -1: no place.
+  int ActivityRowIndex(std::string_view label, std::string_view unit) noexcept;
+  void AddActivity(int row, double value) noexcept { activities_[static_cast<std::size_t>(row)].value += value; }
   void AddBytes(std::int64_t stored, std::int64_t uncompressed) noexcept;
   /// Index of the memory row of `name` below `prefix` (escaped, may be empty) and the section `parent`; -1: no place.
   int MemoryRowIndex(std::string_view prefix, const SectionNode* parent, std::string_view name) noexcept;
@@ -71,6 +80,7 @@ class Ledger {
   void AppendMemory(JsonLine* line) noexcept;
   void AppendMetrics(JsonLine* line) noexcept;
   void AppendCuts(JsonLine* line) noexcept;
+  void AppendActivities(JsonLine* line) noexcept;
   void AppendAttributes(JsonLine* line) noexcept;
 
   std::int64_t bytes_read() const noexcept { return bytes_read_; }                  ///< -1: never told
@@ -90,6 +100,8 @@ class Ledger {
   RowTable<CutRow> cuts_;
   RowTable<MemoryRow> memory_;
   RowTable<AttributeRow> attributes_;
+  RowTable<ActivityRow> activities_;
+  std::size_t expected_activity_ = 0;
   std::size_t expected_metric_ = 0;
   std::size_t expected_cut_ = 0;
   std::int64_t bytes_read_ = -1;

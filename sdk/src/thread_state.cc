@@ -135,6 +135,7 @@ void ThreadState::RaiseLanesPeak(std::int64_t lanes) noexcept {
 
 void ThreadState::Push(WorkFrame* frame) noexcept {
   frame->owner = this;
+  ++frame->uses;
   frame->outer = work;
   frame->outer_section = current.load(std::memory_order_relaxed);
   if (work == nullptr) outside_open.store(frame->outer_section, std::memory_order_release);

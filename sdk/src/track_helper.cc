@@ -72,6 +72,7 @@ TrackHelper::TrackHelper(const ChunkHandle& handle) noexcept {
   helper->chunk = handle.state;
   helper->generation = handle.generation;
   helper->section = handle.section;
+  helper->activity = nullptr;
   helper->inner_cpu_ns = helper->inner_wait_ns = 0;
   helper->wait_start_ns = thread->kernel.RunDelayNanoseconds(&recorder->descriptors);
   helper->cpu_start_ns = ThreadCpuNanoseconds();

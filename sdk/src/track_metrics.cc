@@ -62,6 +62,7 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   state->helper_cpu_ns = state->helper_scope_ns = state->helper_union_ns = 0;
   state->helper_wait_ns = 0;
   state->active_helpers = 0;
+  state->activity = nullptr;
   state->closed_elsewhere.store(false);
   for (std::size_t i = 0; i < chunk.attribute_count; ++i) {
     if (i < Chunk::kMaxAttributes) {

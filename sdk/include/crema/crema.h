@@ -8,6 +8,7 @@
 #include "crema/record_metric.h"            // IWYU pragma: export
 #include "crema/recorder.h"                 // IWYU pragma: export
 #include "crema/span.h"                     // IWYU pragma: export
+#include "crema/track_activity.h"           // IWYU pragma: export
 #include "crema/track_helper.h"             // IWYU pragma: export
 #include "crema/track_memory.h"             // IWYU pragma: export
 #include "crema/track_metrics.h"            // IWYU pragma: export
