@@ -68,7 +68,8 @@ std::uint64_t EncodeChunk(const Recorder& recorder, const ChunkEnd& end, ChunkSt
   line->Field("lanes_peak", state->lanes_peak.load());
   line->Raw(state->identity.text());
   line->FieldText("error", state->failed ? state->reason : std::string_view());
-  line->Raw(",\"columns\":null,\"sections\":[");
+  ledger.AppendColumns(line);
+  line->Raw(",\"sections\":[");
   std::size_t rows = 0;
   std::uint64_t dropped = ledger.sections().dropped() + state->helpers.sections().dropped();
   AppendSectionRows(ledger.sections().root(), SectionRows::kOwner, rate, line, &rows, &dropped);
@@ -80,6 +81,7 @@ std::uint64_t EncodeChunk(const Recorder& recorder, const ChunkEnd& end, ChunkSt
   ledger.AppendActivities(line);
   line->FieldUnsigned("sections_dropped", dropped);
   ledger.AppendAttributes(line);
+  ledger.AppendTrace(rate, state->start.ticks, line);
   line->Raw("}\n");
   return dropped;
 }

@@ -98,6 +98,19 @@ void Ledger::AddCut(std::string_view name, std::int64_t events, const double* we
   }
 }
 
+void Ledger::AddColumn(std::string_view name) noexcept {
+  if (!columns_.Add(CutOnCodePoint(name, kMaxNameBytes), &texts_)) ++dropped_;
+}
+
+void Ledger::AddTrace(const TraceRow& occurrence) noexcept {
+  TraceRow* row = trace_.size() < kMostTraced ? trace_.Add() : nullptr;
+  if (row == nullptr) {
+    ++trace_dropped_;
+  } else {
+    *row = occurrence;
+  }
+}
+
 void Ledger::SetAttribute(std::string_view name, std::string_view value) noexcept {
   name = CutOnCodePoint(name, kMaxNameBytes);
   value = CutOnCodePoint(value, kMaxErrorBytes);
@@ -218,6 +231,7 @@ void Ledger::MergeTables(Ledger& other) noexcept {
   }
   AddBytes(other.bytes_read_, other.bytes_uncompressed_);
   SawRss(other.rss_peak_bytes_);
+  trace_dropped_ += other.trace_dropped_;
   dropped_ += other.dropped_;
 }
 
@@ -229,6 +243,9 @@ void Ledger::Reset() noexcept {
   memory_.Clear();
   attributes_.Clear();
   activities_.Clear();
+  trace_.Clear();
+  trace_dropped_ = 0;
+  columns_.Clear();
   expected_activity_ = 0;
   expected_metric_ = 0;
   expected_cut_ = 0;
@@ -280,6 +297,24 @@ void Ledger::AppendCuts(JsonLine* line) noexcept {
   });
 }
 
+void Ledger::AppendColumns(JsonLine* line) noexcept {
+  line->Key("columns");
+  if (columns_.empty()) {
+    line->Raw("null");
+    return;
+  }
+  line->Raw("[");
+  for (const std::string_view name : columns_) {
+    if (line->size() > kRowsUpTo) {
+      ++dropped_;
+      continue;
+    }
+    if (line->text().back() != '[') line->Raw(",");
+    line->String(name);
+  }
+  line->Raw("]");
+}
+
 void Ledger::AppendActivities(JsonLine* line) noexcept {
   AppendRows("activities", &activities_, line, &dropped_, [&](const ActivityRow& row) {
     line->Raw("{\"label\":");
@@ -289,6 +324,29 @@ void Ledger::AppendActivities(JsonLine* line) noexcept {
     line->FieldNumber("value", row.value);
     line->Raw("}");
   });
+}
+
+void Ledger::AppendTrace(const TickRate& rate, std::uint64_t start_ticks, JsonLine* line) noexcept {
+  if (trace_.size() == 0 && trace_dropped_ == 0) return;
+  line->Key("trace");
+  line->Raw("[");
+  for (const TraceRow& occurrence : trace_) {
+    if (!occurrence.node->has_row || occurrence.start_ticks < start_ticks || line->size() > kRowsUpTo) {
+      ++trace_dropped_;
+      continue;
+    }
+    line->Raw(line->text().back() == '[' ? "[" : ",[");
+    line->Unsigned(occurrence.node->row);
+    line->Raw(",");
+    line->Integer(rate.Nanoseconds(occurrence.start_ticks - start_ticks));
+    line->Raw(",");
+    line->Integer(rate.Nanoseconds(occurrence.stop_ticks - occurrence.start_ticks));
+    line->Raw(",");
+    line->Integer(occurrence.tid);
+    line->Raw("]");
+  }
+  line->Raw("]");
+  line->FieldUnsigned("trace_dropped", trace_dropped_);
 }
 
 void Ledger::AppendAttributes(JsonLine* line) noexcept {

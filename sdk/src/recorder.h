@@ -12,6 +12,7 @@
 #include "crema/recorder.h"
 #include "kernel_readings.h"
 #include "log_file.h"
+#include "name_set.h"
 #include "section_tree.h"
 
 namespace crema {
@@ -28,6 +29,7 @@ struct Settings {
   std::optional<int> threads;
   double interval_seconds = 1;
   std::optional<std::int64_t> total_events;
+  bool trace = false;
   bool record_arguments = true;
 };
 
@@ -53,6 +55,8 @@ struct Recorder {
   std::atomic<SpanState*> process_span{nullptr};
 
   std::mutex mutex;
+  Arena file_names;
+  NameSet files;              ///< of which a `file` line was written
   SectionTree ended_threads;  ///< sections outside chunks, of threads that are gone
 };
 

@@ -104,6 +104,7 @@ ThreadContext* EnsureThreadContext() noexcept {
   thread->uncaught_exceptions =
       &reinterpret_cast<const ExceptionGlobals*>(abi::__cxa_get_globals())->uncaught_exceptions;
   thread->counter_is_clock = recorder->clock.counter_is_clock();
+  thread->traces = recorder->settings.trace;
   thread->thread = static_cast<std::uint64_t>(pthread_self());
   thread->tid = static_cast<std::int64_t>(syscall(SYS_gettid));
   thread->span = nullptr;
@@ -174,6 +175,11 @@ void ExitOutOfOrder(SectionNode* node, std::uint64_t start_ticks, std::uint64_t 
   AddOccurrence(node, now_ticks - start_ticks);
   context->current.store(node->parent, kRelaxed);
   CountMisuse("a section ended before the sections inside it: they were ended with it");
+}
+
+void TraceOccurrence(SectionNode* node, std::uint64_t start_ticks, std::uint64_t stop_ticks) noexcept {
+  auto* thread = static_cast<ThreadState*>(t_context);
+  if (thread->work != nullptr) thread->work->ledger.AddTrace({node, start_ticks, stop_ticks, thread->tid});
 }
 
 void AddSectionCpu(OpenSection section) noexcept {

@@ -49,7 +49,8 @@ struct ChunkState : WorkFrame {
   std::int64_t recorder_pid = 0;
   Instant start;
   std::uint32_t uncaught_exceptions = 0;
-  JsonLine identity;  ///< the fields that the `begin` and the `chunk` line share
+  JsonLine identity;      ///< the fields that the `begin` and the `chunk` line share
+  std::string_view file;  ///< in the ledger's texts
   std::int64_t events = -1;
   bool failed = false;
   std::string_view reason;  ///< in the ledger's texts
