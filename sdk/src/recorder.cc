@@ -118,6 +118,7 @@ void ForgetParent() noexcept {
   parent->log.Close();
   for (ThreadState* thread = parent->threads.load(); thread != nullptr; thread = thread->next) {
     thread->kernel.Close(&parent->descriptors);
+    thread->perf.Close(&parent->descriptors);
   }
   g_inherited = &parent->settings;
   g_recorder.store(nullptr);
