@@ -38,9 +38,8 @@ void EncodeBegin(const Recorder& recorder, ChunkState* state, JsonLine* line) no
 
 std::uint64_t EncodeChunk(const Recorder& recorder, const ChunkEnd& end, ChunkState* state, JsonLine* line) noexcept {
   Ledger& ledger = state->ledger;
-  const TickRate rate = recorder.clock.Rate(state->start, end.stop);
+  const TickRate& rate = end.rate;
   const std::int64_t start_ns = recorder.clock.UnixNanoseconds(state->start.monotonic_ns);
-  const std::int64_t duration_ns = rate.Nanoseconds(end.stop.ticks - state->start.ticks);
   const auto known = [](std::int64_t value) {
     return value < 0 ? std::optional<std::int64_t>() : std::optional<std::int64_t>(value);
   };
@@ -48,7 +47,7 @@ std::uint64_t EncodeChunk(const Recorder& recorder, const ChunkEnd& end, ChunkSt
   line->Raw("{\"type\":\"chunk\"");
   line->FieldUnsigned("chunk", state->number);
   line->Field("start_ns", start_ns);
-  line->Field("stop_ns", start_ns + duration_ns);
+  line->Field("stop_ns", start_ns + end.duration_ns);
   line->Key("status");
   line->Raw(state->failed ? "\"failed\"" : "\"ok\"");
   line->Field("events", known(state->events));

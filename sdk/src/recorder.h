@@ -18,6 +18,7 @@
 namespace crema {
 namespace internal {
 
+class ExitSummary;
 struct SpanState;
 struct ThreadState;
 
@@ -30,6 +31,7 @@ struct Settings {
   double interval_seconds = 1;
   std::optional<std::int64_t> total_events;
   bool trace = false;
+  bool summary = false;
   bool record_arguments = true;
 };
 
@@ -53,6 +55,8 @@ struct Recorder {
   std::atomic<std::int64_t> overhead_ns{0};
   std::atomic<ThreadState*> threads{nullptr};
   std::atomic<SpanState*> process_span{nullptr};
+
+  ExitSummary* summary = nullptr;  ///< null: none was asked for
 
   std::mutex mutex;
   Arena file_names;

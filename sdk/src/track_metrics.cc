@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "chunk_line.h"
+#include "exit_summary.h"
 #include "file_line.h"
 #include "recorder.h"
 #include "thread_state.h"
@@ -108,6 +109,8 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
     end.cpu_ns = Difference(cpu_stop_ns, state->cpu_start_ns, state->inner_cpu_ns);
   }
   end.wait_ns = Difference(wait_stop_ns, state->wait_start_ns, state->inner_wait_ns);
+  end.rate = recorder->clock.Rate(state->start, end.stop);
+  end.duration_ns = end.rate.Nanoseconds(end.stop.ticks - state->start.ticks);
   CloseSections(thread, *state, end.stop.ticks);
   state->ledger.SawRss(end.rss_stop_bytes.value_or(-1));
   thread->Pop(state);
@@ -129,6 +132,7 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   end.open_chunks = recorder->open_chunks.fetch_sub(1, std::memory_order_relaxed);
   recorder->chunks.fetch_add(1, std::memory_order_relaxed);
   if (state->failed) recorder->failed.fetch_add(1, std::memory_order_relaxed);
+  if (recorder->summary != nullptr) recorder->summary->Add(state, end);
   EncodeChunk(*recorder, end, state, &thread->line);
   Write(recorder, thread->line);
   if (state->ledger.dropped() != 0) recorder->dropped.fetch_add(state->ledger.dropped(), std::memory_order_relaxed);
