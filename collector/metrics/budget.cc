@@ -50,6 +50,11 @@ struct AttemptTotals {
   bool wait_known = true;
 };
 
+struct Totals {
+  AttemptTotals attempts;
+  FreeTime free;
+};
+
 void SortByTime(std::vector<Change>& changes) {
   const auto earlier = [](const Change& a, const Change& b) { return a.time_ns < b.time_ns; };
   if (!std::is_sorted(changes.begin(), changes.end(), earlier)) std::sort(changes.begin(), changes.end(), earlier);
@@ -89,19 +94,14 @@ struct Facts {
   }
 };
 
-AttemptTotals AddUpAttempts(const Facts& facts) {
-  AttemptTotals totals;
-  for (const AttemptRow& attempt : facts.attempts) {
-    const LaneTime lane = facts.LaneOf(attempt);
-    totals.compute += lane.compute_ns;
-    totals.cpu_wait += lane.cpu_wait_ns;
-    totals.blocked += lane.blocked_ns;
-    totals.joined += lane.joined_ns;
-    totals.failed += lane.failed_ns;
-    totals.unmeasured += lane.unmeasured_ns;
-    totals.wait_known = totals.wait_known && lane.wait_known;
-  }
-  return totals;
+void Add(const LaneTime& lane, AttemptTotals& totals) {
+  totals.compute += lane.compute_ns;
+  totals.cpu_wait += lane.cpu_wait_ns;
+  totals.blocked += lane.blocked_ns;
+  totals.joined += lane.joined_ns;
+  totals.failed += lane.failed_ns;
+  totals.unmeasured += lane.unmeasured_ns;
+  totals.wait_known = totals.wait_known && lane.wait_known;
 }
 
 /// The last moment from `from_ns` to `last_stop_ns` at which 90 % of the live cores were occupied, else kNever.
@@ -163,9 +163,10 @@ Int128& PartOf(int64_t time_ns, int64_t first_begin_ns, const Milestones& milest
   return total.idle;
 }
 
-FreeTime AddUpFreeTime(const Facts& facts, const Milestones& milestones) {
+/// Free and occupied together are the cores of every worker, and what it had beyond them.
+Totals AddUp(const Facts& facts, const Milestones& milestones) {
   const std::vector<std::vector<uint32_t>> attempts_of_worker = AttemptsOfWorkers(facts);
-  FreeTime total;
+  Totals totals;
   std::vector<Change> changes;
   for (size_t i = 0; i < facts.workers.size(); ++i) {
     const WorkerLife& worker = facts.workers[i];
@@ -174,6 +175,7 @@ FreeTime AddUpFreeTime(const Facts& facts, const Milestones& milestones) {
     for (uint32_t index : attempts_of_worker[i]) {
       const AttemptRow& attempt = facts.attempts[index];
       const LaneTime lane = facts.LaneOf(attempt);
+      Add(lane, totals.attempts);
       AddSpan(lane.inside.start_ns, lane.inside.stop_ns, lane.lanes, 0, changes);
       first_begin_ns = std::min(first_begin_ns, attempt.start_ns);
     }
@@ -185,13 +187,13 @@ FreeTime AddUpFreeTime(const Facts& facts, const Milestones& milestones) {
     Sweep(changes, [&](int64_t from_ns, int64_t to_ns, int64_t lanes, int64_t cores) {
       const Int128 free = Int128{cores} * kOneLane - lanes;
       if (free < -kLaneTolerance) {
-        total.oversubscribed += -free * (to_ns - from_ns);
+        totals.free.oversubscribed += -free * (to_ns - from_ns);
       } else if (free > 0) {
-        PartOf(from_ns, first_begin_ns, milestones, total) += free * (to_ns - from_ns);
+        PartOf(from_ns, first_begin_ns, milestones, totals.free) += free * (to_ns - from_ns);
       }
     });
   }
-  return total;
+  return totals;
 }
 
 std::optional<double> MeasureBalance(const Facts& facts, const Milestones& milestones) {
@@ -214,7 +216,9 @@ double LaneSeconds(Int128 lane_nanoseconds) {
   return static_cast<double>(lane_nanoseconds) / static_cast<double>(kOneLane) / 1e9;
 }
 
-std::vector<BudgetRow> MakeRows(const AttemptTotals& attempts, const FreeTime& free) {
+std::vector<BudgetRow> MakeRows(const Totals& totals) {
+  const AttemptTotals& attempts = totals.attempts;
+  const FreeTime& free = totals.free;
   constexpr std::string_view kWaiting = "Waiting in your code";
   constexpr std::string_view kIdle = "Idle";
   std::vector<BudgetRow> rows;
@@ -252,13 +256,13 @@ Budget ComputeBudget(const std::vector<AttemptRow>& attempts, const std::vector<
                      const RunWindow& run) {
   const Facts facts = {attempts, processes, helpers, workers, run};
   const Milestones milestones = FindMilestones(facts);
-  const FreeTime free = AddUpFreeTime(facts, milestones);
+  const Totals totals = AddUp(facts, milestones);
   Budget budget;
-  budget.rows = MakeRows(AddUpAttempts(facts), free);
+  budget.rows = MakeRows(totals);
   Int128 core_ns = 0;
   for (const WorkerLife& worker : workers) core_ns += Int128{worker.cores} * (worker.stop_ns - worker.start_ns);
   budget.core_seconds = Seconds(core_ns);
-  budget.oversubscribed_core_seconds = LaneSeconds(free.oversubscribed);
+  budget.oversubscribed_core_seconds = LaneSeconds(totals.free.oversubscribed);
   if (milestones.tail_start_ns != kNever) {
     budget.tail_start_ns = milestones.tail_start_ns;
     budget.tail_time = Seconds(milestones.last_stop_ns - milestones.tail_start_ns);

@@ -299,8 +299,8 @@ TEST(Budget, DoesNotOversubscribeWhereOneChunkStopsAsTheNextBegins) {
 
 TEST(Budget, TakesThirdsOfALaneForExactlyTheCoresTheyFill) {
   PlantedRun planted(30);
-  const uint32_t process = planted.AddProcess(0, 30, 4);
-  for (int i = 0; i < 3; ++i) planted.AddHelpers(planted.AddChunk(process, 0, 30), 10, 10, 10, 0);
+  const uint32_t process = planted.AddProcess(0, 30, 5);
+  for (int i = 0; i < 3; ++i) planted.AddHelpers(planted.AddChunk(process, 0, 30), 20, 20, 20, 0);
   const Budget budget = planted.Compute();
   EXPECT_EQ(budget.oversubscribed_core_seconds, 0);
   EXPECT_NEAR(Part(budget, "idle"), 0, 1e-8);

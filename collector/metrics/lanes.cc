@@ -11,21 +11,28 @@
 namespace crema {
 namespace {
 
-/// Ended attempts by process, then by start; the rest of the key makes the order one of the attempts themselves.
-std::vector<size_t> EndedInOrder(const std::vector<AttemptRow>& attempts) {
-  std::vector<size_t> order;
+struct Begin {
+  int64_t start_ns = 0;
+  size_t attempt = 0;
+};
+
+/// The ended attempts of each process by start; ties in an order that is of the attempts themselves.
+std::vector<std::vector<Begin>> EndedByProcess(const std::vector<AttemptRow>& attempts) {
+  std::vector<std::vector<Begin>> by_process;
   for (size_t i = 0; i < attempts.size(); ++i) {
-    if (HasEnded(attempts[i])) order.push_back(i);
+    if (!HasEnded(attempts[i])) continue;
+    if (attempts[i].process >= by_process.size()) by_process.resize(attempts[i].process + size_t{1});
+    by_process[attempts[i].process].push_back({attempts[i].start_ns, i});
   }
-  std::sort(order.begin(), order.end(), [&](size_t left, size_t right) {
-    const AttemptRow& a = attempts[left];
-    const AttemptRow& b = attempts[right];
-    if (a.process != b.process) return a.process < b.process;
-    if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
-    if (a.stop_ns() != b.stop_ns()) return a.stop_ns() < b.stop_ns();
-    return a.number < b.number;
-  });
-  return order;
+  for (std::vector<Begin>& begins : by_process) {
+    std::sort(begins.begin(), begins.end(), [&](const Begin& a, const Begin& b) {
+      if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
+      const AttemptRow& left = attempts[a.attempt];
+      const AttemptRow& right = attempts[b.attempt];
+      return left.duration_ns != right.duration_ns ? left.duration_ns < right.duration_ns : left.number < right.number;
+    });
+  }
+  return by_process;
 }
 
 }  // namespace
@@ -33,26 +40,20 @@ std::vector<size_t> EndedInOrder(const std::vector<AttemptRow>& attempts) {
 std::vector<uint32_t> AssignLanes(const std::vector<AttemptRow>& attempts) {
   using Busy = std::pair<int64_t, uint32_t>;  // until when, lane
   std::vector<uint32_t> lanes(attempts.size(), AttemptRow::kNone);
-  std::priority_queue<Busy, std::vector<Busy>, std::greater<>> busy;
-  std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> free;
-  uint32_t lane_count = 0;
-  uint32_t process = AttemptRow::kNone;
-  for (size_t i : EndedInOrder(attempts)) {
-    const AttemptRow& attempt = attempts[i];
-    if (attempt.process != process) {
-      process = attempt.process;
-      busy = {};
-      free = {};
-      lane_count = 0;
+  for (const std::vector<Begin>& begins : EndedByProcess(attempts)) {
+    std::priority_queue<Busy, std::vector<Busy>, std::greater<>> busy;
+    std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> free;
+    uint32_t lane_count = 0;
+    for (const Begin& begin : begins) {
+      while (!busy.empty() && busy.top().first <= begin.start_ns) {
+        free.push(busy.top().second);
+        busy.pop();
+      }
+      if (free.empty()) free.push(lane_count++);
+      lanes[begin.attempt] = free.top();
+      busy.emplace(attempts[begin.attempt].stop_ns(), free.top());
+      free.pop();
     }
-    while (!busy.empty() && busy.top().first <= attempt.start_ns) {
-      free.push(busy.top().second);
-      busy.pop();
-    }
-    if (free.empty()) free.push(lane_count++);
-    lanes[i] = free.top();
-    free.pop();
-    busy.emplace(attempt.stop_ns(), lanes[i]);
   }
   return lanes;
 }

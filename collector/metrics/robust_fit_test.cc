@@ -51,6 +51,13 @@ TEST(RobustFit, FindsTheSlopeWhenAllButTheLastChunkOfEachFileAreEqual) {
   EXPECT_NEAR(fit.fixed_seconds, 0.125, 1e-9);
 }
 
+TEST(RobustFit, WeighsSizesByTheirChunks) {
+  std::vector<ChunkPoint> points;
+  for (int i = 0; i < 100; ++i) points.insert(points.end(), {{1000, 1}, {2000, 2}});
+  for (int i = 0; i < 30; ++i) points.push_back({3000.0 + i, 60});  // many sizes, few chunks, all of them odd
+  EXPECT_NEAR(FitDuration(points).seconds_per_event, 1e-3, 1e-12);
+}
+
 TEST(RobustFit, GroupsManySizesWithoutLosingTheLine) {
   std::mt19937 random(11);
   const RobustFit fit = FitDuration(LineWithNoise(200000, 0.5, 2e-4, 0.5, random));

@@ -65,14 +65,15 @@ std::optional<Interval> SlopeOf(const std::vector<BinPoint>& points) {
   std::sort(slopes.begin(), slopes.end());
   const double count = static_cast<double>(slopes.size());
   const double n = static_cast<double>(points.size());
-  // Ranks (N -+ z sigma) / 2 of the N slopes, sigma^2 the variance of Kendall's S.
+  // From rank M1 = (N - z sigma) / 2 to rank M2 + 1 = (N + z sigma) / 2 + 1 of the N slopes, sigma^2 the variance of
+  // Kendall's S; `at` counts from 0.
   const double reach = kTwoSided95 * std::sqrt(n * (n - 1) * (2 * n + 5) / 18);
   const auto at = [&](double rank) {
     return slopes[static_cast<size_t>(std::clamp(std::round(rank), 0.0, count - 1))];
   };
   const size_t half = slopes.size() / 2;
   const double middle = slopes.size() % 2 == 1 ? slopes[half] : (slopes[half - 1] + slopes[half]) / 2;
-  return Interval{middle, at((count - reach) / 2), at((count + reach) / 2 - 1)};
+  return Interval{middle, at((count - reach) / 2 - 1), at((count + reach) / 2)};
 }
 
 std::optional<RssSlope> SlopeOfProcess(std::vector<Reading>& readings, uint32_t process) {

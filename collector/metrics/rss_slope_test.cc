@@ -62,6 +62,16 @@ TEST(RssSlope, ForgetsTheGrowthOfTheFirstTenth) {
   EXPECT_EQ(slope->slope, 0);
 }
 
+TEST(RssSlope, IsSensMedianWithHisIntervalOnGrowingSteps) {
+  // Squares of 4 to 39: the slope between i and j is i + j, so the 630 slopes can be counted: 39 is the 243rd, 47 the
+  // 388th.
+  const auto slope = LargestRssSlope(Chunks(0, 40, [](uint32_t n) { return n * n; }));
+  ASSERT_TRUE(slope.has_value());
+  EXPECT_NEAR(slope->slope, 43 * kPage / 2, 1e-6);
+  EXPECT_NEAR(slope->low, 39 * kPage / 2, 1e-6);
+  EXPECT_NEAR(slope->high, 47 * kPage / 2, 1e-6);
+}
+
 TEST(RssSlope, NeedsTwentyChunksInOneProcess) {
   std::vector<AttemptRow> attempts = Chunks(0, 19, [](uint32_t n) { return 100 + n; });
   const std::vector<AttemptRow> others = Chunks(1, 19, [](uint32_t n) { return 100 + n; });

@@ -84,13 +84,14 @@ void JudgeDurations(const std::vector<AttemptRow>& attempts, const std::vector<H
   const double first_quartile = ExactQuantile(ordered, 0.25);
   const double third_quartile = ExactQuantile(ordered, 0.75);
   const double fence = third_quartile + kInterquartileRanges * (third_quartile - first_quartile);
-  const Parts usual_shares = MedianShares(attempts, helpers, judged);
+  std::optional<Parts> usual_shares;  // wanted for stragglers only
   for (size_t k = 0; k < judged.size(); ++k) {
     const double predicted = dataset.fit.Predict(points[k].events);
     if (residuals[k] <= fence || points[k].seconds <= kLeastOfPrediction * predicted) continue;
     ++dataset.stragglers;
     ++*findings.straggler_chunks;
-    const StragglerReason reason = ReasonOf(attempts[judged[k]], helpers, usual_shares, predicted);
+    if (!usual_shares.has_value()) usual_shares = MedianShares(attempts, helpers, judged);
+    const StragglerReason reason = ReasonOf(attempts[judged[k]], helpers, *usual_shares, predicted);
     findings.stragglers.push_back({judged[k], predicted, reason});
   }
 }

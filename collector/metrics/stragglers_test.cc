@@ -145,6 +145,16 @@ TEST(Stragglers, NameWhatTheExcessWasSpentOn) {
   EXPECT_EQ(reason(nothing_known), "unknown");
 }
 
+TEST(Stragglers, BlameWhatGrewNotWhatIsLargest) {
+  std::vector<AttemptRow> attempts = OrdinaryChunks(40);
+  attempts.push_back(Chunk(0, 48000, 12));  // predicted: 5 s, 4 of them CPU
+  attempts.back().cpu_ns = Ns(6);
+  attempts.back().cpu_wait_ns = Ns(0.5);
+  const StragglerFindings findings = FindStragglers(attempts, {}, {0});
+  ASSERT_EQ(findings.stragglers.size(), 1u);
+  EXPECT_EQ(ToString(findings.stragglers[0].reason), "blocked");
+}
+
 TEST(Stragglers, AreTheSameWhateverTheOrderOfTheRows) {
   std::vector<AttemptRow> attempts = OrdinaryChunks(300);
   for (size_t i = 0; i < attempts.size(); i += 50) attempts[i].duration_ns = Ns(9);

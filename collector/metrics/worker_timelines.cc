@@ -12,7 +12,9 @@ namespace {
 
 using ByWorker = std::map<std::string, Timeline>;
 
-constexpr size_t kMostOpenChunkPoints = 2000;  // more than a screen has columns
+// A screen has fewer columns than 2,000 points.
+constexpr size_t kMostCountedChunks = 1000;
+constexpr int64_t kMostSlices = 2000;
 
 double SecondsSince(const RunWindow& run, int64_t time_ns) { return static_cast<double>(time_ns - run.start_ns) / 1e9; }
 
@@ -94,45 +96,54 @@ Timeline DrawLastSeen(const WorkerLife& worker, const ProcessRow& process, const
   return timeline;
 }
 
-/// The means of a step function that begins and ends at 0 over equal slices from its first to its last point.
-Timeline MeansOfSlices(const Timeline& exact, size_t slices) {
-  const double start = exact.front().seconds;
-  const double width = (exact.back().seconds - start) / static_cast<double>(slices);
-  Timeline means;
-  size_t next = 0;
-  double value = 0;
-  for (size_t slice = 0; slice < slices; ++slice) {
-    const double from = start + width * static_cast<double>(slice);
-    const double to = slice + 1 == slices ? exact.back().seconds : start + width * static_cast<double>(slice + 1);
-    double integral = 0;
-    double now = from;
-    for (; next < exact.size() && exact[next].seconds < to; ++next) {
-      integral += value * (exact[next].seconds - now);
-      now = exact[next].seconds;
-      value = exact[next].value;
-    }
-    integral += value * (to - now);
-    AddOnChange(from, integral / (to - from), means);
+/// The exact number of open chunks of one worker.
+Timeline CountOpen(const WorkerLife& worker, const std::vector<AttemptInterval>& intervals, const RunWindow& run) {
+  std::vector<std::pair<int64_t, int64_t>> steps = {{worker.start_ns, 0}};
+  for (const AttemptInterval& interval : intervals) {
+    steps.emplace_back(interval.start_ns, 1);
+    steps.emplace_back(interval.stop_ns, -1);
   }
-  AddOnChange(exact.back().seconds, 0, means);
-  return means;
+  return Accumulate(std::move(steps), run);
+}
+
+/// The mean number of open chunks of one worker in equal slices of its life.
+Timeline CountOpenInSlices(const WorkerLife& worker, const std::vector<AttemptInterval>& intervals,
+                           const RunWindow& run) {
+  const int64_t slices = std::min(kMostSlices, worker.stop_ns - worker.start_ns);
+  const int64_t width_ns = (worker.stop_ns - worker.start_ns + slices - 1) / slices;
+  std::vector<int64_t> open_ns(static_cast<size_t>(slices), 0);
+  for (const AttemptInterval& interval : intervals) {
+    for (int64_t from_ns = interval.start_ns; from_ns < interval.stop_ns;) {
+      const int64_t slice = (from_ns - worker.start_ns) / width_ns;
+      const int64_t to_ns = std::min(interval.stop_ns, worker.start_ns + (slice + 1) * width_ns);
+      open_ns[static_cast<size_t>(slice)] += to_ns - from_ns;
+      from_ns = to_ns;
+    }
+  }
+  Timeline timeline;
+  for (int64_t slice = 0; slice < slices; ++slice) {
+    const int64_t from_ns = worker.start_ns + slice * width_ns;
+    const int64_t to_ns = std::min(from_ns + width_ns, worker.stop_ns);
+    if (from_ns >= to_ns) break;  // the width is rounded up
+    const double mean = static_cast<double>(open_ns[static_cast<size_t>(slice)]) / static_cast<double>(to_ns - from_ns);
+    AddOnChange(SecondsSince(run, from_ns), mean, timeline);
+  }
+  AddOnChange(SecondsSince(run, worker.stop_ns), 0, timeline);
+  return timeline;
 }
 
 std::optional<ByWorker> DrawOpenChunks(const std::vector<WorkerLife>& workers, const std::vector<AttemptRow>& attempts,
                                        const std::vector<ProcessRow>& processes, const RunWindow& run) {
-  std::vector<std::vector<std::pair<int64_t, int64_t>>> steps(processes.size());
+  std::vector<std::vector<AttemptInterval>> intervals(processes.size());
   for (const AttemptRow& attempt : attempts) {
     const AttemptInterval interval = IntervalOf(attempt, processes);
-    const int64_t start_ns = run.Clip(interval.start_ns);
-    const int64_t stop_ns = run.Clip(interval.stop_ns);
-    if (start_ns >= stop_ns) continue;
-    steps[attempt.process].emplace_back(start_ns, 1);
-    steps[attempt.process].emplace_back(stop_ns, -1);
+    const AttemptInterval inside = {run.Clip(interval.start_ns), run.Clip(interval.stop_ns)};
+    if (inside.start_ns < inside.stop_ns) intervals[attempt.process].push_back(inside);
   }
   return DrawEach(workers, processes, [&](const WorkerLife& worker, const ProcessRow&) {
-    steps[worker.process].emplace_back(worker.start_ns, 0);
-    const Timeline exact = Accumulate(std::move(steps[worker.process]), run);
-    return exact.size() <= kMostOpenChunkPoints ? exact : MeansOfSlices(exact, kMostOpenChunkPoints);
+    const std::vector<AttemptInterval>& of_worker = intervals[worker.process];
+    const bool few = of_worker.size() <= kMostCountedChunks;
+    return few ? CountOpen(worker, of_worker, run) : CountOpenInSlices(worker, of_worker, run);
   });
 }
 
