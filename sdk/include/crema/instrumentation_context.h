@@ -1,0 +1,65 @@
+// BaseInstrumentationContext: what users derive their own guards from.
+#ifndef CREMA_INSTRUMENTATION_CONTEXT_H_
+#define CREMA_INSTRUMENTATION_CONTEXT_H_
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <string_view>
+
+#include "crema/internal/section_node.h"
+#include "crema/record_metric.h"
+#include "crema/track_section.h"
+
+namespace crema {
+
+/// A section with hooks: the derived class's constructor runs after it began, its destructor before it ends, and both
+/// may record metrics of the chunk. When recording is off it costs what a section costs, and `recording()` is false.
+///
+///     class TrackAllocations : public crema::BaseInstrumentationContext {
+///      public:
+///       explicit TrackAllocations(std::string_view name) : BaseInstrumentationContext(name), before_(Allocations()) {}
+///       ~TrackAllocations() { RecordMetric("allocations", Allocations() - before_, "count"); }
+///       ...
+///
+/// A derived class's hooks are the user's code: crema neither catches nor causes exceptions in them.
+class BaseInstrumentationContext {
+ public:
+  BaseInstrumentationContext(const BaseInstrumentationContext&) = delete;
+  BaseInstrumentationContext& operator=(const BaseInstrumentationContext&) = delete;
+
+ protected:
+  explicit BaseInstrumentationContext(std::string_view name) noexcept
+      : section_(name),
+#ifndef CREMA_COMPILED_OUT
+        recording_(internal::Recording()),
+#endif
+        start_ns_(recording_ ? internal::MonotonicNanoseconds() : 0),
+        uncaught_exceptions_(std::uncaught_exceptions()) {
+  }
+  ~BaseInstrumentationContext() = default;
+
+  /// Whether anything that is measured here will be kept.
+  bool recording() const noexcept { return recording_; }
+  /// Since the context began; zero when recording is off.
+  std::chrono::nanoseconds elapsed() const noexcept {
+    return std::chrono::nanoseconds(recording_ ? internal::MonotonicNanoseconds() - start_ns_ : 0);
+  }
+  /// In the destructor: whether the scope is being left by an exception.
+  bool failed() const noexcept { return std::uncaught_exceptions() > uncaught_exceptions_; }
+  /// As `crema::RecordMetric`.
+  template <class Value>
+  void RecordMetric(std::string_view name, Value value, std::string_view unit = {}) const noexcept {
+    if (recording_) crema::RecordMetric(name, value, unit);
+  }
+
+ private:
+  TrackSection section_;
+  bool recording_ = false;
+  std::int64_t start_ns_;
+  int uncaught_exceptions_;
+};
+
+}  // namespace crema
+
+#endif  // CREMA_INSTRUMENTATION_CONTEXT_H_

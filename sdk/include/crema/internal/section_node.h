@@ -1,0 +1,148 @@
+// The section path between enter and exit: one tree of paths per thread, no lock, no allocation, no system call.
+#ifndef CREMA_INTERNAL_SECTION_NODE_H_
+#define CREMA_INTERNAL_SECTION_NODE_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "crema/internal/platform.h"
+
+namespace crema {
+namespace internal {
+
+/// One section path of one thread. Only the owning thread writes; the sampler reads the atomics, so they are relaxed.
+/// Names are matched by content, but first against the child that followed last time: in a loop that is always right.
+struct SectionNode {
+  std::atomic<std::uint64_t> start_ticks{0};
+  std::atomic<std::uint64_t> count{0};
+  std::atomic<std::uint64_t> total_ticks{0};
+  std::atomic<std::uint64_t> min_ticks{UINT64_MAX};
+  std::atomic<std::uint64_t> max_ticks{0};
+  SectionNode* parent = nullptr;
+  SectionNode** cursor = nullptr;         ///< where the child expected next is noted; points into this node or a child
+  std::uint32_t uncaught_exceptions = 0;  ///< of the thread, when the section was entered
+  std::uint32_t name_length = 0;
+
+  SectionNode* first_expected = nullptr;  ///< the child that came first last time
+  SectionNode* next_expected = nullptr;   ///< the sibling that followed last time
+  std::atomic<SectionNode*> first_child{nullptr};
+  std::atomic<SectionNode*> next_sibling{nullptr};
+  SectionNode* last_child = nullptr;
+  SectionNode* next_in_bucket = nullptr;
+  std::atomic<std::uint64_t> failed{0};  ///< occurrences left by an exception
+  std::atomic<std::int64_t> cpu_ns{-1};  ///< -1: never asked for
+  std::int64_t cpu_start_ns = 0;
+  std::uint64_t self_ticks = 0;  ///< only in trees that other trees were merged into
+  std::int64_t row_ns = 0;       ///< scratch of the writer: the row's total, and its children's
+  std::int64_t row_children_ns = 0;
+  bool has_row = false;
+  std::uint32_t row = 0;  ///< scratch of the writer: its place among the rows
+  std::uint32_t depth = 0;
+  std::uint32_t hash = 0;
+
+  /// The name's bytes follow the node in the same allocation.
+  const char* name() const { return reinterpret_cast<const char*>(this + 1); }
+};
+
+/// What a guard needs of its thread.
+struct ThreadContext {
+  std::atomic<SectionNode*> current{nullptr};  ///< innermost open section, or the root of the tree in use
+  /// The thread's count of exceptions in flight, inside the C++ runtime's `__cxa_eh_globals` (Itanium C++ ABI 2.2.2).
+  const unsigned int* uncaught_exceptions = nullptr;
+  bool counter_is_clock = false;  ///< the tick counter is invariant, so that it may measure
+  bool traces = false;            ///< every occurrence is kept, not only the sums
+};
+
+enum Mode : std::uint8_t { kModeUndecided = 0, kModeOff = 1, kModeOn = 2 };
+
+extern std::atomic<std::uint8_t> g_mode;
+extern CREMA_THREAD_LOCAL ThreadContext* t_context;
+
+/// Reads the environment once; true if recording is on afterwards.
+bool DecideMode() noexcept;
+/// Makes the calling thread known; nullptr while the thread or the process is being torn down.
+ThreadContext* EnsureThreadContext() noexcept;
+/// The child of `parent` with this name, created if need be; nullptr beyond the limits of depth and number of paths.
+SectionNode* FindOrAddChild(ThreadContext* context, SectionNode* parent, std::string_view name) noexcept;
+/// Closes a section that is not the innermost open one of its thread.
+void ExitOutOfOrder(SectionNode* node, std::uint64_t start_ticks, std::uint64_t now_ticks) noexcept;
+/// Trace mode: keeps one occurrence.
+void TraceOccurrence(SectionNode* node, std::uint64_t start_ticks, std::uint64_t stop_ticks) noexcept;
+/// CLOCK_THREAD_CPUTIME_ID in ns, or -1.
+std::int64_t ThreadCpuNanoseconds() noexcept;
+
+/// A relaxed load and a branch when recording is off.
+CREMA_ALWAYS_INLINE bool Recording() noexcept {
+  const std::uint8_t mode = g_mode.load(std::memory_order_relaxed);
+  if (CREMA_LIKELY(mode == kModeOn)) return true;
+  return mode == kModeUndecided && DecideMode();
+}
+
+CREMA_ALWAYS_INLINE std::uint64_t Ticks(const ThreadContext* context) noexcept {
+  if (CREMA_LIKELY(context->counter_is_clock)) return CounterTicks();
+  return static_cast<std::uint64_t>(MonotonicNanoseconds());
+}
+
+/// An open section, as its guard remembers it.
+struct OpenSection {
+  SectionNode* node = nullptr;
+  std::uint64_t start_ticks = 0;
+};
+
+CREMA_ALWAYS_INLINE OpenSection EnterSection(std::string_view name) noexcept {
+  ThreadContext* context = t_context;
+  if (CREMA_UNLIKELY(context == nullptr)) {
+    context = EnsureThreadContext();
+    if (context == nullptr) return {};
+  }
+  SectionNode* parent = context->current.load(std::memory_order_relaxed);
+  SectionNode* node = *parent->cursor;
+  if (CREMA_UNLIKELY(node->name_length != name.size() || std::memcmp(node->name(), name.data(), name.size()) != 0)) {
+    node = FindOrAddChild(context, parent, name);
+    if (node == nullptr) return {};
+  }
+  parent->cursor = &node->next_expected;
+  node->cursor = &node->first_expected;
+  node->uncaught_exceptions = *context->uncaught_exceptions;
+  context->current.store(node, std::memory_order_relaxed);
+  const std::uint64_t start = Ticks(context);
+  node->start_ticks.store(start, std::memory_order_relaxed);
+  return {node, start};
+}
+
+/// Adds the thread's CPU time since the section was entered. Call it before `ExitSection`.
+void AddSectionCpu(OpenSection section) noexcept;
+
+CREMA_ALWAYS_INLINE void AddOccurrence(SectionNode* node, std::uint64_t ticks) noexcept {
+  constexpr auto kRelaxed = std::memory_order_relaxed;
+  node->count.store(node->count.load(kRelaxed) + 1, kRelaxed);
+  node->total_ticks.store(node->total_ticks.load(kRelaxed) + ticks, kRelaxed);
+  if (ticks < node->min_ticks.load(kRelaxed)) node->min_ticks.store(ticks, kRelaxed);
+  if (ticks > node->max_ticks.load(kRelaxed)) node->max_ticks.store(ticks, kRelaxed);
+}
+
+CREMA_ALWAYS_INLINE void ExitSection(OpenSection section) noexcept {
+  constexpr auto kRelaxed = std::memory_order_relaxed;
+  ThreadContext* context = t_context;
+  SectionNode* node = section.node;
+  const std::uint64_t now = CREMA_LIKELY(context != nullptr) ? Ticks(context) : 0;
+  if (CREMA_UNLIKELY(context == nullptr || context->current.load(kRelaxed) != node ||
+                     node->start_ticks.load(kRelaxed) != section.start_ticks)) {
+    ExitOutOfOrder(node, section.start_ticks, now);
+    return;
+  }
+  AddOccurrence(node, now - section.start_ticks);
+  if (CREMA_UNLIKELY(*context->uncaught_exceptions > node->uncaught_exceptions)) {
+    node->failed.store(node->failed.load(kRelaxed) + 1, kRelaxed);
+  }
+  context->current.store(node->parent, kRelaxed);
+  if (CREMA_UNLIKELY(context->traces)) TraceOccurrence(node, section.start_ticks, now);
+}
+
+}  // namespace internal
+}  // namespace crema
+
+#endif  // CREMA_INTERNAL_SECTION_NODE_H_

@@ -1,0 +1,10 @@
+// The SDK's version.
+#ifndef CREMA_VERSION_H_
+#define CREMA_VERSION_H_
+
+#define CREMA_VERSION_MAJOR 0
+#define CREMA_VERSION_MINOR 1
+#define CREMA_VERSION_PATCH 0
+#define CREMA_VERSION_STRING "0.1.0"
+
+#endif  // CREMA_VERSION_H_

@@ -1,0 +1,42 @@
+#include "calibration.h"
+
+#include <algorithm>
+#include <memory>
+#include <new>
+
+#include "recorder.h"
+#include "section_tree.h"
+#include "thread_state.h"
+
+namespace crema {
+namespace internal {
+
+void Calibrate(Recorder* recorder) noexcept {
+  constexpr int kRounds = 4;
+  constexpr int kSectionsPerRound = 64;
+  const std::unique_ptr<ThreadState> thread(new (std::nothrow) ThreadState());
+  if (thread == nullptr) return;
+  const unsigned int no_exceptions = 0;
+  thread->uncaught_exceptions = &no_exceptions;
+  thread->counter_is_clock = recorder->clock.counter_is_clock();
+  thread->current.store(thread->outside.root());
+  ThreadContext* const saved = t_context;
+  t_context = thread.get();
+  // The least of some rounds: the first fills the caches, any may be interrupted.
+  recorder->section_cost_ns = recorder->reading_cost_ns = INT64_MAX;
+  for (int round = 0; round < kRounds; ++round) {
+    const std::int64_t start_ns = MonotonicNanoseconds();
+    for (int i = 0; i < kSectionsPerRound; ++i) ExitSection(EnterSection("calibration"));
+    const std::int64_t middle_ns = MonotonicNanoseconds();
+    thread->kernel.RssBytes(&recorder->descriptors);
+    thread->kernel.RssBytes(&recorder->descriptors);
+    const std::int64_t stop_ns = MonotonicNanoseconds();
+    recorder->section_cost_ns = std::min(recorder->section_cost_ns, (middle_ns - start_ns) / kSectionsPerRound);
+    recorder->reading_cost_ns = std::min(recorder->reading_cost_ns, stop_ns - middle_ns);
+  }
+  t_context = saved;
+  thread->kernel.Close(&recorder->descriptors);
+}
+
+}  // namespace internal
+}  // namespace crema

@@ -1,0 +1,90 @@
+#include "chunk_line.h"
+
+#include <algorithm>
+
+#include "span_state.h"
+
+namespace crema {
+namespace internal {
+
+void EncodeIdentity(const Recorder& recorder, const ThreadState& thread, const Chunk& chunk,
+                    ChunkState* state) noexcept {
+  JsonLine& line = state->identity;
+  line.Clear();
+  line.FieldUnsigned("thread", thread.thread);
+  line.Field("tid", thread.tid);
+  line.FieldText("dataset", CutOnCodePoint(chunk.dataset, kMaxPathBytes));
+  line.FieldText("file", CutOnCodePoint(chunk.file, kMaxPathBytes));
+  line.FieldText("tree", CutOnCodePoint(chunk.tree, kMaxPathBytes));
+  line.Field("entry_start", chunk.entry_start);
+  line.Field("entry_stop", chunk.entry_stop);
+  const std::string_view span = InnermostSpanPath(recorder, thread);
+  std::string_view pass = CutOnCodePoint(chunk.pass, kMaxPathBytes);
+  if (pass.empty()) pass = recorder.settings.pass;
+  if (pass.empty()) pass = span;
+  line.FieldText("pass", pass);
+  line.FieldText("span", span);
+}
+
+void EncodeBegin(const Recorder& recorder, ChunkState* state, JsonLine* line) noexcept {
+  line->Clear();
+  line->Raw("{\"type\":\"begin\"");
+  line->FieldUnsigned("chunk", state->number);
+  line->Field("time_ns", recorder.clock.UnixNanoseconds(state->start.monotonic_ns));
+  line->Raw(state->identity.text());
+  state->ledger.AppendAttributes(line);
+  line->Raw("}\n");
+}
+
+std::uint64_t EncodeChunk(const Recorder& recorder, const ChunkEnd& end, ChunkState* state, JsonLine* line) noexcept {
+  Ledger& ledger = state->ledger;
+  const TickRate rate = recorder.clock.Rate(state->start, end.stop);
+  const std::int64_t start_ns = recorder.clock.UnixNanoseconds(state->start.monotonic_ns);
+  const std::int64_t duration_ns = rate.Nanoseconds(end.stop.ticks - state->start.ticks);
+  const auto known = [](std::int64_t value) {
+    return value < 0 ? std::optional<std::int64_t>() : std::optional<std::int64_t>(value);
+  };
+  line->Clear();
+  line->Raw("{\"type\":\"chunk\"");
+  line->FieldUnsigned("chunk", state->number);
+  line->Field("start_ns", start_ns);
+  line->Field("stop_ns", start_ns + duration_ns);
+  line->Key("status");
+  line->Raw(state->failed ? "\"failed\"" : "\"ok\"");
+  line->Field("events", known(state->events));
+  line->Field("bytes_read", known(ledger.bytes_read()));
+  line->Field("bytes_uncompressed", known(ledger.bytes_uncompressed()));
+  line->Field("cpu_ns", end.cpu_ns);
+  line->Field("helper_cpu_ns", state->helper_cpu_ns);
+  line->Field("cpu_wait_ns", end.wait_ns);
+  line->Field("helper_wait_ns", state->helper_wait_ns);
+  line->Field("helper_scope_ns", state->helper_scope_ns);
+  line->Field("helper_union_ns", state->helper_union_ns);
+  line->Field("rss_start_bytes", state->rss_start_bytes);
+  line->Field("rss_stop_bytes", end.rss_stop_bytes);
+  line->Field("rss_peak_bytes", known(ledger.rss_peak_bytes()));
+  line->Field("io_read_bytes", end.io_read_bytes);
+  line->Field("open_chunks", end.open_chunks);
+  line->Field("lanes_peak", state->lanes_peak.load());
+  line->Raw(state->identity.text());
+  line->FieldText("error", state->failed ? state->reason : std::string_view());
+  ledger.AppendColumns(line);
+  line->Raw(",\"sections\":[");
+  std::size_t rows = 0;
+  std::uint64_t dropped = ledger.sections().dropped() + state->helpers.sections().dropped();
+  AppendSectionRows(ledger.sections().root(), SectionRows::kOwner, rate, line, &rows, &dropped);
+  AppendSectionRows(state->helpers.sections().root(), SectionRows::kHelper, rate, line, &rows, &dropped);
+  line->Raw("]");
+  ledger.AppendMemory(line);
+  ledger.AppendMetrics(line);
+  ledger.AppendCuts(line);
+  ledger.AppendActivities(line);
+  line->FieldUnsigned("sections_dropped", dropped);
+  ledger.AppendAttributes(line);
+  ledger.AppendTrace(rate, state->start.ticks, line);
+  line->Raw("}\n");
+  return dropped;
+}
+
+}  // namespace internal
+}  // namespace crema

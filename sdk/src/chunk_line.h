@@ -1,0 +1,38 @@
+// The `begin` and the `chunk` line.
+#ifndef CREMA_SRC_CHUNK_LINE_H_
+#define CREMA_SRC_CHUNK_LINE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "clock.h"
+#include "crema/chunk.h"
+#include "recorder.h"
+#include "thread_state.h"
+#include "work_frame.h"
+
+namespace crema {
+namespace internal {
+
+/// What was read when a chunk ended.
+struct ChunkEnd {
+  Instant stop;
+  std::optional<std::int64_t> cpu_ns;
+  std::optional<std::int64_t> wait_ns;
+  std::optional<std::int64_t> rss_stop_bytes;
+  std::optional<std::int64_t> io_read_bytes;
+  std::int64_t open_chunks = 0;
+};
+
+/// Sets `state->identity`: the fields by which a chunk is recognised, as both lines carry them.
+void EncodeIdentity(const Recorder& recorder, const ThreadState& thread, const Chunk& chunk,
+                    ChunkState* state) noexcept;
+void EncodeBegin(const Recorder& recorder, ChunkState* state, JsonLine* line) noexcept;
+/// Closes over all that the chunk and its helpers noted. Returns how many section occurrences found no place.
+std::uint64_t EncodeChunk(const Recorder& recorder, const ChunkEnd& end, ChunkState* state, JsonLine* line) noexcept;
+
+}  // namespace internal
+}  // namespace crema
+
+#endif  // CREMA_SRC_CHUNK_LINE_H_

@@ -1,0 +1,23 @@
+// What happens to the recorder when the process forks, and when it ends.
+#ifndef CREMA_SRC_EXIT_AND_FORK_H_
+#define CREMA_SRC_EXIT_AND_FORK_H_
+
+namespace crema {
+namespace internal {
+
+/// Registers the handlers, once per process image.
+void WatchExitAndFork() noexcept;
+/// Whether exit(3) was called: nothing is switched on any more.
+bool ProcessIsEnding() noexcept;
+
+// Called by the handlers; defined with the recorder's state.
+
+/// In a forked child: the parent's recorder, log and open chunks are not ours. The child's first guard starts its own.
+void ForgetParent() noexcept;
+/// At exit: stops the sampler and writes the `end` line.
+void EndRecording() noexcept;
+
+}  // namespace internal
+}  // namespace crema
+
+#endif  // CREMA_SRC_EXIT_AND_FORK_H_

@@ -1,0 +1,369 @@
+#include "ledger.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace crema {
+namespace internal {
+namespace {
+
+/// Rows are written while the line is shorter than this; what remains is for the fields after them.
+constexpr std::size_t kRowsUpTo = kMaxLineBytes / 16 * 15;
+
+/// The row for which `is_it` holds, looked for first where the row after the last one found stands: programs repeat.
+template <class Row, class IsIt>
+Row* FindRow(RowTable<Row>* rows, std::size_t* expected, IsIt is_it) {
+  const std::size_t size = rows->size();
+  for (std::size_t i = 0; i < size; ++i) {
+    const std::size_t at = *expected + i < size ? *expected + i : *expected + i - size;
+    if (is_it((*rows)[at])) {
+      *expected = at + 1 < size ? at + 1 : 0;
+      return &(*rows)[at];
+    }
+  }
+  *expected = 0;
+  return nullptr;
+}
+
+template <class Row, class Write>
+void AppendRows(std::string_view key, RowTable<Row>* rows, JsonLine* line, std::uint64_t* dropped, Write write) {
+  line->Key(key);
+  line->Raw("[");
+  for (Row& row : *rows) {
+    if (line->size() > kRowsUpTo) {
+      ++*dropped;
+      continue;
+    }
+    if (line->text().back() != '[') line->Raw(",");
+    write(row);
+  }
+  line->Raw("]");
+}
+
+void AddKnown(std::int64_t* sum, std::int64_t value) {
+  if (value < 0) return;
+  if (__builtin_add_overflow(*sum < 0 ? 0 : *sum, value, sum)) *sum = INT64_MAX;
+}
+
+}  // namespace
+
+MetricRow* Ledger::FindMetric(std::string_view name, std::string_view unit) noexcept {
+  MetricRow* row = FindRow(&metrics_, &expected_metric_,
+                           [&](const MetricRow& other) { return other.name == name && other.unit == unit; });
+  if (row == nullptr && metrics_.size() < kMostRows) {
+    row = metrics_.Add();
+    if (row != nullptr) {
+      row->name = Keep(name);
+      row->unit = Keep(unit);
+    }
+  }
+  if (row == nullptr) ++dropped_;
+  return row;
+}
+
+void Ledger::AddMetric(std::string_view name, double value, std::string_view unit) noexcept {
+  MetricRow* row = FindMetric(CutOnCodePoint(name, kMaxNameBytes), CutOnCodePoint(unit, kMaxNameBytes));
+  if (row == nullptr) return;
+  if (!std::isfinite(value)) {
+    ++row->invalid;
+    return;
+  }
+  row->min = row->count == 0 ? value : std::min(row->min, value);
+  row->max = row->count == 0 ? value : std::max(row->max, value);
+  row->sum += value;
+  ++row->count;
+}
+
+CutRow* Ledger::FindCut(std::string_view name) noexcept {
+  CutRow* row = FindRow(&cuts_, &expected_cut_, [&](const CutRow& other) { return other.name == name; });
+  if (row == nullptr && cuts_.size() < kMostRows) {
+    row = cuts_.Add();
+    if (row != nullptr) row->name = Keep(name);
+  }
+  if (row == nullptr) ++dropped_;
+  return row;
+}
+
+void Ledger::AddCut(std::string_view name, std::int64_t events, const double* weights) noexcept {
+  CutRow* row = FindCut(CutOnCodePoint(name, kMaxNameBytes));
+  if (row == nullptr) return;
+  if (events < 0 || (weights != nullptr && !std::isfinite(*weights))) {
+    ++dropped_;
+    return;
+  }
+  AddKnown(&row->events, events);
+  if (weights != nullptr) {
+    row->weights += *weights;
+    row->has_weights = true;
+  }
+}
+
+void Ledger::AddColumn(std::string_view name) noexcept {
+  if (!columns_.Add(CutOnCodePoint(name, kMaxNameBytes), &texts_)) ++dropped_;
+}
+
+void Ledger::AddTrace(const TraceRow& occurrence) noexcept {
+  TraceRow* row = trace_.size() < kMostTraced ? trace_.Add() : nullptr;
+  if (row == nullptr) {
+    ++trace_dropped_;
+  } else {
+    *row = occurrence;
+  }
+}
+
+void Ledger::SetAttribute(std::string_view name, std::string_view value) noexcept {
+  name = CutOnCodePoint(name, kMaxNameBytes);
+  value = CutOnCodePoint(value, kMaxErrorBytes);
+  for (AttributeRow& row : attributes_) {
+    if (row.name != name) continue;
+    if (row.value != value) row.value = Keep(value);
+    return;
+  }
+  AttributeRow* row = attributes_.size() < kMostRows ? attributes_.Add() : nullptr;
+  if (row == nullptr) {
+    ++dropped_;
+    return;
+  }
+  row->name = Keep(name);
+  row->value = Keep(value);
+}
+
+int Ledger::ActivityRowIndex(std::string_view label, std::string_view unit) noexcept {
+  label = CutOnCodePoint(label, kMaxNameBytes);
+  unit = CutOnCodePoint(unit, kMaxNameBytes);
+  ActivityRow* row = FindRow(&activities_, &expected_activity_,
+                             [&](const ActivityRow& other) { return other.label == label && other.unit == unit; });
+  if (row == nullptr && activities_.size() < kMostRows) {
+    row = activities_.Add();
+    if (row != nullptr) {
+      row->label = Keep(label);
+      row->unit = Keep(unit);
+    }
+  }
+  if (row == nullptr) ++dropped_;
+  return row == nullptr ? -1 : static_cast<int>(row - activities_.begin());
+}
+
+void Ledger::AddBytes(std::int64_t stored, std::int64_t uncompressed) noexcept {
+  AddKnown(&bytes_read_, stored);
+  AddKnown(&bytes_uncompressed_, uncompressed);
+}
+
+int Ledger::MemoryRowIndex(std::string_view prefix, const SectionNode* parent, std::string_view name) noexcept {
+  path_.Clear();
+  path_.Raw(prefix);
+  if (parent->parent != nullptr) {
+    if (!prefix.empty()) path_.Raw("/");
+    AppendPath(parent, &path_);
+  }
+  if (path_.size() != 0) path_.Raw("/");
+  path_.StringPart(CutOnCodePoint(name, kMaxNameBytes), true);
+  for (std::size_t i = 0; i < memory_.size(); ++i) {
+    if (memory_[i].path == path_.text()) return static_cast<int>(i);
+  }
+  MemoryRow* row = memory_.size() < kMostRows ? memory_.Add() : nullptr;
+  if (row == nullptr) {
+    ++dropped_;
+    return -1;
+  }
+  row->path = Keep(path_.text());
+  return static_cast<int>(memory_.size() - 1);
+}
+
+void Ledger::AddMemory(int row_index, std::int64_t rss_start_bytes, std::int64_t rss_stop_bytes) noexcept {
+  MemoryRow& row = memory_[static_cast<std::size_t>(row_index)];
+  const std::int64_t delta = rss_stop_bytes - rss_start_bytes;
+  if (row.count == 0 || delta > row.max_bytes) {
+    row.max_bytes = delta;
+    row.rss_start_bytes = rss_start_bytes;
+    row.rss_stop_bytes = rss_stop_bytes;
+  }
+  if (row.count == 0 || delta < row.min_bytes) row.min_bytes = delta;
+  row.delta_bytes += delta;
+  row.peak_bytes = std::max({row.peak_bytes, rss_start_bytes, rss_stop_bytes});
+  ++row.count;
+  SawRss(std::max(rss_start_bytes, rss_stop_bytes));
+}
+
+void Ledger::SawRss(std::int64_t rss_bytes) noexcept { rss_peak_bytes_ = std::max(rss_peak_bytes_, rss_bytes); }
+
+void Ledger::MergeTables(Ledger& other) noexcept {
+  for (const MetricRow& from : other.metrics_) {
+    MetricRow* to = FindMetric(from.name, from.unit);
+    if (to == nullptr) continue;
+    if (from.count != 0) {
+      to->min = to->count == 0 ? from.min : std::min(to->min, from.min);
+      to->max = to->count == 0 ? from.max : std::max(to->max, from.max);
+    }
+    to->sum += from.sum;
+    to->count += from.count;
+    to->invalid += from.invalid;
+  }
+  for (const CutRow& from : other.cuts_) AddCut(from.name, from.events, from.has_weights ? &from.weights : nullptr);
+  for (const AttributeRow& from : other.attributes_) SetAttribute(from.name, from.value);
+  for (const MemoryRow& from : other.memory_) {
+    MemoryRow* to = nullptr;
+    for (MemoryRow& row : memory_) {
+      if (row.path == from.path) to = &row;
+    }
+    if (to == nullptr && memory_.size() < kMostRows) {
+      to = memory_.Add();
+      if (to != nullptr) to->path = Keep(from.path);
+    }
+    if (to == nullptr) {
+      ++dropped_;
+      continue;
+    }
+    if (from.count == 0) continue;
+    if (to->count == 0 || from.max_bytes > to->max_bytes) {
+      to->max_bytes = from.max_bytes;
+      to->rss_start_bytes = from.rss_start_bytes;
+      to->rss_stop_bytes = from.rss_stop_bytes;
+    }
+    to->min_bytes = to->count == 0 ? from.min_bytes : std::min(to->min_bytes, from.min_bytes);
+    to->delta_bytes += from.delta_bytes;
+    to->peak_bytes = std::max(to->peak_bytes, from.peak_bytes);
+    to->count += from.count;
+  }
+  for (const ActivityRow& from : other.activities_) {
+    const int to = ActivityRowIndex(from.label, from.unit);
+    if (to >= 0) AddActivity(to, from.value);
+  }
+  AddBytes(other.bytes_read_, other.bytes_uncompressed_);
+  SawRss(other.rss_peak_bytes_);
+  trace_dropped_ += other.trace_dropped_;
+  dropped_ += other.dropped_;
+}
+
+void Ledger::Reset() noexcept {
+  sections_.Reset();
+  texts_.Clear();
+  metrics_.Clear();
+  cuts_.Clear();
+  memory_.Clear();
+  attributes_.Clear();
+  activities_.Clear();
+  trace_.Clear();
+  trace_dropped_ = 0;
+  columns_.Clear();
+  expected_activity_ = 0;
+  expected_metric_ = 0;
+  expected_cut_ = 0;
+  bytes_read_ = -1;
+  bytes_uncompressed_ = -1;
+  rss_peak_bytes_ = -1;
+  dropped_ = 0;
+}
+
+void Ledger::AppendMemory(JsonLine* line) noexcept {
+  AppendRows("memory_sections", &memory_, line, &dropped_, [&](const MemoryRow& row) {
+    line->Raw("{\"path\":\"");
+    line->Raw(row.path);
+    line->Raw("\"");
+    line->FieldUnsigned("count", row.count);
+    line->Field("delta_bytes", row.delta_bytes);
+    line->Field("min_bytes", row.min_bytes);
+    line->Field("max_bytes", row.max_bytes);
+    line->Field("rss_start_bytes", row.rss_start_bytes);
+    line->Field("rss_stop_bytes", row.rss_stop_bytes);
+    line->Field("peak_bytes", row.peak_bytes);
+    line->Raw("}");
+  });
+}
+
+void Ledger::AppendMetrics(JsonLine* line) noexcept {
+  AppendRows("metrics", &metrics_, line, &dropped_, [&](const MetricRow& row) {
+    line->Raw("{\"name\":");
+    line->String(row.name);
+    line->Key("unit");
+    line->String(row.unit);
+    line->FieldUnsigned("count", row.count);
+    const bool any = row.count != 0;
+    line->FieldNumber("sum", row.sum);
+    line->FieldNumber("min", any ? std::optional<double>(row.min) : std::nullopt);
+    line->FieldNumber("max", any ? std::optional<double>(row.max) : std::nullopt);
+    if (row.invalid != 0) line->FieldUnsigned("invalid", row.invalid);
+    line->Raw("}");
+  });
+}
+
+void Ledger::AppendCuts(JsonLine* line) noexcept {
+  AppendRows("cuts", &cuts_, line, &dropped_, [&](const CutRow& row) {
+    line->Raw("{\"name\":");
+    line->String(row.name);
+    line->Field("events", row.events);
+    line->FieldNumber("weights", row.has_weights ? std::optional<double>(row.weights) : std::nullopt);
+    line->Raw("}");
+  });
+}
+
+void Ledger::AppendColumns(JsonLine* line) noexcept {
+  line->Key("columns");
+  if (columns_.empty()) {
+    line->Raw("null");
+    return;
+  }
+  line->Raw("[");
+  for (const std::string_view name : columns_) {
+    if (line->size() > kRowsUpTo) {
+      ++dropped_;
+      continue;
+    }
+    if (line->text().back() != '[') line->Raw(",");
+    line->String(name);
+  }
+  line->Raw("]");
+}
+
+void Ledger::AppendActivities(JsonLine* line) noexcept {
+  AppendRows("activities", &activities_, line, &dropped_, [&](const ActivityRow& row) {
+    line->Raw("{\"label\":");
+    line->String(row.label);
+    line->Key("unit");
+    line->String(row.unit);
+    line->FieldNumber("value", row.value);
+    line->Raw("}");
+  });
+}
+
+void Ledger::AppendTrace(const TickRate& rate, std::uint64_t start_ticks, JsonLine* line) noexcept {
+  if (trace_.size() == 0 && trace_dropped_ == 0) return;
+  line->Key("trace");
+  line->Raw("[");
+  for (const TraceRow& occurrence : trace_) {
+    if (!occurrence.node->has_row || occurrence.start_ticks < start_ticks || line->size() > kRowsUpTo) {
+      ++trace_dropped_;
+      continue;
+    }
+    line->Raw(line->text().back() == '[' ? "[" : ",[");
+    line->Unsigned(occurrence.node->row);
+    line->Raw(",");
+    line->Integer(rate.Nanoseconds(occurrence.start_ticks - start_ticks));
+    line->Raw(",");
+    line->Integer(rate.Nanoseconds(occurrence.stop_ticks - occurrence.start_ticks));
+    line->Raw(",");
+    line->Integer(occurrence.tid);
+    line->Raw("]");
+  }
+  line->Raw("]");
+  line->FieldUnsigned("trace_dropped", trace_dropped_);
+}
+
+void Ledger::AppendAttributes(JsonLine* line) noexcept {
+  line->Key("attributes");
+  line->Raw("{");
+  for (const AttributeRow& row : attributes_) {
+    if (line->size() > kRowsUpTo) {
+      ++dropped_;
+      continue;
+    }
+    if (line->text().back() != '{') line->Raw(",");
+    line->String(row.name);
+    line->Raw(":");
+    line->String(row.value);
+  }
+  line->Raw("}");
+}
+
+}  // namespace internal
+}  // namespace crema

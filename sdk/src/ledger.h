@@ -1,0 +1,136 @@
+// Ledger: what one thread notes while it works for a chunk.
+#ifndef CREMA_SRC_LEDGER_H_
+#define CREMA_SRC_LEDGER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "arena.h"
+#include "json_line.h"
+#include "name_set.h"
+#include "section_tree.h"
+
+namespace crema {
+namespace internal {
+
+struct MetricRow {
+  std::string_view name;
+  std::string_view unit;
+  std::uint64_t count = 0;
+  std::uint64_t invalid = 0;  ///< values that were not finite
+  double sum = 0;
+  double min = 0;
+  double max = 0;
+};
+
+struct CutRow {
+  std::string_view name;
+  std::int64_t events = 0;
+  double weights = 0;
+  bool has_weights = false;
+};
+
+struct MemoryRow {
+  std::string_view path;  ///< as it stands inside a JSON string
+  std::uint64_t count = 0;
+  std::int64_t delta_bytes = 0;
+  std::int64_t min_bytes = 0;
+  std::int64_t max_bytes = 0;
+  std::int64_t rss_start_bytes = 0;  ///< of the largest delta
+  std::int64_t rss_stop_bytes = 0;
+  std::int64_t peak_bytes = 0;  ///< highest reading
+};
+
+struct AttributeRow {
+  std::string_view name;
+  std::string_view value;
+};
+
+struct ActivityRow {
+  std::string_view label;
+  std::string_view unit;
+  double value = 0;
+};
+
+/// One occurrence of a section (trace mode).
+struct TraceRow {
+  SectionNode* node = nullptr;
+  std::uint64_t start_ticks = 0;
+  std::uint64_t stop_ticks = 0;
+  std::int64_t tid = 0;
+};
+
+/// Sums of one chunk, or of one helper's part in it. Everything that finds no place is counted in `dropped`.
+class Ledger {
+ public:
+  static constexpr std::size_t kMostRows = 1000;     ///< of each kind
+  static constexpr std::size_t kMostTraced = 10000;  ///< occurrences
+
+  SectionTree& sections() noexcept { return sections_; }
+
+  void AddMetric(std::string_view name, double value, std::string_view unit) noexcept;
+  void AddCut(std::string_view name, std::int64_t events, const double* weights) noexcept;
+  void AddColumn(std::string_view name) noexcept;
+  void AddTrace(const TraceRow& occurrence) noexcept;
+  void SetAttribute(std::string_view name, std::string_view value) noexcept;
+  /// Index of the row of an activity; -1: no place.
+  int ActivityRowIndex(std::string_view label, std::string_view unit) noexcept;
+  void AddActivity(int row, double value) noexcept { activities_[static_cast<std::size_t>(row)].value += value; }
+  void AddBytes(std::int64_t stored, std::int64_t uncompressed) noexcept;
+  /// Index of the memory row of `name` below `prefix` (escaped, may be empty) and the section `parent`; -1: no place.
+  int MemoryRowIndex(std::string_view prefix, const SectionNode* parent, std::string_view name) noexcept;
+  void AddMemory(int row, std::int64_t rss_start_bytes, std::int64_t rss_stop_bytes) noexcept;
+  void SawRss(std::int64_t rss_bytes) noexcept;
+  std::string_view Keep(std::string_view text) noexcept { return texts_.Copy(text); }
+
+  RowTable<TraceRow>& trace() noexcept { return trace_; }
+  /// Adds another ledger's tables and sums; sections and their trace apart.
+  void MergeTables(Ledger& other) noexcept;
+  void Reset() noexcept;
+
+  // `"metrics":[…],"cuts":[…]` and so on, as in the record.
+  void AppendMemory(JsonLine* line) noexcept;
+  void AppendMetrics(JsonLine* line) noexcept;
+  void AppendCuts(JsonLine* line) noexcept;
+  void AppendColumns(JsonLine* line) noexcept;
+  void AppendActivities(JsonLine* line) noexcept;
+  /// `"trace":[[section, start_ns, duration_ns, tid], …]` with the number of the row among `sections`, and the start
+  /// since `start_ticks`; nothing where nothing was traced.
+  void AppendTrace(const TickRate& rate, std::uint64_t start_ticks, JsonLine* line) noexcept;
+  void AppendAttributes(JsonLine* line) noexcept;
+
+  std::int64_t bytes_read() const noexcept { return bytes_read_; }                  ///< -1: never told
+  std::int64_t bytes_uncompressed() const noexcept { return bytes_uncompressed_; }  ///< -1: never told
+  std::int64_t rss_peak_bytes() const noexcept { return rss_peak_bytes_; }          ///< -1: never read
+  std::uint64_t dropped() const noexcept { return dropped_; }
+  void CountDropped() noexcept { ++dropped_; }
+
+ private:
+  MetricRow* FindMetric(std::string_view name, std::string_view unit) noexcept;
+  CutRow* FindCut(std::string_view name) noexcept;
+
+  SectionTree sections_;
+  Arena texts_;
+  JsonLine path_;  ///< scratch
+  RowTable<MetricRow> metrics_;
+  RowTable<CutRow> cuts_;
+  RowTable<MemoryRow> memory_;
+  RowTable<AttributeRow> attributes_;
+  RowTable<ActivityRow> activities_;
+  RowTable<TraceRow> trace_;
+  std::uint64_t trace_dropped_ = 0;
+  NameSet columns_;
+  std::size_t expected_activity_ = 0;
+  std::size_t expected_metric_ = 0;
+  std::size_t expected_cut_ = 0;
+  std::int64_t bytes_read_ = -1;
+  std::int64_t bytes_uncompressed_ = -1;
+  std::int64_t rss_peak_bytes_ = -1;
+  std::uint64_t dropped_ = 0;
+};
+
+}  // namespace internal
+}  // namespace crema
+
+#endif  // CREMA_SRC_LEDGER_H_

@@ -1,0 +1,165 @@
+#include "recorder.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "calibration.h"
+#include "environment.h"
+#include "exit_and_fork.h"
+#include "process_line.h"
+#include "sample_line.h"
+#include "sampler.h"
+#include "thread_state.h"
+
+namespace crema {
+namespace internal {
+
+std::atomic<std::uint8_t> g_mode{kModeUndecided};
+
+namespace {
+
+std::atomic<Recorder*> g_recorder{nullptr};
+std::atomic<bool> g_warned{false};
+std::mutex g_lifecycle;  // guards switching on and off; never held by a guard that records
+/// What was said to `Enable`, for the children of a fork.
+Settings* g_inherited = nullptr;
+
+/// The recorder for these settings, its log open; nullptr, with one warning, where it cannot be.
+Recorder* Start(const Settings& settings) {
+  auto* recorder = new (std::nothrow) Recorder();
+  if (recorder == nullptr) return nullptr;
+  recorder->settings = settings;
+  recorder->settings.directory = AbsolutePath(settings.directory);
+  recorder->clock.Start();
+  recorder->descriptors.Start();
+  recorder->pid = getpid();
+  Calibrate(recorder);
+  if (!OpenLog(recorder)) {
+    const int error = errno;
+    std::string sentence = "cannot write record logs to " + recorder->settings.directory + ": " + strerror(error) +
+                           "; this process is not recorded";
+    WarnOnce(sentence);
+    delete recorder;
+    return nullptr;
+  }
+  g_recorder.store(recorder, std::memory_order_release);
+  WatchExitAndFork();
+  StartSampler(recorder);
+  return recorder;
+}
+
+bool EnableLocked(const Settings& settings) {
+  if (ProcessIsEnding() || settings.directory.empty()) {
+    g_mode.store(kModeOff);
+    return false;
+  }
+  Recorder* recorder = g_recorder.load(std::memory_order_acquire);
+  if (recorder == nullptr) recorder = Start(settings);
+  g_mode.store(recorder == nullptr ? kModeOff : kModeOn);
+  return recorder != nullptr;
+}
+
+}  // namespace
+
+Recorder* CurrentRecorder() noexcept { return g_recorder.load(std::memory_order_acquire); }
+
+bool DecideMode() noexcept {
+  const ErrnoKeeper keeper;
+  const std::lock_guard<std::mutex> lock(g_lifecycle);
+  if (g_mode.load() != kModeUndecided) return g_mode.load() == kModeOn;
+  if (SwitchedOffByEnvironment()) {
+    g_mode.store(kModeOff);
+    return false;
+  }
+  return EnableLocked(g_inherited != nullptr ? *g_inherited : SettingsFromEnvironment(Options()));
+}
+
+void WarnOnce(std::string_view sentence) noexcept {
+  if (g_warned.exchange(true)) return;
+  char text[512];
+  constexpr std::string_view kStart = "crema: ";
+  std::size_t size = 0;
+  for (const std::string_view part :
+       {kStart, sentence.substr(0, sizeof text - kStart.size() - 1), std::string_view("\n")}) {
+    memcpy(text + size, part.data(), part.size());
+    size += part.size();
+  }
+  // One write, so that it cannot be mixed with the program's own lines; nothing to be done if it fails.
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, size);
+}
+
+void CountMisuse(std::string_view sentence) noexcept {
+  const ErrnoKeeper keeper;
+  Recorder* recorder = CurrentRecorder();
+  if (recorder != nullptr) recorder->dropped.fetch_add(1, std::memory_order_relaxed);
+  WarnOnce(sentence);
+}
+
+std::int64_t OccupyLane(Recorder* recorder) noexcept {
+  const std::int64_t lanes = recorder->lanes.fetch_add(1) + 1;
+  for (ThreadState* thread = recorder->threads.load(std::memory_order_acquire); thread != nullptr;
+       thread = thread->next) {
+    thread->RaiseLanesPeak(lanes);
+  }
+  return lanes;
+}
+
+void FreeLane(Recorder* recorder) noexcept { recorder->lanes.fetch_sub(1); }
+
+void ForgetParent() noexcept {
+  Recorder* parent = g_recorder.load();
+  new (&g_lifecycle) std::mutex();  // another thread of the parent may have held it
+  if (parent == nullptr) return;
+  parent->log.Close();
+  for (ThreadState* thread = parent->threads.load(); thread != nullptr; thread = thread->next) {
+    thread->kernel.Close(&parent->descriptors);
+    thread->perf.Close(&parent->descriptors);
+  }
+  g_inherited = &parent->settings;
+  g_recorder.store(nullptr);
+  t_context = nullptr;
+  if (g_mode.load() == kModeOn) g_mode.store(kModeUndecided);
+}
+
+void EndRecording() noexcept {
+  g_mode.store(kModeOff);
+  Recorder* recorder = g_recorder.load();
+  if (recorder == nullptr) return;
+  StopSampler();
+  WriteEnd(recorder);
+}
+
+}  // namespace internal
+
+bool Enable(const Options& options) noexcept {
+  const internal::ErrnoKeeper keeper;
+  const std::lock_guard<std::mutex> lock(internal::g_lifecycle);
+  if (internal::g_mode.load() == internal::kModeOn) return true;
+  if (internal::SwitchedOffByEnvironment()) {
+    internal::g_mode.store(internal::kModeOff);
+    return false;
+  }
+  return internal::EnableLocked(internal::SettingsFromEnvironment(options));
+}
+
+void Disable() noexcept {
+  const std::lock_guard<std::mutex> lock(internal::g_lifecycle);
+  internal::g_mode.store(internal::kModeOff);
+}
+
+bool Enabled() noexcept { return internal::Recording(); }
+
+void Flush() noexcept {
+  const internal::ErrnoKeeper keeper;
+  internal::Recorder* recorder = internal::CurrentRecorder();
+  if (recorder == nullptr || !internal::Recording()) return;
+  internal::WriteSample(recorder);
+  recorder->log.Sync();
+}
+
+}  // namespace crema

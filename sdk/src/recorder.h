@@ -1,0 +1,79 @@
+// Recorder: the one thing there is per process.
+#ifndef CREMA_SRC_RECORDER_H_
+#define CREMA_SRC_RECORDER_H_
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "clock.h"
+#include "crema/recorder.h"
+#include "kernel_readings.h"
+#include "log_file.h"
+#include "name_set.h"
+#include "section_tree.h"
+
+namespace crema {
+namespace internal {
+
+struct SpanState;
+struct ThreadState;
+
+/// Options after the environment was asked; no field is left open but those that may stay unknown.
+struct Settings {
+  std::string directory;
+  std::string run_id;
+  std::string pass;
+  std::optional<int> threads;
+  double interval_seconds = 1;
+  std::optional<std::int64_t> total_events;
+  bool trace = false;
+  bool record_arguments = true;
+};
+
+/// Made at the first `Enable`, never destroyed, replaced in a forked child. Counters are atomics; `mutex` guards the
+/// rest and is never taken between enter and exit of a section, or by a chunk without spans.
+struct Recorder {
+  Settings settings;
+  Clock clock;
+  LogFile log;
+  DescriptorBudget descriptors;
+  std::int64_t pid = 0;
+  std::int64_t section_cost_ns = 0;  ///< calibrated, of one occurrence
+  std::int64_t reading_cost_ns = 0;  ///< calibrated, of a memory guard
+
+  std::atomic<std::uint64_t> next_chunk{0};
+  std::atomic<std::uint64_t> chunks{0};  ///< ended
+  std::atomic<std::uint64_t> failed{0};
+  std::atomic<std::int64_t> open_chunks{0};
+  std::atomic<std::int64_t> lanes{0};     ///< open chunks and active helpers
+  std::atomic<std::uint64_t> dropped{0};  ///< what guards were told and could not be kept; lost lines are the log's
+  std::atomic<std::int64_t> overhead_ns{0};
+  std::atomic<ThreadState*> threads{nullptr};
+  std::atomic<SpanState*> process_span{nullptr};
+
+  std::mutex mutex;
+  Arena file_names;
+  NameSet files;              ///< of which a `file` line was written
+  SectionTree ended_threads;  ///< sections outside chunks, of threads that are gone
+};
+
+/// Null until recording was first switched on in this process.
+Recorder* CurrentRecorder() noexcept;
+
+/// One sentence on stderr, `crema: …`, the first time only.
+void WarnOnce(std::string_view sentence) noexcept;
+
+/// Counts a guard that was not used as it should be, and warns once.
+void CountMisuse(std::string_view sentence) noexcept;
+
+/// One more lane is busy: notes it with all open chunks, whose `lanes_peak` it may raise. Returns the lanes now.
+std::int64_t OccupyLane(Recorder* recorder) noexcept;
+void FreeLane(Recorder* recorder) noexcept;
+
+}  // namespace internal
+}  // namespace crema
+
+#endif  // CREMA_SRC_RECORDER_H_

@@ -1,0 +1,112 @@
+#include "sample_line.h"
+
+#include <time.h>
+
+#include <new>
+
+#include "cgroup.h"
+#include "proc_file.h"
+#include "recorder.h"
+#include "thread_state.h"
+
+namespace crema {
+namespace internal {
+namespace {
+
+/// `"sections":[…]`: sections outside chunks, of all threads that are and were.
+void AppendOutsideSections(Recorder* recorder, JsonLine* line, std::int64_t* occurrences) {
+  line->Key("sections");
+  line->Raw("[");
+  auto* all = new (std::nothrow) SectionTree();
+  if (all != nullptr) {
+    // The lock keeps threads from ending, which would move their sections from one tree to the other meanwhile.
+    const std::lock_guard<std::mutex> lock(recorder->mutex);
+    all->Merge(&recorder->ended_threads, nullptr);
+    for (ThreadState* thread = recorder->threads.load(std::memory_order_acquire); thread != nullptr;
+         thread = thread->next) {
+      const SectionNode* open = thread->outside_open.load(std::memory_order_acquire);
+      if (open == nullptr) open = thread->current.load(std::memory_order_acquire);
+      const Instant now = recorder->clock.Now();
+      all->Merge(&thread->outside, nullptr, open, now.ticks);
+    }
+    std::size_t rows = 0;
+    std::uint64_t dropped = all->dropped();
+    AppendSectionRows(all->root(), SectionRows::kMerged, recorder->clock.Rate(), line, &rows, &dropped);
+    *occurrences = static_cast<std::int64_t>(all->Occurrences());
+    delete all;
+  }
+  line->Raw("]");
+}
+
+std::optional<std::int64_t> ProcessCpuNanoseconds() {
+  timespec time{};
+  if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) != 0) return std::nullopt;
+  return static_cast<std::int64_t>(time.tv_sec) * 1000000000 + time.tv_nsec;
+}
+
+void AppendProcessReadings(Recorder* recorder, JsonLine* line) {
+  char text[4096];
+  KernelReadings readings;
+  line->Field("rss_bytes", readings.RssBytes(&recorder->descriptors));
+  readings.Close(&recorder->descriptors);
+  line->Field("cpu_ns", ProcessCpuNanoseconds());
+  long size = ReadWholeFile("/proc/self/status", text, sizeof text);
+  const std::string_view status(text, size > 0 ? static_cast<std::size_t>(size) : 0);
+  line->Field("threads", IntegerAfter(status, "Threads:"));
+  line->Field("open_chunks", recorder->open_chunks.load());
+  size = ReadWholeFile("/proc/self/io", text, sizeof text);
+  const std::string_view io(text, size > 0 ? static_cast<std::size_t>(size) : 0);
+  line->Field("read_bytes", IntegerAfter(io, "read_bytes:"));
+  line->Field("write_bytes", IntegerAfter(io, "write_bytes:"));
+  line->Field("memory_limit_bytes", MemoryLimitBytes());
+}
+
+void AppendTime(Recorder* recorder, JsonLine* line) {
+  const std::int64_t now_ns = MonotonicNanoseconds();
+  line->Field("time_ns", recorder->clock.UnixNanoseconds(now_ns));
+  line->Field("realtime_offset_ns", recorder->clock.RealtimeStep());
+}
+
+std::int64_t OverheadNanoseconds(const Recorder& recorder, std::int64_t outside_occurrences) {
+  return recorder.overhead_ns.load() + outside_occurrences * recorder.section_cost_ns;
+}
+
+}  // namespace
+
+void WriteSample(Recorder* recorder) noexcept {
+  recorder->log.RefreshSizeLimit();
+  JsonLine line;
+  std::int64_t occurrences = 0;
+  line.Raw("{\"type\":\"sample\"");
+  AppendTime(recorder, &line);
+  AppendProcessReadings(recorder, &line);
+  AppendOutsideSections(recorder, &line, &occurrences);
+  line.FieldNumber("cpu_pressure_percent", CpuPressurePercent());
+  line.Field("overhead_ns", OverheadNanoseconds(*recorder, occurrences));
+  line.Raw("}\n");
+  if (line.broken()) {
+    recorder->log.CountDropped(1);
+  } else {
+    recorder->log.Write(line.text());
+  }
+}
+
+void WriteEnd(Recorder* recorder) noexcept {
+  JsonLine line;
+  JsonLine sections;
+  std::int64_t occurrences = 0;
+  AppendOutsideSections(recorder, &sections, &occurrences);
+  line.Raw("{\"type\":\"end\"");
+  AppendTime(recorder, &line);
+  line.FieldUnsigned("chunks", recorder->chunks.load());
+  line.FieldUnsigned("failed", recorder->failed.load());
+  line.Field("open", recorder->open_chunks.load());
+  line.FieldUnsigned("dropped", recorder->dropped.load() + recorder->log.dropped());
+  line.Field("overhead_ns", OverheadNanoseconds(*recorder, occurrences));
+  line.Raw(sections.broken() ? std::string_view() : sections.text());
+  line.Raw("}\n");
+  if (!line.broken()) recorder->log.Write(line.text());
+}
+
+}  // namespace internal
+}  // namespace crema

@@ -1,0 +1,282 @@
+#include "section_tree.h"
+
+#include <cstring>
+#include <new>
+
+namespace crema {
+namespace internal {
+namespace {
+
+constexpr auto kRelaxed = std::memory_order_relaxed;
+/// Beyond so many paths, those that the last chunk did not use are forgotten, so that names with a counter in them
+/// cannot fill the tree for ever.
+constexpr std::size_t kKeptPaths = kMaxPaths / 2;
+
+/// What a cursor points at where nothing is expected: no name has its length, so a look-up always follows.
+struct NobodyNode : SectionNode {
+  constexpr NobodyNode() { name_length = UINT32_MAX; }
+};
+NobodyNode g_nobody;
+
+SectionNode* Nobody() { return &g_nobody; }
+
+std::uint32_t Hash(const SectionNode* parent, std::string_view name) {
+  // FNV-1a over the name, begun with the parent's own hash: equal names below different parents spread.
+  std::uint32_t hash = 2166136261u ^ parent->hash;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  return hash;
+}
+
+void Forget(SectionNode* node) {
+  node->count.store(0, kRelaxed);
+  node->total_ticks.store(0, kRelaxed);
+  node->min_ticks.store(UINT64_MAX, kRelaxed);
+  node->max_ticks.store(0, kRelaxed);
+  node->failed.store(0, kRelaxed);
+  node->cpu_ns.store(-1, kRelaxed);
+  node->self_ticks = 0;
+}
+
+template <class Function>
+void ForEachChild(const SectionNode* node, Function function) {
+  for (SectionNode* child = node->first_child.load(std::memory_order_acquire); child != nullptr;
+       child = child->next_sibling.load(std::memory_order_acquire)) {
+    function(child);
+  }
+}
+
+template <class Function>
+void ForEachDescendant(const SectionNode* node, Function function) {
+  ForEachChild(node, [&](SectionNode* child) {
+    function(child);
+    ForEachDescendant(child, function);
+  });
+}
+
+void AddTo(std::atomic<std::uint64_t>* sum, std::uint64_t value) { sum->store(sum->load(kRelaxed) + value, kRelaxed); }
+
+/// Ticks of `node` so far; its open occurrence too, if it is `open` or around it.
+std::uint64_t TicksUntil(const SectionNode* node, const SectionNode* open, std::uint64_t now_ticks) {
+  const std::uint64_t ticks = node->total_ticks.load(kRelaxed);
+  for (; open != nullptr; open = open->parent) {
+    if (open != node) continue;
+    const std::uint64_t start = node->start_ticks.load(kRelaxed);
+    return start != 0 && start < now_ticks ? ticks + (now_ticks - start) : ticks;
+  }
+  return ticks;
+}
+
+/// Writes a tree's rows in two passes: first it decides which rows there are, so that self times close; then it writes.
+class RowWriter {
+ public:
+  RowWriter(SectionRows kind, const TickRate& rate, JsonLine* line, std::size_t* rows, std::uint64_t* dropped)
+      : kind_(kind), rate_(rate), line_(line), rows_(rows), dropped_(dropped), bytes_(line->size()) {}
+
+  void Decide(SectionNode* node, std::size_t path_bytes) {
+    node->row_children_ns = 0;
+    ForEachChild(node, [&](SectionNode* child) {
+      const std::uint64_t ticks = child->total_ticks.load(kRelaxed);
+      const std::size_t child_path_bytes = path_bytes + 1 + kWorstEscape * child->name_length;
+      child->row_ns = rate_.Nanoseconds(ticks);
+      child->has_row = false;
+      if (child->count.load(kRelaxed) == 0 && ticks == 0) {
+        Decide(child, child_path_bytes);  // a helper's starting path, itself not measured
+        return;
+      }
+      if (*rows_ >= kMaxPaths || bytes_ + child_path_bytes + kRowBytes > kMaxLineBytes / 2) {
+        Drop(child);
+        if (kind_ != SectionRows::kOwner) node->self_ticks += ticks;
+        return;
+      }
+      child->has_row = true;
+      child->row = static_cast<std::uint32_t>((*rows_)++);
+      bytes_ += child_path_bytes + kRowBytes;
+      node->row_children_ns += child->row_ns;
+      Decide(child, child_path_bytes);
+    });
+  }
+
+  void Write(const SectionNode* node) {
+    ForEachChild(node, [&](const SectionNode* child) {
+      if (child->has_row) WriteRow(child);
+      Write(child);
+    });
+  }
+
+ private:
+  static constexpr std::size_t kWorstEscape = 6;  // \u0000
+  static constexpr std::size_t kRowBytes = 240;   // keys, and numbers at their longest
+
+  void Drop(SectionNode* node) {
+    *dropped_ += node->count.load(kRelaxed);
+    ForEachDescendant(node, [&](SectionNode* below) {
+      below->has_row = false;
+      *dropped_ += below->count.load(kRelaxed);
+    });
+  }
+
+  void WriteRow(const SectionNode* node) {
+    const std::uint64_t count = node->count.load(kRelaxed);
+    line_->Raw(line_->text().back() == '[' ? "{\"path\":\"" : ",{\"path\":\"");
+    AppendPath(node, line_);
+    line_->Raw(kind_ == SectionRows::kHelper ? "\",\"helper\":true" : "\"");
+    line_->FieldUnsigned("count", count);
+    line_->Field("total_ns", node->row_ns);
+    line_->Field("self_ns", kind_ == SectionRows::kOwner ? node->row_ns - node->row_children_ns
+                                                         : rate_.Nanoseconds(node->self_ticks));
+    if (count == 0) {
+      line_->Raw(",\"min_ns\":null,\"max_ns\":null");
+    } else {
+      line_->Field("min_ns", rate_.Nanoseconds(node->min_ticks.load(kRelaxed)));
+      line_->Field("max_ns", rate_.Nanoseconds(node->max_ticks.load(kRelaxed)));
+    }
+    const std::int64_t cpu_ns = node->cpu_ns.load(kRelaxed);
+    if (cpu_ns >= 0) line_->Field("cpu_ns", cpu_ns);
+    const std::uint64_t failed = node->failed.load(kRelaxed);
+    if (failed != 0) line_->FieldUnsigned("failed", failed);
+    line_->Raw("}");
+  }
+
+  const SectionRows kind_;
+  const TickRate& rate_;
+  JsonLine* line_;
+  std::size_t* rows_;
+  std::uint64_t* dropped_;
+  std::size_t bytes_;
+};
+
+}  // namespace
+
+SectionTree::SectionTree() noexcept {
+  root_.first_expected = Nobody();
+  root_.cursor = &root_.first_expected;
+}
+
+SectionNode* SectionTree::FindOrAdd(SectionNode* parent, std::string_view name) noexcept {
+  name = CutOnCodePoint(name, kMaxNameBytes);
+  const std::uint32_t hash = Hash(parent, name);
+  SectionNode** bucket = &buckets_[hash % kBuckets];
+  for (SectionNode* node = *bucket; node != nullptr; node = node->next_in_bucket) {
+    if (node->hash == hash && node->parent == parent && std::string_view(node->name(), node->name_length) == name) {
+      *parent->cursor = node;
+      return node;
+    }
+  }
+  // A chunk may use kMaxPaths; up to kKeptPaths more may be left from the chunk before.
+  const bool too_many = parent->depth >= kMaxDepth || size_ >= kMaxPaths + kKeptPaths;
+  void* memory = too_many ? nullptr : arena_.Allocate(sizeof(SectionNode) + name.size());
+  if (memory == nullptr) {
+    AddTo(&dropped_, 1);
+    return nullptr;
+  }
+  auto* node = new (memory) SectionNode();
+  if (!name.empty()) std::memcpy(static_cast<char*>(memory) + sizeof(SectionNode), name.data(), name.size());
+  node->name_length = static_cast<std::uint32_t>(name.size());
+  node->parent = parent;
+  node->depth = parent->depth + 1;
+  node->hash = hash;
+  node->first_expected = node->next_expected = Nobody();
+  node->cursor = &node->first_expected;
+  node->next_in_bucket = *bucket;
+  *bucket = node;
+  (parent->last_child == nullptr ? parent->first_child : parent->last_child->next_sibling)
+      .store(node, std::memory_order_release);
+  parent->last_child = node;
+  *parent->cursor = node;
+  ++size_;
+  return node;
+}
+
+SectionNode* SectionTree::FindPath(const SectionNode* node) noexcept {
+  if (node == nullptr || node->parent == nullptr) return &root_;
+  SectionNode* parent = FindPath(node->parent);
+  return parent == nullptr ? nullptr : FindOrAdd(parent, std::string_view(node->name(), node->name_length));
+}
+
+SectionNode* SectionTree::Counterpart(const SectionNode* node, const SectionNode* at) noexcept {
+  if (node->parent == nullptr) return FindPath(at);
+  SectionNode* parent = Counterpart(node->parent, at);
+  return parent == nullptr ? nullptr : FindOrAdd(parent, std::string_view(node->name(), node->name_length));
+}
+
+void SectionTree::Merge(SectionTree* other, const SectionNode* at, const SectionNode* open,
+                        std::uint64_t now_ticks) noexcept {
+  SectionNode* to = FindPath(at);
+  merged_ = true;
+  MergeChildren(MergeSource{other->merged_, open, now_ticks}, other->root(), to == nullptr ? &root_ : to);
+  AddTo(&dropped_, other->dropped());
+}
+
+std::uint64_t SectionTree::MergeChildren(const MergeSource& source, const SectionNode* from, SectionNode* to) noexcept {
+  std::uint64_t children_ticks = 0;
+  ForEachChild(from, [&](const SectionNode* child) {
+    const std::uint64_t ticks = TicksUntil(child, source.open, source.now_ticks);
+    const std::uint64_t count = child->count.load(kRelaxed);
+    if (count == 0 && ticks == 0) return;
+    SectionNode* node = FindOrAdd(to, std::string_view(child->name(), child->name_length));
+    if (node == nullptr) return;  // counted there; the time stays in the parent's self time
+    children_ticks += ticks;
+    AddTo(&node->count, count);
+    AddTo(&node->total_ticks, ticks);
+    AddTo(&node->failed, child->failed.load(kRelaxed));
+    const std::uint64_t least = child->min_ticks.load(kRelaxed);
+    const std::uint64_t most = child->max_ticks.load(kRelaxed);
+    if (least < node->min_ticks.load(kRelaxed)) node->min_ticks.store(least, kRelaxed);
+    if (most > node->max_ticks.load(kRelaxed)) node->max_ticks.store(most, kRelaxed);
+    const std::int64_t cpu_ns = child->cpu_ns.load(kRelaxed);
+    const std::int64_t cpu_before_ns = node->cpu_ns.load(kRelaxed);
+    if (cpu_ns >= 0) node->cpu_ns.store(cpu_ns + (cpu_before_ns < 0 ? 0 : cpu_before_ns), kRelaxed);
+    const std::uint64_t below = MergeChildren(source, child, node);
+    if (source.is_merged) {
+      node->self_ticks += child->self_ticks;
+    } else if (ticks > below) {  // less only where the source ran on while it was read
+      node->self_ticks += ticks - below;
+    }
+  });
+  return children_ticks;
+}
+
+void SectionTree::Reset() noexcept {
+  bool unused = false;
+  ForEachDescendant(&root_, [&](SectionNode* node) {
+    unused = unused || node->count.load(kRelaxed) == 0;
+    Forget(node);
+  });
+  if (unused && size_ > kKeptPaths) {
+    std::memset(buckets_, 0, sizeof buckets_);
+    arena_.Clear();
+    size_ = 0;
+    root_.first_child.store(nullptr, kRelaxed);
+    root_.last_child = nullptr;
+    root_.first_expected = Nobody();
+  }
+  root_.cursor = &root_.first_expected;
+  root_.self_ticks = 0;
+  merged_ = false;
+  dropped_.store(0, kRelaxed);
+}
+
+std::uint64_t SectionTree::Occurrences() noexcept {
+  std::uint64_t occurrences = 0;
+  ForEachDescendant(&root_, [&](const SectionNode* node) { occurrences += node->count.load(kRelaxed); });
+  return occurrences;
+}
+
+void AppendSectionRows(SectionNode* root, SectionRows kind, const TickRate& rate, JsonLine* line, std::size_t* rows,
+                       std::uint64_t* dropped) noexcept {
+  RowWriter writer(kind, rate, line, rows, dropped);
+  writer.Decide(root, 0);
+  writer.Write(root);
+}
+
+void AppendPath(const SectionNode* node, JsonLine* line) noexcept {
+  if (node->parent == nullptr) return;
+  if (node->parent->parent != nullptr) {
+    AppendPath(node->parent, line);
+    line->Raw("/");
+  }
+  line->StringPart(std::string_view(node->name(), node->name_length), true);
+}
+
+}  // namespace internal
+}  // namespace crema

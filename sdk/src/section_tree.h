@@ -1,0 +1,83 @@
+// SectionTree: the section paths of one piece of work, and what was measured on each.
+#ifndef CREMA_SRC_SECTION_TREE_H_
+#define CREMA_SRC_SECTION_TREE_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "arena.h"
+#include "clock.h"
+#include "crema/internal/section_node.h"
+#include "json_line.h"
+
+namespace crema {
+namespace internal {
+
+inline constexpr std::uint32_t kMaxDepth = 64;
+inline constexpr std::size_t kMaxPaths = 1000;
+
+/// Nodes stay from one chunk to the next: a steady state looks names up and creates nothing. The owning thread changes
+/// it; the sampler may read the tree of sections outside chunks meanwhile (nodes are published before they are linked).
+class SectionTree {
+ public:
+  SectionTree() noexcept;
+  SectionTree(const SectionTree&) = delete;
+  SectionTree& operator=(const SectionTree&) = delete;
+
+  SectionNode* root() noexcept { return &root_; }
+  /// The child with this name, created if need be; nullptr beyond the limits, which is counted.
+  SectionNode* FindOrAdd(SectionNode* parent, std::string_view name) noexcept;
+  /// Adds everything that `other` measured, below the node of this tree that has the path of `at` in its own tree
+  /// (nullptr: the root). Sections still open in `other`, from `open` outwards, count up to `now_ticks`.
+  void Merge(SectionTree* other, const SectionNode* at, const SectionNode* open = nullptr,
+             std::uint64_t now_ticks = 0) noexcept;
+  /// The node of this tree with the path that `node` has in another one, below the path of `at` in yet another;
+  /// created if need be, nullptr beyond the limits.
+  SectionNode* Counterpart(const SectionNode* node, const SectionNode* at) noexcept;
+  /// Sets all measurements back to none, for the next chunk.
+  void Reset() noexcept;
+
+  /// Occurrences that found no place.
+  std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
+  /// Enters and exits that were measured, for the cost of instrumentation.
+  std::uint64_t Occurrences() noexcept;
+
+ private:
+  SectionNode* FindPath(const SectionNode* node) noexcept;
+  struct MergeSource {
+    bool is_merged;
+    const SectionNode* open;
+    std::uint64_t now_ticks;
+  };
+  std::uint64_t MergeChildren(const MergeSource& source, const SectionNode* from, SectionNode* to) noexcept;
+
+  static constexpr std::size_t kBuckets = 256;
+  SectionNode root_;
+  SectionNode* buckets_[kBuckets] = {};
+  Arena arena_;
+  std::size_t size_ = 0;
+  std::atomic<std::uint64_t> dropped_{0};
+  bool merged_ = false;  ///< self times stand in `self_ticks`
+};
+
+/// Whose rows are written, which decides what their self time is.
+enum class SectionRows : std::uint8_t {
+  kOwner,   ///< of one thread: total less children, exact in ns
+  kHelper,  ///< merged, of helper threads: rows carry `"helper":true`
+  kMerged,  ///< merged, of all threads outside chunks
+};
+
+/// Appends the tree's rows in pre-order, without the surrounding brackets. `*rows` counts them over several calls;
+/// beyond `kMaxPaths` rows or half of the longest line the rest stays in its parent's self time, added to `*dropped`.
+void AppendSectionRows(SectionNode* root, SectionRows kind, const TickRate& rate, JsonLine* line, std::size_t* rows,
+                       std::uint64_t* dropped) noexcept;
+
+/// Appends the path of `node` as the inside of a JSON string; nothing for a root.
+void AppendPath(const SectionNode* node, JsonLine* line) noexcept;
+
+}  // namespace internal
+}  // namespace crema
+
+#endif  // CREMA_SRC_SECTION_TREE_H_

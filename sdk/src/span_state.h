@@ -1,0 +1,31 @@
+// SpanState: an open span.
+#ifndef CREMA_SRC_SPAN_STATE_H_
+#define CREMA_SRC_SPAN_STATE_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace crema {
+namespace internal {
+
+struct Recorder;
+struct ThreadState;
+
+/// Kept after it ended, so that a chunk that begins at the same moment on another thread may still read its path.
+struct SpanState {
+  std::string name;
+  std::string path;           ///< names from the outermost on, with `/` between; `/` inside a name is `%2F`
+  std::int64_t start_ns = 0;  ///< CLOCK_MONOTONIC
+  std::int64_t pid = 0;
+  ThreadState* thread = nullptr;  ///< whose it is; null: the process's
+  SpanState* outer = nullptr;
+};
+
+/// Of the thread's own span, else of the process's; empty where none is open.
+std::string_view InnermostSpanPath(const Recorder& recorder, const ThreadState& thread) noexcept;
+
+}  // namespace internal
+}  // namespace crema
+
+#endif  // CREMA_SRC_SPAN_STATE_H_

@@ -1,0 +1,204 @@
+#include "thread_state.h"
+
+#include <cxxabi.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "recorder.h"
+
+namespace crema {
+namespace internal {
+
+CREMA_THREAD_LOCAL ThreadContext* t_context = nullptr;
+
+namespace {
+
+CREMA_THREAD_LOCAL bool t_ended = false;
+
+/// `__cxa_eh_globals` as the Itanium C++ ABI (2.2.2) lays it out: read in place, it costs a load instead of a call.
+struct ExceptionGlobals {
+  void* caught_exceptions;
+  unsigned int uncaught_exceptions;
+};
+
+/// Gives the thread's state back when the thread ends.
+struct ThreadEnd {
+  bool registered = false;
+  ~ThreadEnd();
+};
+thread_local ThreadEnd t_end;
+
+ThreadEnd::~ThreadEnd() {
+  const ErrnoKeeper keeper;
+  auto* thread = static_cast<ThreadState*>(t_context);
+  t_context = nullptr;
+  t_ended = true;
+  Recorder* recorder = CurrentRecorder();
+  if (thread == nullptr || recorder == nullptr) return;
+  SectionNode* open = thread->outside_open.load();
+  if (open == nullptr) open = thread->current.load();
+  {
+    const std::lock_guard<std::mutex> lock(recorder->mutex);
+    recorder->ended_threads.Merge(&thread->outside, nullptr, open, Ticks(thread));
+    thread->outside.Reset();
+    thread->outside_open.store(nullptr);
+    thread->current.store(thread->outside.root());
+  }
+  thread->kernel.Close(&recorder->descriptors);
+  thread->perf.Close(&recorder->descriptors);
+  // A chunk that is still open is lost, and stays counted as open; handles to it may be anywhere, so it is not reused.
+  if (thread->work == nullptr) thread->in_use.store(false, std::memory_order_release);
+}
+
+template <class Frame>
+Frame* FrameAt(std::atomic<Frame*>* frames, int depth, int deepest) {
+  if (depth >= deepest) return nullptr;
+  Frame* frame = frames[depth].load(std::memory_order_relaxed);
+  if (frame == nullptr) {
+    frame = new (std::nothrow) Frame();
+    frames[depth].store(frame, std::memory_order_release);
+  }
+  return frame;
+}
+
+int Depth(const WorkFrame* frame) {
+  int depth = 0;
+  for (; frame != nullptr; frame = frame->outer) ++depth;
+  return depth;
+}
+
+ThreadState* TakeEnded(Recorder* recorder) {
+  for (ThreadState* thread = recorder->threads.load(std::memory_order_acquire); thread != nullptr;
+       thread = thread->next) {
+    bool in_use = false;
+    if (!thread->in_use.load(std::memory_order_relaxed) && thread->in_use.compare_exchange_strong(in_use, true)) {
+      return thread;
+    }
+  }
+  return nullptr;
+}
+
+ThreadState* AddNew(Recorder* recorder) {
+  auto* thread = new (std::nothrow) ThreadState();
+  if (thread == nullptr) return nullptr;
+  thread->current.store(thread->outside.root());
+  thread->next = recorder->threads.load(std::memory_order_relaxed);
+  while (!recorder->threads.compare_exchange_weak(thread->next, thread, std::memory_order_acq_rel)) {
+  }
+  return thread;
+}
+
+}  // namespace
+
+ThreadContext* EnsureThreadContext() noexcept {
+  const ErrnoKeeper keeper;
+  Recorder* recorder = CurrentRecorder();
+  if (recorder == nullptr || t_ended) return nullptr;
+  ThreadState* thread = TakeEnded(recorder);
+  if (thread == nullptr) thread = AddNew(recorder);
+  if (thread == nullptr) return nullptr;
+  thread->uncaught_exceptions =
+      &reinterpret_cast<const ExceptionGlobals*>(abi::__cxa_get_globals())->uncaught_exceptions;
+  thread->counter_is_clock = recorder->clock.counter_is_clock();
+  thread->traces = recorder->settings.trace;
+  thread->thread = static_cast<std::uint64_t>(pthread_self());
+  thread->tid = static_cast<std::int64_t>(syscall(SYS_gettid));
+  thread->span = nullptr;
+  t_end.registered = true;  // the first use registers the destructor
+  t_context = thread;
+  return thread;
+}
+
+ThreadState* CurrentThread() noexcept {
+  if (!Recording()) return nullptr;
+  ThreadContext* context = t_context;
+  if (context == nullptr) context = EnsureThreadContext();
+  return static_cast<ThreadState*>(context);
+}
+
+ChunkState* ThreadState::NewChunkFrame() noexcept { return FrameAt(chunk_frames_, Depth(work), kDeepest); }
+
+HelperState* ThreadState::NewHelperFrame() noexcept { return FrameAt(helper_frames_, Depth(work), kDeepest); }
+
+void ThreadState::RaiseLanesPeak(std::int64_t lanes) noexcept {
+  for (const std::atomic<ChunkState*>& slot : chunk_frames_) {
+    ChunkState* chunk = slot.load(std::memory_order_acquire);
+    if (chunk == nullptr || (chunk->generation.load() & 1) == 0) continue;
+    std::int64_t peak = chunk->lanes_peak.load();
+    while (peak < lanes && !chunk->lanes_peak.compare_exchange_weak(peak, lanes)) {
+    }
+  }
+}
+
+void ThreadState::Push(WorkFrame* frame) noexcept {
+  frame->owner = this;
+  ++frame->uses;
+  frame->outer = work;
+  frame->outer_section = current.load(std::memory_order_relaxed);
+  if (work == nullptr) outside_open.store(frame->outer_section, std::memory_order_release);
+  work = frame;
+  current.store(frame->ledger.sections().root(), std::memory_order_release);
+}
+
+void ThreadState::Pop(WorkFrame* frame) noexcept {
+  work = frame->outer;
+  current.store(frame->outer_section, std::memory_order_release);
+  if (work == nullptr) outside_open.store(nullptr, std::memory_order_release);
+}
+
+SectionNode* FindOrAddChild(ThreadContext* context, SectionNode* parent, std::string_view name) noexcept {
+  return static_cast<ThreadState*>(context)->tree()->FindOrAdd(parent, name);
+}
+
+void ExitOutOfOrder(SectionNode* node, std::uint64_t start_ticks, std::uint64_t now_ticks) noexcept {
+  constexpr auto kRelaxed = std::memory_order_relaxed;
+  ThreadContext* context = t_context;
+  if (context == nullptr) return;  // the thread, the process or a fork ended the section already
+  SectionNode* open = context->current.load(kRelaxed);
+  while (open != node && open->parent != nullptr) open = open->parent;
+  if (open != node || node->start_ticks.load(kRelaxed) != start_ticks) {
+    Recorder* recorder = CurrentRecorder();
+    // Entered before this process was forked: it is the parent's, and ends there.
+    if (recorder == nullptr || recorder->clock.IsBeforeStart(start_ticks)) return;
+    CountMisuse("a section ended on another thread, or after what it lay in: it is not recorded");
+    return;
+  }
+  // Guards inside this one are still to end: what lies inside ends with it.
+  while ((open = context->current.load(kRelaxed)) != node) {
+    AddOccurrence(open, now_ticks - open->start_ticks.load(kRelaxed));
+    context->current.store(open->parent, kRelaxed);
+  }
+  AddOccurrence(node, now_ticks - start_ticks);
+  context->current.store(node->parent, kRelaxed);
+  CountMisuse("a section ended before the sections inside it: they were ended with it");
+}
+
+void TraceOccurrence(SectionNode* node, std::uint64_t start_ticks, std::uint64_t stop_ticks) noexcept {
+  auto* thread = static_cast<ThreadState*>(t_context);
+  if (thread->work != nullptr) thread->work->ledger.AddTrace({node, start_ticks, stop_ticks, thread->tid});
+}
+
+void AddSectionCpu(OpenSection section) noexcept {
+  constexpr auto kRelaxed = std::memory_order_relaxed;
+  ThreadContext* context = t_context;
+  SectionNode* node = section.node;
+  if (context == nullptr || context->current.load(kRelaxed) != node ||
+      node->start_ticks.load(kRelaxed) != section.start_ticks) {
+    return;
+  }
+  const std::int64_t now_ns = ThreadCpuNanoseconds();
+  if (now_ns < 0 || node->cpu_start_ns < 0) return;
+  const std::int64_t before_ns = node->cpu_ns.load(kRelaxed);
+  node->cpu_ns.store((before_ns < 0 ? 0 : before_ns) + now_ns - node->cpu_start_ns, kRelaxed);
+}
+
+ErrnoKeeper::ErrnoKeeper() noexcept : saved_(errno) {}
+ErrnoKeeper::~ErrnoKeeper() { errno = saved_; }
+
+}  // namespace internal
+}  // namespace crema

@@ -1,0 +1,69 @@
+// ThreadState: all that belongs to one thread, and the chunks and helper scopes it has open.
+#ifndef CREMA_SRC_THREAD_STATE_H_
+#define CREMA_SRC_THREAD_STATE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "crema/internal/section_node.h"
+#include "json_line.h"
+#include "kernel_readings.h"
+#include "perf_counters.h"
+#include "work_frame.h"
+
+namespace crema {
+namespace internal {
+
+/// Never freed: when its thread ends it waits for the next one. So a handle or a sampler that looks at it late is safe.
+struct ThreadState : ThreadContext {
+  std::atomic<bool> in_use{true};
+  ThreadState* next = nullptr;  ///< all of the process
+  std::uint64_t thread = 0;     ///< pthread_self()
+  std::int64_t tid = 0;         ///< gettid(2)
+  KernelReadings kernel;
+  PerfCounters perf;
+  JsonLine line;        ///< reused for every record
+  SectionTree outside;  ///< sections outside chunks
+  /// Innermost open section of `outside` while the thread works in another tree; the sampler reads it.
+  std::atomic<SectionNode*> outside_open{nullptr};
+  WorkFrame* work = nullptr;  ///< innermost open chunk or helper scope
+  SpanState* span = nullptr;  ///< innermost span opened by this thread inside a chunk
+
+  /// A frame at the present depth of nesting, made once and reused; nullptr when nested too deep or out of memory.
+  ChunkState* NewChunkFrame() noexcept;
+  HelperState* NewHelperFrame() noexcept;
+  /// Makes `frame` the innermost and its tree the one in use.
+  void Push(WorkFrame* frame) noexcept;
+  /// Goes back to what was in use before `frame`, which must be the innermost.
+  void Pop(WorkFrame* frame) noexcept;
+  /// `lanes` lanes of the process are busy now: raises the peak of this thread's open chunks. Any thread may call it.
+  void RaiseLanesPeak(std::int64_t lanes) noexcept;
+  /// The tree that sections of this thread go into now.
+  SectionTree* tree() noexcept { return work == nullptr ? &outside : &work->ledger.sections(); }
+
+ private:
+  static constexpr int kDeepest = 8;
+  std::atomic<ChunkState*> chunk_frames_[kDeepest] = {};
+  std::atomic<HelperState*> helper_frames_[kDeepest] = {};
+};
+
+/// The calling thread's state; nullptr when recording is off or the thread is being torn down.
+ThreadState* CurrentThread() noexcept;
+
+/// Leaves errno as the host program had it.
+class ErrnoKeeper {
+ public:
+  ErrnoKeeper() noexcept;
+  ~ErrnoKeeper();
+  ErrnoKeeper(const ErrnoKeeper&) = delete;
+  ErrnoKeeper& operator=(const ErrnoKeeper&) = delete;
+
+ private:
+  int saved_;
+};
+
+}  // namespace internal
+}  // namespace crema
+
+#endif  // CREMA_SRC_THREAD_STATE_H_

@@ -1,0 +1,121 @@
+#include "crema/track_helper.h"
+
+#include "recorder.h"
+#include "thread_state.h"
+#include "work_frame.h"
+
+namespace crema {
+namespace internal {
+namespace {
+
+/// Whether the thread works for the chunk already: as its owner, or as a helper further out.
+bool WorksFor(const ThreadState& thread, const ChunkHandle& handle) {
+  for (const WorkFrame* work = thread.work; work != nullptr; work = work->outer) {
+    if (work == handle.state) return true;
+    if (work->is_helper && static_cast<const HelperState*>(work)->chunk == handle.state) return true;
+  }
+  return false;
+}
+
+void CountLate(Recorder* recorder) { recorder->dropped.fetch_add(1, std::memory_order_relaxed); }
+
+/// Notes the scope with the chunk; false when the chunk is over.
+bool Join(const ChunkHandle& handle, HelperState* helper) {
+  ChunkState* chunk = handle.state;
+  const std::lock_guard<std::mutex> lock(chunk->helpers_mutex);
+  if (chunk->generation.load() != handle.generation) return false;
+  JsonLine prefix;
+  AppendPath(handle.section, &prefix);
+  helper->prefix = helper->ledger.Keep(prefix.text());
+  helper->start_ns = MonotonicNanoseconds();
+  if (chunk->active_helpers++ == 0) chunk->union_start_ns = helper->start_ns;
+  return true;
+}
+
+/// Adds what the helper did; false when the chunk is over.
+bool Leave(HelperState* helper, std::optional<std::int64_t> wait_ns, std::int64_t cpu_ns) {
+  ChunkState* chunk = helper->chunk;
+  const std::lock_guard<std::mutex> lock(chunk->helpers_mutex);
+  if (chunk->generation.load() != helper->generation) return false;
+  const std::int64_t stop_ns = MonotonicNanoseconds();
+  chunk->helper_scope_ns += stop_ns - helper->start_ns;
+  if (--chunk->active_helpers == 0) chunk->helper_union_ns += stop_ns - chunk->union_start_ns;
+  chunk->helper_cpu_ns += cpu_ns;
+  if (!wait_ns.has_value()) {
+    chunk->helper_wait_ns.reset();
+  } else if (chunk->helper_wait_ns.has_value()) {
+    *chunk->helper_wait_ns += *wait_ns;
+  }
+  chunk->helpers.sections().Merge(&helper->ledger.sections(), helper->section);
+  for (TraceRow occurrence : helper->ledger.trace()) {
+    occurrence.node = chunk->helpers.sections().Counterpart(occurrence.node, helper->section);
+    if (occurrence.node != nullptr) chunk->helpers.AddTrace(occurrence);
+  }
+  chunk->helpers.MergeTables(helper->ledger);
+  return true;
+}
+
+}  // namespace
+}  // namespace internal
+
+TrackHelper::TrackHelper(const ChunkHandle& handle) noexcept {
+  using namespace internal;
+  if (handle.state == nullptr || !Recording()) return;
+  const ErrnoKeeper keeper;
+  ThreadState* thread = CurrentThread();
+  Recorder* recorder = CurrentRecorder();
+  if (thread == nullptr || recorder == nullptr || handle.state->recorder_pid != recorder->pid) return;
+  if (WorksFor(*thread, handle)) return;
+  HelperState* helper = thread->NewHelperFrame();
+  if (helper != nullptr) helper->ledger.Reset();
+  if (helper == nullptr || !Join(handle, helper)) {
+    CountLate(recorder);
+    return;
+  }
+  OccupyLane(recorder);
+  helper->chunk = handle.state;
+  helper->generation = handle.generation;
+  helper->section = handle.section;
+  helper->activity = nullptr;
+  helper->inner_cpu_ns = helper->inner_wait_ns = 0;
+  helper->wait_start_ns = thread->kernel.RunDelayNanoseconds(&recorder->descriptors);
+  helper->cpu_start_ns = ThreadCpuNanoseconds();
+  thread->Push(helper);
+  scope_ = helper;
+}
+
+TrackHelper::~TrackHelper() {
+  using namespace internal;
+  if (scope_ == nullptr) return;
+  const ErrnoKeeper keeper;
+  auto* helper = static_cast<HelperState*>(scope_);
+  Recorder* recorder = CurrentRecorder();
+  auto* thread = static_cast<ThreadState*>(t_context);
+  if (recorder == nullptr || thread == nullptr) return;
+  if (thread->work != helper) {
+    // Also in a forked child, where the scope is the parent's and there is nothing to say.
+    if (helper->chunk->recorder_pid == recorder->pid) {
+      CountMisuse("a helper scope ended on another thread, or before what lies inside it: it is not recorded");
+    }
+    return;
+  }
+  const std::int64_t cpu_ns = ThreadCpuNanoseconds() - helper->cpu_start_ns;
+  const auto wait_stop_ns = thread->kernel.RunDelayNanoseconds(&recorder->descriptors);
+  std::optional<std::int64_t> wait_ns;
+  if (wait_stop_ns.has_value() && helper->wait_start_ns.has_value()) wait_ns = *wait_stop_ns - *helper->wait_start_ns;
+  SectionNode* const root = helper->ledger.sections().root();
+  while (thread->current.load(std::memory_order_relaxed) != root) {
+    SectionNode* open = thread->current.load(std::memory_order_relaxed);
+    ExitSection({open, open->start_ticks.load(std::memory_order_relaxed)});
+  }
+  thread->Pop(helper);
+  if (helper->outer != nullptr) {
+    helper->outer->inner_cpu_ns += cpu_ns;
+    helper->outer->inner_wait_ns += wait_ns.value_or(0);
+  }
+  if (wait_ns.has_value()) *wait_ns -= helper->inner_wait_ns;
+  FreeLane(recorder);
+  if (!Leave(helper, wait_ns, cpu_ns - helper->inner_cpu_ns)) CountLate(recorder);
+}
+
+}  // namespace crema

@@ -1,0 +1,285 @@
+#include "crema/track_metrics.h"
+
+#include <exception>
+
+#include "chunk_line.h"
+#include "file_line.h"
+#include "recorder.h"
+#include "thread_state.h"
+#include "work_frame.h"
+
+namespace crema {
+namespace internal {
+namespace {
+
+constexpr std::string_view kNestedChunk = "(chunk)";
+
+bool IsOpen(const ChunkState* state, std::uint64_t generation) {
+  return (generation & 1) != 0 && state->generation.load(std::memory_order_acquire) == generation;
+}
+
+std::optional<std::int64_t> Difference(std::optional<std::int64_t> stop, std::optional<std::int64_t> start,
+                                       std::int64_t inner) {
+  if (!stop.has_value() || !start.has_value()) return std::nullopt;
+  const std::int64_t difference = *stop - *start - inner;
+  return difference < 0 ? 0 : difference;
+}
+
+/// Ends sections that were left open inside the chunk, so that its times close.
+void CloseSections(ThreadState* thread, const WorkFrame& frame, std::uint64_t now_ticks) {
+  constexpr auto kRelaxed = std::memory_order_relaxed;
+  SectionNode* const root = const_cast<Ledger&>(frame.ledger).sections().root();
+  SectionNode* open = thread->current.load(kRelaxed);
+  if (open != root) CountMisuse("a chunk ended before the sections inside it: they were ended with it");
+  for (; open != root && open->parent != nullptr; open = open->parent) {
+    AddOccurrence(open, now_ticks - open->start_ticks.load(kRelaxed));
+  }
+  thread->current.store(root, kRelaxed);
+}
+
+void AddOverhead(Recorder* recorder, std::uint64_t start_ticks, std::uint64_t stop_ticks, std::int64_t more_ns) {
+  recorder->overhead_ns.fetch_add(recorder->clock.Rate().Nanoseconds(stop_ticks - start_ticks) + more_ns,
+                                  std::memory_order_relaxed);
+}
+
+void Write(Recorder* recorder, const JsonLine& line) {
+  if (line.broken() || line.size() > kMaxLineBytes) {
+    recorder->log.CountDropped(1);
+  } else {
+    recorder->log.Write(line.text());
+  }
+}
+
+void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkState* state) {
+  state->ledger.Reset();
+  state->helpers.Reset();
+  state->number = recorder->next_chunk.fetch_add(1, std::memory_order_relaxed);
+  state->recorder_pid = recorder->pid;
+  state->uncaught_exceptions = *thread->uncaught_exceptions;
+  state->events = -1;
+  state->failed = false;
+  state->reason = {};
+  state->inner_cpu_ns = state->inner_wait_ns = 0;
+  state->helper_cpu_ns = state->helper_scope_ns = state->helper_union_ns = 0;
+  state->helper_wait_ns = 0;
+  state->active_helpers = 0;
+  state->activity = nullptr;
+  state->closed_elsewhere.store(false);
+  for (std::size_t i = 0; i < chunk.attribute_count; ++i) {
+    if (i < Chunk::kMaxAttributes) {
+      state->ledger.SetAttribute(chunk.attributes[i].name, chunk.attributes[i].value);
+    } else {
+      state->ledger.CountDropped();
+    }
+  }
+  EncodeIdentity(*recorder, *thread, chunk, state);
+  state->file = state->ledger.Keep(CutOnCodePoint(chunk.file, kMaxPathBytes));
+
+  recorder->open_chunks.fetch_add(1, std::memory_order_relaxed);
+  state->lanes_peak.store(0);
+  state->generation.fetch_add(1);  // odd: open. From here on others raise the peak; until here, our own count does
+  const std::int64_t lanes = OccupyLane(recorder);
+  std::int64_t peak = state->lanes_peak.load();
+  while (peak < lanes && !state->lanes_peak.compare_exchange_weak(peak, lanes)) {
+  }
+
+  DescriptorBudget* descriptors = &recorder->descriptors;
+  state->rss_start_bytes = thread->kernel.RssBytes(descriptors);
+  state->ledger.SawRss(state->rss_start_bytes.value_or(-1));
+  state->read_start_bytes = thread->kernel.ReadBytes(descriptors);
+  state->wait_start_ns = thread->kernel.RunDelayNanoseconds(descriptors);
+  state->start = recorder->clock.Now();
+  state->cpu_start_ns = ThreadCpuNanoseconds();
+  thread->Push(state);
+  EncodeBegin(*recorder, state, &thread->line);
+  Write(recorder, thread->line);
+}
+
+/// Ends the chunk and writes its record. On the chunk's own thread, with the chunk innermost.
+void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
+  ChunkEnd end;
+  DescriptorBudget* descriptors = &recorder->descriptors;
+  const std::int64_t cpu_stop_ns = ThreadCpuNanoseconds();
+  end.stop = recorder->clock.Now();
+  const auto wait_stop_ns = thread->kernel.RunDelayNanoseconds(descriptors);
+  end.rss_stop_bytes = thread->kernel.RssBytes(descriptors);
+  end.io_read_bytes = Difference(thread->kernel.ReadBytes(descriptors), state->read_start_bytes, 0);
+  if (cpu_stop_ns >= 0 && state->cpu_start_ns >= 0) {
+    end.cpu_ns = Difference(cpu_stop_ns, state->cpu_start_ns, state->inner_cpu_ns);
+  }
+  end.wait_ns = Difference(wait_stop_ns, state->wait_start_ns, state->inner_wait_ns);
+  CloseSections(thread, *state, end.stop.ticks);
+  state->ledger.SawRss(end.rss_stop_bytes.value_or(-1));
+  thread->Pop(state);
+  if (state->outer != nullptr) {  // that time is this chunk's, not the one's around it
+    state->outer->inner_cpu_ns += cpu_stop_ns - state->cpu_start_ns;
+    state->outer->inner_wait_ns += Difference(wait_stop_ns, state->wait_start_ns, 0).value_or(0);
+  }
+  {
+    const std::lock_guard<std::mutex> lock(state->helpers_mutex);
+    if (state->active_helpers > 0) {
+      state->helper_union_ns += end.stop.monotonic_ns - state->union_start_ns;
+      state->active_helpers = 0;
+    }
+    state->generation.fetch_add(1);  // even: closed
+    for (const TraceRow& occurrence : state->helpers.trace()) state->ledger.AddTrace(occurrence);
+    state->ledger.MergeTables(state->helpers);
+  }
+  FreeLane(recorder);
+  end.open_chunks = recorder->open_chunks.fetch_sub(1, std::memory_order_relaxed);
+  recorder->chunks.fetch_add(1, std::memory_order_relaxed);
+  if (state->failed) recorder->failed.fetch_add(1, std::memory_order_relaxed);
+  EncodeChunk(*recorder, end, state, &thread->line);
+  Write(recorder, thread->line);
+  if (state->ledger.dropped() != 0) recorder->dropped.fetch_add(state->ledger.dropped(), std::memory_order_relaxed);
+  const std::uint64_t sections = state->ledger.sections().Occurrences() + state->helpers.sections().Occurrences();
+  AddOverhead(recorder, end.stop.ticks, recorder->clock.Now().ticks,
+              static_cast<std::int64_t>(sections) * recorder->section_cost_ns);
+}
+
+void Fail(ChunkState* state, std::string_view reason) {
+  state->failed = true;
+  if (state->reason.empty()) state->reason = state->ledger.Keep(CutOnCodePoint(reason, kMaxErrorBytes));
+}
+
+/// A chunk whose guard ended on another thread stays open until its own thread comes by.
+void EndAbandoned(Recorder* recorder, ThreadState* thread) {
+  while (thread->work != nullptr && !thread->work->is_helper) {
+    auto* state = static_cast<ChunkState*>(thread->work);
+    if (!state->closed_elsewhere.load()) return;
+    Fail(state, "its guard ended on another thread");
+    End(recorder, thread, state);
+  }
+}
+
+/// The chunk that the thread works for, its own or another's; null where there is none.
+WorkFrame* CurrentWork() {
+  auto* thread = static_cast<ThreadState*>(t_context);
+  return thread == nullptr ? nullptr : thread->work;
+}
+
+/// Whether a chunk begun inside `work` is the same one, named again by an inner layer of the program.
+bool IsSameChunk(const WorkFrame* work, const Recorder& recorder, const ThreadState& thread, const Chunk& chunk,
+                 ChunkState* scratch) {
+  if (chunk.file.empty() && !chunk.entry_start.has_value()) return true;
+  if (work->is_helper) return false;
+  EncodeIdentity(recorder, thread, chunk, scratch);
+  return scratch->identity.text() == static_cast<const ChunkState*>(work)->identity.text();
+}
+
+}  // namespace
+}  // namespace internal
+
+TrackMetrics::TrackMetrics(const Chunk& chunk) noexcept {
+  using namespace internal;
+  if (!Recording()) return;
+  const ErrnoKeeper keeper;
+  ThreadState* thread = CurrentThread();
+  Recorder* recorder = CurrentRecorder();
+  if (thread == nullptr || recorder == nullptr) return;
+  const std::uint64_t entry_ticks = Ticks(thread);
+  EndAbandoned(recorder, thread);
+  ChunkState* state = thread->NewChunkFrame();
+  if (state == nullptr || (thread->work != nullptr && IsSameChunk(thread->work, *recorder, *thread, chunk, state))) {
+    nested_ = EnterSection(kNestedChunk);
+    return;
+  }
+  Begin(recorder, thread, chunk, state);
+  state_ = state;
+  generation_ = state->generation.load(std::memory_order_relaxed);
+  AddOverhead(recorder, entry_ticks, Ticks(thread), 0);
+}
+
+TrackMetrics::~TrackMetrics() {
+  using namespace internal;
+  if (nested_.node != nullptr) ExitSection(nested_);
+  if (state_ == nullptr || !IsOpen(state_, generation_)) return;
+  const ErrnoKeeper keeper;
+  Recorder* recorder = CurrentRecorder();
+  auto* thread = static_cast<ThreadState*>(t_context);
+  if (recorder == nullptr || recorder->pid != state_->recorder_pid) return;  // a fork's copy: the chunk is the parent's
+  if (thread != state_->owner) {
+    state_->closed_elsewhere.store(true);
+    CountMisuse("a chunk ended on another thread than it began on: it is recorded as failed");
+    return;
+  }
+  if (*thread->uncaught_exceptions > state_->uncaught_exceptions) internal::Fail(state_, "exception");
+  while (thread->work != state_) {  // chunks or helper scopes inside that are still open: not this one's order
+    if (thread->work->is_helper) {
+      CountMisuse("a chunk ended before the helper scope inside it: that one is not recorded");
+      FreeLane(recorder);
+      thread->Pop(thread->work);
+      continue;
+    }
+    auto* inner = static_cast<ChunkState*>(thread->work);
+    internal::Fail(inner, "the chunk around it ended before it");
+    CountMisuse("a chunk ended before the chunk inside it: that one is recorded as failed");
+    End(recorder, thread, inner);
+  }
+  End(recorder, thread, state_);
+}
+
+/// The chunk that this guard's data go to: its own, or for a chunk inside a chunk the outer one. Null where neither is
+/// open on this thread.
+internal::ChunkState* TrackMetrics::Data() const noexcept {
+  using namespace internal;
+  auto* thread = static_cast<ThreadState*>(t_context);
+  if (thread == nullptr) return nullptr;
+  if (state_ != nullptr) return state_->owner == thread && IsOpen(state_, generation_) ? state_ : nullptr;
+  if (nested_.node == nullptr || thread->work == nullptr || thread->work->is_helper) return nullptr;
+  return static_cast<ChunkState*>(thread->work);
+}
+
+void TrackMetrics::SetEventCount(std::int64_t events) noexcept {
+  internal::ChunkState* state = Data();
+  if (state != nullptr && events >= 0) state->events = events;
+}
+
+void TrackMetrics::AddBytes(std::int64_t stored, std::int64_t uncompressed) noexcept {
+  internal::ChunkState* state = Data();
+  if (state != nullptr) state->ledger.AddBytes(stored, uncompressed);
+}
+
+void TrackMetrics::AddColumn(std::string_view name) noexcept {
+  internal::ChunkState* state = Data();
+  if (state != nullptr) state->ledger.AddColumn(name);
+}
+
+void TrackMetrics::SetAttribute(std::string_view name, std::string_view value) noexcept {
+  internal::ChunkState* state = Data();
+  if (state != nullptr) state->ledger.SetAttribute(name, value);
+}
+
+void TrackMetrics::Fail(std::string_view reason) noexcept {
+  internal::ChunkState* state = Data();
+  if (state != nullptr) internal::Fail(state, reason);
+}
+
+void TrackMetrics::WriteFileInfo(std::int64_t branches, std::int64_t bytes, std::int64_t compressed_bytes) noexcept {
+  internal::ChunkState* state = Data();
+  internal::Recorder* recorder = internal::CurrentRecorder();
+  if (state == nullptr || recorder == nullptr) return;
+  const internal::ErrnoKeeper keeper;
+  internal::WriteFileLine(recorder, state->file, {branches, bytes, compressed_bytes});
+}
+
+ChunkHandle TrackMetrics::handle() const noexcept {
+  using namespace internal;
+  ChunkState* state = Data();
+  if (state == nullptr) return {};
+  return {state, state->generation.load(std::memory_order_relaxed), t_context->current.load(std::memory_order_relaxed)};
+}
+
+void AddBytesRead(std::int64_t stored) noexcept { AddBytesRead(stored, -1); }
+
+void AddBytesRead(std::int64_t stored, std::int64_t uncompressed) noexcept {
+  internal::WorkFrame* work = internal::CurrentWork();
+  if (work != nullptr) work->ledger.AddBytes(stored, uncompressed);
+}
+
+void SetAttribute(std::string_view name, std::string_view value) noexcept {
+  internal::WorkFrame* work = internal::CurrentWork();
+  if (work != nullptr) work->ledger.SetAttribute(name, value);
+}
+
+}  // namespace crema

@@ -1,0 +1,84 @@
+// WorkFrame: a piece of work that a thread has open, its own chunk or a part of another thread's.
+#ifndef CREMA_SRC_WORK_FRAME_H_
+#define CREMA_SRC_WORK_FRAME_H_
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string_view>
+
+#include "clock.h"
+#include "crema/internal/section_node.h"
+#include "json_line.h"
+#include "ledger.h"
+
+namespace crema {
+class TrackActivity;
+
+namespace internal {
+
+struct SpanState;
+struct ThreadState;
+
+struct WorkFrame {
+  explicit WorkFrame(bool helper) : is_helper(helper) {}
+
+  const bool is_helper;
+  ThreadState* owner = nullptr;
+  WorkFrame* outer = nullptr;            ///< what the thread did before, and goes back to
+  SectionNode* outer_section = nullptr;  ///< the section that was open then
+  Ledger ledger;
+  std::int64_t cpu_start_ns = 0;
+  std::optional<std::int64_t> wait_start_ns;
+  /// What frames opened inside this one took: it is theirs, not this one's.
+  std::int64_t inner_cpu_ns = 0;
+  std::int64_t inner_wait_ns = 0;
+  TrackActivity* activity = nullptr;  ///< innermost open one
+  std::uint64_t uses = 0;             ///< tells this use of the frame from later ones, to guards of its own thread
+};
+
+/// An open chunk. `generation` is odd while it is open; a handle with another one is stale.
+struct ChunkState : WorkFrame {
+  ChunkState() : WorkFrame(false) {}
+
+  std::atomic<std::uint64_t> generation{0};
+  std::atomic<std::int64_t> lanes_peak{0};
+  std::atomic<bool> closed_elsewhere{false};  ///< its guard ended on another thread
+  std::uint64_t number = 0;
+  std::int64_t recorder_pid = 0;
+  Instant start;
+  std::uint32_t uncaught_exceptions = 0;
+  JsonLine identity;      ///< the fields that the `begin` and the `chunk` line share
+  std::string_view file;  ///< in the ledger's texts
+  std::int64_t events = -1;
+  bool failed = false;
+  std::string_view reason;  ///< in the ledger's texts
+  std::optional<std::int64_t> rss_start_bytes;
+  std::optional<std::int64_t> read_start_bytes;
+
+  std::mutex helpers_mutex;  ///< guards all below, and changes of `generation`
+  Ledger helpers;
+  std::int64_t helper_cpu_ns = 0;
+  std::optional<std::int64_t> helper_wait_ns = 0;  ///< nullopt once a helper's was not told
+  std::int64_t helper_scope_ns = 0;
+  std::int64_t helper_union_ns = 0;
+  std::int64_t union_start_ns = 0;
+  int active_helpers = 0;
+};
+
+/// A helper scope: this thread works for `chunk`.
+struct HelperState : WorkFrame {
+  HelperState() : WorkFrame(true) {}
+
+  ChunkState* chunk = nullptr;
+  std::uint64_t generation = 0;
+  const SectionNode* section = nullptr;  ///< where the handle was taken; valid while the chunk is open
+  std::string_view prefix;               ///< its path, in the ledger's texts
+  std::int64_t start_ns = 0;             ///< CLOCK_MONOTONIC
+};
+
+}  // namespace internal
+}  // namespace crema
+
+#endif  // CREMA_SRC_WORK_FRAME_H_
