@@ -12,11 +12,10 @@ namespace {
 
 constexpr size_t kLeastChunks = 20;
 constexpr size_t kMostBins = 200;
-constexpr double kPageBytes = 4096;
 constexpr double kTwoSided95 = 1.959963984540054;  // standard normal
 
 struct Reading {
-  uint32_t number = 0;
+  int64_t number = 0;
   int64_t start_ns = 0;
   double rss_bytes = 0;
   int64_t events = AttemptRow::kUnknown;
@@ -44,7 +43,7 @@ std::vector<BinPoint> MediansOfBins(const std::vector<Reading>& readings, size_t
     numbers.clear();
     rss.clear();
     for (size_t i = first + bin * count / bins; i < first + (bin + 1) * count / bins; ++i) {
-      numbers.push_back(readings[i].number);
+      numbers.push_back(static_cast<double>(readings[i].number));
       rss.push_back(readings[i].rss_bytes);
     }
     medians.push_back({ExactQuantile(numbers, 0.5), ExactQuantile(rss, 0.5)});
@@ -102,10 +101,10 @@ std::optional<RssSlope> SlopeOfProcess(std::vector<Reading>& readings, uint32_t 
 std::optional<RssSlope> LargestRssSlope(const std::vector<AttemptRow>& attempts) {
   std::vector<std::vector<Reading>> by_process;
   for (const AttemptRow& attempt : attempts) {
-    if (!HasEnded(attempt) || attempt.rss_stop_pages == AttemptRow::kNone) continue;
+    if (!HasEnded(attempt) || attempt.rss_stop_bytes == AttemptRow::kUnknown) continue;
     if (attempt.process >= by_process.size()) by_process.resize(attempt.process + size_t{1});
     by_process[attempt.process].push_back(
-        {attempt.number, attempt.start_ns, kPageBytes * attempt.rss_stop_pages, attempt.events});
+        {attempt.number, attempt.start_ns, static_cast<double>(attempt.rss_stop_bytes), attempt.events});
   }
   std::optional<RssSlope> largest;
   for (uint32_t process = 0; process < by_process.size(); ++process) {

@@ -22,7 +22,7 @@ std::vector<AttemptRow> Chunks(uint32_t process, uint32_t count, const std::func
     attempt.start_ns = 1000 * number;
     attempt.duration_ns = 900;
     attempt.events = 2000;
-    attempt.rss_stop_pages = static_cast<uint32_t>(pages(number));
+    attempt.rss_stop_bytes = static_cast<int64_t>(pages(number)) * 4096;
     attempts.push_back(attempt);
   }
   return attempts;
@@ -85,7 +85,7 @@ TEST(RssSlope, IsNotMeasuredWithoutRssOrEvents) {
   for (AttemptRow& attempt : attempts) attempt.events = AttemptRow::kUnknown;
   EXPECT_EQ(LargestRssSlope(attempts), std::nullopt);
   attempts = Chunks(0, 100, [](uint32_t n) { return 100 + n; });
-  for (AttemptRow& attempt : attempts) attempt.rss_stop_pages = AttemptRow::kNone;
+  for (AttemptRow& attempt : attempts) attempt.rss_stop_bytes = AttemptRow::kUnknown;
   EXPECT_EQ(LargestRssSlope(attempts), std::nullopt);
 }
 
