@@ -8,6 +8,7 @@
 #include "collector/insight/headline.h"
 #include "collector/insight/human_numbers.h"
 #include "collector/insight/run_evidence.h"
+#include "collector/insight/trust_limits.h"
 #include "collector/insight/verdict_table.h"
 #include "fmt/format.h"
 
@@ -18,8 +19,6 @@ using Json = nlohmann::ordered_json;
 
 /// From this blocked share on, a run that waits more than it computes is waiting-bound (see the table).
 constexpr double kLeastWaiting = 0.15;
-/// Below this share of known events, sums are wrong by more than people expect of a count.
-constexpr double kFullCoverage = 0.99;
 
 Severity SeverityOf(const VerdictRule& rule, double value) {
   return value >= rule.bad ? Severity::kBad : Severity::kWarning;
