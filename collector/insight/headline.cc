@@ -58,9 +58,9 @@ std::string WhereTheTimeWent(const Budget& budget) {
   };
   const std::array<Use, 5> uses = {{
       {compute, compute >= kComputeBound ? "compute-bound" : "mixed", "were CPU in your code"},
-      {cpu_wait + blocked, cpu_wait > blocked ? "short of CPU" : "waiting-bound", "were spent waiting in your code"},
-      {outside, "opening-bound", "went into opening and reading around your code"},
-      {framework, "overhead-bound", "went into the framework and into repeats"},
+      {cpu_wait + blocked, cpu_wait > blocked ? "short of CPU" : "waiting-bound", "were waiting in your code"},
+      {outside, "opening-bound", "were opening and reading around your code"},
+      {framework, "overhead-bound", "were the framework and repeats"},
       {idle, "mostly idle", "were idle cores"},
   }};
   const Use* most = &uses[0];
@@ -71,7 +71,7 @@ std::string WhereTheTimeWent(const Budget& budget) {
   }
   std::string text = fmt::format("{}: of {} core-seconds, {} {}", most->verdict, HumanCount(budget.core_seconds),
                                  HumanPercent(most->share), most->text);
-  if (most != &uses[0]) text += fmt::format(" and {} were CPU in it", HumanPercent(compute));
+  if (most != &uses[0]) text += fmt::format(" and {} CPU in it", HumanPercent(compute));
   return text;
 }
 
@@ -120,8 +120,8 @@ std::string TooLittle(const Json& document, const RunEvidence& evidence) {
     return fmt::format("too little was measured to judge ({})", WhyNotMeasured(document, "core_seconds"));
   }
   return fmt::format("too little was measured to judge: {} ended in {} core-seconds, {} of them CPU in your code",
-                     evidence.ended == 1 ? "1 chunk" : HumanCount(evidence.ended) + " chunks",
-                     HumanCount(evidence.budget->core_seconds), HumanPercent(evidence.budget->Share("compute")));
+                     Counted(evidence.ended, "chunk", "chunks"), HumanCount(evidence.budget->core_seconds),
+                     HumanPercent(evidence.budget->Share("compute")));
 }
 
 std::string Finding(const Json& document, const RunEvidence& evidence) {

@@ -16,6 +16,9 @@ constexpr std::string_view kNotFinite = "?";
 // Beyond this a double no longer counts in ones.
 constexpr double kLargestExact = 9007199254740992.0;
 
+/// But for what a sum of doubles leaves behind.
+bool IsWhole(double value) { return std::fabs(value - std::round(value)) <= 1e-9 * std::fabs(value); }
+
 std::string ThreeDigits(double value) {
   const double size = std::fabs(value);
   if (size >= 99.95) return fmt::format("{:.0f}", value);
@@ -31,7 +34,7 @@ std::string Scaled(double value, double base, const std::array<std::string_view,
     value /= base;
     ++unit;
   }
-  const bool whole = unit == 0 && value == std::floor(value);
+  const bool whole = IsWhole(value);
   const std::string digits = whole ? fmt::format("{:.0f}", value) : ThreeDigits(value);
   return units[unit].empty() ? digits : fmt::format("{} {}", digits, units[unit]);
 }
@@ -64,10 +67,19 @@ std::string HumanDuration(double seconds) {
 std::string HumanCount(double count) {
   if (!std::isfinite(count)) return std::string(kNotFinite);
   if (std::fabs(count) < 99999.5) {
-    if (count == std::floor(count) || std::fabs(count) >= 99.95) return Grouped(std::llround(count));
+    if (IsWhole(count) || std::fabs(count) >= 99.95) return Grouped(std::llround(count));
     return ThreeDigits(count);
   }
   return Scaled(count, 1000, std::array<std::string_view, 6>{"", "k", "M", "G", "T", "P"});
+}
+
+std::string ExactCount(double count) {
+  if (!std::isfinite(count) || std::fabs(count) > kLargestExact) return HumanCount(count);
+  return Grouped(std::llround(count));
+}
+
+std::string Counted(double count, std::string_view singular, std::string_view plural) {
+  return fmt::format("{} {}", HumanCount(count), count == 1 ? singular : plural);
 }
 
 std::string HumanRate(double per_second) {

@@ -1,9 +1,10 @@
-// Figures as people read them: three significant digits, a unit, one space between. Pure text, locale-free.
-// A value that is not finite is "?": it should have been null before it came here.
+// Figures as people read them: three significant digits (all where the value is whole), a unit, one space between. Pure
+// text, locale-free. A value that is not finite is "?": it should have been null before it came here.
 #ifndef CREMA_COLLECTOR_INSIGHT_HUMAN_NUMBERS_H_
 #define CREMA_COLLECTOR_INSIGHT_HUMAN_NUMBERS_H_
 
 #include <string>
+#include <string_view>
 
 namespace crema {
 
@@ -12,6 +13,12 @@ std::string HumanDuration(double seconds);
 
 /// Exact below 100,000 (`2 255`), else scaled (`553 k`, `20.8 M`); fractions keep three digits (`2.74`).
 std::string HumanCount(double count);
+
+/// Exact whatever its size: `1 234 567`.
+std::string ExactCount(double count);
+
+/// A count with its noun: `1 chunk`, `2 255 chunks`.
+std::string Counted(double count, std::string_view singular, std::string_view plural);
 
 /// Per second: `553 k/s`, `17.3 k/s`, `0.52/s`.
 std::string HumanRate(double per_second);

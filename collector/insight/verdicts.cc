@@ -94,14 +94,14 @@ void JudgeStragglers(const Json& document, const Budget& budget, std::vector<Ver
   const double share = excess / budget.core_seconds;
   const VerdictRule& rule = RuleOf("stragglers");
   if (count < 1 || share < rule.threshold) return;
-  verdicts->push_back({std::string(rule.id),
-                       SeverityOf(rule, share),
-                       fmt::format("{} took {} longer than chunks of their size do, {} of the core-seconds.",
-                                   count == 1 ? "1 straggler" : HumanCount(count) + " stragglers",
-                                   HumanDuration(excess), HumanPercent(share)),
-                       {{"straggler_chunks", count}, {"stragglers.excess_seconds", excess}},
-                       "See which file or worker they share: crema show --table chunks.",
-                       share});
+  verdicts->push_back(
+      {std::string(rule.id),
+       SeverityOf(rule, share),
+       fmt::format("{} took {} longer than chunks of their size do, {} of the core-seconds.",
+                   Counted(count, "straggler", "stragglers"), HumanDuration(excess), HumanPercent(share)),
+       {{"straggler_chunks", count}, {"stragglers.excess_seconds", excess}},
+       "See which file or worker they share: crema show --table chunks.",
+       share});
 }
 
 void JudgeOversubscription(const Json& document, const Budget& budget, std::vector<Verdict>* verdicts) {
@@ -130,9 +130,11 @@ void JudgeFailures(const Json& document, const RunEvidence& evidence, std::vecto
   // while a run goes on, chunks without a result are the open ones and those about to be tried again
   const bool missing = without_result > 0 && evidence.state != RunState::kRunning;
   if (share < rule.threshold && !missing) return;
-  std::string sentence = fmt::format("{} of {} attempts failed and {} were lost", HumanCount(failed),
-                                     HumanCount(evidence.attempts), HumanCount(evidence.lost));
-  sentence += missing ? fmt::format("; {} chunks have no result.", HumanCount(without_result)) : ".";
+  std::string sentence = fmt::format("{} of {} attempts {}", HumanCount(failed > 0 ? failed : evidence.lost),
+                                     HumanCount(evidence.attempts), failed > 0 ? "failed" : "were lost");
+  if (failed > 0 && evidence.lost > 0) sentence += fmt::format(", {} more lost", HumanCount(evidence.lost));
+  if (missing) sentence += "; " + Counted(without_result, "chunk has", "chunks have") + " no result";
+  sentence += ".";
   verdicts->push_back({std::string(rule.id),
                        missing ? Severity::kBad : SeverityOf(rule, share),
                        sentence,

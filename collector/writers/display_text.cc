@@ -113,6 +113,26 @@ std::string_view Front(std::string_view text, int columns) {
   return text.substr(0, at);
 }
 
+bool IsDigit(char byte) { return byte >= '0' && byte <= '9'; }
+
+/// What must not be torn apart: words, and numbers with what follows them (`12 056`, `33 %`, `6 m`).
+std::vector<std::string> Words(const std::string& display_text) {
+  std::vector<std::string> words;
+  for (size_t at = 0; at < display_text.size();) {
+    const size_t end = std::min(display_text.find(' ', at), display_text.size());
+    const std::string word = display_text.substr(at, end - at);
+    at = end + 1;
+    if (word.empty()) continue;
+    const bool follows_number = !words.empty() && IsDigit(words.back().back());
+    if (follows_number && (IsDigit(word[0]) || word[0] == '%' || word.size() == 1)) {
+      words.back() += " " + word;
+    } else {
+      words.push_back(word);
+    }
+  }
+  return words;
+}
+
 }  // namespace
 
 std::string DisplayText(std::string_view text, const TerminalStyle& style) {
@@ -168,17 +188,17 @@ std::string Pad(std::string_view text, int columns, Align align, const TerminalS
 }
 
 std::vector<std::string> Wrap(std::string_view text, int columns, const TerminalStyle& style) {
-  const std::string display = DisplayText(text, style);
+  columns = std::max(1, columns);
   std::vector<std::string> lines;
   std::string line;
-  for (size_t at = 0; at < display.size();) {
-    const size_t end = std::min(display.find(' ', at), display.size());
-    const std::string word = Cut(std::string_view(display).substr(at, end - at), columns, style);
-    at = end + 1;
-    if (word.empty()) continue;
+  for (std::string word : Words(DisplayText(text, style))) {
     if (!line.empty() && ColumnsOf(line) + 1 + ColumnsOf(word) > columns) {
       lines.push_back(line);
       line.clear();
+    }
+    // a path longer than a line goes on in the next: its end says which file it is
+    for (; ColumnsOf(word) > columns; word.erase(0, Front(word, columns).size())) {
+      lines.emplace_back(Front(word, columns));
     }
     line += (line.empty() ? "" : " ") + word;
   }

@@ -31,7 +31,8 @@ enum class Align { kLeft, kRight };
 /// The display text of `text`, cut or padded to exactly `columns` columns.
 std::string Pad(std::string_view text, int columns, Align align, const TerminalStyle& style);
 
-/// The display text of `text` broken at spaces into lines of at most `columns` columns.
+/// The display text of `text` broken into lines of at most `columns` columns: at spaces, but not between a
+/// number and its unit, and anywhere in a word longer than a line.
 std::vector<std::string> Wrap(std::string_view text, int columns, const TerminalStyle& style);
 
 /// A sign, `count` times (none where `count` is negative).

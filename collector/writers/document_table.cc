@@ -34,6 +34,8 @@ std::string FieldText(const Json& value, FieldKind kind) {
       return Dump(value);
     case FieldKind::kCount:
       return HumanCount(number);
+    case FieldKind::kExactCount:
+      return ExactCount(number);
     case FieldKind::kDuration:
       return HumanDuration(number);
     case FieldKind::kMemory:

@@ -12,7 +12,7 @@
 namespace crema {
 
 /// What a field holds; durations are in seconds, rates per second, shares from 0 to 1.
-enum class FieldKind { kText, kPath, kCount, kNumber, kDuration, kMemory, kData, kShare, kRate, kFlag };
+enum class FieldKind { kText, kPath, kCount, kExactCount, kNumber, kDuration, kMemory, kData, kShare, kRate, kFlag };
 
 struct DocumentColumn {
   std::string_view field;

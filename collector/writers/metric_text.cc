@@ -15,7 +15,7 @@ std::string ExactText(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (!value.is_array()) return value.dump(-1, ' ', false, Json::error_handler_t::replace);
   std::string text;
-  for (const Json& item : value) text += (text.empty() ? "" : ", ") + ExactText(item);
+  for (const Json& item : value) text += (text.empty() ? "" : " ") + ExactText(item);
   return text.empty() ? "none" : text;
 }
 

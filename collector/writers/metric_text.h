@@ -9,7 +9,7 @@
 
 namespace crema {
 
-/// All digits the document holds; lists with commas.
+/// All digits the document holds; lists with spaces between.
 std::string ExactText(const nlohmann::ordered_json& value);
 
 /// For people: `6 m 17 s` of a value in `s`, `3.61 GiB` of one in `B`; an unknown unit is written behind the number.

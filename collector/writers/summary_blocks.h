@@ -1,6 +1,9 @@
-// The blocks of the terminal summary, from top to bottom. Each draws itself into the box, or says in one line why not.
+// The blocks of the terminal summary, from top to bottom. Each draws itself into the box; one that may lack its data
+// returns why it was left out, and an empty text otherwise.
 #ifndef CREMA_COLLECTOR_WRITERS_SUMMARY_BLOCKS_H_
 #define CREMA_COLLECTOR_WRITERS_SUMMARY_BLOCKS_H_
+
+#include <string>
 
 #include "collector/writers/terminal_box.h"
 #include "nlohmann/json.hpp"
@@ -14,15 +17,15 @@ void AddHead(const nlohmann::ordered_json& document, TerminalBox* box);
 void AddKeyFigures(const nlohmann::ordered_json& document, TerminalBox* box);
 
 /// The core-seconds by the groups of METRICS.md section 7.
-void AddBudget(const nlohmann::ordered_json& document, TerminalBox* box);
+[[nodiscard]] std::string AddBudget(const nlohmann::ordered_json& document, TerminalBox* box);
 
 /// Sections by own time.
-void AddSections(const nlohmann::ordered_json& document, TerminalBox* box);
+[[nodiscard]] std::string AddSections(const nlohmann::ordered_json& document, TerminalBox* box);
 
 /// Open chunks and memory as spark lines; nothing where the box has no bars.
-void AddOverTime(const nlohmann::ordered_json& document, TerminalBox* box);
+[[nodiscard]] std::string AddOverTime(const nlohmann::ordered_json& document, TerminalBox* box);
 
-void AddDatasets(const nlohmann::ordered_json& document, TerminalBox* box);
+[[nodiscard]] std::string AddDatasets(const nlohmann::ordered_json& document, TerminalBox* box);
 
 /// The cut flow; nothing where the run recorded no cuts.
 void AddCutFlow(const nlohmann::ordered_json& document, TerminalBox* box);

@@ -25,9 +25,14 @@ constexpr size_t kMostRows = 10;
 
 constexpr int kLeastBar = 10;
 
+/// A part of the budget below this rounds to 0.0 %.
+constexpr double kLeastPart = 0.0005;
+
 struct BarOfRow {
   double share = 0;  ///< of the longest bar
   Paint paint = Paint::kCompute;
+  std::string below = "";       ///< a line under the row: what it consists of
+  std::string instead_of = "";  ///< why there is no bar
 };
 
 /// The table, with a bar a row in what room it leaves.
@@ -42,8 +47,10 @@ void AddWithBars(const TextTable& table, const std::vector<BarOfRow>& bars, Term
       const BarOfRow& bar = bars[at - header];
       line.push_back({"  "});
       line.push_back({Bar(bar.share, columns, box->style()), bar.paint});
+      line.push_back({bar.instead_of, Paint::kDim});
     }
     box->Line(line);
+    if (at >= header && !bars[at - header].below.empty()) box->Line({{"  " + bars[at - header].below, Paint::kDim}});
   }
 }
 
@@ -60,17 +67,17 @@ Paint PaintOfGroup(std::string_view part) {
   return Paint::kDim;
 }
 
-/// `blocked 18 %, cpu wait 2.3 %`: what a group consists of, where it has several parts.
+/// `cpu wait 2.3 % · blocked 18 %`: what a group consists of, where that says more than its name.
 std::string PartsOf(const Budget& budget, const std::string& group) {
   std::string text;
   int parts = 0;
   for (const BudgetPart& part : budget.parts) {
     if (part.group != group) continue;
     ++parts;
-    if (part.share < 0.0005) continue;
+    if (part.share < kLeastPart) continue;
     std::string name = part.part;
     std::replace(name.begin(), name.end(), '_', ' ');
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, HumanPercent(part.share));
+    text += fmt::format("{}{} {}", text.empty() ? "" : " · ", name, HumanPercent(part.share));
   }
   return parts > 1 ? text : "";
 }
@@ -111,17 +118,16 @@ std::vector<const Json*> FirstRows(const std::vector<const Json*>& sections) {
 
 }  // namespace
 
-void AddBudget(const Json& document, TerminalBox* box) {
+std::string AddBudget(const Json& document, TerminalBox* box) {
   const std::optional<Budget> budget = ReadBudget(document);
   if (!budget.has_value()) {
-    box->Rule("where the core-seconds went");
-    box->Paragraph("not shown: " + WhyNotMeasured(document, "core_seconds"), Paint::kDim);
-    return;
+    return WhyNotMeasured(document, "core_seconds");
   }
   const double core_seconds = Metric(document, "core_seconds").value_or(budget->core_seconds);
-  box->Rule(fmt::format("where the core-seconds went ({}{})", CoresTimesWall(document), HumanDuration(core_seconds)));
+  box->Rule(fmt::format("where the core-seconds went ({}{})", box->has_bars() ? CoresTimesWall(document) : "",
+                        HumanDuration(core_seconds)));
   TextTable table;
-  table.columns = {{"", Align::kLeft, 0, true}, {"", Align::kRight}, {"", Align::kRight}, {"", Align::kLeft, 1, true}};
+  table.columns = {{"", Align::kLeft, 0, true}, {"", Align::kRight}, {"", Align::kRight}};
   std::vector<BarOfRow> bars;
   double largest = 0;
   for (const BudgetGroup& group : budget->groups) largest = std::max(largest, group.share);
@@ -129,23 +135,22 @@ void AddBudget(const Json& document, TerminalBox* box) {
     const bool is_measured = group.core_seconds.has_value();
     table.rows.push_back({{group.group},
                           {is_measured ? HumanDuration(*group.core_seconds) : "–", Paint::kBold},
-                          {is_measured ? HumanPercent(group.share, 1) : "–"},
-                          {is_measured ? PartsOf(*budget, group.group) : "not measured", Paint::kDim}});
-    BarOfRow bar{largest > 0 ? group.share / largest : 0, Paint::kDim};
+                          {is_measured ? HumanPercent(group.share, 1) : "–"}});
+    BarOfRow bar{largest > 0 ? group.share / largest : 0, Paint::kDim, PartsOf(*budget, group.group),
+                 is_measured ? "" : "not measured"};
     for (const BudgetPart& part : budget->parts) {
       if (part.group == group.group) bar.paint = PaintOfGroup(part.part);
     }
     bars.push_back(bar);
   }
   AddWithBars(table, bars, box);
+  return "";
 }
 
-void AddSections(const Json& document, TerminalBox* box) {
+std::string AddSections(const Json& document, TerminalBox* box) {
   const std::vector<const Json*> sections = SectionsByOwnTime(document);
   if (sections.empty()) {
-    box->Rule("sections inside a chunk");
-    box->Paragraph("not shown: no section was recorded", Paint::kDim);
-    return;
+    return "no section was recorded";
   }
   box->Rule("sections inside a chunk (own time, slowest first)");
   const std::vector<const Json*> shown = FirstRows(sections);
@@ -182,19 +187,21 @@ void AddSections(const Json& document, TerminalBox* box) {
   }
   AddWithBars(table, bars, box);
   AddMoreLine(sections.size(), "sections", box);
+  return "";
 }
 
-void AddDatasets(const Json& document, TerminalBox* box) {
+std::string AddDatasets(const Json& document, TerminalBox* box) {
   const Json& datasets = ListField(document, "datasets");
+  if (datasets.empty()) return "no chunk was recorded";
   box->Rule("datasets");
-  if (datasets.empty()) {
-    box->Paragraph("not shown: no chunk was recorded", Paint::kDim);
-    return;
-  }
   Json rows = Json::array();
   for (const Json& dataset : datasets) {
     if (rows.size() == kMostRows) break;
-    rows.push_back(dataset);
+    Json row = dataset;
+    const double busy = NumberField(dataset, "duration_sum").value_or(0);
+    const std::optional<double> blocked = NumberField(dataset, "blocked_sum");
+    if (blocked.has_value() && busy > 0) row["blocked_share"] = *blocked / busy;
+    rows.push_back(std::move(row));
   }
   const DocumentTable table = TableOf(rows, {{"name", "dataset", FieldKind::kText, 0},
                                              {"chunks", "chunks", FieldKind::kCount, 1},
@@ -203,12 +210,13 @@ void AddDatasets(const Json& document, TerminalBox* box) {
                                              {"bytes_read", "read", FieldKind::kData, 4},
                                              {"duration_sum", "busy", FieldKind::kDuration, 0},
                                              {"event_rate", "rate", FieldKind::kRate, 2},
-                                             {"blocked_sum", "blocked", FieldKind::kDuration, 5},
+                                             {"blocked_share", "blocked", FieldKind::kShare, 5},
                                              {"duration_p50", "median", FieldKind::kDuration, 6},
                                              {"duration_p95", "p95", FieldKind::kDuration, 7}});
   const LaidOutTable laid_out = LayOut(table.text, box->inner_columns(), box->style());
   for (const PaintedLine& line : laid_out.lines) box->Line(line);
   AddMoreLine(datasets.size(), "datasets", box);
+  return "";
 }
 
 void AddCutFlow(const Json& document, TerminalBox* box) {

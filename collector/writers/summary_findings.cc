@@ -53,11 +53,6 @@ struct TrustItem {
   std::string text;
 };
 
-/// `✓ 0 dropped`, or `▲ 3 dropped`.
-TrustItem CountItem(double count, std::string_view what) {
-  return {count > 0 ? Mark::kWatch : Mark::kGood, fmt::format("{} {}", HumanCount(count), what)};
-}
-
 std::vector<TrustItem> TrustItems(const Json& document) {
   const Json& quality = Field(document, "quality");
   std::vector<TrustItem> items;
@@ -72,23 +67,28 @@ std::vector<TrustItem> TrustItems(const Json& document) {
   }
   struct Count {
     std::string_view key;
-    std::string_view what;
+    std::string_view one;
+    std::string_view many;
     bool is_shown_at_zero;
   };
-  constexpr Count kCounts[] = {{"records_dropped", "dropped", true},
-                               {"records_malformed", "malformed", true},
-                               {"records_torn", "torn", false},
-                               {"records_unknown", "of unknown type", false},
-                               {"sections_dropped", "sections dropped", false},
-                               {"chunks_without_events", "chunks without events", false},
-                               {"processes_lost", "processes lost", true},
-                               {"chunks_unjoined", "chunks without task", false},
-                               {"workers_unseen", "workers unseen", false},
-                               {"processes_left_running", "processes left running", false}};
+  constexpr Count kCounts[] = {{"records_dropped", "dropped", "dropped", true},
+                               {"records_malformed", "malformed", "malformed", true},
+                               {"records_torn", "torn", "torn", false},
+                               {"records_unknown", "of unknown type", "of unknown type", false},
+                               {"sections_dropped", "section dropped", "sections dropped", false},
+                               {"chunks_without_events", "chunk without events", "chunks without events", false},
+                               {"processes_lost", "process lost", "processes lost", true},
+                               {"chunks_unjoined", "chunk without task", "chunks without task", false},
+                               {"workers_unseen", "worker unseen", "workers unseen", false},
+                               {"processes_left_running", "process left running", "processes left running", false}};
+  const bool is_running = TextField(Field(document, "run"), "state") == "running";
   for (const Count& count : kCounts) {
     const std::optional<double> number = NumberField(quality, count.key);
     if (!number.has_value() || (*number == 0 && !count.is_shown_at_zero)) continue;
-    items.push_back(CountItem(*number, count.what));
+    // the last line of a running job is read while it is being written
+    const bool is_expected = is_running && count.key == "records_torn";
+    items.push_back(
+        {*number > 0 && !is_expected ? Mark::kWatch : Mark::kGood, Counted(*number, count.one, count.many)});
   }
   const std::optional<double> fine = NumberField(quality, "fine_metrics_coverage");
   if (fine.has_value()) {
@@ -131,8 +131,10 @@ void AddItems(const std::vector<TrustItem>& items, Mark mark, TerminalBox* box) 
 }  // namespace
 
 void AddFindings(const Json& document, TerminalBox* box) {
-  box->Rule("what to look at");
   const Json& verdicts = ListField(document, "verdicts");
+  bool has_saving = false;
+  for (const Json& verdict : verdicts) has_saving = has_saving || NumberField(verdict, "saving").has_value();
+  box->Rule(has_saving ? "what to look at (right: share of the core-seconds)" : "what to look at");
   if (verdicts.empty()) box->Line({{"nothing stands out in what was measured", Paint::kDim}});
   size_t shown = 0;
   for (const Json& verdict : verdicts) {
@@ -169,10 +171,12 @@ void AddTrust(const Json& document, TerminalBox* box) {
     box->Line(
         {{fmt::format("{} more warnings: crema show --table quality", warnings.size() - kMostFindings), Paint::kDim}});
   }
-  const size_t not_measured = Field(quality, "not_measured").size();
+  const Json& reasons = Field(quality, "not_measured");
+  const size_t not_measured = reasons.is_object() ? reasons.size() : 0;
   if (not_measured > 0) {
-    box->Line(
-        {{fmt::format("{} figures not measured, reasons: crema show --table quality", not_measured), Paint::kDim}});
+    box->Line({{Counted(static_cast<double>(not_measured), "figure", "figures") +
+                    " not measured; why: crema show --table quality",
+                Paint::kDim}});
   }
 }
 

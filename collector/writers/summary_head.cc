@@ -43,19 +43,15 @@ std::string When(const Json& run) {
   return text + " UTC";
 }
 
-std::string Plural(double count, std::string_view noun) {
-  return fmt::format("{} {}{}", HumanCount(count), noun, count == 1 ? "" : "s");
-}
-
 /// `8 workers × 4 cores on 2 hosts`.
 std::string OnWhat(const Json& document) {
   const std::optional<double> workers = Metric(document, "peak_workers");
   const std::optional<double> cores = Metric(document, "cores_per_worker");
   if (!workers.has_value()) return "";
-  std::string text = Plural(*workers, "worker");
-  if (cores.has_value()) text += fmt::format(" × {}", Plural(*cores, "core"));
+  std::string text = Counted(*workers, "worker", "workers");
+  if (cores.has_value()) text += fmt::format(" × {}", Counted(*cores, "core", "cores"));
   const size_t hosts = ListField(document, "hosts").size();
-  if (hosts > 0) text += fmt::format(" on {}", Plural(static_cast<double>(hosts), "host"));
+  if (hosts > 0) text += fmt::format(" on {}", Counted(static_cast<double>(hosts), "host", "hosts"));
   return text;
 }
 

@@ -46,7 +46,7 @@ KeyFigureRow Elapsed(const Json& document) {
   const std::optional<double> ideal = Metric(document, "ideal_wall_time");
   if (wall_time.has_value()) row.value = HumanDuration(*wall_time);
   if (!wall_time.has_value()) row.notes.push_back(WhyNotMeasured(document, "wall_time"));
-  if (ideal.has_value()) row.notes.push_back("ideal " + HumanDuration(*ideal) + " with all cores busy");
+  if (ideal.has_value()) row.notes.insert(row.notes.end(), {"ideal " + HumanDuration(*ideal), "all cores busy"});
   return row;
 }
 
@@ -78,7 +78,9 @@ KeyFigureRow CpuEfficiency(const Json& document) {
   KeyFigureRow row = ShareRow("CPU efficiency", KeyFigure::kCpuEfficiency, Metric(document, "cpu_efficiency"),
                               WhyNotMeasured(document, "cpu_efficiency"));
   const std::optional<double> job = Metric(document, "job_cpu_efficiency");
-  if (job.has_value()) row.notes.push_back("the site sees " + HumanPercent(*job, 1));
+  // without chunks what the site sees is all there is
+  const auto place = row.bar.has_value() ? row.notes.end() : row.notes.begin();
+  if (job.has_value()) row.notes.insert(place, "the site sees " + HumanPercent(*job, 1));
   return row;
 }
 
@@ -126,8 +128,9 @@ KeyFigureRow PeakMemory(const Json& document) {
   if (of_worker.has_value() && tightest.has_value()) {
     row.bar = tightest->share();
     row.mark = MarkOf(KeyFigure::kMemory, tightest->share());
-    row.notes = {GoodHint(KeyFigure::kMemory), fmt::format("{} of {} on {}", HumanPercent(tightest->share(), 0),
-                                                           HumanMemory(tightest->limit_bytes), tightest->name)};
+    row.notes = {GoodHint(KeyFigure::kMemory),
+                 fmt::format("{} of {}", HumanPercent(tightest->share(), 0), HumanMemory(tightest->limit_bytes)),
+                 "on " + tightest->name};
   } else if (of_tree.has_value()) {
     row.notes.push_back(HumanMemory(*of_tree) + " in all processes");
   }
@@ -152,7 +155,7 @@ KeyFigureRow FailedAttempts(const Json& document) {
   const bool is_running = TextField(Field(document, "run"), "state") == "running";
   if (unfinished.value_or(0) > 0 && !is_running) {
     row.mark = Mark::kBad;
-    row.notes.insert(row.notes.begin(), HumanCount(*unfinished) + " chunks without result");
+    row.notes.insert(row.notes.begin(), Counted(*unfinished, "chunk", "chunks") + " without result");
   } else if (*failed + lost > 0 && unfinished.has_value() && !is_running) {
     row.notes.push_back("all ok on retry");
   }
@@ -176,10 +179,10 @@ std::string NotesWithin(const std::vector<std::string>& notes, int columns, cons
 }
 
 void DrawRow(const KeyFigureRow& row, TerminalBox* box) {
-  constexpr int kLabel = 15, kValue = 14, kMark = 9, kGap = 2;
+  constexpr int kLabel = 15, kValue = 14, kMark = 9, kGap = 2, kFullBar = 18, kFullColumns = 96;
   const TerminalStyle& style = box->style();
-  // at 100 columns the bar takes 18 of them; what a narrower box lacks is taken from it
-  const int bar = box->has_bars() ? std::max(6, 18 - (96 - box->inner_columns())) : 0;
+  // what a narrower box lacks is taken from the bar
+  const int bar = box->has_bars() ? std::max(6, kFullBar - (kFullColumns - box->inner_columns())) : 0;
   PaintedLine line = {{Pad(row.label, kLabel, Align::kLeft, style)},
                       {Pad(row.value, kValue, Align::kRight, style), PaintOf(row)},
                       {std::string(kGap, ' ')}};
@@ -198,12 +201,12 @@ void DrawRow(const KeyFigureRow& row, TerminalBox* box) {
     line.push_back(mark);
     taken = note_column;
   }
-  const std::string notes = NotesWithin(row.notes, box->inner_columns() - taken, style);
-  // notes stand under each other where they fit there
-  const int needed = ColumnsOf(DisplayText(notes, style));
-  if (taken < note_column && note_column + needed <= box->inner_columns()) {
+  // at full width all notes stand under each other; in a narrower box they need the room of the bar that is not there
+  if (taken < note_column && box->inner_columns() >= kFullColumns) {
     line.push_back({std::string(static_cast<size_t>(note_column - taken), ' ')});
+    taken = note_column;
   }
+  const std::string notes = NotesWithin(row.notes, box->inner_columns() - taken, style);
   line.push_back({notes, Paint::kDim});
   box->Line(line);
 }

@@ -36,24 +36,22 @@ void AddSpark(std::string_view label, const std::vector<std::optional<double>>& 
 
 }  // namespace
 
-void AddOverTime(const Json& document, TerminalBox* box) {
-  if (!box->has_bars()) return;
+std::string AddOverTime(const Json& document, TerminalBox* box) {
+  if (!box->has_bars()) return "";
   const int columns = box->inner_columns() - kLabel - kScale;
   const std::vector<std::optional<double>> lanes = TimelineColumns(document, "worker_open_chunks", columns);
   const std::vector<std::optional<double>> memory = TimelineColumns(document, "worker_memory", columns);
-  if (lanes.empty() && memory.empty()) {
-    box->Rule("over time");
-    box->Paragraph("not shown: no worker samples", Paint::kDim);
-    return;
-  }
+  if (lanes.empty() && memory.empty()) return "no worker samples";
   const double wall_time = Metric(document, "wall_time").value_or(0);
   box->Rule(fmt::format("over time (one column = {})", HumanDuration(wall_time / columns)));
   if (!lanes.empty()) {
     // against the cores where they are known: a full column is then a full machine
-    const double top = std::max(Largest(lanes), Metric(document, "peak_cores").value_or(0));
-    AddSpark("open chunks", lanes, top, HumanCount(top), box);
+    const double cores = Metric(document, "peak_cores").value_or(0);
+    const double top = std::max(Largest(lanes), cores);
+    AddSpark("open chunks", lanes, top, top > cores ? HumanCount(top) : Counted(cores, "core", "cores"), box);
   }
   if (!memory.empty()) AddSpark("memory", memory, Largest(memory), HumanMemory(Largest(memory)), box);
+  return "";
 }
 
 }  // namespace crema

@@ -55,8 +55,8 @@ std::vector<DocumentColumn> StragglerColumns() {
   return {{"chunk", "chunk", Kind::kText, 0},
           {"dataset", "dataset", Kind::kText, 1},
           {"file", "file", Kind::kPath, 5},
-          {"entry_start", "from entry", Kind::kText, 6},
-          {"entry_stop", "to entry", Kind::kText, 6},
+          {"entry_start", "from entry", Kind::kExactCount, 6},
+          {"entry_stop", "to entry", Kind::kExactCount, 6},
           {"worker", "worker", Kind::kText, 3},
           {"start", "start", Kind::kDuration, 4},
           {"duration", "took", Kind::kDuration, 0},
@@ -89,7 +89,7 @@ std::vector<DocumentColumn> CustomMetricColumns() {
 
 std::vector<DocumentColumn> CutColumns() {
   return {{"name", "cut", Kind::kText, 0},
-          {"events", "events", Kind::kText, 0},
+          {"events", "events", Kind::kExactCount, 0},
           {"weights", "sum of weights", Kind::kNumber, 2},
           {"step_efficiency", "of the step before", Kind::kShare, 1},
           {"total_efficiency", "of all", Kind::kShare, 0}};

@@ -31,7 +31,7 @@ std::string BarOnTrack(double share, int columns, const TerminalStyle& style) {
 std::string SparkLine(const std::vector<std::optional<double>>& values, double top, const TerminalStyle& style) {
   std::string line;
   for (const std::optional<double>& value : values) {
-    if (!value.has_value()) {
+    if (!value.has_value() || !std::isfinite(*value)) {
       line += ' ';
       continue;
     }

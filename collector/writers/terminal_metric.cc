@@ -119,7 +119,7 @@ absl::StatusOr<std::string> RenderMetric(const Json& document, std::string_view 
                                                             {"unit", unit.empty() ? "none" : unit}};
   if (!alias_of.empty()) lines.emplace_back("alias of", alias_of);
   lines.emplace_back("definition", TextField(definition, "text"));
-  lines.emplace_back("source", SourceText(document, key));
+  if (!value.is_null()) lines.emplace_back("source", SourceText(document, key));
   text += LabelledLines(lines, 2, style);
   return text;
 }

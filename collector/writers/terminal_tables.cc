@@ -46,12 +46,13 @@ std::string Joined(const std::vector<std::string>& words) {
 void AddTable(const DocumentTable& table, const TerminalStyle& style, std::string* text) {
   const LaidOutTable laid_out = LayOut(table.text, style.width, style);
   for (const PaintedLine& line : laid_out.lines) {
-    for (size_t at = 0; at < line.size(); ++at) {
-      PaintedText piece = line[at];
-      // nothing trails at the end of a line
-      if (at + 1 == line.size()) piece.text.erase(piece.text.find_last_not_of(' ') + 1);
-      *text += Painted(piece, style);
+    PaintedLine pieces = line;
+    // nothing trails at the end of a line
+    for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
+      piece->text.erase(piece->text.find_last_not_of(' ') + 1);
+      if (!piece->text.empty()) break;
     }
+    for (const PaintedText& piece : pieces) *text += Painted(piece, style);
     *text += "\n";
   }
   if (!laid_out.left_out.empty()) AddNote("left out at this width: " + Joined(laid_out.left_out), style, text);
@@ -135,6 +136,7 @@ void AddChunks(const Json& document, const TerminalStyle& style, std::string* te
 Json AsTree(const Json& sections) {
   Json rows = Json::array();
   for (const Json& section : sections) {
+    if (!section.is_object()) continue;
     Json row = section;
     std::string path = TextField(section, "path");
     const auto depth = static_cast<size_t>(std::count(path.begin(), path.end(), '/'));

@@ -12,6 +12,9 @@ constexpr int kGap = 2;
 /// An elastic column is not cut below this: enough to tell names apart.
 constexpr int kLeastElastic = 8;
 
+/// Before an elastic column is cut below this, other columns go.
+constexpr int kUsefulElastic = 24;
+
 std::vector<int> NaturalWidths(const TextTable& table, const TerminalStyle& style) {
   std::vector<int> widths;
   for (const TableColumn& column : table.columns) widths.push_back(ColumnsOf(DisplayText(column.header, style)));
@@ -46,7 +49,7 @@ void Shrink(const TextTable& table, const std::vector<size_t>& kept, int width, 
 int LeastTotal(const TextTable& table, const std::vector<int>& widths, const std::vector<size_t>& kept) {
   std::vector<int> least = widths;
   for (size_t at : kept) {
-    if (table.columns[at].is_elastic) least[at] = std::min(least[at], kLeastElastic * 2);
+    if (table.columns[at].is_elastic) least[at] = std::min(least[at], kUsefulElastic);
   }
   return Total(least, kept);
 }
