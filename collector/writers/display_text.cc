@@ -15,7 +15,7 @@ struct Range {
 };
 
 /// Letters and signs that take one column in every terminal and are written from left to right.
-constexpr std::array<Range, 12> kOneColumn = {{
+constexpr std::array<Range, 14> kOneColumn = {{
     {0x20, 0x7e},      // ASCII
     {0xa1, 0xac},      // Latin-1 signs, without the soft hyphen
     {0xae, 0x24f},     // Latin with accents
@@ -25,6 +25,8 @@ constexpr std::array<Range, 12> kOneColumn = {{
     {0x1e00, 0x1fff},  // Latin and Greek with accents
     {0x2010, 0x2027},  // dashes, quotes, the ellipsis
     {0x2030, 0x205e},  // per mille and the like
+    {0x2070, 0x20bf},  // raised and lowered figures, currencies
+    {0x2100, 0x218f},  // letters used as signs: ℓ, ℝ
     {0x2190, 0x22ff},  // arrows, mathematics
     {0x2500, 0x25cf},  // boxes, blocks, shapes
     {0x2713, 0x2718},  // ticks and crosses

@@ -54,9 +54,9 @@ void AddWithBars(const TextTable& table, const std::vector<BarOfRow>& bars, Term
   }
 }
 
-void AddMoreLine(size_t all, std::string_view table, TerminalBox* box) {
-  if (all <= kMostRows) return;
-  box->Line({{fmt::format("{} more: crema show --table {}", all - kMostRows, table), Paint::kDim}});
+void AddMoreLine(size_t all, size_t shown, std::string_view table, TerminalBox* box) {
+  if (all <= shown) return;
+  box->Line({{fmt::format("{} more: crema show --table {}", all - shown, table), Paint::kDim}});
 }
 
 Paint PaintOfGroup(std::string_view part) {
@@ -186,7 +186,7 @@ std::string AddSections(const Json& document, TerminalBox* box) {
     for (PaintedLine& row : table.rows) row.pop_back();
   }
   AddWithBars(table, bars, box);
-  AddMoreLine(sections.size(), "sections", box);
+  AddMoreLine(sections.size(), shown.size(), "sections", box);
   return "";
 }
 
@@ -215,7 +215,7 @@ std::string AddDatasets(const Json& document, TerminalBox* box) {
                                              {"duration_p95", "p95", FieldKind::kDuration, 7}});
   const LaidOutTable laid_out = LayOut(table.text, box->inner_columns(), box->style());
   for (const PaintedLine& line : laid_out.lines) box->Line(line);
-  AddMoreLine(datasets.size(), "datasets", box);
+  AddMoreLine(datasets.size(), rows.size(), "datasets", box);
   return "";
 }
 

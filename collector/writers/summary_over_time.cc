@@ -48,7 +48,7 @@ std::string AddOverTime(const Json& document, TerminalBox* box) {
     // against the cores where they are known: a full column is then a full machine
     const double cores = Metric(document, "peak_cores").value_or(0);
     const double top = std::max(Largest(lanes), cores);
-    AddSpark("open chunks", lanes, top, top > cores ? HumanCount(top) : Counted(cores, "core", "cores"), box);
+    AddSpark("open chunks", lanes, top, top > cores * 1.001 ? HumanCount(top) : Counted(cores, "core", "cores"), box);
   }
   if (!memory.empty()) AddSpark("memory", memory, Largest(memory), HumanMemory(Largest(memory)), box);
   return "";
