@@ -25,6 +25,9 @@ int Process(const std::string& dataset, unsigned first, std::size_t last) {
     const crema::TrackSection from_string(dataset);
     const crema::TrackMemory memory("jets");
     const TrackNothing nothing("nothing");
+    const crema::TrackIo io("input");
+    const crema::TrackPageFaults page_faults("input");
+    const crema::TrackPerfCounters perf_counters("input");
     const crema::TrackHelper helper(chunk.handle());
     const crema::TrackActivity activity("decompress");
     const crema::Meter meter("decompress");
@@ -41,6 +44,8 @@ int Process(const std::string& dataset, unsigned first, std::size_t last) {
     crema::SetAttribute("generator", "MadGraph");
   }
   chunk.SetAttribute("site", dataset);
+  chunk.AddColumns({"Jet_pt", dataset});
+  chunk.SetFileInfo(120, last);
   chunk.SetEvents(last);
   chunk.Fail("no reason");
   return 1;
