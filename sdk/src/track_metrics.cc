@@ -261,7 +261,8 @@ ChunkHandle TrackMetrics::handle() const noexcept {
     state = static_cast<ChunkState*>(thread->work);
   }
   if (state == nullptr || state->owner != thread) return {};
-  return {state, state->generation.load(std::memory_order_relaxed), thread->current.load(std::memory_order_relaxed)};
+  return {state, state->generation.load(std::memory_order_relaxed),
+          Kept(thread->current.load(std::memory_order_relaxed))};
 }
 
 void AddBytesRead(std::int64_t stored) noexcept { AddBytesRead(stored, -1); }
