@@ -1,5 +1,6 @@
 #include "sdk/benchmarks/measured_batch.h"
 
+#include <sched.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@ namespace crema_benchmarks {
 namespace {
 
 constexpr int kMostThreads = 64;
+constexpr int kSpins = 10000;
 /// Below this share of common time the threads hardly met, and what they share costs too little.
 constexpr double kLeastOverlap = 0.8;
 
@@ -36,7 +38,8 @@ void Rendezvous(int threads) {
     g_round.fetch_add(1);
     return;
   }
-  while (g_round.load() == round) {
+  for (int spins = 0; g_round.load() == round; ++spins) {
+    if (spins > kSpins) sched_yield();  // the others may be waiting for this core
   }
 }
 
