@@ -22,6 +22,12 @@ void Rendezvous(int threads);
 void NoteBatch(int thread, std::chrono::steady_clock::time_point start, std::chrono::steady_clock::time_point stop);
 bool Overlapped(int threads);
 
+/// The one place that calls the operation, so that it is compiled into its loop.
+template <class Operation>
+__attribute__((noinline)) void Repeat(int times, Operation& operation) {
+  for (int i = 0; i < times; ++i) operation();
+}
+
 /// Calls `operation()` `batch` times on each thread of the benchmark, starting together, and reports the time of one
 /// call divided by `guards_per_call`. The benchmark must use `UseManualTime()`.
 template <class Operation>
@@ -29,11 +35,11 @@ void MeasureBatch(benchmark::State& state, int batch, int guards_per_call, Opera
   using Clock = std::chrono::steady_clock;
   std::int64_t disturbed = 0;
   for (auto _ : state) {
-    for (int i = 0; i < batch / 8 + 1; ++i) operation();  // names known, buffers grown, caches warm
+    Repeat(batch / 8 + 1, operation);  // names known, buffers grown, caches warm
     Rendezvous(state.threads());
     const std::int64_t switches = InvoluntarySwitches();
     const auto start = Clock::now();
-    for (int i = 0; i < batch; ++i) operation();
+    Repeat(batch, operation);
     const auto stop = Clock::now();
     const bool switched = InvoluntarySwitches() != switches;
     NoteBatch(state.thread_index(), start, stop);
