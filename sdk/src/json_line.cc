@@ -13,6 +13,9 @@ constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
 /// Below it every integer is a double of its own.
 constexpr double kExactIntegers = 9007199254740992;  // 2^53
 
+/// What cannot be copied into a JSON string without a look: controls, quotes, and all that is not ASCII.
+bool NeedsCare(unsigned char byte) { return byte < 0x20 || byte >= 0x7f || byte == '"' || byte == '\\'; }
+
 bool IsContinuation(unsigned char byte) { return (byte & 0xc0) == 0x80; }
 
 /// Length of the well-formed UTF-8 sequence that `text` begins with (Unicode 15, table 3-7), 0 if it is none.
@@ -44,6 +47,13 @@ std::string_view CutOnCodePoint(std::string_view text, std::size_t bytes) noexce
   for (int i = 0; i < 3 && end > 0 && IsContinuation(static_cast<unsigned char>(text[end])); ++i) --end;
   if (IsContinuation(static_cast<unsigned char>(text[end]))) end = bytes;
   return text.substr(0, end);
+}
+
+bool IsPlain(std::string_view text) noexcept {
+  for (const char c : text) {
+    if (NeedsCare(static_cast<unsigned char>(c)) || c == '/') return false;
+  }
+  return true;
 }
 
 JsonLine::~JsonLine() { std::free(data_); }
@@ -121,7 +131,7 @@ void JsonLine::StringPart(std::string_view text, bool escape_slash) noexcept {
     std::size_t plain = i;
     while (plain < text.size()) {
       const auto c = static_cast<unsigned char>(text[plain]);
-      if (c < 0x20 || c >= 0x7f || c == '"' || c == '\\' || (escape_slash && c == '/')) break;
+      if (NeedsCare(c) || (escape_slash && c == '/')) break;
       ++plain;
     }
     Raw(text.substr(i, plain - i));

@@ -23,6 +23,9 @@ inline constexpr std::size_t kMaxLineBytes = std::size_t{1} << 20;
 /// `text` cut to at most `bytes` bytes, not inside a UTF-8 code point.
 std::string_view CutOnCodePoint(std::string_view text, std::size_t bytes) noexcept;
 
+/// Whether `text` stands inside a JSON string, and as a part of a path, as it is.
+bool IsPlain(std::string_view text) noexcept;
+
 /// Appends JSON without checking its structure: the caller says what follows what. Grows by realloc(3) and never
 /// shrinks, so that a thread in its steady state allocates nothing; where memory is refused the line is `broken`.
 class JsonLine {
