@@ -50,9 +50,10 @@ struct Recorder {
   std::atomic<std::uint64_t> chunks{0};  ///< ended
   std::atomic<std::uint64_t> failed{0};
   std::atomic<std::int64_t> open_chunks{0};
-  std::atomic<std::int64_t> lanes{0};     ///< open chunks and active helpers
-  std::atomic<std::uint64_t> dropped{0};  ///< what guards were told and could not be kept; lost lines are the log's
-  std::atomic<std::int64_t> overhead_ns{0};
+  std::atomic<std::int64_t> lanes{0};        ///< open chunks and active helpers
+  std::atomic<std::uint64_t> dropped{0};     ///< what guards were told and could not be kept; lost lines are the log's
+  std::atomic<std::int64_t> overhead_ns{0};  ///< by the calibrated costs
+  std::atomic<std::uint64_t> overhead_ticks{0};  ///< measured: what chunks spent on beginning and ending
   std::atomic<ThreadState*> threads{nullptr};
   std::atomic<SpanState*> process_span{nullptr};
 

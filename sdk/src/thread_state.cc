@@ -16,9 +16,12 @@ namespace internal {
 
 CREMA_THREAD_LOCAL ThreadContext* t_context = nullptr;
 
-namespace {
-
+/// The thread's state was given back: it is not to be made again. Not in the unnamed namespace: in a shared library
+/// the linker gold gives a thread-local variable that is not global the address of the library's first one.
+extern CREMA_THREAD_LOCAL bool t_ended;
 CREMA_THREAD_LOCAL bool t_ended = false;
+
+namespace {
 
 /// `__cxa_eh_globals` as the Itanium C++ ABI (2.2.2) lays it out: read in place, it costs a load instead of a call.
 struct ExceptionGlobals {

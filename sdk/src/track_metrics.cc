@@ -38,11 +38,6 @@ void CloseSections(ThreadState* thread, const WorkFrame& frame, std::uint64_t no
   thread->current.store(root, kRelaxed);
 }
 
-void AddOverhead(Recorder* recorder, std::uint64_t start_ticks, std::uint64_t stop_ticks, std::int64_t more_ns) {
-  recorder->overhead_ns.fetch_add(recorder->clock.Rate().Nanoseconds(stop_ticks - start_ticks) + more_ns,
-                                  std::memory_order_relaxed);
-}
-
 void Write(Recorder* recorder, const JsonLine& line) {
   if (line.broken() || line.size() > kMaxLineBytes) {
     recorder->log.CountDropped(1);
@@ -137,8 +132,9 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   Write(recorder, thread->line);
   if (state->ledger.dropped() != 0) recorder->dropped.fetch_add(state->ledger.dropped(), std::memory_order_relaxed);
   const std::uint64_t sections = state->ledger.sections().Occurrences() + state->helpers.sections().Occurrences();
-  AddOverhead(recorder, end.stop.ticks, recorder->clock.Now().ticks,
-              static_cast<std::int64_t>(sections) * recorder->section_cost_ns);
+  constexpr auto kRelaxed = std::memory_order_relaxed;
+  recorder->overhead_ns.fetch_add(static_cast<std::int64_t>(sections) * recorder->section_cost_ns, kRelaxed);
+  recorder->overhead_ticks.fetch_add(Ticks(thread) - end.stop.ticks, kRelaxed);
 }
 
 void Fail(ChunkState* state, std::string_view reason) {
@@ -191,7 +187,7 @@ TrackMetrics::TrackMetrics(const Chunk& chunk) noexcept {
   Begin(recorder, thread, chunk, state);
   state_ = state;
   generation_ = state->generation.load(std::memory_order_relaxed);
-  AddOverhead(recorder, entry_ticks, Ticks(thread), 0);
+  recorder->overhead_ticks.fetch_add(Ticks(thread) - entry_ticks, std::memory_order_relaxed);
 }
 
 TrackMetrics::~TrackMetrics() {
