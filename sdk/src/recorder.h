@@ -68,6 +68,12 @@ struct Recorder {
 /// Null until recording was first switched on in this process.
 Recorder* CurrentRecorder() noexcept;
 
+/// Starts or resumes recording with these settings; false where it cannot be. What `crema::Enable` does.
+bool EnableWith(const Settings& settings);
+void SwitchOff();
+/// From now on `mode` follows this copy's own (see shared_copy.h).
+void MirrorMode(std::atomic<std::uint8_t>* mode);
+
 /// One sentence on stderr, `crema: …`, the first time only.
 void WarnOnce(std::string_view sentence) noexcept;
 

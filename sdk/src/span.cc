@@ -78,8 +78,8 @@ Span::~Span() {
   if (recorder == nullptr || recorder->pid != state_->pid) return;  // the parent's: it ends there
   ThreadState* thread = static_cast<ThreadState*>(t_context);
   if (thread == nullptr) return;
-  const std::lock_guard<std::mutex> lock(recorder->mutex);
   WriteSpan(recorder, thread, *state_);
+  const std::lock_guard<std::mutex> lock(recorder->mutex);
   if (state_->thread == nullptr) {
     // Out of order: the spans inside stay, without this one around them.
     SpanState* innermost = recorder->process_span.load();

@@ -10,6 +10,7 @@
 #include <new>
 
 #include "recorder.h"
+#include "shared_copy.h"
 
 namespace crema {
 namespace internal {
@@ -42,7 +43,7 @@ ThreadEnd::~ThreadEnd() {
   t_context = nullptr;
   t_ended = true;
   Recorder* recorder = CurrentRecorder();
-  if (thread == nullptr || recorder == nullptr) return;
+  if (thread == nullptr || recorder == nullptr || UsesSharedCopy()) return;
   SectionNode* open = thread->outside_open.load();
   if (open == nullptr) open = thread->current.load();
   {
@@ -102,6 +103,12 @@ ThreadContext* EnsureThreadContext() noexcept {
   const ErrnoKeeper keeper;
   Recorder* recorder = CurrentRecorder();
   if (recorder == nullptr || t_ended) return nullptr;
+  if (UsesSharedCopy()) {
+    t_context = AdoptedThreadContext();
+    t_end.registered = true;  // only now: what is registered last ends first, and the library's own end gives it back
+    return t_context;
+  }
+  if (t_context != nullptr) return t_context;  // another copy asks
   ThreadState* thread = TakeEnded(recorder);
   if (thread == nullptr) thread = AddNew(recorder);
   if (thread == nullptr) return nullptr;
