@@ -4,18 +4,13 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "collector/metrics/tree_accumulator.h"
+#include "collector/sources/process_tree/tree_log_format.h"
 
 namespace crema {
-
-/// How the names of these logs end.
-inline constexpr std::string_view kTreeLogSuffix = ".tree.ndjson";
-/// `schema` of the first line.
-inline constexpr std::string_view kTreeLogSchema = "crema.tree/1";
 
 /// What was read, and what could not be.
 struct TreeLogReading {
