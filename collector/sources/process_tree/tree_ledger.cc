@@ -127,19 +127,20 @@ void TreeLedger::JudgeVanished(const Members& now) {
       by_waiter[*waiter.process].push_back(&process);
     }
   }
-  // A parent with SA_NOCLDWAIT cannot be told from /proc, but its children's times do not reach it.
+  // A parent with SA_NOCLDWAIT cannot be told from /proc, but its children's times do not reach it: a child that had
+  // used more than the parent gained was not waited for.
   for (auto& [waiter, vanished] : by_waiter) {
     const std::optional<int64_t> gained = GainedTicks(waiter, now);
     if (!gained.has_value()) continue;
-    int64_t missing = -*gained;
-    for (const ProcessReading* process : vanished) missing += CpuTicks(*process);
+    int64_t left = *gained + kRoundingTicks;
     std::stable_sort(vanished.begin(), vanished.end(),
                      [](const ProcessReading* a, const ProcessReading* b) { return CpuTicks(*a) > CpuTicks(*b); });
     for (const ProcessReading* process : vanished) {
-      if (missing <= kRoundingTicks) break;
-      if (CpuTicks(*process) > missing + kRoundingTicks) continue;
-      KeepLastReading(*process);
-      missing -= CpuTicks(*process);
+      if (CpuTicks(*process) <= left) {
+        left -= CpuTicks(*process);
+      } else {
+        KeepLastReading(*process);
+      }
     }
   }
 }
