@@ -7,6 +7,7 @@
 
 #include <cerrno>
 
+#include "collector/sources/process_tree/proc_memory.h"
 #include "collector/sources/process_tree/wait_status.h"
 
 namespace crema {
@@ -87,8 +88,9 @@ void TreeSampler::End(int64_t stop_ns, int exit_status) {
   rusage usage{};
   if (getrusage(RUSAGE_SELF, &usage) == 0) {
     end.sampler_cpu_ns = Nanoseconds(usage.ru_utime) + Nanoseconds(usage.ru_stime);
-    end.sampler_peak_rss_bytes = usage.ru_maxrss * kKibibyte;
   }
+  // Not ru_maxrss: exec(2) hands on the peak of whoever started crema.
+  end.sampler_peak_rss_bytes = ParseProcStatus(ReadProcFile("/proc/self/status", &buffer_)).peak_rss_bytes;
   log_->Write(end);
 }
 
