@@ -26,22 +26,22 @@ struct AttemptRow {
   static constexpr int64_t kUnknown = -1;
   static constexpr uint32_t kNone = 0xffffffff;
 
-  uint64_t chunk_id = 0;              ///< hash of (run, pass, dataset, file, tree, entry range), or of (process, number)
-  int64_t start_ns = 0;               ///< Unix time
-  int64_t duration_ns = kUnknown;     ///< stop - start; unknown for lost and open attempts
+  uint64_t chunk_id = 0;           ///< hash of (run, pass, dataset, file, tree, entry range), or of (process, number)
+  int64_t start_ns = 0;            ///< Unix time
+  int64_t duration_ns = kUnknown;  ///< stop - start; unknown for lost and open attempts
   int64_t events = kUnknown;
-  int64_t cpu_ns = kUnknown;          ///< the owner thread's CPU time
-  int64_t cpu_wait_ns = kUnknown;     ///< the owner's run delay
-  uint32_t helpers = kNone;           ///< index into the table of HelperTimes
-  uint32_t process = 0;               ///< index into the table of ProcessRow
-  uint32_t input = 0;                 ///< index into the table of (dataset, file, tree)
-  uint32_t thread = 0;                ///< index into the table of threads
-  uint32_t number = 0;                ///< the record's `chunk` number, unique in its process
-  uint32_t rss_start_pages = kNone;   ///< of 4 KiB
-  uint32_t rss_stop_pages = kNone;
-  uint16_t lanes_peak = 0;            ///< 0: not recorded
+  int64_t cpu_ns = kUnknown;       ///< the owner thread's CPU time
+  int64_t cpu_wait_ns = kUnknown;  ///< the owner's run delay
+  int64_t rss_start_bytes = kUnknown;
+  int64_t rss_stop_bytes = kUnknown;
+  int64_t number = 0;        ///< the record's `chunk` number, unique in its log
+  uint32_t helpers = kNone;  ///< index into the table of HelperTimes
+  uint32_t process = 0;      ///< index into the table of ProcessRow
+  uint32_t input = 0;        ///< index into the table of (dataset, file, tree)
+  uint32_t thread = 0;       ///< index into the table of threads
+  uint16_t lanes_peak = 0;   ///< 0: not recorded
   AttemptStatus status = AttemptStatus::kOk;
-  bool is_result = false;             ///< the ok attempt of its chunk that stopped last
+  bool is_result = false;  ///< the ok attempt of its chunk that stopped last
 
   int64_t stop_ns() const { return start_ns + (duration_ns < 0 ? 0 : duration_ns); }
 };

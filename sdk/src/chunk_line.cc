@@ -38,9 +38,8 @@ void EncodeBegin(const Recorder& recorder, ChunkState* state, JsonLine* line) no
 
 std::uint64_t EncodeChunk(const Recorder& recorder, const ChunkEnd& end, ChunkState* state, JsonLine* line) noexcept {
   Ledger& ledger = state->ledger;
-  const TickRate rate = recorder.clock.Rate(state->start, end.stop);
+  const TickRate& rate = end.rate;
   const std::int64_t start_ns = recorder.clock.UnixNanoseconds(state->start.monotonic_ns);
-  const std::int64_t duration_ns = rate.Nanoseconds(end.stop.ticks - state->start.ticks);
   const auto known = [](std::int64_t value) {
     return value < 0 ? std::optional<std::int64_t>() : std::optional<std::int64_t>(value);
   };
@@ -48,7 +47,7 @@ std::uint64_t EncodeChunk(const Recorder& recorder, const ChunkEnd& end, ChunkSt
   line->Raw("{\"type\":\"chunk\"");
   line->FieldUnsigned("chunk", state->number);
   line->Field("start_ns", start_ns);
-  line->Field("stop_ns", start_ns + duration_ns);
+  line->Field("stop_ns", start_ns + end.duration_ns);
   line->Key("status");
   line->Raw(state->failed ? "\"failed\"" : "\"ok\"");
   line->Field("events", known(state->events));
@@ -68,7 +67,8 @@ std::uint64_t EncodeChunk(const Recorder& recorder, const ChunkEnd& end, ChunkSt
   line->Field("lanes_peak", state->lanes_peak.load());
   line->Raw(state->identity.text());
   line->FieldText("error", state->failed ? state->reason : std::string_view());
-  line->Raw(",\"columns\":null,\"sections\":[");
+  ledger.AppendColumns(line);
+  line->Raw(",\"sections\":[");
   std::size_t rows = 0;
   std::uint64_t dropped = ledger.sections().dropped() + state->helpers.sections().dropped();
   AppendSectionRows(ledger.sections().root(), SectionRows::kOwner, rate, line, &rows, &dropped);
@@ -77,9 +77,10 @@ std::uint64_t EncodeChunk(const Recorder& recorder, const ChunkEnd& end, ChunkSt
   ledger.AppendMemory(line);
   ledger.AppendMetrics(line);
   ledger.AppendCuts(line);
-  line->Raw(",\"activities\":[]");
+  ledger.AppendActivities(line);
   line->FieldUnsigned("sections_dropped", dropped);
   ledger.AppendAttributes(line);
+  ledger.AppendTrace(rate, state->start.ticks, line);
   line->Raw("}\n");
   return dropped;
 }

@@ -23,6 +23,8 @@ struct ChunkEnd {
   std::optional<std::int64_t> rss_stop_bytes;
   std::optional<std::int64_t> io_read_bytes;
   std::int64_t open_chunks = 0;
+  TickRate rate;                 ///< of the chunk
+  std::int64_t duration_ns = 0;  ///< stop - start, at that rate
 };
 
 /// Sets `state->identity`: the fields by which a chunk is recognised, as both lines carry them.

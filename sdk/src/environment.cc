@@ -50,6 +50,8 @@ Settings SettingsFromEnvironment(const Options& options) {
   }
   settings.interval_seconds = options.interval_seconds.value_or(Seconds("CREMA_INTERVAL").value_or(1.0));
   settings.total_events = options.total_events.has_value() ? options.total_events : Integer("CREMA_TOTAL_EVENTS");
+  settings.trace = options.trace.value_or(IsOne("CREMA_TRACE"));
+  settings.summary = IsOne("CREMA_SUMMARY");
   settings.record_arguments = options.record_arguments.value_or(!IsOne("CREMA_NO_ARGUMENTS"));
   return settings;
 }

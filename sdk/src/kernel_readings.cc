@@ -89,9 +89,13 @@ std::optional<std::int64_t> KernelReadings::RunDelayNanoseconds(DescriptorBudget
 
 std::optional<std::int64_t> KernelReadings::ReadBytes(DescriptorBudget* budget) noexcept {
   char text[256];
-  const long size = io_.Read(budget, text, sizeof text);
+  const long size = ReadIo(budget, text, sizeof text);
   if (size <= 0) return std::nullopt;
   return IntegerAfter({text, static_cast<std::size_t>(size)}, "read_bytes:");
+}
+
+long KernelReadings::ReadIo(DescriptorBudget* budget, char* buffer, int capacity) noexcept {
+  return io_.Read(budget, buffer, capacity);
 }
 
 void KernelReadings::Close(DescriptorBudget* budget) noexcept {

@@ -49,6 +49,9 @@ class KernelReadings {
   /// Bytes this thread made the storage layer fetch: `read_bytes` of `/proc/thread-self/io` (proc(5)).
   std::optional<std::int64_t> ReadBytes(DescriptorBudget* budget) noexcept;
 
+  /// The whole text of `/proc/thread-self/io`; -1 where the kernel does not tell.
+  long ReadIo(DescriptorBudget* budget, char* buffer, int capacity) noexcept;
+
   void Close(DescriptorBudget* budget) noexcept;
 
  private:

@@ -98,6 +98,19 @@ void Ledger::AddCut(std::string_view name, std::int64_t events, const double* we
   }
 }
 
+void Ledger::AddColumn(std::string_view name) noexcept {
+  if (!columns_.Add(CutOnCodePoint(name, kMaxNameBytes), &texts_)) ++dropped_;
+}
+
+void Ledger::AddTrace(const TraceRow& occurrence) noexcept {
+  TraceRow* row = trace_.size() < kMostTraced ? trace_.Add() : nullptr;
+  if (row == nullptr) {
+    ++trace_dropped_;
+  } else {
+    *row = occurrence;
+  }
+}
+
 void Ledger::SetAttribute(std::string_view name, std::string_view value) noexcept {
   name = CutOnCodePoint(name, kMaxNameBytes);
   value = CutOnCodePoint(value, kMaxErrorBytes);
@@ -113,6 +126,22 @@ void Ledger::SetAttribute(std::string_view name, std::string_view value) noexcep
   }
   row->name = Keep(name);
   row->value = Keep(value);
+}
+
+int Ledger::ActivityRowIndex(std::string_view label, std::string_view unit) noexcept {
+  label = CutOnCodePoint(label, kMaxNameBytes);
+  unit = CutOnCodePoint(unit, kMaxNameBytes);
+  ActivityRow* row = FindRow(&activities_, &expected_activity_,
+                             [&](const ActivityRow& other) { return other.label == label && other.unit == unit; });
+  if (row == nullptr && activities_.size() < kMostRows) {
+    row = activities_.Add();
+    if (row != nullptr) {
+      row->label = Keep(label);
+      row->unit = Keep(unit);
+    }
+  }
+  if (row == nullptr) ++dropped_;
+  return row == nullptr ? -1 : static_cast<int>(row - activities_.begin());
 }
 
 void Ledger::AddBytes(std::int64_t stored, std::int64_t uncompressed) noexcept {
@@ -196,8 +225,13 @@ void Ledger::MergeTables(Ledger& other) noexcept {
     to->peak_bytes = std::max(to->peak_bytes, from.peak_bytes);
     to->count += from.count;
   }
+  for (const ActivityRow& from : other.activities_) {
+    const int to = ActivityRowIndex(from.label, from.unit);
+    if (to >= 0) AddActivity(to, from.value);
+  }
   AddBytes(other.bytes_read_, other.bytes_uncompressed_);
   SawRss(other.rss_peak_bytes_);
+  trace_dropped_ += other.trace_dropped_;
   dropped_ += other.dropped_;
 }
 
@@ -208,6 +242,11 @@ void Ledger::Reset() noexcept {
   cuts_.Clear();
   memory_.Clear();
   attributes_.Clear();
+  activities_.Clear();
+  trace_.Clear();
+  trace_dropped_ = 0;
+  columns_.Clear();
+  expected_activity_ = 0;
   expected_metric_ = 0;
   expected_cut_ = 0;
   bytes_read_ = -1;
@@ -256,6 +295,58 @@ void Ledger::AppendCuts(JsonLine* line) noexcept {
     line->FieldNumber("weights", row.has_weights ? std::optional<double>(row.weights) : std::nullopt);
     line->Raw("}");
   });
+}
+
+void Ledger::AppendColumns(JsonLine* line) noexcept {
+  line->Key("columns");
+  if (columns_.empty()) {
+    line->Raw("null");
+    return;
+  }
+  line->Raw("[");
+  for (const std::string_view name : columns_) {
+    if (line->size() > kRowsUpTo) {
+      ++dropped_;
+      continue;
+    }
+    if (line->text().back() != '[') line->Raw(",");
+    line->String(name);
+  }
+  line->Raw("]");
+}
+
+void Ledger::AppendActivities(JsonLine* line) noexcept {
+  AppendRows("activities", &activities_, line, &dropped_, [&](const ActivityRow& row) {
+    line->Raw("{\"label\":");
+    line->String(row.label);
+    line->Key("unit");
+    line->String(row.unit);
+    line->FieldNumber("value", row.value);
+    line->Raw("}");
+  });
+}
+
+void Ledger::AppendTrace(const TickRate& rate, std::uint64_t start_ticks, JsonLine* line) noexcept {
+  if (trace_.size() == 0 && trace_dropped_ == 0) return;
+  line->Key("trace");
+  line->Raw("[");
+  for (const TraceRow& occurrence : trace_) {
+    if (!occurrence.node->has_row || occurrence.start_ticks < start_ticks || line->size() > kRowsUpTo) {
+      ++trace_dropped_;
+      continue;
+    }
+    line->Raw(line->text().back() == '[' ? "[" : ",[");
+    line->Unsigned(occurrence.node->row);
+    line->Raw(",");
+    line->Integer(rate.Nanoseconds(occurrence.start_ticks - start_ticks));
+    line->Raw(",");
+    line->Integer(rate.Nanoseconds(occurrence.stop_ticks - occurrence.start_ticks));
+    line->Raw(",");
+    line->Integer(occurrence.tid);
+    line->Raw("]");
+  }
+  line->Raw("]");
+  line->FieldUnsigned("trace_dropped", trace_dropped_);
 }
 
 void Ledger::AppendAttributes(JsonLine* line) noexcept {

@@ -8,6 +8,7 @@
 
 #include "arena.h"
 #include "json_line.h"
+#include "name_set.h"
 #include "section_tree.h"
 
 namespace crema {
@@ -46,16 +47,36 @@ struct AttributeRow {
   std::string_view value;
 };
 
+struct ActivityRow {
+  std::string_view label;
+  std::string_view unit;
+  double value = 0;
+};
+
+/// One occurrence of a section (trace mode).
+struct TraceRow {
+  SectionNode* node = nullptr;
+  std::uint64_t start_ticks = 0;
+  std::uint64_t stop_ticks = 0;
+  std::int64_t tid = 0;
+};
+
 /// Sums of one chunk, or of one helper's part in it. Everything that finds no place is counted in `dropped`.
 class Ledger {
  public:
-  static constexpr std::size_t kMostRows = 1000;  ///< of each kind
+  static constexpr std::size_t kMostRows = 1000;     ///< of each kind
+  static constexpr std::size_t kMostTraced = 10000;  ///< occurrences
 
   SectionTree& sections() noexcept { return sections_; }
 
   void AddMetric(std::string_view name, double value, std::string_view unit) noexcept;
   void AddCut(std::string_view name, std::int64_t events, const double* weights) noexcept;
+  void AddColumn(std::string_view name) noexcept;
+  void AddTrace(const TraceRow& occurrence) noexcept;
   void SetAttribute(std::string_view name, std::string_view value) noexcept;
+  /// Index of the row of an activity; -1: no place.
+  int ActivityRowIndex(std::string_view label, std::string_view unit) noexcept;
+  void AddActivity(int row, double value) noexcept { activities_[static_cast<std::size_t>(row)].value += value; }
   void AddBytes(std::int64_t stored, std::int64_t uncompressed) noexcept;
   /// Index of the memory row of `name` below `prefix` (escaped, may be empty) and the section `parent`; -1: no place.
   int MemoryRowIndex(std::string_view prefix, const SectionNode* parent, std::string_view name) noexcept;
@@ -63,7 +84,8 @@ class Ledger {
   void SawRss(std::int64_t rss_bytes) noexcept;
   std::string_view Keep(std::string_view text) noexcept { return texts_.Copy(text); }
 
-  /// Adds another ledger's tables and sums; sections apart.
+  RowTable<TraceRow>& trace() noexcept { return trace_; }
+  /// Adds another ledger's tables and sums; sections and their trace apart.
   void MergeTables(Ledger& other) noexcept;
   void Reset() noexcept;
 
@@ -71,6 +93,11 @@ class Ledger {
   void AppendMemory(JsonLine* line) noexcept;
   void AppendMetrics(JsonLine* line) noexcept;
   void AppendCuts(JsonLine* line) noexcept;
+  void AppendColumns(JsonLine* line) noexcept;
+  void AppendActivities(JsonLine* line) noexcept;
+  /// `"trace":[[section, start_ns, duration_ns, tid], …]` with the number of the row among `sections`, and the start
+  /// since `start_ticks`; nothing where nothing was traced.
+  void AppendTrace(const TickRate& rate, std::uint64_t start_ticks, JsonLine* line) noexcept;
   void AppendAttributes(JsonLine* line) noexcept;
 
   std::int64_t bytes_read() const noexcept { return bytes_read_; }                  ///< -1: never told
@@ -90,6 +117,11 @@ class Ledger {
   RowTable<CutRow> cuts_;
   RowTable<MemoryRow> memory_;
   RowTable<AttributeRow> attributes_;
+  RowTable<ActivityRow> activities_;
+  RowTable<TraceRow> trace_;
+  std::uint64_t trace_dropped_ = 0;
+  NameSet columns_;
+  std::size_t expected_activity_ = 0;
   std::size_t expected_metric_ = 0;
   std::size_t expected_cut_ = 0;
   std::int64_t bytes_read_ = -1;

@@ -11,6 +11,7 @@
 #include "calibration.h"
 #include "environment.h"
 #include "exit_and_fork.h"
+#include "exit_summary.h"
 #include "process_line.h"
 #include "sample_line.h"
 #include "sampler.h"
@@ -39,6 +40,7 @@ Recorder* Start(const Settings& settings) {
   recorder->descriptors.Start();
   recorder->pid = getpid();
   Calibrate(recorder);
+  if (settings.summary) recorder->summary = new (std::nothrow) ExitSummary();
   if (!OpenLog(recorder)) {
     const int error = errno;
     std::string sentence = "cannot write record logs to " + recorder->settings.directory + ": " + strerror(error) +
@@ -118,6 +120,7 @@ void ForgetParent() noexcept {
   parent->log.Close();
   for (ThreadState* thread = parent->threads.load(); thread != nullptr; thread = thread->next) {
     thread->kernel.Close(&parent->descriptors);
+    thread->perf.Close(&parent->descriptors);
   }
   g_inherited = &parent->settings;
   g_recorder.store(nullptr);
@@ -131,6 +134,7 @@ void EndRecording() noexcept {
   if (recorder == nullptr) return;
   StopSampler();
   WriteEnd(recorder);
+  if (recorder->summary != nullptr) recorder->summary->Print(*recorder);
 }
 
 }  // namespace internal

@@ -12,11 +12,13 @@
 #include "crema/recorder.h"
 #include "kernel_readings.h"
 #include "log_file.h"
+#include "name_set.h"
 #include "section_tree.h"
 
 namespace crema {
 namespace internal {
 
+class ExitSummary;
 struct SpanState;
 struct ThreadState;
 
@@ -28,6 +30,8 @@ struct Settings {
   std::optional<int> threads;
   double interval_seconds = 1;
   std::optional<std::int64_t> total_events;
+  bool trace = false;
+  bool summary = false;
   bool record_arguments = true;
 };
 
@@ -52,7 +56,11 @@ struct Recorder {
   std::atomic<ThreadState*> threads{nullptr};
   std::atomic<SpanState*> process_span{nullptr};
 
+  ExitSummary* summary = nullptr;  ///< null: none was asked for
+
   std::mutex mutex;
+  Arena file_names;
+  NameSet files;              ///< of which a `file` line was written
   SectionTree ended_threads;  ///< sections outside chunks, of threads that are gone
 };
 

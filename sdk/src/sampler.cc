@@ -43,6 +43,7 @@ void* Sample(void* recorder_pointer) {
   auto* recorder = static_cast<Recorder*>(recorder_pointer);
   timespec next{};
   clock_gettime(CLOCK_MONOTONIC, &next);
+  WriteSample(recorder);  // at once, so that memory is known from the start
   pthread_mutex_lock(&g_sampler.mutex);
   while (!g_sampler.stop) {
     next = After(next, g_sampler.interval_seconds);

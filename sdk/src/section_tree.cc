@@ -89,7 +89,7 @@ class RowWriter {
         return;
       }
       child->has_row = true;
-      ++*rows_;
+      child->row = static_cast<std::uint32_t>((*rows_)++);
       bytes_ += child_path_bytes + kRowBytes;
       node->row_children_ns += child->row_ns;
       Decide(child, child_path_bytes);
@@ -190,6 +190,12 @@ SectionNode* SectionTree::FindOrAdd(SectionNode* parent, std::string_view name) 
 SectionNode* SectionTree::FindPath(const SectionNode* node) noexcept {
   if (node == nullptr || node->parent == nullptr) return &root_;
   SectionNode* parent = FindPath(node->parent);
+  return parent == nullptr ? nullptr : FindOrAdd(parent, std::string_view(node->name(), node->name_length));
+}
+
+SectionNode* SectionTree::Counterpart(const SectionNode* node, const SectionNode* at) noexcept {
+  if (node->parent == nullptr) return FindPath(at);
+  SectionNode* parent = Counterpart(node->parent, at);
   return parent == nullptr ? nullptr : FindOrAdd(parent, std::string_view(node->name(), node->name_length));
 }
 

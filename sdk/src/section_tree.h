@@ -33,6 +33,9 @@ class SectionTree {
   /// (nullptr: the root). Sections still open in `other`, from `open` outwards, count up to `now_ticks`.
   void Merge(SectionTree* other, const SectionNode* at, const SectionNode* open = nullptr,
              std::uint64_t now_ticks = 0) noexcept;
+  /// The node of this tree with the path that `node` has in another one, below the path of `at` in yet another;
+  /// created if need be, nullptr beyond the limits.
+  SectionNode* Counterpart(const SectionNode* node, const SectionNode* at) noexcept;
   /// Sets all measurements back to none, for the next chunk.
   void Reset() noexcept;
 

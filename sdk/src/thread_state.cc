@@ -50,6 +50,7 @@ ThreadEnd::~ThreadEnd() {
     thread->current.store(thread->outside.root());
   }
   thread->kernel.Close(&recorder->descriptors);
+  thread->perf.Close(&recorder->descriptors);
   // A chunk that is still open is lost, and stays counted as open; handles to it may be anywhere, so it is not reused.
   if (thread->work == nullptr) thread->in_use.store(false, std::memory_order_release);
 }
@@ -104,6 +105,7 @@ ThreadContext* EnsureThreadContext() noexcept {
   thread->uncaught_exceptions =
       &reinterpret_cast<const ExceptionGlobals*>(abi::__cxa_get_globals())->uncaught_exceptions;
   thread->counter_is_clock = recorder->clock.counter_is_clock();
+  thread->traces = recorder->settings.trace;
   thread->thread = static_cast<std::uint64_t>(pthread_self());
   thread->tid = static_cast<std::int64_t>(syscall(SYS_gettid));
   thread->span = nullptr;
@@ -135,6 +137,7 @@ void ThreadState::RaiseLanesPeak(std::int64_t lanes) noexcept {
 
 void ThreadState::Push(WorkFrame* frame) noexcept {
   frame->owner = this;
+  ++frame->uses;
   frame->outer = work;
   frame->outer_section = current.load(std::memory_order_relaxed);
   if (work == nullptr) outside_open.store(frame->outer_section, std::memory_order_release);
@@ -173,6 +176,11 @@ void ExitOutOfOrder(SectionNode* node, std::uint64_t start_ticks, std::uint64_t 
   AddOccurrence(node, now_ticks - start_ticks);
   context->current.store(node->parent, kRelaxed);
   CountMisuse("a section ended before the sections inside it: they were ended with it");
+}
+
+void TraceOccurrence(SectionNode* node, std::uint64_t start_ticks, std::uint64_t stop_ticks) noexcept {
+  auto* thread = static_cast<ThreadState*>(t_context);
+  if (thread->work != nullptr) thread->work->ledger.AddTrace({node, start_ticks, stop_ticks, thread->tid});
 }
 
 void AddSectionCpu(OpenSection section) noexcept {

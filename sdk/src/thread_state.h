@@ -9,6 +9,7 @@
 #include "crema/internal/section_node.h"
 #include "json_line.h"
 #include "kernel_readings.h"
+#include "perf_counters.h"
 #include "work_frame.h"
 
 namespace crema {
@@ -21,6 +22,7 @@ struct ThreadState : ThreadContext {
   std::uint64_t thread = 0;     ///< pthread_self()
   std::int64_t tid = 0;         ///< gettid(2)
   KernelReadings kernel;
+  PerfCounters perf;
   JsonLine line;        ///< reused for every record
   SectionTree outside;  ///< sections outside chunks
   /// Innermost open section of `outside` while the thread works in another tree; the sampler reads it.

@@ -47,6 +47,10 @@ bool Leave(HelperState* helper, std::optional<std::int64_t> wait_ns, std::int64_
     *chunk->helper_wait_ns += *wait_ns;
   }
   chunk->helpers.sections().Merge(&helper->ledger.sections(), helper->section);
+  for (TraceRow occurrence : helper->ledger.trace()) {
+    occurrence.node = chunk->helpers.sections().Counterpart(occurrence.node, helper->section);
+    if (occurrence.node != nullptr) chunk->helpers.AddTrace(occurrence);
+  }
   chunk->helpers.MergeTables(helper->ledger);
   return true;
 }
@@ -72,6 +76,7 @@ TrackHelper::TrackHelper(const ChunkHandle& handle) noexcept {
   helper->chunk = handle.state;
   helper->generation = handle.generation;
   helper->section = handle.section;
+  helper->activity = nullptr;
   helper->inner_cpu_ns = helper->inner_wait_ns = 0;
   helper->wait_start_ns = thread->kernel.RunDelayNanoseconds(&recorder->descriptors);
   helper->cpu_start_ns = ThreadCpuNanoseconds();

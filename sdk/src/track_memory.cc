@@ -5,16 +5,6 @@
 #include "work_frame.h"
 
 namespace crema {
-namespace internal {
-namespace {
-
-std::uint64_t Generation(const WorkFrame& frame) {
-  return frame.is_helper ? static_cast<const HelperState&>(frame).generation
-                         : static_cast<const ChunkState&>(frame).generation.load(std::memory_order_relaxed);
-}
-
-}  // namespace
-}  // namespace internal
 
 TrackMemory::TrackMemory(std::string_view name) noexcept {
   using namespace internal;
@@ -34,7 +24,7 @@ TrackMemory::TrackMemory(std::string_view name) noexcept {
   const auto rss = thread->kernel.RssBytes(&recorder->descriptors);
   if (!rss.has_value()) return;
   rss_start_bytes_ = *rss;
-  generation_ = Generation(*frame);
+  use_ = frame->uses;
   frame_ = frame;
 }
 
@@ -47,7 +37,7 @@ TrackMemory::~TrackMemory() {
   if (thread == nullptr || recorder == nullptr) return;  // a fork's copy, or the process is ending
   WorkFrame* frame = thread->work;
   while (frame != nullptr && frame != frame_) frame = frame->outer;
-  if (frame == nullptr || Generation(*frame) != generation_) {
+  if (frame == nullptr || frame->uses != use_) {
     CountMisuse("a memory guard ended on another thread, or after its chunk: it is not recorded");
     return;
   }

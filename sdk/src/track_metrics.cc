@@ -3,6 +3,8 @@
 #include <exception>
 
 #include "chunk_line.h"
+#include "exit_summary.h"
+#include "file_line.h"
 #include "recorder.h"
 #include "thread_state.h"
 #include "work_frame.h"
@@ -62,6 +64,7 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   state->helper_cpu_ns = state->helper_scope_ns = state->helper_union_ns = 0;
   state->helper_wait_ns = 0;
   state->active_helpers = 0;
+  state->activity = nullptr;
   state->closed_elsewhere.store(false);
   for (std::size_t i = 0; i < chunk.attribute_count; ++i) {
     if (i < Chunk::kMaxAttributes) {
@@ -71,6 +74,7 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
     }
   }
   EncodeIdentity(*recorder, *thread, chunk, state);
+  state->file = state->ledger.Keep(CutOnCodePoint(chunk.file, kMaxPathBytes));
 
   recorder->open_chunks.fetch_add(1, std::memory_order_relaxed);
   state->lanes_peak.store(0);
@@ -105,6 +109,8 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
     end.cpu_ns = Difference(cpu_stop_ns, state->cpu_start_ns, state->inner_cpu_ns);
   }
   end.wait_ns = Difference(wait_stop_ns, state->wait_start_ns, state->inner_wait_ns);
+  end.rate = recorder->clock.Rate(state->start, end.stop);
+  end.duration_ns = end.rate.Nanoseconds(end.stop.ticks - state->start.ticks);
   CloseSections(thread, *state, end.stop.ticks);
   state->ledger.SawRss(end.rss_stop_bytes.value_or(-1));
   thread->Pop(state);
@@ -119,12 +125,14 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
       state->active_helpers = 0;
     }
     state->generation.fetch_add(1);  // even: closed
+    for (const TraceRow& occurrence : state->helpers.trace()) state->ledger.AddTrace(occurrence);
     state->ledger.MergeTables(state->helpers);
   }
   FreeLane(recorder);
   end.open_chunks = recorder->open_chunks.fetch_sub(1, std::memory_order_relaxed);
   recorder->chunks.fetch_add(1, std::memory_order_relaxed);
   if (state->failed) recorder->failed.fetch_add(1, std::memory_order_relaxed);
+  if (recorder->summary != nullptr) recorder->summary->Add(state, end);
   EncodeChunk(*recorder, end, state, &thread->line);
   Write(recorder, thread->line);
   if (state->ledger.dropped() != 0) recorder->dropped.fetch_add(state->ledger.dropped(), std::memory_order_relaxed);
@@ -215,53 +223,55 @@ TrackMetrics::~TrackMetrics() {
   End(recorder, thread, state_);
 }
 
-void TrackMetrics::SetEventCount(std::int64_t events) noexcept {
+/// The chunk that this guard's data go to: its own, or for a chunk inside a chunk the outer one. Null where neither is
+/// open on this thread.
+internal::ChunkState* TrackMetrics::Data() const noexcept {
   using namespace internal;
-  if (events < 0) return;
-  if (state_ != nullptr) {
-    if (IsOpen(state_, generation_)) state_->events = events;
-  } else if (nested_.node != nullptr) {
-    WorkFrame* work = CurrentWork();
-    if (work != nullptr && !work->is_helper) static_cast<ChunkState*>(work)->events = events;
-  }
+  auto* thread = static_cast<ThreadState*>(t_context);
+  if (thread == nullptr) return nullptr;
+  if (state_ != nullptr) return state_->owner == thread && IsOpen(state_, generation_) ? state_ : nullptr;
+  if (nested_.node == nullptr || thread->work == nullptr || thread->work->is_helper) return nullptr;
+  return static_cast<ChunkState*>(thread->work);
+}
+
+void TrackMetrics::SetEventCount(std::int64_t events) noexcept {
+  internal::ChunkState* state = Data();
+  if (state != nullptr && events >= 0) state->events = events;
 }
 
 void TrackMetrics::AddBytes(std::int64_t stored, std::int64_t uncompressed) noexcept {
-  if (state_ != nullptr && internal::IsOpen(state_, generation_)) {
-    state_->ledger.AddBytes(stored, uncompressed);
-  } else if (nested_.node != nullptr) {
-    crema::AddBytesRead(stored, uncompressed);
-  }
+  internal::ChunkState* state = Data();
+  if (state != nullptr) state->ledger.AddBytes(stored, uncompressed);
+}
+
+void TrackMetrics::AddColumn(std::string_view name) noexcept {
+  internal::ChunkState* state = Data();
+  if (state != nullptr) state->ledger.AddColumn(name);
 }
 
 void TrackMetrics::SetAttribute(std::string_view name, std::string_view value) noexcept {
-  if (state_ != nullptr && internal::IsOpen(state_, generation_)) {
-    state_->ledger.SetAttribute(name, value);
-  } else if (nested_.node != nullptr) {
-    crema::SetAttribute(name, value);
-  }
+  internal::ChunkState* state = Data();
+  if (state != nullptr) state->ledger.SetAttribute(name, value);
 }
 
 void TrackMetrics::Fail(std::string_view reason) noexcept {
-  using namespace internal;
-  if (state_ != nullptr) {
-    if (IsOpen(state_, generation_)) internal::Fail(state_, reason);
-  } else if (nested_.node != nullptr) {
-    WorkFrame* work = CurrentWork();
-    if (work != nullptr && !work->is_helper) internal::Fail(static_cast<ChunkState*>(work), reason);
-  }
+  internal::ChunkState* state = Data();
+  if (state != nullptr) internal::Fail(state, reason);
+}
+
+void TrackMetrics::WriteFileInfo(std::int64_t branches, std::int64_t bytes, std::int64_t compressed_bytes) noexcept {
+  internal::ChunkState* state = Data();
+  internal::Recorder* recorder = internal::CurrentRecorder();
+  if (state == nullptr || recorder == nullptr) return;
+  const internal::ErrnoKeeper keeper;
+  internal::WriteFileLine(recorder, state->file, {branches, bytes, compressed_bytes});
 }
 
 ChunkHandle TrackMetrics::handle() const noexcept {
   using namespace internal;
-  auto* thread = static_cast<ThreadState*>(t_context);
-  ChunkState* state = state_;
-  if (thread == nullptr) return {};
-  if (state == nullptr && nested_.node != nullptr && thread->work != nullptr && !thread->work->is_helper) {
-    state = static_cast<ChunkState*>(thread->work);
-  }
-  if (state == nullptr || state->owner != thread) return {};
-  return {state, state->generation.load(std::memory_order_relaxed), thread->current.load(std::memory_order_relaxed)};
+  ChunkState* state = Data();
+  if (state == nullptr) return {};
+  return {state, state->generation.load(std::memory_order_relaxed), t_context->current.load(std::memory_order_relaxed)};
 }
 
 void AddBytesRead(std::int64_t stored) noexcept { AddBytesRead(stored, -1); }

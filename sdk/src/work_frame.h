@@ -14,9 +14,10 @@
 #include "ledger.h"
 
 namespace crema {
+class TrackActivity;
+
 namespace internal {
 
-struct ChunkState;
 struct SpanState;
 struct ThreadState;
 
@@ -33,6 +34,8 @@ struct WorkFrame {
   /// What frames opened inside this one took: it is theirs, not this one's.
   std::int64_t inner_cpu_ns = 0;
   std::int64_t inner_wait_ns = 0;
+  TrackActivity* activity = nullptr;  ///< innermost open one
+  std::uint64_t uses = 0;             ///< tells this use of the frame from later ones, to guards of its own thread
 };
 
 /// An open chunk. `generation` is odd while it is open; a handle with another one is stale.
@@ -46,7 +49,8 @@ struct ChunkState : WorkFrame {
   std::int64_t recorder_pid = 0;
   Instant start;
   std::uint32_t uncaught_exceptions = 0;
-  JsonLine identity;  ///< the fields that the `begin` and the `chunk` line share
+  JsonLine identity;      ///< the fields that the `begin` and the `chunk` line share
+  std::string_view file;  ///< in the ledger's texts
   std::int64_t events = -1;
   bool failed = false;
   std::string_view reason;  ///< in the ledger's texts

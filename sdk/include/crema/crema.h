@@ -8,9 +8,13 @@
 #include "crema/record_metric.h"            // IWYU pragma: export
 #include "crema/recorder.h"                 // IWYU pragma: export
 #include "crema/span.h"                     // IWYU pragma: export
+#include "crema/track_activity.h"           // IWYU pragma: export
 #include "crema/track_helper.h"             // IWYU pragma: export
+#include "crema/track_io.h"                 // IWYU pragma: export
 #include "crema/track_memory.h"             // IWYU pragma: export
 #include "crema/track_metrics.h"            // IWYU pragma: export
+#include "crema/track_page_faults.h"        // IWYU pragma: export
+#include "crema/track_perf_counters.h"      // IWYU pragma: export
 #include "crema/track_section.h"            // IWYU pragma: export
 #include "crema/version.h"                  // IWYU pragma: export
 

@@ -16,6 +16,7 @@ struct Options {
   std::optional<int> threads;                ///< CREMA_THREADS: cores this process was given
   std::optional<double> interval_seconds;    ///< CREMA_INTERVAL: the sampler's; 0: none; default 1
   std::optional<std::int64_t> total_events;  ///< CREMA_TOTAL_EVENTS: events the run will process
+  std::optional<bool> trace;                 ///< CREMA_TRACE: keep every occurrence of a section; default no
   std::optional<bool> record_arguments;      ///< CREMA_NO_ARGUMENTS: whether the command line is kept; default yes
 };
 

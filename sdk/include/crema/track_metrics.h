@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <initializer_list>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -56,6 +57,27 @@ class TrackMetrics {
   void AddBytesRead(Stored stored, Uncompressed uncompressed) noexcept {
     AddBytes(static_cast<std::int64_t>(stored), static_cast<std::int64_t>(uncompressed));
   }
+  /// Adds the name of a column (branch, field) that was read; each name counts once.
+  void AddColumn(std::string_view name) noexcept;
+  /// Adds all names of a container of texts: `chunk.AddColumns({"Muon_pt", "Muon_eta"})`.
+  template <class Names = std::initializer_list<std::string_view>>
+  void AddColumns(const Names& names) noexcept {
+    for (const auto& name : names) AddColumn(name);
+  }
+  /// What the chunk's file holds in all: its number of branches, its bytes uncompressed, and as stored. So the
+  /// collector can say which share was read. Written once per file and process.
+  template <class Branches, class Bytes,
+            class = std::enable_if_t<std::is_integral<Branches>::value && std::is_integral<Bytes>::value>>
+  void SetFileInfo(Branches branches, Bytes bytes) noexcept {
+    WriteFileInfo(static_cast<std::int64_t>(branches), static_cast<std::int64_t>(bytes), kUnknown);
+  }
+  template <class Branches, class Bytes, class Stored,
+            class = std::enable_if_t<std::is_integral<Branches>::value && std::is_integral<Bytes>::value &&
+                                     std::is_integral<Stored>::value>>
+  void SetFileInfo(Branches branches, Bytes bytes, Stored compressed_bytes) noexcept {
+    WriteFileInfo(static_cast<std::int64_t>(branches), static_cast<std::int64_t>(bytes),
+                  static_cast<std::int64_t>(compressed_bytes));
+  }
   /// A note of the user's; the last value of a name wins.
   void SetAttribute(std::string_view name, std::string_view value) noexcept;
   /// Makes this a failed attempt, for this reason.
@@ -67,6 +89,8 @@ class TrackMetrics {
   static constexpr std::int64_t kUnknown = -1;
   void SetEventCount(std::int64_t events) noexcept;
   void AddBytes(std::int64_t stored, std::int64_t uncompressed) noexcept;
+  void WriteFileInfo(std::int64_t branches, std::int64_t bytes, std::int64_t compressed_bytes) noexcept;
+  internal::ChunkState* Data() const noexcept;
 
   [[maybe_unused]] internal::ChunkState* state_ = nullptr;  ///< null: not recorded
   [[maybe_unused]] std::uint64_t generation_ = 0;
@@ -103,6 +127,8 @@ inline void TrackMetrics::Fail(std::string_view) noexcept {}
 inline ChunkHandle TrackMetrics::handle() const noexcept { return {}; }
 inline void TrackMetrics::SetEventCount(std::int64_t) noexcept {}
 inline void TrackMetrics::AddBytes(std::int64_t, std::int64_t) noexcept {}
+inline void TrackMetrics::AddColumn(std::string_view) noexcept {}
+inline void TrackMetrics::WriteFileInfo(std::int64_t, std::int64_t, std::int64_t) noexcept {}
 inline void AddBytesRead(std::int64_t) noexcept {}
 inline void AddBytesRead(std::int64_t, std::int64_t) noexcept {}
 inline void SetAttribute(std::string_view, std::string_view) noexcept {}

@@ -39,6 +39,7 @@ struct SectionNode {
   std::int64_t row_ns = 0;       ///< scratch of the writer: the row's total, and its children's
   std::int64_t row_children_ns = 0;
   bool has_row = false;
+  std::uint32_t row = 0;  ///< scratch of the writer: its place among the rows
   std::uint32_t depth = 0;
   std::uint32_t hash = 0;
 
@@ -52,6 +53,7 @@ struct ThreadContext {
   /// The thread's count of exceptions in flight, inside the C++ runtime's `__cxa_eh_globals` (Itanium C++ ABI 2.2.2).
   const unsigned int* uncaught_exceptions = nullptr;
   bool counter_is_clock = false;  ///< the tick counter is invariant, so that it may measure
+  bool traces = false;            ///< every occurrence is kept, not only the sums
 };
 
 enum Mode : std::uint8_t { kModeUndecided = 0, kModeOff = 1, kModeOn = 2 };
@@ -67,6 +69,8 @@ ThreadContext* EnsureThreadContext() noexcept;
 SectionNode* FindOrAddChild(ThreadContext* context, SectionNode* parent, std::string_view name) noexcept;
 /// Closes a section that is not the innermost open one of its thread.
 void ExitOutOfOrder(SectionNode* node, std::uint64_t start_ticks, std::uint64_t now_ticks) noexcept;
+/// Trace mode: keeps one occurrence.
+void TraceOccurrence(SectionNode* node, std::uint64_t start_ticks, std::uint64_t stop_ticks) noexcept;
 /// CLOCK_THREAD_CPUTIME_ID in ns, or -1.
 std::int64_t ThreadCpuNanoseconds() noexcept;
 
@@ -135,6 +139,7 @@ CREMA_ALWAYS_INLINE void ExitSection(OpenSection section) noexcept {
     node->failed.store(node->failed.load(kRelaxed) + 1, kRelaxed);
   }
   context->current.store(node->parent, kRelaxed);
+  if (CREMA_UNLIKELY(context->traces)) TraceOccurrence(node, section.start_ticks, now);
 }
 
 }  // namespace internal

@@ -1,0 +1,35 @@
+#include "collector/insight/budget_rows.h"
+
+#include <algorithm>
+
+#include "collector/insight/document_fields.h"
+
+namespace crema {
+
+double Budget::Share(std::string_view part) const {
+  for (const BudgetPart& row : parts) {
+    if (row.part == part) return row.share;
+  }
+  return 0;
+}
+
+std::optional<Budget> ReadBudget(const nlohmann::ordered_json& document) {
+  Budget budget;
+  for (const auto& row : ListField(document, "budget")) {
+    const std::string group = TextField(row, "group");
+    auto same = [&group](const BudgetGroup& other) { return other.group == group; };
+    auto found = std::find_if(budget.groups.begin(), budget.groups.end(), same);
+    if (found == budget.groups.end()) found = budget.groups.insert(found, BudgetGroup{group, std::nullopt, 0});
+    const std::optional<double> core_seconds = NumberField(row, "core_seconds");
+    if (!core_seconds.has_value()) continue;
+    found->core_seconds = found->core_seconds.value_or(0) + *core_seconds;
+    budget.core_seconds += *core_seconds;
+    budget.parts.push_back({TextField(row, "part"), group, *core_seconds, 0});
+  }
+  if (!(budget.core_seconds > 0)) return std::nullopt;
+  for (BudgetPart& part : budget.parts) part.share = part.core_seconds / budget.core_seconds;
+  for (BudgetGroup& group : budget.groups) group.share = group.core_seconds.value_or(0) / budget.core_seconds;
+  return budget;
+}
+
+}  // namespace crema

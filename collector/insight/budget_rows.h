@@ -1,0 +1,41 @@
+// The core-second budget as the document holds it, ready to be judged and drawn (METRICS.md section 7).
+#ifndef CREMA_COLLECTOR_INSIGHT_BUDGET_ROWS_H_
+#define CREMA_COLLECTOR_INSIGHT_BUDGET_ROWS_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nlohmann/json.hpp"
+
+namespace crema {
+
+struct BudgetPart {
+  std::string part;
+  std::string group;  ///< as shown to people
+  double core_seconds = 0;
+  double share = 0;  ///< of the sum of all parts, 0 to 1
+};
+
+struct BudgetGroup {
+  std::string group;
+  std::optional<double> core_seconds;  ///< nullopt: none of its parts was measured
+  double share = 0;
+};
+
+struct Budget {
+  double core_seconds = 0;  ///< sum of the parts
+  std::vector<BudgetPart> parts;
+  std::vector<BudgetGroup> groups;  ///< in the order of the rows
+
+  /// Share of one part; 0 where it was not measured.
+  double Share(std::string_view part) const;
+};
+
+/// Reads the rows; nullopt where there are none or where they hold no core-seconds at all.
+std::optional<Budget> ReadBudget(const nlohmann::ordered_json& document);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_INSIGHT_BUDGET_ROWS_H_

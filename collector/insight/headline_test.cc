@@ -1,0 +1,99 @@
+#include "collector/insight/headline.h"
+
+#include "collector/insight/judged_document.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace crema {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+TEST(Headline, SaysWhereTheCoreSecondsWentAndWhatTheLargestLossIs) {
+  EXPECT_EQ(
+      Headline(QuietRun()),
+      "Compute-bound: of 100 core-seconds, 90 % were CPU in your code; the largest avoidable loss is code blocked "
+      "on I/O, locks or a device (4.0 %).");
+}
+
+TEST(Headline, NamesWaitingWhereItIsTheLargestUse) {
+  nlohmann::ordered_json document = QuietRun();
+  SetBudget(&document, {{"compute", 30}, {"cpu_wait", 5}, {"blocked", 45}, {"idle", 20}});
+  EXPECT_THAT(Headline(document), AllOf(StartsWith("Waiting-bound: of 100 core-seconds, 50 % were waiting"),
+                                        HasSubstr("30 % CPU in it"), HasSubstr("(45 %)")));
+}
+
+TEST(Headline, TellsMissingCpusFromBlockedCode) {
+  nlohmann::ordered_json document = QuietRun();
+  SetBudget(&document, {{"compute", 40}, {"cpu_wait", 45}, {"blocked", 15}});
+  EXPECT_THAT(Headline(document), AllOf(StartsWith("Short of CPU"), HasSubstr("got no CPU (45 %)")));
+}
+
+TEST(Headline, NamesIdleCoresWhereTheyAreTheLargestUse) {
+  nlohmann::ordered_json document = QuietRun();
+  SetBudget(&document, {{"compute", 40}, {"startup", 20}, {"idle", 25}, {"tail", 15}});
+  EXPECT_THAT(Headline(document),
+              AllOf(StartsWith("Mostly idle"), HasSubstr("60 % were idle cores"), HasSubstr("between chunks (25 %)")));
+}
+
+TEST(Headline, SaysThatNoLossStandsOutInsteadOfNamingASmallOne) {
+  nlohmann::ordered_json document = QuietRun();
+  SetBudget(&document, {{"compute", 98}, {"blocked", 1}, {"idle", 1}});
+  EXPECT_THAT(Headline(document), HasSubstr("no avoidable loss reaches 3 %"));
+}
+
+TEST(Headline, SaysFirstThatARunGoesOnOrDidNotEndWell) {
+  nlohmann::ordered_json document = QuietRun();
+  document["run"]["state"] = "running";
+  EXPECT_THAT(Headline(document), StartsWith("Still running; so far compute-bound"));
+  document["run"]["state"] = "killed";
+  EXPECT_THAT(Headline(document), StartsWith("Killed; until then compute-bound"));
+  document["run"]["state"] = "finished";
+  document["run"]["exit_status"] = 3;
+  EXPECT_THAT(Headline(document), StartsWith("The command failed with exit status 3; compute-bound"));
+}
+
+TEST(Headline, DoesNotJudgeLessThanACoreSecond) {
+  nlohmann::ordered_json document = QuietRun();
+  SetBudget(&document, {{"compute", 0.1}, {"startup", 0.8}});
+  EXPECT_EQ(Headline(document),
+            "Too little was measured to judge: 100 chunks ended in 0.90 core-seconds, 11 % of them CPU in your code.");
+}
+
+TEST(Headline, GivesTheReasonWhereCoreSecondsWereNotMeasured) {
+  nlohmann::ordered_json document = QuietRun();
+  document.erase("budget");
+  document["quality"]["not_measured"]["core_seconds"] = "no process declared its cores";
+  EXPECT_EQ(Headline(document), "Too little was measured to judge (no process declared its cores).");
+}
+
+TEST(Headline, SaysThatNoChunkEnded) {
+  nlohmann::ordered_json document = QuietRun();
+  document["metrics"]["num_chunks"] = 0;
+  document["metrics"]["num_attempts"] = 5;
+  document["metrics"]["num_lost_attempts"] = 2;
+  EXPECT_EQ(Headline(document), "No chunk ended, 5 begun and 2 lost with their process.");
+}
+
+TEST(Headline, FallsBackToTheProcessTreeWhereNoChunkWasRecorded) {
+  nlohmann::ordered_json document;
+  EXPECT_EQ(Headline(document), "No chunk was recorded, so nothing can be said about the work.");
+  document["metrics"]["tree_cpu_user"] = 3.9;
+  document["metrics"]["tree_cpu_system"] = 0.3;
+  document["metrics"]["job_cpu_efficiency"] = 0.41;
+  EXPECT_EQ(Headline(document), "No chunk was recorded; the command used 4.20 s of CPU, 41 % of its allocated cores.");
+}
+
+TEST(Headline, IsOneSentenceWhateverTheDocumentHolds) {
+  for (const nlohmann::ordered_json& document :
+       {nlohmann::ordered_json(), nlohmann::ordered_json("text"), nlohmann::ordered_json::array({1, 2}), QuietRun()}) {
+    const std::string headline = Headline(document);
+    EXPECT_THAT(headline, AllOf(testing::EndsWith("."), Not(HasSubstr("\n")), Not(HasSubstr(". "))));
+  }
+}
+
+}  // namespace
+}  // namespace crema

@@ -1,0 +1,24 @@
+#include "collector/insight/run_evidence.h"
+
+#include <algorithm>
+#include <string>
+
+#include "collector/insight/document_fields.h"
+
+namespace crema {
+
+RunEvidence ReadRunEvidence(const nlohmann::ordered_json& document) {
+  RunEvidence evidence;
+  const std::string state = TextField(Field(document, "run"), "state");
+  if (state == "running") evidence.state = RunState::kRunning;
+  if (state == "killed") evidence.state = RunState::kKilled;
+  evidence.attempts = Metric(document, "num_attempts").value_or(0);
+  evidence.lost = Metric(document, "num_lost_attempts").value_or(0);
+  const double failed = Metric(document, "num_failed_attempts").value_or(0);
+  // a chunk has one result but may have several ok attempts: only whether any ended matters here
+  evidence.ended = std::max(Metric(document, "num_chunks").value_or(0) + failed, 0.0);
+  evidence.budget = ReadBudget(document);
+  return evidence;
+}
+
+}  // namespace crema

@@ -1,0 +1,33 @@
+// Whether a run left enough behind to be judged, asked once and answered the same by headline and verdicts.
+#ifndef CREMA_COLLECTOR_INSIGHT_RUN_EVIDENCE_H_
+#define CREMA_COLLECTOR_INSIGHT_RUN_EVIDENCE_H_
+
+#include <optional>
+
+#include "collector/insight/budget_rows.h"
+#include "nlohmann/json.hpp"
+
+namespace crema {
+
+/// Core-seconds below which shares are not judged: process start, page faults of first use and the sampler's first
+/// second weigh as much as the work itself.
+inline constexpr double kLeastCoreSeconds = 1;
+
+enum class RunState { kFinished, kRunning, kKilled };
+
+struct RunEvidence {
+  RunState state = RunState::kFinished;
+  double attempts = 0;  ///< begun
+  double ended = 0;     ///< ok and failed ones; what is left was lost or is still open
+  double lost = 0;
+  std::optional<Budget> budget;  ///< nullopt: no core-seconds were measured
+
+  /// True where shares of the core-seconds mean something.
+  bool IsEnough() const { return ended > 0 && budget.has_value() && budget->core_seconds >= kLeastCoreSeconds; }
+};
+
+RunEvidence ReadRunEvidence(const nlohmann::ordered_json& document);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_INSIGHT_RUN_EVIDENCE_H_

@@ -1,0 +1,18 @@
+// From where on the measurement itself, rather than the run, deserves a warning.
+#ifndef CREMA_COLLECTOR_INSIGHT_TRUST_LIMITS_H_
+#define CREMA_COLLECTOR_INSIGHT_TRUST_LIMITS_H_
+
+namespace crema {
+
+/// Share of events (or of compute seconds) that must have been recorded: METRICS.md section 6 flags less than this.
+inline constexpr double kFullCoverage = 0.99;
+
+/// A wall clock that stepped further than this was set by somebody: slewing (adjtimex(2)) stays far below.
+inline constexpr double kLargeClockStepSeconds = 0.01;
+
+/// Share of chunk time that measuring may cost; ten times what DESIGN.md section 7 promises.
+inline constexpr double kHighOverhead = 0.01;
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_INSIGHT_TRUST_LIMITS_H_

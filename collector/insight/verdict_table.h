@@ -1,0 +1,30 @@
+// The rules of the verdicts in words and numbers: the one table that the code, its tests and docs/verdicts.md share.
+#ifndef CREMA_COLLECTOR_INSIGHT_VERDICT_TABLE_H_
+#define CREMA_COLLECTOR_INSIGHT_VERDICT_TABLE_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace crema {
+
+struct VerdictRule {
+  std::string_view id;         ///< of METRICS.md section 9
+  double threshold;            ///< from here on it fires
+  double bad;                  ///< from here on it is bad rather than a warning; above any value where it never is
+  std::string_view condition;  ///< with `{0}` for the threshold and `{1}` for `bad`
+  std::string_view reason;     ///< why the thresholds are where they are
+};
+
+/// All rules, in the order of METRICS.md section 9.
+const std::vector<VerdictRule>& VerdictTable();
+
+/// The rule of an id that the table holds.
+const VerdictRule& RuleOf(std::string_view id);
+
+/// The condition with its numbers filled in.
+std::string ConditionText(const VerdictRule& rule);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_INSIGHT_VERDICT_TABLE_H_

@@ -1,0 +1,185 @@
+#include "collector/insight/verdicts.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "collector/insight/judged_document.h"
+#include "collector/insight/verdict_table.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace crema {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+std::vector<std::string> Ids(const nlohmann::ordered_json& document) {
+  std::vector<std::string> ids;
+  for (const Verdict& verdict : Judge(document)) ids.push_back(verdict.id);
+  return ids;
+}
+
+/// The verdict of this id; a failure and an empty one where it did not fire.
+Verdict Find(const nlohmann::ordered_json& document, const std::string& id) {
+  for (const Verdict& verdict : Judge(document)) {
+    if (verdict.id == id) return verdict;
+  }
+  ADD_FAILURE() << id << " did not fire";
+  return {};
+}
+
+TEST(Verdicts, FindNothingInAQuietRun) { EXPECT_THAT(Ids(QuietRun()), ElementsAre("compute-bound", "healthy")); }
+
+struct PartCase {
+  std::string id;
+  std::string part;
+};
+
+class VerdictsOfOnePart : public testing::TestWithParam<PartCase> {};
+
+TEST_P(VerdictsOfOnePart, FireFromTheirThresholdOnAndTurnBadFromTheSecond) {
+  const VerdictRule& rule = RuleOf(GetParam().id);
+  nlohmann::ordered_json document = QuietRun();
+  auto set_share = [&](double share) {
+    SetBudget(&document, {{"compute", 100 * (1 - share)}, {GetParam().part, 100 * share}});
+  };
+  set_share(rule.threshold - 0.001);
+  EXPECT_THAT(Ids(document), Not(Contains(GetParam().id)));
+  set_share(rule.threshold + 0.001);
+  EXPECT_EQ(Find(document, GetParam().id).severity, Severity::kWarning);
+  EXPECT_NEAR(Find(document, GetParam().id).saving.value_or(-1), rule.threshold + 0.001, 1e-9);
+  set_share(rule.bad + 0.001);
+  EXPECT_EQ(Find(document, GetParam().id).severity, Severity::kBad);
+}
+
+INSTANTIATE_TEST_SUITE_P(Budget, VerdictsOfOnePart,
+                         testing::Values(PartCase{"waiting-bound", "blocked"}, PartCase{"waiting-bound", "waiting"},
+                                         PartCase{"cpu-contention", "cpu_wait"}, PartCase{"long-tail", "tail"},
+                                         PartCase{"idle-workers", "idle"}, PartCase{"startup-dominated", "startup"}));
+
+TEST(Verdicts, CallARunWaitingBoundThatWaitsLessThanAThirdButMoreThanItComputes) {
+  nlohmann::ordered_json document = QuietRun();
+  SetBudget(&document, {{"compute", 15}, {"blocked", 20}, {"idle", 65}});
+  EXPECT_THAT(Ids(document), Contains("waiting-bound"));
+  SetBudget(&document, {{"compute", 20}, {"blocked", 15}, {"idle", 65}});
+  EXPECT_THAT(Ids(document), Not(Contains("waiting-bound")));
+}
+
+TEST(Verdicts, CountFailedAndLostAttempts) {
+  nlohmann::ordered_json document = QuietRun();
+  document["metrics"]["num_attempts"] = 1000;
+  document["metrics"]["num_failed_attempts"] = 9;
+  EXPECT_THAT(Ids(document), Not(Contains("failing-chunks")));
+  document["metrics"]["num_lost_attempts"] = 1;
+  EXPECT_EQ(Find(document, "failing-chunks").severity, Severity::kWarning);
+  EXPECT_EQ(Find(document, "failing-chunks").sentence, "9 of 1 000 attempts failed, 1 more lost.");
+  document["metrics"]["num_failed_attempts"] = 50;
+  EXPECT_EQ(Find(document, "failing-chunks").severity, Severity::kBad);
+}
+
+TEST(Verdicts, CallOneChunkWithoutResultBadOnceTheRunIsOver) {
+  nlohmann::ordered_json document = QuietRun();
+  document["metrics"]["num_attempts"] = 1000;
+  document["metrics"]["num_failed_attempts"] = 1;
+  document["metrics"]["num_unfinished_chunks"] = 1;
+  EXPECT_EQ(Find(document, "failing-chunks").severity, Severity::kBad);
+  document["run"]["state"] = "running";
+  EXPECT_THAT(Ids(document), Not(Contains("failing-chunks")));
+}
+
+TEST(Verdicts, WeighStragglersByWhatTheyTookBeyondTheirPrediction) {
+  nlohmann::ordered_json document = QuietRun();
+  document["metrics"]["straggler_chunks"] = 1;
+  document["stragglers"].push_back({{"duration", 1.5}, {"predicted", 1.0}});
+  EXPECT_THAT(Ids(document), Not(Contains("stragglers")));
+  document["stragglers"].push_back({{"duration", 3.5}, {"predicted", 1.0}});
+  document["metrics"]["straggler_chunks"] = 2;
+  const Verdict verdict = Find(document, "stragglers");
+  EXPECT_THAT(verdict.sentence, HasSubstr("2 stragglers took 3.00 s longer"));
+  EXPECT_NEAR(verdict.saving.value_or(0), 0.03, 1e-9);
+}
+
+TEST(Verdicts, SeeOversubscriptionWhereTheBudgetExceedsTheCores) {
+  nlohmann::ordered_json document = QuietRun();
+  document["metrics"]["core_seconds"] = 99.5;
+  EXPECT_THAT(Ids(document), Not(Contains("oversubscribed")));
+  document["metrics"]["core_seconds"] = 95;
+  EXPECT_EQ(Find(document, "oversubscribed").severity, Severity::kWarning);
+  document["metrics"]["core_seconds"] = 50;
+  EXPECT_EQ(Find(document, "oversubscribed").severity, Severity::kBad);
+}
+
+TEST(Verdicts, SayWhichRecordsAreMissing) {
+  nlohmann::ordered_json document = QuietRun();
+  document["quality"]["records_dropped"] = 3;
+  EXPECT_THAT(Find(document, "incomplete-measurement").sentence, HasSubstr("records_dropped: 3"));
+  EXPECT_THAT(Ids(document), Not(Contains("healthy")));
+  document["quality"]["records_dropped"] = 0;
+  document["quality"]["event_coverage"] = 0.98;
+  EXPECT_THAT(Find(document, "incomplete-measurement").sentence, HasSubstr("event_coverage: 98.0 %"));
+}
+
+TEST(Verdicts, ExpectATornLineOfARunningJobOnly) {
+  nlohmann::ordered_json document = QuietRun();
+  document["quality"]["records_torn"] = 1;
+  EXPECT_THAT(Ids(document), Contains("incomplete-measurement"));
+  document["run"]["state"] = "running";
+  EXPECT_THAT(Ids(document), Not(Contains("incomplete-measurement")));
+}
+
+TEST(Verdicts, JudgeNothingButTheMeasurementWhenItIsTooSmall) {
+  nlohmann::ordered_json document = QuietRun();
+  SetBudget(&document, {{"compute", 0.1}, {"startup", 0.8}});
+  EXPECT_THAT(Ids(document), ElementsAre("incomplete-measurement"));
+  EXPECT_THAT(Ids(nlohmann::ordered_json()), ElementsAre("incomplete-measurement"));
+}
+
+TEST(Verdicts, CallHealthyOnlyWhatIsEfficient) {
+  nlohmann::ordered_json document = QuietRun();
+  document["metrics"]["cpu_efficiency"] = 0.69;
+  EXPECT_THAT(Ids(document), Not(Contains("healthy")));
+  document["metrics"]["cpu_efficiency"] = nullptr;
+  EXPECT_THAT(Ids(document), Not(Contains("healthy")));
+}
+
+TEST(Verdicts, StandWorstFirstThenLargestSavingFirst) {
+  nlohmann::ordered_json document = QuietRun();
+  SetBudget(&document, {{"compute", 41}, {"tail", 12}, {"idle", 18}, {"startup", 15}, {"cpu_wait", 14}});
+  document["metrics"]["num_unfinished_chunks"] = 1;
+  EXPECT_THAT(Ids(document),
+              ElementsAre("failing-chunks", "idle-workers", "startup-dominated", "cpu-contention", "long-tail"));
+}
+
+TEST(Verdicts, AreRowsOfTheDocumentWithEvidence) {
+  nlohmann::ordered_json document = QuietRun();
+  SetBudget(&document, {{"compute", 90}, {"tail", 10}});
+  AddInsight(&document);
+  EXPECT_THAT(document["headline"].get<std::string>(), HasSubstr("Compute-bound"));
+  const nlohmann::ordered_json& row = document["verdicts"][0];
+  EXPECT_EQ(row["id"], "long-tail");
+  EXPECT_EQ(row["severity"], "warning");
+  EXPECT_EQ(row["evidence"][0]["key"], "budget.tail.share");
+  EXPECT_NEAR(row["evidence"][0]["value"].get<double>(), 0.1, 1e-12);
+  EXPECT_NEAR(row["saving"].get<double>(), 0.1, 1e-12);
+  EXPECT_TRUE(document["verdicts"][1]["saving"].is_null());
+  std::vector<std::string> fields;
+  for (const auto& [key, value] : row.items()) fields.push_back(key);
+  EXPECT_THAT(fields, ElementsAre("id", "severity", "sentence", "evidence", "suggestion", "saving"));
+}
+
+TEST(VerdictTable, GivesEachRuleAConditionWithItsNumbersAndAReason) {
+  for (const VerdictRule& rule : VerdictTable()) {
+    EXPECT_THAT(rule.condition, HasSubstr("{0}")) << rule.id;
+    EXPECT_THAT(ConditionText(rule), Not(HasSubstr("{"))) << rule.id;
+    EXPECT_THAT(rule.reason, Not(IsEmpty())) << rule.id;
+    EXPECT_LT(rule.threshold, rule.bad) << rule.id;
+  }
+}
+
+}  // namespace
+}  // namespace crema

@@ -1,0 +1,183 @@
+// The end of the summary: what to look at, and whether to believe it.
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collector/insight/document_fields.h"
+#include "collector/insight/human_numbers.h"
+#include "collector/insight/trust_limits.h"
+#include "collector/writers/display_text.h"
+#include "collector/writers/summary_blocks.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kMostFindings = 5;
+
+PaintedText SignOf(const Json& verdict) {
+  const std::string severity = TextField(verdict, "severity");
+  if (severity == "good") return MarkSign(Mark::kGood);
+  if (severity == "bad") return MarkSign(Mark::kBad);
+  if (severity == "warning") return MarkSign(Mark::kWatch);
+  return {"·", Paint::kDim};
+}
+
+void AddFinding(const Json& verdict, TerminalBox* box) {
+  constexpr int kSaving = 9;
+  const TerminalStyle& style = box->style();
+  PaintedText sign = SignOf(verdict);
+  const int indent = style.ascii ? 6 : 3;
+  sign.text = Pad(sign.text, indent, Align::kLeft, style);
+  const std::optional<double> saving = NumberField(verdict, "saving");
+  const int text_columns = box->inner_columns() - indent - kSaving;
+  const std::vector<std::string> lines = Wrap(TextField(verdict, "sentence"), text_columns, style);
+  for (size_t at = 0; at < lines.size(); ++at) {
+    PaintedLine line = {at == 0 ? sign : PaintedText{std::string(static_cast<size_t>(indent), ' ')},
+                        {Pad(lines[at], text_columns, Align::kLeft, style)}};
+    if (at == 0 && saving.has_value()) {
+      line.push_back({Pad("≈ " + HumanPercent(*saving), kSaving, Align::kRight, style), Paint::kBold});
+    }
+    box->Line(line);
+  }
+  for (const std::string& line : Wrap(TextField(verdict, "suggestion"), box->inner_columns() - indent, style)) {
+    box->Line({{std::string(static_cast<size_t>(indent), ' ')}, {line, Paint::kDim}});
+  }
+}
+
+struct TrustItem {
+  Mark mark = Mark::kGood;
+  std::string text;
+};
+
+std::vector<TrustItem> TrustItems(const Json& document) {
+  const Json& quality = Field(document, "quality");
+  std::vector<TrustItem> items;
+  const std::optional<double> coverage = NumberField(quality, "event_coverage");
+  if (coverage.has_value()) {
+    items.push_back(
+        {*coverage < kFullCoverage ? Mark::kWatch : Mark::kGood, HumanPercent(*coverage, 1) + " of events recorded"});
+  }
+  const std::optional<double> records = NumberField(quality, "records_read");
+  if (records.has_value()) {
+    items.push_back({*records > 0 ? Mark::kGood : Mark::kWatch, HumanCount(*records) + " records read"});
+  }
+  struct Count {
+    std::string_view key;
+    std::string_view one;
+    std::string_view many;
+    bool is_shown_at_zero;
+  };
+  constexpr Count kCounts[] = {{"records_dropped", "dropped", "dropped", true},
+                               {"records_malformed", "malformed", "malformed", true},
+                               {"records_torn", "torn", "torn", false},
+                               {"records_unknown", "of unknown type", "of unknown type", false},
+                               {"sections_dropped", "section dropped", "sections dropped", false},
+                               {"chunks_without_events", "chunk without events", "chunks without events", false},
+                               {"processes_lost", "process lost", "processes lost", true},
+                               {"chunks_unjoined", "chunk without task", "chunks without task", false},
+                               {"workers_unseen", "worker unseen", "workers unseen", false},
+                               {"processes_left_running", "process left running", "processes left running", false}};
+  const bool is_running = TextField(Field(document, "run"), "state") == "running";
+  for (const Count& count : kCounts) {
+    const std::optional<double> number = NumberField(quality, count.key);
+    if (!number.has_value() || (*number == 0 && !count.is_shown_at_zero)) continue;
+    // the last line of a running job is read while it is being written
+    const bool is_expected = is_running && count.key == "records_torn";
+    items.push_back(
+        {*number > 0 && !is_expected ? Mark::kWatch : Mark::kGood, Counted(*number, count.one, count.many)});
+  }
+  const std::optional<double> fine = NumberField(quality, "fine_metrics_coverage");
+  if (fine.has_value()) {
+    items.push_back({*fine < kFullCoverage ? Mark::kWatch : Mark::kGood,
+                     "fine metrics cover " + HumanPercent(*fine, 1) + " of compute time"});
+  }
+  const std::optional<double> step = NumberField(quality, "clock_step_max_s");
+  if (step.has_value()) {
+    items.push_back({*step > kLargeClockStepSeconds ? Mark::kWatch : Mark::kGood,
+                     *step == 0 ? "no clock step" : "clock steps ≤ " + HumanDuration(*step)});
+  }
+  const std::optional<double> cost = Metric(document, "instrumentation_overhead");
+  if (cost.has_value()) {
+    items.push_back({*cost > kHighOverhead ? Mark::kWatch : Mark::kGood, "cost " + HumanPercent(*cost)});
+  }
+  return items;
+}
+
+/// Packs the items into as few lines as they fit into, those to watch on lines of their own after the good ones.
+void AddItems(const std::vector<TrustItem>& items, Mark mark, TerminalBox* box) {
+  const TerminalStyle& style = box->style();
+  PaintedLine line;
+  int taken = 0;
+  for (const TrustItem& item : items) {
+    if (item.mark != mark) continue;
+    const int columns = ColumnsOf(DisplayText(MarkSign(mark).text + " " + item.text, style));
+    if (taken > 0 && taken + 2 + columns > box->inner_columns()) {
+      box->Line(line);
+      line.clear();
+      taken = 0;
+    }
+    if (taken > 0) line.push_back({"  "});
+    taken += columns + (taken > 0 ? 2 : 0);
+    line.push_back(MarkSign(mark));
+    line.push_back({" " + item.text, mark == Mark::kGood ? Paint::kPlain : Paint::kWatch});
+  }
+  if (taken > 0) box->Line(line);
+}
+
+}  // namespace
+
+void AddFindings(const Json& document, TerminalBox* box) {
+  const Json& verdicts = ListField(document, "verdicts");
+  bool has_saving = false;
+  for (const Json& verdict : verdicts) has_saving = has_saving || NumberField(verdict, "saving").has_value();
+  box->Rule(has_saving ? "what to look at (right: share of the core-seconds)" : "what to look at");
+  if (verdicts.empty()) box->Line({{"nothing stands out in what was measured", Paint::kDim}});
+  size_t shown = 0;
+  for (const Json& verdict : verdicts) {
+    if (shown++ == kMostFindings) break;
+    AddFinding(verdict, box);
+  }
+  if (verdicts.size() > kMostFindings) {
+    box->Line({{fmt::format("{} more: crema verdict", verdicts.size() - kMostFindings), Paint::kDim}});
+  }
+}
+
+void AddTrust(const Json& document, TerminalBox* box) {
+  box->Rule("can I trust this?");
+  const Json& quality = Field(document, "quality");
+  const std::vector<TrustItem> items = TrustItems(document);
+  if (items.empty()) box->Line({{"nothing is known about the quality of these figures", Paint::kWatch}});
+  AddItems(items, Mark::kGood, box);
+  AddItems(items, Mark::kWatch, box);
+  const Json& warnings = ListField(quality, "warnings");
+  size_t shown = 0;
+  for (const Json& warning : warnings) {
+    if (!warning.is_string()) continue;
+    if (shown++ == kMostFindings) break;
+    const int indent = box->style().ascii ? 5 : 2;
+    const std::vector<std::string> lines =
+        Wrap(warning.get<std::string>(), box->inner_columns() - indent, box->style());
+    for (size_t at = 0; at < lines.size(); ++at) {
+      PaintedText sign = at == 0 ? MarkSign(Mark::kWatch) : PaintedText{};
+      sign.text = Pad(sign.text, indent, Align::kLeft, box->style());
+      box->Line({sign, {lines[at], Paint::kWatch}});
+    }
+  }
+  if (warnings.size() > kMostFindings) {
+    box->Line(
+        {{fmt::format("{} more warnings: crema show --table quality", warnings.size() - kMostFindings), Paint::kDim}});
+  }
+  const Json& reasons = Field(quality, "not_measured");
+  const size_t not_measured = reasons.is_object() ? reasons.size() : 0;
+  if (not_measured > 0) {
+    box->Line({{Counted(static_cast<double>(not_measured), "figure", "figures") +
+                    " not measured; why: crema show --table quality",
+                Paint::kDim}});
+  }
+}
+
+}  // namespace crema

@@ -1,0 +1,120 @@
+#include "collector/writers/table_columns.h"
+
+namespace crema {
+namespace {
+
+using Kind = FieldKind;
+
+}  // namespace
+
+/// METRICS.md section 4, "Breakdowns": the fields that datasets, files and workers share.
+std::vector<DocumentColumn> BreakdownColumns(std::string_view what, Kind kind) {
+  return {{"name", what, kind, 0},
+          {"chunks", "chunks", Kind::kCount, 0},
+          {"attempts", "attempts", Kind::kCount, 7},
+          {"failed", "failed", Kind::kCount, 3},
+          {"lost", "lost", Kind::kCount, 3},
+          {"events", "events", Kind::kCount, 1},
+          {"bytes_read", "read", Kind::kData, 4},
+          {"bytes_uncompressed", "uncompressed", Kind::kData, 9},
+          {"duration_sum", "busy", Kind::kDuration, 0},
+          {"duration_mean", "mean", Kind::kDuration, 8},
+          {"duration_p50", "p50", Kind::kDuration, 5},
+          {"duration_p95", "p95", Kind::kDuration, 5},
+          {"duration_max", "max", Kind::kDuration, 8},
+          {"cpu_sum", "cpu", Kind::kDuration, 2},
+          {"cpu_wait_sum", "cpu wait", Kind::kDuration, 6},
+          {"blocked_sum", "blocked", Kind::kDuration, 4},
+          {"event_rate", "rate", Kind::kRate, 3},
+          {"events_per_cpu_second", "per cpu s", Kind::kRate, 9},
+          {"rss_delta_mean", "RSS delta", Kind::kMemory, 10}};
+}
+
+std::vector<DocumentColumn> WorkerColumns() {
+  std::vector<DocumentColumn> columns = BreakdownColumns("worker", Kind::kText);
+  columns.insert(columns.begin() + 1, {{"cores", "cores", Kind::kNumber, 2},
+                                       {"state", "state", Kind::kText, 5},
+                                       {"start", "from", Kind::kDuration, 6},
+                                       {"stop", "until", Kind::kDuration, 6},
+                                       {"peak_memory_bytes", "peak memory", Kind::kMemory, 3},
+                                       {"memory_limit_bytes", "limit", Kind::kMemory, 6}});
+  return columns;
+}
+
+std::vector<DocumentColumn> SectionColumns() {
+  return {{"path", "section", Kind::kText, 0},      {"count", "calls", Kind::kCount, 1},
+          {"self", "own time", Kind::kDuration, 0}, {"share", "share", Kind::kShare, 0},
+          {"total", "total", Kind::kDuration, 2},   {"mean_when_run", "when run", Kind::kDuration, 3},
+          {"chunks", "chunks", Kind::kCount, 5},    {"mean", "per call", Kind::kDuration, 6},
+          {"max", "max call", Kind::kDuration, 7},  {"p50", "p50", Kind::kDuration, 8},
+          {"p95", "p95", Kind::kDuration, 6},       {"cpu", "cpu", Kind::kDuration, 4},
+          {"failed", "failed", Kind::kCount, 5}};
+}
+
+std::vector<DocumentColumn> StragglerColumns() {
+  return {{"chunk", "chunk", Kind::kText, 0},
+          {"dataset", "dataset", Kind::kText, 1},
+          {"file", "file", Kind::kPath, 5},
+          {"entry_start", "from entry", Kind::kExactCount, 6},
+          {"entry_stop", "to entry", Kind::kExactCount, 6},
+          {"worker", "worker", Kind::kText, 3},
+          {"start", "start", Kind::kDuration, 4},
+          {"duration", "took", Kind::kDuration, 0},
+          {"predicted", "predicted", Kind::kDuration, 0},
+          {"events", "events", Kind::kCount, 2},
+          {"cpu", "cpu", Kind::kDuration, 2},
+          {"cpu_wait", "cpu wait", Kind::kDuration, 3},
+          {"blocked", "blocked", Kind::kDuration, 3},
+          {"reason", "reason", Kind::kText, 1}};
+}
+
+std::vector<DocumentColumn> MemorySectionColumns() {
+  return {{"path", "section", Kind::kText, 0},
+          {"count", "calls", Kind::kCount, 1},
+          {"delta_bytes", "sum", Kind::kMemory, 0},
+          {"min_bytes", "least", Kind::kMemory, 2},
+          {"max_bytes", "largest", Kind::kMemory, 0},
+          {"rss_start_bytes", "RSS before it", Kind::kMemory, 3},
+          {"rss_stop_bytes", "RSS after it", Kind::kMemory, 3},
+          {"peak_bytes", "peak", Kind::kMemory, 1}};
+}
+
+std::vector<DocumentColumn> CustomMetricColumns() {
+  return {{"name", "metric", Kind::kText, 0},  {"unit", "unit", Kind::kText, 1},
+          {"count", "count", Kind::kCount, 2}, {"sum", "sum", Kind::kNumber, 0},
+          {"mean", "mean", Kind::kNumber, 0},  {"min", "min", Kind::kNumber, 3},
+          {"p50", "p50", Kind::kNumber, 4},    {"p95", "p95", Kind::kNumber, 4},
+          {"max", "max", Kind::kNumber, 3},    {"invalid", "invalid", Kind::kCount, 5}};
+}
+
+std::vector<DocumentColumn> CutColumns() {
+  return {{"name", "cut", Kind::kText, 0},
+          {"events", "events", Kind::kExactCount, 0},
+          {"weights", "sum of weights", Kind::kNumber, 2},
+          {"step_efficiency", "of the step before", Kind::kShare, 1},
+          {"total_efficiency", "of all", Kind::kShare, 0}};
+}
+
+std::vector<DocumentColumn> FineColumns() {
+  return {{"context", "context", Kind::kText, 0},   {"span", "span", Kind::kText, 3},
+          {"worker", "worker", Kind::kText, 2},     {"function", "function", Kind::kText, 1},
+          {"activity", "activity", Kind::kText, 0}, {"unit", "unit", Kind::kText, 0},
+          {"value", "value", Kind::kNumber, 0}};
+}
+
+std::vector<DocumentColumn> BudgetColumns() {
+  return {{"part", "part", Kind::kText, 0},
+          {"group", "group", Kind::kText, 1},
+          {"core_seconds", "core-seconds", Kind::kDuration, 0},
+          {"share", "share", Kind::kShare, 0}};
+}
+
+std::vector<DocumentColumn> PhaseColumns() {
+  return {{"phase", "phase", Kind::kText},
+          {"wall_time", "wall time", Kind::kDuration},
+          {"task_seconds", "task time", Kind::kDuration, 1},
+          {"start", "from", Kind::kDuration, 2},
+          {"stop", "until", Kind::kDuration, 2}};
+}
+
+}  // namespace crema

@@ -1,0 +1,27 @@
+// The columns of the plain tables: field of the document, header, kind, and which go first when the terminal is narrow.
+#ifndef CREMA_COLLECTOR_WRITERS_TABLE_COLUMNS_H_
+#define CREMA_COLLECTOR_WRITERS_TABLE_COLUMNS_H_
+
+#include <string_view>
+#include <vector>
+
+#include "collector/writers/document_table.h"
+
+namespace crema {
+
+/// METRICS.md section 4, "Breakdowns": what datasets, files and workers have in common. `what` heads the first column.
+std::vector<DocumentColumn> BreakdownColumns(std::string_view what, FieldKind kind);
+
+std::vector<DocumentColumn> WorkerColumns();
+std::vector<DocumentColumn> SectionColumns();
+std::vector<DocumentColumn> StragglerColumns();
+std::vector<DocumentColumn> MemorySectionColumns();
+std::vector<DocumentColumn> CustomMetricColumns();
+std::vector<DocumentColumn> CutColumns();
+std::vector<DocumentColumn> FineColumns();
+std::vector<DocumentColumn> BudgetColumns();
+std::vector<DocumentColumn> PhaseColumns();
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_WRITERS_TABLE_COLUMNS_H_

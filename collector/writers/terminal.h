@@ -1,0 +1,38 @@
+// What `crema run` and `crema show` print for people: the summary, one table, one metric.
+//
+// Pure functions of the measurement document (`crema.measurement/1`, docs/design.md). They compute no metric, never
+// fail on a document with missing or null fields (a block without data says why in one line), and end in a newline.
+#ifndef CREMA_COLLECTOR_WRITERS_TERMINAL_H_
+#define CREMA_COLLECTOR_WRITERS_TERMINAL_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "collector/writers/terminal_style.h"
+#include "nlohmann/json.hpp"
+
+namespace crema {
+
+/// The whole picture: where the core-seconds went in one sentence first, then key figures, budget, sections, time,
+/// datasets, cut flow, findings, and whether all this can be trusted last. Every line of the box has the same width.
+std::string RenderSummary(const nlohmann::ordered_json& document, const TerminalStyle& style);
+
+/// The names `RenderTable` knows, in the order in which `crema show --help` lists them.
+std::vector<std::string_view> TableNames();
+
+/// One table of the document. A table without rows is one line that says why.
+/// Columns that do not fit `style.width` are left out and named under the table.
+/// Errors: InvalidArgument with the known names for an unknown table.
+absl::StatusOr<std::string> RenderTable(const nlohmann::ordered_json& document, std::string_view table,
+                                        const TerminalStyle& style);
+
+/// One metric: value, unit, definition and source, or null with the reason.
+/// Errors: NotFound with similar keys where the document has no such metric.
+absl::StatusOr<std::string> RenderMetric(const nlohmann::ordered_json& document, std::string_view key,
+                                         const TerminalStyle& style);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_WRITERS_TERMINAL_H_

@@ -1,0 +1,33 @@
+// The terminal summary: its blocks in order.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collector/writers/summary_blocks.h"
+#include "collector/writers/terminal.h"
+#include "collector/writers/terminal_box.h"
+#include "fmt/format.h"
+
+namespace crema {
+
+std::string RenderSummary(const nlohmann::ordered_json& document, const TerminalStyle& style) {
+  TerminalBox box(style);
+  AddHead(document, &box);
+  AddKeyFigures(document, &box);
+  std::vector<std::string> left_out;
+  auto note = [&left_out](std::string_view block, const std::string& reason) {
+    if (!reason.empty()) left_out.push_back(fmt::format("{}: {}", block, reason));
+  };
+  note("core-second budget", AddBudget(document, &box));
+  note("sections", AddSections(document, &box));
+  note("over time", AddOverTime(document, &box));
+  note("datasets", AddDatasets(document, &box));
+  AddCutFlow(document, &box);
+  if (!left_out.empty()) box.Rule("not shown");
+  for (const std::string& line : left_out) box.Paragraph(line, Paint::kDim);
+  AddFindings(document, &box);
+  AddTrust(document, &box);
+  return box.Close();
+}
+
+}  // namespace crema

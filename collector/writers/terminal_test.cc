@@ -1,0 +1,225 @@
+#include "collector/writers/terminal.h"
+
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "collector/insight/verdicts.h"
+#include "collector/writers/display_text.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace crema {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+using Json = nlohmann::ordered_json;
+
+const std::vector<std::string> kDocuments = {"healthy", "waiting", "empty", "running", "killed", "names"};
+
+Json Document(const std::string& name) {
+  std::ifstream in("collector/writers/testdata/" + name + ".json");
+  Json document = Json::parse(std::string(std::istreambuf_iterator<char>(in), {}));
+  AddInsight(&document);
+  return document;
+}
+
+std::string WithoutColour(const std::string& text) {
+  static const std::regex kColour("\x1b\\[[0-9;]*m");
+  return std::regex_replace(text, kColour, "");
+}
+
+std::vector<std::string> Lines(const std::string& text) {
+  std::vector<std::string> lines;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = text.find('\n', at);
+    lines.push_back(text.substr(at, end - at));
+    at = end == std::string::npos ? text.size() : end + 1;
+  }
+  return lines;
+}
+
+void ExpectWholeBox(const std::string& text, int width) {
+  EXPECT_EQ(text.back(), '\n');
+  for (const std::string& line : Lines(WithoutColour(text))) ASSERT_EQ(ColumnsOf(line), width) << line;
+}
+
+std::string Everything(const Json& document, const TerminalStyle& style) {
+  std::string text = RenderSummary(document, style);
+  for (std::string_view table : TableNames()) text += RenderTable(document, table, style).value();
+  return text;
+}
+
+TEST(RenderSummary, HasTheSameWidthInEveryLineOfEveryDocumentAtEveryWidth) {
+  for (const std::string& name : kDocuments) {
+    const Json document = Document(name);
+    for (int width = 20; width <= 100; ++width) {
+      for (bool ascii : {false, true}) {
+        SCOPED_TRACE(testing::Message() << name << " " << width << (ascii ? " ascii" : ""));
+        ExpectWholeBox(RenderSummary(document, {width, width % 2 == 0, ascii}), width);
+      }
+    }
+  }
+}
+
+TEST(RenderSummary, StopsAtAHundredColumns) { ExpectWholeBox(RenderSummary(Document("healthy"), {240}), 100); }
+
+TEST(RenderSummary, SaysTheSameWithAndWithoutColour) {
+  for (const std::string& name : kDocuments) {
+    const Json document = Document(name);
+    const std::string plain = RenderSummary(document, {100, false, false});
+    EXPECT_EQ(WithoutColour(RenderSummary(document, {100, true, false})), plain);
+    EXPECT_THAT(plain, Not(HasSubstr("\x1b")));
+  }
+}
+
+TEST(RenderSummary, IsAsciiWhereAskedTo) {
+  for (const std::string& name : kDocuments) {
+    for (char byte : Everything(Document(name), {100, false, true})) {
+      ASSERT_TRUE(byte == '\n' || (byte >= ' ' && byte <= '~')) << name;
+    }
+  }
+}
+
+TEST(RenderSummary, OpensWithTheHeadlineAndClosesWithTheQuality) {
+  const std::string text = RenderSummary(Document("healthy"), {});
+  const size_t headline = text.find("Compute-bound: of 96.1 core-seconds");
+  const size_t figures = text.find("key figures");
+  const size_t trust = text.find("can I trust this?");
+  ASSERT_NE(trust, std::string::npos);
+  EXPECT_LT(headline, figures);
+  EXPECT_EQ(text.find("├", trust), std::string::npos);
+}
+
+TEST(RenderSummary, WritesItsHeadlineItselfWhereTheDocumentHasNone) {
+  Json document = Document("healthy");
+  document.erase("headline");
+  EXPECT_THAT(RenderSummary(document, {}), HasSubstr("Compute-bound: of 96.1 core-seconds"));
+}
+
+TEST(RenderSummary, LeavesOutBarsAndTimeBelowEightyColumns) {
+  const Json document = Document("healthy");
+  EXPECT_THAT(RenderSummary(document, {80}), AllOf(HasSubstr("█"), HasSubstr("over time")));
+  EXPECT_THAT(RenderSummary(document, {79}), AllOf(Not(HasSubstr("█")), Not(HasSubstr("over time"))));
+}
+
+TEST(RenderSummary, SaysWhyABlockIsMissing) {
+  EXPECT_THAT(RenderSummary(Document("empty"), {}),
+              AllOf(HasSubstr("core-second budget: no chunk was recorded"), HasSubstr("over time: no worker samples")));
+}
+
+TEST(RenderSummary, ShowsFiveBudgetGroups) {
+  const std::string text = RenderSummary(Document("waiting"), {});
+  for (const char* group : {"CPU in your code", "Waiting in your code", "Opening and reading around your code",
+                            "Framework and repeats", "Idle"}) {
+    EXPECT_THAT(text, HasSubstr(group));
+  }
+}
+
+TEST(RenderSummary, ShowsNotMeasuredAsADashAndZeroAsZero) {
+  Json document = Document("healthy");
+  document["metrics"]["cpu_efficiency"] = nullptr;
+  document["quality"]["not_measured"]["cpu_efficiency"] = "cores unknown";
+  document["metrics"]["io_overhead_pct"] = 0;
+  const std::string text = RenderSummary(document, {});
+  EXPECT_THAT(text, testing::ContainsRegex("CPU efficiency +–  .*the site sees"));
+  EXPECT_THAT(text, testing::ContainsRegex("Waiting in code +0.0 % "));
+}
+
+TEST(RenderSummary, AlwaysShowsTheTimeOutsideSections) {
+  Json document = Document("healthy");
+  Json sections = Json::array();
+  for (int i = 0; i < 40; ++i) {
+    Json row = document["sections"][0];
+    row["path"] = "section" + std::to_string(i);
+    sections.push_back(row);
+  }
+  sections.push_back(document["sections"].back());
+  document["sections"] = sections;
+  EXPECT_THAT(RenderSummary(document, {}), AllOf(HasSubstr("(other)"), HasSubstr("30 more: crema show")));
+}
+
+/// Every field of the first two levels, replaced by values of every other kind.
+TEST(Terminal, SurvivesFieldsOfTheWrongKind) {
+  const Json good = Document("healthy");
+  const std::vector<Json> wrong = {
+      nullptr,        true,
+      "text",         -1e300,
+      1e300,          Json::array(),
+      Json::object(), Json::parse(R"([1, "x", null, [], [1], {"name": 7, "path": [], "self": "x"}])")};
+  for (const auto& [key, value] : good.items()) {
+    for (const Json& bad : wrong) {
+      Json document = good;
+      document[key] = bad;
+      AddInsight(&document);
+      SCOPED_TRACE(key + " = " + bad.dump());
+      ExpectWholeBox(RenderSummary(document, {90}), 90);
+      EXPECT_FALSE(Everything(document, {90}).empty());
+      if (!value.is_object()) continue;
+      for (const auto& [inner, inner_value] : value.items()) {
+        document = good;
+        document[key][inner] = bad;
+        AddInsight(&document);
+        SCOPED_TRACE(inner);
+        ExpectWholeBox(RenderSummary(document, {90}), 90);
+      }
+    }
+  }
+}
+
+TEST(Terminal, SurvivesDocumentsThatAreNone) {
+  for (const Json& document : {Json(), Json("text"), Json::array({1, 2}), Json(3)}) {
+    ExpectWholeBox(RenderSummary(document, {100}), 100);
+    EXPECT_FALSE(Everything(document, {100}).empty());
+    EXPECT_FALSE(RenderMetric(document, "wall_time", {}).ok());
+  }
+}
+
+TEST(RenderTable, KnowsTheTablesOfTheContract) {
+  EXPECT_THAT(TableNames(), ElementsAre("run", "phases", "workers", "chunks", "datasets", "files", "sections", "memory",
+                                        "metrics", "cuts", "fine", "budget", "quality"));
+}
+
+TEST(RenderTable, NamesTheKnownTablesForAnUnknownOne) {
+  const absl::StatusOr<std::string> table = RenderTable(Document("healthy"), "chunk", {});
+  EXPECT_EQ(table.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(table.status().message()), AllOf(HasSubstr("'chunk'"), HasSubstr("datasets, files")));
+}
+
+TEST(RenderTable, NamesTheColumnsThatDidNotFit) {
+  const std::string text = RenderTable(Document("healthy"), "datasets", {60, false, false}).value();
+  EXPECT_THAT(text, HasSubstr("left out at this width: "));
+  for (const std::string& line : Lines(text)) EXPECT_LE(ColumnsOf(line), 60) << line;
+}
+
+TEST(RenderTable, DrawsSectionsAsATree) {
+  const std::string text = RenderTable(Document("healthy"), "sections", {120, false, false}).value();
+  EXPECT_THAT(text, AllOf(HasSubstr("\nread "), HasSubstr("\n  decompress "), HasSubstr("(other)"),
+                          HasSubstr("outside chunks"), HasSubstr("when run")));
+}
+
+TEST(RenderMetric, GivesValueUnitDefinitionAndSource) {
+  const std::string text = RenderMetric(Document("healthy"), "wall_time", {80, false, false}).value();
+  EXPECT_THAT(text, AllOf(HasSubstr("24.137 (24.1 s)"), HasSubstr("unit        s"), HasSubstr("run stop - start"),
+                          HasSubstr("command (boundary)")));
+}
+
+TEST(RenderMetric, GivesTheReasonOfANull) {
+  EXPECT_THAT(RenderMetric(Document("healthy"), "memory_read_hit_ratio", {}).value(),
+              HasSubstr("null: no Dask scheduler was asked"));
+}
+
+TEST(RenderMetric, SuggestsSimilarKeys) {
+  const absl::StatusOr<std::string> metric = RenderMetric(Document("healthy"), "wal_time", {});
+  EXPECT_EQ(metric.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(metric.status().message()), HasSubstr("did you mean wall_time"));
+}
+
+}  // namespace
+}  // namespace crema

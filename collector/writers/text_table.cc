@@ -1,0 +1,100 @@
+#include "collector/writers/text_table.h"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+
+namespace crema {
+namespace {
+
+constexpr int kGap = 2;
+
+/// An elastic column is not cut below this: enough to tell names apart.
+constexpr int kLeastElastic = 8;
+
+/// Before an elastic column is cut below this, other columns go.
+constexpr int kUsefulElastic = 24;
+
+std::vector<int> NaturalWidths(const TextTable& table, const TerminalStyle& style) {
+  std::vector<int> widths;
+  for (const TableColumn& column : table.columns) widths.push_back(ColumnsOf(DisplayText(column.header, style)));
+  for (const PaintedLine& row : table.rows) {
+    for (size_t at = 0; at < row.size() && at < widths.size(); ++at) {
+      widths[at] = std::max(widths[at], ColumnsOf(DisplayText(row[at].text, style)));
+    }
+  }
+  return widths;
+}
+
+int Total(const std::vector<int>& widths, const std::vector<size_t>& kept) {
+  int total = kept.empty() ? 0 : -kGap;
+  for (size_t at : kept) total += widths[at] + kGap;
+  return total;
+}
+
+/// Takes what is too much from the widest elastic column, then the next.
+void Shrink(const TextTable& table, const std::vector<size_t>& kept, int width, std::vector<int>* widths) {
+  while (Total(*widths, kept) > width) {
+    int* widest = nullptr;
+    for (size_t at : kept) {
+      const bool may = table.columns[at].is_elastic && (*widths)[at] > kLeastElastic;
+      if (may && (widest == nullptr || (*widths)[at] > *widest)) widest = &(*widths)[at];
+    }
+    if (widest == nullptr) return;
+    --*widest;
+  }
+}
+
+/// The width the kept columns need when the elastic ones are cut as far as they go.
+int LeastTotal(const TextTable& table, const std::vector<int>& widths, const std::vector<size_t>& kept) {
+  std::vector<int> least = widths;
+  for (size_t at : kept) {
+    if (table.columns[at].is_elastic) least[at] = std::min(least[at], kUsefulElastic);
+  }
+  return Total(least, kept);
+}
+
+}  // namespace
+
+LaidOutTable LayOut(const TextTable& table, int width, const TerminalStyle& style) {
+  std::vector<int> widths = NaturalWidths(table, style);
+  std::vector<size_t> kept(table.columns.size());
+  std::iota(kept.begin(), kept.end(), size_t{0});
+  std::vector<bool> is_left_out(table.columns.size(), false);
+  while (LeastTotal(table, widths, kept) > width) {
+    // of equal ranks the rightmost goes
+    auto last = std::max_element(kept.rbegin(), kept.rend(), [&table](size_t left, size_t right) {
+      return table.columns[left].rank < table.columns[right].rank;
+    });
+    if (last == kept.rend() || table.columns[*last].rank == 0) break;
+    is_left_out[*last] = true;
+    kept.erase(std::next(last).base());
+  }
+  Shrink(table, kept, width, &widths);
+
+  LaidOutTable laid_out;
+  for (size_t at = 0; at < table.columns.size(); ++at) {
+    if (is_left_out[at]) laid_out.left_out.push_back(table.columns[at].header);
+  }
+  laid_out.columns = Total(widths, kept);
+  auto add = [&](auto cell_of) {
+    PaintedLine line;
+    for (size_t at : kept) {
+      if (!line.empty()) line.push_back({std::string(kGap, ' '), Paint::kPlain});
+      PaintedText cell = cell_of(at);
+      const TableColumn& column = table.columns[at];
+      if (column.keeps_end) cell.text = CutFront(cell.text, widths[at], style);
+      line.push_back({Pad(cell.text, widths[at], column.align, style), cell.paint});
+    }
+    laid_out.lines.push_back(std::move(line));
+  };
+  const bool has_header = std::any_of(table.columns.begin(), table.columns.end(),
+                                      [](const TableColumn& column) { return !column.header.empty(); });
+  if (has_header) add([&table](size_t at) { return PaintedText{table.columns[at].header, Paint::kDim}; });
+  for (const PaintedLine& row : table.rows) {
+    add([&row](size_t at) { return at < row.size() ? row[at] : PaintedText{}; });
+  }
+  return laid_out;
+}
+
+}  // namespace crema

@@ -1,0 +1,155 @@
+#include "crema_c.h"
+
+#include <cstring>
+#include <new>
+#include <string_view>
+
+#include "crema/crema.h"
+
+namespace {
+
+std::string_view Text(const char* text) { return text == nullptr ? std::string_view() : std::string_view(text); }
+
+/// A caller's struct, with zeros for the fields that its version does not have.
+template <class Struct>
+Struct Known(const Struct* given) {
+  Struct known{};
+  if (given != nullptr) std::memcpy(&known, given, given->size < sizeof known ? given->size : sizeof known);
+  return known;
+}
+
+}  // namespace
+
+struct crema_chunk {
+  explicit crema_chunk(const crema::Chunk& chunk) : guard(chunk) {}
+  crema::TrackMetrics guard;
+};
+
+/// One of the guards; which one only matters when it ends.
+struct crema_scope {
+  virtual ~crema_scope() = default;
+};
+
+namespace {
+
+template <class Guard>
+struct Scope final : crema_scope {
+  template <class... Arguments>
+  explicit Scope(Arguments... arguments) : guard(arguments...) {}
+  Guard guard;
+};
+
+template <class Guard, class... Arguments>
+crema_scope* Begin(Arguments... arguments) {
+  return crema::Enabled() ? new (std::nothrow) Scope<Guard>(arguments...) : nullptr;
+}
+
+}  // namespace
+
+extern "C" {
+
+const char* crema_version(void) { return CREMA_VERSION_STRING; }
+
+int crema_enable(const crema_options* given) {
+  const crema_options known = Known(given);
+  crema::Options options;
+  options.directory = Text(known.directory);
+  options.run_id = Text(known.run_id);
+  options.pass = Text(known.pass);
+  if (known.threads > 0) options.threads = known.threads;
+  if (known.trace != 0) options.trace = true;
+  if (known.interval_seconds != 0) options.interval_seconds = known.interval_seconds < 0 ? 0 : known.interval_seconds;
+  if (known.total_events > 0) options.total_events = known.total_events;
+  if (known.no_arguments != 0) options.record_arguments = false;
+  return crema::Enable(options) ? 1 : 0;
+}
+
+void crema_disable(void) { crema::Disable(); }
+int crema_enabled(void) { return crema::Enabled() ? 1 : 0; }
+void crema_flush(void) { crema::Flush(); }
+
+crema_chunk* crema_chunk_begin(const crema_chunk_info* given) {
+  if (!crema::Enabled()) return nullptr;
+  const crema_chunk_info known = Known(given);
+  crema::Chunk chunk(Text(known.dataset), Text(known.file));
+  chunk.tree = Text(known.tree);
+  chunk.pass = Text(known.pass);
+  if (given != nullptr && known.entry_start >= 0 && known.entry_stop >= 0) {
+    chunk.entry_start = known.entry_start;
+    chunk.entry_stop = known.entry_stop;
+  }
+  return new (std::nothrow) crema_chunk(chunk);
+}
+
+void crema_chunk_end(crema_chunk* chunk) { delete chunk; }
+
+void crema_chunk_fail(crema_chunk* chunk, const char* reason) {
+  if (chunk != nullptr) chunk->guard.Fail(Text(reason));
+}
+
+void crema_chunk_set_events(crema_chunk* chunk, int64_t events) {
+  if (chunk != nullptr) chunk->guard.SetEvents(events);
+}
+
+void crema_chunk_add_bytes_read(crema_chunk* chunk, int64_t stored, int64_t uncompressed) {
+  if (chunk != nullptr) chunk->guard.AddBytesRead(stored, uncompressed);
+}
+
+void crema_chunk_add_column(crema_chunk* chunk, const char* name) {
+  if (chunk != nullptr) chunk->guard.AddColumn(Text(name));
+}
+
+void crema_chunk_set_file_info(crema_chunk* chunk, int64_t branches, int64_t bytes, int64_t compressed_bytes) {
+  if (chunk != nullptr) chunk->guard.SetFileInfo(branches, bytes, compressed_bytes);
+}
+
+void crema_chunk_set_attribute(crema_chunk* chunk, const char* name, const char* value) {
+  if (chunk != nullptr) chunk->guard.SetAttribute(Text(name), Text(value));
+}
+
+crema_section crema_section_enter(const char* name) {
+  if (!crema::internal::Recording()) return {nullptr, 0};
+  const crema::internal::OpenSection section = crema::internal::EnterSection(Text(name));
+  return {section.node, section.start_ticks};
+}
+
+void crema_section_exit(crema_section section) {
+  if (section.node == nullptr) return;
+  crema::internal::ExitSection({static_cast<crema::internal::SectionNode*>(section.node), section.start_ticks});
+}
+
+crema_scope* crema_cpu_section_begin(const char* name) {
+  return Begin<crema::TrackSection>(Text(name), crema::kCpuTime);
+}
+crema_scope* crema_memory_begin(const char* name) { return Begin<crema::TrackMemory>(Text(name)); }
+crema_scope* crema_activity_begin(const char* label) { return Begin<crema::TrackActivity>(Text(label)); }
+crema_scope* crema_span_begin(const char* name) { return Begin<crema::Span>(Text(name)); }
+void crema_scope_end(crema_scope* scope) { delete scope; }
+
+crema_chunk_handle crema_chunk_get_handle(const crema_chunk* chunk) {
+  if (chunk == nullptr) return {nullptr, 0, nullptr};
+  const crema::ChunkHandle handle = chunk->guard.handle();
+  return {handle.state, handle.generation, handle.section};
+}
+
+crema_scope* crema_helper_begin(crema_chunk_handle handle) {
+  if (handle.state == nullptr) return nullptr;
+  const crema::ChunkHandle chunk{static_cast<crema::internal::ChunkState*>(handle.state), handle.generation,
+                                 static_cast<const crema::internal::SectionNode*>(handle.section)};
+  return Begin<crema::TrackHelper>(chunk);
+}
+
+void crema_record_metric(const char* name, double value, const char* unit) {
+  crema::RecordMetric(Text(name), value, Text(unit));
+}
+void crema_record_cut(const char* name, int64_t events) { crema::RecordCut(Text(name), events); }
+void crema_record_cut_weighted(const char* name, int64_t events, double sum_of_weights) {
+  crema::RecordCut(Text(name), events, sum_of_weights);
+}
+void crema_record_activity(const char* label, double value, const char* unit) {
+  crema::RecordActivity(Text(label), value, Text(unit));
+}
+void crema_add_bytes_read(int64_t stored, int64_t uncompressed) { crema::AddBytesRead(stored, uncompressed); }
+void crema_set_attribute(const char* name, const char* value) { crema::SetAttribute(Text(name), Text(value)); }
+
+}  // extern "C"

@@ -1,0 +1,121 @@
+/* The SDK for C, and for languages that call C: Python (ctypes), Rust, Fortran. Link libcrema.so.1.
+ *
+ * Everything here has the meaning of its C++ counterpart (crema/crema.h): nothing fails, throws, blocks or prints; when
+ * recording is off, calls cost next to nothing and return nulls, which all other calls accept. Text is UTF-8, ends with
+ * NUL, and is copied. What is begun on a thread is ended on that thread, innermost first. */
+#ifndef CREMA_C_H_
+#define CREMA_C_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CREMA_API __attribute__((visibility("default")))
+
+/* For integers that are not known. */
+#define CREMA_UNKNOWN ((int64_t)-1)
+
+/* The library's version, as "0.1.0". */
+CREMA_API const char* crema_version(void);
+
+/* -- Recording on and off ------------------------------------------------------------------------------------------ */
+
+/* Zero or null fields take the environment variable's value, else the default. Set `size` to sizeof(crema_options): so
+ * that later versions can add fields. */
+typedef struct crema_options {
+  size_t size;
+  const char* directory;   /* CREMA_DIR */
+  const char* run_id;      /* CREMA_RUN_ID */
+  const char* pass;        /* CREMA_PASS */
+  int32_t threads;         /* CREMA_THREADS; 0: not set */
+  int32_t trace;           /* CREMA_TRACE; nonzero: on */
+  double interval_seconds; /* CREMA_INTERVAL; 0: not set, negative: no sampler */
+  int64_t total_events;    /* CREMA_TOTAL_EVENTS; 0: not set */
+  int32_t no_arguments;    /* CREMA_NO_ARGUMENTS; nonzero: leave the command line out */
+} crema_options;
+
+/* Whether recording is on afterwards. `options` may be null. */
+CREMA_API int crema_enable(const crema_options* options);
+CREMA_API void crema_disable(void);
+CREMA_API int crema_enabled(void);
+CREMA_API void crema_flush(void);
+
+/* -- Chunks -------------------------------------------------------------------------------------------------------- */
+
+typedef struct crema_chunk_info {
+  size_t size; /* sizeof(crema_chunk_info) */
+  const char* dataset;
+  const char* file;    /* null: none */
+  const char* tree;    /* null: none */
+  const char* pass;    /* null: CREMA_PASS, else the open span */
+  int64_t entry_start; /* CREMA_UNKNOWN: not known */
+  int64_t entry_stop;  /* CREMA_UNKNOWN: not known */
+} crema_chunk_info;
+
+typedef struct crema_chunk crema_chunk;
+
+/* Begins a chunk on this thread; null when recording is off. Every chunk that is begun must be ended. */
+CREMA_API crema_chunk* crema_chunk_begin(const crema_chunk_info* info);
+CREMA_API void crema_chunk_end(crema_chunk* chunk);
+CREMA_API void crema_chunk_fail(crema_chunk* chunk, const char* reason);
+CREMA_API void crema_chunk_set_events(crema_chunk* chunk, int64_t events);
+/* `uncompressed` may be CREMA_UNKNOWN. */
+CREMA_API void crema_chunk_add_bytes_read(crema_chunk* chunk, int64_t stored, int64_t uncompressed);
+CREMA_API void crema_chunk_add_column(crema_chunk* chunk, const char* name);
+/* What the chunk's file holds in all; any may be CREMA_UNKNOWN. Written once per file and process. */
+CREMA_API void crema_chunk_set_file_info(crema_chunk* chunk, int64_t branches, int64_t bytes, int64_t compressed_bytes);
+CREMA_API void crema_chunk_set_attribute(crema_chunk* chunk, const char* name, const char* value);
+
+/* -- Sections, memory, activities, spans ----------------------------------------------------------------------------
+ */
+
+/* A section is a value, not an object: no memory is allocated for it. */
+typedef struct crema_section {
+  void* node; /* null: not recorded */
+  uint64_t start_ticks;
+} crema_section;
+
+CREMA_API crema_section crema_section_enter(const char* name);
+CREMA_API void crema_section_exit(crema_section section);
+
+typedef struct crema_scope crema_scope;
+
+/* Each of these ends with crema_scope_end; null when it is not recorded. */
+CREMA_API crema_scope* crema_cpu_section_begin(const char* name);
+CREMA_API crema_scope* crema_memory_begin(const char* name);
+CREMA_API crema_scope* crema_activity_begin(const char* label);
+CREMA_API crema_scope* crema_span_begin(const char* name);
+CREMA_API void crema_scope_end(crema_scope* scope);
+
+/* -- Helper threads ------------------------------------------------------------------------------------------------ */
+
+typedef struct crema_chunk_handle {
+  void* state; /* null: no chunk */
+  uint64_t generation;
+  const void* section;
+} crema_chunk_handle;
+
+/* On the chunk's own thread. */
+CREMA_API crema_chunk_handle crema_chunk_get_handle(const crema_chunk* chunk);
+/* On the helping thread; ends with crema_scope_end. */
+CREMA_API crema_scope* crema_helper_begin(crema_chunk_handle handle);
+
+/* -- Data of the chunk that this thread works for ---------------------------------------------------------------------
+ */
+
+/* `unit` may be null. */
+CREMA_API void crema_record_metric(const char* name, double value, const char* unit);
+CREMA_API void crema_record_cut(const char* name, int64_t events);
+CREMA_API void crema_record_cut_weighted(const char* name, int64_t events, double sum_of_weights);
+CREMA_API void crema_record_activity(const char* label, double value, const char* unit);
+CREMA_API void crema_add_bytes_read(int64_t stored, int64_t uncompressed);
+CREMA_API void crema_set_attribute(const char* name, const char* value);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* CREMA_C_H_ */

@@ -1,0 +1,26 @@
+#include "crema/track_page_faults.h"
+
+#include <sys/resource.h>
+
+#include "dotted_metric.h"
+#include "thread_state.h"
+
+namespace crema {
+
+TrackPageFaults::TrackPageFaults(std::string_view name) noexcept : BaseInstrumentationContext(name), name_(name) {
+  const internal::ErrnoKeeper keeper;
+  rusage usage{};
+  if (!recording() || getrusage(RUSAGE_THREAD, &usage) != 0) return;
+  minor_ = usage.ru_minflt;
+  major_ = usage.ru_majflt;
+}
+
+TrackPageFaults::~TrackPageFaults() {
+  const internal::ErrnoKeeper keeper;
+  rusage usage{};
+  if (minor_ < 0 || getrusage(RUSAGE_THREAD, &usage) != 0) return;
+  internal::RecordDotted(name_, "minor_faults", static_cast<double>(usage.ru_minflt - minor_), "count");
+  internal::RecordDotted(name_, "major_faults", static_cast<double>(usage.ru_majflt - major_), "count");
+}
+
+}  // namespace crema

@@ -1,0 +1,10 @@
+#include "crema/crema.h"
+
+int main() {
+  crema::TrackMetrics chunk({"ttbar", "events.root", 0, 1000});
+  {
+    crema::TrackSection select("select");
+    crema::RecordMetric("jets", 4, "count");
+  }
+  chunk.SetEvents(1000);
+}

@@ -1,0 +1,135 @@
+"""Projects that use crema, each copied into an empty folder and built as its user would build it.
+
+Run by tools/test, outside Bazel: `python3 -m unittest discover -s tests/consumers -p '*_test.py'` runs them alone. They
+need no network.
+"""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+CONSUMERS = pathlib.Path(__file__).resolve().parent
+CHECKOUT = CONSUMERS.parent.parent
+
+
+def run(*command, cwd, **environment):
+    """Runs a command that has to succeed; a failing one is reported with its output."""
+    done = subprocess.run(
+        list(map(str, command)),
+        cwd=cwd,
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise AssertionError(f"{' '.join(map(str, command))} ended with {done.returncode}:\n{done.stdout}")
+    return done.stdout
+
+
+def install_sdk(prefix: pathlib.Path, *options: str) -> pathlib.Path:
+    """Installs the SDK as a packager would, and returns `prefix`."""
+    with tempfile.TemporaryDirectory() as build:
+        configure = ["cmake", "-S", CHECKOUT / "sdk", "-B", build, "-G", "Ninja", f"-DCMAKE_INSTALL_PREFIX={prefix}"]
+        run(*configure, *options, cwd=build)
+        run("cmake", "--build", build, cwd=build)
+        run("cmake", "--install", build, cwd=build)
+    return prefix
+
+
+class ConsumersTest(unittest.TestCase):
+    installed = None
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.scratch = pathlib.Path(scratch.name)
+        (self.scratch / "crema").symlink_to(CHECKOUT)  # where the projects expect a checkout: beside them
+
+    def copy_project(self, name: str) -> pathlib.Path:
+        project = self.scratch / "analysis"
+        shutil.copytree(CONSUMERS / name, project)
+        shutil.copy(CONSUMERS / "analysis.cc", project)
+        return project
+
+    def check_records(self, *program, **environment):
+        """Runs the analysis with recording on: one log, with the one chunk in it."""
+        records = self.scratch / "records"
+        run(*program, cwd=self.scratch, CREMA_DIR=str(records), **environment)
+        logs = list(records.glob("*.jsonl"))
+        self.assertEqual(len(logs), 1, logs)
+        chunks = [line for line in map(json.loads, logs[0].read_text().splitlines()) if line["type"] == "chunk"]
+        self.assertEqual(len(chunks), 1)
+        self.assertEqual((chunks[0]["status"], chunks[0]["dataset"], chunks[0]["events"]), ("ok", "ttbar", 1000))
+        self.assertEqual([section["path"] for section in chunks[0]["sections"]], ["select"])
+
+    def test_bazel_workspace_beside_a_checkout(self):
+        project = self.copy_project("bazel")
+        bazel = ("bazel", "--batch", f"--output_base={self.scratch / 'bazel'}")
+        self.addCleanup(run, "chmod", "-R", "u+w", self.scratch / "bazel", cwd=self.scratch)
+        run(*bazel, "build", "//:analysis", cwd=project)
+        self.check_records(project / "bazel-bin/analysis")
+
+    def test_cmake_add_subdirectory(self):
+        project = self.copy_project("cmake_subdirectory")
+        run("cmake", "-S", project, "-B", project / "build", "-G", "Ninja", cwd=project)
+        run("cmake", "--build", project / "build", cwd=project)
+        self.check_records(project / "build/analysis")
+
+    def check_find_package(self, prefix: pathlib.Path) -> None:
+        project = self.copy_project("cmake_installed")
+        run("cmake", "-S", project, "-B", project / "build", f"-DCMAKE_PREFIX_PATH={prefix}", cwd=project)
+        run("cmake", "--build", project / "build", cwd=project)
+        self.check_records(project / "build/analysis")
+
+    def test_cmake_find_package_of_an_installed_shared_library(self):
+        prefix = install_sdk(self.scratch / "prefix", "-DBUILD_SHARED_LIBS=ON")
+        self.assertEqual(list(prefix.rglob("libcrema.a")), [])
+        self.check_find_package(prefix)
+
+    def test_cmake_find_package_of_an_installed_static_library(self):
+        self.check_find_package(self.static_sdk())
+
+    def test_pkg_config_of_an_installed_static_library(self):
+        module_directory = next(self.static_sdk().rglob("crema.pc")).parent
+        project = self.copy_project("pkg_config")
+        run("make", cwd=project, PKG_CONFIG_PATH=str(module_directory))
+        self.check_records(project / "analysis")
+
+    @classmethod
+    def static_sdk(cls) -> pathlib.Path:
+        """The SDK as it installs by default, built once for the tests that need it."""
+        if cls.installed is None:
+            folder = tempfile.TemporaryDirectory()
+            cls.addClassCleanup(folder.cleanup)
+            cls.installed = install_sdk(pathlib.Path(folder.name))
+        return cls.installed
+
+
+class BuildFilesAgreeTest(unittest.TestCase):
+    def test_cmake_lists_the_sources_that_bazel_globs(self):
+        listed = re.findall(r"^\s+(src/\S+\.cc)$", (CHECKOUT / "sdk/CMakeLists.txt").read_text(), re.MULTILINE)
+        query = ["bazel", "query", "--noshow_progress", "--ui_event_filters=-info", "labels(srcs, //sdk:crema)"]
+        labels = subprocess.run(query, cwd=CHECKOUT, stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+        globbed = [label.replace("//sdk:", "") for label in labels if label.endswith(".cc")]
+        self.assertEqual(sorted(listed), sorted(globbed))
+
+    def test_cmake_and_pkg_config_know_the_headers_version(self):
+        header = (CHECKOUT / "sdk/include/crema/version.h").read_text()
+        version = re.search(r'CREMA_VERSION_STRING "(.*)"', header).group(1)
+        with tempfile.TemporaryDirectory() as folder:
+            run("cmake", "-S", CHECKOUT / "sdk", "-B", folder, "-G", "Ninja", cwd=folder)
+            module = pathlib.Path(folder, "crema.pc").read_text()
+            config = pathlib.Path(folder, "cremaConfigVersion.cmake").read_text()
+        self.assertIn(f"Version: {version}\n", module)
+        self.assertIn(f'set(PACKAGE_VERSION "{version}")', config)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

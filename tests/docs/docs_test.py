@@ -1,0 +1,112 @@
+"""Does what the documents say: runs their commands, compiles their programs, compares files with the repository's.
+
+Each document is followed in order, in an empty folder that stands beside a checkout called `crema`, with the built
+program `crema` on the PATH. The marks are explained in CONTRIBUTING.md. Run by tools/test, outside Bazel.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+import snippets
+
+CHECKOUT = pathlib.Path(__file__).resolve().parent.parent.parent
+DOCUMENTS = ("README.md", "CONTRIBUTING.md", "docs/**/*.md", "sdk/**/*.md", "collector/**/*.md", "examples/**/*.md")
+CXX = ["g++", "-std=c++17", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+LINK = re.compile(r"\[[^\]]*\]\((?!https?://|mailto:|#)([^)#\s]+)[^)]*\)")
+
+
+def run(command, cwd, environment=None):
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        env={**os.environ, **(environment or {})},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout
+
+
+def documents():
+    found = set()
+    for pattern in DOCUMENTS:
+        found.update(path.relative_to(CHECKOUT) for path in CHECKOUT.glob(pattern))
+    return sorted(found)
+
+
+class DocsTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        targets = ["//collector/cli:crema", "//sdk:crema"]
+        status, output = run(["bazel", "build", "--ui_event_filters=-info", "--noshow_progress", *targets], CHECKOUT)
+        assert status == 0, output
+
+    def follow(self, document):
+        """Saves, runs and compiles the document's snippets in order, as a reader would."""
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch, "analysis")
+            home = pathlib.Path(scratch, "home")
+            folder.mkdir()
+            home.mkdir()
+            pathlib.Path(scratch, "crema").symlink_to(CHECKOUT)
+            path = f"{CHECKOUT}/bazel-bin/collector/cli:{os.environ['PATH']}"
+            try:
+                for snippet in snippets.read(document, (CHECKOUT / document).read_text()):
+                    with self.subTest(snippet.place):
+                        self.assertEqual(snippet.complaint, "")
+                        self.check(snippet, folder, {"HOME": str(home), "PATH": path})
+            finally:
+                if (folder / "WORKSPACE").exists():
+                    run(["bazel", "shutdown"], folder, {"HOME": str(home)})
+                    run(["chmod", "-R", "u+w", scratch], scratch)
+
+    def check(self, snippet, folder, environment):
+        if snippet.file:
+            self.assertEqual(snippet.text, (CHECKOUT / snippet.file).read_text(), f"differs from {snippet.file}")
+            (folder / pathlib.Path(snippet.file).name).write_text(snippet.text)
+        elif snippet.mark == "run":
+            self.check_command(snippet, folder, environment)
+        elif snippet.mark == "run-in-checkout":
+            self.check_command(snippet, CHECKOUT, {"PATH": environment["PATH"]})
+        elif snippet.mark == "program":
+            self.check_program(snippet, folder)
+
+    def check_command(self, snippet, folder, environment):
+        status, output = run(["bash", "-euo", "pipefail", "-c", snippet.text], folder, environment)
+        self.assertEqual(status, 0, f"\n{snippet.text}{output}")
+
+    def check_program(self, snippet, folder):
+        source = folder / "program.cc"
+        program = folder / "program"
+        source.write_text(snippet.text)
+        sdk = ["-I", CHECKOUT / "sdk/include", CHECKOUT / "bazel-bin/sdk/libcrema.a", "-pthread"]
+        status, output = run([*CXX, source, *sdk, "-o", program], folder)
+        self.assertEqual(status, 0, output)
+        status, output = run([program], folder, {"CREMA_DIR": str(folder / "program-records")})
+        self.assertEqual(status, 0, output)
+
+
+class LinksTest(unittest.TestCase):
+    def test_links_between_documents_lead_somewhere(self):
+        for document in documents():
+            for target in LINK.findall((CHECKOUT / document).read_text()):
+                with self.subTest(f"{document}: {target}"):
+                    self.assertTrue((CHECKOUT / document.parent / target).exists())
+
+
+def add_tests():
+    for document in documents():
+        name = "test_" + re.sub(r"\W+", "_", str(document.with_suffix("")))
+        setattr(DocsTest, name, lambda self, document=document: self.follow(document))
+
+
+add_tests()
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

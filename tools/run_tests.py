@@ -1,0 +1,110 @@
+"""Runs the tests and prints what passed, failed and was skipped; the last line is the total.
+
+    tools/test                          everything: Bazel's tests, the consumers, the commands in the documents
+    tools/test //sdk/...                Bazel's tests of these patterns only
+    tools/test --asan --clang           Bazel's tests in another configuration
+
+Exit status: 0 when nothing failed, 1 otherwise. A Bazel test that cannot pass in a configuration says so by a tag
+(`no-asan`, `no-tsan`, ...) and counts as skipped there.
+"""
+
+import argparse
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import bazel_results
+from results import Results
+
+CHECKOUT = pathlib.Path(__file__).resolve().parent.parent
+CONFIGURATIONS = ("asan", "ubsan", "tsan", "clang", "cxx20")
+# These start builds of their own, so they run outside Bazel's sandbox.
+OUTSIDE_BAZEL = ("tests/consumers", "tests/docs")
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="tools/test", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    for name in CONFIGURATIONS:
+        parser.add_argument(f"--{name}", action="store_true", help=f"Bazel's tests with --config={name}")
+    parser.add_argument("patterns", nargs="*", help="Bazel target patterns (default: everything)")
+    return parser.parse_args()
+
+
+def skip_tagged(configurations: list[str], patterns: list[str]) -> Results:
+    """The tests that a tag leaves out of these configurations."""
+    results = Results()
+    for name in configurations:
+        query = f'attr(tags, "no-{name}", tests({" + ".join(patterns)}))'
+        labels = subprocess.run(
+            ["bazel", "query", "--noshow_progress", "--keep_going", query],
+            stdout=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+        for label in labels.stdout.split():
+            results.skipped.append(f"{label}: tagged no-{name}")
+    return results
+
+
+def run_bazel_tests(configurations: list[str], patterns: list[str]) -> Results:
+    with tempfile.TemporaryDirectory() as folder:
+        events = pathlib.Path(folder, "events.json")
+        command = ["bazel", "test", "--keep_going", f"--build_event_json_file={events}"]
+        command += [f"--config={name}" for name in configurations]
+        if configurations:
+            command.append("--test_tag_filters=" + ",".join(f"-no-{name}" for name in configurations))
+        status = subprocess.run([*command, "--", *patterns], check=False).returncode
+        results = bazel_results.read(events, status)
+    results.add(skip_tagged(configurations, patterns))
+    return results
+
+
+class _CountingResult(unittest.TextTestResult):
+    """Counts successes, which unittest leaves to subtraction; failed subtests and set-ups make that wrong."""
+
+    passed = 0
+
+    def addSuccess(self, test: unittest.TestCase) -> None:
+        super().addSuccess(test)
+        self.passed += 1
+
+
+def run_outside_bazel(folder: str) -> Results:
+    """Runs the `*_test.py` of a folder with unittest."""
+    suite = unittest.TestLoader().discover(str(CHECKOUT / folder), pattern="*_test.py")
+    outcome = unittest.TextTestRunner(stream=sys.stdout, verbosity=2, resultclass=_CountingResult).run(suite)
+    return Results(
+        passed=outcome.passed,
+        failed=[test.id() for test, _ in outcome.failures + outcome.errors],
+        skipped=[f"{test.id()}: {reason}" for test, reason in outcome.skipped],
+    )
+
+
+def main() -> int:
+    arguments = parse_arguments()
+    configurations = [name for name in CONFIGURATIONS if getattr(arguments, name)]
+    results = Results()
+    start = time.monotonic()
+    results.add(run_bazel_tests(configurations, arguments.patterns or ["//..."]))
+    print(f"Bazel: {results} ({time.monotonic() - start:.0f} s)", flush=True)
+    if not configurations and not arguments.patterns:
+        for folder in OUTSIDE_BAZEL:
+            start = time.monotonic()
+            part = run_outside_bazel(folder)
+            print(f"{folder}: {part} ({time.monotonic() - start:.0f} s)", flush=True)
+            results.add(part)
+    for reason in results.skipped:
+        print(f"skipped: {reason}")
+    for name in results.failed:
+        print(f"FAILED: {name}")
+    print(results, flush=True)
+    return 1 if results.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
