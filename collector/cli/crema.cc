@@ -1,0 +1,57 @@
+// The program `crema`: the command line and its subcommands, one file each.
+#include <algorithm>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "CLI/App.hpp"
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "collector/cli/subcommand.h"
+#include "crema/version.h"
+
+namespace crema {
+namespace {
+
+// CLI11 would swallow a `--` that belongs to the command, and look for its options: what follows the first `--` of
+// `crema run` never reaches it.
+std::vector<std::string> TakeCommand(std::vector<std::string>* arguments) {
+  if (arguments->empty() || arguments->front() != "run") return {};
+  const auto dashes = std::find(arguments->begin(), arguments->end(), "--");
+  if (dashes == arguments->end()) return {};
+  std::vector<std::string> command(dashes + 1, arguments->end());
+  arguments->erase(dashes, arguments->end());
+  return command;
+}
+
+int Main(std::vector<std::string> arguments) {
+  const std::vector<std::string> command = TakeCommand(&arguments);
+  CLI::App program("Where did the time, the CPU and the memory of an analysis go?", "crema");
+  program.footer("Example:\n  crema run -- ./analysis input.root\n\nEach subcommand has a --help of its own.");
+  program.set_version_flag("--version", "crema " CREMA_VERSION_STRING);
+  program.require_subcommand(1);
+  int status = kDone;
+  AddRunCommand(&program, command, &status);
+  AddCollectCommand(&program, &status);
+  AddShowCommand(&program, &status);
+  AddDoctorCommand(&program, &status);
+  try {
+    std::reverse(arguments.begin(), arguments.end());  // what CLI11 wants of a vector
+    program.parse(arguments);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
+    const std::vector<CLI::App*> chosen = program.get_subcommands();
+    const std::string name = chosen.empty() ? "crema" : "crema " + chosen.front()->get_name();
+    PrintError(std::string(error.what()) + "; see `" + name + " --help`");
+    return kWrongUsage;
+  } catch (const std::exception& error) {
+    PrintError(std::string(error.what()) + "; this is a bug in crema, please report it");
+    return kFailed;
+  }
+  return status;
+}
+
+}  // namespace
+}  // namespace crema
+
+int main(int count, char** values) { return crema::Main(std::vector<std::string>(values + 1, values + count)); }

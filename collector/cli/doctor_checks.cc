@@ -1,0 +1,207 @@
+#include "collector/cli/doctor_checks.h"
+
+#include <linux/perf_event.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "collector/sources/process_tree/allocated_cores.h"
+#include "collector/sources/process_tree/cgroup_limits.h"
+#include "collector/sources/process_tree/proc_file.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Fewer descriptors than this, and the SDK opens and closes a file for some readings (DESIGN.md section 3).
+constexpr rlim_t kComfortableDescriptors = 512;
+
+std::string ReadLine(const std::string& path) { return std::string(absl::StripAsciiWhitespace(ReadWholeFile(path))); }
+
+bool HasWord(const std::string& text, const std::string& word) {
+  return absl::StrContains(absl::StrCat(" ", text, " "), absl::StrCat(" ", word, " "));
+}
+
+DoctorCheck CheckClock(const std::string& root) {
+  const std::string cpu = ReadWholeFile(root + "/proc/cpuinfo");
+  const size_t flags_at = cpu.find("flags");
+  const std::string flags =
+      flags_at == std::string::npos ? "" : cpu.substr(flags_at, cpu.find('\n', flags_at) - flags_at);
+  const bool invariant = HasWord(flags, "constant_tsc") && HasWord(flags, "nonstop_tsc");
+  const std::string source = ReadLine(root + "/sys/devices/system/clocksource/clocksource0/current_clocksource");
+  DoctorCheck check{"clock", "Clock", CheckState::kGood, {{"tsc_invariant", invariant}, {"clocksource", source}},
+                    "",      ""};
+  check.text = absl::StrCat("time-stamp counter ", invariant ? "invariant" : "not invariant",
+                            "; the kernel's clock is ", source.empty() ? "unknown" : source);
+  if (!invariant || (source != "tsc" && source != "kvm-clock")) {
+    check.state = CheckState::kLimited;
+    check.remedy = invariant ? "the kernel trusts another clock than the counter: see `dmesg | grep -i tsc`"
+                             : "sections read CLOCK_MONOTONIC instead, at a higher cost per section";
+  }
+  return check;
+}
+
+DoctorCheck CheckSchedstat(const std::string& root) {
+  const std::string line = ReadLine(root + "/proc/self/schedstat");
+  const bool there = !line.empty() && line != "0 0 0";
+  DoctorCheck check{"schedstat", "CPU wait", CheckState::kGood, there, "the kernel tells run delay (schedstat)", ""};
+  if (!there) {
+    check.state = CheckState::kMissing;
+    check.text = "the kernel does not tell run delay: waiting for a CPU cannot be told from other waiting";
+    check.remedy = "a kernel with CONFIG_SCHED_INFO, as distributions have it";
+  }
+  return check;
+}
+
+bool PerfEventOpens() {
+  perf_event_attr attributes{};
+  attributes.type = PERF_TYPE_HARDWARE;
+  attributes.size = sizeof attributes;
+  attributes.config = PERF_COUNT_HW_INSTRUCTIONS;
+  attributes.disabled = 1;
+  attributes.exclude_kernel = 1;
+  attributes.exclude_hv = 1;
+  const long descriptor = syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  if (descriptor < 0) return false;
+  close(static_cast<int>(descriptor));
+  return true;
+}
+
+DoctorCheck CheckPerf(const std::string& root) {
+  const std::string text = ReadLine(root + "/proc/sys/kernel/perf_event_paranoid");
+  int paranoid = 0;
+  const bool known = absl::SimpleAtoi(text, &paranoid);
+  const bool opens = root.empty() && PerfEventOpens();
+  DoctorCheck check{"perf", "Hardware counters", CheckState::kGood, {{"paranoid", nullptr}, {"opens", opens}}, "", ""};
+  if (known) check.value["paranoid"] = paranoid;
+  check.text = absl::StrCat("perf_event_paranoid is ", known ? text : "unknown", "; instructions ",
+                            opens ? "can" : "cannot", " be counted");
+  if (!opens) {
+    check.state = CheckState::kLimited;
+    check.remedy = known && paranoid > 2 ? "`sysctl kernel.perf_event_paranoid=2`, as root"
+                                         : "the machine shows no hardware counters (a virtual machine?)";
+  }
+  return check;
+}
+
+std::string Bytes(int64_t bytes) {
+  return absl::StrFormat("%.1f GiB", static_cast<double>(bytes) / (int64_t{1} << 30));
+}
+
+DoctorCheck CheckCgroup(const std::string& root) {
+  const CgroupLimits limits = ReadCgroupLimits(root);
+  DoctorCheck check{"cgroup", "Control groups", CheckState::kGood, {}, "", ""};
+  check.value = {{"version", limits.version}, {"quota_cores", nullptr}, {"memory_limit_bytes", nullptr}};
+  if (limits.quota_cores.has_value()) check.value["quota_cores"] = *limits.quota_cores;
+  if (limits.memory_limit_bytes.has_value()) check.value["memory_limit_bytes"] = *limits.memory_limit_bytes;
+  check.text = absl::StrCat(
+      limits.version, "; CPU quota ",
+      limits.quota_cores.has_value() ? absl::StrFormat("%.1f cores", *limits.quota_cores) : "none", "; memory limit ",
+      limits.memory_limit_bytes.has_value() ? Bytes(*limits.memory_limit_bytes) : "none");
+  if (limits.version == "none") {
+    check.state = CheckState::kLimited;
+    check.remedy = "no control groups are mounted: limits of a batch job cannot be seen";
+  }
+  return check;
+}
+
+DoctorCheck CheckCores(const std::string& root) {
+  const std::optional<AllocatedCores> cores = FindAllocatedCores([](const char* name) { return std::getenv(name); },
+                                                                 ReadCgroupLimits(root), AffinityCores(), root);
+  DoctorCheck check{"cores", "Cores granted", CheckState::kGood, nullptr, "", ""};
+  if (!cores.has_value()) {
+    check.state = CheckState::kMissing;
+    check.text = "unknown";
+    return check;
+  }
+  check.value = {{"cores", cores->cores}, {"source", cores->source}};
+  check.text = absl::StrFormat("%g, from %s", cores->cores, cores->detail);
+  return check;
+}
+
+DoctorCheck CheckPressure(const std::string& root) {
+  const bool there = !ReadLine(root + "/proc/pressure/cpu").empty();
+  DoctorCheck check{"pressure", "Pressure (PSI)", CheckState::kGood, there, "stall times of CPU, memory and I/O", ""};
+  if (!there) {
+    check.state = CheckState::kLimited;
+    check.text = "the kernel does not tell stall times";
+    check.remedy = "boot with `psi=1` (AlmaLinux 9 has it off)";
+  }
+  return check;
+}
+
+DoctorCheck CheckReadable(const std::string& path, const std::string& id, const std::string& label,
+                          const std::string& text, const std::string& without, const std::string& remedy) {
+  const bool there = !ReadWholeFile(path).empty();
+  if (there) return {id, label, CheckState::kGood, true, text, ""};
+  return {id, label, CheckState::kMissing, false, without, remedy};
+}
+
+DoctorCheck CheckChildren(const std::string& root) {
+  // The list is empty for a process without children: that it exists is what counts.
+  const std::string path = absl::StrCat(root, "/proc/self/task/", getpid(), "/children");
+  const bool there = access(path.c_str(), R_OK) == 0;
+  DoctorCheck check{"children", "Process tree", CheckState::kGood, there, "the kernel lists a process's children", ""};
+  if (!there) {
+    check.state = CheckState::kLimited;
+    check.text = "the kernel lists no children: `crema run` reads all processes instead, at a higher cost";
+    check.remedy = "a kernel with CONFIG_PROC_CHILDREN";
+  }
+  return check;
+}
+
+DoctorCheck CheckLimits() {
+  DoctorCheck check{"limits", "Limits", CheckState::kGood, Json::object(), "", ""};
+  const auto limit = [&check](const char* name, int resource) {
+    rlimit value{};
+    if (getrlimit(static_cast<__rlimit_resource_t>(resource), &value) != 0) return RLIM_INFINITY;
+    check.value[name] = value.rlim_cur == RLIM_INFINITY ? Json(nullptr) : Json(value.rlim_cur);
+    return value.rlim_cur;
+  };
+  const rlim_t files = limit("open_files", RLIMIT_NOFILE);
+  const rlim_t file_bytes = limit("file_bytes", RLIMIT_FSIZE);
+  limit("address_space_bytes", RLIMIT_AS);
+  limit("processes", RLIMIT_NPROC);
+  check.text = absl::StrCat(files == RLIM_INFINITY ? "unlimited" : absl::StrCat(files), " open files; file size ",
+                            file_bytes == RLIM_INFINITY ? "unlimited" : absl::StrCat(file_bytes, " bytes"));
+  if (file_bytes != RLIM_INFINITY) {
+    check.state = CheckState::kLimited;
+    check.remedy = "a log stops before the file-size limit, later records are lost and counted: `ulimit -f unlimited`";
+  } else if (files < kComfortableDescriptors) {
+    check.state = CheckState::kLimited;
+    check.remedy = "few descriptors: threads open and close files for each reading; `ulimit -n 1024`";
+  }
+  return check;
+}
+
+}  // namespace
+
+std::vector<DoctorCheck> CheckMachine(const std::string& root) {
+  return {
+      CheckClock(root),
+      CheckCores(root),
+      CheckCgroup(root),
+      CheckSchedstat(root),
+      CheckReadable(root + "/proc/self/io", "io", "I/O counters", "bytes read and written per process",
+                    "the kernel does not count the I/O of a process: read and written bytes will be null",
+                    "a kernel with CONFIG_TASK_IO_ACCOUNTING"),
+      CheckReadable(root + "/proc/self/smaps_rollup", "pss", "Shared memory", "proportional set size (PSS)",
+                    "no smaps_rollup: memory shared by processes is counted in each", "Linux 4.14 or newer"),
+      CheckChildren(root),
+      CheckPressure(root),
+      CheckPerf(root),
+      CheckLimits(),
+  };
+}
+
+}  // namespace crema

@@ -1,0 +1,126 @@
+// `crema doctor`: what this machine allows, what a guard costs here, what is missing.
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "CLI/App.hpp"
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "collector/cli/doctor_checks.h"
+#include "collector/cli/guard_cost.h"
+#include "collector/cli/output_options.h"
+#include "collector/cli/run_identity.h"
+#include "collector/cli/subcommand.h"
+#include "crema/version.h"
+#include "nlohmann/json.hpp"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr char kNoCost[] = "not measured: recording cannot be turned on (CREMA_OFF=1, or no temporary directory)";
+constexpr int kLabelColumns = 18;
+
+struct Mark {
+  const char* word;   ///< also the `state` in JSON
+  const char* sign;   ///< in UTF-8
+  const char* plain;  ///< in ASCII
+  const char* color;  ///< ANSI
+};
+
+const Mark& MarkOf(CheckState state) {
+  static constexpr Mark kMarks[] = {
+      {"good", "✓", "OK  ", "32"}, {"limited", "▲", "WARN", "33"}, {"missing", "✕", "BAD ", "31"}};
+  return kMarks[static_cast<int>(state)];
+}
+
+std::string Colored(const std::string& text, const char* color, const TerminalStyle& style) {
+  return style.color ? absl::StrCat("\x1b[", color, "m", text, "\x1b[0m") : text;
+}
+
+std::string AsText(const std::vector<DoctorCheck>& checks, const std::optional<GuardCost>& cost,
+                   const TerminalStyle& style) {
+  std::string text = absl::StrCat("crema ", CREMA_VERSION_STRING, " on ", HostName(), "\n\n");
+  for (const DoctorCheck& check : checks) {
+    const Mark& mark = MarkOf(check.state);
+    text += absl::StrFormat("%s %-*s %s\n", Colored(style.ascii ? mark.plain : mark.sign, mark.color, style),
+                            kLabelColumns, check.label, check.text);
+    if (!check.remedy.empty()) {
+      text += absl::StrFormat("%*s%s %s\n", kLabelColumns + (style.ascii ? 6 : 3), "", style.ascii ? "->" : "→",
+                              check.remedy);
+    }
+  }
+  text += "\nWhat a guard costs here\n";
+  if (!cost.has_value()) return absl::StrCat(text, "  ", kNoCost, "\n");
+  const auto line = [&text](const char* label, double nanoseconds) {
+    text += absl::StrFormat("  %-28s %9.1f ns\n", label, nanoseconds);
+  };
+  line("section, recording off", cost->off_ns);
+  line("section", cost->section_ns);
+  line("section with CPU time", cost->section_cpu_ns);
+  line("memory guard", cost->memory_ns);
+  line("chunk, with its two writes", cost->chunk_ns);
+  line("(one read of the clock)", cost->clock_ns);
+  return text;
+}
+
+Json AsJson(const std::vector<DoctorCheck>& checks, const std::optional<GuardCost>& cost) {
+  Json document = {{"schema", "crema.doctor/1"}, {"version", CREMA_VERSION_STRING}, {"host", HostName()}};
+  document["checks"] = Json::array();
+  for (const DoctorCheck& check : checks) {
+    document["checks"].push_back({{"id", check.id},
+                                  {"label", check.label},
+                                  {"state", MarkOf(check.state).word},
+                                  {"value", check.value},
+                                  {"text", check.text},
+                                  {"remedy", check.remedy.empty() ? Json(nullptr) : Json(check.remedy)}});
+  }
+  document["guard_cost_ns"] = nullptr;
+  if (cost.has_value()) {
+    document["guard_cost_ns"] = {
+        {"off", cost->off_ns},       {"section", cost->section_ns}, {"section_cpu", cost->section_cpu_ns},
+        {"memory", cost->memory_ns}, {"chunk", cost->chunk_ns},     {"clock_read", cost->clock_ns}};
+  }
+  return document;
+}
+
+struct DoctorOptions {
+  bool json = false;
+  OutputOptions output;
+};
+
+int Examine(const DoctorOptions& options) {
+  const std::vector<DoctorCheck> checks = CheckMachine();
+  const std::optional<GuardCost> cost = MeasureGuardCost();
+  if (options.json) {
+    std::fputs((AsJson(checks, cost).dump(1) + "\n").c_str(), stdout);
+    return kDone;
+  }
+  std::vector<DoctorCheck> shown;
+  for (const DoctorCheck& check : checks) {
+    if (!options.output.quiet || check.state != CheckState::kGood) shown.push_back(check);
+  }
+  std::fputs(AsText(shown, cost, StyleFor(STDOUT_FILENO, options.output)).c_str(), stdout);
+  return kDone;
+}
+
+}  // namespace
+
+void AddDoctorCommand(CLI::App* program, int* status) {
+  CLI::App* doctor =
+      program->add_subcommand("doctor", "Say what this machine lets crema measure, and what a guard costs here");
+  doctor->footer("Example:\n  crema doctor\n  crema doctor --json");
+  auto options = std::make_shared<DoctorOptions>();
+  doctor->add_flag("--json", options->json, "Print JSON");
+  AddOutputOptions(doctor, &options->output);
+  doctor->callback([options, status] { *status = Examine(*options); });
+}
+
+}  // namespace crema

@@ -1,0 +1,68 @@
+#include "collector/cli/output_options.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string_view>
+
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+
+namespace crema {
+namespace {
+
+constexpr int kDefaultWidth = 100;
+constexpr int kLeastWidth = 20;
+
+std::string_view Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view() : std::string_view(value);
+}
+
+bool WantsColor(int descriptor, const std::string& color) {
+  if (color != "auto") return color == "always";
+  return isatty(descriptor) != 0 && Variable("NO_COLOR").empty() && Variable("TERM") != "dumb";
+}
+
+// The first of these that is set names the character set (setlocale(3)); none at all is the C locale. crema writes
+// bytes and asks no locale to be installed.
+bool LocaleIsUtf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const std::string_view locale = Variable(name);
+    if (locale.empty()) continue;
+    for (const char* suffix : {"UTF-8", "utf-8", "UTF8", "utf8"}) {
+      if (locale.find(suffix) != std::string_view::npos) return true;
+    }
+    return false;
+  }
+  return false;
+}
+
+int Width(int descriptor) {
+  winsize size{};
+  if (ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col >= kLeastWidth) return size.ws_col;
+  const int columns = std::atoi(std::string(Variable("COLUMNS")).c_str());
+  return columns >= kLeastWidth ? columns : kDefaultWidth;
+}
+
+}  // namespace
+
+void AddOutputOptions(CLI::App* subcommand, OutputOptions* options) {
+  subcommand->add_flag("-q,--quiet", options->quiet, "Print no summary and no progress; errors still are");
+  subcommand
+      ->add_option("--color", options->color, "Colours: auto (on a terminal, unless NO_COLOR is set), always, never")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->capture_default_str();
+  subcommand->add_flag("--ascii", options->ascii, "Plain ASCII; the default where the locale is not UTF-8");
+}
+
+TerminalStyle StyleFor(int descriptor, const OutputOptions& options) {
+  TerminalStyle style;
+  style.width = Width(descriptor);
+  style.color = WantsColor(descriptor, options.color);
+  style.ascii = options.ascii || !LocaleIsUtf8();
+  return style;
+}
+
+}  // namespace crema

@@ -1,0 +1,28 @@
+// The options that every subcommand has: how its output looks.
+#ifndef CREMA_COLLECTOR_CLI_OUTPUT_OPTIONS_H_
+#define CREMA_COLLECTOR_CLI_OUTPUT_OPTIONS_H_
+
+#include <string>
+
+#include "CLI/App.hpp"
+#include "collector/writers/terminal_style.h"
+
+namespace crema {
+
+struct OutputOptions {
+  bool quiet = false;
+  bool ascii = false;
+  std::string color = "auto";
+};
+
+/// Adds -q/--quiet, --color and --ascii. `options` must outlive the parsing.
+void AddOutputOptions(CLI::App* subcommand, OutputOptions* options);
+
+/// What the options mean for the file that is written to (1 stdout, 2 stderr): colour on a terminal unless NO_COLOR is
+/// set (https://no-color.org) or TERM is `dumb`; ASCII where the locale is not UTF-8; the terminal's width, else
+/// COLUMNS, else 100.
+TerminalStyle StyleFor(int descriptor, const OutputOptions& options);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_CLI_OUTPUT_OPTIONS_H_

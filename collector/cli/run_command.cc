@@ -1,0 +1,74 @@
+// `crema run`: runs a command with recording on, samples its process tree, and leaves a measurement.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "CLI/App.hpp"
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "collector/cli/output_options.h"
+#include "collector/cli/run_directory.h"
+#include "collector/cli/run_plan.h"
+#include "collector/cli/run_report.h"
+#include "collector/cli/run_session.h"
+#include "collector/cli/signal_relay.h"
+#include "collector/cli/subcommand.h"
+
+namespace crema {
+namespace {
+
+constexpr double kLeastInterval = 0.01;  // a scan takes about a millisecond
+constexpr double kLargestInterval = 86400;
+
+// CLI11 does not know of the command: it is taken off before.
+class RunFormatter : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App*, std::string) const override {
+    return "Usage: crema run [OPTIONS] -- COMMAND [ARGUMENT]...\n";
+  }
+};
+
+int Run(const RunPlan& plan) {
+  SignalRelay signals;
+  absl::StatusOr<RunDirectory> directory =
+      RunDirectory::Create(plan.directory.empty() ? RunDirectory::DefaultName() : plan.directory, plan.force);
+  if (!directory.ok()) {
+    ReportFailure(directory.status());
+    return kRunFailed;
+  }
+  const RunOutcome outcome = RunCommand(plan, &*directory, &signals);
+  if (outcome.started) CollectAndPrint(plan, *directory, outcome.run_id, &signals);
+  return outcome.exit_status;
+}
+
+}  // namespace
+
+void AddRunCommand(CLI::App* program, const std::vector<std::string>& command, int* status) {
+  CLI::App* run = program->add_subcommand("run", "Run a command, record and sample it, and leave a measurement");
+  run->formatter(std::make_shared<RunFormatter>());
+  run->footer(
+      "Ends as the command did: its exit status, 128 + signal where it was killed; 125 where crema itself failed "
+      "before "
+      "the start, 126 not executable, 127 not found.\n\n"
+      "Example:\n  crema run -o ttbar -- ./analysis --threads 4 ttbar.root\n  crema show ttbar");
+  auto plan = std::make_shared<RunPlan>();
+  plan->command = command;
+  run->add_option("-o,--output", plan->directory, "Directory of the measurement (default: crema-<time>)");
+  run->add_option("--interval", plan->interval_seconds, "Seconds between two samples of the process tree")
+      ->check(CLI::Range(kLeastInterval, kLargestInterval))
+      ->capture_default_str();
+  run->add_flag("--trace", plan->trace, "Record every occurrence of a section too (CREMA_TRACE)");
+  run->add_option("--pass", plan->pass, "Name of this pass over the data (CREMA_PASS)");
+  run->add_option("--name", plan->name, "Name of the run (default: the command's file name)");
+  run->add_flag("--force", plan->force, "Write into a directory that holds other files");
+  run->add_flag("--json", plan->json, "Print the measurement as JSON to stderr instead of the summary");
+  AddOutputOptions(run, &plan->output);
+  run->callback([plan, status] {
+    if (plan->command.empty() || plan->command.front().empty()) {
+      throw CLI::ValidationError("no command; write `crema run [OPTIONS] -- COMMAND [ARGUMENT]...`");
+    }
+    *status = Run(*plan);
+  });
+}
+
+}  // namespace crema

@@ -1,0 +1,26 @@
+// What `crema run` was asked to do.
+#ifndef CREMA_COLLECTOR_CLI_RUN_PLAN_H_
+#define CREMA_COLLECTOR_CLI_RUN_PLAN_H_
+
+#include <string>
+#include <vector>
+
+#include "collector/cli/output_options.h"
+
+namespace crema {
+
+struct RunPlan {
+  std::vector<std::string> command;
+  std::string directory;  ///< empty: `crema-<time>`
+  std::string name;       ///< empty: the command's file name
+  std::string pass;       ///< empty: none
+  double interval_seconds = 1;
+  bool trace = false;
+  bool force = false;
+  bool json = false;
+  OutputOptions output;
+};
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_CLI_RUN_PLAN_H_

@@ -1,0 +1,85 @@
+#include "collector/cli/run_report.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <exception>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_format.h"
+#include "collector/cli/subcommand.h"
+#include "collector/insight/verdicts.h"
+#include "collector/metrics/measurement.h"
+#include "collector/writers/terminal.h"
+
+namespace crema {
+namespace {
+
+constexpr int64_t kPollNs = 1'000'000'000;
+
+absl::Status Collect(const RunPlan& plan, const RunDirectory& directory, const std::string& run_id) {
+  MeasureOptions options;
+  options.sources = {directory.records()};
+  options.run = run_id;
+  options.name = plan.name;
+  absl::StatusOr<Measurement> measurement = Measure(options);
+  if (!measurement.ok()) return measurement.status();
+  AddInsight(&measurement->document);
+  if (absl::Status saved = SaveMeasurement(*measurement, directory.path()); !saved.ok()) return saved;
+  if (plan.output.quiet) return absl::OkStatus();
+  const std::string text = plan.json ? measurement->document.dump(1) + "\n"
+                                     : RenderSummary(measurement->document, StyleFor(STDERR_FILENO, plan.output));
+  std::fputs(text.c_str(), stderr);
+  if (!plan.json)
+    std::fputs(absl::StrFormat("measurement: %s  (crema show %s)\n", directory.path(), directory.path()).c_str(),
+               stderr);
+  return absl::OkStatus();
+}
+
+int CollectGuarded(const RunPlan& plan, const RunDirectory& directory, const std::string& run_id) {
+  try {
+    const absl::Status status = Collect(plan, directory, run_id);
+    if (status.ok()) return kDone;
+    PrintError(absl::StrFormat("no measurement was made: %s; the records are in %s", std::string(status.message()),
+                               directory.records()));
+  } catch (const std::exception& error) {
+    PrintError(
+        absl::StrFormat("no measurement was made: %s; the records are in %s", error.what(), directory.records()));
+  }
+  return kFailed;
+}
+
+}  // namespace
+
+void CollectAndPrint(const RunPlan& plan, const RunDirectory& directory, const std::string& run_id,
+                     SignalRelay* signals) {
+  const pid_t collector = fork();
+  if (collector == 0) {
+    signals->RestoreInChild();
+    const int status = CollectGuarded(plan, directory, run_id);
+    std::fflush(stderr);
+    _exit(status);
+  }
+  if (collector < 0) {
+    CollectGuarded(plan, directory, run_id);
+    return;
+  }
+  int status = 0;
+  for (;;) {
+    const pid_t ended = waitpid(collector, &status, WNOHANG);
+    if (ended == collector || (ended < 0 && errno != EINTR)) break;
+    const std::optional<siginfo_t> signal = signals->Wait(kPollNs);
+    if (signal.has_value()) signals->Relay(*signal, collector);
+  }
+  if (WIFSIGNALED(status)) {
+    PrintError(
+        absl::StrFormat("no measurement was made: collecting was ended by signal %d; try `crema collect %s -o DIR`",
+                        WTERMSIG(status), directory.records()));
+  }
+}
+
+}  // namespace crema

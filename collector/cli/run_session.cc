@@ -1,0 +1,150 @@
+#include "collector/cli/run_session.h"
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_format.h"
+#include "collector/cli/launch.h"
+#include "collector/cli/nested_run.h"
+#include "collector/cli/run_identity.h"
+#include "collector/cli/subcommand.h"
+#include "collector/sources/process_tree/allocated_cores.h"
+#include "collector/sources/process_tree/anchored_clock.h"
+#include "collector/sources/process_tree/cgroup_limits.h"
+#include "collector/sources/process_tree/proc_net.h"
+#include "collector/sources/process_tree/tree_log_writer.h"
+#include "collector/sources/process_tree/tree_sampler.h"
+#include "collector/sources/process_tree/wait_status.h"
+
+namespace crema {
+namespace {
+
+constexpr int64_t kMillisecondNs = 1'000'000;
+constexpr int64_t kSecondNs = 1'000'000'000;
+// Helpers that end with their parent (Python's resource tracker, a shell's pipeline) need a moment to do so: waiting
+// for them makes their account exact, and they are no daemons.
+constexpr int64_t kGraceNs = 100 * kMillisecondNs;
+
+TreeRunFact DescribeRun(const RunPlan& plan, const std::string& run_id) {
+  TreeRunFact run;
+  run.run_id = run_id;
+  run.name = plan.name.empty() ? CommandName(plan.command.front()) : plan.name;
+  run.command = plan.command;
+  run.host = HostName();
+  run.interval_seconds = plan.interval_seconds;
+  const CgroupLimits cgroup = ReadCgroupLimits();
+  const std::optional<AllocatedCores> cores =
+      FindAllocatedCores([](const char* name) { return std::getenv(name); }, cgroup, AffinityCores());
+  if (cores.has_value()) {
+    run.allocated_cores = cores->cores;
+    run.allocated_cores_source = cores->source;
+  }
+  run.memory_limit_bytes = cgroup.memory_limit_bytes;
+  run.net_host_wide = NetworkIsShared();
+  return run;
+}
+
+EnvironmentChanges RecordingOn(const RunPlan& plan, const RunDirectory& directory, const std::string& run_id) {
+  EnvironmentChanges changes = {
+      {"CREMA_DIR", directory.records()},
+      {"CREMA_RUN_ID", run_id},
+      {"CREMA_INTERVAL", "0"},  // the tree is sampled from here: the process need not do it too
+  };
+  if (!plan.pass.empty()) changes.emplace_back("CREMA_PASS", plan.pass);
+  if (plan.trace) changes.emplace_back("CREMA_TRACE", "1");
+  return changes;
+}
+
+void ReportNotStarted(const std::string& command, const Launched& launched) {
+  if (launched.fork_errno != 0) {
+    PrintError(
+        absl::StrFormat("cannot start a process (%s); check the limit `ulimit -u`", strerror(launched.fork_errno)));
+  } else if (launched.exec_errno == ENOENT) {
+    PrintError(absl::StrFormat("%s: not found; check the name and PATH", command));
+  } else {
+    PrintError(absl::StrFormat("%s: cannot be executed (%s); check its permissions and format", command,
+                               strerror(launched.exec_errno)));
+  }
+}
+
+// Samples and relays until the command has ended; gives its wait status.
+int Follow(pid_t command, int64_t interval_ns, const AnchoredClock& clock, SignalRelay* signals, TreeSampler* sampler) {
+  sampler->Sample();
+  int64_t next_ns = clock.UnixNs() + interval_ns;
+  for (;;) {
+    const TreeSampler::Reaped reaped = sampler->ReapChildren(command);
+    if (reaped.command_status.has_value()) return *reaped.command_status;
+    const int64_t now_ns = clock.UnixNs();
+    if (now_ns >= next_ns) {
+      sampler->Sample();
+      next_ns += interval_ns;
+      if (next_ns <= now_ns) next_ns = now_ns + interval_ns;  // crema was stopped, or the machine slept
+      continue;
+    }
+    const std::optional<siginfo_t> signal = signals->Wait(next_ns - now_ns);
+    if (signal.has_value()) signals->Relay(*signal, command);
+  }
+}
+
+void WaitForStragglers(pid_t command, const AnchoredClock& clock, const SignalRelay& signals, TreeSampler* sampler) {
+  const int64_t deadline_ns = clock.UnixNs() + kGraceNs;
+  while (!sampler->ReapChildren(command).none_left) {
+    const int64_t left_ns = deadline_ns - clock.UnixNs();
+    if (left_ns <= 0) return;
+    const std::optional<siginfo_t> signal = signals.Wait(left_ns);
+    if (signal.has_value() && signal->si_signo != SIGCHLD) return;  // somebody is in a hurry
+  }
+}
+
+}  // namespace
+
+RunOutcome RunCommand(const RunPlan& plan, RunDirectory* directory, SignalRelay* signals) {
+  RunOutcome outcome;
+  outcome.run_id = NewRunId();
+  const AnchoredClock clock;
+  TreeRunFact run = DescribeRun(plan, outcome.run_id);
+  absl::StatusOr<TreeLogWriter> log = TreeLogWriter::Create(directory->records(), run.host, getpid(), clock.UnixNs());
+  if (!log.ok()) {
+    ReportFailure(log.status());
+    directory->Undo();
+    return outcome;
+  }
+  // Orphans of the tree become children of crema instead of init's: they stay in sight and in the account.
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  TreeSampler sampler(clock, &*log);
+
+  run.start_ns = clock.UnixNs();
+  const Launched launched =
+      Launch(plan.command, RecordingOn(plan, *directory, outcome.run_id), [signals] { signals->RestoreInChild(); });
+  if (!launched.started()) {
+    ReportNotStarted(plan.command.front(), launched);
+    if (launched.exec_errno != 0) outcome.exit_status = StatusOfExecError(launched.exec_errno);
+    directory->Undo();
+    return outcome;
+  }
+  outcome.started = true;
+  directory->Keep();
+  run.pid = launched.pid;
+  log->Write(run);
+  NotePointerInOuterRun(run, *directory);
+
+  const auto interval_ns = static_cast<int64_t>(plan.interval_seconds * static_cast<double>(kSecondNs));
+  const int status = Follow(launched.pid, interval_ns, clock, signals, &sampler);
+  const int64_t stop_ns = clock.UnixNs();
+  WaitForStragglers(launched.pid, clock, *signals, &sampler);
+  outcome.exit_status = ShellStatus(status);
+  sampler.End(stop_ns, outcome.exit_status);
+  if (log->dropped() > 0) {
+    PrintError(absl::StrFormat("%s: %d lines could not be written; is the disk full?", log->path(), log->dropped()));
+  }
+  return outcome;
+}
+
+}  // namespace crema

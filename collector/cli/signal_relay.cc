@@ -1,0 +1,98 @@
+#include "collector/cli/signal_relay.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "collector/sources/process_tree/proc_file.h"
+#include "collector/sources/process_tree/proc_stat.h"
+
+namespace crema {
+namespace {
+
+constexpr int64_t kSecondNs = 1'000'000'000;
+
+// What people and batch systems send. SIGCONT is among them: it resumes crema by itself, the command only if told.
+constexpr int kRelayed[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1,   SIGUSR2, SIGALRM,
+                            SIGTSTP, SIGCONT, SIGXCPU, SIGPROF, SIGVTALRM, SIGIO,   SIGPWR};
+
+bool IsFromTerminal(const siginfo_t& signal) { return signal.si_code == SI_KERNEL; }
+
+bool IsStopped(pid_t pid) {
+  ProcBuffer buffer;
+  const std::string path = "/proc/" + std::to_string(pid) + "/stat";
+  const std::optional<ProcStat> stat = ParseProcStat(ReadProcFile(path.c_str(), &buffer));
+  return stat.has_value() && stat->state == 'T';
+}
+
+void Ignore(int signal, struct sigaction* before) {
+  struct sigaction action {};
+  action.sa_handler = SIG_IGN;
+  sigaction(signal, &action, before);
+}
+
+}  // namespace
+
+SignalRelay::SignalRelay() {
+  sigemptyset(&taken_);
+  sigaddset(&taken_, SIGCHLD);
+  for (int signal : kRelayed) sigaddset(&taken_, signal);
+  for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) sigaddset(&taken_, signal);
+  sigprocmask(SIG_BLOCK, &taken_, &mask_before_);
+  // Ignored by whoever started crema, it would make the kernel reap the command unseen.
+  struct sigaction child {};
+  child.sa_handler = SIG_DFL;
+  sigaction(SIGCHLD, &child, &child_before_);
+  Ignore(SIGPIPE, &pipe_before_);
+  Ignore(SIGXFSZ, &file_size_before_);
+}
+
+SignalRelay::~SignalRelay() {
+  sigaction(SIGCHLD, &child_before_, nullptr);
+  sigaction(SIGPIPE, &pipe_before_, nullptr);
+  sigaction(SIGXFSZ, &file_size_before_, nullptr);
+  sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
+}
+
+void SignalRelay::RestoreInChild() const {
+  sigaction(SIGCHLD, &child_before_, nullptr);
+  sigaction(SIGPIPE, &pipe_before_, nullptr);
+  sigaction(SIGXFSZ, &file_size_before_, nullptr);
+  sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
+}
+
+std::optional<siginfo_t> SignalRelay::Wait(int64_t timeout_ns) const {
+  if (timeout_ns < 0) timeout_ns = 0;
+  timespec timeout{};
+  timeout.tv_sec = timeout_ns / kSecondNs;
+  timeout.tv_nsec = timeout_ns % kSecondNs;
+  siginfo_t signal{};
+  if (sigtimedwait(&taken_, &signal, &timeout) < 0) return std::nullopt;
+  return signal;
+}
+
+void SignalRelay::Relay(const siginfo_t& signal, pid_t command) {
+  const int number = signal.si_signo;
+  if (number == SIGCHLD) return;
+  const bool same_group = getpgid(command) == getpgrp();
+  // A shell's `fg` and `bg` send SIGCONT to the group: then the command runs already.
+  const bool was_resumed = number == SIGCONT && was_stopped_ && !IsStopped(command);
+  const bool has_it = same_group && (IsFromTerminal(signal) || was_resumed);
+  if (!has_it) kill(command, number);
+  if (number == SIGCONT) was_stopped_ = false;
+  if (number == SIGTSTP) StopSelf();
+}
+
+void SignalRelay::StopSelf() {
+  // With the default action, so that the kernel's rule for orphaned groups holds; execution goes on here after SIGCONT.
+  sigset_t stop;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTSTP);
+  was_stopped_ = true;
+  raise(SIGTSTP);
+  sigprocmask(SIG_UNBLOCK, &stop, nullptr);
+  sigprocmask(SIG_BLOCK, &stop, nullptr);
+}
+
+}  // namespace crema

@@ -1,0 +1,45 @@
+// Passes the signals that crema gets on to the command it runs.
+#ifndef CREMA_COLLECTOR_CLI_SIGNAL_RELAY_H_
+#define CREMA_COLLECTOR_CLI_SIGNAL_RELAY_H_
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+
+namespace crema {
+
+/// While it lives, no signal ends crema but SIGKILL and crashes: they wait to be taken. SIGPIPE and SIGXFSZ are
+/// ignored, as crema's own output must never decide how the command ends.
+class SignalRelay {
+ public:
+  SignalRelay();
+  ~SignalRelay();
+  SignalRelay(const SignalRelay&) = delete;
+  SignalRelay& operator=(const SignalRelay&) = delete;
+
+  /// In a child between fork and exec: signals are as crema found them.
+  void RestoreInChild() const;
+
+  /// Waits for the next signal, SIGCHLD included; nullopt after `timeout_ns`.
+  std::optional<siginfo_t> Wait(int64_t timeout_ns) const;
+
+  /// Gives the signal to `command`, unless it has it already: what a terminal sends (Ctrl-C, Ctrl-\, Ctrl-Z) goes to
+  /// the whole foreground group, and so does the SIGCONT with which a shell resumes it. After SIGTSTP crema stops too.
+  void Relay(const siginfo_t& signal, pid_t command);
+
+ private:
+  void StopSelf();
+
+  sigset_t taken_;
+  sigset_t mask_before_;
+  struct sigaction child_before_;
+  struct sigaction pipe_before_;
+  struct sigaction file_size_before_;
+  bool was_stopped_ = false;
+};
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_CLI_SIGNAL_RELAY_H_

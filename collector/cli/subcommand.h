@@ -1,0 +1,33 @@
+// What the subcommands have in common: exit statuses, and the one line in which a person hears of a failure.
+#ifndef CREMA_COLLECTOR_CLI_SUBCOMMAND_H_
+#define CREMA_COLLECTOR_CLI_SUBCOMMAND_H_
+
+#include <string>
+#include <vector>
+
+#include "CLI/App.hpp"
+#include "absl/status/status.h"
+
+namespace crema {
+
+/// CLI.md; `crema run` ends as its command did instead.
+inline constexpr int kDone = 0;
+inline constexpr int kFailed = 1;
+inline constexpr int kWrongUsage = 2;
+
+/// Prints `crema: <message>` to stderr, newlines turned into blanks, and returns `kFailed`.
+int ReportFailure(const absl::Status& status);
+
+/// As above, for a message; it says what, where and what to do.
+void PrintError(const std::string& message);
+
+/// Each adds one subcommand to the program; when it is given, it runs while the command line is parsed and leaves its
+/// exit status in `status`.
+void AddRunCommand(CLI::App* program, const std::vector<std::string>& command, int* status);
+void AddCollectCommand(CLI::App* program, int* status);
+void AddShowCommand(CLI::App* program, int* status);
+void AddDoctorCommand(CLI::App* program, int* status);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_CLI_SUBCOMMAND_H_

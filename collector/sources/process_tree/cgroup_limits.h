@@ -1,0 +1,23 @@
+// What the control groups of this process allow it: CPU quota and memory, version 1, 2 or both (cgroups(7)).
+#ifndef CREMA_COLLECTOR_SOURCES_PROCESS_TREE_CGROUP_LIMITS_H_
+#define CREMA_COLLECTOR_SOURCES_PROCESS_TREE_CGROUP_LIMITS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace crema {
+
+struct CgroupLimits {
+  std::string version;                        ///< `v1`, `v2`, `v1 and v2` or `none`
+  std::optional<double> quota_cores;          ///< least quota/period of the group and those above it; absent: none
+  std::optional<int64_t> memory_limit_bytes;  ///< least limit of the group and those above it; absent: none
+};
+
+/// Reads /proc/self/cgroup, /proc/self/mountinfo and the controllers' files. `filesystem_root` stands before all paths;
+/// empty but in tests.
+CgroupLimits ReadCgroupLimits(const std::string& filesystem_root = {});
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_SOURCES_PROCESS_TREE_CGROUP_LIMITS_H_

@@ -1,0 +1,220 @@
+#include "collector/sources/process_tree/tree_log_reader.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_format.h"
+#include "simdjson.h"
+
+namespace crema {
+namespace {
+
+using simdjson::dom::element;
+
+constexpr size_t kProblemsNamed = 10;
+
+int64_t Integer(const element& line, std::string_view key) {
+  int64_t value = 0;
+  return line[key].get(value) == simdjson::SUCCESS ? value : 0;
+}
+
+std::optional<int64_t> MaybeInteger(const element& line, std::string_view key) {
+  int64_t value = 0;
+  if (line[key].get(value) != simdjson::SUCCESS) return std::nullopt;
+  return value;
+}
+
+std::optional<double> MaybeNumber(const element& line, std::string_view key) {
+  double value = 0;
+  if (line[key].get(value) != simdjson::SUCCESS) return std::nullopt;
+  return value;
+}
+
+std::string Text(const element& line, std::string_view key) {
+  std::string_view value;
+  return line[key].get(value) == simdjson::SUCCESS ? std::string(value) : std::string();
+}
+
+std::optional<TreeIo> Io(const element& line) {
+  const std::optional<int64_t> read = MaybeInteger(line, "read_bytes");
+  if (!read.has_value()) return std::nullopt;
+  TreeIo io;
+  io.read_bytes = *read;
+  io.write_bytes = Integer(line, "write_bytes");
+  io.rchar_bytes = Integer(line, "rchar_bytes");
+  io.wchar_bytes = Integer(line, "wchar_bytes");
+  return io;
+}
+
+std::optional<TreeNet> Net(const element& line) {
+  const std::optional<int64_t> received = MaybeInteger(line, "net_rx_bytes");
+  if (!received.has_value()) return std::nullopt;
+  return TreeNet{*received, Integer(line, "net_tx_bytes")};
+}
+
+bool ReadRun(const element& line, TreeRunFact* run) {
+  if (Text(line, "schema") != kTreeLogSchema) return false;
+  run->run_id = Text(line, "run_id");
+  run->name = Text(line, "name");
+  simdjson::dom::array words;
+  if (line["command"].get(words) == simdjson::SUCCESS) {
+    for (element word : words) {
+      std::string_view text;
+      if (word.get(text) == simdjson::SUCCESS) run->command.emplace_back(text);
+    }
+  }
+  run->host = Text(line, "host");
+  run->pid = Integer(line, "pid");
+  run->start_ns = Integer(line, "start_ns");
+  run->interval_seconds = MaybeNumber(line, "interval_seconds").value_or(0);
+  run->allocated_cores = MaybeNumber(line, "allocated_cores");
+  run->allocated_cores_source = Text(line, "allocated_cores_source");
+  run->memory_limit_bytes = MaybeInteger(line, "memory_limit_bytes");
+  bool host_wide = true;
+  if (line["net_host_wide"].get(host_wide) == simdjson::SUCCESS) run->net_host_wide = host_wide;
+  return true;
+}
+
+TreeSampleFact ReadSample(const element& line) {
+  TreeSampleFact sample;
+  sample.time_ns = Integer(line, "time_ns");
+  sample.rss_bytes = Integer(line, "rss_bytes");
+  sample.pss_bytes = MaybeInteger(line, "pss_bytes");
+  sample.swap_bytes = MaybeInteger(line, "swap_bytes");
+  sample.cpu_user_ns = Integer(line, "cpu_user_ns");
+  sample.cpu_system_ns = Integer(line, "cpu_system_ns");
+  sample.processes = Integer(line, "processes");
+  sample.threads = Integer(line, "threads");
+  sample.io = Io(line);
+  sample.net = Net(line);
+  simdjson::dom::array rows;
+  if (line["process_rows"].get(rows) != simdjson::SUCCESS) return sample;
+  for (element row : rows) {
+    sample.process_rows.push_back({Integer(row, "pid"), Integer(row, "start_ns"), Integer(row, "rss_bytes"),
+                                   Integer(row, "cpu_ns"), Integer(row, "threads")});
+  }
+  return sample;
+}
+
+TreeReapFact ReadReap(const element& line) {
+  TreeReapFact reaped;
+  reaped.time_ns = Integer(line, "time_ns");
+  reaped.pid = Integer(line, "pid");
+  reaped.user_ns = Integer(line, "user_ns");
+  reaped.system_ns = Integer(line, "system_ns");
+  reaped.max_rss_bytes = Integer(line, "max_rss_bytes");
+  reaped.major_faults = Integer(line, "major_faults");
+  reaped.context_switches_involuntary = Integer(line, "context_switches_involuntary");
+  reaped.exit_status = static_cast<int>(Integer(line, "exit_status"));
+  return reaped;
+}
+
+TreeEndFact ReadEnd(const element& line) {
+  TreeEndFact end;
+  end.time_ns = Integer(line, "time_ns");
+  end.exit_status = static_cast<int>(Integer(line, "exit_status"));
+  end.totals.cpu_user_ns = Integer(line, "tree_cpu_user_ns");
+  end.totals.cpu_system_ns = Integer(line, "tree_cpu_system_ns");
+  end.totals.process_peak_rss_bytes = Integer(line, "process_peak_rss_bytes");
+  end.totals.tree_peak_rss_bytes = Integer(line, "tree_peak_rss_bytes");
+  end.totals.tree_peak_pss_bytes = MaybeInteger(line, "tree_peak_pss_bytes");
+  end.totals.tree_peak_swap_bytes = MaybeInteger(line, "tree_peak_swap_bytes");
+  if (const std::optional<int64_t> read = MaybeInteger(line, "tree_read_bytes"); read.has_value()) {
+    end.totals.io = TreeIo{*read, Integer(line, "tree_write_bytes"), Integer(line, "tree_rchar_bytes"),
+                           Integer(line, "tree_wchar_bytes")};
+  }
+  end.totals.net = Net(line);
+  end.totals.max_processes = Integer(line, "max_processes");
+  end.totals.max_threads = Integer(line, "max_threads");
+  end.totals.major_faults = Integer(line, "major_faults");
+  end.totals.context_switches_involuntary = Integer(line, "context_switches_involuntary");
+  end.totals.tree_cpu_sampled = Integer(line, "tree_cpu_sampled");
+  end.totals.processes_left_running = Integer(line, "processes_left_running");
+  end.samples = Integer(line, "samples");
+  end.sampler_cpu_ns = MaybeInteger(line, "sampler_cpu_ns");
+  end.sampler_peak_rss_bytes = MaybeInteger(line, "sampler_peak_rss_bytes");
+  return end;
+}
+
+// `crema run` holds its log with flock(2) while it lives, as the SDK does with its own.
+bool IsLocked(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const bool locked = flock(descriptor, LOCK_SH | LOCK_NB) != 0;
+  close(descriptor);
+  return locked;
+}
+
+void AddProblem(const std::string& path, const std::string& what, TreeLogReading* reading) {
+  if (reading->problems.size() < kProblemsNamed) {
+    reading->problems.push_back(absl::StrFormat("%s:%d: %s", path, reading->lines, what));
+  }
+}
+
+void AddLine(const std::string& path, const element& line, TreeLogReading* reading) {
+  const std::string type = Text(line, "type");
+  if (type == "tree_sample") {
+    reading->run.Add(ReadSample(line));
+  } else if (type == "reaped") {
+    reading->run.Add(ReadReap(line));
+  } else if (type == "run_end") {
+    reading->run.Add(ReadEnd(line));
+  } else if (type.empty()) {
+    ++reading->malformed;
+    AddProblem(path, "a line without `type`; it was left out", reading);
+  } else {
+    ++reading->unknown;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<TreeLogReading> ReadTreeLog(const std::string& path) {
+  TreeLogReading reading;
+  // Before the first byte is read: a writer that ends meanwhile is then still called running, never lost.
+  reading.run.running = IsLocked(path);
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    return absl::NotFoundError(
+        absl::StrFormat("%s: cannot be opened; check that it exists and that you may read it", path));
+  }
+  simdjson::dom::parser parser;
+  std::string text;
+  while (std::getline(file, text)) {
+    const bool whole = !file.eof();  // getline stops at the end of the file only where a newline is missing
+    if (text.empty()) continue;
+    ++reading.lines;
+    element line;
+    const simdjson::error_code error = parser.parse(text).get(line);
+    if (reading.lines == 1) {
+      if (error != simdjson::SUCCESS || Text(line, "type") != "run" || !ReadRun(line, &reading.run.run)) {
+        return absl::InvalidArgumentError(absl::StrFormat(
+            "%s:1: not a `run` line of %s; was this file written by `crema run`?", path, std::string(kTreeLogSchema)));
+      }
+      reading.run.last_ns = reading.run.run.start_ns;
+      continue;
+    }
+    if (error == simdjson::SUCCESS && line.is_object()) {
+      AddLine(path, line, &reading);
+    } else if (!whole) {
+      ++reading.torn;
+    } else {
+      ++reading.malformed;
+      AddProblem(path, std::string("not JSON (") + simdjson::error_message(error) + "); it was left out", &reading);
+    }
+  }
+  if (reading.lines == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("%s:1: empty; `crema run` was killed before its first line, remove the file", path));
+  }
+  return reading;
+}
+
+}  // namespace crema

@@ -1,0 +1,97 @@
+#include "collector/sources/process_tree/tree_sampler.h"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "collector/sources/process_tree/proc_memory.h"
+#include "collector/sources/process_tree/wait_status.h"
+
+namespace crema {
+namespace {
+
+constexpr int64_t kSecondNs = 1'000'000'000;
+constexpr int64_t kMicrosecondNs = 1000;
+constexpr int64_t kKibibyte = 1024;
+
+int64_t Nanoseconds(const timeval& time) { return time.tv_sec * kSecondNs + time.tv_usec * kMicrosecondNs; }
+
+int64_t TickNs() { return kSecondNs / sysconf(_SC_CLK_TCK); }
+
+}  // namespace
+
+TreeSampler::TreeSampler(const AnchoredClock& clock, TreeLogWriter* log)
+    : clock_(clock), log_(log), scanner_(getpid()), ledger_(getpid(), TickNs()), pss_schedule_(clock.UnixNs()) {
+  scanner_.IgnorePresentChildren();
+  net_.Add(net_file_.Read("/proc/self/net/dev", true, &buffer_));
+}
+
+void TreeSampler::Sample() {
+  scanner_.Scan();
+  if (pss_schedule_.Due(clock_.UnixNs(), scanner_.rss_bytes())) {
+    const int64_t before_ns = ReadClockNs(CLOCK_THREAD_CPUTIME_ID);
+    scanner_.ReadPss();
+    pss_schedule_.Spent(ReadClockNs(CLOCK_THREAD_CPUTIME_ID) - before_ns, scanner_.rss_bytes());
+  }
+  ledger_.AddSnapshot(scanner_.readings());
+  TreeSampleFact sample = ledger_.Sample(clock_.boot_ns());
+  sample.time_ns = clock_.UnixNs();
+  net_bytes_ = net_.Add(net_file_.Read("/proc/self/net/dev", true, &buffer_));
+  sample.net = net_bytes_;
+  log_->Write(sample);
+  ++samples_;
+}
+
+TreeSampler::Reaped TreeSampler::ReapChildren(pid_t command) {
+  Reaped result;
+  for (;;) {
+    siginfo_t ended{};
+    if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0) {
+      if (errno == EINTR) continue;
+      result.none_left = errno == ECHILD;
+      return result;
+    }
+    if (ended.si_pid == 0) return result;
+    // wait4 gives the account of a process and all that it waited for in one sum: /proc tells its parts, but only as
+    // long as nobody waited for it.
+    const std::optional<ProcessReading> last = scanner_.ReadEnded(ended.si_pid);
+    int status = 0;
+    rusage usage{};
+    if (wait4(ended.si_pid, &status, WNOHANG, &usage) != ended.si_pid) continue;
+    if (scanner_.StopIgnoring(ended.si_pid)) continue;
+    TreeReapFact reaped;
+    reaped.time_ns = clock_.UnixNs();
+    reaped.pid = ended.si_pid;
+    reaped.user_ns = Nanoseconds(usage.ru_utime);
+    reaped.system_ns = Nanoseconds(usage.ru_stime);
+    reaped.max_rss_bytes = usage.ru_maxrss * kKibibyte;
+    reaped.major_faults = usage.ru_majflt;
+    reaped.context_switches_involuntary = usage.ru_nivcsw;
+    reaped.exit_status = ShellStatus(status);
+    ledger_.AddReaped(reaped, last);
+    log_->Write(reaped);
+    if (ended.si_pid == command) result.command_status = status;
+  }
+}
+
+void TreeSampler::End(int64_t stop_ns, int exit_status) {
+  Sample();
+  TreeEndFact end;
+  end.time_ns = stop_ns;
+  end.exit_status = exit_status;
+  end.totals = ledger_.Totals();
+  end.totals.net = net_bytes_;
+  end.samples = samples_;
+  rusage usage{};
+  if (getrusage(RUSAGE_SELF, &usage) == 0) {
+    end.sampler_cpu_ns = Nanoseconds(usage.ru_utime) + Nanoseconds(usage.ru_stime);
+  }
+  // Not ru_maxrss: exec(2) hands on the peak of whoever started crema.
+  end.sampler_peak_rss_bytes = ParseProcStatus(ReadProcFile("/proc/self/status", &buffer_)).peak_rss_bytes;
+  log_->Write(end);
+}
+
+}  // namespace crema

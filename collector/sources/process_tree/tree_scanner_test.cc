@@ -1,0 +1,135 @@
+#include "collector/sources/process_tree/tree_scanner.h"
+
+#include <string>
+#include <vector>
+
+#include "collector/sources/process_tree/fake_root.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace crema {
+namespace {
+
+using testing::ElementsAre;
+using testing::UnorderedElementsAre;
+
+constexpr int kRoot = 100;
+
+void AddProcess(const FakeRoot& root, int pid, int parent, const std::string& children, int threads = 1,
+                int start_ticks = 1000) {
+  const std::string directory = "/proc/" + std::to_string(pid);
+  root.Write(directory + "/stat", std::to_string(pid) + " (p) S " + std::to_string(parent) +
+                                      " 1 1 0 -1 0 0 0 0 0 7 3 0 0 20 0 " + std::to_string(threads) + " 0 " +
+                                      std::to_string(start_ticks) + " 0 0\n");
+  root.Write(directory + "/statm", "100 10 5 1 0 50 0\n");
+  root.Write(directory + "/status", "VmHWM:\t 80 kB\nVmSwap:\t 4 kB\nSigIgn:\t0000000000000000\n");
+  root.Write(directory + "/io", "rchar: 1\nwchar: 2\nread_bytes: 3\nwrite_bytes: 4\n");
+  root.Write(directory + "/smaps_rollup", "Pss: 12 kB\n");
+  root.Write(directory + "/task/" + std::to_string(pid) + "/children", children);
+}
+
+std::vector<int> Pids(const std::vector<ProcessReading>& readings) {
+  std::vector<int> pids;
+  for (const ProcessReading& reading : readings) pids.push_back(reading.stat.pid);
+  return pids;
+}
+
+TEST(TreeScanner, FindsAllDescendantsParentsFirst) {
+  FakeRoot root;
+  AddProcess(root, kRoot, 1, "101 102 ");
+  AddProcess(root, 101, kRoot, "103 ");
+  AddProcess(root, 102, kRoot, "");
+  AddProcess(root, 103, 101, "");
+  AddProcess(root, 900, 1, "");  // not of the tree
+  TreeScanner scanner(kRoot, root.path());
+  EXPECT_THAT(Pids(scanner.Scan()), ElementsAre(101, 102, 103));
+}
+
+TEST(TreeScanner, ReadsEachFile) {
+  FakeRoot root;
+  AddProcess(root, kRoot, 1, "101 ");
+  AddProcess(root, 101, kRoot, "");
+  TreeScanner scanner(kRoot, root.path());
+  const ProcessReading process = scanner.Scan().at(0);
+  EXPECT_EQ(process.stat.user_ticks, 7);
+  EXPECT_EQ(process.rss_bytes, 10 * 4096);
+  EXPECT_EQ(process.peak_rss_bytes, 80 * 1024);
+  EXPECT_EQ(process.swap_bytes, 4 * 1024);
+  EXPECT_EQ(process.io->write_bytes, 4);
+  EXPECT_FALSE(process.pss_bytes.has_value());
+  EXPECT_EQ(scanner.rss_bytes(), 10 * 4096);
+  scanner.ReadPss();
+  EXPECT_EQ(scanner.readings().at(0).pss_bytes, 12 * 1024);
+}
+
+TEST(TreeScanner, FindsChildrenOfOtherThreads) {
+  FakeRoot root;
+  AddProcess(root, kRoot, 1, "101 ");
+  AddProcess(root, 101, kRoot, "", 2);
+  root.Write("/proc/101/task/150/children", "102 ");
+  AddProcess(root, 102, 101, "");
+  TreeScanner scanner(kRoot, root.path());
+  EXPECT_THAT(Pids(scanner.Scan()), ElementsAre(101, 102));
+}
+
+TEST(TreeScanner, WithoutChildrenListsItAsksForParents) {
+  FakeRoot root;
+  for (const auto& [pid, parent] : {std::pair(kRoot, 1), {101, kRoot}, {102, 101}, {900, 1}}) {
+    AddProcess(root, pid, parent, "");
+    root.Remove("/proc/" + std::to_string(pid) + "/task");
+  }
+  TreeScanner scanner(kRoot, root.path());
+  EXPECT_THAT(Pids(scanner.Scan()), UnorderedElementsAre(101, 102));
+}
+
+TEST(TreeScanner, AnOrphanStaysInTheTree) {
+  FakeRoot root;
+  AddProcess(root, kRoot, 1, "101 ");
+  AddProcess(root, 101, kRoot, "102 ");
+  AddProcess(root, 102, 101, "");
+  TreeScanner scanner(kRoot, root.path());
+  scanner.Scan();
+  AddProcess(root, kRoot, 1, "");  // a list read while processes end may miss one
+  AddProcess(root, 101, kRoot, "");
+  EXPECT_THAT(Pids(scanner.Scan()), ElementsAre(101, 102));
+}
+
+TEST(TreeScanner, APidWithAnotherStartIsAnotherProcess) {
+  FakeRoot root;
+  AddProcess(root, kRoot, 1, "101 ");
+  AddProcess(root, 101, kRoot, "");
+  TreeScanner scanner(kRoot, root.path());
+  scanner.Scan();
+  AddProcess(root, 101, kRoot, "", 1, 2000);
+  EXPECT_THAT(Pids(scanner.Scan()), ElementsAre());  // the first has vanished
+  EXPECT_THAT(Pids(scanner.Scan()), ElementsAre(101));
+}
+
+TEST(TreeScanner, PresentChildrenOfTheRootAreNotOfTheTree) {
+  FakeRoot root;
+  AddProcess(root, kRoot, 1, "101 ");
+  AddProcess(root, 101, kRoot, "");
+  TreeScanner scanner(kRoot, root.path());
+  scanner.IgnorePresentChildren();
+  AddProcess(root, kRoot, 1, "101 102 ");
+  AddProcess(root, 102, kRoot, "");
+  EXPECT_THAT(Pids(scanner.Scan()), ElementsAre(102));
+  EXPECT_TRUE(scanner.StopIgnoring(101));
+  EXPECT_FALSE(scanner.StopIgnoring(101));
+}
+
+TEST(TreeScanner, MoreProcessesThanDescriptorsMayBeKeptAreAllRead) {
+  FakeRoot root;
+  std::string children;
+  for (int pid = 1000; pid < 1130; ++pid) {
+    children += std::to_string(pid) + " ";
+    AddProcess(root, pid, kRoot, "");
+  }
+  AddProcess(root, kRoot, 1, children);
+  TreeScanner scanner(kRoot, root.path());
+  EXPECT_EQ(scanner.Scan().size(), 130u);
+  EXPECT_EQ(scanner.Scan().size(), 130u);
+}
+
+}  // namespace
+}  // namespace crema
