@@ -13,7 +13,8 @@ enum class AttemptStatus : uint8_t {
   kOpen,  // begun, and its process still runs (a live job)
 };
 
-/// What helper threads added to an attempt; most attempts have none, so it lives in a table of its own.
+/// What helper threads added to an attempt; most attempts have none, so it lives in a table of its own. CPU time and
+/// run delay that were not measured are `AttemptRow::kUnknown`.
 struct HelperTimes {
   int64_t cpu_ns = 0;
   int64_t cpu_wait_ns = 0;

@@ -150,6 +150,7 @@ void Ledger::AddBytes(std::int64_t stored, std::int64_t uncompressed) noexcept {
 }
 
 int Ledger::MemoryRowIndex(std::string_view prefix, const SectionNode* parent, std::string_view name) noexcept {
+  parent = Kept(parent);
   path_.Clear();
   path_.Raw(prefix);
   if (parent->parent != nullptr) {

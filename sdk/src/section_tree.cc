@@ -53,6 +53,13 @@ void ForEachDescendant(const SectionNode* node, Function function) {
   });
 }
 
+/// Of `node` and all below it.
+std::uint64_t OccurrencesFrom(const SectionNode* node) {
+  std::uint64_t occurrences = node->count.load(kRelaxed);
+  ForEachDescendant(node, [&](const SectionNode* below) { occurrences += below->count.load(kRelaxed); });
+  return occurrences;
+}
+
 void AddTo(std::atomic<std::uint64_t>* sum, std::uint64_t value) { sum->store(sum->load(kRelaxed) + value, kRelaxed); }
 
 /// Ticks of `node` so far; its open occurrence too, if it is `open` or around it.
@@ -108,11 +115,8 @@ class RowWriter {
   static constexpr std::size_t kRowBytes = 240;   // keys, and numbers at their longest
 
   void Drop(SectionNode* node) {
-    *dropped_ += node->count.load(kRelaxed);
-    ForEachDescendant(node, [&](SectionNode* below) {
-      below->has_row = false;
-      *dropped_ += below->count.load(kRelaxed);
-    });
+    *dropped_ += OccurrencesFrom(node);
+    ForEachDescendant(node, [](SectionNode* below) { below->has_row = false; });
   }
 
   void WriteRow(const SectionNode* node) {
@@ -153,6 +157,13 @@ SectionTree::SectionTree() noexcept {
 }
 
 SectionNode* SectionTree::FindOrAdd(SectionNode* parent, std::string_view name) noexcept {
+  SectionNode* node = parent->is_unkept ? nullptr : FindOrAddKept(parent, name);
+  if (node != nullptr) return node;
+  AddTo(&dropped_, 1);
+  return parent->is_unkept ? nullptr : UnkeptChild(parent);
+}
+
+SectionNode* SectionTree::FindOrAddKept(SectionNode* parent, std::string_view name) noexcept {
   name = CutOnCodePoint(name, kMaxNameBytes);
   const std::uint32_t hash = Hash(parent, name);
   SectionNode** bucket = &buckets_[hash % kBuckets];
@@ -165,10 +176,7 @@ SectionNode* SectionTree::FindOrAdd(SectionNode* parent, std::string_view name) 
   // A chunk may use kMaxPaths; up to kKeptPaths more may be left from the chunk before.
   const bool too_many = parent->depth >= kMaxDepth || size_ >= kMaxPaths + kKeptPaths;
   void* memory = too_many ? nullptr : arena_.Allocate(sizeof(SectionNode) + name.size());
-  if (memory == nullptr) {
-    AddTo(&dropped_, 1);
-    return nullptr;
-  }
+  if (memory == nullptr) return nullptr;
   auto* node = new (memory) SectionNode();
   if (!name.empty()) std::memcpy(static_cast<char*>(memory) + sizeof(SectionNode), name.data(), name.size());
   node->name_length = static_cast<std::uint32_t>(name.size());
@@ -187,10 +195,25 @@ SectionNode* SectionTree::FindOrAdd(SectionNode* parent, std::string_view name) 
   return node;
 }
 
+SectionNode* SectionTree::UnkeptChild(SectionNode* parent) noexcept {
+  if (parent->unkept_child == nullptr) {
+    void* memory = arena_.Allocate(sizeof(SectionNode));
+    if (memory == nullptr) return nullptr;
+    auto* node = new (memory) SectionNode();
+    node->is_unkept = true;
+    node->parent = parent;
+    node->depth = parent->depth + 1;
+    node->first_expected = node->next_expected = Nobody();
+    node->cursor = &node->first_expected;
+    parent->unkept_child = node;
+  }
+  return parent->unkept_child;
+}
+
 SectionNode* SectionTree::FindPath(const SectionNode* node) noexcept {
   if (node == nullptr || node->parent == nullptr) return &root_;
   SectionNode* parent = FindPath(node->parent);
-  return parent == nullptr ? nullptr : FindOrAdd(parent, std::string_view(node->name(), node->name_length));
+  return parent == nullptr ? nullptr : FindOrAddKept(parent, std::string_view(node->name(), node->name_length));
 }
 
 SectionNode* SectionTree::Counterpart(const SectionNode* node, const SectionNode* at) noexcept {
@@ -213,8 +236,11 @@ std::uint64_t SectionTree::MergeChildren(const MergeSource& source, const Sectio
     const std::uint64_t ticks = TicksUntil(child, source.open, source.now_ticks);
     const std::uint64_t count = child->count.load(kRelaxed);
     if (count == 0 && ticks == 0) return;
-    SectionNode* node = FindOrAdd(to, std::string_view(child->name(), child->name_length));
-    if (node == nullptr) return;  // counted there; the time stays in the parent's self time
+    SectionNode* node = FindOrAddKept(to, std::string_view(child->name(), child->name_length));
+    if (node == nullptr) {  // the time stays in the parent's self time
+      AddTo(&dropped_, OccurrencesFrom(child));
+      return;
+    }
     children_ticks += ticks;
     AddTo(&node->count, count);
     AddTo(&node->total_ticks, ticks);
@@ -248,6 +274,7 @@ void SectionTree::Reset() noexcept {
     size_ = 0;
     root_.first_child.store(nullptr, kRelaxed);
     root_.last_child = nullptr;
+    root_.unkept_child = nullptr;
     root_.first_expected = Nobody();
   }
   root_.cursor = &root_.first_expected;
@@ -256,11 +283,7 @@ void SectionTree::Reset() noexcept {
   dropped_.store(0, kRelaxed);
 }
 
-std::uint64_t SectionTree::Occurrences() noexcept {
-  std::uint64_t occurrences = 0;
-  ForEachDescendant(&root_, [&](const SectionNode* node) { occurrences += node->count.load(kRelaxed); });
-  return occurrences;
-}
+std::uint64_t SectionTree::Occurrences() noexcept { return OccurrencesFrom(&root_); }
 
 void AppendSectionRows(SectionNode* root, SectionRows kind, const TickRate& rate, JsonLine* line, std::size_t* rows,
                        std::uint64_t* dropped) noexcept {

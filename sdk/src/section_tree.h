@@ -27,7 +27,8 @@ class SectionTree {
   SectionTree& operator=(const SectionTree&) = delete;
 
   SectionNode* root() noexcept { return &root_; }
-  /// The child with this name, created if need be; nullptr beyond the limits, which is counted.
+  /// The child with this name, created if need be. Beyond the limits, which is counted, a child without a row: what
+  /// lies inside it must not be taken for what lies beside it. Inside such a child, nullptr.
   SectionNode* FindOrAdd(SectionNode* parent, std::string_view name) noexcept;
   /// Adds everything that `other` measured, below the node of this tree that has the path of `at` in its own tree
   /// (nullptr: the root). Sections still open in `other`, from `open` outwards, count up to `now_ticks`.
@@ -45,6 +46,8 @@ class SectionTree {
   std::uint64_t Occurrences() noexcept;
 
  private:
+  SectionNode* FindOrAddKept(SectionNode* parent, std::string_view name) noexcept;
+  SectionNode* UnkeptChild(SectionNode* parent) noexcept;
   SectionNode* FindPath(const SectionNode* node) noexcept;
   struct MergeSource {
     bool is_merged;
@@ -61,6 +64,9 @@ class SectionTree {
   std::atomic<std::uint64_t> dropped_{0};
   bool merged_ = false;  ///< self times stand in `self_ticks`
 };
+
+/// `node`, or the section around it where it is one that found no place.
+inline const SectionNode* Kept(const SectionNode* node) noexcept { return node->is_unkept ? node->parent : node; }
 
 /// Whose rows are written, which decides what their self time is.
 enum class SectionRows : std::uint8_t {

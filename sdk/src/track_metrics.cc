@@ -271,7 +271,8 @@ ChunkHandle TrackMetrics::handle() const noexcept {
   using namespace internal;
   ChunkState* state = Data();
   if (state == nullptr) return {};
-  return {state, state->generation.load(std::memory_order_relaxed), t_context->current.load(std::memory_order_relaxed)};
+  return {state, state->generation.load(std::memory_order_relaxed),
+          Kept(t_context->current.load(std::memory_order_relaxed))};
 }
 
 void AddBytesRead(std::int64_t stored) noexcept { AddBytesRead(stored, -1); }

@@ -42,6 +42,8 @@ struct SectionNode {
   std::uint32_t row = 0;  ///< scratch of the writer: its place among the rows
   std::uint32_t depth = 0;
   std::uint32_t hash = 0;
+  SectionNode* unkept_child = nullptr;  ///< stands for all children that found no place
+  bool is_unkept = false;
 
   /// The name's bytes follow the node in the same allocation.
   const char* name() const { return reinterpret_cast<const char*>(this + 1); }
@@ -65,7 +67,8 @@ extern CREMA_THREAD_LOCAL ThreadContext* t_context;
 bool DecideMode() noexcept;
 /// Makes the calling thread known; nullptr while the thread or the process is being torn down.
 ThreadContext* EnsureThreadContext() noexcept;
-/// The child of `parent` with this name, created if need be; nullptr beyond the limits of depth and number of paths.
+/// The child of `parent` with this name, created if need be. Beyond the limits of depth and number of paths a child
+/// that is not kept, and nullptr inside that.
 SectionNode* FindOrAddChild(ThreadContext* context, SectionNode* parent, std::string_view name) noexcept;
 /// Closes a section that is not the innermost open one of its thread.
 void ExitOutOfOrder(SectionNode* node, std::uint64_t start_ticks, std::uint64_t now_ticks) noexcept;

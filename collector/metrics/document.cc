@@ -1,0 +1,176 @@
+#include "collector/metrics/document.h"
+
+#include <type_traits>
+
+#include "absl/time/time.h"
+#include "collector/metrics/catalog.h"
+#include "collector/metrics/measurement_schema.h"
+
+namespace crema {
+namespace {
+
+constexpr char kVersion[] = "0.1.0";
+
+std::string IsoUtc(int64_t unix_ns) {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::FromUnixNanos(unix_ns), absl::UTCTimeZone());
+}
+
+// An empty text is "not known".
+Json OrNullText(std::string_view text) { return text.empty() ? Json() : Json(text); }
+
+const char* StateOf(const RunFigures& figures) {
+  bool any_ended = false;
+  for (const ProcessRow& process : figures.findings.processes.processes) {
+    if (process.state == ProcessState::kRunning) return "running";
+    any_ended |= process.state == ProcessState::kEnded;
+  }
+  if (figures.tree.has_value()) {
+    if (figures.tree->running) return "running";
+    return figures.tree->stop_ns.has_value() ? "finished" : "killed";
+  }
+  return any_ended ? "finished" : "killed";
+}
+
+Json RunOf(const RunFigures& figures, const Provenance& provenance) {
+  const std::vector<std::string>& ids = figures.findings.processes.run_ids;
+  const std::optional<TreeFigures>& tree = figures.tree;
+  std::string id = ids.size() == 1 ? ids.front() : "";
+  if (ids.empty() && tree.has_value()) id = tree->run_id;
+  const bool has_bounds = !figures.bounds.boundary.empty();
+  const RunWindow& window = figures.bounds.window;
+
+  Json run;
+  run["id"] = OrNullText(id);
+  run["name"] = OrNullText(provenance.run_name);
+  run["command"] = tree.has_value() && !tree->command.empty() ? Json(tree->command) : Json();
+  run["start_ns"] = has_bounds ? Json(window.start_ns) : Json();
+  run["stop_ns"] = has_bounds ? Json(window.stop_ns) : Json();
+  run["start"] = has_bounds ? Json(IsoUtc(window.start_ns)) : Json();
+  run["boundary"] = OrNullText(figures.bounds.boundary);
+  run["cores_source"] = OrNullText(NameCoresSource(figures.workers));
+  run["bytes_source"] = figures.findings.attempts.bytes.with_read > 0 ? Json("records") : Json();
+  run["cpu_time_source"] = figures.totals.cpu_ns.count > 0 ? Json("records") : Json();
+  run["allocated_cores_source"] = OrNullText(figures.allocated_cores_source);
+  run["exit_status"] = tree.has_value() ? OrNull(tree->exit_status) : Json();
+  run["state"] = StateOf(figures);
+  run["net_host_wide"] = tree.has_value() ? Json(tree->net_host_wide) : Json();
+  run["run_ids"] = ids;
+  Json spans = Json::array();
+  for (const SpanRow& span : figures.findings.spans) {
+    spans.push_back({{"name", span.name}, {"path", span.path}, {"start_ns", span.start_ns}, {"stop_ns", span.stop_ns}});
+  }
+  run["spans"] = std::move(spans);
+  return run;
+}
+
+Json ValueOf(const MetricSet& metrics, const std::string& key) {
+  const MetricValue* value = metrics.Find(key);
+  if (value == nullptr) return Json();
+  return std::visit(
+      [](const auto& held) -> Json {
+        if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::monostate>) {
+          return Json();
+        } else {
+          return Json(held);
+        }
+      },
+      *value);
+}
+
+// Calls `on_key(key, definition)` for every key in METRICS.md's order, an alias after its key.
+template <class OnKey>
+void ForEachKey(const OnKey& on_key) {
+  for (const MetricDefinition& definition : MetricCatalog()) {
+    on_key(definition.key, definition);
+    if (!definition.alias.empty()) on_key(definition.alias, definition);
+  }
+}
+
+Json Metrics(const MetricSet& metrics) {
+  Json values = Json::object();
+  ForEachKey([&](const std::string& key, const MetricDefinition&) { values[key] = ValueOf(metrics, key); });
+  return values;
+}
+
+Json Definitions() {
+  Json definitions = Json::object();
+  ForEachKey([&](const std::string& key, const MetricDefinition& definition) {
+    Json entry = {{"unit", definition.unit}, {"label", definition.label}, {"text", definition.text}};
+    if (key != definition.key) entry["alias_of"] = definition.key;
+    definitions[key] = std::move(entry);
+  });
+  return definitions;
+}
+
+Json QualityOf(const Quality& quality, const RunFigures& figures) {
+  const bool has_records = !figures.findings.processes.processes.empty();
+  Json json;
+  json["records_read"] = quality.reading.records_read;
+  json["records_malformed"] = quality.reading.records_malformed;
+  json["records_torn"] = quality.reading.records_torn;
+  json["records_unknown"] = quality.reading.records_unknown;
+  json["records_dropped"] = quality.records_dropped;
+  json["sections_dropped"] = quality.sections_dropped;
+  json["chunks_without_events"] = has_records ? Json(quality.chunks_without_events) : Json();
+  json["processes_ended"] = quality.processes_ended;
+  json["processes_running"] = quality.processes_running;
+  json["processes_lost"] = quality.processes_lost;
+  // A scheduler's view is needed to join chunks to tasks, to compare clocks and to know of workers never seen.
+  for (const char* key : {"chunks_joined_to_tasks", "chunks_unjoined", "tasks_without_chunk"}) json[key] = Json();
+  json["event_coverage"] = OrNull(quality.event_coverage);
+  json["fine_metrics_coverage"] = Json();
+  json["clock_offset_max_s"] = Json();
+  json["clock_step_max_s"] = OrNull(quality.clock_step_max_s);
+  json["sampling_gap_max_s"] = OrNull(quality.sampling_gap_max_s);
+  json["workers_unseen"] = Json();
+  json["tree_cpu_sampled"] = OrNull(quality.tree_cpu_sampled);
+  json["processes_left_running"] = OrNull(quality.processes_left_running);
+  Json missing = Json::object();
+  for (const MissingValues& values : figures.missing_values) missing[std::string(values.quantity)] = values.attempts;
+  json["missing_values"] = std::move(missing);
+  Json reasons = Json::object();
+  ForEachKey([&](const std::string& key, const MetricDefinition&) {
+    const std::string_view reason = figures.metrics.Reason(key);
+    if (!reason.empty()) reasons[key] = reason;
+  });
+  json["not_measured"] = std::move(reasons);
+  json["warnings"] = quality.warnings;
+  return json;
+}
+
+}  // namespace
+
+Json WriteDocument(const RunFigures& figures, const Quality& quality, const std::vector<EntryRange>& straggler_ranges,
+                   const Provenance& provenance) {
+  const RecordFindings& findings = figures.findings;
+  Json document;
+  document["schema"] = kMeasurementSchema;
+  document["schema_minor"] = 0;
+  document["run"] = RunOf(figures, provenance);
+  document["metrics"] = Metrics(figures.metrics);
+  document["definitions"] = Definitions();
+  document["phases"] = PhaseTable(figures.phases, figures.bounds.window);
+  document["datasets"] = BreakdownTable(figures.by_dataset);
+  document["files"] = BreakdownTable(figures.by_file);
+  document["workers"] = WorkerTable(figures);
+  document["hosts"] = BreakdownTable(figures.by_host);
+  document["threads"] = BreakdownTable(figures.by_thread);
+  document["sections"] = SectionTableOf(findings.sections.rows);
+  document["memory_sections"] = MemorySectionTableOf(findings.memory_sections);
+  document["custom_metrics"] = CustomMetricTableOf(findings.custom_metrics);
+  document["cuts"] = CutTableOf(findings.cuts);
+  document["fine"] = Json::array();
+  document["budget"] = BudgetTable(figures.budget);
+  document["timelines"] = TimelineTable(figures.timelines);
+  document["stragglers"] = StragglerTable(figures, straggler_ranges);
+  document["verdicts"] = Json::array();
+  document["quality"] = QualityOf(quality, figures);
+  document["provenance"] = {{"crema", kVersion},
+                            {"sources", provenance.sources},
+                            {"host", provenance.host},
+                            {"created", IsoUtc(provenance.created_ns)}};
+  document["process_sections"] = SectionTableOf(findings.processes.sections);
+  return document;
+}
+
+}  // namespace crema

@@ -1,0 +1,234 @@
+#include "collector/metrics/document_tables.h"
+
+#include <algorithm>
+
+#include "collector/metrics/attempt_quantities.h"
+
+namespace crema {
+namespace {
+
+Json BreakdownFields(const BreakdownRow& row) {
+  return {{"name", row.name},
+          {"chunks", row.chunks},
+          {"attempts", row.attempts},
+          {"failed", row.failed},
+          {"lost", row.lost},
+          {"events", OrNull(row.events)},
+          {"bytes_read", OrNull(row.bytes_read)},
+          {"bytes_uncompressed", OrNull(row.bytes_uncompressed)},
+          {"duration_sum", OrNull(row.duration_sum)},
+          {"duration_mean", OrNull(row.duration_mean)},
+          {"duration_p50", OrNull(row.duration_p50)},
+          {"duration_p95", OrNull(row.duration_p95)},
+          {"duration_max", OrNull(row.duration_max)},
+          {"cpu_sum", OrNull(row.cpu_sum)},
+          {"cpu_wait_sum", OrNull(row.cpu_wait_sum)},
+          {"blocked_sum", OrNull(row.blocked_sum)},
+          {"event_rate", OrNull(row.event_rate)},
+          {"events_per_cpu_second", OrNull(row.events_per_cpu_second)},
+          {"rss_delta_mean", OrNull(row.rss_delta_mean)}};
+}
+
+const char* NameOf(ProcessState state) {
+  switch (state) {
+    case ProcessState::kEnded:
+      return "ended";
+    case ProcessState::kRunning:
+      return "running";
+    case ProcessState::kLost:
+      return "lost";
+  }
+  return "lost";
+}
+
+std::optional<int64_t> PeakMemory(const ProcessRow& process) {
+  std::optional<int64_t> peak;
+  for (const ProcessSample& sample : process.samples) peak = std::max(peak, sample.rss_bytes);
+  return peak;
+}
+
+std::optional<int64_t> MemoryLimit(const ProcessRow& process) {
+  for (auto sample = process.samples.rbegin(); sample != process.samples.rend(); ++sample) {
+    if (sample->memory_limit_bytes.has_value()) return sample->memory_limit_bytes;
+  }
+  return process.memory_limit_bytes;
+}
+
+double SecondsSince(const RunWindow& window, int64_t time_ns) {
+  return static_cast<double>(time_ns - window.start_ns) / 1e9;
+}
+
+Json Points(const Timeline& timeline) {
+  Json points = Json::array();
+  for (const TimelinePoint& point : timeline) points.push_back({point.seconds, OrNull(point.value)});
+  return points;
+}
+
+std::optional<double> SecondsOfKnown(const std::optional<int64_t>& nanoseconds) {
+  return nanoseconds.has_value() ? std::optional<double>(static_cast<double>(*nanoseconds) / 1e9) : std::nullopt;
+}
+
+}  // namespace
+
+Json BreakdownTable(const std::vector<BreakdownRow>& rows) {
+  Json table = Json::array();
+  for (const BreakdownRow& row : rows) table.push_back(BreakdownFields(row));
+  return table;
+}
+
+Json WorkerTable(const RunFigures& figures) {
+  const RunWindow& window = figures.bounds.window;
+  Json table = Json::array();
+  for (const BreakdownRow& row : figures.by_worker) {
+    const ProcessRow& process = figures.findings.processes.processes[row.group];
+    const auto life = std::find_if(figures.workers.begin(), figures.workers.end(),
+                                   [&](const WorkerLife& worker) { return worker.process == row.group; });
+    const bool known = life != figures.workers.end();
+    Json fields = BreakdownFields(row);
+    fields["start"] = known ? Json(SecondsSince(window, life->start_ns)) : Json();
+    fields["stop"] = known ? Json(SecondsSince(window, life->stop_ns)) : Json();
+    fields["cores"] = known ? Json(life->cores) : Json();
+    fields["state"] = NameOf(process.state);
+    fields["peak_memory_bytes"] = OrNull(PeakMemory(process));
+    fields["memory_limit_bytes"] = OrNull(MemoryLimit(process));
+    table.push_back(std::move(fields));
+  }
+  return table;
+}
+
+Json SectionTableOf(const std::vector<SectionRow>& rows) {
+  Json table = Json::array();
+  for (const SectionRow& row : rows) {
+    table.push_back({{"path", row.path},
+                     {"helper", row.helper},
+                     {"count", row.count},
+                     {"total", OrNull(row.total)},
+                     {"self", OrNull(row.self)},
+                     {"min", OrNull(row.min)},
+                     {"max", OrNull(row.max)},
+                     {"mean", OrNull(row.mean)},
+                     {"cpu", OrNull(row.cpu)},
+                     {"failed", row.failed},
+                     {"chunks", OrNull(row.chunks)},
+                     {"p50", OrNull(row.p50)},
+                     {"p95", OrNull(row.p95)},
+                     {"p99", OrNull(row.p99)},
+                     {"mean_per_chunk", OrNull(row.mean_per_chunk)},
+                     {"mean_when_run", OrNull(row.mean_when_run)},
+                     {"share", OrNull(row.share)}});
+  }
+  return table;
+}
+
+Json MemorySectionTableOf(const std::vector<MemorySectionRow>& rows) {
+  Json table = Json::array();
+  for (const MemorySectionRow& row : rows) {
+    table.push_back({{"path", row.path},
+                     {"count", row.count},
+                     {"delta_bytes", row.delta_bytes},
+                     {"min_bytes", OrNull(row.min_bytes)},
+                     {"max_bytes", OrNull(row.max_bytes)},
+                     {"rss_start_bytes", OrNull(row.rss_start_bytes)},
+                     {"rss_stop_bytes", OrNull(row.rss_stop_bytes)},
+                     {"peak_bytes", OrNull(row.peak_bytes)}});
+  }
+  return table;
+}
+
+Json CustomMetricTableOf(const std::vector<CustomMetricRow>& rows) {
+  const auto figures_of = [](Json fields, const CustomMetricFigures& figures) {
+    fields["count"] = figures.count;
+    fields["sum"] = OrNull(figures.sum);
+    fields["mean"] = OrNull(figures.mean);
+    fields["min"] = OrNull(figures.min);
+    fields["max"] = OrNull(figures.max);
+    fields["p50"] = OrNull(figures.p50);
+    fields["p95"] = OrNull(figures.p95);
+    fields["invalid"] = figures.invalid;
+    return fields;
+  };
+  Json table = Json::array();
+  for (const CustomMetricRow& row : rows) {
+    Json fields = figures_of({{"name", row.name}, {"unit", row.unit}}, row.figures);
+    Json by_dataset = Json::object();
+    for (const auto& [dataset, figures] : row.by_dataset) by_dataset[dataset] = figures_of(Json::object(), figures);
+    fields["by_dataset"] = std::move(by_dataset);
+    table.push_back(std::move(fields));
+  }
+  return table;
+}
+
+Json CutTableOf(const std::vector<CutRow>& rows) {
+  Json table = Json::array();
+  for (const CutRow& row : rows) {
+    table.push_back({{"name", row.name},
+                     {"events", row.events},
+                     {"weights", OrNull(row.weights)},
+                     {"step_efficiency", OrNull(row.step_efficiency)},
+                     {"total_efficiency", OrNull(row.total_efficiency)}});
+  }
+  return table;
+}
+
+Json PhaseTable(const std::vector<PhaseRow>& rows, const RunWindow& window) {
+  Json table = Json::array();
+  for (const PhaseRow& row : rows) {
+    table.push_back({{"phase", row.phase},
+                     {"wall_time", row.wall_time},
+                     {"task_seconds", OrNull(row.task_seconds)},
+                     {"start", SecondsSince(window, row.start_ns)},
+                     {"stop", SecondsSince(window, row.stop_ns)}});
+  }
+  return table;
+}
+
+Json BudgetTable(const Budget& budget) {
+  Json table = Json::array();
+  for (const BudgetRow& row : budget.rows) {
+    table.push_back({{"part", row.part},
+                     {"group", row.group},
+                     {"core_seconds", OrNull(row.core_seconds)},
+                     {"share", OrNull(row.share)}});
+  }
+  return table;
+}
+
+Json TimelineTable(const WorkerTimelines& timelines) {
+  Json table = Json::object();
+  table["worker_counts"] = Points(timelines.worker_counts);
+  for (const NamedTimelines& series : timelines.series) {
+    Json by_worker;
+    if (series.by_worker.has_value()) {
+      by_worker = Json::object();
+      for (const auto& [worker, timeline] : *series.by_worker) by_worker[worker] = Points(timeline);
+    }
+    table[std::string(series.key)] = std::move(by_worker);
+  }
+  return table;
+}
+
+Json StragglerTable(const RunFigures& figures, const std::vector<EntryRange>& ranges) {
+  const AttemptFindings& attempts = figures.findings.attempts;
+  Json table = Json::array();
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    const Straggler& straggler = figures.stragglers.stragglers[i];
+    const AttemptRow& attempt = attempts.rows[straggler.attempt];
+    table.push_back({{"chunk", attempt.number},
+                     {"dataset", attempts.datasets[attempts.dataset_of_input[attempt.input]]},
+                     {"file", attempts.files[attempts.file_of_input[attempt.input]]},
+                     {"entry_start", OrNull(ranges[i].start)},
+                     {"entry_stop", OrNull(ranges[i].stop)},
+                     {"worker", figures.findings.processes.processes[attempt.process].worker()},
+                     {"start", SecondsSince(figures.bounds.window, attempt.start_ns)},
+                     {"duration", static_cast<double>(attempt.duration_ns) / 1e9},
+                     {"predicted", OrNull(straggler.predicted_seconds)},
+                     {"events", OrNull(Known(attempt.events))},
+                     {"cpu", OrNull(SecondsOfKnown(ChunkCpu(attempt, attempts.helpers)))},
+                     {"cpu_wait", OrNull(SecondsOfKnown(Known(attempt.cpu_wait_ns)))},
+                     {"blocked", OrNull(SecondsOfKnown(ChunkBlocked(attempt, attempts.helpers)))},
+                     {"reason", ToString(straggler.reason)}});
+  }
+  return table;
+}
+
+}  // namespace crema

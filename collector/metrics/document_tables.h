@@ -1,0 +1,47 @@
+// Finished rows as JSON, field names and order as METRICS.md and DESIGN.md section 5 have them.
+#ifndef CREMA_COLLECTOR_METRICS_DOCUMENT_TABLES_H_
+#define CREMA_COLLECTOR_METRICS_DOCUMENT_TABLES_H_
+
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "collector/metrics/run_figures.h"
+#include "nlohmann/json.hpp"
+
+namespace crema {
+
+using Json = nlohmann::ordered_json;
+
+/// A number, or null where there is none: JSON knows no NaN and no infinity.
+inline Json OrNull(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+template <class T>
+Json OrNull(const std::optional<T>& value) {
+  if constexpr (std::is_floating_point_v<T>) return value.has_value() ? OrNull(*value) : Json();
+  return value.has_value() ? Json(*value) : Json();
+}
+
+Json BreakdownTable(const std::vector<BreakdownRow>& rows);
+/// The breakdown by worker, with each worker's life, cores, state and memory.
+Json WorkerTable(const RunFigures& figures);
+Json SectionTableOf(const std::vector<SectionRow>& rows);
+Json MemorySectionTableOf(const std::vector<MemorySectionRow>& rows);
+Json CustomMetricTableOf(const std::vector<CustomMetricRow>& rows);
+Json CutTableOf(const std::vector<CutRow>& rows);
+Json PhaseTable(const std::vector<PhaseRow>& rows, const RunWindow& window);
+Json BudgetTable(const Budget& budget);
+Json TimelineTable(const WorkerTimelines& timelines);
+
+/// Entry ranges of stragglers, which attempts do not keep: by index into `RunFigures::stragglers.stragglers`.
+struct EntryRange {
+  std::optional<int64_t> start;
+  std::optional<int64_t> stop;
+};
+/// Rows listed in the document; the count is in the metrics.
+inline constexpr size_t kMaxStragglerRows = 1000;
+/// The first stragglers, as many as there are ranges.
+Json StragglerTable(const RunFigures& figures, const std::vector<EntryRange>& ranges);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_DOCUMENT_TABLES_H_

@@ -1,0 +1,62 @@
+// A measurement: the finished document of one run, made from record logs, saved to and loaded from a directory.
+#ifndef CREMA_COLLECTOR_METRICS_MEASUREMENT_H_
+#define CREMA_COLLECTOR_METRICS_MEASUREMENT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "collector/metrics/measurement_schema.h"  // IWYU pragma: export
+#include "nlohmann/json.hpp"
+
+namespace crema {
+
+/// DESIGN.md section 5: `document` is what measurement.json holds, keys in the order in which people read them.
+struct Measurement {
+  nlohmann::ordered_json document;
+  /// The logs it was made from (`*.jsonl`, `*.tree.ndjson`), to be kept beside the document; empty when loaded.
+  std::vector<std::string> log_paths;
+};
+
+struct MeasureOptions {
+  /// Directories of record logs, or measurement directories with their `records/`.
+  std::vector<std::string> sources;
+  /// Bounds of the run in Unix nanoseconds; each overrides the one found in the records.
+  std::optional<int64_t> start_ns;
+  std::optional<int64_t> stop_ns;
+  /// Which run's records to take: empty for the only one, `all`, or a run id.
+  std::string run;
+  /// Shown as the run's name; empty: what `crema run` noted, else the first source's directory name.
+  std::string name;
+};
+
+/// Reads every record of the sources and computes the whole metric set (METRICS.md sections 2 to 8).
+/// Bad lines never make it fail: they are counted in `quality` and named in `quality.warnings`.
+/// Errors: a source that cannot be read or holds no log; several runs where none was chosen (they are listed).
+absl::StatusOr<Measurement> Measure(const MeasureOptions& options);
+
+struct SaveOptions {
+  /// Replace a directory that crema did not write.
+  bool force = false;
+  /// Keep the logs in `records/`: ended ones as hard links, the others as copies.
+  bool records = true;
+};
+
+/// Writes `directory`/measurement.json and, where asked, `directory`/records/. Everything is written under a
+/// temporary name, synced and renamed, so a reader sees all of it or nothing. A directory in which `crema run` has
+/// put its logs only gains the document.
+absl::Status SaveMeasurement(const Measurement& measurement, const std::string& directory,
+                             const SaveOptions& options = {});
+
+/// Reads `directory`/measurement.json. Errors: no such file, not JSON, another major schema.
+absl::StatusOr<Measurement> LoadMeasurement(const std::string& directory);
+
+/// Whether `directory` holds a measurement.json, of whatever schema.
+bool IsMeasurement(const std::string& directory);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_MEASUREMENT_H_

@@ -1,0 +1,163 @@
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "collector/metrics/measurement.h"
+#include "collector/metrics/record_lines.h"
+
+namespace crema {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
+
+namespace fs = std::filesystem;
+
+std::string Text(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+class MeasurementDirectory : public ::testing::Test {
+ protected:
+  MeasurementDirectory() {
+    const std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    root_ = fs::path(::testing::TempDir()) / ("measurement_directory_" + name);
+    fs::remove_all(root_);
+    Write("logs/a.jsonl", ProcessLine(1).dump() + "\n" + ChunkLine(0, 1, 2).dump() + "\n" + EndLine(3).dump() + "\n");
+  }
+  ~MeasurementDirectory() override { fs::remove_all(root_); }
+
+  void Write(const std::string& name, const std::string& text) {
+    fs::create_directories((root_ / name).parent_path());
+    std::ofstream(root_ / name, std::ios::binary) << text;
+  }
+  Measurement Take(const std::vector<std::string>& sources = {"logs"}) {
+    MeasureOptions options;
+    for (const std::string& source : sources) options.sources.push_back((root_ / source).string());
+    absl::StatusOr<Measurement> measurement = Measure(options);
+    EXPECT_TRUE(measurement.ok()) << measurement.status();
+    return measurement.ok() ? *std::move(measurement) : Measurement();
+  }
+  absl::Status Save(const Measurement& measurement, const std::string& name = "out", SaveOptions options = {}) {
+    return SaveMeasurement(measurement, (root_ / name).string(), options);
+  }
+  std::vector<std::string> Names(const std::string& directory) {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(root_ / directory)) names.push_back(entry.path().filename());
+    return names;
+  }
+
+  fs::path root_;
+};
+
+TEST_F(MeasurementDirectory, LoadsWhatItSaved) {
+  const Measurement measurement = Take();
+  ASSERT_TRUE(Save(measurement).ok());
+  const absl::StatusOr<Measurement> loaded = LoadMeasurement((root_ / "out").string());
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EXPECT_EQ(loaded->document, measurement.document);
+  EXPECT_TRUE(IsMeasurement((root_ / "out").string()));
+  EXPECT_THAT(Names("out"), UnorderedElementsAre("measurement.json", "records"));
+  EXPECT_THAT(Names("."), UnorderedElementsAre("logs", "out")) << "no temporary name is left";
+}
+
+TEST_F(MeasurementDirectory, LetsNobodyElseReadIt) {
+  ASSERT_TRUE(Save(Take()).ok());
+  struct stat status;
+  ASSERT_EQ(stat((root_ / "out").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0700u);
+  ASSERT_EQ(stat((root_ / "out/measurement.json").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+}
+
+TEST_F(MeasurementDirectory, CanBeMeasuredAgainFromItsRecords) {
+  const Measurement measurement = Take();
+  ASSERT_TRUE(Save(measurement).ok());
+  EXPECT_EQ(Take({"out"}).document["metrics"], measurement.document["metrics"]);
+}
+
+TEST_F(MeasurementDirectory, LinksEndedLogsAndCopiesLiveOnesToTheirLastWholeLine) {
+  Write("logs/b.jsonl", ProcessLine(2).dump() + "\n" + "{\"type\":\"ch");
+  const int fd = open((root_ / "logs/b.jsonl").c_str(), O_WRONLY | O_CLOEXEC);
+  ASSERT_EQ(flock(fd, LOCK_EX | LOCK_NB), 0);
+  ASSERT_TRUE(Save(Take()).ok());
+  close(fd);
+  EXPECT_TRUE(fs::equivalent(root_ / "logs/a.jsonl", root_ / "out/records/a.jsonl"));
+  EXPECT_FALSE(fs::equivalent(root_ / "logs/b.jsonl", root_ / "out/records/b.jsonl"));
+  EXPECT_EQ(Text(root_ / "out/records/b.jsonl"), ProcessLine(2).dump() + "\n");
+}
+
+TEST_F(MeasurementDirectory, KeepsLogsOfOneNameApart) {
+  Write("more/a.jsonl", ProcessLine(2).dump() + "\n" + EndLine(3).dump() + "\n");
+  ASSERT_TRUE(Save(Take({"logs", "more"})).ok());
+  EXPECT_THAT(Names("out/records"), UnorderedElementsAre("a.jsonl", "a~2.jsonl"));
+}
+
+TEST_F(MeasurementDirectory, LeavesRecordsOutWhenAsked) {
+  SaveOptions options;
+  options.records = false;
+  ASSERT_TRUE(Save(Take(), "out", options).ok());
+  EXPECT_THAT(Names("out"), UnorderedElementsAre("measurement.json"));
+  MeasureOptions again;
+  again.sources = {(root_ / "out").string()};
+  EXPECT_THAT(std::string(Measure(again).status().message()), HasSubstr("without its records"));
+}
+
+TEST_F(MeasurementDirectory, AddsTheDocumentWhereTheRunHasPutItsLogs) {
+  Write("job/records/a.jsonl", Text(root_ / "logs/a.jsonl"));
+  Write("job/stdout.txt", "the user's own");
+  ASSERT_TRUE(Save(Take({"job"}), "job").ok());
+  EXPECT_THAT(Names("job"), UnorderedElementsAre("measurement.json", "records", "stdout.txt"));
+  EXPECT_THAT(Names("job/records"), UnorderedElementsAre("a.jsonl"));
+}
+
+TEST_F(MeasurementDirectory, ReplacesAnOlderMeasurementAndKeepsWhatElseIsThere) {
+  ASSERT_TRUE(Save(Take()).ok());
+  Write("out/report.html", "made from it");
+  Write("more/b.jsonl", ProcessLine(2).dump() + "\n" + EndLine(3).dump() + "\n");
+  ASSERT_TRUE(Save(Take({"more"})).ok());
+  EXPECT_THAT(Names("out"), UnorderedElementsAre("measurement.json", "records", "report.html"));
+  EXPECT_THAT(Names("out/records"), UnorderedElementsAre("b.jsonl"));
+}
+
+TEST_F(MeasurementDirectory, KeepsRecordsWhenALoadedMeasurementIsSavedAgain) {
+  ASSERT_TRUE(Save(Take()).ok());
+  ASSERT_TRUE(Save(*LoadMeasurement((root_ / "out").string())).ok());
+  EXPECT_THAT(Names("out/records"), UnorderedElementsAre("a.jsonl"));
+}
+
+TEST_F(MeasurementDirectory, DoesNotOverwriteWhatItDidNotWriteUnlessForced) {
+  Write("out/thesis.tex", "ten years of work");
+  const absl::Status refused = Save(Take());
+  EXPECT_EQ(refused.code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("--force"));
+  EXPECT_THAT(Names("out"), UnorderedElementsAre("thesis.tex"));
+  Write("foreign/measurement.json", R"({"schema":"somebody.else/1"})");
+  EXPECT_FALSE(Save(Take(), "foreign").ok());
+  SaveOptions options;
+  options.force = true;
+  ASSERT_TRUE(Save(Take(), "out", options).ok());
+  EXPECT_THAT(Names("out"), UnorderedElementsAre("measurement.json", "records", "thesis.tex"));
+}
+
+TEST_F(MeasurementDirectory, SaysWhatIsWrongWithADirectoryThatHoldsNoMeasurement) {
+  EXPECT_EQ(LoadMeasurement((root_ / "logs").string()).status().code(), absl::StatusCode::kNotFound);
+  Write("cut/measurement.json", R"({"schema":"crema.meas)");
+  EXPECT_THAT(std::string(LoadMeasurement((root_ / "cut").string()).status().message()), HasSubstr("no measurement"));
+  Write("later/measurement.json", R"({"schema":"crema.measurement/2"})");
+  EXPECT_THAT(std::string(LoadMeasurement((root_ / "later").string()).status().message()),
+              HasSubstr("crema.measurement/2"));
+}
+
+}  // namespace
+}  // namespace crema

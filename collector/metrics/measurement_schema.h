@@ -1,0 +1,14 @@
+// The name of the format of measurement.json (DESIGN.md section 5).
+#ifndef CREMA_COLLECTOR_METRICS_MEASUREMENT_SCHEMA_H_
+#define CREMA_COLLECTOR_METRICS_MEASUREMENT_SCHEMA_H_
+
+#include <string_view>
+
+namespace crema {
+
+/// A reader refuses another major number; `schema_minor` only adds.
+inline constexpr std::string_view kMeasurementSchema = "crema.measurement/1";
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_MEASUREMENT_SCHEMA_H_

@@ -1,0 +1,247 @@
+// METRICS.md rule 6: any partition of the records, merged in any order or grouping, gives the same measurement.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "collector/metrics/document.h"
+#include "collector/metrics/record_accumulator.h"
+#include "collector/metrics/record_lines.h"
+#include "collector/metrics/run_figures.h"
+#include "collector/records/record_parser.h"
+
+namespace crema {
+namespace {
+
+// One log: its process line, then the others.
+struct Log {
+  Line process;
+  std::vector<Line> lines;
+  bool running = false;
+};
+
+class RandomRun {
+ public:
+  explicit RandomRun(uint32_t seed) : random_(seed) {}
+
+  std::vector<Log> Logs(int count) {
+    std::vector<Log> logs;
+    for (int pid = 1; pid <= count; ++pid) logs.push_back(MakeLog(pid));
+    return logs;
+  }
+
+ private:
+  int64_t Below(int64_t limit) { return static_cast<int64_t>(random_() % static_cast<uint64_t>(limit)); }
+  bool OneIn(int64_t n) { return Below(n) == 0; }
+  std::string Name(const char* stem, int64_t of) { return stem + std::to_string(Below(of)); }
+
+  Line MakeSections(int64_t duration_ns) {
+    Line rows = Line::array();
+    int64_t left_ns = duration_ns;
+    for (const char* path : {"read", "select", "select/jets", "fill"}) {
+      if (OneIn(3)) continue;
+      const int64_t self_ns = Below(left_ns / 2 + 1);
+      left_ns -= self_ns;
+      Line row = SectionRowLine(path, self_ns + Below(1000), self_ns);
+      if (OneIn(2)) row["cpu_ns"] = self_ns / 2;
+      rows.push_back(row);
+    }
+    if (OneIn(4)) {
+      rows.push_back(SectionRowLine("helped", 3 * duration_ns, duration_ns));
+      rows.back()["helper"] = true;
+    }
+    return rows;
+  }
+
+  // Whole and half numbers only: their sums are exact, so documents can be compared byte for byte.
+  Line MakeMetrics() {
+    const auto sum = static_cast<double>(Below(1000) - 500);
+    return {{{"name", Name("metric", 4)}, {"unit", "GeV"}, {"count", 1}, {"sum", sum}, {"min", sum}, {"max", sum}}};
+  }
+
+  Line MakeCuts() {
+    Line cuts = Line::array();
+    int64_t events = 100 + Below(50);
+    for (const char* name : {"all", "trigger", "jets"}) {
+      cuts.push_back({{"name", name}, {"events", events}, {"weights", static_cast<double>(Below(99)) / 2 - 20}});
+      events /= 2;
+    }
+    return cuts;
+  }
+
+  Line MakeChunk(int64_t number, double start) {
+    Line chunk = ChunkLine(Below(60), start, start + 0.001 * static_cast<double>(1 + Below(3000)), Name("data", 3));
+    const int64_t duration_ns = chunk["stop_ns"].get<int64_t>() - chunk["start_ns"].get<int64_t>();
+    chunk["chunk"] = number;
+    chunk["tid"] = Below(4);
+    chunk["events"] = 1 + Below(500);
+    chunk["cpu_ns"] = Below(duration_ns);
+    if (OneIn(5)) chunk["status"] = "failed";
+    if (OneIn(9)) chunk["events"] = nullptr;
+    if (OneIn(9)) chunk["cpu_ns"] = nullptr;
+    if (OneIn(9)) chunk["file"] = nullptr;
+    if (OneIn(4)) chunk["helper_cpu_ns"] = chunk["helper_scope_ns"] = chunk["helper_union_ns"] = Below(duration_ns);
+    chunk["rss_stop_bytes"] = Below(1 << 30);
+    chunk["sections"] = MakeSections(duration_ns);
+    chunk["metrics"] = MakeMetrics();
+    chunk["cuts"] = MakeCuts();
+    chunk["columns"] = {Name("column", 9), Name("column", 9)};
+    chunk["memory_sections"] = {{{"path", Name("memory", 3)}, {"count", 1}, {"delta_bytes", Below(999) - 500}}};
+    chunk["memory_sections"][0]["max_bytes"] = chunk["memory_sections"][0]["delta_bytes"];
+    chunk["memory_sections"][0]["rss_stop_bytes"] = Below(5);
+    return chunk;
+  }
+
+  Log MakeLog(int64_t pid) {
+    Log log;
+    log.process = ProcessLine(pid, 0.1 * static_cast<double>(pid), Name("host", 2));
+    log.running = OneIn(4);
+    double time = 1;
+    for (int64_t number = 0; number < 40; ++number) {
+      const Line chunk = MakeChunk(number, time);
+      Line begin = {{"type", "begin"}, {"chunk", number}, {"time_ns", chunk["start_ns"]}};
+      for (const char* field : {"tid", "dataset", "file", "tree", "entry_start", "entry_stop"})
+        begin[field] = chunk[field];
+      log.lines.push_back(begin);
+      if (!OneIn(8)) log.lines.push_back(chunk);  // else lost, or still open
+      if (OneIn(4)) {
+        log.lines.push_back({{"type", "sample"}, {"time_ns", At(time)}, {"rss_bytes", Below(1 << 30)}});
+        log.lines.back()["sections"] = {SectionRowLine("setup", Below(9999), 5)};
+      }
+      if (OneIn(6)) log.lines.push_back({{"type", "file"}, {"file", Name("data", 3) + ".root"}, {"branches", 50}});
+      if (OneIn(6)) {
+        log.lines.push_back({{"type", "span"}, {"name", "process"}, {"start_ns", At(time)}, {"stop_ns", At(time + 1)}});
+      }
+      time += 0.01 * static_cast<double>(Below(200));
+    }
+    if (!log.running && !OneIn(3)) log.lines.push_back(EndLine(time + 5));
+    return log;
+  }
+
+  std::mt19937 random_;
+};
+
+// An accumulator as one reader's thread fills it: some lines of some logs.
+class Part {
+ public:
+  void Add(const Log& log, const Line& line) {
+    RecordParser parser;
+    ASSERT_EQ(parser.ParseCopy(log.process.dump()), ParseOutcome::kRecord) << parser.reason();
+    const LogRef process = accumulator_->AddProcess(parser.record().process, log.running);
+    ASSERT_EQ(parser.ParseCopy(line.dump()), ParseOutcome::kRecord) << parser.reason() << line;
+    accumulator_->Add(process, parser.record());
+  }
+  void Merge(const Part& other) { accumulator_->Merge(*other.accumulator_); }
+
+  std::string Document() const {
+    const RunFigures figures = ComputeFigures(accumulator_->Finalize(), TreeAccumulator(), {}, {});
+    const std::vector<EntryRange> ranges(figures.stragglers.stragglers.size());
+    return WriteDocument(figures, JudgeQuality(figures, {}), ranges, {}).dump(1);
+  }
+
+ private:
+  std::unique_ptr<RecordAccumulator> accumulator_ = std::make_unique<RecordAccumulator>();
+};
+
+// The first line in which two texts differ, which says more than two documents.
+std::string FirstDifference(const std::string& a, const std::string& b) {
+  const auto [at, other] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  if (at == a.end() && other == b.end()) return "";
+  const auto offset = static_cast<size_t>(at - a.begin());
+  const size_t from = offset > 200 ? offset - 200 : 0;
+  return a.substr(from, 400) + "\n<> " + b.substr(from, 400);
+}
+
+class Partition : public ::testing::TestWithParam<uint32_t> {};
+
+TEST_P(Partition, OfTheRecordsDoesNotChangeTheDocument) {
+  const std::vector<Log> logs = RandomRun(GetParam()).Logs(6);
+  std::vector<std::pair<const Log*, const Line*>> lines;
+  Part whole;
+  for (const Log& log : logs) {
+    for (const Line& line : log.lines) {
+      lines.emplace_back(&log, &line);
+      whole.Add(log, line);
+    }
+  }
+  const std::string expected = whole.Document();
+  EXPECT_NE(expected.find("\"num_lost_attempts\""), std::string::npos);
+
+  std::mt19937 random(GetParam());
+  for (int trial = 0; trial < 4; ++trial) {
+    std::shuffle(lines.begin(), lines.end(), random);
+    std::vector<Part> parts(1 + random() % 7);
+    for (const auto& [log, line] : lines) parts[random() % parts.size()].Add(*log, *line);
+    while (parts.size() > 1) {
+      const size_t from = random() % parts.size();
+      const size_t to = (from + 1 + random() % (parts.size() - 1)) % parts.size();
+      parts[to].Merge(parts[from]);
+      parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(from));
+    }
+    ASSERT_EQ(FirstDifference(parts[0].Document(), expected), "");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Runs, Partition, ::testing::Range(1u, 9u));
+
+TEST(PartitionBeyondTheLimits, KeepsTheSameFilesThreadsAndSections) {
+  // More files, threads, section paths and metrics than are kept; each file in two parts.
+  constexpr int64_t kChunks = 26000;
+  RecordAccumulator whole;
+  std::vector<RecordAccumulator> parts(3);
+  ProcessFact process;
+  process.host = "node";
+  process.pid = 1;
+  for (int64_t i = 0; i < kChunks; ++i) {
+    const int64_t number = i * 7919 % (kChunks / 2);
+    const std::string file = "file" + std::to_string(number);
+    const std::string dataset = "dataset" + std::to_string(number % 3);
+    const std::string path = "path" + std::to_string(i % 5000);
+    Record record;
+    record.type = RecordType::kChunk;
+    ChunkFact& chunk = record.chunk;
+    chunk.number = i;
+    chunk.start_ns = i;
+    chunk.stop_ns = i + 1000;
+    chunk.tid = i % 13000;
+    chunk.bytes_read = i;
+    chunk.input.dataset = dataset;
+    chunk.input.file = file;
+    chunk.sections = {{path, false, 1, 900, 800, {}, {}, {}, 0}};
+    chunk.metrics = {{path, "", 1, 1.0, 1.0, 1.0, 0}};
+    whole.Add(whole.AddProcess(process, false), record);
+    RecordAccumulator& part = parts[static_cast<size_t>(i % 3)];
+    part.Add(part.AddProcess(process, false), record);
+  }
+  parts[2].Merge(parts[0]);
+  parts[1].Merge(parts[2]);
+
+  const RecordFindings expected = whole.Finalize();
+  const RecordFindings merged = parts[1].Finalize();
+  EXPECT_EQ(expected.attempts.files.size(), InputTable::kMaxInputs - 3 + 1) << "3 datasets share one name, (other)";
+  EXPECT_EQ(merged.attempts.files, expected.attempts.files);
+  EXPECT_EQ(merged.attempts.threads, expected.attempts.threads);
+  EXPECT_EQ(expected.attempts.threads.size(), AttemptTable::kMaxThreads + 1);
+  EXPECT_EQ(merged.omissions.section_paths, expected.omissions.section_paths);
+  EXPECT_GT(expected.omissions.section_paths, 0);
+  EXPECT_EQ(merged.omissions.metrics, expected.omissions.metrics);
+  EXPECT_EQ(expected.custom_metrics.size(), CustomMetricTable::kMaxMetrics);
+
+  const RunFigures a = ComputeFigures(merged, TreeAccumulator(), {}, {});
+  const RunFigures b = ComputeFigures(expected, TreeAccumulator(), {}, {});
+  EXPECT_EQ(FirstDifference(WriteDocument(a, {}, {}, {}).dump(1), WriteDocument(b, {}, {}, {}).dump(1)), "");
+  EXPECT_EQ(b.by_dataset.size(), 3u) << "a file beyond the limit still counts for its dataset";
+  absl::int128 self_ns = expected.sections.other_self_ns;
+  for (const SectionRow& row : expected.sections.rows) {
+    if (row.path != "(other)") self_ns += static_cast<int64_t>(std::llround(row.self * 1e9));
+  }
+  EXPECT_EQ(self_ns, kChunks * 1000) << "what found no room is in (other)";
+}
+
+}  // namespace
+}  // namespace crema

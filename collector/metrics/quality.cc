@@ -1,0 +1,136 @@
+#include "collector/metrics/quality.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "collector/metrics/custom_metric_table.h"
+#include "collector/metrics/file_table.h"
+#include "collector/metrics/input_table.h"
+#include "collector/metrics/section_table.h"
+#include "collector/metrics/span_table.h"
+
+namespace crema {
+namespace {
+
+// A wall clock that moved further than this makes times of different processes doubtful.
+constexpr double kClockStepSeconds = 0.1;
+// Oversubscription below this share of the core seconds is rounding at the edges of chunks.
+constexpr double kOversubscribedShare = 0.01;
+
+void WarnOfOmissions(const RunFigures& figures, std::vector<std::string>& warnings) {
+  const Omissions& omissions = figures.findings.omissions;
+  if (omissions.section_paths > 0) {
+    warnings.push_back(fmt::format("{} readings of sections beyond {} paths are part of `(other)`; use fewer names",
+                                   omissions.section_paths, SectionTable::kMaxPaths));
+  }
+  if (omissions.memory_paths > 0) {
+    warnings.push_back(fmt::format("{} readings of memory sections found no room", omissions.memory_paths));
+  }
+  if (omissions.metrics > 0) {
+    warnings.push_back(fmt::format("{} readings of metrics beyond {} names were left out; use fewer names",
+                                   omissions.metrics, CustomMetricTable::kMaxMetrics));
+  }
+  if (omissions.cuts > 0) warnings.push_back(fmt::format("{} cuts beyond 1000 were left out", omissions.cuts));
+  if (omissions.columns) {
+    warnings.push_back(fmt::format("only {} of the columns' names were kept", FileTable::kMaxColumns));
+  }
+  if (omissions.spans) warnings.push_back(fmt::format("only the first {} spans were kept", SpanTable::kMaxSpans));
+  if (omissions.inconsistent_chunks > 0) {
+    warnings.push_back(
+        fmt::format("the sections of {} chunks claim more than the chunk's duration and were not used; "
+                    "the writer of these records is at fault",
+                    omissions.inconsistent_chunks));
+  }
+  for (const std::string& file : figures.findings.attempts.files) {
+    if (file == kOtherName) {
+      warnings.push_back(fmt::format("files beyond {} are shown together as {}", InputTable::kMaxInputs, kOtherName));
+    }
+  }
+}
+
+void WarnOfPartialSums(const RunFigures& figures, std::vector<std::string>& warnings) {
+  const AttemptTotals& totals = figures.totals;
+  const auto warn = [&](const KnownSum& sum, const char* what) {
+    if (sum.count > 0 && sum.count < totals.ended) {
+      warnings.push_back(fmt::format("{} is known of {} of {} ended attempts; its sums are over these", what, sum.count,
+                                     totals.ended));
+    }
+  };
+  warn(totals.cpu_ns, "CPU time");
+  warn(totals.cpu_wait_ns, "the run delay");
+  if (totals.events.count > 0 && totals.events.count < totals.counts.num_chunks) {
+    warnings.push_back(fmt::format("events are known of {} of {} chunks; event rates are too low (use SetEvents)",
+                                   totals.events.count, totals.counts.num_chunks));
+  }
+}
+
+void WarnOfTimes(const RunFigures& figures, const Quality& quality, std::vector<std::string>& warnings) {
+  if (quality.clock_step_max_s.value_or(0) > kClockStepSeconds) {
+    warnings.push_back(
+        fmt::format("a wall clock stepped by {:.3f} s during the run; durations are right, times of "
+                    "different processes may not fit together",
+                    *quality.clock_step_max_s));
+  }
+  const Budget& budget = figures.budget;
+  if (budget.oversubscribed_core_seconds > kOversubscribedShare * budget.core_seconds) {
+    warnings.push_back(
+        fmt::format("{:.1f} core seconds were used beyond the cores that the workers have; set "
+                    "CREMA_THREADS to the cores each was given",
+                    budget.oversubscribed_core_seconds));
+  }
+  const AttemptTotals& totals = figures.totals;
+  const RunWindow& window = figures.bounds.window;
+  if (totals.first_start_ns.has_value() &&
+      (*totals.first_start_ns < window.start_ns || totals.last_stop_ns.value_or(0) > window.stop_ns)) {
+    warnings.push_back("some chunks lie outside the run's bounds; they count in sums and not in time averages");
+  }
+  if (totals.counts.num_open_attempts > 0) {
+    warnings.push_back(
+        fmt::format("{} attempts are still open; this is a state on the way", totals.counts.num_open_attempts));
+  }
+}
+
+}  // namespace
+
+Quality JudgeQuality(const RunFigures& figures, ReadingQuality reading) {
+  Quality quality;
+  const ProcessFindings& processes = figures.findings.processes;
+  const AttemptTotals& totals = figures.totals;
+  quality.records_dropped = processes.records_dropped;
+  quality.sections_dropped = figures.findings.omissions.section_paths;
+  quality.chunks_without_events = totals.counts.num_chunks - totals.events.count;
+  for (const ProcessRow& process : processes.processes) {
+    quality.processes_ended += process.state == ProcessState::kEnded;
+    quality.processes_running += process.state == ProcessState::kRunning;
+    quality.processes_lost += process.state == ProcessState::kLost;
+  }
+  if (processes.total_events.has_value() && processes.run_ids.size() <= 1) {
+    quality.event_coverage = Ratio(totals.events.In(1).value_or(0), static_cast<double>(*processes.total_events));
+  }
+  if (processes.clock_step_ns.has_value()) quality.clock_step_max_s = SecondsOf(*processes.clock_step_ns);
+  if (processes.sampling_gap_ns.has_value()) quality.sampling_gap_max_s = SecondsOf(*processes.sampling_gap_ns);
+  if (figures.tree.has_value()) {
+    if (figures.tree->samples > 1) {
+      quality.sampling_gap_max_s =
+          std::max(quality.sampling_gap_max_s.value_or(0), figures.tree->sampling_gap_max_seconds);
+    }
+    quality.tree_cpu_sampled = figures.tree->totals.tree_cpu_sampled;
+    quality.processes_left_running = figures.tree->totals.processes_left_running;
+  }
+  quality.reading = std::move(reading);
+  quality.warnings = quality.reading.warnings;
+  if (quality.records_dropped > 0) {
+    quality.warnings.push_back(
+        fmt::format("{} records could not be written by their processes (full disk, file size "
+                    "limit, or no memory)",
+                    quality.records_dropped));
+  }
+  WarnOfOmissions(figures, quality.warnings);
+  WarnOfPartialSums(figures, quality.warnings);
+  WarnOfTimes(figures, quality, quality.warnings);
+  return quality;
+}
+
+}  // namespace crema

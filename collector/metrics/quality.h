@@ -1,0 +1,43 @@
+// How far the measurement can be trusted (METRICS.md section 8).
+#ifndef CREMA_COLLECTOR_METRICS_QUALITY_H_
+#define CREMA_COLLECTOR_METRICS_QUALITY_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collector/metrics/run_figures.h"
+
+namespace crema {
+
+/// What reading the sources came to; kept apart from the figures, which know no files.
+struct ReadingQuality {
+  int64_t records_read = 0;
+  int64_t records_malformed = 0;
+  int64_t records_torn = 0;
+  int64_t records_unknown = 0;
+  std::vector<std::string> warnings;
+};
+
+struct Quality {
+  ReadingQuality reading;
+  int64_t records_dropped = 0;
+  int64_t sections_dropped = 0;
+  int64_t chunks_without_events = 0;  ///< results
+  int64_t processes_ended = 0;
+  int64_t processes_running = 0;
+  int64_t processes_lost = 0;
+  std::optional<double> event_coverage;
+  std::optional<double> clock_step_max_s;
+  std::optional<double> sampling_gap_max_s;
+  std::optional<int64_t> tree_cpu_sampled;
+  std::optional<int64_t> processes_left_running;
+  std::vector<std::string> warnings;  ///< one line each
+};
+
+Quality JudgeQuality(const RunFigures& figures, ReadingQuality reading);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_QUALITY_H_

@@ -1,0 +1,79 @@
+#include "collector/metrics/record_accumulator.h"
+
+namespace crema {
+
+void RecordAccumulator::Add(const LogRef& log, const ChunkFact& chunk) {
+  processes_.SawAlive(log, chunk.stop_ns);
+  if (chunk.lanes_peak.has_value()) processes_.SawLanes(log, *chunk.lanes_peak);
+  attempts_.Add(log, chunk);
+  sections_.Add(chunk);
+  memory_sections_.Add(chunk);
+  custom_metrics_.Add(chunk);
+  cuts_.Add(log, chunk);
+  files_.Add(chunk);
+}
+
+void RecordAccumulator::Add(const LogRef& log, const Record& record) {
+  switch (record.type) {
+    case RecordType::kProcess:
+      break;  // `AddProcess`
+    case RecordType::kBegin:
+      processes_.SawAlive(log, record.begin.time_ns);
+      attempts_.Add(log, record.begin);
+      break;
+    case RecordType::kChunk:
+      Add(log, record.chunk);
+      break;
+    case RecordType::kTask:
+      processes_.SawAlive(log, record.task.stop_ns);
+      processes_.SawTask(log);
+      ++tasks_;
+      break;
+    case RecordType::kSample:
+      processes_.Add(log, record.sample);
+      break;
+    case RecordType::kFile:
+      files_.Add(record.file);
+      break;
+    case RecordType::kSpan:
+      processes_.SawAlive(log, record.span.stop_ns);
+      spans_.Add(record.span);
+      break;
+    case RecordType::kEnd:
+      processes_.Add(log, record.end);
+      break;
+  }
+}
+
+void RecordAccumulator::Merge(const RecordAccumulator& other) {
+  const std::vector<uint32_t> logs = processes_.Merge(other.processes_);
+  attempts_.Merge(other.attempts_, logs);
+  sections_.Merge(other.sections_);
+  memory_sections_.Merge(other.memory_sections_);
+  custom_metrics_.Merge(other.custom_metrics_);
+  cuts_.Merge(other.cuts_, logs);
+  files_.Merge(other.files_);
+  spans_.Merge(other.spans_);
+  tasks_ += other.tasks_;
+}
+
+RecordFindings RecordAccumulator::Finalize() const {
+  RecordFindings findings;
+  Omissions& omissions = findings.omissions;
+  findings.processes = processes_.Finalize();
+  std::vector<AttemptKey> results;
+  findings.attempts = attempts_.Finalize(findings.processes, cuts_.empty() ? nullptr : &results);
+  findings.sections = sections_.Finalize();
+  omissions.section_paths = findings.sections.sections_dropped + findings.processes.dropped_paths;
+  omissions.inconsistent_chunks = findings.sections.inconsistent_chunks;
+  findings.memory_sections = memory_sections_.Finalize(&omissions.memory_paths);
+  findings.custom_metrics = custom_metrics_.Finalize(&omissions.metrics);
+  findings.cuts = cuts_.Finalize(results, &omissions.cuts);
+  findings.files = files_.Finalize();
+  omissions.columns = findings.files.columns_truncated;
+  findings.spans = spans_.Finalize(&omissions.spans);
+  findings.tasks = tasks_;
+  return findings;
+}
+
+}  // namespace crema

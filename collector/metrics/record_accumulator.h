@@ -1,0 +1,71 @@
+// All that records add up to: the accumulators of every family, fed by one stream of facts.
+#ifndef CREMA_COLLECTOR_METRICS_RECORD_ACCUMULATOR_H_
+#define CREMA_COLLECTOR_METRICS_RECORD_ACCUMULATOR_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "collector/metrics/attempt_table.h"
+#include "collector/metrics/custom_metric_table.h"
+#include "collector/metrics/cut_table.h"
+#include "collector/metrics/file_table.h"
+#include "collector/metrics/memory_section_table.h"
+#include "collector/metrics/process_table.h"
+#include "collector/metrics/section_table.h"
+#include "collector/metrics/span_table.h"
+#include "collector/records/facts.h"
+
+namespace crema {
+
+/// How many things found no room (METRICS.md rule 7), or were left out for another stated reason.
+struct Omissions {
+  int64_t section_paths = 0;
+  int64_t memory_paths = 0;
+  int64_t metrics = 0;
+  int64_t cuts = 0;
+  bool columns = false;
+  bool spans = false;
+  int64_t inconsistent_chunks = 0;  ///< sections that claim more than their chunk's duration
+};
+
+/// Everything that records say, in an order that depends on nothing but the records.
+struct RecordFindings {
+  ProcessFindings processes;
+  AttemptFindings attempts;
+  SectionFindings sections;
+  std::vector<MemorySectionRow> memory_sections;
+  std::vector<CustomMetricRow> custom_metrics;
+  std::vector<CutRow> cuts;
+  FileFindings files;
+  std::vector<SpanRow> spans;
+  int64_t tasks = 0;
+  Omissions omissions;
+};
+
+/// The monoid of records: any partition into accumulators, merged in any order, gives the same findings.
+class RecordAccumulator {
+ public:
+  /// Begins a log, or goes on with one: the facts that follow belong to its process.
+  LogRef AddProcess(const ProcessFact& fact, bool running) { return processes_.Add(fact, running); }
+  /// Adds a record of any type but `process`.
+  void Add(const LogRef& log, const Record& record);
+  void Merge(const RecordAccumulator& other);
+  RecordFindings Finalize() const;
+
+ private:
+  void Add(const LogRef& log, const ChunkFact& chunk);
+
+  ProcessTable processes_;
+  AttemptTable attempts_;
+  SectionTable sections_;
+  MemorySectionTable memory_sections_;
+  CustomMetricTable custom_metrics_;
+  CutTable cuts_;
+  FileTable files_;
+  SpanTable spans_;
+  int64_t tasks_ = 0;
+};
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_RECORD_ACCUMULATOR_H_

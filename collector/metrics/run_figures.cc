@@ -1,0 +1,165 @@
+#include "collector/metrics/run_figures.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "collector/metrics/catalog.h"
+#include "collector/metrics/chunk_distributions.h"
+#include "collector/metrics/lanes.h"
+#include "collector/metrics/rss_slope.h"
+#include "collector/metrics/run_metrics.h"
+#include "collector/metrics/worker_steps.h"
+
+namespace crema {
+namespace {
+
+constexpr std::string_view kNoName = "(none)";  // of a dataset or file that the chunk did not name
+
+// Under `crema run` processes do not sample themselves: the parent's samples stand in.
+void TakeSamplesOfTree(const TreeAccumulator& trees, const std::optional<TreeFigures>& tree,
+                       std::vector<ProcessRow>& processes) {
+  for (ProcessRow& process : processes) {
+    if (process.samples.empty()) process.samples = trees.SamplesOf(process.host, process.pid, process.start_ns);
+    if (!process.memory_limit_bytes.has_value() && tree.has_value()) {
+      process.memory_limit_bytes = tree->memory_limit_bytes;
+    }
+  }
+}
+
+void SetDistributions(RunFigures& figures) {
+  const AttemptFindings& attempts = figures.findings.attempts;
+  for (const ChunkDistribution& described : DescribeChunks(attempts.rows, attempts.helpers)) {
+    const Distribution& distribution = described.distribution;
+    const auto set = [&](const char* suffix, const std::optional<double>& value) {
+      if (value.has_value()) figures.metrics.Set(std::string(described.key) + suffix, *value);
+    };
+    set("_mean", distribution.mean);
+    set("_min", distribution.min);
+    set("_max", distribution.max);
+    set("_std", distribution.std);
+    set("_p50", distribution.p50);
+    set("_p90", distribution.p90);
+    set("_p95", distribution.p95);
+    set("_p99", distribution.p99);
+    if (described.unknown > 0) figures.missing_values.push_back({described.key, described.unknown});
+  }
+}
+
+std::vector<std::string> WithStandIns(std::vector<std::string> names) {
+  for (std::string& name : names) {
+    if (name.empty()) name = std::string(kNoName);
+  }
+  return names;
+}
+
+void BreakDownAttempts(RunFigures& figures) {
+  const AttemptFindings& attempts = figures.findings.attempts;
+  const std::vector<ProcessRow>& processes = figures.findings.processes.processes;
+  const auto by = [&](const auto& group_of, const std::vector<std::string>& names, const std::vector<ByteSums>& bytes) {
+    return BreakDown(attempts.rows, attempts.helpers, group_of, names, bytes);
+  };
+  // Where no chunk names its file there is nothing to break down.
+  const auto is_nameless = [](const std::vector<std::string>& names) { return names.size() == 1 && names[0].empty(); };
+  if (!is_nameless(attempts.datasets)) {
+    figures.by_dataset = by([&](const AttemptRow& attempt) { return attempts.dataset_of_input[attempt.input]; },
+                            WithStandIns(attempts.datasets), attempts.bytes_of_dataset);
+  }
+  if (!is_nameless(attempts.files)) {
+    figures.by_file = by([&](const AttemptRow& attempt) { return attempts.file_of_input[attempt.input]; },
+                         WithStandIns(attempts.files), attempts.bytes_of_file);
+  }
+  std::vector<std::string> workers;
+  std::map<std::string, uint32_t> host_index;
+  for (const ProcessRow& process : processes) {
+    workers.push_back(process.worker());
+    host_index.emplace(process.host, 0);
+  }
+  std::vector<std::string> hosts;
+  for (auto& [host, index] : host_index) {
+    index = static_cast<uint32_t>(hosts.size());
+    hosts.push_back(host);
+  }
+  std::vector<uint32_t> host_of_process;
+  std::vector<ByteSums> bytes_of_host(hosts.size());
+  for (size_t i = 0; i < processes.size(); ++i) {
+    host_of_process.push_back(host_index.at(processes[i].host));
+    bytes_of_host[host_of_process.back()].Add(attempts.bytes_of_process[i]);
+  }
+  figures.by_worker = by([](const AttemptRow& attempt) { return attempt.process; }, workers, attempts.bytes_of_process);
+  figures.by_host =
+      by([&](const AttemptRow& attempt) { return host_of_process[attempt.process]; }, hosts, bytes_of_host);
+  figures.by_thread =
+      by([](const AttemptRow& attempt) { return attempt.thread; }, attempts.threads, attempts.bytes_of_thread);
+}
+
+void SetAnalyses(RunFigures& figures) {
+  const AttemptFindings& attempts = figures.findings.attempts;
+  MetricSet& metrics = figures.metrics;
+  figures.stragglers = FindStragglers(attempts.rows, attempts.helpers, attempts.dataset_of_input);
+  if (figures.stragglers.straggler_chunks.has_value()) {
+    metrics.Set("straggler_chunks", *figures.stragglers.straggler_chunks);
+  }
+  if (figures.stragglers.oversized_chunks.has_value()) {
+    metrics.Set("oversized_chunks", *figures.stragglers.oversized_chunks);
+  }
+  if (const std::optional<RssSlope> slope = LargestRssSlope(attempts.rows)) {
+    metrics.Set("rss_slope", slope->slope);
+    metrics.Set("rss_slope_low", slope->low);
+    metrics.Set("rss_slope_high", slope->high);
+  }
+  if (const std::optional<double> imbalance = LoadImbalance(attempts.rows)) {
+    metrics.Set("load_imbalance", *imbalance);
+  }
+  const std::vector<int64_t> open = MaxOpenChunks(attempts.rows, figures.findings.processes.processes);
+  if (!attempts.rows.empty()) metrics.Set("max_open_chunks", *std::max_element(open.begin(), open.end()));
+}
+
+}  // namespace
+
+RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees, std::optional<int64_t> start_ns,
+                          std::optional<int64_t> stop_ns) {
+  RunFigures figures;
+  figures.findings = std::move(findings);
+  figures.tree = trees.Finalize();
+  std::vector<ProcessRow>& processes = figures.findings.processes.processes;
+  const AttemptFindings& attempts = figures.findings.attempts;
+  TakeSamplesOfTree(trees, figures.tree, processes);
+
+  figures.totals = SumAttempts(attempts.rows, attempts.helpers);
+  figures.bounds = FindBounds(figures.tree, figures.findings.processes, figures.totals, start_ns, stop_ns);
+  const RunWindow& window = figures.bounds.window;
+  const std::optional<double> wall_time =
+      figures.bounds.boundary.empty() ? std::nullopt : std::optional<double>(window.seconds());
+
+  figures.workers = FindWorkerLives(attempts.rows, processes, window);
+  const WorkerSteps steps =
+      figures.workers.empty() ? WorkerSteps() : MeasureWorkers(figures.workers, processes, window);
+  figures.timelines = DrawWorkerTimelines(figures.workers, attempts.rows, processes, window);
+  figures.budget = ComputeBudget(attempts.rows, processes, attempts.helpers, figures.workers, window);
+  figures.phases = FindPhases(figures.findings.spans);
+
+  MetricSet& metrics = figures.metrics;
+  SetAllNull(&metrics);
+  SetRunMetrics(figures.findings, figures.totals, wall_time, steps, &metrics);
+  SetWorkerMetrics(steps, &metrics);
+  if (const std::optional<double> cores = AllowedCores(processes)) {
+    metrics.Set("allocated_cores", *cores);
+    figures.allocated_cores_source = "affinity";
+  }
+  if (figures.tree.has_value() && figures.tree->allocated_cores.has_value()) {
+    figures.allocated_cores_source = figures.tree->allocated_cores_source;
+  }
+  SetTreeMetrics(figures.tree, wall_time, figures.totals.cpu_ns.Seconds(), &metrics);
+  SetDistributions(figures);
+  SetChunkMetrics(figures.findings, figures.totals, &metrics);
+  SetReadMetrics(figures.findings.custom_metrics, figures.totals, &metrics);
+  SetAnalyses(figures);
+  SetEfficiencyMetrics(processes, figures.totals, wall_time, steps, figures.budget, &metrics);
+  SetAliases(&metrics);
+
+  BreakDownAttempts(figures);
+  return figures;
+}
+
+}  // namespace crema

@@ -1,0 +1,203 @@
+// What the lines of a record log say, one plain struct for each type of line (DESIGN.md section 4).
+//
+// Names are views into the parser's memory: they hold until the next line is parsed. Times are Unix nanoseconds.
+// An empty optional is "not measured".
+#ifndef CREMA_COLLECTOR_RECORDS_FACTS_H_
+#define CREMA_COLLECTOR_RECORDS_FACTS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace crema {
+
+/// One path of sections in a chunk, or outside every chunk in a process.
+struct SectionFact {
+  std::string_view path;
+  bool helper = false;  ///< ran on a helper thread: stands apart from the owner's time
+  int64_t count = 0;
+  int64_t total_ns = 0;
+  int64_t self_ns = 0;
+  std::optional<int64_t> min_ns;
+  std::optional<int64_t> max_ns;
+  std::optional<int64_t> cpu_ns;
+  int64_t failed = 0;
+};
+
+struct MemorySectionFact {
+  std::string_view path;
+  int64_t count = 0;
+  int64_t delta_bytes = 0;  ///< sum over the calls; may be negative
+  std::optional<int64_t> min_bytes;
+  std::optional<int64_t> max_bytes;
+  std::optional<int64_t> rss_start_bytes;
+  std::optional<int64_t> rss_stop_bytes;
+  std::optional<int64_t> peak_bytes;
+};
+
+/// A user's metric in one chunk: the aggregate of its values there.
+struct MetricFact {
+  std::string_view name;
+  std::string_view unit;  ///< may be empty
+  int64_t count = 0;
+  std::optional<double> sum;  ///< empty: the values were not finite
+  std::optional<double> min;
+  std::optional<double> max;
+  int64_t invalid = 0;  ///< values that were not finite, beside the `count` good ones
+};
+
+struct CutFact {
+  std::string_view name;
+  int64_t events = 0;
+  std::optional<double> weights;
+};
+
+/// An activity on Dask's terms, recorded natively.
+struct ActivityFact {
+  std::string_view label;
+  std::string_view unit;
+  double value = 0;
+};
+
+/// The first line of a log.
+struct ProcessFact {
+  std::string_view run_id;  ///< empty: none was given
+  std::string_view host;
+  int64_t pid = 0;
+  std::optional<int64_t> parent_pid;
+  int64_t start_ns = 0;
+  std::optional<int64_t> recorder;  ///< tells the recorders of one process apart
+  std::string_view executable;
+  std::vector<std::string_view> arguments;
+  std::optional<double> cores;     ///< allowed by affinity and cgroup
+  std::optional<int64_t> threads;  ///< declared
+  std::optional<int64_t> memory_limit_bytes;
+  std::string_view sdk;
+  std::optional<int64_t> total_events;  ///< what the whole run will process (CREMA_TOTAL_EVENTS)
+};
+
+/// The data a chunk is about; with the run, its identity (METRICS.md rule 3).
+struct ChunkInput {
+  std::string_view dataset;
+  std::string_view file;
+  std::string_view tree;
+  std::optional<int64_t> entry_start;
+  std::optional<int64_t> entry_stop;
+  std::string_view pass;
+};
+
+struct BeginFact {
+  int64_t number = 0;  ///< `chunk`: unique in its log
+  int64_t time_ns = 0;
+  std::optional<uint64_t> thread;
+  std::optional<int64_t> tid;
+  ChunkInput input;
+};
+
+struct ChunkFact {
+  int64_t number = 0;  ///< `chunk`: unique in its log
+  int64_t start_ns = 0;
+  int64_t stop_ns = 0;
+  bool failed = false;
+  std::optional<int64_t> events;
+  std::optional<int64_t> bytes_read;
+  std::optional<int64_t> bytes_uncompressed;
+  std::optional<int64_t> cpu_ns;  ///< the owner thread's
+  std::optional<int64_t> helper_cpu_ns;
+  std::optional<int64_t> cpu_wait_ns;
+  std::optional<int64_t> helper_wait_ns;
+  std::optional<int64_t> helper_scope_ns;
+  std::optional<int64_t> helper_union_ns;
+  std::optional<int64_t> rss_start_bytes;
+  std::optional<int64_t> rss_stop_bytes;
+  std::optional<int64_t> rss_peak_bytes;
+  std::optional<int64_t> io_read_bytes;
+  std::optional<int64_t> open_chunks;
+  std::optional<int64_t> lanes_peak;
+  std::optional<uint64_t> thread;
+  std::optional<int64_t> tid;
+  ChunkInput input;
+  std::string_view span;
+  std::string_view error;
+  std::vector<std::string_view> columns;
+  std::vector<SectionFact> sections;
+  std::vector<MemorySectionFact> memory_sections;
+  std::vector<MetricFact> metrics;
+  std::vector<CutFact> cuts;
+  std::vector<ActivityFact> activities;
+  int64_t sections_dropped = 0;
+};
+
+/// A task of a distributed engine, as its plug-in saw it end inside the worker.
+struct TaskFact {
+  std::string_view key;
+  std::string_view prefix;
+  std::string_view group;
+  std::string_view span;
+  std::optional<uint64_t> thread;
+  int64_t start_ns = 0;
+  int64_t stop_ns = 0;
+  std::string_view outcome;
+  std::string_view worker;
+  std::string_view engine;
+};
+
+/// One reading of a process by its own sampler. `sections` are those outside chunks, summed since the process began.
+struct SampleFact {
+  int64_t time_ns = 0;
+  std::optional<int64_t> realtime_offset_ns;  ///< how far the wall clock stepped since the process began
+  std::optional<int64_t> rss_bytes;
+  std::optional<int64_t> cpu_ns;
+  std::optional<int64_t> threads;
+  std::optional<int64_t> open_chunks;
+  std::optional<int64_t> read_bytes;
+  std::optional<int64_t> write_bytes;
+  std::optional<int64_t> memory_limit_bytes;
+  std::vector<SectionFact> sections;
+};
+
+struct FileFact {
+  std::string_view file;
+  std::optional<int64_t> branches;
+  std::optional<int64_t> bytes;
+  std::optional<int64_t> compressed_bytes;
+};
+
+struct SpanFact {
+  std::string_view name;
+  std::string_view path;
+  int64_t start_ns = 0;
+  int64_t stop_ns = 0;
+};
+
+/// The last line of a process that could say goodbye.
+struct EndFact {
+  int64_t time_ns = 0;
+  std::optional<int64_t> realtime_offset_ns;
+  std::optional<int64_t> chunks;
+  std::optional<int64_t> failed;
+  std::optional<int64_t> open;
+  std::optional<int64_t> dropped;      ///< records that could not be written
+  std::optional<int64_t> overhead_ns;  ///< what the instrumentation cost
+  std::vector<SectionFact> sections;   ///< those outside chunks
+};
+
+enum class RecordType { kProcess, kBegin, kChunk, kTask, kSample, kFile, kSpan, kEnd };
+
+/// One parsed line: `type` names the member that holds it; the others hold nothing of use.
+struct Record {
+  RecordType type = RecordType::kProcess;
+  ProcessFact process;
+  BeginFact begin;
+  ChunkFact chunk;
+  TaskFact task;
+  SampleFact sample;
+  FileFact file;
+  SpanFact span;
+  EndFact end;
+};
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_RECORDS_FACTS_H_

@@ -1,0 +1,54 @@
+// Turns one line of a record log into a fact.
+#ifndef CREMA_COLLECTOR_RECORDS_RECORD_PARSER_H_
+#define CREMA_COLLECTOR_RECORDS_RECORD_PARSER_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "collector/records/facts.h"
+
+namespace crema {
+
+enum class ParseOutcome {
+  kRecord,       // `record()` holds it
+  kUnknownType,  // well formed, of a type that this version does not know: to be counted and ignored
+  kTorn,         // the beginning of a record whose rest was never written
+  kMalformed,    // not a record: `reason()` says why
+  kOtherSchema,  // a process line of another major schema: nothing in the log may be read
+};
+
+/// Parses lines in any field order; unknown fields are ignored, `null` is as good as absent, types are checked.
+/// Reuses its memory: a chunk line costs no allocation once lines as large were seen. Not thread-safe.
+class RecordParser {
+ public:
+  /// This many bytes after a line must be readable; what they hold does not matter.
+  static constexpr size_t kPadding = 64;
+
+  RecordParser();
+  ~RecordParser();
+  RecordParser(const RecordParser&) = delete;
+  RecordParser& operator=(const RecordParser&) = delete;
+
+  /// Parses one line without its newline. `line.data() + line.size()` is followed by `kPadding` readable bytes.
+  ParseOutcome Parse(std::string_view line);
+  /// As `Parse`, from text without padding (copies it).
+  ParseOutcome ParseCopy(std::string_view line);
+
+  /// The record of the last `kRecord`; its views hold until the next call.
+  const Record& record() const { return record_; }
+  /// What is wrong with the last line, as half a sentence; the schema's name after `kOtherSchema`.
+  const std::string& reason() const { return reason_; }
+
+ private:
+  struct Json;
+  std::unique_ptr<Json> json_;
+  std::string copy_;
+  Record record_;
+  std::string reason_;
+};
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_RECORDS_RECORD_PARSER_H_

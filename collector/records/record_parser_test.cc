@@ -1,0 +1,237 @@
+#include "collector/records/record_parser.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace crema {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr char kProcess[] =
+    R"({"type":"process","schema":"crema.records/1","schema_minor":0,"run_id":"r1","host":"node1","pid":42,)"
+    R"("parent_pid":1,"pid_namespace":4026531836,"start_ns":1000,"boot_id":"b","recorder":0,"executable":"/bin/a",)"
+    R"("arguments":["a","--token","***"],"cores":2.5,"threads":4,"memory_limit_bytes":null,"clock":"tsc","sdk":"c++",)"
+    R"("attributes":{"site":"x"}})";
+
+constexpr char kChunk[] =
+    R"({"type":"chunk","chunk":7,"start_ns":100,"stop_ns":300,"status":"ok","events":10,"bytes_read":5,)"
+    R"("bytes_uncompressed":9,"cpu_ns":150,"helper_cpu_ns":20,"cpu_wait_ns":3,"helper_wait_ns":1,"helper_scope_ns":25,)"
+    R"("helper_union_ns":24,"rss_start_bytes":4096,"rss_stop_bytes":8192,"rss_peak_bytes":null,"io_read_bytes":0,)"
+    R"("open_chunks":1,"lanes_peak":2,"thread":18446744073709551615,"tid":43,"dataset":"ttbar","file":"f.root",)"
+    R"("tree":"Events","entry_start":0,"entry_stop":10,"pass":"p","span":"s","error":null,"columns":["pt","eta"],)"
+    R"("sections":[{"path":"read","count":1,"total_ns":50,"self_ns":40,"min_ns":50,"max_ns":50},)"
+    R"({"path":"read/zip","helper":true,"count":2,"total_ns":10,"self_ns":10,"min_ns":4,"max_ns":6,"cpu_ns":9,)"
+    R"("failed":1}],"memory_sections":[{"path":"jets","count":1,"delta_bytes":-4096,"min_bytes":-4096,)"
+    R"("max_bytes":-4096,"rss_start_bytes":8192,"rss_stop_bytes":4096,"peak_bytes":8192}],)"
+    R"("metrics":[{"name":"jets","unit":"count","count":1,"sum":4,"min":4,"max":4}],)"
+    R"("cuts":[{"name":"all","events":10,"weights":9.5},{"name":"pt","events":3,"weights":null}],)"
+    R"("activities":[{"label":"gpu","unit":"seconds","value":0.5}],"sections_dropped":2,"attributes":{}})";
+
+TEST(RecordParser, ReadsEveryFieldOfAProcessLine) {
+  RecordParser parser;
+  ASSERT_EQ(parser.ParseCopy(kProcess), ParseOutcome::kRecord) << parser.reason();
+  ASSERT_EQ(parser.record().type, RecordType::kProcess);
+  const ProcessFact& process = parser.record().process;
+  EXPECT_EQ(process.run_id, "r1");
+  EXPECT_EQ(process.host, "node1");
+  EXPECT_EQ(process.pid, 42);
+  EXPECT_EQ(process.parent_pid, 1);
+  EXPECT_EQ(process.start_ns, 1000);
+  EXPECT_EQ(process.recorder, 0);
+  EXPECT_EQ(process.executable, "/bin/a");
+  EXPECT_THAT(process.arguments, ElementsAre("a", "--token", "***"));
+  EXPECT_EQ(process.cores, 2.5);
+  EXPECT_EQ(process.threads, 4);
+  EXPECT_EQ(process.memory_limit_bytes, std::nullopt);
+}
+
+TEST(RecordParser, ReadsEveryFieldOfAChunkLine) {
+  RecordParser parser;
+  ASSERT_EQ(parser.ParseCopy(kChunk), ParseOutcome::kRecord) << parser.reason();
+  ASSERT_EQ(parser.record().type, RecordType::kChunk);
+  const ChunkFact& chunk = parser.record().chunk;
+  EXPECT_EQ(chunk.number, 7);
+  EXPECT_EQ(chunk.start_ns, 100);
+  EXPECT_EQ(chunk.stop_ns, 300);
+  EXPECT_FALSE(chunk.failed);
+  EXPECT_EQ(chunk.events, 10);
+  EXPECT_EQ(chunk.bytes_read, 5);
+  EXPECT_EQ(chunk.bytes_uncompressed, 9);
+  EXPECT_EQ(chunk.cpu_ns, 150);
+  EXPECT_EQ(chunk.helper_cpu_ns, 20);
+  EXPECT_EQ(chunk.cpu_wait_ns, 3);
+  EXPECT_EQ(chunk.helper_wait_ns, 1);
+  EXPECT_EQ(chunk.helper_scope_ns, 25);
+  EXPECT_EQ(chunk.helper_union_ns, 24);
+  EXPECT_EQ(chunk.rss_start_bytes, 4096);
+  EXPECT_EQ(chunk.rss_stop_bytes, 8192);
+  EXPECT_EQ(chunk.rss_peak_bytes, std::nullopt);
+  EXPECT_EQ(chunk.io_read_bytes, 0);
+  EXPECT_EQ(chunk.open_chunks, 1);
+  EXPECT_EQ(chunk.lanes_peak, 2);
+  EXPECT_EQ(chunk.thread, 18446744073709551615u);
+  EXPECT_EQ(chunk.tid, 43);
+  EXPECT_EQ(chunk.input.dataset, "ttbar");
+  EXPECT_EQ(chunk.input.file, "f.root");
+  EXPECT_EQ(chunk.input.tree, "Events");
+  EXPECT_EQ(chunk.input.entry_start, 0);
+  EXPECT_EQ(chunk.input.entry_stop, 10);
+  EXPECT_EQ(chunk.input.pass, "p");
+  EXPECT_EQ(chunk.span, "s");
+  EXPECT_EQ(chunk.error, "");
+  EXPECT_THAT(chunk.columns, ElementsAre("pt", "eta"));
+  ASSERT_EQ(chunk.sections.size(), 2u);
+  EXPECT_EQ(chunk.sections[0].path, "read");
+  EXPECT_FALSE(chunk.sections[0].helper);
+  EXPECT_EQ(chunk.sections[0].self_ns, 40);
+  EXPECT_EQ(chunk.sections[0].cpu_ns, std::nullopt);
+  EXPECT_TRUE(chunk.sections[1].helper);
+  EXPECT_EQ(chunk.sections[1].cpu_ns, 9);
+  EXPECT_EQ(chunk.sections[1].failed, 1);
+  ASSERT_EQ(chunk.memory_sections.size(), 1u);
+  EXPECT_EQ(chunk.memory_sections[0].delta_bytes, -4096);
+  ASSERT_EQ(chunk.metrics.size(), 1u);
+  EXPECT_EQ(chunk.metrics[0].sum, 4.0);
+  ASSERT_EQ(chunk.cuts.size(), 2u);
+  EXPECT_EQ(chunk.cuts[0].weights, 9.5);
+  EXPECT_EQ(chunk.cuts[1].weights, std::nullopt);
+  ASSERT_EQ(chunk.activities.size(), 1u);
+  EXPECT_EQ(chunk.activities[0].value, 0.5);
+  EXPECT_EQ(chunk.sections_dropped, 2);
+}
+
+TEST(RecordParser, ReadsTheOtherTypes) {
+  RecordParser parser;
+  ASSERT_EQ(parser.ParseCopy(R"({"type":"begin","chunk":1,"time_ns":5,"thread":9,"tid":4,"dataset":"d","file":null,)"
+                             R"("entry_start":-3,"attributes":{"a":[1,{"b":2}]}})"),
+            ParseOutcome::kRecord);
+  EXPECT_EQ(parser.record().begin.time_ns, 5);
+  EXPECT_EQ(parser.record().begin.input.dataset, "d");
+  EXPECT_EQ(parser.record().begin.input.file, "");
+  EXPECT_EQ(parser.record().begin.input.entry_start, -3);
+  ASSERT_EQ(
+      parser.ParseCopy(R"({"type":"task","key":"k","prefix":"process","start_ns":1,"stop_ns":2,"engine":"dask"})"),
+      ParseOutcome::kRecord);
+  EXPECT_EQ(parser.record().task.engine, "dask");
+  ASSERT_EQ(parser.ParseCopy(R"({"type":"sample","time_ns":8,"realtime_offset_ns":-2,"rss_bytes":3,)"
+                             R"("sections":[{"path":"setup","count":1,"total_ns":2,"self_ns":2}]})"),
+            ParseOutcome::kRecord);
+  EXPECT_EQ(parser.record().sample.realtime_offset_ns, -2);
+  ASSERT_EQ(parser.record().sample.sections.size(), 1u);
+  ASSERT_EQ(parser.ParseCopy(R"({"type":"file","file":"f","branches":100,"bytes":5000})"), ParseOutcome::kRecord);
+  EXPECT_EQ(parser.record().file.branches, 100);
+  ASSERT_EQ(parser.ParseCopy(R"({"type":"span","name":"process","path":"a/process","start_ns":1,"stop_ns":9})"),
+            ParseOutcome::kRecord);
+  EXPECT_EQ(parser.record().span.path, "a/process");
+  ASSERT_EQ(parser.ParseCopy(R"({"type":"end","time_ns":9,"chunks":3,"dropped":1,"overhead_ns":77})"),
+            ParseOutcome::kRecord);
+  EXPECT_EQ(parser.record().end.overhead_ns, 77);
+}
+
+TEST(RecordParser, TakesFieldsInAnyOrderAndIgnoresUnknownOnes) {
+  RecordParser parser;
+  ASSERT_EQ(parser.ParseCopy(R"( { "future" : [1,{"x":null}], "status":"failed", "stop_ns":20, "dataset":"d",)"
+                             R"("chunk":1, "type":"chunk", "start_ns":10, "cuts":[{"events":2,"name":"a","n":1}] } )"),
+            ParseOutcome::kRecord)
+      << parser.reason();
+  EXPECT_TRUE(parser.record().chunk.failed);
+  EXPECT_EQ(parser.record().chunk.start_ns, 10);
+  EXPECT_EQ(parser.record().chunk.input.dataset, "d");
+  EXPECT_EQ(parser.record().chunk.cuts[0].events, 2);
+}
+
+TEST(RecordParser, ForgetsThePreviousLine) {
+  RecordParser parser;
+  ASSERT_EQ(parser.ParseCopy(kChunk), ParseOutcome::kRecord);
+  ASSERT_EQ(parser.ParseCopy(R"({"type":"chunk","chunk":8,"start_ns":1,"stop_ns":2,"status":"ok"})"),
+            ParseOutcome::kRecord);
+  const ChunkFact& chunk = parser.record().chunk;
+  EXPECT_EQ(chunk.events, std::nullopt);
+  EXPECT_EQ(chunk.input.dataset, "");
+  EXPECT_TRUE(chunk.sections.empty());
+  EXPECT_TRUE(chunk.cuts.empty());
+  EXPECT_EQ(chunk.sections_dropped, 0);
+}
+
+TEST(RecordParser, UndoesEscapesInNames) {
+  RecordParser parser;
+  ASSERT_EQ(parser.ParseCopy(R"({"type":"file","file":"a\"b\\c\u00e9\n"})"), ParseOutcome::kRecord);
+  EXPECT_EQ(parser.record().file.file, "a\"b\\c\u00e9\n");
+}
+
+TEST(RecordParser, RefusesAnotherMajorSchemaAndTakesAnyMinor) {
+  RecordParser parser;
+  EXPECT_EQ(parser.ParseCopy(R"({"type":"process","schema":"crema.records/2","host":7})"), ParseOutcome::kOtherSchema);
+  EXPECT_EQ(parser.reason(), "crema.records/2");
+  EXPECT_EQ(parser.ParseCopy(
+                R"({"type":"process","schema":"crema.records/1","schema_minor":9,"host":"h","pid":1,"start_ns":2})"),
+            ParseOutcome::kRecord);
+}
+
+TEST(RecordParser, TellsAnUnknownTypeFromAMalformedLine) {
+  RecordParser parser;
+  EXPECT_EQ(parser.ParseCopy(R"({"type":"hologram","chunk":"x"})"), ParseOutcome::kUnknownType);
+  EXPECT_EQ(parser.ParseCopy(R"({"chunk":1})"), ParseOutcome::kMalformed);
+}
+
+TEST(RecordParser, CallsAnyBeginningOfALineTornUntilItIsWhole) {
+  RecordParser parser;
+  const std::string line = kChunk;
+  for (size_t length = 1; length < line.size(); ++length) {
+    ASSERT_EQ(parser.ParseCopy(line.substr(0, length)), ParseOutcome::kTorn) << length;
+  }
+  EXPECT_EQ(parser.ParseCopy(line), ParseOutcome::kRecord);
+}
+
+struct BadLine {
+  const char* line;
+  const char* reason;
+};
+
+class RecordParserRefuses : public ::testing::TestWithParam<BadLine> {};
+
+TEST_P(RecordParserRefuses, TheLineAndSaysWhy) {
+  RecordParser parser;
+  EXPECT_EQ(parser.ParseCopy(GetParam().line), ParseOutcome::kMalformed);
+  EXPECT_THAT(parser.reason(), HasSubstr(GetParam().reason));
+  EXPECT_EQ(parser.ParseCopy(kChunk), ParseOutcome::kRecord) << "a bad line spoils no other";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Lines, RecordParserRefuses,
+    ::testing::Values(
+        BadLine{"", "not a JSON object"}, BadLine{"hello", "not a JSON object"}, BadLine{"[1]", "not a JSON object"},
+        BadLine{"42", "not a JSON object"}, BadLine{"{\"type\":\"file\",\"file\":\"\xff\"}", "UTF-8"},
+        BadLine{R"({"type":"chunk","chunk":1,"start_ns":2,"stop_ns":1,"status":"ok"})", "`stop_ns` is before"},
+        BadLine{R"({"type":"chunk","chunk":1,"start_ns":2,"status":"ok"})", "`stop_ns` is missing"},
+        BadLine{R"({"type":"chunk","chunk":1,"start_ns":2,"stop_ns":null,"status":"ok"})", "`stop_ns` is missing"},
+        BadLine{R"({"type":"chunk","chunk":1,"start_ns":1,"stop_ns":2,"status":"maybe"})", "`status`"},
+        BadLine{R"({"type":"chunk","chunk":1,"start_ns":1,"stop_ns":2,"status":"ok","events":-1})",
+                "`events` is negative"},
+        BadLine{R"({"type":"chunk","chunk":1,"start_ns":1,"stop_ns":2,"status":"ok","cpu_ns":-5})",
+                "`cpu_ns` is negative"},
+        BadLine{R"({"type":"chunk","chunk":1,"start_ns":1,"stop_ns":2,"status":"ok","events":"9"})",
+                "`events` is not an integer"},
+        BadLine{R"({"type":"chunk","chunk":1,"start_ns":1,"stop_ns":2,"status":"ok","events":1.5})",
+                "`events` is not an integer"},
+        BadLine{R"({"type":"chunk","chunk":1,"start_ns":1,"stop_ns":2,"status":"ok","events":9223372036854775808})",
+                "`events` is not an integer"},
+        BadLine{R"({"type":"chunk","chunk":1,"start_ns":1,"stop_ns":99999999999999999999,"status":"ok"})",
+                "`stop_ns` is not an integer of 64 bits"},
+        BadLine{R"({"type":"chunk","chunk":1,"start_ns":1,"stop_ns":2,"status":"ok","dataset":5})",
+                "`dataset` is not a string"},
+        BadLine{R"({"type":"chunk","chunk":1,"start_ns":1,"stop_ns":2,"status":"ok","sections":{"path":"a"}})",
+                "`sections` is not a list"},
+        BadLine{R"({"type":"chunk","chunk":1,"start_ns":1,"stop_ns":2,"status":"ok","sections":[{"path":"a"}]})",
+                "`sections` holds a row"},
+        BadLine{R"({"type":"begin","chunk":1,"time_ns":1}{"type":"begin","chunk":2,"time_ns":1})",
+                "more than one JSON object"},
+        BadLine{R"({"type":"process","schema":1,"host":"h","pid":1,"start_ns":2})", "schema"},
+        BadLine{R"({"type":"end","time_ns":tru})", "`time_ns`"}));
+
+}  // namespace
+}  // namespace crema

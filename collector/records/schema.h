@@ -1,0 +1,22 @@
+// The names of the record log `crema.records/1` (DESIGN.md section 4, docs/record_log.md).
+#ifndef CREMA_COLLECTOR_RECORDS_SCHEMA_H_
+#define CREMA_COLLECTOR_RECORDS_SCHEMA_H_
+
+#include <cstddef>
+#include <string_view>
+
+namespace crema {
+
+/// A log's `schema`: this name, a slash and the major number. Minor versions only add fields and types.
+inline constexpr std::string_view kRecordSchema = "crema.records/1";
+
+/// What a record log's name ends with, and what the process-tree log of `crema run` ends with.
+inline constexpr std::string_view kRecordLogSuffix = ".jsonl";
+inline constexpr std::string_view kTreeLogSuffix = ".tree.ndjson";
+
+/// The longest line that a writer may write, its newline included; a longer one is malformed.
+inline constexpr size_t kMaxLineBytes = size_t{1} << 20;
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_RECORDS_SCHEMA_H_

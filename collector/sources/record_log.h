@@ -1,0 +1,66 @@
+// Record logs `crema.records/1` (DESIGN.md section 4) as a source: finds them in directories and reads their facts.
+#ifndef CREMA_COLLECTOR_SOURCES_RECORD_LOG_H_
+#define CREMA_COLLECTOR_SOURCES_RECORD_LOG_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "collector/records/facts.h"
+
+namespace crema {
+
+/// One `*.jsonl` file: the log of one recorder in one process.
+struct RecordLog {
+  std::string path;
+  int64_t bytes = 0;
+  std::string run_id;  ///< empty: none
+  std::string host;
+  int64_t pid = 0;
+  int64_t start_ns = 0;
+  int64_t recorder = 0;
+  /// False: the first line is no process record, so the above is what the file's name says.
+  bool has_process_line = false;
+};
+
+struct RecordLogs {
+  std::vector<RecordLog> logs;           ///< by path
+  std::vector<std::string> tree_logs;    ///< paths of `*.tree.ndjson`, which `crema run` writes, sorted
+  std::vector<std::string> directories;  ///< those that held logs
+  std::vector<std::string> warnings;
+};
+
+/// Finds the logs of one run. A source is a directory of logs, a directory with a folder `records` (a measurement), or
+/// one log. `run` is a run's id, `all`, or empty for the only one there is. A log that is there twice (linked, or a
+/// copy that was made while it grew) is taken once. Logs of another major schema are left out with a warning.
+/// Errors: a source that does not exist or holds no readable log; several runs where none was chosen: they are listed.
+absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& sources, const std::string& run);
+
+/// What reading logs came to. Adding readings up in the order of the logs gives the same result for any split.
+struct LogReading {
+  int64_t records_read = 0;
+  int64_t records_malformed = 0;
+  int64_t records_torn = 0;
+  int64_t records_unknown = 0;
+  std::vector<std::string> warnings;  ///< `file:line: what; what was done`, the first `kMaxWarnings`
+  int64_t more_warnings = 0;          ///< those beyond
+
+  static constexpr size_t kMaxWarnings = 20;
+  void Warn(std::string warning);
+  void Add(const LogReading& other);
+};
+
+/// Whether a process holds the log open for writing (`flock`); it still may write more.
+bool IsHeldByItsProcess(const std::string& path);
+
+/// Reads one log to its present end and hands every record to `on_record`, a process record first (made from the file's
+/// name where the log has none). `running` is what `IsHeldByItsProcess` said before: then the unfinished last line is
+/// waited for, not counted.
+LogReading ReadRecordLog(const RecordLog& log, bool running, const std::function<void(const Record&)>& on_record);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_SOURCES_RECORD_LOG_H_

@@ -1,0 +1,237 @@
+// Finding logs: which files, whose, of which run.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include "collector/records/record_parser.h"
+#include "collector/records/schema.h"
+#include "collector/sources/record_log.h"
+#include "collector/sources/record_log_lines.h"
+
+namespace crema {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool EndsWith(std::string_view text, std::string_view suffix) {
+  return text.size() >= suffix.size() && text.substr(text.size() - suffix.size()) == suffix;
+}
+
+// Cuts the number off the end of `<text>-<number>`.
+bool CutNumber(std::string_view& text, int64_t& number) {
+  const size_t dash = text.rfind('-');
+  if (dash == std::string_view::npos) return false;
+  const std::string_view digits = text.substr(dash + 1);
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc() || end != digits.data() + digits.size() || number < 0) return false;
+  text = text.substr(0, dash);
+  return true;
+}
+
+// `<host>-<pid>-<start_ns>-<recorder>.jsonl`; any other name is taken for a host's, which keeps such logs apart.
+void FillFromName(const std::string& path, RecordLog& log) {
+  const std::string stem = fs::path(path).stem().string();
+  std::string_view rest = stem;
+  if (CutNumber(rest, log.recorder) && CutNumber(rest, log.start_ns) && CutNumber(rest, log.pid)) {
+    log.host = std::string(rest);
+    return;
+  }
+  log.host = stem;
+  log.pid = log.start_ns = log.recorder = 0;
+}
+
+// Reads the log's first line. False: nothing in the log may be read (said in `warnings`), or it is empty.
+bool ReadHead(RecordLog& log, std::vector<std::string>& warnings) {
+  const int fd = open(log.path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    warnings.push_back(fmt::format("{}: cannot be opened ({}); it was left out", log.path, strerror(errno)));
+    return false;
+  }
+  bool usable = false;
+  RecordParser parser;
+  const absl::Status status = ForEachLine(fd, [&](const LogLine& line) {
+    const ParseOutcome outcome = line.too_long ? ParseOutcome::kMalformed : parser.Parse(line.text);
+    if (outcome == ParseOutcome::kOtherSchema) {
+      warnings.push_back(
+          fmt::format("{}:{}: schema {} where {} is readable; the log was left out: read it with the "
+                      "crema that wrote it",
+                      log.path, line.number, parser.reason(), kRecordSchema));
+      return false;
+    }
+    usable = true;
+    if (outcome == ParseOutcome::kRecord && parser.record().type == RecordType::kProcess) {
+      const ProcessFact& process = parser.record().process;
+      log.run_id = std::string(process.run_id);
+      log.host = std::string(process.host);
+      log.pid = process.pid;
+      log.start_ns = process.start_ns;
+      log.recorder = process.recorder.value_or(0);
+      log.has_process_line = true;
+      return false;
+    }
+    warnings.push_back(
+        fmt::format("{}:{}: the first line is no process record; host and pid were taken from the "
+                    "file's name",
+                    log.path, line.number));
+    FillFromName(log.path, log);
+    return false;
+  });
+  close(fd);
+  if (!status.ok()) {
+    warnings.push_back(fmt::format("{}: {}; it was left out", log.path, std::string(status.message())));
+    return false;
+  }
+  return usable;
+}
+
+struct Paths {
+  std::set<std::string> logs;
+  std::set<std::string> tree_logs;
+};
+
+absl::Status AddDirectory(const fs::path& directory, Paths& paths, bool& found) {
+  std::error_code error;
+  fs::directory_iterator entries(directory, error);
+  if (error) return absl::UnavailableError(fmt::format("{}: {}", directory.string(), error.message()));
+  for (; entries != fs::directory_iterator(); entries.increment(error)) {
+    if (error) return absl::UnavailableError(fmt::format("{}: {}", directory.string(), error.message()));
+    const std::string path = entries->path().lexically_normal().string();
+    std::error_code ignored;
+    if (!entries->is_regular_file(ignored)) continue;
+    if (EndsWith(path, kTreeLogSuffix)) {
+      paths.tree_logs.insert(path);
+      found = true;
+    } else if (EndsWith(path, kRecordLogSuffix)) {
+      paths.logs.insert(path);
+      found = true;
+    }
+  }
+  return absl::OkStatus();
+}
+
+// A copy of a log that was made while it grew is a beginning of it: the larger one says everything.
+void TakeEachLogOnce(std::vector<RecordLog>& logs, std::vector<std::string>& warnings) {
+  using Identity = std::tuple<std::string, std::string, int64_t, int64_t, int64_t>;
+  std::map<Identity, size_t> kept;
+  std::vector<RecordLog> once;
+  for (RecordLog& log : logs) {
+    if (!log.has_process_line) {
+      once.push_back(std::move(log));
+      continue;
+    }
+    const auto [entry, is_new] =
+        kept.try_emplace(Identity(log.run_id, log.host, log.pid, log.start_ns, log.recorder), once.size());
+    if (is_new) {
+      once.push_back(std::move(log));
+      continue;
+    }
+    RecordLog& other = once[entry->second];
+    std::error_code ignored;
+    if (!fs::equivalent(log.path, other.path, ignored)) {
+      const bool larger = log.bytes > other.bytes;
+      warnings.push_back(fmt::format("{} and {} are logs of the same process; only the larger, {}, was read",
+                                     other.path, log.path, larger ? log.path : other.path));
+      if (larger) other = std::move(log);
+    }
+  }
+  logs = std::move(once);
+}
+
+std::string Join(const std::vector<std::string>& texts) { return fmt::format("{}", fmt::join(texts, ", ")); }
+
+absl::Status ChooseRun(const std::vector<std::string>& sources, const std::string& run, RecordLogs& found) {
+  std::map<std::string, int64_t> logs_of_run;
+  for (const RecordLog& log : found.logs) {
+    if (log.has_process_line) ++logs_of_run[log.run_id];
+  }
+  std::vector<std::string> runs;
+  for (const auto& [id, count] : logs_of_run) {
+    runs.push_back(fmt::format("{} ({} {})", id.empty() ? "(no id)" : id, count, count == 1 ? "log" : "logs"));
+  }
+  if (run == "all") return absl::OkStatus();
+  if (run.empty() && logs_of_run.size() > 1) {
+    return absl::FailedPreconditionError(
+        fmt::format("{} holds records of {} runs: {}; choose one with --run ID, or "
+                    "take them together with --run all",
+                    Join(sources), runs.size(), Join(runs)));
+  }
+  if (!run.empty() && logs_of_run.count(run) == 0) {
+    return absl::NotFoundError(
+        fmt::format("{} holds no records of the run {}; it holds {}", Join(sources), run, Join(runs)));
+  }
+  if (logs_of_run.empty()) return absl::OkStatus();
+  const std::string chosen = run.empty() ? logs_of_run.begin()->first : run;
+  std::vector<RecordLog> logs;
+  for (RecordLog& log : found.logs) {
+    if (!log.has_process_line) {
+      if (logs_of_run.size() > 1) {
+        found.warnings.push_back(fmt::format("{}: whose run it is cannot be told; it was left out", log.path));
+        continue;
+      }
+      log.run_id = chosen;
+    }
+    if (log.run_id == chosen) logs.push_back(std::move(log));
+  }
+  found.logs = std::move(logs);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& sources, const std::string& run) {
+  RecordLogs result;
+  Paths paths;
+  for (const std::string& source : sources) {
+    std::error_code error;
+    const fs::file_status status = fs::status(source, error);
+    if (!fs::exists(status)) return absl::NotFoundError(fmt::format("{}: no such directory", source));
+    bool found = false;
+    if (fs::is_directory(status)) {
+      if (absl::Status added = AddDirectory(source, paths, found); !added.ok()) return added;
+      const fs::path records = fs::path(source) / "records";
+      if (fs::is_directory(records, error)) {
+        if (absl::Status added = AddDirectory(records, paths, found); !added.ok()) return added;
+      }
+    } else {
+      (EndsWith(source, kTreeLogSuffix) ? paths.tree_logs : paths.logs).insert(fs::path(source).lexically_normal());
+      found = true;
+    }
+    if (!found && fs::exists(fs::path(source) / "measurement.json", error)) {
+      return absl::FailedPreconditionError(
+          fmt::format("{}: a measurement without its records; collect it again without --no-records", source));
+    }
+    if (!found) {
+      return absl::NotFoundError(
+          fmt::format("{}: holds no record log (*{}); was the program run with CREMA_DIR set, or under `crema run`?",
+                      source, kRecordLogSuffix));
+    }
+    result.directories.push_back(source);
+  }
+  for (const std::string& path : paths.logs) {
+    RecordLog log;
+    log.path = path;
+    std::error_code error;
+    log.bytes = static_cast<int64_t>(fs::file_size(path, error));
+    if (ReadHead(log, result.warnings)) result.logs.push_back(std::move(log));
+  }
+  result.tree_logs.assign(paths.tree_logs.begin(), paths.tree_logs.end());
+  TakeEachLogOnce(result.logs, result.warnings);
+  if (absl::Status chosen = ChooseRun(sources, run, result); !chosen.ok()) return chosen;
+  if (result.logs.empty() && result.tree_logs.empty()) {
+    return absl::FailedPreconditionError(
+        fmt::format("{}: no readable record log{}", Join(sources),
+                    result.warnings.empty() ? " (all are empty)" : "; " + result.warnings.front()));
+  }
+  return result;
+}
+
+}  // namespace crema

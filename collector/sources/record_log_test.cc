@@ -1,0 +1,221 @@
+#include "collector/sources/record_log.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "collector/records/schema.h"
+
+namespace crema {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+namespace fs = std::filesystem;
+
+std::string ProcessLine(const std::string& run, int pid) {
+  return R"({"type":"process","schema":"crema.records/1","run_id":")" + run + R"(","host":"node","pid":)" +
+         std::to_string(pid) + R"(,"start_ns":100,"recorder":0})" + "\n";
+}
+std::string FileLine(const std::string& file) { return R"({"type":"file","file":")" + file + "\"}\n"; }
+
+class RecordLogTest : public ::testing::Test {
+ protected:
+  RecordLogTest() {
+    const std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    directory_ = fs::path(::testing::TempDir()) / ("record_log_" + name);
+    fs::remove_all(directory_);
+    fs::create_directories(directory_);
+  }
+  ~RecordLogTest() override { fs::remove_all(directory_); }
+
+  std::string Write(const std::string& name, const std::string& text) {
+    const fs::path path = directory_ / name;
+    fs::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::binary) << text;
+    return path.string();
+  }
+  absl::StatusOr<RecordLogs> Find(const std::string& run = "") { return FindRecordLogs({directory_.string()}, run); }
+
+  // The file facts of a log, which are the simplest records.
+  static LogReading Read(const RecordLog& log, std::vector<std::string>* files, bool running = false) {
+    return ReadRecordLog(log, running, [&](const Record& record) {
+      if (record.type == RecordType::kFile) files->emplace_back(record.file.file);
+    });
+  }
+  LogReading ReadOnly(const std::string& text, std::vector<std::string>* files, bool running = false) {
+    Write("a.jsonl", text);
+    const auto logs = Find();
+    EXPECT_TRUE(logs.ok()) << logs.status();
+    return Read(logs->logs.at(0), files, running);
+  }
+
+  fs::path directory_;
+};
+
+TEST_F(RecordLogTest, ReadsEveryRecordOfALog) {
+  std::vector<std::string> files;
+  const LogReading reading = ReadOnly(ProcessLine("r", 1) + FileLine("f") + FileLine("g"), &files);
+  EXPECT_THAT(files, ElementsAre("f", "g"));
+  EXPECT_EQ(reading.records_read, 3);
+  EXPECT_THAT(reading.warnings, IsEmpty());
+}
+
+TEST_F(RecordLogTest, NamesAndCountsWhatCannotBeReadAndUsesTheRest) {
+  std::vector<std::string> files;
+  const LogReading reading =
+      ReadOnly(ProcessLine("r", 1) + FileLine("f") + "garbage\n" + "{\"type\":\"file\",\"fi\n" + "\n" + FileLine("g") +
+                   "{\"type\":\"hologram\"}\n" + "{\"type\":\"file\",\"file\":7}\n" + FileLine("h"),
+               &files);
+  EXPECT_THAT(files, ElementsAre("f", "g", "h"));
+  EXPECT_EQ(reading.records_read, 4);
+  EXPECT_EQ(reading.records_malformed, 2);
+  EXPECT_EQ(reading.records_torn, 1);
+  EXPECT_EQ(reading.records_unknown, 1);
+  ASSERT_THAT(reading.warnings, SizeIs(3));
+  EXPECT_THAT(reading.warnings[0], HasSubstr("a.jsonl:3: not a JSON object"));
+  EXPECT_THAT(reading.warnings[1], HasSubstr("a.jsonl:4: the rest of this record was never written"));
+  EXPECT_THAT(reading.warnings[2], HasSubstr("a.jsonl:8: `file` is not a string"));
+}
+
+TEST_F(RecordLogTest, TakesALastLineWithoutNewlineWhenItIsWhole) {
+  std::vector<std::string> files;
+  const LogReading reading = ReadOnly(ProcessLine("r", 1) + R"({"type":"file","file":"f"})", &files);
+  EXPECT_THAT(files, ElementsAre("f"));
+  EXPECT_EQ(reading.records_torn, 0);
+}
+
+TEST_F(RecordLogTest, WaitsForTheUnfinishedLastLineOfARunningProcess) {
+  const std::string text = ProcessLine("r", 1) + R"({"type":"file","fi)";
+  std::vector<std::string> files;
+  EXPECT_EQ(ReadOnly(text, &files, /*running=*/true).records_torn, 0);
+  EXPECT_EQ(ReadOnly(text, &files, /*running=*/false).records_torn, 1);
+  EXPECT_THAT(files, IsEmpty());
+}
+
+TEST_F(RecordLogTest, ReadsLinesOnEitherSideOfEveryBlockBorder) {
+  std::string text = ProcessLine("r", 1);
+  std::vector<std::string> expected;
+  for (int i = 0; text.size() < (5u << 20); ++i) {
+    expected.push_back("file" + std::to_string(i) + std::string(static_cast<size_t>(i * 37 % 4001), 'x'));
+    text += FileLine(expected.back());
+  }
+  std::vector<std::string> files;
+  const LogReading reading = ReadOnly(text, &files);
+  EXPECT_EQ(files, expected);
+  EXPECT_THAT(reading.warnings, IsEmpty());
+}
+
+TEST_F(RecordLogTest, CountsALineThatIsTooLongOnceAndReadsOn) {
+  const std::string longest(kMaxLineBytes - FileLine("").size(), 'a');
+  std::vector<std::string> files;
+  const LogReading reading =
+      ReadOnly(ProcessLine("r", 1) + FileLine(longest) + FileLine(std::string(3 << 20, 'b')) + FileLine("end"), &files);
+  EXPECT_THAT(files, ElementsAre(longest, "end"));
+  EXPECT_EQ(reading.records_malformed, 1);
+  ASSERT_THAT(reading.warnings, SizeIs(1));
+  EXPECT_THAT(reading.warnings[0], HasSubstr("a.jsonl:3: longer than"));
+}
+
+TEST_F(RecordLogTest, CapsItsWarningsAndCountsTheOthers) {
+  std::string text = ProcessLine("r", 1);
+  for (int i = 0; i < 30; ++i) text += "garbage\n";
+  std::vector<std::string> files;
+  const LogReading reading = ReadOnly(text, &files);
+  EXPECT_THAT(reading.warnings, SizeIs(20));
+  EXPECT_EQ(reading.more_warnings, 10);
+}
+
+TEST_F(RecordLogTest, KnowsAProcessByTheLockOnItsLogAndLeavesTheLockAlone) {
+  const std::string path = Write("a.jsonl", ProcessLine("r", 1));
+  EXPECT_FALSE(IsHeldByItsProcess(path));
+  const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  ASSERT_EQ(flock(fd, LOCK_EX | LOCK_NB), 0) << "the look before has left a lock behind";
+  EXPECT_TRUE(IsHeldByItsProcess(path));
+  close(fd);
+  EXPECT_FALSE(IsHeldByItsProcess(path));
+}
+
+TEST_F(RecordLogTest, TakesHostAndPidFromTheNameWhereTheProcessLineIsLost) {
+  Write("my-node-77-123456-2.jsonl", FileLine("f"));
+  const auto logs = Find();
+  ASSERT_TRUE(logs.ok()) << logs.status();
+  EXPECT_THAT(logs->warnings, ElementsAre(HasSubstr("the first line is no process record")));
+  std::vector<std::string> hosts;
+  ReadRecordLog(logs->logs[0], false, [&](const Record& record) {
+    if (record.type == RecordType::kProcess) {
+      hosts.emplace_back(record.process.host);
+      EXPECT_EQ(record.process.pid, 77);
+      EXPECT_EQ(record.process.start_ns, 123456);
+      EXPECT_EQ(record.process.recorder, 2);
+    }
+  });
+  EXPECT_THAT(hosts, ElementsAre("my-node"));
+}
+
+TEST_F(RecordLogTest, FindsLogsInAMeasurementAndTreeLogsBesideThem) {
+  Write("measurement.json", "{}");
+  Write("records/a.jsonl", ProcessLine("r", 1));
+  Write("records/node-1-2.tree.ndjson", "{}\n");
+  Write("records/notes.txt", "not a log");
+  const auto logs = Find();
+  ASSERT_TRUE(logs.ok()) << logs.status();
+  ASSERT_THAT(logs->logs, SizeIs(1));
+  EXPECT_EQ(logs->logs[0].run_id, "r");
+  EXPECT_THAT(logs->tree_logs, ElementsAre(HasSubstr("node-1-2.tree.ndjson")));
+}
+
+TEST_F(RecordLogTest, AsksForTheRunWhereThereAreSeveral) {
+  Write("a.jsonl", ProcessLine("r1", 1));
+  Write("b.jsonl", ProcessLine("r2", 2));
+  Write("c.jsonl", ProcessLine("r2", 3));
+  const auto undecided = Find();
+  ASSERT_FALSE(undecided.ok());
+  EXPECT_THAT(std::string(undecided.status().message()), HasSubstr("2 runs: r1 (1 log), r2 (2 logs); choose one"));
+  const auto chosen = Find("r2");
+  ASSERT_TRUE(chosen.ok());
+  EXPECT_THAT(chosen->logs, SizeIs(2));
+  const auto all = Find("all");
+  ASSERT_TRUE(all.ok());
+  EXPECT_THAT(all->logs, SizeIs(3));
+  EXPECT_EQ(Find("r3").status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(RecordLogTest, ReadsALogThatIsThereTwiceOnce) {
+  const std::string whole = ProcessLine("r", 1) + FileLine("f");
+  const std::string path = Write("records/a.jsonl", whole);
+  fs::create_hard_link(path, directory_ / "link.jsonl");
+  Write("copy.jsonl", ProcessLine("r", 1));
+  const auto logs = Find();
+  ASSERT_TRUE(logs.ok()) << logs.status();
+  ASSERT_THAT(logs->logs, SizeIs(1));
+  EXPECT_EQ(logs->logs[0].bytes, static_cast<int64_t>(whole.size()));
+}
+
+TEST_F(RecordLogTest, LeavesOutALogOfAnotherMajorSchemaAndSaysSo) {
+  Write("a.jsonl", ProcessLine("r", 1));
+  Write("b.jsonl", R"({"type":"process","schema":"crema.records/2","host":"node","pid":1,"start_ns":1})");
+  const auto logs = Find();
+  ASSERT_TRUE(logs.ok());
+  EXPECT_THAT(logs->logs, SizeIs(1));
+  EXPECT_THAT(logs->warnings, ElementsAre(HasSubstr("b.jsonl:1: schema crema.records/2")));
+}
+
+TEST_F(RecordLogTest, SaysWhatIsWrongWithASourceWithoutLogs) {
+  EXPECT_EQ(FindRecordLogs({(directory_ / "nowhere").string()}, "").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(Find().status().message()), HasSubstr("holds no record log"));
+  Write("a.jsonl", R"({"type":"process","schema":"crema.records/2","host":"node","pid":1,"start_ns":1})");
+  EXPECT_THAT(std::string(Find().status().message()), HasSubstr("crema.records/2"));
+}
+
+}  // namespace
+}  // namespace crema

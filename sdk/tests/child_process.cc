@@ -1,0 +1,73 @@
+#include "sdk/tests/child_process.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+namespace crema {
+namespace testing {
+namespace {
+
+/// A file that is gone when it is closed.
+class UnnamedFile {
+ public:
+  UnnamedFile() : file_(std::tmpfile()) {}
+  ~UnnamedFile() { std::fclose(file_); }
+  int descriptor() const { return fileno(file_); }
+  std::string Text() const {
+    std::string text;
+    char part[4096];
+    std::rewind(file_);
+    for (std::size_t size; (size = std::fread(part, 1, sizeof part, file_)) > 0;) text.append(part, size);
+    return text;
+  }
+
+ private:
+  std::FILE* file_;
+};
+
+}  // namespace
+
+ChildResult RunInChild(const Environment& environment, const std::function<void()>& body) {
+  ChildResult result;
+  const UnnamedFile output;
+  const UnnamedFile errors;
+  std::fflush(nullptr);
+  const pid_t pid = fork();
+  if (pid < 0) {
+    ADD_FAILURE() << "fork failed";
+    return result;
+  }
+  if (pid == 0) {
+    dup2(output.descriptor(), STDOUT_FILENO);
+    dup2(errors.descriptor(), STDERR_FILENO);
+    for (const char* name : {"CREMA_DIR", "CREMA_OFF", "CREMA_RUN_ID", "CREMA_PASS", "CREMA_THREADS", "CREMA_INTERVAL",
+                             "CREMA_TRACE", "CREMA_TOTAL_EVENTS", "CREMA_SUMMARY", "CREMA_NO_ARGUMENTS"}) {
+      unsetenv(name);
+    }
+    for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
+    body();
+    std::exit(0);
+  }
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status)) result.exit_status = WEXITSTATUS(status);
+  if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
+  result.output = output.Text();
+  result.errors = errors.Text();
+  return result;
+}
+
+std::string NewDirectory() {
+  std::string name = ::testing::TempDir() + "/records-XXXXXX";
+  if (mkdtemp(name.data()) == nullptr) ADD_FAILURE() << "cannot make " << name;
+  return name;
+}
+
+}  // namespace testing
+}  // namespace crema

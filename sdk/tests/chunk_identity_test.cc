@@ -1,0 +1,94 @@
+// Which part of the data a chunk says it is.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "crema/crema.h"
+#include "sdk/tests/record_log_reader.h"
+#include "sdk/tests/recorded.h"
+
+namespace crema {
+namespace testing {
+namespace {
+
+TEST(Chunk, TakesAnyIntegralRange) {
+  const RecordLog log = Recorded([] {
+    const std::string file = "/data/ttbar.root";
+    { TrackMetrics metrics({"int", file, 0, 1000}); }
+    { TrackMetrics metrics({"size_t", file, std::size_t{5}, std::size_t{10}}); }
+    { TrackMetrics metrics({"mixed", file, std::uint16_t{7}, 5000000000LL}); }
+    { TrackMetrics metrics({"whole file", file}); }
+  });
+  EXPECT_EQ(ChunkOf(log, "int").entry_start, 0);
+  EXPECT_EQ(ChunkOf(log, "int").entry_stop, 1000);
+  EXPECT_EQ(ChunkOf(log, "size_t").entry_start, 5);
+  EXPECT_EQ(ChunkOf(log, "mixed").entry_stop, 5000000000);
+  EXPECT_EQ(ChunkOf(log, "whole file").file, "/data/ttbar.root");
+  EXPECT_EQ(ChunkOf(log, "whole file").entry_start, std::nullopt);
+}
+
+TEST(Chunk, CarriesTreeAndAttributes) {
+  const RecordLog log = Recorded([] {
+    Chunk chunk("ttbar", "/data/ttbar.root", 0, 1000);
+    chunk.tree = "Events";
+    chunk.AddAttribute("site", "T2").AddAttribute("retry", "1");
+    TrackMetrics metrics(chunk);
+    metrics.SetAttribute("retry", "2");
+    SetAttribute("note", "a \"quoted\" one");
+  });
+  EXPECT_EQ(log.chunks.at(0).tree, "Events");
+  EXPECT_EQ(log.begins.at(0).attributes, (std::map<std::string, std::string>{{"site", "T2"}, {"retry", "1"}}));
+  EXPECT_EQ(log.chunks.at(0).attributes,
+            (std::map<std::string, std::string>{{"site", "T2"}, {"retry", "2"}, {"note", "a \"quoted\" one"}}));
+}
+
+TEST(Chunk, CountsAttributesBeyondItsLimit) {
+  const RecordLog log = Recorded([] {
+    Chunk chunk("ttbar");
+    const std::string names = "0123456789";
+    for (int i = 0; i < 10; ++i) chunk.AddAttribute(std::string_view(names).substr(i, 1), "x");
+    TrackMetrics metrics(chunk);
+  });
+  EXPECT_EQ(log.chunks.at(0).attributes.size(), 8u);
+  EXPECT_EQ(log.end->dropped, 2);
+}
+
+TEST(Chunk, TextNeedNotOutliveItsConstructor) {
+  const ChunkLine chunk = RecordedChunk([] {
+    std::string dataset = "ttbar";
+    std::string file = "/data/ttbar.root";
+    TrackMetrics metrics({dataset, file, 0, 1});
+    dataset.assign(dataset.size(), 'x');
+    file.assign(file.size(), 'x');
+  });
+  EXPECT_EQ(chunk.dataset, "ttbar");
+  EXPECT_EQ(chunk.file, "/data/ttbar.root");
+}
+
+TEST(Chunk, LongOrBrokenTextIsCutAndMended) {
+  const ChunkLine chunk = RecordedChunk([] { TrackMetrics metrics({"\xff\xfe", std::string(10000, 'f'), 0, 1}); });
+  EXPECT_EQ(chunk.dataset, "\xef\xbf\xbd\xef\xbf\xbd");
+  EXPECT_EQ(chunk.file, std::string(4096, 'f'));
+}
+
+TEST(ChunkPass, IsItsOwnThenTheEnvironmentsThenTheSpans) {
+  const auto body = [] {
+    Span span("process");
+    Chunk chunk("own");
+    chunk.pass = "second";
+    { TrackMetrics metrics(chunk); }
+    { TrackMetrics metrics("default"); }
+  };
+  const RecordLog with_variable = Recorded(body, {{"CREMA_PASS", "nightly"}});
+  EXPECT_EQ(ChunkOf(with_variable, "own").pass, "second");
+  EXPECT_EQ(ChunkOf(with_variable, "default").pass, "nightly");
+  EXPECT_EQ(ChunkOf(with_variable, "default").span, "process");
+  const RecordLog without = Recorded(body);
+  EXPECT_EQ(ChunkOf(without, "own").pass, "second");
+  EXPECT_EQ(ChunkOf(without, "default").pass, "process");
+}
+
+}  // namespace
+}  // namespace testing
+}  // namespace crema

@@ -1,0 +1,110 @@
+// A chunk begun inside another chunk of the same thread.
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "crema/crema.h"
+#include "sdk/tests/clocks.h"
+#include "sdk/tests/record_log_reader.h"
+#include "sdk/tests/recorded.h"
+#include "sdk/tests/shared_value.h"
+
+namespace crema {
+namespace testing {
+namespace {
+
+TEST(NestedChunk, ThatIsTheSameIsASectionOfTheOuter) {
+  const ChunkLine chunk = RecordedChunk([] {
+    TrackMetrics outer({"ttbar", "f.root", 0, 100});
+    TrackMetrics inner({"ttbar", "f.root", 0, 100});
+    TrackSection read("read");
+    inner.SetEvents(100);
+    inner.AddBytesRead(10, 20);
+    inner.SetAttribute("layer", "inner");
+    RecordMetric("jets", 4, "count");
+  });
+  EXPECT_EQ(Paths(chunk.sections), (std::vector<std::string>{"(chunk)", "(chunk)/read"}));
+  EXPECT_EQ(chunk.events, 100);
+  EXPECT_EQ(chunk.bytes_read, 10);
+  EXPECT_EQ(chunk.bytes_uncompressed, 20);
+  EXPECT_EQ(chunk.attributes.at("layer"), "inner");
+  EXPECT_EQ(Metric(chunk, "jets", "count").sum, 4);
+}
+
+TEST(NestedChunk, ThatDoesNotSayItsPartOfTheDataIsASectionOfTheOuter) {
+  const ChunkLine chunk = RecordedChunk([] {
+    TrackMetrics outer({"ttbar", "f.root", 0, 100});
+    TrackMetrics inner("ttbar");
+    inner.Fail("bad event");
+  });
+  EXPECT_EQ(Paths(chunk.sections), std::vector<std::string>{"(chunk)"});
+  EXPECT_EQ(chunk.status, "failed");
+  EXPECT_EQ(chunk.error, "bad event");
+}
+
+TEST(NestedChunk, OfAnotherIdentityIsAChunkOfItsOwn) {
+  const RecordLog log = Recorded([] {
+    TrackMetrics outer({"outer", "f.root", 0, 100});
+    TrackSection select("select");
+    {
+      TrackMetrics inner({"inner", "f.root", 100, 200});
+      TrackSection read("read");
+      inner.SetEvents(7);
+    }
+    TrackSection fill("fill");
+  });
+  ASSERT_EQ(log.chunks.size(), 2u);
+  EXPECT_EQ(Paths(ChunkOf(log, "inner").sections), std::vector<std::string>{"read"});
+  EXPECT_EQ(ChunkOf(log, "inner").events, 7);
+  EXPECT_EQ(ChunkOf(log, "inner").open_chunks, 2);
+  EXPECT_EQ(Paths(ChunkOf(log, "outer").sections), (std::vector<std::string>{"select", "select/fill"}));
+  EXPECT_EQ(ChunkOf(log, "outer").events, std::nullopt);
+  EXPECT_EQ(ChunkOf(log, "outer").lanes_peak, 2);
+}
+
+TEST(NestedChunk, TakesItsCpuTimeOutOfTheOuters) {
+  const SharedValue<std::int64_t> cpu_ns;
+  const RecordLog log = Recorded([&] {
+    const std::int64_t before = ThreadCpuNs();
+    {
+      TrackMetrics outer({"outer", "f.root", 0, 100});
+      SpinCpu(1000000);
+      TrackMetrics inner({"inner", "f.root", 100, 200});
+      SpinCpu(5000000);
+    }
+    *cpu_ns = ThreadCpuNs() - before;
+  });
+  EXPECT_GE(ChunkOf(log, "inner").cpu_ns, 5000000);
+  EXPECT_GE(ChunkOf(log, "outer").cpu_ns, 1000000);
+  EXPECT_LE(*ChunkOf(log, "inner").cpu_ns + *ChunkOf(log, "outer").cpu_ns, *cpu_ns);
+}
+
+TEST(NestedChunk, TooDeepIsASection) {
+  struct Nest {
+    static void Down(int depth) {
+      if (depth == 0) return;
+      TrackMetrics metrics({"ttbar", "f.root", depth, depth + 1});
+      Down(depth - 1);
+    }
+  };
+  const RecordLog log = Recorded([] { Nest::Down(20); });
+  EXPECT_EQ(log.chunks.size(), 8u);
+  EXPECT_EQ(log.end->open, 0);
+}
+
+TEST(NestedChunk, FailsAloneWhenItsExceptionIsCaughtInTheOuter) {
+  const RecordLog log = Recorded([] {
+    TrackMetrics outer({"outer", "f.root", 0, 100});
+    try {
+      TrackMetrics inner({"inner", "f.root", 100, 200});
+      throw std::runtime_error("bad event");
+    } catch (const std::runtime_error&) {
+    }
+  });
+  EXPECT_EQ(ChunkOf(log, "inner").status, "failed");
+  EXPECT_EQ(ChunkOf(log, "outer").status, "ok");
+}
+
+}  // namespace
+}  // namespace testing
+}  // namespace crema

@@ -1,0 +1,32 @@
+// What the kernel says of this process's memory and descriptors.
+#ifndef CREMA_TESTS_PROCESS_USAGE_H_
+#define CREMA_TESTS_PROCESS_USAGE_H_
+
+#include <unistd.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace crema {
+namespace testing {
+
+/// `/proc/self/statm` field 2, in bytes.
+inline std::int64_t ResidentBytes() {
+  std::ifstream statm("/proc/self/statm");
+  std::int64_t size = 0;
+  std::int64_t resident = 0;
+  statm >> size >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+inline int OpenDescriptors() {
+  const auto entries = std::filesystem::directory_iterator("/proc/self/fd");
+  return static_cast<int>(std::distance(begin(entries), end(entries))) - 1;  // less the one that lists them
+}
+
+}  // namespace testing
+}  // namespace crema
+
+#endif  // CREMA_TESTS_PROCESS_USAGE_H_

@@ -1,0 +1,161 @@
+// RecordLog: a record log (DESIGN.md, section 4) as plain data, for tests to look at.
+#ifndef CREMA_TESTS_RECORD_LOG_H_
+#define CREMA_TESTS_RECORD_LOG_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace crema {
+namespace testing {
+
+using MaybeInteger = std::optional<std::int64_t>;  ///< nullopt: null, or left out
+using MaybeNumber = std::optional<double>;
+using MaybeText = std::optional<std::string>;
+
+struct SectionRow {
+  std::string path;
+  bool helper = false;
+  std::int64_t count = 0;
+  std::int64_t total_ns = 0;
+  std::int64_t self_ns = 0;
+  MaybeInteger min_ns;
+  MaybeInteger max_ns;
+  MaybeInteger cpu_ns;
+  std::int64_t failed = 0;
+};
+
+struct MemoryRow {
+  std::string path;
+  std::int64_t count = 0;
+  std::int64_t delta_bytes = 0;
+  std::int64_t min_bytes = 0;
+  std::int64_t max_bytes = 0;
+  std::int64_t rss_start_bytes = 0;
+  std::int64_t rss_stop_bytes = 0;
+  std::int64_t peak_bytes = 0;
+};
+
+struct MetricRow {
+  std::string name;
+  std::string unit;  ///< empty for null
+  std::int64_t count = 0;
+  std::int64_t invalid = 0;
+  MaybeNumber sum;
+  MaybeNumber min;
+  MaybeNumber max;
+};
+
+struct CutRow {
+  std::string name;
+  std::int64_t events = 0;
+  MaybeNumber weights;
+};
+
+/// What `begin` and `chunk` lines share.
+struct ChunkIdentity {
+  std::int64_t number = 0;
+  std::uint64_t thread = 0;
+  std::int64_t tid = 0;
+  MaybeText dataset;
+  MaybeText file;
+  MaybeText tree;
+  MaybeInteger entry_start;
+  MaybeInteger entry_stop;
+  MaybeText pass;
+  MaybeText span;
+  std::map<std::string, std::string> attributes;
+};
+
+struct BeginLine : ChunkIdentity {
+  std::int64_t time_ns = 0;
+};
+
+struct ChunkLine : ChunkIdentity {
+  std::int64_t start_ns = 0;
+  std::int64_t stop_ns = 0;
+  std::string status;
+  MaybeInteger events;
+  MaybeInteger bytes_read;
+  MaybeInteger bytes_uncompressed;
+  MaybeInteger cpu_ns;
+  MaybeInteger helper_cpu_ns;
+  MaybeInteger cpu_wait_ns;
+  MaybeInteger helper_wait_ns;
+  MaybeInteger helper_scope_ns;
+  MaybeInteger helper_union_ns;
+  MaybeInteger rss_start_bytes;
+  MaybeInteger rss_stop_bytes;
+  MaybeInteger rss_peak_bytes;
+  MaybeInteger io_read_bytes;
+  MaybeInteger open_chunks;
+  MaybeInteger lanes_peak;
+  MaybeText error;
+  std::vector<SectionRow> sections;
+  std::vector<MemoryRow> memory_sections;
+  std::vector<MetricRow> metrics;
+  std::vector<CutRow> cuts;
+  std::int64_t sections_dropped = 0;
+
+  std::int64_t duration_ns() const { return stop_ns - start_ns; }
+};
+
+struct SampleLine {
+  std::int64_t time_ns = 0;
+  MaybeInteger realtime_offset_ns;
+  MaybeInteger rss_bytes;
+  MaybeInteger cpu_ns;
+  MaybeInteger threads;
+  MaybeInteger open_chunks;
+  std::vector<SectionRow> sections;
+};
+
+struct SpanLine {
+  std::string name;
+  std::string path;
+  std::int64_t start_ns = 0;
+  std::int64_t stop_ns = 0;
+  std::uint64_t thread = 0;
+};
+
+struct ProcessLine {
+  MaybeText run_id;
+  std::int64_t pid = 0;
+  std::int64_t parent_pid = 0;
+  std::int64_t start_ns = 0;
+  std::int64_t recorder = 0;
+  MaybeText executable;
+  std::optional<std::vector<std::string>> arguments;
+  MaybeInteger threads;
+  MaybeInteger total_events;
+};
+
+struct EndLine {
+  std::int64_t time_ns = 0;
+  std::int64_t chunks = 0;
+  std::int64_t failed = 0;
+  std::int64_t open = 0;
+  std::int64_t dropped = 0;
+  std::int64_t overhead_ns = 0;
+  std::vector<SectionRow> sections;
+};
+
+struct RecordLog {
+  std::string path;
+  std::vector<std::string> lines;  ///< all, as they stand in the file
+  std::vector<std::string> malformed;
+  bool ends_with_newline = true;
+  std::optional<ProcessLine> process;
+  std::vector<BeginLine> begins;
+  std::vector<ChunkLine> chunks;
+  std::vector<SampleLine> samples;
+  std::vector<SpanLine> spans;
+  std::optional<EndLine> end;
+};
+
+}  // namespace testing
+}  // namespace crema
+
+#endif  // CREMA_TESTS_RECORD_LOG_H_

@@ -1,0 +1,23 @@
+// Recorded: runs a piece of a test in a child that records, and reads what was recorded.
+#ifndef CREMA_TESTS_RECORDED_H_
+#define CREMA_TESTS_RECORDED_H_
+
+#include <functional>
+
+#include "sdk/tests/child_process.h"
+#include "sdk/tests/record_log.h"
+
+namespace crema {
+namespace testing {
+
+/// The log of a child that ran `body` with recording on and no sampler, and ended by itself. Fails the test when the
+/// child failed or printed anything, or when there is not exactly one well-formed log.
+RecordLog Recorded(const std::function<void()>& body, const Environment& environment = {});
+
+/// As above, for bodies that record one chunk.
+ChunkLine RecordedChunk(const std::function<void()>& body, const Environment& environment = {});
+
+}  // namespace testing
+}  // namespace crema
+
+#endif  // CREMA_TESTS_RECORDED_H_
