@@ -15,9 +15,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/time/time.h"
+#include "collector/cli/measured_source.h"
 #include "collector/cli/output_options.h"
 #include "collector/cli/subcommand.h"
-#include "collector/insight/verdicts.h"
 #include "collector/metrics/measurement.h"
 #include "collector/writers/terminal.h"
 
@@ -48,9 +48,8 @@ int Collect(CollectOptions options) {
   if (!options.start.empty()) options.measure.start_ns = ParseTime("--start", options.start);
   if (!options.stop.empty()) options.measure.stop_ns = ParseTime("--stop", options.stop);
   options.save.records = !options.no_records;
-  absl::StatusOr<Measurement> measurement = Measure(options.measure);
+  absl::StatusOr<Measurement> measurement = MeasureAndJudge(options.measure, options.output.quiet);
   if (!measurement.ok()) return ReportFailure(measurement.status());
-  AddInsight(&measurement->document);
   if (absl::Status saved = SaveMeasurement(*measurement, options.directory, options.save); !saved.ok()) {
     return ReportFailure(saved);
   }

@@ -15,7 +15,7 @@ import tempfile
 import time
 import unittest
 
-CREMA = str(pathlib.Path(__file__).resolve().parent / "crema")
+CREMA = str(pathlib.Path(__file__).absolute().parent / "crema")
 # Nothing here waits for a time to pass; this only ends a test that would hang.
 PATIENCE_SECONDS = 60
 
@@ -297,8 +297,11 @@ class CpuTime(CremaRunTest):
 
     def test_of_children_that_were_waited_for_counts_once(self):
         self.run_python(
-            'for _ in range(3): subprocess.run([sys.executable, "-c", "while __import__(\'time\').process_time() < 0.2: pass"])\n'
-            'say("cpu", cpu() + cpu(resource.RUSAGE_CHILDREN))',
+            """
+for _ in range(3):
+    subprocess.run([sys.executable, "-c", "import time\\nwhile time.process_time() < 0.2: pass"])
+say("cpu", cpu() + cpu(resource.RUSAGE_CHILDREN))
+""",
             options=("-q", "--interval", "0.05"),
         )
         self.assertGreaterEqual(self.said("cpu"), 0.6)
@@ -345,8 +348,10 @@ say("cpu", cpu())
 
     def test_of_a_name_with_blanks_and_brackets(self):
         script = self.out / "a) R 1 (b c"
-        script.write_text("#!/bin/sh\nwhile ! grep -q '\"pid\":'$$',\"start_ns\":[0-9]*,\"rss_bytes\":[1-9]' "
-                          "$CREMA_DIR/*.tree.ndjson; do :; done\ntimes > \"$OUT/times\"\n")
+        script.write_text(
+            '#!/bin/sh\nwhile ! grep -q \'"pid":\'$$\',"start_ns":[0-9]*,"rss_bytes":[1-9]\' '
+            '$CREMA_DIR/*.tree.ndjson; do :; done\ntimes > "$OUT/times"\n'
+        )
         script.chmod(0o755)
         self.assertEqual(self.run_command(str(script), options=("-q", "--interval", "0.02")).returncode, 0)
         minutes = (self.out / "times").read_text().split()
@@ -507,7 +512,8 @@ class Lifetimes(CremaRunTest):
     def test_daemons_are_not_waited_for_but_counted(self):
         result = self.run_python(
             """
-daemon = subprocess.Popen(["sleep", "600"], start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+nowhere = subprocess.DEVNULL
+daemon = subprocess.Popen(["sleep", "600"], start_new_session=True, stdout=nowhere, stderr=nowhere)
 say("daemon", daemon.pid)
 os._exit(0)
 """
@@ -548,8 +554,16 @@ os._exit(0)
     def test_children_from_before_are_not_the_commands(self):
         # `sleep 600 & exec crema run …`: crema inherits a child that it never started.
         result = subprocess.run(
-            ["sh", "-c", 'sleep 600 >/dev/null 2>&1 & echo $! > $OUT/old; exec "$@"', "sh", *self.arguments("true", options=["-q"])],
-            env=self.environment, timeout=PATIENCE_SECONDS)
+            [
+                "sh",
+                "-c",
+                'sleep 600 >/dev/null 2>&1 & echo $! > $OUT/old; exec "$@"',
+                "sh",
+                *self.arguments("true", options=["-q"]),
+            ],
+            env=self.environment,
+            timeout=PATIENCE_SECONDS,
+        )
         os.kill(int((self.out / "old").read_text()), signal.SIGKILL)
         self.assertEqual(result.returncode, 0)
         self.assertEqual(self.end()["processes_left_running"], 0)

@@ -49,7 +49,8 @@ int Width(int descriptor) {
 }  // namespace
 
 void AddOutputOptions(CLI::App* subcommand, OutputOptions* options) {
-  subcommand->add_flag("-q,--quiet", options->quiet, "Print no summary and no progress; errors still are");
+  subcommand->add_flag("-q,--quiet", options->quiet,
+                       "No summary that was not asked for, no progress; errors still are");
   subcommand
       ->add_option("--color", options->color, "Colours: auto (on a terminal, unless NO_COLOR is set), always, never")
       ->check(CLI::IsMember({"auto", "always", "never"}))

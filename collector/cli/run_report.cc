@@ -11,8 +11,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_format.h"
+#include "collector/cli/measured_source.h"
 #include "collector/cli/subcommand.h"
-#include "collector/insight/verdicts.h"
 #include "collector/metrics/measurement.h"
 #include "collector/writers/terminal.h"
 
@@ -26,9 +26,8 @@ absl::Status Collect(const RunPlan& plan, const RunDirectory& directory, const s
   options.sources = {directory.records()};
   options.run = run_id;
   options.name = plan.name;
-  absl::StatusOr<Measurement> measurement = Measure(options);
+  absl::StatusOr<Measurement> measurement = MeasureAndJudge(options, plan.output.quiet);
   if (!measurement.ok()) return measurement.status();
-  AddInsight(&measurement->document);
   if (absl::Status saved = SaveMeasurement(*measurement, directory.path()); !saved.ok()) return saved;
   if (plan.output.quiet) return absl::OkStatus();
   const std::string text = plan.json ? measurement->document.dump(1) + "\n"

@@ -12,9 +12,9 @@
 #include "CLI/Formatter.hpp"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "collector/cli/measured_source.h"
 #include "collector/cli/output_options.h"
 #include "collector/cli/subcommand.h"
-#include "collector/insight/verdicts.h"
 #include "collector/metrics/measurement.h"
 #include "collector/writers/terminal.h"
 #include "nlohmann/json.hpp"
@@ -43,9 +43,8 @@ absl::StatusOr<Json> LoadOrMeasure(const ShowOptions& options) {
   MeasureOptions measure;
   measure.sources = {options.source};
   measure.run = options.run;
-  absl::StatusOr<Measurement> measured = Measure(measure);
+  absl::StatusOr<Measurement> measured = MeasureAndJudge(measure, options.output.quiet);
   if (!measured.ok()) return measured.status();
-  AddInsight(&measured->document);
   return std::move(measured->document);
 }
 

@@ -1,0 +1,95 @@
+"""What every subcommand of the program `crema` promises: help, errors in one line, exit statuses, JSON."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+CREMA = str(pathlib.Path(__file__).absolute().parent / "crema")
+SUBCOMMANDS = ("run", "collect", "show", "doctor")
+
+
+def crema(*arguments, **variables):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("CREMA_")}
+    environment.update(variables)
+    return subprocess.run([CREMA, *arguments], capture_output=True, text=True, env=environment, timeout=60)
+
+
+class Program(unittest.TestCase):
+    def test_says_its_version(self):
+        result = crema("--version")
+        self.assertEqual(result.returncode, 0)
+        self.assertRegex(result.stdout, r"^crema \d+\.\d+\.\d+\n$")
+
+    def test_help_of_each_subcommand_has_an_example_and_the_options_of_all(self):
+        for name in SUBCOMMANDS:
+            result = crema(name, "--help")
+            self.assertEqual(result.returncode, 0, name)
+            self.assertIn(f"crema {name}", result.stdout)
+            self.assertIn("Example:", result.stdout)
+            for option in ("--quiet", "--color", "--ascii", "--json"):
+                self.assertIn(option, result.stdout, name)
+
+    def test_wrong_usage_is_status_2_and_one_line(self):
+        wrong = [[], ["bogus"], ["show"], ["show", "a", "--color", "pink"], ["show", "a", "--width", "-3"]]
+        wrong += [["collect", "a"], ["collect", "a", "-o", "b", "--start", "yesterday"], ["doctor", "extra"]]
+        for arguments in wrong:
+            result = crema(*arguments)
+            self.assertEqual(result.returncode, 2, arguments)
+            self.assertRegex(result.stderr, r"^crema: [^\n]*--help`\n$")
+            self.assertEqual(result.stdout, "")
+
+    def test_what_cannot_be_done_is_status_1_and_one_line(self):
+        for arguments in (["show", "/nonexistent"], ["collect", "/nonexistent", "-o", "/tmp/never"]):
+            result = crema(*arguments)
+            self.assertEqual(result.returncode, 1, arguments)
+            self.assertRegex(result.stderr, r"^crema: [^\n]*\n$")
+
+
+class Doctor(unittest.TestCase):
+    def test_json_says_what_was_found_and_what_a_guard_costs(self):
+        result = crema("doctor", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        document = json.loads(result.stdout)
+        checks = {check["id"]: check for check in document["checks"]}
+        for name in ("clock", "cores", "cgroup", "schedstat", "io", "pss", "children", "pressure", "perf", "limits"):
+            self.assertIn(checks[name]["state"], ("good", "limited", "missing"))
+        self.assertEqual(checks["cores"]["value"]["source"], "affinity")
+        self.assertEqual(checks["cores"]["value"]["cores"], len(os.sched_getaffinity(0)))
+        cost = document["guard_cost_ns"]
+        self.assertLess(0, cost["off"])
+        self.assertLess(cost["off"], cost["section"])
+        self.assertLess(cost["section"], cost["chunk"])
+
+    def test_leaves_nothing_behind(self):
+        temporary = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
+        self.addCleanup(shutil.rmtree, temporary)
+        records = os.path.join(temporary, "records")
+        crema("doctor", "-q", TMPDIR=temporary, CREMA_DIR=records)
+        self.assertEqual(os.listdir(temporary), [])
+
+    def test_says_why_there_is_no_cost(self):
+        result = crema("doctor", CREMA_OFF="1")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("CREMA_OFF", result.stdout)
+        self.assertIsNone(json.loads(crema("doctor", "--json", CREMA_OFF="1").stdout)["guard_cost_ns"])
+
+
+class Output(unittest.TestCase):
+    def test_has_colours_where_they_are_asked_for(self):
+        self.assertIn("\x1b[", crema("doctor", "--color=always", NO_COLOR="1", CREMA_OFF="1").stdout)
+        self.assertNotIn("\x1b[", crema("doctor", CREMA_OFF="1").stdout)
+
+    def test_is_ascii_where_asked_for_or_where_the_locale_is(self):
+        plain = crema("doctor", "--ascii", LC_ALL="C.UTF-8", CREMA_OFF="1").stdout
+        self.assertTrue(plain.isascii(), plain)
+        self.assertTrue(crema("doctor", LC_ALL="C", CREMA_OFF="1").stdout.isascii())
+        self.assertTrue(re.search("[✓▲✕]", crema("doctor", LC_ALL="C.UTF-8", CREMA_OFF="1").stdout))
+
+
+if __name__ == "__main__":
+    unittest.main()
