@@ -56,12 +56,8 @@ Recorder* Start(const Settings& settings) {
 }
 
 bool EnableLocked(const Settings& settings) {
-  if (ProcessIsEnding() || settings.directory.empty()) {
-    g_mode.store(kModeOff);
-    return false;
-  }
-  Recorder* recorder = g_recorder.load(std::memory_order_acquire);
-  if (recorder == nullptr) recorder = Start(settings);
+  Recorder* recorder = ProcessIsEnding() ? nullptr : g_recorder.load(std::memory_order_acquire);
+  if (recorder == nullptr && !ProcessIsEnding() && !settings.directory.empty()) recorder = Start(settings);
   g_mode.store(recorder == nullptr ? kModeOff : kModeOn);
   return recorder != nullptr;
 }
