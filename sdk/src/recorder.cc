@@ -79,15 +79,11 @@ Recorder* Adopt(const SharedCopy* shared, const Settings& settings) {
 }
 
 bool EnableLocked(const Settings& settings) {
-  if (ProcessIsEnding() || settings.directory.empty()) {
-    SetMode(kModeOff);
-    return false;
-  }
-  Recorder* recorder = g_recorder.load(std::memory_order_acquire);
-  if (recorder == nullptr) {
+  Recorder* recorder = ProcessIsEnding() ? nullptr : g_recorder.load(std::memory_order_acquire);
+  if (recorder == nullptr && !ProcessIsEnding() && !settings.directory.empty()) {
     const SharedCopy* shared = FindSharedCopy();
     recorder = shared != nullptr ? Adopt(shared, settings) : Start(settings);
-  } else if (g_shared != nullptr && !g_shared->enable(settings)) {
+  } else if (recorder != nullptr && g_shared != nullptr && !g_shared->enable(settings)) {
     recorder = nullptr;
   }
   SetMode(recorder == nullptr ? kModeOff : kModeOn);

@@ -17,9 +17,8 @@ namespace internal {
 
 CREMA_THREAD_LOCAL ThreadContext* t_context = nullptr;
 
-/// The thread's state was given back: it is not to be made again. Not in the unnamed namespace: in a shared library
-/// the linker gold gives a thread-local variable that is not global the address of the library's first one.
-extern CREMA_THREAD_LOCAL bool t_ended;
+// Not in the unnamed namespace: in a shared library
+// the linker gold gives a thread-local variable that is not global the address of the library's first one.
 CREMA_THREAD_LOCAL bool t_ended = false;
 
 namespace {
@@ -40,9 +39,10 @@ thread_local ThreadEnd t_end;
 ThreadEnd::~ThreadEnd() {
   const ErrnoKeeper keeper;
   auto* thread = static_cast<ThreadState*>(t_context);
+  Recorder* recorder = CurrentRecorder();
+  if (thread != nullptr && recorder != nullptr) EndAbandoned(recorder, thread);
   t_context = nullptr;
   t_ended = true;
-  Recorder* recorder = CurrentRecorder();
   if (thread == nullptr || recorder == nullptr || UsesSharedCopy()) return;
   SectionNode* open = thread->outside_open.load();
   if (open == nullptr) open = thread->current.load();
