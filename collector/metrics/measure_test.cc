@@ -391,6 +391,56 @@ TEST_F(MeasureTest, LetsTheCallerSetTheBounds) {
   EXPECT_DOUBLE_EQ(Metric(document, "core_seconds"), 4);
 }
 
+TEST_F(MeasureTest, TakesBoundsCoresAndMemoryFromTheProcessTree) {
+  Write("a.jsonl", {ProcessLine(1, 1), ChunkLine(0, 2, 6), EndLine(9)});
+  const Line run = {{"type", "run"},
+                    {"schema", "crema.tree/1"},
+                    {"schema_minor", 0},
+                    {"run_id", "run"},
+                    {"name", "my analysis"},
+                    {"command", {"./a", "b"}},
+                    {"host", "node"},
+                    {"pid", 1},
+                    {"start_ns", At(0)},
+                    {"interval_seconds", 1.0},
+                    {"allocated_cores", 2.0},
+                    {"allocated_cores_source", "slurm"},
+                    {"memory_limit_bytes", 1000000},
+                    {"net_host_wide", true}};
+  const auto sample = [](double time, int64_t rss_bytes) {
+    return Line{{"type", "tree_sample"},
+                {"time_ns", At(time)},
+                {"rss_bytes", rss_bytes},
+                {"cpu_user_ns", kSecond},
+                {"cpu_system_ns", 0},
+                {"processes", 1},
+                {"threads", 1},
+                {"process_rows",
+                 {{{"pid", 1}, {"start_ns", At(1)}, {"rss_bytes", rss_bytes}, {"cpu_ns", kSecond}, {"threads", 1}}}}};
+  };
+  const Line end = {{"type", "run_end"},
+                    {"time_ns", At(10)},
+                    {"exit_status", 3},
+                    {"tree_cpu_user_ns", 4 * kSecond},
+                    {"tree_cpu_system_ns", kSecond},
+                    {"process_peak_rss_bytes", 700000}};
+  Write("node-1-1.tree.ndjson", {run, sample(2, 300000), sample(5, 500000), end});
+  const Document document = Take();
+  EXPECT_EQ(document["run"]["boundary"], "command");
+  EXPECT_EQ(document["run"]["name"], "my analysis");
+  EXPECT_EQ(document["run"]["command"], Document({"./a", "b"}));
+  EXPECT_EQ(document["run"]["exit_status"], 3);
+  EXPECT_EQ(document["run"]["allocated_cores_source"], "slurm");
+  EXPECT_DOUBLE_EQ(Metric(document, "wall_time"), 10);
+  EXPECT_DOUBLE_EQ(Metric(document, "job_cpu_efficiency"), 0.25);
+  EXPECT_DOUBLE_EQ(Metric(document, "cpu_outside_chunks_share"), 1 - 2 / 5.0);
+  EXPECT_EQ(document["metrics"]["peak_memory_bytes"], 500000);
+  EXPECT_DOUBLE_EQ(Metric(document, "memory_utilization_max"), 0.5);
+  EXPECT_EQ(document["workers"][0]["peak_memory_bytes"], 500000);
+  EXPECT_EQ(document["workers"][0]["memory_limit_bytes"], 1000000);
+  EXPECT_DOUBLE_EQ(document["quality"]["sampling_gap_max_s"].get<double>(), 3);
+}
+
 TEST_F(MeasureTest, SaysWhichEventsWereStillToCome) {
   Line process = ProcessLine(1, 0);
   process["attributes"]["total_events"] = 400;
