@@ -42,6 +42,11 @@ SYSTEM_LIBRARIES = {
     "zlib": {"": {"zlib": "zlib"}},
 }
 
+# No platform has this constraint. Debian's @platforms is older than @platforms//:incompatible, which is the same.
+_NOT_INSTALLED = """constraint_setting(name = "installation")
+constraint_value(name = "not_installed", constraint_setting = ":installation")
+"""
+
 def _target(ctx, name, needs):
     linkopts, missing = [], []
     for need in needs.split(" "):
@@ -59,12 +64,12 @@ def _target(ctx, name, needs):
     return 'cc_library(name = "{}", linkopts = {}, target_compatible_with = {}, visibility = ["//visibility:public"])\n'.format(
         name,
         linkopts,
-        ["@platforms//:incompatible"] if missing else [],
+        [":not_installed"] if missing else [],
     )
 
 def _impl(ctx):
     for package, targets in SYSTEM_LIBRARIES[ctx.attr.library].items():
-        text = "".join([_target(ctx, name, needs) for name, needs in targets.items()])
+        text = _NOT_INSTALLED + "".join([_target(ctx, name, needs) for name, needs in targets.items()])
         ctx.file(package + "/BUILD" if package else "BUILD", text)
 
 system_library = repository_rule(

@@ -2,7 +2,6 @@
 
 #include <fstream>
 #include <iterator>
-#include <regex>
 #include <string>
 #include <vector>
 
@@ -30,9 +29,11 @@ Json Document(const std::string& name) {
   return document;
 }
 
-std::string WithoutColour(const std::string& text) {
-  static const std::regex kColour("\x1b\\[[0-9;]*m");
-  return std::regex_replace(text, kColour, "");
+std::string WithoutColour(std::string text) {
+  for (size_t at = text.find("\x1b["); at != std::string::npos; at = text.find("\x1b[", at)) {
+    text.erase(at, text.find('m', at) + 1 - at);
+  }
+  return text;
 }
 
 std::vector<std::string> Lines(const std::string& text) {

@@ -6,6 +6,13 @@
 
 #include "crema/crema.h"
 
+namespace crema {
+namespace internal {
+struct SharedCopy;
+const SharedCopy* OwnCopy() noexcept;  // shared_copy.h, which is not for users
+}  // namespace internal
+}  // namespace crema
+
 namespace {
 
 std::string_view Text(const char* text) { return text == nullptr ? std::string_view() : std::string_view(text); }
@@ -151,5 +158,7 @@ void crema_record_activity(const char* label, double value, const char* unit) {
 }
 void crema_add_bytes_read(int64_t stored, int64_t uncompressed) { crema::AddBytesRead(stored, uncompressed); }
 void crema_set_attribute(const char* name, const char* value) { crema::SetAttribute(Text(name), Text(value)); }
+
+const void* crema_shared_copy(void) { return crema::internal::OwnCopy(); }
 
 }  // extern "C"

@@ -114,6 +114,9 @@ CREMA_API void crema_record_activity(const char* label, double value, const char
 CREMA_API void crema_add_bytes_read(int64_t stored, int64_t uncompressed);
 CREMA_API void crema_set_attribute(const char* name, const char* value);
 
+/* For other copies of this library in the process; not for users. */
+CREMA_API const void* crema_shared_copy(void);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

@@ -10,7 +10,11 @@ namespace internal {
 namespace {
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
-constexpr std::size_t kLongestNumber = 32;
+/// Below it every integer is a double of its own.
+constexpr double kExactIntegers = 9007199254740992;  // 2^53
+
+/// What cannot be copied into a JSON string without a look: controls, quotes, and all that is not ASCII.
+bool NeedsCare(unsigned char byte) { return byte < 0x20 || byte >= 0x7f || byte == '"' || byte == '\\'; }
 
 bool IsContinuation(unsigned char byte) { return (byte & 0xc0) == 0x80; }
 
@@ -45,6 +49,13 @@ std::string_view CutOnCodePoint(std::string_view text, std::size_t bytes) noexce
   return text.substr(0, end);
 }
 
+bool IsPlain(std::string_view text) noexcept {
+  for (const char c : text) {
+    if (NeedsCare(static_cast<unsigned char>(c)) || c == '/') return false;
+  }
+  return true;
+}
+
 JsonLine::~JsonLine() { std::free(data_); }
 
 void JsonLine::Clear() noexcept {
@@ -70,22 +81,26 @@ char* JsonLine::Grow(std::size_t more) noexcept {
 
 void JsonLine::Raw(std::string_view json) noexcept {
   if (json.empty()) return;
-  char* to = Grow(json.size());
+  char* to = Room(json.size());
   if (to == nullptr) return;
   std::memcpy(to, json.data(), json.size());
   size_ += json.size();
 }
 
+char* JsonLine::PutInteger(char* to, std::int64_t value) noexcept {
+  return std::to_chars(to, to + kLongestNumber, value).ptr;
+}
+
+char* JsonLine::PutUnsigned(char* to, std::uint64_t value) noexcept {
+  return std::to_chars(to, to + kLongestNumber, value).ptr;
+}
+
 void JsonLine::Integer(std::int64_t value) noexcept {
-  char* to = Grow(kLongestNumber);
-  if (to == nullptr) return;
-  size_ += static_cast<std::size_t>(std::to_chars(to, to + kLongestNumber, value).ptr - to);
+  if (char* to = Room(kLongestNumber)) size_ = static_cast<std::size_t>(PutInteger(to, value) - data_);
 }
 
 void JsonLine::Unsigned(std::uint64_t value) noexcept {
-  char* to = Grow(kLongestNumber);
-  if (to == nullptr) return;
-  size_ += static_cast<std::size_t>(std::to_chars(to, to + kLongestNumber, value).ptr - to);
+  if (char* to = Room(kLongestNumber)) size_ = static_cast<std::size_t>(PutUnsigned(to, value) - data_);
 }
 
 void JsonLine::Number(double value) noexcept {
@@ -93,9 +108,20 @@ void JsonLine::Number(double value) noexcept {
     Raw("null");
     return;
   }
-  char* to = Grow(kLongestNumber);
+  // Counts are the usual case, and cost a tenth as integers. -0 is one that is not.
+  if (std::fabs(value) < kExactIntegers && value == std::trunc(value) && !std::signbit(value)) {
+    Integer(static_cast<std::int64_t>(value));
+    return;
+  }
+  char* to = Room(kLongestNumber);
   if (to == nullptr) return;
   size_ += static_cast<std::size_t>(std::to_chars(to, to + kLongestNumber, value).ptr - to);
+}
+
+void JsonLine::Key(std::string_view key) noexcept {
+  Raw(",\"");
+  Raw(key);
+  Raw("\":");
 }
 
 void JsonLine::StringPart(std::string_view text, bool escape_slash) noexcept {
@@ -105,7 +131,7 @@ void JsonLine::StringPart(std::string_view text, bool escape_slash) noexcept {
     std::size_t plain = i;
     while (plain < text.size()) {
       const auto c = static_cast<unsigned char>(text[plain]);
-      if (c < 0x20 || c >= 0x7f || c == '"' || c == '\\' || (escape_slash && c == '/')) break;
+      if (NeedsCare(c) || (escape_slash && c == '/')) break;
       ++plain;
     }
     Raw(text.substr(i, plain - i));
@@ -135,49 +161,6 @@ void JsonLine::String(std::string_view text) noexcept {
   Raw("\"");
   StringPart(text, false);
   Raw("\"");
-}
-
-void JsonLine::Key(std::string_view key) noexcept {
-  Raw(",\"");
-  Raw(key);
-  Raw("\":");
-}
-
-void JsonLine::Field(std::string_view key, std::int64_t value) noexcept {
-  Key(key);
-  Integer(value);
-}
-
-void JsonLine::Field(std::string_view key, std::optional<std::int64_t> value) noexcept {
-  Key(key);
-  if (value.has_value()) {
-    Integer(*value);
-  } else {
-    Raw("null");
-  }
-}
-
-void JsonLine::FieldUnsigned(std::string_view key, std::uint64_t value) noexcept {
-  Key(key);
-  Unsigned(value);
-}
-
-void JsonLine::FieldNumber(std::string_view key, std::optional<double> value) noexcept {
-  Key(key);
-  if (value.has_value()) {
-    Number(*value);
-  } else {
-    Raw("null");
-  }
-}
-
-void JsonLine::FieldText(std::string_view key, std::string_view text) noexcept {
-  Key(key);
-  if (text.empty()) {
-    Raw("null");
-  } else {
-    String(text);
-  }
 }
 
 }  // namespace internal

@@ -4,8 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string_view>
+
+#include "crema/internal/platform.h"
 
 namespace crema {
 namespace internal {
@@ -19,6 +22,9 @@ inline constexpr std::size_t kMaxLineBytes = std::size_t{1} << 20;
 
 /// `text` cut to at most `bytes` bytes, not inside a UTF-8 code point.
 std::string_view CutOnCodePoint(std::string_view text, std::size_t bytes) noexcept;
+
+/// Whether `text` stands inside a JSON string, and as a part of a path, as it is.
+bool IsPlain(std::string_view text) noexcept;
 
 /// Appends JSON without checking its structure: the caller says what follows what. Grows by realloc(3) and never
 /// shrinks, so that a thread in its steady state allocates nothing; where memory is refused the line is `broken`.
@@ -35,6 +41,11 @@ class JsonLine {
   bool broken() const noexcept { return broken_; }
 
   void Raw(std::string_view json) noexcept;
+  /// A literal: its length is known where it is compiled, so that it costs some moves.
+  template <std::size_t kSize>
+  CREMA_ALWAYS_INLINE void Raw(const char (&json)[kSize]) noexcept {
+    if (char* to = Room(kSize - 1)) size_ = static_cast<std::size_t>(Put(to, json) - data_);
+  }
   void Integer(std::int64_t value) noexcept;
   void Unsigned(std::uint64_t value) noexcept;
   /// Shortest form that reads back as the same value; null for what JSON cannot say.
@@ -44,17 +55,73 @@ class JsonLine {
   /// The inside of a JSON string, as `String` without the quotes. With `escape_slash`, `/` becomes `%2F`.
   void StringPart(std::string_view text, bool escape_slash) noexcept;
 
-  // `,"key":value`; the key must need no escaping.
-  void Field(std::string_view key, std::int64_t value) noexcept;
-  void Field(std::string_view key, std::optional<std::int64_t> value) noexcept;
-  void FieldUnsigned(std::string_view key, std::uint64_t value) noexcept;
-  void FieldNumber(std::string_view key, std::optional<double> value) noexcept;
-  /// Null when `text` is empty.
-  void FieldText(std::string_view key, std::string_view text) noexcept;
+  // `,"key":value`; the key is a literal that needs no escaping.
+  template <std::size_t kSize>
+  CREMA_ALWAYS_INLINE void Key(const char (&key)[kSize]) noexcept {
+    if (char* to = Room(kSize + kAroundKey)) size_ = static_cast<std::size_t>(PutKey(to, key) - data_);
+  }
   void Key(std::string_view key) noexcept;
+  template <std::size_t kSize>
+  CREMA_ALWAYS_INLINE void Field(const char (&key)[kSize], std::int64_t value) noexcept {
+    char* to = Room(kSize + kAroundKey + kLongestNumber);
+    if (to != nullptr) size_ = static_cast<std::size_t>(PutInteger(PutKey(to, key), value) - data_);
+  }
+  template <std::size_t kSize>
+  CREMA_ALWAYS_INLINE void Field(const char (&key)[kSize], std::optional<std::int64_t> value) noexcept {
+    if (value.has_value()) {
+      Field(key, *value);
+    } else {
+      Key(key);
+      Raw("null");
+    }
+  }
+  template <std::size_t kSize>
+  CREMA_ALWAYS_INLINE void FieldUnsigned(const char (&key)[kSize], std::uint64_t value) noexcept {
+    char* to = Room(kSize + kAroundKey + kLongestNumber);
+    if (to != nullptr) size_ = static_cast<std::size_t>(PutUnsigned(PutKey(to, key), value) - data_);
+  }
+  template <std::size_t kSize>
+  void FieldNumber(const char (&key)[kSize], std::optional<double> value) noexcept {
+    Key(key);
+    if (value.has_value()) {
+      Number(*value);
+    } else {
+      Raw("null");
+    }
+  }
+  /// Null when `text` is empty.
+  template <std::size_t kSize>
+  void FieldText(const char (&key)[kSize], std::string_view text) noexcept {
+    Key(key);
+    if (text.empty()) {
+      Raw("null");
+    } else {
+      String(text);
+    }
+  }
 
  private:
+  static constexpr std::size_t kLongestNumber = 32;
+  static constexpr std::size_t kAroundKey = 4;  // ,"":
+
+  /// Where the next `bytes` go; nullptr when memory is refused.
+  CREMA_ALWAYS_INLINE char* Room(std::size_t bytes) noexcept {
+    return CREMA_LIKELY(size_ + bytes <= capacity_) ? data_ + size_ : Grow(bytes);
+  }
   char* Grow(std::size_t more) noexcept;
+
+  // Each returns where it ended.
+  template <std::size_t kSize>
+  CREMA_ALWAYS_INLINE static char* Put(char* to, const char (&literal)[kSize]) noexcept {
+    std::memcpy(to, literal, kSize - 1);
+    return to + (kSize - 1);
+  }
+  template <std::size_t kSize>
+  CREMA_ALWAYS_INLINE static char* PutKey(char* to, const char (&key)[kSize]) noexcept {
+    return Put(Put(Put(to, ",\""), key), "\":");
+  }
+  static char* PutInteger(char* to, std::int64_t value) noexcept;
+  static char* PutUnsigned(char* to, std::uint64_t value) noexcept;
 
   char* data_ = nullptr;
   std::size_t size_ = 0;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,7 +31,7 @@ void DescriptorBudget::Start() noexcept {
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / 8 < kMostDescriptors) {
     most = static_cast<int>(limit.rlim_cur / 8);
   }
-  left_.store(most, std::memory_order_relaxed);
+  left_.store(most - 1, std::memory_order_relaxed);  // one is the log's
 }
 
 bool DescriptorBudget::Take() noexcept {
@@ -49,6 +50,8 @@ long ProcReading::Read(DescriptorBudget* budget, char* buffer, int capacity) noe
       const int fd = open(path_, O_RDONLY | O_CLOEXEC);
       if (fd >= 0) {
         descriptor_ = fd;
+        struct stat status {};
+        inode_ = fstat(fd, &status) == 0 ? status.st_ino : 0;
       } else {
         budget->GiveBack();
         if (errno != EMFILE && errno != ENFILE) descriptor_ = kUnreadable;
@@ -58,13 +61,22 @@ long ProcReading::Read(DescriptorBudget* budget, char* buffer, int capacity) noe
   if (descriptor_ < 0) return ReadWholeFile(path_, buffer, static_cast<std::size_t>(capacity));
   const ssize_t size = pread(descriptor_, buffer, static_cast<std::size_t>(capacity) - 1, 0);
   buffer[size > 0 ? size : 0] = '\0';
-  if (size <= 0) descriptor_ = kNoDescriptor;  // the program closed it under us: not ours to close again
+  if (size <= 0) {  // the program closed it under us: not ours to close again
+    descriptor_ = kNoDescriptor;
+    budget->GiveBack();
+  }
   return size;
+}
+
+bool ProcReading::StillOurs() const noexcept {
+  // A program that closes all descriptors may have opened its own file under our number: never close that.
+  struct stat status {};
+  return fstat(descriptor_, &status) == 0 && status.st_ino == inode_;
 }
 
 void ProcReading::Close(DescriptorBudget* budget) noexcept {
   if (descriptor_ >= 0) {
-    close(descriptor_);
+    if (StillOurs()) close(descriptor_);
     budget->GiveBack();
   }
   descriptor_ = kNotTried;

@@ -2,6 +2,8 @@
 #ifndef CREMA_SRC_KERNEL_READINGS_H_
 #define CREMA_SRC_KERNEL_READINGS_H_
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <cstdint>
 #include <optional>
@@ -9,7 +11,7 @@
 namespace crema {
 namespace internal {
 
-/// At most so many descriptors are held by a process: min(64, RLIMIT_NOFILE / 8).
+/// At most so many descriptors are held by a process, its log's included: min(64, RLIMIT_NOFILE / 8).
 class DescriptorBudget {
  public:
   void Start() noexcept;
@@ -34,8 +36,11 @@ class ProcReading {
   static constexpr int kNotTried = -1;
   static constexpr int kNoDescriptor = -2;
   static constexpr int kUnreadable = -3;
+  bool StillOurs() const noexcept;
+
   const char* path_;
   int descriptor_ = kNotTried;
+  ino_t inode_ = 0;
 };
 
 /// The readings of one thread. Any of them can be refused: then it is nullopt.

@@ -25,12 +25,18 @@ Row* FindRow(RowTable<Row>* rows, std::size_t* expected, IsIt is_it) {
   return nullptr;
 }
 
+std::size_t LongText(const MemoryRow& row) { return row.path.size(); }  // 64 names of 256 bytes, escaped
+template <class Row>
+std::size_t LongText(const Row&) {
+  return 0;  // a name or two: they fit into what is left
+}
+
 template <class Row, class Write>
 void AppendRows(std::string_view key, RowTable<Row>* rows, JsonLine* line, std::uint64_t* dropped, Write write) {
   line->Key(key);
   line->Raw("[");
   for (Row& row : *rows) {
-    if (line->size() > kRowsUpTo) {
+    if (line->size() + LongText(row) > kRowsUpTo) {
       ++*dropped;
       continue;
     }
@@ -172,6 +178,7 @@ int Ledger::MemoryRowIndex(std::string_view prefix, const SectionNode* parent, s
 }
 
 void Ledger::AddMemory(int row_index, std::int64_t rss_start_bytes, std::int64_t rss_stop_bytes) noexcept {
+  if (static_cast<std::size_t>(row_index) >= memory_.size()) return;  // its helper scope is over
   MemoryRow& row = memory_[static_cast<std::size_t>(row_index)];
   const std::int64_t delta = rss_stop_bytes - rss_start_bytes;
   if (row.count == 0 || delta > row.max_bytes) {

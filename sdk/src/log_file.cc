@@ -84,9 +84,11 @@ bool LogFile::StillOurs() const noexcept {
 bool LogFile::Write(std::string_view text) noexcept {
   const int saved_errno = errno;
   bool whole = false;
-  const std::uint64_t bytes = text.size() + 1;
-  const bool fits = size_.load(std::memory_order_relaxed) + bytes <= size_limit_.load(std::memory_order_relaxed);
-  if (fits && StillOurs()) {
+  // Claimed before it is written: several threads that each still fitted would together reach the limit.
+  const std::uint64_t claimed = text.size() + 1;
+  const std::uint64_t size = size_.fetch_add(claimed, std::memory_order_relaxed) + claimed;
+  std::uint64_t used = 0;
+  if (size <= size_limit_.load(std::memory_order_relaxed) && StillOurs()) {
     char newline = '\n';
     const bool after_torn = torn_.load(std::memory_order_relaxed) && torn_.exchange(false);
     iovec parts[2] = {{&newline, 1}, {const_cast<char*>(text.data()), text.size()}};
@@ -96,9 +98,10 @@ bool LogFile::Write(std::string_view text) noexcept {
       written = after_torn ? writev(descriptor_, parts, 2) : write(descriptor_, text.data(), text.size());
     } while (written < 0 && errno == EINTR);
     whole = written == static_cast<ssize_t>(wanted);
-    if (written > 0) size_.fetch_add(static_cast<std::uint64_t>(written), std::memory_order_relaxed);
+    if (written > 0) used = static_cast<std::uint64_t>(written);
     if (!whole && (written > 0 || after_torn)) torn_.store(true, std::memory_order_relaxed);
   }
+  size_.fetch_sub(claimed - used, std::memory_order_relaxed);
   if (!whole) CountDropped(1);
   errno = saved_errno;
   return whole;

@@ -71,6 +71,15 @@ bool NamesSecret(std::string_view name) {
   return false;
 }
 
+/// Where the value after the first name of a secret begins: `--token=`, `TOKEN=`, `--url=https://host/file?token=`.
+std::size_t SecretValue(std::string_view argument) {
+  for (std::size_t equals = argument.find('='); equals != std::string_view::npos;
+       equals = argument.find('=', equals + 1)) {
+    if (NamesSecret(argument.substr(0, equals))) return equals + 1;
+  }
+  return std::string_view::npos;
+}
+
 void AppendArguments(const Recorder& recorder, JsonLine* line) {
   line->Key("arguments");
   if (!recorder.settings.record_arguments) {
@@ -118,19 +127,16 @@ std::vector<std::string> WithoutSecrets(const std::vector<std::string>& argument
   std::vector<std::string> shown;
   bool value_is_secret = false;
   for (const std::string& argument : arguments) {
-    const std::size_t equals = argument.find('=');
-    const bool is_option = !argument.empty() && argument[0] == '-';
-    if (value_is_secret && !is_option) {
+    const std::size_t value = SecretValue(argument);
+    if (value_is_secret) {  // also one that begins with a dash: base64 may
       shown.emplace_back("***");
-      value_is_secret = false;
-    } else if (equals != std::string::npos) {
-      const bool secret = NamesSecret(std::string_view(argument).substr(0, equals));
-      shown.push_back(secret ? argument.substr(0, equals + 1) + "***" : argument);
-      value_is_secret = false;
+    } else if (value != std::string::npos) {
+      shown.push_back(argument.substr(0, value) + "***");
     } else {
       shown.push_back(argument);
-      value_is_secret = is_option && NamesSecret(argument);
     }
+    const bool is_option = !argument.empty() && argument[0] == '-';
+    value_is_secret = is_option && argument.find('=') == std::string::npos && NamesSecret(argument);
   }
   return shown;
 }

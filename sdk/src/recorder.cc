@@ -15,6 +15,7 @@
 #include "process_line.h"
 #include "sample_line.h"
 #include "sampler.h"
+#include "shared_copy.h"
 #include "thread_state.h"
 
 namespace crema {
@@ -29,6 +30,18 @@ std::atomic<bool> g_warned{false};
 std::mutex g_lifecycle;  // guards switching on and off; never held by a guard that records
 /// What was said to `Enable`, for the children of a fork.
 Settings* g_inherited = nullptr;
+/// The library whose recorder this copy uses; nullptr: its own.
+const SharedCopy* g_shared = nullptr;
+/// Modes of copies that use this one's recorder.
+constexpr int kMostCopies = 16;
+std::atomic<std::atomic<std::uint8_t>*> g_mirrors[kMostCopies];
+
+void SetMode(Mode mode) {
+  g_mode.store(mode);
+  for (const auto& mirror : g_mirrors) {
+    if (std::atomic<std::uint8_t>* other = mirror.load()) other->store(mode);
+  }
+}
 
 /// The recorder for these settings, its log open; nullptr, with one warning, where it cannot be.
 Recorder* Start(const Settings& settings) {
@@ -55,14 +68,25 @@ Recorder* Start(const Settings& settings) {
   return recorder;
 }
 
+/// The recorder of a copy of the SDK that is in the process already.
+Recorder* Adopt(const SharedCopy* shared, const Settings& settings) {
+  if (!shared->enable(settings)) return nullptr;
+  g_shared = shared;
+  g_recorder.store(shared->recorder(), std::memory_order_release);
+  shared->mirror_mode(&g_mode);
+  WatchExitAndFork();
+  return g_recorder.load();
+}
+
 bool EnableLocked(const Settings& settings) {
-  if (ProcessIsEnding() || settings.directory.empty()) {
-    g_mode.store(kModeOff);
-    return false;
+  Recorder* recorder = ProcessIsEnding() ? nullptr : g_recorder.load(std::memory_order_acquire);
+  if (recorder == nullptr && !ProcessIsEnding() && !settings.directory.empty()) {
+    const SharedCopy* shared = FindSharedCopy();
+    recorder = shared != nullptr ? Adopt(shared, settings) : Start(settings);
+  } else if (recorder != nullptr && g_shared != nullptr && !g_shared->enable(settings)) {
+    recorder = nullptr;
   }
-  Recorder* recorder = g_recorder.load(std::memory_order_acquire);
-  if (recorder == nullptr) recorder = Start(settings);
-  g_mode.store(recorder == nullptr ? kModeOff : kModeOn);
+  SetMode(recorder == nullptr ? kModeOff : kModeOn);
   return recorder != nullptr;
 }
 
@@ -75,11 +99,39 @@ bool DecideMode() noexcept {
   const std::lock_guard<std::mutex> lock(g_lifecycle);
   if (g_mode.load() != kModeUndecided) return g_mode.load() == kModeOn;
   if (SwitchedOffByEnvironment()) {
-    g_mode.store(kModeOff);
+    SetMode(kModeOff);
     return false;
   }
   return EnableLocked(g_inherited != nullptr ? *g_inherited : SettingsFromEnvironment(Options()));
 }
+
+bool EnableWith(const Settings& settings) {
+  const ErrnoKeeper keeper;
+  const std::lock_guard<std::mutex> lock(g_lifecycle);
+  if (g_mode.load() == kModeOn) return true;
+  if (SwitchedOffByEnvironment()) {
+    SetMode(kModeOff);
+    return false;
+  }
+  return EnableLocked(settings);
+}
+
+void SwitchOff() {
+  const std::lock_guard<std::mutex> lock(g_lifecycle);
+  if (g_shared != nullptr) g_shared->disable();
+  SetMode(kModeOff);
+}
+
+void MirrorMode(std::atomic<std::uint8_t>* mode) {
+  for (auto& mirror : g_mirrors) {
+    std::atomic<std::uint8_t>* none = nullptr;
+    if (mirror.compare_exchange_strong(none, mode) || none == mode) return;
+  }
+}
+
+ThreadContext* AdoptedThreadContext() noexcept { return g_shared == nullptr ? nullptr : g_shared->thread_context(); }
+
+bool UsesSharedCopy() noexcept { return g_shared != nullptr; }
 
 void WarnOnce(std::string_view sentence) noexcept {
   if (g_warned.exchange(true)) return;
@@ -117,21 +169,25 @@ void ForgetParent() noexcept {
   Recorder* parent = g_recorder.load();
   new (&g_lifecycle) std::mutex();  // another thread of the parent may have held it
   if (parent == nullptr) return;
-  parent->log.Close();
-  for (ThreadState* thread = parent->threads.load(); thread != nullptr; thread = thread->next) {
-    thread->kernel.Close(&parent->descriptors);
-    thread->perf.Close(&parent->descriptors);
+  if (g_shared == nullptr) {
+    parent->log.Close();
+    for (ThreadState* thread = parent->threads.load(); thread != nullptr; thread = thread->next) {
+      thread->kernel.Close(&parent->descriptors);
+      thread->perf.Close(&parent->descriptors);
+    }
   }
+  for (auto& mirror : g_mirrors) mirror.store(nullptr);  // the other copies forget too, and come again
   g_inherited = &parent->settings;
+  g_shared = nullptr;
   g_recorder.store(nullptr);
   t_context = nullptr;
   if (g_mode.load() == kModeOn) g_mode.store(kModeUndecided);
 }
 
 void EndRecording() noexcept {
-  g_mode.store(kModeOff);
+  SetMode(kModeOff);
   Recorder* recorder = g_recorder.load();
-  if (recorder == nullptr) return;
+  if (recorder == nullptr || g_shared != nullptr) return;
   StopSampler();
   WriteEnd(recorder);
   if (recorder->summary != nullptr) recorder->summary->Print(*recorder);
@@ -140,20 +196,10 @@ void EndRecording() noexcept {
 }  // namespace internal
 
 bool Enable(const Options& options) noexcept {
-  const internal::ErrnoKeeper keeper;
-  const std::lock_guard<std::mutex> lock(internal::g_lifecycle);
-  if (internal::g_mode.load() == internal::kModeOn) return true;
-  if (internal::SwitchedOffByEnvironment()) {
-    internal::g_mode.store(internal::kModeOff);
-    return false;
-  }
-  return internal::EnableLocked(internal::SettingsFromEnvironment(options));
+  return internal::EnableWith(internal::SettingsFromEnvironment(options));
 }
 
-void Disable() noexcept {
-  const std::lock_guard<std::mutex> lock(internal::g_lifecycle);
-  internal::g_mode.store(internal::kModeOff);
-}
+void Disable() noexcept { internal::SwitchOff(); }
 
 bool Enabled() noexcept { return internal::Recording(); }
 

@@ -50,9 +50,10 @@ struct Recorder {
   std::atomic<std::uint64_t> chunks{0};  ///< ended
   std::atomic<std::uint64_t> failed{0};
   std::atomic<std::int64_t> open_chunks{0};
-  std::atomic<std::int64_t> lanes{0};     ///< open chunks and active helpers
-  std::atomic<std::uint64_t> dropped{0};  ///< what guards were told and could not be kept; lost lines are the log's
-  std::atomic<std::int64_t> overhead_ns{0};
+  std::atomic<std::int64_t> lanes{0};        ///< open chunks and active helpers
+  std::atomic<std::uint64_t> dropped{0};     ///< what guards were told and could not be kept; lost lines are the log's
+  std::atomic<std::int64_t> overhead_ns{0};  ///< by the calibrated costs
+  std::atomic<std::uint64_t> overhead_ticks{0};  ///< measured: what chunks spent on beginning and ending
   std::atomic<ThreadState*> threads{nullptr};
   std::atomic<SpanState*> process_span{nullptr};
 
@@ -66,6 +67,12 @@ struct Recorder {
 
 /// Null until recording was first switched on in this process.
 Recorder* CurrentRecorder() noexcept;
+
+/// Starts or resumes recording with these settings; false where it cannot be. What `crema::Enable` does.
+bool EnableWith(const Settings& settings);
+void SwitchOff();
+/// From now on `mode` follows this copy's own (see shared_copy.h).
+void MirrorMode(std::atomic<std::uint8_t>* mode);
 
 /// One sentence on stderr, `crema: …`, the first time only.
 void WarnOnce(std::string_view sentence) noexcept;

@@ -68,7 +68,8 @@ void AppendTime(Recorder* recorder, JsonLine* line) {
 }
 
 std::int64_t OverheadNanoseconds(const Recorder& recorder, std::int64_t outside_occurrences) {
-  return recorder.overhead_ns.load() + outside_occurrences * recorder.section_cost_ns;
+  return recorder.overhead_ns.load() + recorder.clock.Rate().Nanoseconds(recorder.overhead_ticks.load()) +
+         outside_occurrences * recorder.section_cost_ns;
 }
 
 }  // namespace

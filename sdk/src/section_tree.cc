@@ -121,9 +121,17 @@ class RowWriter {
 
   void WriteRow(const SectionNode* node) {
     const std::uint64_t count = node->count.load(kRelaxed);
-    line_->Raw(line_->text().back() == '[' ? "{\"path\":\"" : ",{\"path\":\"");
+    if (line_->text().back() == '[') {
+      line_->Raw("{\"path\":\"");
+    } else {
+      line_->Raw(",{\"path\":\"");
+    }
     AppendPath(node, line_);
-    line_->Raw(kind_ == SectionRows::kHelper ? "\",\"helper\":true" : "\"");
+    if (kind_ == SectionRows::kHelper) {
+      line_->Raw("\",\"helper\":true");
+    } else {
+      line_->Raw("\"");
+    }
     line_->FieldUnsigned("count", count);
     line_->Field("total_ns", node->row_ns);
     line_->Field("self_ns", kind_ == SectionRows::kOwner ? node->row_ns - node->row_children_ns
@@ -180,6 +188,7 @@ SectionNode* SectionTree::FindOrAddKept(SectionNode* parent, std::string_view na
   auto* node = new (memory) SectionNode();
   if (!name.empty()) std::memcpy(static_cast<char*>(memory) + sizeof(SectionNode), name.data(), name.size());
   node->name_length = static_cast<std::uint32_t>(name.size());
+  node->plain_name = IsPlain(name);
   node->parent = parent;
   node->depth = parent->depth + 1;
   node->hash = hash;
@@ -298,7 +307,12 @@ void AppendPath(const SectionNode* node, JsonLine* line) noexcept {
     AppendPath(node->parent, line);
     line->Raw("/");
   }
-  line->StringPart(std::string_view(node->name(), node->name_length), true);
+  const std::string_view name(node->name(), node->name_length);
+  if (node->plain_name) {
+    line->Raw(name);
+  } else {
+    line->StringPart(name, true);
+  }
 }
 
 }  // namespace internal

@@ -37,6 +37,16 @@ void WriteSpan(Recorder* recorder, ThreadState* thread, const SpanState& span) {
   recorder->log.Write(line.text());
 }
 
+/// Takes `span` out of the chain from `innermost` outwards; returns its innermost now. Spans may end out of order:
+/// those inside stay, without this one around them.
+SpanState* Without(const SpanState* span, SpanState* innermost) {
+  if (innermost == span) return span->outer;
+  for (SpanState* other = innermost; other != nullptr; other = other->outer) {
+    if (other->outer == span) other->outer = span->outer;
+  }
+  return innermost;
+}
+
 }  // namespace
 
 std::string_view InnermostSpanPath(const Recorder& recorder, const ThreadState& thread) noexcept {
@@ -78,22 +88,19 @@ Span::~Span() {
   if (recorder == nullptr || recorder->pid != state_->pid) return;  // the parent's: it ends there
   ThreadState* thread = static_cast<ThreadState*>(t_context);
   if (thread == nullptr) return;
-  const std::lock_guard<std::mutex> lock(recorder->mutex);
   WriteSpan(recorder, thread, *state_);
+  const std::lock_guard<std::mutex> lock(recorder->mutex);
   if (state_->thread == nullptr) {
-    // Out of order: the spans inside stay, without this one around them.
-    SpanState* innermost = recorder->process_span.load();
-    if (innermost == state_) {
-      recorder->process_span.store(state_->outer, std::memory_order_release);
-    } else {
-      for (SpanState* span = innermost; span != nullptr; span = span->outer) {
-        if (span->outer == state_) span->outer = state_->outer;
-      }
-    }
-  } else if (thread->span == state_) {
-    thread->span = state_->outer != nullptr && state_->outer->thread == thread ? state_->outer : nullptr;
+    recorder->process_span.store(Without(state_, recorder->process_span.load()), std::memory_order_release);
+    return;  // not freed: another thread may be reading its path just now. Spans are phases, so there are few
   }
-  // Not freed: another thread may be reading its path just now. Spans are phases, so there are few.
+  if (state_->thread != thread) {
+    CountMisuse("a span ended on another thread than it began on: chunks of that one still carry it");
+    return;
+  }
+  SpanState* innermost = Without(state_, thread->span);
+  thread->span = innermost != nullptr && innermost->thread == thread ? innermost : nullptr;
+  delete state_;  // only its own thread ever looked at it
 }
 
 }  // namespace crema

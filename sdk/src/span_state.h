@@ -12,7 +12,7 @@ namespace internal {
 struct Recorder;
 struct ThreadState;
 
-/// Kept after it ended, so that a chunk that begins at the same moment on another thread may still read its path.
+/// One of the process is kept after it ended: a chunk that begins at that moment on another thread may read its path.
 struct SpanState {
   std::string name;
   std::string path;           ///< names from the outermost on, with `/` between; `/` inside a name is `%2F`

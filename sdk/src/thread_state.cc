@@ -10,15 +10,18 @@
 #include <new>
 
 #include "recorder.h"
+#include "shared_copy.h"
 
 namespace crema {
 namespace internal {
 
 CREMA_THREAD_LOCAL ThreadContext* t_context = nullptr;
 
-namespace {
-
+// Not in the unnamed namespace: in a shared library
+// the linker gold gives a thread-local variable that is not global the address of the library's first one.
 CREMA_THREAD_LOCAL bool t_ended = false;
+
+namespace {
 
 /// `__cxa_eh_globals` as the Itanium C++ ABI (2.2.2) lays it out: read in place, it costs a load instead of a call.
 struct ExceptionGlobals {
@@ -36,10 +39,11 @@ thread_local ThreadEnd t_end;
 ThreadEnd::~ThreadEnd() {
   const ErrnoKeeper keeper;
   auto* thread = static_cast<ThreadState*>(t_context);
+  Recorder* recorder = CurrentRecorder();
+  if (thread != nullptr && recorder != nullptr) EndAbandoned(recorder, thread);
   t_context = nullptr;
   t_ended = true;
-  Recorder* recorder = CurrentRecorder();
-  if (thread == nullptr || recorder == nullptr) return;
+  if (thread == nullptr || recorder == nullptr || UsesSharedCopy()) return;
   SectionNode* open = thread->outside_open.load();
   if (open == nullptr) open = thread->current.load();
   {
@@ -99,6 +103,12 @@ ThreadContext* EnsureThreadContext() noexcept {
   const ErrnoKeeper keeper;
   Recorder* recorder = CurrentRecorder();
   if (recorder == nullptr || t_ended) return nullptr;
+  if (UsesSharedCopy()) {
+    t_context = AdoptedThreadContext();
+    t_end.registered = true;  // only now: what is registered last ends first, and the library's own end gives it back
+    return t_context;
+  }
+  if (t_context != nullptr) return t_context;  // another copy asks
   ThreadState* thread = TakeEnded(recorder);
   if (thread == nullptr) thread = AddNew(recorder);
   if (thread == nullptr) return nullptr;

@@ -15,6 +15,8 @@
 namespace crema {
 namespace internal {
 
+struct Recorder;
+
 /// Never freed: when its thread ends it waits for the next one. So a handle or a sampler that looks at it late is safe.
 struct ThreadState : ThreadContext {
   std::atomic<bool> in_use{true};
@@ -47,6 +49,13 @@ struct ThreadState : ThreadContext {
   std::atomic<ChunkState*> chunk_frames_[kDeepest] = {};
   std::atomic<HelperState*> helper_frames_[kDeepest] = {};
 };
+
+/// Whether the calling thread's state was given back: its last destructors are running.
+extern CREMA_THREAD_LOCAL bool t_ended;
+
+/// Ends the innermost chunks and helper scopes of the calling thread whose guards are gone, and with them what they
+/// left open. Defined with the chunks.
+void EndAbandoned(Recorder* recorder, ThreadState* thread) noexcept;
 
 /// The calling thread's state; nullptr when recording is off or the thread is being torn down.
 ThreadState* CurrentThread() noexcept;

@@ -65,6 +65,7 @@ TrackHelper::TrackHelper(const ChunkHandle& handle) noexcept {
   ThreadState* thread = CurrentThread();
   Recorder* recorder = CurrentRecorder();
   if (thread == nullptr || recorder == nullptr || handle.state->recorder_pid != recorder->pid) return;
+  EndAbandoned(recorder, thread);
   if (WorksFor(*thread, handle)) return;
   HelperState* helper = thread->NewHelperFrame();
   if (helper != nullptr) helper->ledger.Reset();
@@ -78,6 +79,7 @@ TrackHelper::TrackHelper(const ChunkHandle& handle) noexcept {
   helper->section = handle.section;
   helper->activity = nullptr;
   helper->inner_cpu_ns = helper->inner_wait_ns = 0;
+  helper->guard_is_gone.store(false);
   helper->wait_start_ns = thread->kernel.RunDelayNanoseconds(&recorder->descriptors);
   helper->cpu_start_ns = ThreadCpuNanoseconds();
   thread->Push(helper);
@@ -95,6 +97,7 @@ TrackHelper::~TrackHelper() {
   if (thread->work != helper) {
     // Also in a forked child, where the scope is the parent's and there is nothing to say.
     if (helper->chunk->recorder_pid == recorder->pid) {
+      helper->guard_is_gone.store(true);
       CountMisuse("a helper scope ended on another thread, or before what lies inside it: it is not recorded");
     }
     return;

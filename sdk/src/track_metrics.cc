@@ -38,11 +38,6 @@ void CloseSections(ThreadState* thread, const WorkFrame& frame, std::uint64_t no
   thread->current.store(root, kRelaxed);
 }
 
-void AddOverhead(Recorder* recorder, std::uint64_t start_ticks, std::uint64_t stop_ticks, std::int64_t more_ns) {
-  recorder->overhead_ns.fetch_add(recorder->clock.Rate().Nanoseconds(stop_ticks - start_ticks) + more_ns,
-                                  std::memory_order_relaxed);
-}
-
 void Write(Recorder* recorder, const JsonLine& line) {
   if (line.broken() || line.size() > kMaxLineBytes) {
     recorder->log.CountDropped(1);
@@ -65,7 +60,7 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   state->helper_wait_ns = 0;
   state->active_helpers = 0;
   state->activity = nullptr;
-  state->closed_elsewhere.store(false);
+  state->guard_is_gone.store(false);
   for (std::size_t i = 0; i < chunk.attribute_count; ++i) {
     if (i < Chunk::kMaxAttributes) {
       state->ledger.SetAttribute(chunk.attributes[i].name, chunk.attributes[i].value);
@@ -88,8 +83,9 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   state->rss_start_bytes = thread->kernel.RssBytes(descriptors);
   state->ledger.SawRss(state->rss_start_bytes.value_or(-1));
   state->read_start_bytes = thread->kernel.ReadBytes(descriptors);
-  state->wait_start_ns = thread->kernel.RunDelayNanoseconds(descriptors);
+  // CPU time and run delay are read inside the duration: so they never add up to more than it.
   state->start = recorder->clock.Now();
+  state->wait_start_ns = thread->kernel.RunDelayNanoseconds(descriptors);
   state->cpu_start_ns = ThreadCpuNanoseconds();
   thread->Push(state);
   EncodeBegin(*recorder, state, &thread->line);
@@ -101,8 +97,8 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   ChunkEnd end;
   DescriptorBudget* descriptors = &recorder->descriptors;
   const std::int64_t cpu_stop_ns = ThreadCpuNanoseconds();
-  end.stop = recorder->clock.Now();
   const auto wait_stop_ns = thread->kernel.RunDelayNanoseconds(descriptors);
+  end.stop = recorder->clock.Now();
   end.rss_stop_bytes = thread->kernel.RssBytes(descriptors);
   end.io_read_bytes = Difference(thread->kernel.ReadBytes(descriptors), state->read_start_bytes, 0);
   if (cpu_stop_ns >= 0 && state->cpu_start_ns >= 0) {
@@ -137,23 +133,14 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   Write(recorder, thread->line);
   if (state->ledger.dropped() != 0) recorder->dropped.fetch_add(state->ledger.dropped(), std::memory_order_relaxed);
   const std::uint64_t sections = state->ledger.sections().Occurrences() + state->helpers.sections().Occurrences();
-  AddOverhead(recorder, end.stop.ticks, recorder->clock.Now().ticks,
-              static_cast<std::int64_t>(sections) * recorder->section_cost_ns);
+  constexpr auto kRelaxed = std::memory_order_relaxed;
+  recorder->overhead_ns.fetch_add(static_cast<std::int64_t>(sections) * recorder->section_cost_ns, kRelaxed);
+  recorder->overhead_ticks.fetch_add(Ticks(thread) - end.stop.ticks, kRelaxed);
 }
 
 void Fail(ChunkState* state, std::string_view reason) {
   state->failed = true;
   if (state->reason.empty()) state->reason = state->ledger.Keep(CutOnCodePoint(reason, kMaxErrorBytes));
-}
-
-/// A chunk whose guard ended on another thread stays open until its own thread comes by.
-void EndAbandoned(Recorder* recorder, ThreadState* thread) {
-  while (thread->work != nullptr && !thread->work->is_helper) {
-    auto* state = static_cast<ChunkState*>(thread->work);
-    if (!state->closed_elsewhere.load()) return;
-    Fail(state, "its guard ended on another thread");
-    End(recorder, thread, state);
-  }
 }
 
 /// The chunk that the thread works for, its own or another's; null where there is none.
@@ -172,6 +159,20 @@ bool IsSameChunk(const WorkFrame* work, const Recorder& recorder, const ThreadSt
 }
 
 }  // namespace
+
+void EndAbandoned(Recorder* recorder, ThreadState* thread) noexcept {
+  while (thread->work != nullptr && thread->work->guard_is_gone.load()) {
+    if (thread->work->is_helper) {
+      FreeLane(recorder);
+      thread->Pop(thread->work);
+      continue;
+    }
+    auto* state = static_cast<ChunkState*>(thread->work);
+    Fail(state, "its guard ended on another thread");
+    End(recorder, thread, state);
+  }
+}
+
 }  // namespace internal
 
 TrackMetrics::TrackMetrics(const Chunk& chunk) noexcept {
@@ -191,7 +192,7 @@ TrackMetrics::TrackMetrics(const Chunk& chunk) noexcept {
   Begin(recorder, thread, chunk, state);
   state_ = state;
   generation_ = state->generation.load(std::memory_order_relaxed);
-  AddOverhead(recorder, entry_ticks, Ticks(thread), 0);
+  recorder->overhead_ticks.fetch_add(Ticks(thread) - entry_ticks, std::memory_order_relaxed);
 }
 
 TrackMetrics::~TrackMetrics() {
@@ -203,7 +204,8 @@ TrackMetrics::~TrackMetrics() {
   auto* thread = static_cast<ThreadState*>(t_context);
   if (recorder == nullptr || recorder->pid != state_->recorder_pid) return;  // a fork's copy: the chunk is the parent's
   if (thread != state_->owner) {
-    state_->closed_elsewhere.store(true);
+    if (t_ended) return;  // a static or thread_local guard: open when its thread ended
+    state_->guard_is_gone.store(true);
     CountMisuse("a chunk ended on another thread than it began on: it is recorded as failed");
     return;
   }

@@ -34,8 +34,9 @@ struct WorkFrame {
   /// What frames opened inside this one took: it is theirs, not this one's.
   std::int64_t inner_cpu_ns = 0;
   std::int64_t inner_wait_ns = 0;
-  TrackActivity* activity = nullptr;  ///< innermost open one
-  std::uint64_t uses = 0;             ///< tells this use of the frame from later ones, to guards of its own thread
+  TrackActivity* activity = nullptr;       ///< innermost open one
+  std::uint64_t uses = 0;                  ///< tells this use of the frame from later ones, to guards of its own thread
+  std::atomic<bool> guard_is_gone{false};  ///< it ended on another thread, or out of order
 };
 
 /// An open chunk. `generation` is odd while it is open; a handle with another one is stale.
@@ -44,7 +45,6 @@ struct ChunkState : WorkFrame {
 
   std::atomic<std::uint64_t> generation{0};
   std::atomic<std::int64_t> lanes_peak{0};
-  std::atomic<bool> closed_elsewhere{false};  ///< its guard ended on another thread
   std::uint64_t number = 0;
   std::int64_t recorder_pid = 0;
   Instant start;

@@ -39,7 +39,8 @@ struct SectionNode {
   std::int64_t row_ns = 0;       ///< scratch of the writer: the row's total, and its children's
   std::int64_t row_children_ns = 0;
   bool has_row = false;
-  std::uint32_t row = 0;  ///< scratch of the writer: its place among the rows
+  bool plain_name = false;  ///< stands in a path as it is, without escapes
+  std::uint32_t row = 0;    ///< scratch of the writer: its place among the rows
   std::uint32_t depth = 0;
   std::uint32_t hash = 0;
   SectionNode* unkept_child = nullptr;  ///< stands for all children that found no place

@@ -1,0 +1,14 @@
+// Heap allocations of a thread, counted by standing in for malloc(3) and its kin in this program.
+#ifndef CREMA_SDK_BENCHMARKS_ALLOCATION_COUNT_H_
+#define CREMA_SDK_BENCHMARKS_ALLOCATION_COUNT_H_
+
+#include <cstdint>
+
+namespace crema_benchmarks {
+
+/// Calls of malloc, calloc, realloc and aligned_alloc by this thread so far; `operator new` ends in one of them.
+std::int64_t Allocations();
+
+}  // namespace crema_benchmarks
+
+#endif  // CREMA_SDK_BENCHMARKS_ALLOCATION_COUNT_H_

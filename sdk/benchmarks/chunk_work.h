@@ -1,0 +1,49 @@
+// The chunk whose record is measured, and the same system calls without crema.
+#ifndef CREMA_SDK_BENCHMARKS_CHUNK_WORK_H_
+#define CREMA_SDK_BENCHMARKS_CHUNK_WORK_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "sdk/benchmarks/raw_readings.h"
+
+namespace crema_benchmarks {
+
+/// Records a chunk that does nothing else: 10 sections (two of them nested), one memory guard, three metrics, three
+/// cuts, bytes and events.
+void RecordChunk(std::int64_t number);
+
+/// Lengths in bytes, newlines included, of the `begin` and the `chunk` line of the last chunk in a record log.
+struct LineSizes {
+  std::size_t begin = 0;
+  std::size_t chunk = 0;
+};
+LineSizes SizesOfLastChunk(const std::string& log_path);
+
+/// The only record log in a directory; empty if there is none.
+std::string FindLog(const std::string& directory);
+
+/// The system calls of `RecordChunk`, with the same sizes, on a file in the same directory. One object a thread, as the
+/// SDK keeps one set of descriptors a thread; the log is shared. `chunk_work_test` compares both, call by call.
+class RawChunk {
+ public:
+  RawChunk(int log_descriptor, LineSizes sizes);
+  /// False if a call failed.
+  bool Run();
+
+ private:
+  int log_;
+  std::string begin_;
+  std::string chunk_;
+  KeptFile statm_{"/proc/self/statm"};
+  KeptFile schedstat_{"/proc/thread-self/schedstat"};
+  KeptFile io_{"/proc/thread-self/io"};
+};
+
+/// Opens a file for `RawChunk` as the SDK opens its log; -1 on failure.
+int OpenRawLog(const std::string& path);
+
+}  // namespace crema_benchmarks
+
+#endif  // CREMA_SDK_BENCHMARKS_CHUNK_WORK_H_

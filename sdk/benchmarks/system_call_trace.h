@@ -1,0 +1,31 @@
+// The system calls that a function makes, seen by ptrace(2): no root, no strace needed.
+#ifndef CREMA_SDK_BENCHMARKS_SYSTEM_CALL_TRACE_H_
+#define CREMA_SDK_BENCHMARKS_SYSTEM_CALL_TRACE_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace crema_benchmarks {
+
+struct SystemCall {
+  std::uint64_t number = 0;  ///< asm/unistd.h
+  std::uint64_t bytes = 0;   ///< of read, write, pread and pwrite; 0 for others
+  bool operator==(const SystemCall& other) const { return number == other.number && bytes == other.bytes; }
+};
+
+struct SystemCallTrace {
+  std::vector<SystemCall> calls;
+  std::string complaint;  ///< why there is none; empty if there is
+};
+
+/// Calls `prepare`, then `traced`, in a forked child, and returns the system calls of the second. Linux 5.3 or later.
+SystemCallTrace TraceSystemCalls(const std::function<void()>& prepare, const std::function<void()>& traced);
+
+/// `write(1742)`, `pread64(127)`, `fstat`: for messages.
+std::string ToText(const SystemCall& call);
+
+}  // namespace crema_benchmarks
+
+#endif  // CREMA_SDK_BENCHMARKS_SYSTEM_CALL_TRACE_H_

@@ -1,0 +1,75 @@
+// The cut flow of a chunk.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "crema/crema.h"
+#include "sdk/tests/record_log_reader.h"
+#include "sdk/tests/recorded.h"
+
+namespace crema {
+namespace testing {
+namespace {
+
+std::vector<std::string> Names(const std::vector<CutRow>& cuts) {
+  std::vector<std::string> names;
+  for (const CutRow& cut : cuts) names.push_back(cut.name);
+  return names;
+}
+
+TEST(RecordCut, KeepsTheOrderInWhichCutsFirstCame) {
+  const ChunkLine chunk = RecordedChunk([] {
+    TrackMetrics metrics("ttbar");
+    for (int block = 0; block < 3; ++block) {
+      RecordCut("all", 100);
+      RecordCut("two leptons", 10 + block);
+      RecordCut("a Z boson", std::size_t{3});
+    }
+    RecordCut("late", 0);
+  });
+  EXPECT_EQ(Names(chunk.cuts), (std::vector<std::string>{"all", "two leptons", "a Z boson", "late"}));
+  EXPECT_EQ(chunk.cuts[0].events, 300);
+  EXPECT_EQ(chunk.cuts[1].events, 33);
+  EXPECT_EQ(chunk.cuts[2].events, 9);
+  EXPECT_EQ(chunk.cuts[3].events, 0);
+}
+
+TEST(RecordCut, WeightsAreNullWhereNoneWasGiven) {
+  const ChunkLine chunk = RecordedChunk([] {
+    TrackMetrics metrics("ttbar");
+    RecordCut("plain", 4);
+    RecordCut("weighted", 4, 3.25);
+    RecordCut("weighted", 1, -0.5);
+    RecordCut("weightless", 0, 0.0);
+  });
+  EXPECT_EQ(chunk.cuts.at(0).weights, std::nullopt);
+  EXPECT_EQ(chunk.cuts.at(1).weights, 2.75);
+  EXPECT_EQ(chunk.cuts.at(1).events, 5);
+  EXPECT_EQ(chunk.cuts.at(2).weights, 0.0);
+}
+
+TEST(RecordCut, ThatMakesNoSenseIsCountedAsDropped) {
+  const RecordLog log = Recorded([] {
+    TrackMetrics metrics("ttbar");
+    RecordCut("all", 10, 5.0);
+    RecordCut("all", -1);
+    RecordCut("all", 1, std::numeric_limits<double>::quiet_NaN());
+  });
+  EXPECT_EQ(log.chunks.at(0).cuts.at(0).events, 10);
+  EXPECT_EQ(log.chunks.at(0).cuts.at(0).weights, 5.0);
+  EXPECT_EQ(log.end->dropped, 2);
+}
+
+TEST(RecordCut, OutsideAChunkIsCountedAsDropped) {
+  const RecordLog log = Recorded([] {
+    RecordCut("all", 10);
+    TrackMetrics metrics("ttbar");
+  });
+  EXPECT_EQ(log.end->dropped, 1);
+}
+
+}  // namespace
+}  // namespace testing
+}  // namespace crema

@@ -1,0 +1,133 @@
+// Numbers of the user's own.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "crema/crema.h"
+#include "sdk/tests/record_log_reader.h"
+#include "sdk/tests/recorded.h"
+
+namespace crema {
+namespace testing {
+namespace {
+
+TEST(RecordMetric, KeepsCountSumLeastAndGreatest) {
+  const ChunkLine chunk = RecordedChunk([] {
+    TrackMetrics metrics("ttbar");
+    for (const double value : {3.5, -1.25, 10.0}) RecordMetric("pt", value, "GeV");
+  });
+  const MetricRow pt = Metric(chunk, "pt", "GeV");
+  EXPECT_EQ(pt.count, 3);
+  EXPECT_EQ(pt.sum, 12.25);
+  EXPECT_EQ(pt.min, -1.25);
+  EXPECT_EQ(pt.max, 10.0);
+  EXPECT_EQ(pt.invalid, 0);
+}
+
+TEST(RecordMetric, TakesAnyArithmeticType) {
+  const ChunkLine chunk = RecordedChunk([] {
+    TrackMetrics metrics("ttbar");
+    RecordMetric("x", std::size_t{7});
+    RecordMetric("x", -7);
+    RecordMetric("x", 0.5f);
+    RecordMetric("x", true);
+    RecordMetric("x", std::int64_t{1} << 52);
+  });
+  const MetricRow x = Metric(chunk, "x");
+  EXPECT_EQ(x.count, 5);
+  EXPECT_EQ(x.sum, 4503599627370496.0 + 1.5);
+  EXPECT_EQ(x.min, -7);
+}
+
+TEST(RecordMetric, OfAnotherUnitIsAnotherRow) {
+  const ChunkLine chunk = RecordedChunk([] {
+    TrackMetrics metrics("ttbar");
+    RecordMetric("mass", 91.2, "GeV");
+    RecordMetric("mass", 91200, "MeV");
+    RecordMetric("mass", 1);
+  });
+  EXPECT_EQ(chunk.metrics.size(), 3u);
+  EXPECT_EQ(Metric(chunk, "mass", "GeV").sum, 91.2);
+  EXPECT_EQ(Metric(chunk, "mass", "MeV").sum, 91200);
+  EXPECT_EQ(Metric(chunk, "mass").sum, 1);
+}
+
+TEST(RecordMetric, CountsWhatIsNotFiniteApart) {
+  const ChunkLine chunk = RecordedChunk([] {
+    TrackMetrics metrics("ttbar");
+    RecordMetric("some", 2.0);
+    RecordMetric("some", std::numeric_limits<double>::quiet_NaN());
+    RecordMetric("some", -std::numeric_limits<double>::infinity());
+    RecordMetric("none", std::numeric_limits<double>::infinity());
+  });
+  const MetricRow some = Metric(chunk, "some");
+  EXPECT_EQ(some.count, 1);
+  EXPECT_EQ(some.invalid, 2);
+  EXPECT_EQ(some.sum, 2.0);
+  const MetricRow none = Metric(chunk, "none");
+  EXPECT_EQ(none.count, 0);
+  EXPECT_EQ(none.invalid, 1);
+  EXPECT_EQ(none.min, std::nullopt);
+  EXPECT_EQ(none.max, std::nullopt);
+}
+
+TEST(RecordMetric, NumbersReadBackExactly) {
+  const ChunkLine chunk = RecordedChunk([] {
+    TrackMetrics metrics("ttbar");
+    RecordMetric("tenth", 0.1);
+    RecordMetric("largest", std::numeric_limits<double>::max());
+    RecordMetric("least", std::numeric_limits<double>::denorm_min());
+  });
+  EXPECT_EQ(Metric(chunk, "tenth").sum, 0.1);
+  EXPECT_EQ(Metric(chunk, "largest").sum, std::numeric_limits<double>::max());
+  EXPECT_EQ(Metric(chunk, "least").sum, std::numeric_limits<double>::denorm_min());
+}
+
+TEST(RecordMetric, NamesBindByContentAndAreEscaped) {
+  const ChunkLine chunk = RecordedChunk([] {
+    TrackMetrics metrics("ttbar");
+    std::string name = "a \"b\"/\n";
+    for (int i = 0; i < 2; ++i) {
+      RecordMetric(name, 1, "µs");
+      name.assign(name.size(), 'x');
+      name = "a \"b\"/\n";
+    }
+  });
+  ASSERT_EQ(chunk.metrics.size(), 1u);
+  EXPECT_EQ(Metric(chunk, "a \"b\"/\n", "µs").count, 2);
+}
+
+TEST(RecordMetric, BeyondAThousandNamesIsCountedAsDropped) {
+  const RecordLog log = Recorded([] {
+    TrackMetrics metrics("ttbar");
+    for (int i = 0; i < 1200; ++i) RecordMetric("m" + std::to_string(i), i);
+  });
+  EXPECT_EQ(log.chunks.at(0).metrics.size(), 1000u);
+  EXPECT_EQ(log.end->dropped, 200);
+}
+
+TEST(RecordMetric, OutsideAChunkIsCountedAsDropped) {
+  const RecordLog log = Recorded([] {
+    RecordMetric("early", 1);
+    { TrackMetrics metrics("ttbar"); }
+    RecordMetric("late", 1);
+  });
+  EXPECT_TRUE(log.chunks.at(0).metrics.empty());
+  EXPECT_EQ(log.end->dropped, 2);
+}
+
+TEST(RecordMetric, StartsFromNoneInTheNextChunk) {
+  const RecordLog log = Recorded([] {
+    for (const char* dataset : {"first", "second"}) {
+      TrackMetrics metrics(dataset);
+      RecordMetric("jets", 5);
+    }
+  });
+  EXPECT_EQ(Metric(ChunkOf(log, "second"), "jets").sum, 5);
+}
+
+}  // namespace
+}  // namespace testing
+}  // namespace crema

@@ -1,0 +1,119 @@
+// The thread that writes a sample at each interval.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "crema/crema.h"
+#include "sdk/tests/clocks.h"
+#include "sdk/tests/record_log_reader.h"
+#include "sdk/tests/recorded.h"
+#include "sdk/tests/shared_value.h"
+
+namespace crema {
+namespace testing {
+namespace {
+
+/// Waits until the log below CREMA_DIR has so many samples; gives up after 20 s.
+void WaitForSamples(std::size_t samples) {
+  const std::int64_t until = WallNs() + 20000000000;
+  while (WallNs() < until) {
+    const std::vector<RecordLog> logs = ReadRecordLogs(std::getenv("CREMA_DIR"));
+    if (!logs.empty() && logs[0].samples.size() >= samples) return;
+    Sleep(5000000);
+  }
+  std::abort();
+}
+
+/// The line of `/proc/self/task/*/status` that begins with `key`, of the thread of this name; empty if there is none.
+std::string StatusOfThread(const std::string& name, const std::string& key) {
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream status(task.path() / "status");
+    std::string line;
+    bool is_it = false;
+    while (std::getline(status, line)) {
+      if (line == "Name:\t" + name) is_it = true;
+      if (is_it && line.compare(0, key.size(), key) == 0) return line;
+    }
+  }
+  return {};
+}
+
+TEST(Sampler, WritesTheProcessAtEachInterval) {
+  const RecordLog log = Recorded(
+      [] {
+        TrackSection section("set up");
+        WaitForSamples(2);
+        TrackMetrics metrics("ttbar");
+        WaitForSamples(4);
+      },
+      {{"CREMA_INTERVAL", "0.02"}});
+  ASSERT_GE(log.samples.size(), 4u);
+  EXPECT_EQ(log.samples[0].open_chunks, 0);
+  EXPECT_EQ(log.samples.back().open_chunks, 1);
+  for (std::size_t i = 1; i < log.samples.size(); ++i) {
+    EXPECT_GT(log.samples[i].time_ns, log.samples[i - 1].time_ns);
+    EXPECT_GE(log.samples[i].cpu_ns, log.samples[i - 1].cpu_ns);
+    EXPECT_GT(Section(log.samples[i].sections, "set up").total_ns,
+              Section(log.samples[i - 1].sections, "set up").total_ns);
+  }
+  EXPECT_EQ(log.samples[0].threads, 2);
+  EXPECT_GT(log.samples[0].rss_bytes, 0);
+}
+
+TEST(Sampler, ReadsSectionsWhileOtherThreadsAreInThem) {
+  const RecordLog log = Recorded(
+      [] {
+        TrackSection all("all");
+        const std::int64_t until = WallNs() + 300000000;
+        for (int i = 0; WallNs() < until; ++i) {
+          TrackSection section("step " + std::to_string(i % 700));
+          TrackSection inner("inner");
+        }
+      },
+      {{"CREMA_INTERVAL", "0.01"}});
+  EXPECT_GT(log.samples.size(), 1u);
+  for (const SampleLine& sample : log.samples) {
+    for (const SectionRow& row : sample.sections) {
+      EXPECT_GE(row.self_ns, 0) << row.path;
+      EXPECT_LE(row.self_ns, row.total_ns) << row.path;
+    }
+  }
+}
+
+TEST(Sampler, BlocksAllSignals) {
+  Recorded(
+      [] {
+        TrackSection section("set up");
+        const std::string blocked = StatusOfThread("crema", "SigBlk:");
+        for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGPROF, SIGCHLD}) {
+          const unsigned long long mask = std::strtoull(blocked.c_str() + sizeof "SigBlk:", nullptr, 16);
+          if ((mask >> (signal - 1) & 1) == 0) std::abort();
+        }
+        if (StatusOfThread("crema", "SigBlk:") == StatusOfThread("sampler_test", "SigBlk:")) std::abort();
+      },
+      {{"CREMA_INTERVAL", "10"}});
+}
+
+TEST(Sampler, IsNotThereWhenTheIntervalIsZero) {
+  const RecordLog log = Recorded(
+      [] {
+        TrackSection section("set up");
+        if (!StatusOfThread("crema", "Name:").empty()) std::abort();
+      },
+      {{"CREMA_INTERVAL", "0"}});
+  EXPECT_TRUE(log.samples.empty());
+}
+
+TEST(Sampler, DoesNotHoldUpTheExit) {
+  const std::int64_t before = WallNs();
+  Recorded([] { TrackSection section("set up"); }, {{"CREMA_INTERVAL", "3600"}});
+  EXPECT_LT(WallNs() - before, 60000000000);  // not an hour
+}
+
+}  // namespace
+}  // namespace testing
+}  // namespace crema
