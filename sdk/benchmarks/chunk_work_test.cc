@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/syscall.h>
 
+#include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
@@ -81,6 +82,37 @@ TEST(WholeChunk, AllocatesNothingOnALaterThreadThatTakesAnEndedOnesPlace) {
     allocations = Allocations() - before;
   }).join();
   EXPECT_EQ(allocations, 0);
+}
+
+/// A chunk with a section of each of these names.
+void RecordNames(const std::vector<std::string>& names) {
+  const crema::TrackMetrics chunk("many names");
+  for (const std::string& name : names) const crema::TrackSection section(name);
+}
+
+std::string LastChunkLine(const std::string& log) {
+  std::ifstream file(log);
+  std::string last;
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind("{\"type\":\"chunk\"", 0) == 0) last = line;
+  }
+  return last;
+}
+
+TEST(WholeChunk, AllocatesNothingWhenNamesComeBackThatWereForgotten) {
+  RecordInto(NewDirectory("log"));
+  std::vector<std::string> names;
+  for (int i = 0; i < 200; ++i) names.push_back("section_" + std::to_string(i));
+  RecordNames(names);
+  for (int i = 0; i < 30; ++i) RecordChunk(i);  // long enough for the names to be forgotten
+  const std::int64_t before = Allocations();
+  RecordNames(names);
+  EXPECT_EQ(Allocations() - before, 0);
+  const std::string line = LastChunkLine(FindLog(NewDirectory("log")));
+  for (const std::string& name : names) {
+    EXPECT_NE(line.find("{\"path\":\"" + name + "\",\"count\":1,"), std::string::npos) << name;
+  }
+  EXPECT_EQ(line.find("\"path\":\"cluster"), std::string::npos) << line;
 }
 
 TEST(WholeChunk, MakesTheSystemCallsThatItIsComparedWith) {
