@@ -181,10 +181,10 @@ void ExitOutOfOrder(SectionNode* node, std::uint64_t start_ticks, std::uint64_t 
   // Guards inside this one are still to end: what lies inside ends with it.
   while ((open = context->current.load(kRelaxed)) != node) {
     AddOccurrence(open, now_ticks - open->start_ticks.load(kRelaxed));
-    context->current.store(open->parent, kRelaxed);
+    context->current.store(open->parent, std::memory_order_release);
   }
   AddOccurrence(node, now_ticks - start_ticks);
-  context->current.store(node->parent, kRelaxed);
+  context->current.store(node->parent, std::memory_order_release);
   CountMisuse("a section ended before the sections inside it: they were ended with it");
 }
 

@@ -111,7 +111,7 @@ CREMA_ALWAYS_INLINE OpenSection EnterSection(std::string_view name) noexcept {
   parent->cursor = &node->next_expected;
   node->cursor = &node->first_expected;
   node->uncaught_exceptions = *context->uncaught_exceptions;
-  context->current.store(node, std::memory_order_relaxed);
+  context->current.store(node, std::memory_order_release);  // the sampler follows it
   const std::uint64_t start = Ticks(context);
   node->start_ticks.store(start, std::memory_order_relaxed);
   return {node, start};
@@ -142,7 +142,7 @@ CREMA_ALWAYS_INLINE void ExitSection(OpenSection section) noexcept {
   if (CREMA_UNLIKELY(*context->uncaught_exceptions > node->uncaught_exceptions)) {
     node->failed.store(node->failed.load(kRelaxed) + 1, kRelaxed);
   }
-  context->current.store(node->parent, kRelaxed);
+  context->current.store(node->parent, std::memory_order_release);
   if (CREMA_UNLIKELY(context->traces)) TraceOccurrence(node, section.start_ticks, now);
 }
 
