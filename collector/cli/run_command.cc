@@ -37,7 +37,7 @@ int Run(const RunPlan& plan) {
     return kRunFailed;
   }
   const RunOutcome outcome = RunCommand(plan, &*directory, &signals);
-  if (outcome.started) CollectAndPrint(plan, *directory, outcome.run_id, &signals);
+  if (outcome.started) CollectAndPrint(plan, *directory, &signals);
   return outcome.exit_status;
 }
 

@@ -21,10 +21,10 @@ namespace {
 
 constexpr int64_t kPollNs = 1'000'000'000;
 
-absl::Status Collect(const RunPlan& plan, const RunDirectory& directory, const std::string& run_id) {
+absl::Status Collect(const RunPlan& plan, const RunDirectory& directory) {
   MeasureOptions options;
   options.sources = {directory.records()};
-  options.run = run_id;
+  options.run = "all";  // whatever is in the run's own directory is of this run, whichever id a program gave itself
   options.name = plan.name;
   absl::StatusOr<Measurement> measurement = MeasureAndJudge(options, plan.output.quiet);
   if (!measurement.ok()) return measurement.status();
@@ -39,9 +39,9 @@ absl::Status Collect(const RunPlan& plan, const RunDirectory& directory, const s
   return absl::OkStatus();
 }
 
-int CollectGuarded(const RunPlan& plan, const RunDirectory& directory, const std::string& run_id) {
+int CollectGuarded(const RunPlan& plan, const RunDirectory& directory) {
   try {
-    const absl::Status status = Collect(plan, directory, run_id);
+    const absl::Status status = Collect(plan, directory);
     if (status.ok()) return kDone;
     PrintError(absl::StrFormat("no measurement was made: %s; the records are in %s", std::string(status.message()),
                                directory.records()));
@@ -54,17 +54,16 @@ int CollectGuarded(const RunPlan& plan, const RunDirectory& directory, const std
 
 }  // namespace
 
-void CollectAndPrint(const RunPlan& plan, const RunDirectory& directory, const std::string& run_id,
-                     SignalRelay* signals) {
+void CollectAndPrint(const RunPlan& plan, const RunDirectory& directory, SignalRelay* signals) {
   const pid_t collector = fork();
   if (collector == 0) {
     signals->RestoreInChild();
-    const int status = CollectGuarded(plan, directory, run_id);
+    const int status = CollectGuarded(plan, directory);
     std::fflush(stderr);
     _exit(status);
   }
   if (collector < 0) {
-    CollectGuarded(plan, directory, run_id);
+    CollectGuarded(plan, directory);
     return;
   }
   int status = 0;

@@ -107,9 +107,9 @@ void WaitForStragglers(pid_t command, const AnchoredClock& clock, const SignalRe
 
 RunOutcome RunCommand(const RunPlan& plan, RunDirectory* directory, SignalRelay* signals) {
   RunOutcome outcome;
-  outcome.run_id = NewRunId();
+  const std::string run_id = NewRunId();
   const AnchoredClock clock;
-  TreeRunFact run = DescribeRun(plan, outcome.run_id);
+  TreeRunFact run = DescribeRun(plan, run_id);
   absl::StatusOr<TreeLogWriter> log = TreeLogWriter::Create(directory->records(), run.host, getpid(), clock.UnixNs());
   if (!log.ok()) {
     ReportFailure(log.status());
@@ -122,7 +122,7 @@ RunOutcome RunCommand(const RunPlan& plan, RunDirectory* directory, SignalRelay*
 
   run.start_ns = clock.UnixNs();
   const Launched launched =
-      Launch(plan.command, RecordingOn(plan, *directory, outcome.run_id), [signals] { signals->RestoreInChild(); });
+      Launch(plan.command, RecordingOn(plan, *directory, run_id), [signals] { signals->RestoreInChild(); });
   if (!launched.started()) {
     ReportNotStarted(plan.command.front(), launched);
     if (launched.exec_errno != 0) outcome.exit_status = StatusOfExecError(launched.exec_errno);

@@ -2,8 +2,6 @@
 #ifndef CREMA_COLLECTOR_CLI_RUN_SESSION_H_
 #define CREMA_COLLECTOR_CLI_RUN_SESSION_H_
 
-#include <string>
-
 #include "collector/cli/run_directory.h"
 #include "collector/cli/run_plan.h"
 #include "collector/cli/signal_relay.h"
@@ -16,7 +14,6 @@ inline constexpr int kRunFailed = 125;
 struct RunOutcome {
   bool started = false;
   int exit_status = kRunFailed;  ///< the command's, or why there was none
-  std::string run_id;
 };
 
 /// Runs the command with recording on, samples its process tree into DIR/records, passes signals on, and returns when

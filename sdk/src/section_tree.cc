@@ -230,8 +230,8 @@ SectionNode* SectionTree::FindPath(const SectionNode* node) noexcept {
 
 SectionNode* SectionTree::Counterpart(const SectionNode* node, const SectionNode* at) noexcept {
   if (node->parent == nullptr) return FindPath(at);
-  SectionNode* parent = Counterpart(node->parent, at);
-  return parent == nullptr ? nullptr : FindOrAdd(parent, std::string_view(node->name(), node->name_length));
+  SectionNode* parent = node->is_unkept ? nullptr : Counterpart(node->parent, at);
+  return parent == nullptr ? nullptr : FindOrAddKept(parent, std::string_view(node->name(), node->name_length));
 }
 
 void SectionTree::Merge(SectionTree* other, const SectionNode* at, const SectionNode* open,
