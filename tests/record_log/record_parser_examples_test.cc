@@ -1,0 +1,51 @@
+// The collector reads the example lines of docs/record_log.md, and what the SDK writes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <string>
+#include <vector>
+
+#include "collector/records/record_parser.h"
+#include "tests/record_log/format_page.h"
+#include "tests/record_log/written_log.h"
+
+namespace crema {
+namespace testing {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+TEST(RecordParser, ReadsTheExamplesOfTheFormat) {
+  const FormatPage page = ReadFormatPage("docs/record_log.md");
+  EXPECT_THAT(page.examples, Not(IsEmpty()));
+  RecordParser parser;
+  for (const auto& [type, line] : page.examples) {
+    EXPECT_EQ(parser.ParseCopy(line), ParseOutcome::kRecord) << type << ": " << parser.reason();
+  }
+}
+
+TEST(RecordParser, ReadsWhatTheExampleOfAChunkSays) {
+  RecordParser parser;
+  ASSERT_EQ(parser.ParseCopy(ReadFormatPage("docs/record_log.md").examples.at("chunk")), ParseOutcome::kRecord);
+  const ChunkFact& chunk = parser.record().chunk;
+  EXPECT_EQ(chunk.input.dataset, "zjets");
+  EXPECT_EQ(chunk.events, 2000);
+  EXPECT_EQ(chunk.helper_cpu_ns, 3006907);
+  EXPECT_EQ(chunk.sections.size(), 5u);
+  EXPECT_EQ(chunk.cuts.size(), 2u);
+}
+
+TEST(RecordParser, ReadsEveryLineThatTheSdkWrites) {
+  const std::vector<std::string> lines = WriteLog(std::string(getenv("TEST_TMPDIR")) + "/log", true);
+  EXPECT_THAT(lines, Not(IsEmpty()));
+  RecordParser parser;
+  for (const std::string& line : lines) {
+    EXPECT_EQ(parser.ParseCopy(line), ParseOutcome::kRecord) << parser.reason() << "\n" << line;
+  }
+}
+
+}  // namespace
+}  // namespace testing
+}  // namespace crema
