@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "collector/metrics/attempt_row.h"
+#include "collector/metrics/known_sum.h"
 #include "collector/metrics/owner_time.h"
 
 namespace crema {
@@ -24,7 +25,7 @@ inline std::optional<int64_t> HelperCpu(const AttemptRow& attempt, const std::ve
 inline std::optional<int64_t> ChunkCpu(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers) {
   const std::optional<int64_t> helper_cpu_ns = HelperCpu(attempt, helpers);
   if (attempt.cpu_ns == AttemptRow::kUnknown || !helper_cpu_ns.has_value()) return std::nullopt;
-  return attempt.cpu_ns + *helper_cpu_ns;
+  return AddCounts(attempt.cpu_ns, *helper_cpu_ns);
 }
 
 /// The owner's time without CPU that is neither contention nor waiting for its helpers, ns; nullopt where the kernel

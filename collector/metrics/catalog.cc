@@ -88,12 +88,12 @@ std::vector<MetricDefinition> MakeCatalog() {
 }  // namespace
 
 const std::vector<MetricDefinition>& MetricCatalog() {
-  static const auto* const catalog = new std::vector<MetricDefinition>(MakeCatalog());
-  return *catalog;
+  static const auto* const kCatalog = new std::vector<MetricDefinition>(MakeCatalog());
+  return *kCatalog;
 }
 
 const MetricDefinition* FindMetric(std::string_view key_or_alias) {
-  static const auto* const index = [] {
+  static const auto* const kIndex = [] {
     auto* entries = new std::map<std::string, const MetricDefinition*, std::less<>>;
     for (const MetricDefinition& definition : MetricCatalog()) {
       entries->emplace(definition.key, &definition);
@@ -101,8 +101,8 @@ const MetricDefinition* FindMetric(std::string_view key_or_alias) {
     }
     return entries;
   }();
-  const auto found = index->find(key_or_alias);
-  return found == index->end() ? nullptr : found->second;
+  const auto found = kIndex->find(key_or_alias);
+  return found == kIndex->end() ? nullptr : found->second;
 }
 
 void SetAllNull(MetricSet* metrics) {

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "collector/metrics/input_table.h"
+#include "collector/metrics/known_sum.h"
 #include "collector/metrics/stable_hash.h"
 
 namespace crema {
@@ -18,13 +19,13 @@ void TakeSmaller(std::optional<double>& value, const std::optional<double>& othe
 
 void CustomMetricTable::Sums::Add(const MetricFact& fact) {
   ++readings;
-  invalid += fact.invalid;
+  invalid = AddCounts(invalid, fact.invalid);
   if (fact.count == 0) return;
   if (!fact.sum.has_value()) {
-    invalid += fact.count;
+    invalid = AddCounts(invalid, fact.count);
     return;
   }
-  count += fact.count;
+  count = AddCounts(count, fact.count);
   sum.Add(*fact.sum);
   TakeSmaller(min, fact.min);
   max = std::max(max, fact.max);
@@ -33,8 +34,8 @@ void CustomMetricTable::Sums::Add(const MetricFact& fact) {
 }
 
 void CustomMetricTable::Sums::Add(const Sums& other) {
-  count += other.count;
-  invalid += other.invalid;
+  count = AddCounts(count, other.count);
+  invalid = AddCounts(invalid, other.invalid);
   readings += other.readings;
   sum.Add(other.sum);
   TakeSmaller(min, other.min);

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "collector/metrics/cut_order.h"
+#include "collector/metrics/known_sum.h"
 #include "collector/metrics/real_sum.h"
 
 namespace crema {
@@ -96,7 +97,7 @@ std::vector<CutRow> CutTable::Finalize(const std::vector<AttemptKey>& results, i
     for (uint64_t i = 0; i < count; ++i) {
       const Reading reading = Take(offset);
       Sums& cut = sums[reading.cut];
-      cut.events += static_cast<int64_t>(reading.events);
+      cut.events = AddCounts(cut.events, static_cast<int64_t>(reading.events));
       cut.all_weighted &= reading.weights.has_value();
       if (reading.weights.has_value()) cut.weights.Add(*reading.weights);
       precedence.position[reading.cut] = std::max(precedence.position[reading.cut], static_cast<int64_t>(i));

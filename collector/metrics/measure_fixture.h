@@ -52,8 +52,8 @@ class MeasureTest : public ::testing::Test {
       if (row[field] == value) return row;
     }
     ADD_FAILURE() << "no row " << value;
-    static const Document none;
-    return none;
+    static const Document kNone;
+    return kNone;
   }
 
   fs::path directory_;

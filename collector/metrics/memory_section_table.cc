@@ -8,7 +8,7 @@
 namespace crema {
 
 void MemorySectionTable::Path::Add(const Path& other) {
-  count += other.count;
+  count = AddCounts(count, other.count);
   chunks += other.chunks;
   delta_bytes += other.delta_bytes;
   if (other.min_bytes.has_value() && (!min_bytes.has_value() || *other.min_bytes < *min_bytes)) {

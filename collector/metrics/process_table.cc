@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "collector/metrics/bounded_names.h"
+#include "collector/metrics/known_sum.h"
 #include "collector/metrics/section_order.h"
 #include "collector/metrics/stable_hash.h"
 
@@ -38,7 +39,7 @@ void AddRecorder(ProcessRow& row, const ProcessRow& other) {
   row.lanes_peak = std::max(row.lanes_peak, other.lanes_peak);
   TakeLarger(row.allowed_cores, other.allowed_cores);
   TakeLarger(row.memory_limit_bytes, other.memory_limit_bytes);
-  if (other.overhead_ns.has_value()) row.overhead_ns = row.overhead_ns.value_or(0) + *other.overhead_ns;
+  if (other.overhead_ns.has_value()) row.overhead_ns = AddCounts(row.overhead_ns.value_or(0), *other.overhead_ns);
   row.samples.insert(row.samples.end(), other.samples.begin(), other.samples.end());
 }
 
@@ -198,7 +199,7 @@ ProcessFindings ProcessTable::Finalize() const {
     }
     findings.process_of_log[index] = static_cast<uint32_t>(processes.size() - 1);
 
-    findings.records_dropped += log.dropped.value_or(0);
+    findings.records_dropped = AddCounts(findings.records_dropped, log.dropped.value_or(0));
     TakeLarger(findings.clock_step_ns, log.clock_step_ns);
     TakeLarger(findings.total_events, log.total_events);
     for (const Section& section : log.sections) {

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "collector/metrics/known_sum.h"
+
 namespace crema {
 
 void RecordAccumulator::Add(const LogRef& log, const ChunkFact& chunk) {
@@ -80,7 +82,7 @@ RecordFindings RecordAccumulator::FinalizeWith(ProcessFindings processes, Attemp
   findings.processes = std::move(processes);
   findings.attempts = std::move(attempts);
   findings.sections = sections_.Finalize();
-  omissions.section_paths = findings.sections.sections_dropped + findings.processes.dropped_paths;
+  omissions.section_paths = AddCounts(findings.sections.sections_dropped, findings.processes.dropped_paths);
   omissions.inconsistent_chunks = findings.sections.inconsistent_chunks;
   findings.memory_sections = memory_sections_.Finalize(&omissions.memory_paths);
   findings.custom_metrics = custom_metrics_.Finalize(&omissions.metrics);

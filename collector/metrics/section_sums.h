@@ -9,6 +9,7 @@
 #include <string>
 
 #include "absl/numeric/int128.h"
+#include "collector/metrics/known_sum.h"
 #include "collector/records/facts.h"
 
 namespace crema {
@@ -25,7 +26,7 @@ struct SectionSums {
   int64_t failed = 0;
 
   void Add(const SectionFact& section) {
-    count += section.count;
+    count = AddCounts(count, section.count);
     total_ns += section.total_ns;
     self_ns += section.self_ns;
     if (section.min_ns.has_value()) min_ns = std::min(min_ns, *section.min_ns);
@@ -34,17 +35,17 @@ struct SectionSums {
       cpu_ns += *section.cpu_ns;
       has_cpu = true;
     }
-    failed += section.failed;
+    failed = AddCounts(failed, section.failed);
   }
   void Add(const SectionSums& other) {
-    count += other.count;
+    count = AddCounts(count, other.count);
     total_ns += other.total_ns;
     self_ns += other.self_ns;
     min_ns = std::min(min_ns, other.min_ns);
     max_ns = std::max(max_ns, other.max_ns);
     cpu_ns += other.cpu_ns;
     has_cpu |= other.has_cpu;
-    failed += other.failed;
+    failed = AddCounts(failed, other.failed);
   }
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "collector/metrics/known_sum.h"
 #include "collector/metrics/section_order.h"
 #include "collector/metrics/stable_hash.h"
 
@@ -54,7 +55,7 @@ void SectionTable::Add(const ChunkFact& chunk) {
   }
   ++attempts_;
   duration_ns_ += duration_ns;
-  sections_dropped_ += chunk.sections_dropped;
+  sections_dropped_ = AddCounts(sections_dropped_, chunk.sections_dropped);
 
   const bool consistent = self_ns <= duration_ns;
   const int64_t other_ns = consistent ? duration_ns - static_cast<int64_t>(self_ns) : duration_ns;
@@ -85,7 +86,7 @@ void SectionTable::Add(const ChunkFact& chunk) {
 void SectionTable::Merge(const SectionTable& other) {
   attempts_ += other.attempts_;
   duration_ns_ += other.duration_ns_;
-  sections_dropped_ += other.sections_dropped_;
+  sections_dropped_ = AddCounts(sections_dropped_, other.sections_dropped_);
   inconsistent_chunks_ += other.inconsistent_chunks_;
   const auto add = [](Path& to, const Path& from) {
     to.sums.Add(from.sums);

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <iterator>
+#include <random>
 #include <string>
 
 namespace crema {
@@ -185,6 +187,31 @@ TEST(RecordParser, CallsAnyBeginningOfALineTornUntilItIsWhole) {
     ASSERT_EQ(parser.ParseCopy(line.substr(0, length)), ParseOutcome::kTorn) << length;
   }
   EXPECT_EQ(parser.ParseCopy(line), ParseOutcome::kRecord);
+}
+
+TEST(RecordParser, SurvivesAnyDamageToALine) {
+  RecordParser parser;
+  std::mt19937 random(5);
+  const std::string pieces[] = {
+      "{", "}", "[", "]", "\"", ",", ":", "\\", "null", "-1", "1e999", "\x80", std::string(1, '\0')};
+  for (int trial = 0; trial < 20000; ++trial) {
+    std::string line = trial % 2 == 0 ? kChunk : kProcess;
+    for (unsigned damage = 0; damage <= random() % 3; ++damage) {
+      const size_t at = random() % line.size();
+      line.replace(at, random() % 4, pieces[random() % std::size(pieces)]);
+    }
+    parser.ParseCopy(line.substr(random() % 8 == 0 ? random() % line.size() : 0));
+    ASSERT_EQ(parser.ParseCopy(kChunk), ParseOutcome::kRecord) << line;
+  }
+}
+
+TEST(RecordParser, IsNotImpressedByDepth) {
+  RecordParser parser;
+  const std::string deep(100000, '[');
+  EXPECT_EQ(parser.ParseCopy(R"({"type":"file","x":)" + deep), ParseOutcome::kTorn);
+  const std::string closed = deep + std::string(deep.size(), ']');
+  parser.ParseCopy(R"({"type":"file","x":)" + closed + R"(,"file":"f"})");
+  EXPECT_EQ(parser.ParseCopy(kChunk), ParseOutcome::kRecord);
 }
 
 struct BadLine {
