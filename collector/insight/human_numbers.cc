@@ -106,6 +106,7 @@ std::string HumanBitRate(double gigabits_per_second) {
 std::string HumanPercent(double share) {
   const double percent = std::fabs(share) * 100;
   if (percent == 0 || percent >= 9.95) return HumanPercent(share, 0);
+  if (percent < 0.005) return "< 0.01 %";
   return HumanPercent(share, percent < 0.095 ? 2 : 1);
 }
 

@@ -32,7 +32,8 @@ std::string HumanData(double bytes);
 /// `6.03 Gbit/s`, from Gbit/s.
 std::string HumanBitRate(double gigabits_per_second);
 
-/// A share (0 to 1) as `65 %`; below 10 % with one decimal (`4.2 %`), below 0.1 % with two.
+/// A share (0 to 1) as `65 %`; below 10 % with one decimal (`4.2 %`), below 0.1 % with two,
+/// and `< 0.01 %` where those are 0.
 std::string HumanPercent(double share);
 
 /// A share with a fixed number of decimals, for columns: `65.3 %`.

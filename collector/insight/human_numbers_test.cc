@@ -74,6 +74,7 @@ TEST(HumanPercent, KeepsWhatIsSmallVisible) {
   EXPECT_EQ(HumanPercent(0.653), "65 %");
   EXPECT_EQ(HumanPercent(0.042), "4.2 %");
   EXPECT_EQ(HumanPercent(0.0004), "0.04 %");
+  EXPECT_EQ(HumanPercent(0.00002), "< 0.01 %");
   EXPECT_EQ(HumanPercent(0.653, 1), "65.3 %");
 }
 

@@ -34,7 +34,7 @@ struct PartVerdict {
 
 constexpr PartVerdict kPartVerdicts[] = {
     {"cpu-contention", "cpu_wait", "Threads were runnable but got no CPU for {} of the core-seconds.",
-     "Run fewer threads than cores, or ask for the cores that are used."},
+     "Something else runs on these cores, or more threads than cores: run alone, or run fewer threads."},
     {"long-tail", "tail", "While the last chunks ran, free cores cost {} of the core-seconds.",
      "Use smaller chunks, or start the largest first."},
     {"idle-workers", "idle", "Between chunks, free cores cost {} of the core-seconds.",

@@ -9,10 +9,6 @@
 
 namespace crema {
 
-/// Sets `is_result` (METRICS.md rule 4): of each chunk's `ok` attempts the one that stopped last; of several that
-/// stopped at the same moment, the last in the order given.
-void MarkResults(std::vector<AttemptRow>& attempts);
-
 /// Counts of METRICS.md section 2. Attempts that are still open count as attempts, and as neither failed nor lost.
 struct AttemptCounts {
   int64_t num_chunks = 0;
@@ -25,8 +21,9 @@ struct AttemptCounts {
   int64_t num_unfinished_chunks = 0;  ///< attempted, no result
 };
 
-/// After `MarkResults`.
-AttemptCounts CountAttempts(const std::vector<AttemptRow>& attempts);
+/// Sets `is_result` (METRICS.md rule 4): of each chunk's `ok` attempts the one that stopped last; of several that
+/// stopped at the same moment, the last in the order given. Returns what became of the chunks.
+AttemptCounts MarkResults(std::vector<AttemptRow>& attempts);
 
 }  // namespace crema
 

@@ -26,10 +26,7 @@ std::vector<bool> Results(std::vector<AttemptRow> attempts) {
   return results;
 }
 
-AttemptCounts Count(std::vector<AttemptRow> attempts) {
-  MarkResults(attempts);
-  return CountAttempts(attempts);
-}
+AttemptCounts Count(std::vector<AttemptRow> attempts) { return MarkResults(attempts); }
 
 TEST(MarkResults, TakesTheOkAttemptThatStoppedLast) {
   EXPECT_THAT(Results({Attempt(1, 0, AttemptStatus::kOk, 500), Attempt(1, 100, AttemptStatus::kOk, 10),
@@ -48,7 +45,7 @@ TEST(MarkResults, FindsNoneAmongFailedLostAndOpenAttempts) {
               ElementsAre(false, false, false));
 }
 
-TEST(CountAttempts, CountsAChunkThatFailedAndThenWorkedAsRetried) {
+TEST(MarkResults, CountsAChunkThatFailedAndThenWorkedAsRetried) {
   const AttemptCounts counts = Count({Attempt(1, 0, AttemptStatus::kFailed), Attempt(1, 100, AttemptStatus::kOk)});
   EXPECT_EQ(counts.num_chunks, 1);
   EXPECT_EQ(counts.num_attempts, 2);
@@ -58,19 +55,19 @@ TEST(CountAttempts, CountsAChunkThatFailedAndThenWorkedAsRetried) {
   EXPECT_EQ(counts.num_unfinished_chunks, 0);
 }
 
-TEST(CountAttempts, CountsALostAttemptThatWasTriedAgainAsRetried) {
+TEST(MarkResults, CountsALostAttemptThatWasTriedAgainAsRetried) {
   const AttemptCounts counts = Count({Attempt(1, 100, AttemptStatus::kOk), Attempt(1, 0, AttemptStatus::kLost)});
   EXPECT_EQ(counts.num_lost_attempts, 1);
   EXPECT_EQ(counts.num_retried_chunks, 1);
 }
 
-TEST(CountAttempts, DoesNotCallAFailureAfterTheResultARetry) {
+TEST(MarkResults, DoesNotCallAFailureAfterTheResultARetry) {
   const AttemptCounts counts = Count({Attempt(1, 0, AttemptStatus::kOk), Attempt(1, 100, AttemptStatus::kFailed)});
   EXPECT_EQ(counts.num_chunks, 1);
   EXPECT_EQ(counts.num_retried_chunks, 0);
 }
 
-TEST(CountAttempts, CountsSeveralOkAttemptsAsRecomputedAndNoResultAsUnfinished) {
+TEST(MarkResults, CountsSeveralOkAttemptsAsRecomputedAndNoResultAsUnfinished) {
   const AttemptCounts counts = Count({Attempt(1, 0, AttemptStatus::kOk), Attempt(1, 100, AttemptStatus::kOk),
                                       Attempt(2, 0, AttemptStatus::kFailed), Attempt(3, 0, AttemptStatus::kLost),
                                       Attempt(4, 0, AttemptStatus::kOpen)});

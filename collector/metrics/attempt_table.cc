@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "absl/container/flat_hash_set.h"
-#include "collector/metrics/attempt_results.h"
 #include "collector/metrics/stable_hash.h"
 
 namespace crema {
@@ -163,8 +162,12 @@ void AttemptTable::Merge(const AttemptTable& other, const std::vector<uint32_t>&
   MakeRoom();
 }
 
-AttemptFindings AttemptTable::Finalize(const ProcessFindings& processes, std::vector<AttemptKey>* results) const {
-  AttemptTable table = *this;
+AttemptFindings AttemptTable::Finalize(const ProcessFindings& processes, std::vector<AttemptKey>* results) const& {
+  return AttemptTable(*this).Finalize(processes, results);
+}
+
+AttemptFindings AttemptTable::Finalize(const ProcessFindings& processes, std::vector<AttemptKey>* results) && {
+  AttemptTable& table = *this;
   table.RenumberInputs(table.inputs_.Prune());
   table.RenumberThreads(table.thread_names_.Prune());
 
@@ -188,7 +191,7 @@ AttemptFindings AttemptTable::Finalize(const ProcessFindings& processes, std::ve
   if (!std::is_sorted(findings.rows.begin(), findings.rows.end(), less)) {
     std::sort(findings.rows.begin(), findings.rows.end(), less);
   }
-  MarkResults(findings.rows);
+  findings.counts = MarkResults(findings.rows);
   if (results != nullptr) {
     for (const AttemptRow& row : findings.rows) {
       if (row.is_result) results->emplace_back(row.process, row.number);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "collector/metrics/attempt_results.h"
 #include "collector/metrics/attempt_row.h"
 #include "collector/metrics/bounded_names.h"
 #include "collector/metrics/byte_sums.h"
@@ -20,6 +21,7 @@ namespace crema {
 /// The attempts in an order that depends on nothing but themselves, and the tables their indices point into.
 struct AttemptFindings {
   std::vector<AttemptRow> rows;  ///< by (process, number, start); `process` is an index into the finished processes
+  AttemptCounts counts;
   std::vector<HelperTimes> helpers;
   std::vector<std::string> datasets;       ///< sorted
   std::vector<std::string> files;          ///< sorted; `(other)` stands for those beyond 10,000
@@ -48,7 +50,9 @@ class AttemptTable {
 
   /// `processes` as finished: it tells lost attempts from open ones, and renames logs to processes. `results` receives
   /// the keys of the results, sorted, for those who keep things by attempt.
-  AttemptFindings Finalize(const ProcessFindings& processes, std::vector<AttemptKey>* results) const;
+  AttemptFindings Finalize(const ProcessFindings& processes, std::vector<AttemptKey>* results) const&;
+  /// The same without a copy of the rows, which are most of the memory.
+  AttemptFindings Finalize(const ProcessFindings& processes, std::vector<AttemptKey>* results) &&;
 
  private:
   struct Thread {

@@ -7,9 +7,10 @@
 
 namespace crema {
 
-AttemptTotals SumAttempts(const std::vector<AttemptRow>& attempts, const std::vector<HelperTimes>& helpers) {
+AttemptTotals SumAttempts(const std::vector<AttemptRow>& attempts, const std::vector<HelperTimes>& helpers,
+                          const AttemptCounts& counts) {
   AttemptTotals totals;
-  totals.counts = CountAttempts(attempts);
+  totals.counts = counts;
   for (const AttemptRow& attempt : attempts) {
     totals.first_start_ns = std::min(attempt.start_ns, totals.first_start_ns.value_or(attempt.start_ns));
     if (attempt.is_result) totals.events.Add(Known(attempt.events));

@@ -27,8 +27,9 @@ struct AttemptTotals {
   std::optional<int64_t> last_stop_ns;    ///< of an ended attempt
 };
 
-/// After `MarkResults`.
-AttemptTotals SumAttempts(const std::vector<AttemptRow>& attempts, const std::vector<HelperTimes>& helpers);
+/// `counts`: what `MarkResults` returned for these attempts.
+AttemptTotals SumAttempts(const std::vector<AttemptRow>& attempts, const std::vector<HelperTimes>& helpers,
+                          const AttemptCounts& counts);
 
 }  // namespace crema
 

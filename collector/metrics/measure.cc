@@ -175,9 +175,10 @@ absl::StatusOr<Measurement> Measure(const MeasureOptions& options) {
   RunFigures figures;
   ReadingQuality reading;
   {
-    const Records records = ReadAll(logs->logs, all_runs);
+    Records records = ReadAll(logs->logs, all_runs);
     reading = SumUp(*logs, records.reading, trees->quality);
-    figures = ComputeFigures(records.accumulator.Finalize(), trees->accumulator, options.start_ns, options.stop_ns);
+    figures = ComputeFigures(std::move(records.accumulator).Finalize(), trees->accumulator, options.start_ns,
+                             options.stop_ns);
   }
   const std::vector<EntryRange> ranges = FindEntryRanges(figures, logs->logs, all_runs);
   const Quality quality = JudgeQuality(figures, std::move(reading));

@@ -1,5 +1,7 @@
 #include "collector/metrics/record_accumulator.h"
 
+#include <utility>
+
 namespace crema {
 
 void RecordAccumulator::Add(const LogRef& log, const ChunkFact& chunk) {
@@ -57,12 +59,26 @@ void RecordAccumulator::Merge(const RecordAccumulator& other) {
   tasks_ += other.tasks_;
 }
 
-RecordFindings RecordAccumulator::Finalize() const {
+RecordFindings RecordAccumulator::Finalize() const& {
+  ProcessFindings processes = processes_.Finalize();
+  std::vector<AttemptKey> results;
+  AttemptFindings attempts = attempts_.Finalize(processes, cuts_.empty() ? nullptr : &results);
+  return FinalizeWith(std::move(processes), std::move(attempts), results);
+}
+
+RecordFindings RecordAccumulator::Finalize() && {
+  ProcessFindings processes = processes_.Finalize();
+  std::vector<AttemptKey> results;
+  AttemptFindings attempts = std::move(attempts_).Finalize(processes, cuts_.empty() ? nullptr : &results);
+  return FinalizeWith(std::move(processes), std::move(attempts), results);
+}
+
+RecordFindings RecordAccumulator::FinalizeWith(ProcessFindings processes, AttemptFindings attempts,
+                                               const std::vector<AttemptKey>& results) const {
   RecordFindings findings;
   Omissions& omissions = findings.omissions;
-  findings.processes = processes_.Finalize();
-  std::vector<AttemptKey> results;
-  findings.attempts = attempts_.Finalize(findings.processes, cuts_.empty() ? nullptr : &results);
+  findings.processes = std::move(processes);
+  findings.attempts = std::move(attempts);
   findings.sections = sections_.Finalize();
   omissions.section_paths = findings.sections.sections_dropped + findings.processes.dropped_paths;
   omissions.inconsistent_chunks = findings.sections.inconsistent_chunks;

@@ -50,9 +50,14 @@ class RecordAccumulator {
   /// Adds a record of any type but `process`.
   void Add(const LogRef& log, const Record& record);
   void Merge(const RecordAccumulator& other);
-  RecordFindings Finalize() const;
+  /// The findings so far; more may be added afterwards.
+  RecordFindings Finalize() const&;
+  /// The same without a copy of the attempts; nothing may be added afterwards.
+  RecordFindings Finalize() &&;
 
  private:
+  RecordFindings FinalizeWith(ProcessFindings processes, AttemptFindings attempts,
+                              const std::vector<AttemptKey>& results) const;
   void Add(const LogRef& log, const ChunkFact& chunk);
 
   ProcessTable processes_;

@@ -126,7 +126,7 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
   const AttemptFindings& attempts = figures.findings.attempts;
   TakeSamplesOfTree(trees, figures.tree, processes);
 
-  figures.totals = SumAttempts(attempts.rows, attempts.helpers);
+  figures.totals = SumAttempts(attempts.rows, attempts.helpers, attempts.counts);
   figures.bounds = FindBounds(figures.tree, figures.findings.processes, figures.totals, start_ns, stop_ns);
   const RunWindow& window = figures.bounds.window;
   const std::optional<double> wall_time =

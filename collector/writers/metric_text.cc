@@ -8,6 +8,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// Memory is counted in powers of 1024, data in powers of 1000; the unit of both is `B`.
+bool IsMemory(std::string_view key) {
+  for (std::string_view word : {"rss", "pss", "swap", "peak_memory", "total_memory", "memory_per_worker"}) {
+    if (key.find(word) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string ExactText(const Json& value) {
@@ -19,11 +27,11 @@ std::string ExactText(const Json& value) {
   return text.empty() ? "none" : text;
 }
 
-std::string MetricText(const Json& value, std::string_view unit) {
+std::string MetricText(std::string_view key, const Json& value, std::string_view unit) {
   if (!value.is_number()) return ExactText(value);
   const double number = value.get<double>();
   if (unit == "s") return HumanDuration(number);
-  if (unit == "B") return HumanMemory(number);
+  if (unit == "B") return IsMemory(key) ? HumanMemory(number) : HumanData(number);
   if (unit == "count") return HumanCount(number);
   // a ratio may exceed 1 (a speed-up, a compression): only what it is called tells, so it stays a plain number
   if (unit == "ratio" || unit.empty()) return HumanNumber(number);

@@ -87,7 +87,11 @@ KeyFigureRow CpuEfficiency(const Json& document) {
 KeyFigureRow Waiting(const Json& document) {
   std::optional<double> share = Metric(document, "io_overhead_pct");
   if (share.has_value()) *share /= 100;
-  return ShareRow("Waiting in code", KeyFigure::kWaiting, share, WhyNotMeasured(document, "io_overhead_pct"));
+  KeyFigureRow row =
+      ShareRow("Waiting in code", KeyFigure::kWaiting, share, WhyNotMeasured(document, "io_overhead_pct"));
+  // the budget's group of the same name holds the wait for a CPU too
+  if (share.has_value()) row.notes.push_back("CPU wait apart");
+  return row;
 }
 
 /// The worker that came closest to its limit.

@@ -23,7 +23,7 @@ std::vector<DocumentColumn> BreakdownColumns(std::string_view what, Kind kind) {
           {"duration_p95", "p95", Kind::kDuration, 5},
           {"duration_max", "max", Kind::kDuration, 8},
           {"cpu_sum", "cpu", Kind::kDuration, 2},
-          {"cpu_wait_sum", "cpu wait", Kind::kDuration, 6},
+          {"cpu_wait_sum", "cpu wait", Kind::kDuration, 4},
           {"blocked_sum", "blocked", Kind::kDuration, 4},
           {"event_rate", "rate", Kind::kRate, 3},
           {"events_per_cpu_second", "per cpu s", Kind::kRate, 9},

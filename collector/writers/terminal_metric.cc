@@ -112,7 +112,7 @@ absl::StatusOr<std::string> RenderMetric(const Json& document, std::string_view 
   std::string value_text = "null: " + WhyNotMeasured(document, key);
   if (!value.is_null()) {
     value_text = ExactText(value);
-    const std::string human = MetricText(value, unit);
+    const std::string human = MetricText(key, value, unit);
     if (human != value_text) value_text += fmt::format(" ({})", human);
   }
   std::vector<std::pair<std::string, std::string>> lines = {{"value", value_text},

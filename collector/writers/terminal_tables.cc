@@ -78,7 +78,7 @@ void AddRun(const Json& document, const TerminalStyle& style, std::string* text)
   for (std::string_view key :
        {"wall_time", "core_seconds", "total_cores", "allocated_cores", "num_chunks", "total_events"}) {
     const Json& definition = Field(Field(document, "definitions"), key);
-    pairs.emplace_back(key, MetricText(Field(Field(document, "metrics"), key), TextField(definition, "unit")));
+    pairs.emplace_back(key, MetricText(key, Field(Field(document, "metrics"), key), TextField(definition, "unit")));
   }
   *text += LabelledLines(pairs, 0, style);
   const Json& spans = ListField(Field(document, "run"), "spans");
@@ -176,8 +176,9 @@ void AddMetrics(const Json& document, const TerminalStyle& style, std::string* t
   table.text.columns = {{"metric", Align::kLeft}, {"value", Align::kRight, 0, true}, {"label", Align::kLeft, 1, true}};
   for (const auto& [key, value] : Field(document, "metrics").items()) {
     const Json& definition = Field(Field(document, "definitions"), key);
-    table.text.rows.push_back(
-        {{key}, {MetricText(value, TextField(definition, "unit"))}, {TextField(definition, "label"), Paint::kDim}});
+    table.text.rows.push_back({{key},
+                               {MetricText(key, value, TextField(definition, "unit"))},
+                               {TextField(definition, "label"), Paint::kDim}});
   }
   AddTable(table, style, text);
   AddTitle("your metrics", style, text);

@@ -21,8 +21,8 @@ namespace {
 constexpr int kCheapBatch = 20000;
 constexpr int kSystemCallBatch = 400;
 
-/// A section with nothing in it, that the compiler may not merge with its neighbours; compiled into its place, as in the
-/// code of an analysis.
+/// A section with nothing in it, that the compiler may not merge with its neighbours; compiled into its place, as in
+/// the code of an analysis.
 inline __attribute__((always_inline)) void EmptySection(std::string_view name) {
   const crema::TrackSection section(name);
   benchmark::ClobberMemory();

@@ -84,6 +84,7 @@ class Ledger {
   void SawRss(std::int64_t rss_bytes) noexcept;
   std::string_view Keep(std::string_view text) noexcept { return texts_.Copy(text); }
 
+  void CountTraceDropped() noexcept { ++trace_dropped_; }
   RowTable<TraceRow>& trace() noexcept { return trace_; }
   /// Adds another ledger's tables and sums; sections and their trace apart.
   void MergeTables(Ledger& other) noexcept;

@@ -11,6 +11,9 @@ constexpr auto kRelaxed = std::memory_order_relaxed;
 /// Beyond so many paths, those that the last chunk did not use are forgotten, so that names with a counter in them
 /// cannot fill the tree for ever.
 constexpr std::size_t kKeptPaths = kMaxPaths / 2;
+/// So many chunks in a row may leave most paths unused before these are forgotten: each chunk looks at all that are
+/// there, but a program whose chunks alternate between two kinds should not make its paths anew each time.
+constexpr int kPatience = 8;
 
 /// What a cursor points at where nothing is expected: no name has its length, so a look-up always follows.
 struct NobodyNode : SectionNode {
@@ -227,8 +230,8 @@ SectionNode* SectionTree::FindPath(const SectionNode* node) noexcept {
 
 SectionNode* SectionTree::Counterpart(const SectionNode* node, const SectionNode* at) noexcept {
   if (node->parent == nullptr) return FindPath(at);
-  SectionNode* parent = Counterpart(node->parent, at);
-  return parent == nullptr ? nullptr : FindOrAdd(parent, std::string_view(node->name(), node->name_length));
+  SectionNode* parent = node->is_unkept ? nullptr : Counterpart(node->parent, at);
+  return parent == nullptr ? nullptr : FindOrAddKept(parent, std::string_view(node->name(), node->name_length));
 }
 
 void SectionTree::Merge(SectionTree* other, const SectionNode* at, const SectionNode* open,
@@ -272,12 +275,14 @@ std::uint64_t SectionTree::MergeChildren(const MergeSource& source, const Sectio
 }
 
 void SectionTree::Reset() noexcept {
-  bool unused = false;
+  std::size_t unused = 0;
   ForEachDescendant(&root_, [&](SectionNode* node) {
-    unused = unused || node->count.load(kRelaxed) == 0;
+    if (node->count.load(kRelaxed) == 0) ++unused;
     Forget(node);
   });
-  if (unused && size_ > kKeptPaths) {
+  mostly_unused_ = 2 * unused > size_ ? mostly_unused_ + 1 : 0;
+  if (mostly_unused_ >= kPatience || (unused != 0 && size_ > kKeptPaths)) {
+    mostly_unused_ = 0;
     std::memset(buckets_, 0, sizeof buckets_);
     arena_.Clear();
     size_ = 0;

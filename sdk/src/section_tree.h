@@ -61,6 +61,7 @@ class SectionTree {
   SectionNode* buckets_[kBuckets] = {};
   Arena arena_;
   std::size_t size_ = 0;
+  int mostly_unused_ = 0;  ///< chunks in a row that left most paths unused
   std::atomic<std::uint64_t> dropped_{0};
   bool merged_ = false;  ///< self times stand in `self_ticks`
 };

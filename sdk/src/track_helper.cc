@@ -49,7 +49,11 @@ bool Leave(HelperState* helper, std::optional<std::int64_t> wait_ns, std::int64_
   chunk->helpers.sections().Merge(&helper->ledger.sections(), helper->section);
   for (TraceRow occurrence : helper->ledger.trace()) {
     occurrence.node = chunk->helpers.sections().Counterpart(occurrence.node, helper->section);
-    if (occurrence.node != nullptr) chunk->helpers.AddTrace(occurrence);
+    if (occurrence.node != nullptr) {
+      chunk->helpers.AddTrace(occurrence);
+    } else {
+      chunk->helpers.CountTraceDropped();
+    }
   }
   chunk->helpers.MergeTables(helper->ledger);
   return true;

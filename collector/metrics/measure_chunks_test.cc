@@ -1,0 +1,180 @@
+// Whole measurements from literal records: what chunks say of themselves.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "collector/metrics/measure_fixture.h"
+#include "collector/metrics/measurement.h"
+#include "collector/metrics/record_lines.h"
+
+namespace crema {
+namespace {
+
+using ::testing::HasSubstr;
+
+using MeasureChunksTest = MeasureTest;
+
+TEST_F(MeasureChunksTest, ConservesSectionTimeToTheNanosecond) {
+  Line chunk = ChunkLine(0, 0, 1);
+  chunk["start_ns"] = kEpoch;
+  chunk["stop_ns"] = kEpoch + 1'000'000'007;
+  chunk["sections"] = {SectionRowLine("read", 600'000'003, 500'000'002),
+                       SectionRowLine("read/unzip", 100'000'001, 100'000'001)};
+  chunk["sections"].push_back(SectionRowLine("work", 5'000'000'000, 5'000'000'000));
+  chunk["sections"][2]["helper"] = true;
+  Write("a.jsonl", {ProcessLine(1, 0), chunk, EndLine(2)});
+  const Document document = Take();
+  ASSERT_EQ(document["sections"].size(), 4u);
+  EXPECT_EQ(document["sections"][0]["path"], "read");
+  EXPECT_EQ(document["sections"][1]["path"], "read/unzip");
+  EXPECT_EQ(document["sections"][2]["helper"], true);
+  EXPECT_EQ(document["sections"][3]["path"], "(other)");
+  EXPECT_DOUBLE_EQ(document["sections"][3]["self"].get<double>(), 0.400000004);
+  EXPECT_NEAR(Metric(document, "section_coverage"), 1 - 0.400000004 / 1.000000007, 1e-12);
+  EXPECT_DOUBLE_EQ(document["sections"][0]["mean_per_chunk"].get<double>(), 0.600000003);
+}
+
+TEST_F(MeasureChunksTest, DoesNotUseSectionsThatClaimMoreThanTheirChunk) {
+  Line chunk = ChunkLine(0, 0, 1);
+  chunk["sections"] = {SectionRowLine("read", 2 * kSecond, 2 * kSecond)};
+  Write("a.jsonl", {ProcessLine(1, 0), chunk, EndLine(2)});
+  const Document document = Take();
+  ASSERT_EQ(document["sections"].size(), 1u);
+  EXPECT_EQ(document["sections"][0]["self"], 1.0);
+  EXPECT_THAT(document["quality"]["warnings"].dump(), HasSubstr("claim more than"));
+}
+
+TEST_F(MeasureChunksTest, TakesTheLatestWordOnSectionsOutsideChunks) {
+  Line sample = {{"type", "sample"}, {"time_ns", At(1)}, {"rss_bytes", 1}};
+  sample["sections"] = {SectionRowLine("setup", kSecond, kSecond)};
+  Line end = EndLine(9);
+  end["sections"] = {SectionRowLine("setup", kSecond, kSecond), SectionRowLine("merge", 2 * kSecond, 2 * kSecond)};
+  Write("a.jsonl", {ProcessLine(1, 0), sample, ChunkLine(0, 2, 3), end});
+  Line other = EndLine(9);
+  other["sections"] = {SectionRowLine("setup", 3 * kSecond, 3 * kSecond)};
+  Write("b.jsonl", {ProcessLine(2, 0), other});
+  const Document document = Take();
+  ASSERT_EQ(document["process_sections"].size(), 2u);
+  EXPECT_EQ(document["process_sections"][0]["path"], "setup");
+  EXPECT_EQ(document["process_sections"][0]["total"], 4.0);
+  EXPECT_EQ(document["process_sections"][1]["path"], "merge");
+}
+
+TEST_F(MeasureChunksTest, SumsCutsOverResultsInTheirOrder) {
+  const auto cuts = [](int64_t all, int64_t trigger, int64_t jets) {
+    return Line::array({{{"name", "all"}, {"events", all}, {"weights", 0.5}},
+                        {{"name", "trigger"}, {"events", trigger}, {"weights", -0.25}},
+                        {{"name", "jets"}, {"events", jets}}});
+  };
+  Line failed = ChunkLine(0, 0, 1);
+  failed["status"] = "failed";
+  failed["cuts"] = cuts(1000, 1000, 1000);
+  Line first = ChunkLine(0, 2, 3);
+  first["chunk"] = 1;
+  first["cuts"] = cuts(100, 50, 10);
+  Line repeated = ChunkLine(0, 4, 5);
+  repeated["chunk"] = 2;
+  repeated["cuts"] = cuts(100, 40, 20);
+  Line other = ChunkLine(3, 6, 7);
+  other["cuts"] = cuts(300, 60, 30);
+  Write("a.jsonl", {ProcessLine(1, 0), failed, first, repeated, other, EndLine(8)});
+  const Document rows = Take()["cuts"];
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0]["name"], "all");
+  EXPECT_EQ(rows[0]["events"], 400);
+  EXPECT_EQ(rows[0]["weights"], 1.0);
+  EXPECT_EQ(rows[1]["name"], "trigger");
+  EXPECT_EQ(rows[1]["events"], 100);
+  EXPECT_EQ(rows[1]["weights"], -0.5);
+  EXPECT_EQ(rows[1]["step_efficiency"], 0.25);
+  EXPECT_EQ(rows[2]["name"], "jets");
+  EXPECT_EQ(rows[2]["step_efficiency"], 0.5);
+  EXPECT_EQ(rows[2]["total_efficiency"], 0.125);
+  EXPECT_TRUE(rows[2]["weights"].is_null());
+}
+
+TEST_F(MeasureChunksTest, SumsCustomMetricsAndDerivesReadRates) {
+  Line first = ChunkLine(0, 0, 2);
+  first["metrics"] = {{{"name", "jets"}, {"unit", "count"}, {"count", 2}, {"sum", 10.0}, {"min", 4.0}, {"max", 6.0}},
+                      {{"name", "bytes_read"}, {"unit", "B"}, {"count", 1}, {"sum", 4e6}, {"min", 4e6}, {"max", 4e6}},
+                      {{"name", "read_wall"}, {"unit", "s"}, {"count", 1}, {"sum", 2.0}, {"min", 2.0}, {"max", 2.0}}};
+  Line second = ChunkLine(1, 2, 4, "wjets");
+  second["metrics"] = {{{"name", "jets"}, {"unit", "count"}, {"count", 1}, {"sum", 1.0}, {"min", 1.0}, {"max", 1.0}},
+                       {{"name", "mass"}, {"unit", ""}, {"count", 3}, {"sum", nullptr}}};
+  Write("a.jsonl", {ProcessLine(1, 0), first, second, EndLine(8)});
+  const Document document = Take();
+  const Document& jets = Row(document["custom_metrics"], "name", "jets");
+  EXPECT_EQ(jets["count"], 3);
+  EXPECT_EQ(jets["sum"], 11.0);
+  EXPECT_EQ(jets["min"], 1.0);
+  EXPECT_EQ(jets["max"], 6.0);
+  EXPECT_EQ(jets["by_dataset"]["wjets"]["sum"], 1.0);
+  const Document& mass = Row(document["custom_metrics"], "name", "mass");
+  EXPECT_EQ(mass["invalid"], 3);
+  EXPECT_TRUE(mass["sum"].is_null());
+  EXPECT_DOUBLE_EQ(Metric(document, "read_rate_mbs"), 2);
+}
+
+TEST_F(MeasureChunksTest, TellsTheShareOfColumnsAndBytesPerFile) {
+  Line chunk = ChunkLine(0, 0, 1);
+  chunk["columns"] = {"pt", "eta"};
+  Line again = ChunkLine(1, 1, 2);
+  again["columns"] = {"pt", "phi"};
+  const Line file = {{"type", "file"}, {"file", "ttbar.root"}, {"branches", 30}, {"bytes", 8000}};
+  Write("a.jsonl", {ProcessLine(1, 0), file, chunk, again, EndLine(3)});
+  const Document document = Take();
+  EXPECT_EQ(document["metrics"]["columns"], Document({"eta", "phi", "pt"}));
+  EXPECT_EQ(document["metrics"]["num_columns_read"], 3);
+  EXPECT_DOUBLE_EQ(Metric(document, "branches_read_share"), 0.1);
+  EXPECT_DOUBLE_EQ(Metric(document, "bytes_read_share"), 0.25);
+}
+
+TEST_F(MeasureChunksTest, FindsPhasesInSpans) {
+  const auto span = [](const char* name, double start, double stop) {
+    return Line{{"type", "span"}, {"name", name}, {"path", name}, {"start_ns", At(start)}, {"stop_ns", At(stop)}};
+  };
+  Write("a.jsonl", {ProcessLine(1, 0), span("process", 1, 3), span("process", 2, 4), span("process", 6, 7),
+                    span("plots", 7, 8), ChunkLine(0, 1, 2), EndLine(9)});
+  const Document document = Take();
+  ASSERT_EQ(document["phases"].size(), 1u);
+  EXPECT_EQ(document["phases"][0]["wall_time"], 4.0);
+  EXPECT_EQ(document["phases"][0]["start"], 1.0);
+  EXPECT_EQ(document["phases"][0]["stop"], 7.0);
+  EXPECT_EQ(document["run"]["spans"].size(), 4u);
+}
+
+TEST_F(MeasureChunksTest, AddsHelpersToTheChunksCpuAndLeavesThemOutOfBlocked) {
+  Line chunk = ChunkLine(0, 0, 10);
+  chunk["cpu_ns"] = 2 * kSecond;
+  chunk["cpu_wait_ns"] = 0;
+  chunk["helper_cpu_ns"] = 12 * kSecond;
+  chunk["helper_wait_ns"] = 0;
+  chunk["helper_scope_ns"] = 14 * kSecond;
+  chunk["helper_union_ns"] = 7 * kSecond;
+  Write("a.jsonl", {ProcessLine(1, 0), chunk, EndLine(10)});
+  const Document document = Take();
+  EXPECT_DOUBLE_EQ(Metric(document, "chunk_cpu_time"), 14);
+  EXPECT_DOUBLE_EQ(Metric(document, "helper_cpu_time"), 12);
+  EXPECT_DOUBLE_EQ(Metric(document, "chunk_joined"), 7);
+  EXPECT_DOUBLE_EQ(Metric(document, "chunk_blocked"), 1);
+  EXPECT_DOUBLE_EQ(Metric(document, "chunk_blocked_max"), 1);
+}
+
+TEST_F(MeasureChunksTest, TellsTheEntryRangeOfStragglers) {
+  std::vector<Line> lines = {ProcessLine(1, 0)};
+  for (int i = 0; i < 20; ++i) lines.push_back(ChunkLine(i, 100 * i, 100 * i + (i == 13 ? 90 : 10 + 0.01 * i)));
+  lines.push_back(EndLine(3000));
+  Write("a.jsonl", lines);
+  const Document document = Take();
+  EXPECT_EQ(document["metrics"]["straggler_chunks"], 1);
+  ASSERT_EQ(document["stragglers"].size(), 1u);
+  EXPECT_EQ(document["stragglers"][0]["chunk"], 13);
+  EXPECT_EQ(document["stragglers"][0]["entry_start"], 1300);
+  EXPECT_EQ(document["stragglers"][0]["entry_stop"], 1400);
+  EXPECT_EQ(document["stragglers"][0]["dataset"], "ttbar");
+}
+
+}  // namespace
+}  // namespace crema

@@ -1,0 +1,64 @@
+// The file that a log is.
+#include "sdk/src/log_file.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+#include "sdk/tests/child_process.h"
+#include "sdk/tests/record_log_reader.h"
+
+namespace crema {
+namespace internal {
+namespace {
+
+TEST(LogFile, TakesTheFirstRecorderNumberThatIsFree) {
+  const std::string directory = testing::NewDirectory();
+  LogFile first;
+  LogFile second;
+  EXPECT_EQ(first.Open(directory.c_str(), "host", 7, 1000), 0);
+  EXPECT_EQ(second.Open(directory.c_str(), "host", 7, 1000), 1);
+  EXPECT_TRUE(std::filesystem::exists(directory + "/host-7-1000-0.jsonl"));
+  EXPECT_TRUE(std::filesystem::exists(directory + "/host-7-1000-1.jsonl"));
+  first.Close();
+  second.Close();
+}
+
+TEST(LogFile, DoesNotFollowALinkThatIsInItsPlace) {
+  const std::string directory = testing::NewDirectory();
+  const std::string target = directory + "/target";
+  ASSERT_EQ(symlink(target.c_str(), (directory + "/host-7-1000-0.jsonl").c_str()), 0);
+  LogFile log;
+  EXPECT_EQ(log.Open(directory.c_str(), "host", 7, 1000), 1);
+  EXPECT_FALSE(std::filesystem::exists(target));
+  log.Close();
+}
+
+TEST(LogFile, SaysWhyItCannotBeOpened) {
+  LogFile log;
+  EXPECT_EQ(log.Open("/dev/null/records", "host", 7, 1000), -1);
+  EXPECT_EQ(errno, ENOTDIR);
+  const std::string too_long = "/" + std::string(5000, 'x');
+  EXPECT_EQ(log.Open(too_long.c_str(), "host", 7, 1000), -1);
+  EXPECT_EQ(errno, ENAMETOOLONG);
+  EXPECT_FALSE(log.is_open());
+  EXPECT_FALSE(log.Write("lost\n"));
+  EXPECT_EQ(log.dropped(), 1u);
+}
+
+TEST(LogFile, AppendsLines) {
+  const std::string directory = testing::NewDirectory();
+  LogFile log;
+  ASSERT_EQ(log.Open(directory.c_str(), "host", 7, 1000), 0);
+  EXPECT_TRUE(log.Write("{}\n"));
+  EXPECT_TRUE(log.Write("{\"a\":1}\n"));
+  log.Close();
+  EXPECT_EQ(testing::ReadRecordLog(directory + "/host-7-1000-0.jsonl").lines,
+            (std::vector<std::string>{"{}", "{\"a\":1}"}));
+}
+
+}  // namespace
+}  // namespace internal
+}  // namespace crema

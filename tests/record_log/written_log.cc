@@ -1,0 +1,85 @@
+#include "tests/record_log/written_log.h"
+
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <thread>
+
+#include "crema/crema.h"
+
+namespace crema {
+namespace testing {
+namespace {
+
+void RecordFullChunk() {
+  Chunk where("zjets", "/data/events.lhe.gz", 0, 1000);
+  where.tree = "Events";
+  where.AddAttribute("generator", "madgraph");
+  TrackMetrics chunk(where);
+  chunk.SetFileInfo(312, 91234567, 40123456);
+  chunk.AddColumns({"Muon_pt", "Muon_eta"});
+  chunk.AddBytesRead(1000, 4000);
+  {
+    const TrackSection read("read", kCpuTime);
+    const ChunkHandle handle = chunk.handle();
+    std::thread([handle] {
+      const TrackHelper helper(handle);
+      const TrackSection decompress("decompress");
+    }).join();
+  }
+  try {
+    const TrackSection select("select");
+    throw std::runtime_error("no such branch");
+  } catch (const std::runtime_error&) {  // the section counts as failed, the chunk does not
+  }
+  { const TrackMemory memory("jets"); }
+  RecordMetric("jets", 41, "count");
+  RecordMetric("jets", NAN, "count");
+  RecordMetric("weight", 0.25);
+  RecordCut("all", 1000, 998.5);
+  RecordCut("two leptons", 17);
+  RecordActivity("basket cache", 12, "count");
+  chunk.SetEvents(1000);
+}
+
+void RecordEverything() {
+  const TrackSection outside("set up");
+  const Span span("process");
+  RecordFullChunk();
+  { TrackMetrics("bare").Fail("not today"); }
+  Flush();
+}
+
+}  // namespace
+
+std::vector<std::string> WriteLog(const std::string& directory, bool trace) {
+  const pid_t child = fork();
+  if (child == 0) {
+    Options options;
+    options.directory = directory;
+    options.run_id = "run-1";
+    options.threads = 2;
+    options.total_events = 1000;
+    options.interval_seconds = 0;
+    options.trace = trace;
+    if (!Enable(options)) _exit(1);
+    RecordEverything();
+    exit(0);
+  }
+  int status = 0;
+  if (child < 0 || waitpid(child, &status, 0) != child || status != 0) return {};
+  std::vector<std::string> lines;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    std::ifstream log(entry.path());
+    for (std::string line; std::getline(log, line);) lines.push_back(line);
+  }
+  return lines;
+}
+
+}  // namespace testing
+}  // namespace crema

@@ -1,0 +1,17 @@
+// A record log in which the SDK had a reason to write every type of line and every field.
+#ifndef CREMA_TESTS_RECORD_LOG_WRITTEN_LOG_H_
+#define CREMA_TESTS_RECORD_LOG_WRITTEN_LOG_H_
+
+#include <string>
+#include <vector>
+
+namespace crema {
+namespace testing {
+
+/// Lines of a child process that recorded into `directory` and ended; none if it could not.
+std::vector<std::string> WriteLog(const std::string& directory, bool trace);
+
+}  // namespace testing
+}  // namespace crema
+
+#endif  // CREMA_TESTS_RECORD_LOG_WRITTEN_LOG_H_
