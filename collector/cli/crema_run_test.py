@@ -237,6 +237,15 @@ class Environment(CremaRunTest):
         for log in (self.directory / "records").iterdir():
             self.assertEqual(stat.S_IMODE(log.stat().st_mode), 0o600)
 
+    def test_secrets_on_the_command_line_are_not_kept(self):
+        self.run_command("true", "--token=hunter2")
+        self.assertEqual(self.lines("run")[0]["command"], ["true", "--token=***"])
+        self.assertNotIn("hunter2", (self.directory / "measurement.json").read_text())
+        self.environment["CREMA_NO_ARGUMENTS"] = "1"
+        self.run_command("true", "--cut=hunter2")
+        self.assertIsNone(self.lines("run")[0]["command"])
+        self.assertNotIn("hunter2", (self.directory / "measurement.json").read_text())
+
     def test_a_nested_run_keeps_its_directory_and_leaves_a_pointer(self):
         inner = self.out / "inner"
         result = self.run_command(CREMA, "run", "-q", "-o", str(inner), "--", "sh", "-c", "echo $CREMA_DIR; exit 4")

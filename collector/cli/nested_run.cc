@@ -16,10 +16,14 @@ void NotePointerInOuterRun(const TreeRunFact& run, const RunDirectory& directory
   const char* outer = secure_getenv("CREMA_DIR");
   if (outer == nullptr || *outer == '\0') return;
   const nlohmann::ordered_json pointer = {
-      {"schema", "crema.nested/1"}, {"run_id", run.run_id},
-      {"name", run.name},           {"command", run.command},
-      {"host", run.host},           {"pid", run.pid},
-      {"start_ns", run.start_ns},   {"directory", std::filesystem::path(directory.records()).parent_path().string()},
+      {"schema", "crema.nested/1"},
+      {"run_id", run.run_id},
+      {"name", run.name},
+      {"command", run.command.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(run.command)},
+      {"host", run.host},
+      {"pid", run.pid},
+      {"start_ns", run.start_ns},
+      {"directory", std::filesystem::path(directory.records()).parent_path().string()},
   };
   const std::string text = pointer.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
   const std::string path = absl::StrCat(outer, "/", run.host, "-", run.pid, ".nested.json");

@@ -14,6 +14,7 @@
 #include "collector/cli/launch.h"
 #include "collector/cli/nested_run.h"
 #include "collector/cli/run_identity.h"
+#include "collector/cli/shown_command.h"
 #include "collector/cli/subcommand.h"
 #include "collector/sources/process_tree/allocated_cores.h"
 #include "collector/sources/process_tree/anchored_clock.h"
@@ -36,7 +37,7 @@ TreeRunFact DescribeRun(const RunPlan& plan, const std::string& run_id) {
   TreeRunFact run;
   run.run_id = run_id;
   run.name = plan.name.empty() ? CommandName(plan.command.front()) : plan.name;
-  run.command = plan.command;
+  run.command = ShownCommand(plan.command);
   run.host = HostName();
   run.interval_seconds = plan.interval_seconds;
   const CgroupLimits cgroup = ReadCgroupLimits();

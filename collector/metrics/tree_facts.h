@@ -1,6 +1,6 @@
 // What `crema run` saw of a process tree, as plain facts: the run, samples, reaped processes, the end.
 //
-// They are the lines of the log `crema.tree/1` (docs/record_log.md); a fact knows nothing of that format.
+// They are the lines of the log `crema.tree/1` (docs/tree_log.md); a fact knows nothing of that format.
 #ifndef CREMA_COLLECTOR_METRICS_TREE_FACTS_H_
 #define CREMA_COLLECTOR_METRICS_TREE_FACTS_H_
 
@@ -29,7 +29,7 @@ struct TreeNet {
 struct TreeRunFact {
   std::string run_id;
   std::string name;
-  std::vector<std::string> command;
+  std::vector<std::string> command;  ///< without secrets; empty: left out
   std::string host;
   int64_t pid = 0;       ///< of the command
   int64_t start_ns = 0;  ///< Unix time at which the command was started

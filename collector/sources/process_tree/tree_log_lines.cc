@@ -62,7 +62,7 @@ void AppendLine(const TreeRunFact& run, std::string* out) {
       {"schema_minor", kTreeLogSchemaMinor},
       {"run_id", run.run_id},
       {"name", run.name},
-      {"command", run.command},
+      {"command", nullptr},
       {"host", run.host},
       {"pid", run.pid},
       {"start_ns", run.start_ns},
@@ -72,6 +72,7 @@ void AppendLine(const TreeRunFact& run, std::string* out) {
       {"memory_limit_bytes", nullptr},
       {"net_host_wide", run.net_host_wide},
   };
+  if (!run.command.empty()) line["command"] = run.command;
   if (run.allocated_cores.has_value()) line["allocated_cores"] = *run.allocated_cores;
   if (run.memory_limit_bytes.has_value()) line["memory_limit_bytes"] = *run.memory_limit_bytes;
   out->append(line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)).push_back('\n');
