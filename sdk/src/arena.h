@@ -43,6 +43,8 @@ class RowTable {
   /// A new row at the end, value-initialised; nullptr when memory is refused.
   Row* Add() noexcept;
   void Clear() noexcept { size_ = 0; }
+  /// Takes rows away from the end.
+  void CutTo(std::size_t size) noexcept { size_ = size < size_ ? size : size_; }
   std::size_t size() const noexcept { return size_; }
   Row& operator[](std::size_t i) noexcept { return rows_[i]; }
   Row* begin() noexcept { return rows_; }

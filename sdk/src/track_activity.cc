@@ -31,7 +31,8 @@ void RecordActivityValue(std::string_view label, double value, std::string_view 
     return;
   }
   frame->ledger.AddActivity(row, value);
-  if (frame->activity != nullptr && unit == kSeconds) frame->activity->inner_seconds_ += value;
+  const std::size_t depth = frame->activities.size();
+  if (depth != 0 && unit == kSeconds) frame->activities[depth - 1].inner_seconds += value;
 }
 
 TrackActivity::TrackActivity(std::string_view label) noexcept {
@@ -39,16 +40,17 @@ TrackActivity::TrackActivity(std::string_view label) noexcept {
   if (!Recording()) return;
   auto* thread = static_cast<ThreadState*>(t_context);
   WorkFrame* frame = thread == nullptr ? nullptr : thread->work;
-  row_ = frame == nullptr ? -1 : frame->ledger.ActivityRowIndex(label, kSeconds);
-  if (row_ < 0) {
+  const int row = frame == nullptr ? -1 : frame->ledger.ActivityRowIndex(label, kSeconds);
+  OpenActivity* open = row < 0 ? nullptr : frame->activities.Add();
+  if (open == nullptr) {
     CountDropped();
     return;
   }
   frame_ = frame;
   use_ = frame->uses;
-  outer_ = frame->activity;
-  frame->activity = this;
-  start_ns_ = MonotonicNanoseconds();
+  depth_ = frame->activities.size();
+  open->row = row;
+  open->start_ns = MonotonicNanoseconds();
 }
 
 TrackActivity::~TrackActivity() {
@@ -59,15 +61,18 @@ TrackActivity::~TrackActivity() {
   if (thread == nullptr) return;  // a fork's copy, or the process is ending
   const WorkFrame* frame = thread->work;
   while (frame != nullptr && frame != frame_) frame = frame->outer;
-  if (frame == nullptr || frame->uses != use_ || frame_->activity != this) {
-    CountMisuse("an activity ended on another thread, out of order, or after its chunk: it is not recorded");
+  if (frame == nullptr || frame->uses != use_ || frame_->activities.size() < depth_) {
+    CountMisuse("an activity ended on another thread, or after what it lay in: it is not recorded");
     return;
   }
-  const double own_seconds = static_cast<double>(stop_ns - start_ns_) * 1e-9 - inner_seconds_;
+  if (frame_->activities.size() > depth_)
+    CountMisuse("an activity ended before those inside it: these are not recorded");
+  const OpenActivity open = frame_->activities[depth_ - 1];
+  frame_->activities.CutTo(depth_ - 1);
+  const double own_seconds = static_cast<double>(stop_ns - open.start_ns) * 1e-9 - open.inner_seconds;
   const double seconds = own_seconds < 0 ? 0 : own_seconds;  // what was recorded inside may be more than the clock's
-  frame_->ledger.AddActivity(row_, seconds);
-  frame_->activity = outer_;
-  if (outer_ != nullptr) outer_->inner_seconds_ += seconds + inner_seconds_;
+  frame_->ledger.AddActivity(open.row, seconds);
+  if (depth_ > 1) frame_->activities[depth_ - 2].inner_seconds += seconds + open.inner_seconds;
 }
 
 }  // namespace crema

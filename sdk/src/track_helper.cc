@@ -81,7 +81,7 @@ TrackHelper::TrackHelper(const ChunkHandle& handle) noexcept {
   helper->chunk = handle.state;
   helper->generation = handle.generation;
   helper->section = handle.section;
-  helper->activity = nullptr;
+  helper->activities.Clear();
   helper->inner_cpu_ns = helper->inner_wait_ns = 0;
   helper->guard_is_gone.store(false);
   helper->wait_start_ns = thread->kernel.RunDelayNanoseconds(&recorder->descriptors);

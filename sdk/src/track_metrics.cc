@@ -59,7 +59,7 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   state->helper_cpu_ns = state->helper_scope_ns = state->helper_union_ns = 0;
   state->helper_wait_ns = 0;
   state->active_helpers = 0;
-  state->activity = nullptr;
+  state->activities.Clear();
   state->guard_is_gone.store(false);
   for (std::size_t i = 0; i < chunk.attribute_count; ++i) {
     if (i < Chunk::kMaxAttributes) {
@@ -273,8 +273,12 @@ ChunkHandle TrackMetrics::handle() const noexcept {
   using namespace internal;
   ChunkState* state = Data();
   if (state == nullptr) return {};
-  return {state, state->generation.load(std::memory_order_relaxed),
-          Kept(t_context->current.load(std::memory_order_relaxed))};
+  // The section of this chunk that is open: where another chunk is inside it, the one around that.
+  const SectionNode* section = t_context->current.load(std::memory_order_relaxed);
+  for (const WorkFrame* frame = static_cast<ThreadState*>(t_context)->work; frame != state; frame = frame->outer) {
+    section = frame->outer_section;
+  }
+  return {state, state->generation.load(std::memory_order_relaxed), Kept(section)};
 }
 
 void AddBytesRead(std::int64_t stored) noexcept { AddBytesRead(stored, -1); }

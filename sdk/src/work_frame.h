@@ -14,12 +14,17 @@
 #include "ledger.h"
 
 namespace crema {
-class TrackActivity;
-
 namespace internal {
 
 struct SpanState;
 struct ThreadState;
+
+/// What the guard of an activity began. Kept here, not with the guard: one that is gone must not be followed.
+struct OpenActivity {
+  int row = 0;  ///< in the ledger
+  std::int64_t start_ns = 0;
+  double inner_seconds = 0;  ///< what was recorded inside
+};
 
 struct WorkFrame {
   explicit WorkFrame(bool helper) : is_helper(helper) {}
@@ -34,7 +39,7 @@ struct WorkFrame {
   /// What frames opened inside this one took: it is theirs, not this one's.
   std::int64_t inner_cpu_ns = 0;
   std::int64_t inner_wait_ns = 0;
-  TrackActivity* activity = nullptr;       ///< innermost open one
+  RowTable<OpenActivity> activities;       ///< open ones, from the outermost inwards
   std::uint64_t uses = 0;                  ///< tells this use of the frame from later ones, to guards of its own thread
   std::atomic<bool> guard_is_gone{false};  ///< it ended on another thread, or out of order
 };

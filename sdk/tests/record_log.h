@@ -54,6 +54,12 @@ struct CutRow {
   MaybeNumber weights;
 };
 
+struct ActivityRow {
+  std::string label;
+  std::string unit;
+  double value = 0;
+};
+
 /// What `begin` and `chunk` lines share.
 struct ChunkIdentity {
   std::int64_t number = 0;
@@ -97,6 +103,7 @@ struct ChunkLine : ChunkIdentity {
   std::vector<MemoryRow> memory_sections;
   std::vector<MetricRow> metrics;
   std::vector<CutRow> cuts;
+  std::vector<ActivityRow> activities;
   std::int64_t sections_dropped = 0;
 
   std::int64_t duration_ns() const { return stop_ns - start_ns; }

@@ -96,6 +96,13 @@ void ReadTables(const Json& line, ChunkLine* chunk) {
     Get(row, "weights", &cut.weights);
     chunk->cuts.push_back(cut);
   }
+  for (const Json& row : line.at("activities")) {
+    ActivityRow activity;
+    Get(row, "label", &activity.label);
+    Get(row, "unit", &activity.unit);
+    Get(row, "value", &activity.value);
+    chunk->activities.push_back(activity);
+  }
 }
 
 ChunkLine ReadChunk(const Json& line) {
@@ -257,6 +264,10 @@ std::vector<std::string> Paths(const std::vector<SectionRow>& rows) {
 
 MetricRow Metric(const ChunkLine& chunk, std::string_view name, std::string_view unit) {
   return Only(chunk.metrics, name, [&](const MetricRow& row) { return row.name == name && row.unit == unit; });
+}
+
+ActivityRow Activity(const ChunkLine& chunk, std::string_view label, std::string_view unit) {
+  return Only(chunk.activities, label, [&](const ActivityRow& row) { return row.label == label && row.unit == unit; });
 }
 
 MemoryRow Memory(const ChunkLine& chunk, std::string_view path) {

@@ -28,6 +28,8 @@ bool HasSection(const std::vector<SectionRow>& rows, std::string_view path, bool
 std::vector<std::string> Paths(const std::vector<SectionRow>& rows);
 /// The row of this name and unit; fails the test if there is none, or more than one.
 MetricRow Metric(const ChunkLine& chunk, std::string_view name, std::string_view unit = {});
+/// The activity of this label and unit; fails the test if there is none, or more than one.
+ActivityRow Activity(const ChunkLine& chunk, std::string_view label, std::string_view unit = "seconds");
 /// The memory row of this path; fails the test if there is none, or more than one.
 MemoryRow Memory(const ChunkLine& chunk, std::string_view path);
 /// The chunk of this dataset; fails the test if there is none, or more than one.

@@ -235,6 +235,21 @@ TEST(TrackHelper, ThatOutlivesItsChunkIsHarmlessAndCounted) {
   EXPECT_EQ(log.end->dropped, 1);
 }
 
+TEST(TrackHelper, OfAChunkAroundAnotherStartsInTheOuterOnesSection) {
+  const RecordLog log = Recorded([] {
+    TrackMetrics outer({"outer", "f", 0, 1});
+    TrackSection select("select");
+    ChunkHandle handle;
+    {
+      TrackMetrics inner({"inner", "f", 1, 2});
+      TrackSection read("read");
+      handle = outer.handle();
+    }
+    RunHelper(handle, [] { TrackSection jets("jets"); });
+  });
+  EXPECT_EQ(Paths(ChunkOf(log, "outer").sections), (std::vector<std::string>{"select", "select/jets"}));
+}
+
 TEST(TrackHelper, WithoutAHandleDoesNothing) {
   const RecordLog log = Recorded([] {
     TrackHelper helper{ChunkHandle()};

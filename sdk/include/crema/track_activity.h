@@ -2,6 +2,7 @@
 #ifndef CREMA_TRACK_ACTIVITY_H_
 #define CREMA_TRACK_ACTIVITY_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
@@ -40,14 +41,9 @@ class TrackActivity {
   TrackActivity& operator=(const TrackActivity&) = delete;
 
  private:
-  friend void RecordActivityValue(std::string_view, double, std::string_view) noexcept;
-
   [[maybe_unused]] internal::WorkFrame* frame_ = nullptr;  ///< null: not recorded
   [[maybe_unused]] std::uint64_t use_ = 0;
-  [[maybe_unused]] TrackActivity* outer_ = nullptr;
-  [[maybe_unused]] int row_ = -1;
-  [[maybe_unused]] std::int64_t start_ns_ = 0;
-  [[maybe_unused]] double inner_seconds_ = 0;
+  [[maybe_unused]] std::size_t depth_ = 0;  ///< among the open activities of the chunk
 };
 
 /// Dask's name for it.
