@@ -93,6 +93,9 @@ absl::StatusOr<Trees> ReadTrees(const RecordLogs& logs, const MeasureOptions& op
   const std::string chosen = logs.logs.empty() ? options.run : logs.logs.front().run_id;
   if (std::find(ids.begin(), ids.end(), chosen) != ids.end()) {
     trees.accumulator.KeepRun(chosen);
+  } else if (logs.logs.empty() && !options.run.empty()) {
+    return absl::NotFoundError(fmt::format("{} holds nothing of the run {}; it holds process trees of {}",
+                                           fmt::join(options.sources, ", "), options.run, fmt::join(ids, ", ")));
   } else if (ids.size() > 1) {
     return absl::FailedPreconditionError(
         fmt::format("{} holds process trees of {} runs: {}; choose one with --run ID, or take them together with "

@@ -249,6 +249,33 @@ TEST_F(MeasureTest, TakesBoundsCoresAndMemoryFromTheProcessTree) {
   EXPECT_DOUBLE_EQ(document["quality"]["sampling_gap_max_s"].get<double>(), 3);
 }
 
+TEST_F(MeasureTest, MeasuresACommandThatRecordsNothing) {
+  Write("node-1-1.tree.ndjson", {{{"type", "run"},
+                                  {"schema", "crema.tree/1"},
+                                  {"schema_minor", 0},
+                                  {"run_id", "run"},
+                                  {"command", {"sleep"}},
+                                  {"host", "node"},
+                                  {"pid", 1},
+                                  {"start_ns", At(0)},
+                                  {"interval_seconds", 1.0}},
+                                 {{"type", "run_end"},
+                                  {"time_ns", At(10)},
+                                  {"exit_status", 0},
+                                  {"tree_cpu_user_ns", kSecond},
+                                  {"tree_cpu_system_ns", 0}}});
+  MeasureOptions options;
+  options.run = "run";
+  const Document document = Take(options);
+  EXPECT_DOUBLE_EQ(Metric(document, "wall_time"), 10);
+  EXPECT_DOUBLE_EQ(Metric(document, "tree_cpu_user"), 1);
+  EXPECT_TRUE(document["metrics"]["num_chunks"].is_null()) << "nobody counted";
+  EXPECT_THAT(document["quality"]["not_measured"]["num_chunks"].get<std::string>(), HasSubstr("no record log"));
+  options.run = "another";
+  options.sources = {directory_.string()};
+  EXPECT_EQ(Measure(options).status().code(), absl::StatusCode::kNotFound);
+}
+
 TEST_F(MeasureTest, SaysWhichEventsWereStillToCome) {
   Line process = ProcessLine(1, 0);
   process["attributes"]["total_events"] = 400;

@@ -86,9 +86,9 @@ void WarnOfTimes(const RunFigures& figures, const Quality& quality, std::vector<
       (*totals.first_start_ns < window.start_ns || totals.last_stop_ns.value_or(0) > window.stop_ns)) {
     warnings.push_back("some chunks lie outside the run's bounds; they count in sums and not in time averages");
   }
-  if (totals.counts.num_open_attempts > 0) {
-    warnings.push_back(
-        fmt::format("{} attempts are still open; this is a state on the way", totals.counts.num_open_attempts));
+  if (const int64_t open = totals.counts.num_open_attempts; open > 0) {
+    warnings.push_back(fmt::format("{} still open; this is a state on the way",
+                                   open == 1 ? "one attempt is" : fmt::format("{} attempts are", open)));
   }
 }
 

@@ -165,6 +165,10 @@ absl::Status ChooseRun(const std::vector<std::string>& sources, const std::strin
                     Join(sources), runs.size(), Join(runs)));
   }
   if (!run.empty() && logs_of_run.count(run) == 0) {
+    if (!found.tree_logs.empty()) {  // a command that records nothing has a process tree all the same
+      found.logs.clear();
+      return absl::OkStatus();
+    }
     return absl::NotFoundError(
         fmt::format("{} holds no records of the run {}; it holds {}", Join(sources), run, Join(runs)));
   }
