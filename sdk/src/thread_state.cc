@@ -17,8 +17,8 @@ namespace internal {
 
 CREMA_THREAD_LOCAL ThreadContext* t_context = nullptr;
 
-// Not in the unnamed namespace: in a shared library the linker gold gives a thread-local variable that is not global the
-// address of the library's first one.
+// Not in the unnamed namespace: in a shared library the linker gold gives a thread-local variable that is not global
+// the address of the library's first one.
 CREMA_THREAD_LOCAL bool t_ended = false;
 
 namespace {
