@@ -24,10 +24,7 @@ void AppendOutsideSections(Recorder* recorder, JsonLine* line, std::int64_t* occ
     all->Merge(&recorder->ended_threads, nullptr);
     for (ThreadState* thread = recorder->threads.load(std::memory_order_acquire); thread != nullptr;
          thread = thread->next) {
-      const SectionNode* open = thread->outside_open.load(std::memory_order_acquire);
-      if (open == nullptr) open = thread->current.load(std::memory_order_acquire);
-      const Instant now = recorder->clock.Now();
-      all->Merge(&thread->outside, nullptr, open, now.ticks);
+      all->Merge(&thread->outside, nullptr, thread);
     }
     std::size_t rows = 0;
     std::uint64_t dropped = all->dropped();

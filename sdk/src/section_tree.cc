@@ -3,6 +3,8 @@
 #include <cstring>
 #include <new>
 
+#include "thread_state.h"
+
 namespace crema {
 namespace internal {
 namespace {
@@ -65,15 +67,23 @@ std::uint64_t OccurrencesFrom(const SectionNode* node) {
 
 void AddTo(std::atomic<std::uint64_t>* sum, std::uint64_t value) { sum->store(sum->load(kRelaxed) + value, kRelaxed); }
 
-/// Ticks of `node` so far; its open occurrence too, if it is `open` or around it.
-std::uint64_t TicksUntil(const SectionNode* node, const SectionNode* open, std::uint64_t now_ticks) {
-  const std::uint64_t ticks = node->total_ticks.load(kRelaxed);
-  for (; open != nullptr; open = open->parent) {
-    if (open != node) continue;
+bool IsOrIsAround(const SectionNode* node, const SectionNode* open) {
+  while (open != nullptr && open != node) open = open->parent;
+  return open != nullptr;
+}
+
+/// Ticks of `node` so far, its open occurrence included. The thread may leave and enter sections meanwhile: an
+/// occurrence counts as open only if it was so before and after its total was read.
+std::uint64_t TicksSoFar(const SectionNode* node, const ThreadState* running) {
+  if (running != nullptr && IsOrIsAround(node, running->OpenOutside())) {
     const std::uint64_t start = node->start_ticks.load(kRelaxed);
-    return start != 0 && start < now_ticks ? ticks + (now_ticks - start) : ticks;
+    const std::uint64_t ended = node->total_ticks.load(kRelaxed);
+    const std::uint64_t now = Ticks(running);
+    if (IsOrIsAround(node, running->OpenOutside()) && node->start_ticks.load(kRelaxed) == start) {
+      return start < now ? ended + (now - start) : ended;
+    }
   }
-  return ticks;
+  return node->total_ticks.load(kRelaxed);
 }
 
 /// Writes a tree's rows in two passes: first it decides which rows there are, so that self times close; then it writes.
@@ -234,25 +244,26 @@ SectionNode* SectionTree::Counterpart(const SectionNode* node, const SectionNode
   return parent == nullptr ? nullptr : FindOrAddKept(parent, std::string_view(node->name(), node->name_length));
 }
 
-void SectionTree::Merge(SectionTree* other, const SectionNode* at, const SectionNode* open,
-                        std::uint64_t now_ticks) noexcept {
+void SectionTree::Merge(SectionTree* other, const SectionNode* at, const ThreadState* running) noexcept {
   SectionNode* to = FindPath(at);
   merged_ = true;
-  MergeChildren(MergeSource{other->merged_, open, now_ticks}, other->root(), to == nullptr ? &root_ : to);
+  MergeChildren(MergeSource{other->merged_, running}, other->root(), to == nullptr ? &root_ : to);
   AddTo(&dropped_, other->dropped());
 }
 
 std::uint64_t SectionTree::MergeChildren(const MergeSource& source, const SectionNode* from, SectionNode* to) noexcept {
   std::uint64_t children_ticks = 0;
   ForEachChild(from, [&](const SectionNode* child) {
-    const std::uint64_t ticks = TicksUntil(child, source.open, source.now_ticks);
     const std::uint64_t count = child->count.load(kRelaxed);
-    if (count == 0 && ticks == 0) return;
+    if (count == 0 && TicksSoFar(child, source.running) == 0) return;
     SectionNode* node = FindOrAddKept(to, std::string_view(child->name(), child->name_length));
     if (node == nullptr) {  // the time stays in the parent's self time
       AddTo(&dropped_, OccurrencesFrom(child));
       return;
     }
+    // What lies inside is read first: so it is never more than what it lies in, while the thread runs on.
+    const std::uint64_t below = MergeChildren(source, child, node);
+    const std::uint64_t ticks = TicksSoFar(child, source.running);
     children_ticks += ticks;
     AddTo(&node->count, count);
     AddTo(&node->total_ticks, ticks);
@@ -264,10 +275,9 @@ std::uint64_t SectionTree::MergeChildren(const MergeSource& source, const Sectio
     const std::int64_t cpu_ns = child->cpu_ns.load(kRelaxed);
     const std::int64_t cpu_before_ns = node->cpu_ns.load(kRelaxed);
     if (cpu_ns >= 0) node->cpu_ns.store(cpu_ns + (cpu_before_ns < 0 ? 0 : cpu_before_ns), kRelaxed);
-    const std::uint64_t below = MergeChildren(source, child, node);
     if (source.is_merged) {
       node->self_ticks += child->self_ticks;
-    } else if (ticks > below) {  // less only where the source ran on while it was read
+    } else if (ticks > below) {
       node->self_ticks += ticks - below;
     }
   });

@@ -15,6 +15,8 @@
 namespace crema {
 namespace internal {
 
+struct ThreadState;
+
 inline constexpr std::uint32_t kMaxDepth = 64;
 inline constexpr std::size_t kMaxPaths = 1000;
 
@@ -31,9 +33,9 @@ class SectionTree {
   /// lies inside it must not be taken for what lies beside it. Inside such a child, nullptr.
   SectionNode* FindOrAdd(SectionNode* parent, std::string_view name) noexcept;
   /// Adds everything that `other` measured, below the node of this tree that has the path of `at` in its own tree
-  /// (nullptr: the root). Sections still open in `other`, from `open` outwards, count up to `now_ticks`.
-  void Merge(SectionTree* other, const SectionNode* at, const SectionNode* open = nullptr,
-             std::uint64_t now_ticks = 0) noexcept;
+  /// (nullptr: the root). Where `other` is the tree outside chunks of a thread that may be running, sections that it
+  /// has open count up to now.
+  void Merge(SectionTree* other, const SectionNode* at, const ThreadState* running = nullptr) noexcept;
   /// The node of this tree with the path that `node` has in another one, below the path of `at` in yet another;
   /// created if need be, nullptr beyond the limits.
   SectionNode* Counterpart(const SectionNode* node, const SectionNode* at) noexcept;
@@ -51,8 +53,7 @@ class SectionTree {
   SectionNode* FindPath(const SectionNode* node) noexcept;
   struct MergeSource {
     bool is_merged;
-    const SectionNode* open;
-    std::uint64_t now_ticks;
+    const ThreadState* running;
   };
   std::uint64_t MergeChildren(const MergeSource& source, const SectionNode* from, SectionNode* to) noexcept;
 

@@ -3,6 +3,7 @@
 #include <cxxabi.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -17,8 +18,8 @@ namespace internal {
 
 CREMA_THREAD_LOCAL ThreadContext* t_context = nullptr;
 
-// Not in the unnamed namespace: in a shared library the linker gold gives a thread-local variable that is not global the
-// address of the library's first one.
+// Not in the unnamed namespace: in a shared library the linker gold gives a thread-local variable that is not global
+// the address of the library's first one.
 CREMA_THREAD_LOCAL bool t_ended = false;
 
 namespace {
@@ -44,14 +45,11 @@ ThreadEnd::~ThreadEnd() {
   t_context = nullptr;
   t_ended = true;
   if (thread == nullptr || recorder == nullptr || UsesSharedCopy()) return;
-  SectionNode* open = thread->outside_open.load();
-  if (open == nullptr) open = thread->current.load();
   {
     const std::lock_guard<std::mutex> lock(recorder->mutex);
-    recorder->ended_threads.Merge(&thread->outside, nullptr, open, Ticks(thread));
+    recorder->ended_threads.Merge(&thread->outside, nullptr, thread);
     thread->outside.Reset();
-    thread->outside_open.store(nullptr);
-    thread->current.store(thread->outside.root());
+    thread->CloseOutside();
   }
   thread->kernel.Close(&recorder->descriptors);
   thread->perf.Close(&recorder->descriptors);
@@ -150,15 +148,36 @@ void ThreadState::Push(WorkFrame* frame) noexcept {
   ++frame->uses;
   frame->outer = work;
   frame->outer_section = current.load(std::memory_order_relaxed);
-  if (work == nullptr) outside_open.store(frame->outer_section, std::memory_order_release);
+  switches_.fetch_add(1);
+  if (work == nullptr) outside_open_.store(frame->outer_section, std::memory_order_release);
   work = frame;
   current.store(frame->ledger.sections().root(), std::memory_order_release);
+  switches_.fetch_add(1, std::memory_order_release);
 }
 
 void ThreadState::Pop(WorkFrame* frame) noexcept {
+  switches_.fetch_add(1);
   work = frame->outer;
   current.store(frame->outer_section, std::memory_order_release);
-  if (work == nullptr) outside_open.store(nullptr, std::memory_order_release);
+  if (work == nullptr) outside_open_.store(nullptr, std::memory_order_release);
+  switches_.fetch_add(1, std::memory_order_release);
+}
+
+const SectionNode* ThreadState::OpenOutside() const noexcept {
+  constexpr int kMostTries = 100;
+  for (int i = 0; i < kMostTries; ++i) {
+    const std::uint64_t before = switches_.load(std::memory_order_acquire);
+    const SectionNode* open = outside_open_.load(std::memory_order_acquire);
+    if (open == nullptr) open = current.load(std::memory_order_acquire);
+    if ((before & 1) == 0 && switches_.load(std::memory_order_acquire) == before) return open;
+    sched_yield();
+  }
+  return nullptr;
+}
+
+void ThreadState::CloseOutside() noexcept {
+  outside_open_.store(nullptr, std::memory_order_release);
+  current.store(outside.root(), std::memory_order_release);
 }
 
 SectionNode* FindOrAddChild(ThreadContext* context, SectionNode* parent, std::string_view name) noexcept {

@@ -25,10 +25,8 @@ struct ThreadState : ThreadContext {
   std::int64_t tid = 0;         ///< gettid(2)
   KernelReadings kernel;
   PerfCounters perf;
-  JsonLine line;        ///< reused for every record
-  SectionTree outside;  ///< sections outside chunks
-  /// Innermost open section of `outside` while the thread works in another tree; the sampler reads it.
-  std::atomic<SectionNode*> outside_open{nullptr};
+  JsonLine line;              ///< reused for every record
+  SectionTree outside;        ///< sections outside chunks
   WorkFrame* work = nullptr;  ///< innermost open chunk or helper scope
   SpanState* span = nullptr;  ///< innermost span opened by this thread inside a chunk
 
@@ -39,6 +37,11 @@ struct ThreadState : ThreadContext {
   void Push(WorkFrame* frame) noexcept;
   /// Goes back to what was in use before `frame`, which must be the innermost.
   void Pop(WorkFrame* frame) noexcept;
+  /// Innermost open section outside chunks. Any thread may call it, and follow the sections around it while it holds
+  /// the recorder's mutex; null when the thread is not to be caught between two trees.
+  const SectionNode* OpenOutside() const noexcept;
+  /// Ends all that is open outside chunks. With the recorder's mutex held.
+  void CloseOutside() noexcept;
   /// `lanes` lanes of the process are busy now: raises the peak of this thread's open chunks. Any thread may call it.
   void RaiseLanesPeak(std::int64_t lanes) noexcept;
   /// The tree that sections of this thread go into now.
@@ -46,6 +49,9 @@ struct ThreadState : ThreadContext {
 
  private:
   static constexpr int kDeepest = 8;
+  /// Innermost open section of `outside` while the thread works in another tree.
+  std::atomic<SectionNode*> outside_open_{nullptr};
+  std::atomic<std::uint64_t> switches_{0};  ///< odd while `current` goes from one tree to another
   std::atomic<ChunkState*> chunk_frames_[kDeepest] = {};
   std::atomic<HelperState*> helper_frames_[kDeepest] = {};
 };

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string>
 
 namespace crema {
 namespace testing {
@@ -19,6 +20,16 @@ inline std::int64_t ResidentBytes() {
   std::int64_t resident = 0;
   statm >> size >> resident;
   return resident * sysconf(_SC_PAGESIZE);
+}
+
+/// `Threads:` of `/proc/self/status`; sanitizers have threads of their own.
+inline std::int64_t Threads() {
+  std::ifstream status("/proc/self/status");
+  std::int64_t threads = 0;
+  for (std::string key; status >> key;) {
+    if (key == "Threads:") status >> threads;
+  }
+  return threads;
 }
 
 inline int OpenDescriptors() {

@@ -9,6 +9,7 @@
 
 #include "crema/crema.h"
 #include "sdk/tests/clocks.h"
+#include "sdk/tests/process_usage.h"
 #include "sdk/tests/record_log_reader.h"
 #include "sdk/tests/recorded.h"
 #include "sdk/tests/shared_value.h"
@@ -43,9 +44,11 @@ std::string StatusOfThread(const std::string& name, const std::string& key) {
 }
 
 TEST(Sampler, WritesTheProcessAtEachInterval) {
+  const SharedValue<std::int64_t> threads;
   const RecordLog log = Recorded(
-      [] {
+      [&] {
         TrackSection section("set up");
+        *threads = Threads();
         WaitForSamples(4);
         TrackMetrics metrics("ttbar");
         WaitForSamples(7);
@@ -63,7 +66,7 @@ TEST(Sampler, WritesTheProcessAtEachInterval) {
     setup_ns = Section(log.samples[i].sections, "set up").total_ns;
   }
   EXPECT_GT(setup_ns, 0);
-  EXPECT_EQ(log.samples[0].threads, 2);
+  EXPECT_EQ(log.samples.back().threads, *threads);
   EXPECT_GT(log.samples[0].rss_bytes, 0);
 }
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "crema/crema.h"
+#include "sdk/tests/process_usage.h"
 #include "sdk/tests/record_log_reader.h"
 #include "sdk/tests/recorded.h"
 #include "sdk/tests/shared_value.h"
@@ -177,7 +178,9 @@ TEST(Enable, AfterDisableNeedsNoDirectoryAgain) {
 }
 
 TEST(Flush, WritesTheProcessNow) {
-  const RecordLog log = Recorded([] {
+  const SharedValue<std::int64_t> threads;
+  const RecordLog log = Recorded([&] {
+    *threads = Threads();
     { TrackSection section("set up"); }
     TrackMetrics metrics("ttbar");
     Flush();
@@ -186,7 +189,7 @@ TEST(Flush, WritesTheProcessNow) {
   ASSERT_EQ(log.samples.size(), 2u);
   EXPECT_EQ(Section(log.samples[0].sections, "set up").count, 1);
   EXPECT_EQ(log.samples[0].open_chunks, 1);
-  EXPECT_EQ(log.samples[0].threads, 1);
+  EXPECT_EQ(log.samples[0].threads, *threads);
   EXPECT_GT(log.samples[0].rss_bytes, 0);
   EXPECT_GE(log.samples[1].cpu_ns, log.samples[0].cpu_ns);
   EXPECT_EQ(log.samples[1].realtime_offset_ns, 0);

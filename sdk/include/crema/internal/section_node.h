@@ -111,9 +111,10 @@ CREMA_ALWAYS_INLINE OpenSection EnterSection(std::string_view name) noexcept {
   parent->cursor = &node->next_expected;
   node->cursor = &node->first_expected;
   node->uncaught_exceptions = *context->uncaught_exceptions;
-  context->current.store(node, std::memory_order_release);  // the sampler follows it
   const std::uint64_t start = Ticks(context);
   node->start_ticks.store(start, std::memory_order_relaxed);
+  // The sampler follows it: a section that it finds open must have its start.
+  context->current.store(node, std::memory_order_release);
   return {node, start};
 }
 
