@@ -25,7 +25,7 @@ AttemptRow LostAttempt(uint32_t process, int64_t start) {
   return attempt;
 }
 
-std::vector<ProcessRow> Processes(std::vector<int64_t> ends) {
+std::vector<ProcessRow> Processes(const std::vector<int64_t>& ends) {
   std::vector<ProcessRow> processes;
   for (int64_t end : ends) {
     processes.emplace_back();

@@ -19,7 +19,7 @@ std::vector<AttemptRow> Chunks(uint32_t process, uint32_t count, const std::func
     AttemptRow attempt;
     attempt.process = process;
     attempt.number = number;
-    attempt.start_ns = 1000 * number;
+    attempt.start_ns = int64_t{1000} * number;
     attempt.duration_ns = 900;
     attempt.events = 2000;
     attempt.rss_stop_bytes = static_cast<int64_t>(pages(number)) * 4096;

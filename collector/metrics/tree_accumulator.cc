@@ -128,8 +128,8 @@ void TreeAccumulator::Add(TreeRun run) {
   }
 }
 
-void TreeAccumulator::Merge(TreeAccumulator other) {
-  for (auto& [key, run] : other.runs_) Add(std::move(run));
+void TreeAccumulator::Merge(const TreeAccumulator& other) {
+  for (const auto& [key, run] : other.runs_) Add(run);
 }
 
 std::vector<std::string> TreeAccumulator::run_ids() const {

@@ -63,7 +63,7 @@ class TreeAccumulator {
  public:
   /// Adds one run's tree. The same run (host, pid, start) given twice counts once: the fuller one.
   void Add(TreeRun run);
-  void Merge(TreeAccumulator other);
+  void Merge(const TreeAccumulator& other);
 
   bool empty() const { return runs_.empty(); }
   /// The ids of the runs seen, sorted, each once.

@@ -83,13 +83,13 @@ void ProcReading::Close(DescriptorBudget* budget) noexcept {
 }
 
 std::optional<std::int64_t> KernelReadings::RssBytes(DescriptorBudget* budget) noexcept {
-  static const std::int64_t page_bytes = sysconf(_SC_PAGESIZE);
+  static const std::int64_t kPageBytes = sysconf(_SC_PAGESIZE);
   char text[128];
   const long size = statm_.Read(budget, text, sizeof text);
   if (size <= 0) return std::nullopt;
   const auto pages = LeadingInteger(SecondField({text, static_cast<std::size_t>(size)}));
   if (!pages.has_value()) return std::nullopt;
-  return *pages * page_bytes;
+  return *pages * kPageBytes;
 }
 
 std::optional<std::int64_t> KernelReadings::RunDelayNanoseconds(DescriptorBudget* budget) noexcept {

@@ -32,9 +32,9 @@ constexpr std::uint64_t Layout() {
 }  // namespace
 
 const SharedCopy* OwnCopy() noexcept {
-  static constexpr SharedCopy copy = {Layout(),        EnableWith,          SwitchOff,
-                                      CurrentRecorder, EnsureThreadContext, MirrorMode};
-  return &copy;
+  static constexpr SharedCopy kCopy = {Layout(),        EnableWith,          SwitchOff,
+                                       CurrentRecorder, EnsureThreadContext, MirrorMode};
+  return &kCopy;
 }
 
 const SharedCopy* FindSharedCopy() noexcept {
