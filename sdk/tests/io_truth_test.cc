@@ -21,7 +21,7 @@ constexpr std::size_t kFileBytes = std::size_t{8} << 20;
 
 /// A file on disk that is not in the page cache.
 std::string ColdFile() {
-  const std::string path = NewDirectory() + "/cold";
+  std::string path = NewDirectory() + "/cold";
   const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   const std::vector<char> bytes(kFileBytes, 'x');
   EXPECT_EQ(write(descriptor, bytes.data(), bytes.size()), static_cast<ssize_t>(kFileBytes));

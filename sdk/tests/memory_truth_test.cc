@@ -24,7 +24,8 @@ constexpr std::size_t kPages = 16384;
 /// There are three counters (anonymous, file, shared memory).
 std::int64_t RssToleranceBytes() {
   const std::int64_t cpus = sysconf(_SC_NPROCESSORS_ONLN);
-  const std::int64_t pages = std::max<std::int64_t>(3 * cpus * std::max<std::int64_t>(32, 2 * cpus), 3 * 64);
+  const std::int64_t pages =
+      std::max<std::int64_t>(3 * cpus * std::max<std::int64_t>(32, 2 * cpus), std::int64_t{3} * 64);
   return 2 * pages * sysconf(_SC_PAGESIZE);
 }
 
