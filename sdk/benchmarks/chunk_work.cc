@@ -1,5 +1,6 @@
 #include "sdk/benchmarks/chunk_work.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -72,17 +73,18 @@ RawChunk::RawChunk(int log_descriptor, LineSizes sizes)
 
 bool RawChunk::Run() {
   struct stat status {};
-  // Begin: RSS, I/O, run delay, CPU time; is the log still ours; the line.
+  rlimit limit{};
+  // Begin: RSS, I/O, run delay, CPU time; is the log still ours, and how long may it be; the line.
   bool good = statm_.Read(kStatmBytes) && io_.Read(kIoBytes) && schedstat_.Read(kSchedstatBytes);
   good = ReadClock(CLOCK_THREAD_CPUTIME_ID) >= 0 && good;
-  good = fstat(log_, &status) == 0 && good;
+  good = fstat(log_, &status) == 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0 && good;
   good = write(log_, begin_.data(), begin_.size()) == static_cast<ssize_t>(begin_.size()) && good;
   // The memory guard.
   good = statm_.Read(kStatmBytes) && statm_.Read(kStatmBytes) && good;
   // End: the same in the order of what may move least.
   good = ReadClock(CLOCK_THREAD_CPUTIME_ID) >= 0 && good;
   good = schedstat_.Read(kSchedstatBytes) && statm_.Read(kStatmBytes) && io_.Read(kIoBytes) && good;
-  good = fstat(log_, &status) == 0 && good;
+  good = fstat(log_, &status) == 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0 && good;
   return write(log_, chunk_.data(), chunk_.size()) == static_cast<ssize_t>(chunk_.size()) && good;
 }
 

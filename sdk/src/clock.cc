@@ -16,6 +16,7 @@ namespace internal {
 namespace {
 
 constexpr std::int64_t kSecond = 1000000000;
+constexpr std::int64_t kMillisecond = 1000000;
 /// An interval must be this long before two clock reads (some 50 ns apart) give its rate to better than 1e-4.
 constexpr std::int64_t kShortestRateInterval = 1000000;
 /// Largest disagreement of counter and clock over one interval: NTP slews at 500 ppm at most (adjtimex(2)).
@@ -28,17 +29,17 @@ std::int64_t Read(clockid_t clock) {
   return static_cast<std::int64_t>(now.tv_sec) * kSecond + now.tv_nsec;
 }
 
-/// REALTIME - MONOTONIC, from the tightest of three pairs of reads.
-std::int64_t RealtimeOffset() {
+/// `clock` - MONOTONIC, from the tightest of three pairs of reads.
+std::int64_t AheadOfMonotonic(clockid_t clock) {
   std::int64_t offset = 0;
   std::int64_t tightest = INT64_MAX;
   for (int i = 0; i < 3; ++i) {
     const std::int64_t before = Read(CLOCK_MONOTONIC);
-    const std::int64_t realtime = Read(CLOCK_REALTIME);
+    const std::int64_t other = Read(clock);
     const std::int64_t after = Read(CLOCK_MONOTONIC);
     if (after - before < tightest) {
       tightest = after - before;
-      offset = realtime - (before + (after - before) / 2);
+      offset = other - (before + (after - before) / 2);
     }
   }
   return offset;
@@ -68,7 +69,7 @@ TickRate::TickRate(std::uint64_t ticks, std::int64_t nanoseconds) noexcept {
 
 void Clock::Start() noexcept {
   counter_is_clock_ = KernelTrustsCounter();
-  realtime_offset_ns_ = RealtimeOffset();
+  realtime_offset_ns_ = AheadOfMonotonic(CLOCK_REALTIME);
   anchor_ = Now();
 }
 
@@ -80,7 +81,7 @@ Instant Clock::Now() const noexcept {
 }
 
 std::int64_t Clock::RealtimeStep() const noexcept {
-  const std::int64_t step = RealtimeOffset() - realtime_offset_ns_;
+  const std::int64_t step = AheadOfMonotonic(CLOCK_REALTIME) - realtime_offset_ns_;
   return step > -1000 && step < 1000 ? 0 : step;  // two readings differ by some ns on their own
 }
 
@@ -115,9 +116,11 @@ std::int64_t ProcessStartUnixNanoseconds(const Clock& clock, std::int64_t otherw
   const long ticks_per_second = sysconf(_SC_CLK_TCK);
   const std::int64_t ticks = std::atoll(fields.data());
   if (ticks <= 0 || ticks_per_second <= 0) return otherwise;
-  const std::int64_t age = Read(CLOCK_BOOTTIME) - ticks * (kSecond / ticks_per_second);
-  const std::int64_t now = clock.UnixNanoseconds(MonotonicNanoseconds());
-  return age < 0 ? otherwise : now - age;
+  // Of the machine's start, whole milliseconds: two recorders of one process, who read the clocks at different moments,
+  // have to come to the same number.
+  const std::int64_t boot = clock.UnixNanoseconds(-AheadOfMonotonic(CLOCK_BOOTTIME)) / kMillisecond * kMillisecond;
+  const std::int64_t start = boot + ticks * (kSecond / ticks_per_second);
+  return start > clock.UnixNanoseconds(MonotonicNanoseconds()) ? otherwise : start;
 }
 
 }  // namespace internal

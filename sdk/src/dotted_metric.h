@@ -2,7 +2,6 @@
 #ifndef CREMA_SRC_DOTTED_METRIC_H_
 #define CREMA_SRC_DOTTED_METRIC_H_
 
-#include <cstring>
 #include <string_view>
 
 #include "crema/record_metric.h"
@@ -15,9 +14,9 @@ namespace internal {
 inline void RecordDotted(std::string_view name, std::string_view what, double value, std::string_view unit) noexcept {
   char text[kMaxNameBytes];
   name = CutOnCodePoint(name, sizeof text - what.size() - 1);
-  std::memcpy(text, name.data(), name.size());
+  name.copy(text, name.size());
   text[name.size()] = '.';
-  std::memcpy(text + name.size() + 1, what.data(), what.size());
+  what.copy(text + name.size() + 1, what.size());
   crema::RecordMetric(std::string_view(text, name.size() + 1 + what.size()), value, unit);
 }
 

@@ -7,28 +7,39 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include "crema/internal/section_node.h"
+#include "recorder.h"
 
 namespace crema {
 namespace internal {
 namespace {
 
 constexpr int kMostRecorders = 1000;
+constexpr std::int64_t kRetryAfterNanoseconds = 1000000000;
+constexpr std::uint64_t kBytesForLastLine = 2048;  // an `end` without sections has some 200
 
-/// mkdir -p, private to the user.
-void MakeDirectories(const char* directory) {
+/// The kernel kills a program that writes beyond RLIMIT_FSIZE (SIGXFSZ). The program may set it at any time, so it is
+/// asked for before each line.
+std::uint64_t LargestFileBytes() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
+  return limit.rlim_cur;
+}
+
+/// mkdir -p of the directory that `file` is in, private to the user.
+void MakeDirectoriesOf(const char* file) {
   char path[PATH_MAX];
-  const std::size_t length = strlen(directory);
-  if (length == 0 || length >= sizeof path) return;
-  memcpy(path, directory, length + 1);
-  for (std::size_t i = 1; i <= length; ++i) {
-    if (path[i] != '/' && path[i] != '\0') continue;
-    const char saved = path[i];
+  const std::size_t length = strlen(file);
+  if (length >= sizeof path) return;
+  memcpy(path, file, length + 1);
+  for (std::size_t i = 1; i < length; ++i) {
+    if (path[i] != '/') continue;
     path[i] = '\0';
     mkdir(path, 0700);  // one that exists is fine; any other failure shows when the file is opened
-    path[i] = saved;
+    path[i] = '/';
   }
 }
 
@@ -43,12 +54,7 @@ int LogFile::Open(const char* directory, const char* host, std::int64_t pid, std
       errno = ENAMETOOLONG;
       return -1;
     }
-    constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
-    int fd = open(path, kFlags, 0600);
-    if (fd < 0 && errno == ENOENT) {
-      MakeDirectories(directory);
-      fd = open(path, kFlags, 0600);
-    }
+    const int fd = Create(path);
     if (fd < 0 && errno == EEXIST) continue;
     if (fd < 0) return -1;
     struct stat status {};
@@ -58,37 +64,125 @@ int LogFile::Open(const char* directory, const char* host, std::int64_t pid, std
       errno = error;
       return -1;
     }
-    flock(fd, LOCK_EX | LOCK_NB);  // a file system without locks only costs the "still running" mark
     device_ = status.st_dev;
     inode_ = status.st_ino;
+    counts_links_ = status.st_nlink != 0;
+    path_ = path;
     descriptor_ = fd;
-    RefreshSizeLimit();
     return recorder;
   }
   errno = EEXIST;
   return -1;
 }
 
-void LogFile::RefreshSizeLimit() noexcept {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_FSIZE, &limit) != 0) return;
-  size_limit_.store(limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur, std::memory_order_relaxed);
+/// A new file of this name, locked; -1 with errno set.
+int LogFile::Create(const char* path) noexcept {
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
+  int fd = open(path, kFlags, 0600);
+  if (fd < 0 && errno == ENOENT) {
+    MakeDirectoriesOf(path);
+    fd = open(path, kFlags, 0600);
+  }
+  if (fd >= 0) flock(fd, LOCK_EX | LOCK_NB);  // a file system without locks only costs the "still running" mark
+  return fd;
+}
+
+bool LogFile::IsOurs(const struct stat& status) const noexcept {
+  return status.st_ino == inode_ && status.st_dev == device_;
 }
 
 bool LogFile::StillOurs() const noexcept {
   // A program that closes all descriptors may have opened its own file under our number: never write into that.
   struct stat status {};
-  return descriptor_ >= 0 && fstat(descriptor_, &status) == 0 && status.st_ino == inode_ && status.st_dev == device_;
+  return descriptor_ >= 0 && fstat(descriptor_, &status) == 0 && IsOurs(status);
+}
+
+/// Whether a line can be appended now. One system call, as long as the log is where it was made.
+bool LogFile::IsReady() noexcept {
+  struct stat status {};
+  if (descriptor_ < 0 || fstat(descriptor_, &status) != 0 || !IsOurs(status)) return false;
+  const bool removed = counts_links_ && status.st_nlink == 0;
+  return (!removed && begun_.load(std::memory_order_acquire)) || MakeReady();
+}
+
+bool LogFile::MakeReady() noexcept {
+  if (given_up_until_ns_ != 0 && MonotonicNanoseconds() < given_up_until_ns_) return false;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  struct stat status {};
+  if (fstat(descriptor_, &status) != 0 || !IsOurs(status)) return false;
+  const bool removed = counts_links_ && status.st_nlink == 0;
+  if (removed && left_removed_) return false;
+  if (removed && !ReplaceRemoved()) {
+    const std::string reason = strerror(errno);
+    given_up_until_ns_ = MonotonicNanoseconds() + kRetryAfterNanoseconds;
+    WarnOnce("the record log " + path_ + " was removed and cannot be made anew: " + reason + "; records are lost");
+    return false;
+  }
+  if (!begun_) begun_ = Append(first_line_, kBytesForLastLine);
+  return begun_;
+}
+
+/// Puts a new file, with its first line, under the log's name and its descriptor's number. Other threads may be using
+/// that number meanwhile: what they would write in this moment is lost, and counted.
+bool LogFile::ReplaceRemoved() noexcept {
+  const int fd = Create(path_.c_str());
+  if (fd < 0) return false;
+  struct stat removed {};
+  struct stat status {};
+  bool replaced = fstat(descriptor_, &removed) == 0 && fstat(fd, &status) == 0;
+  if (replaced) {
+    const std::uint64_t wanted = first_line_.size() + kBytesForLastLine;
+    // Before others can write behind it. Where it does not fit, they wait for it as on a disk that was full from the
+    // start.
+    begun_ = wanted <= LargestFileBytes() &&
+             write(fd, first_line_.data(), first_line_.size()) == static_cast<ssize_t>(first_line_.size());
+    replaced = dup3(fd, descriptor_, O_CLOEXEC) >= 0;
+  }
+  const int error = errno;
+  close(fd);  // the lock belongs to the open file, which has the other number now
+  errno = error;
+  if (!replaced) return false;
+  const bool begun = begun_;
+  size_.fetch_sub(static_cast<std::uint64_t>(removed.st_size), std::memory_order_relaxed);  // claims of others stay
+  if (begun) size_.fetch_add(first_line_.size(), std::memory_order_relaxed);
+  torn_ = false;
+  device_ = status.st_dev;
+  inode_ = status.st_ino;
+  return true;
+}
+
+bool LogFile::Begin(std::string_view first_line) noexcept {
+  first_line_ = std::string(first_line);
+  const int saved_errno = errno;
+  const bool ready = IsReady();
+  errno = saved_errno;
+  return ready;
 }
 
 bool LogFile::Write(std::string_view text) noexcept {
   const int saved_errno = errno;
-  bool whole = false;
+  const bool whole = IsReady() && Append(text, kBytesForLastLine);
+  if (!whole) CountDropped(1);
+  errno = saved_errno;
+  return whole;
+}
+
+bool LogFile::WriteLast(std::string_view text) noexcept {
+  const int saved_errno = errno;
+  const bool whole = IsReady() && Append(text, 0);
+  if (!whole) CountDropped(1);
+  errno = saved_errno;
+  return whole;
+}
+
+bool LogFile::Append(std::string_view text, std::uint64_t bytes_kept_free) noexcept {
   // Claimed before it is written: several threads that each still fitted would together reach the limit.
   const std::uint64_t claimed = text.size() + 1;
   const std::uint64_t size = size_.fetch_add(claimed, std::memory_order_relaxed) + claimed;
+  bool whole = false;
   std::uint64_t used = 0;
-  if (size <= size_limit_.load(std::memory_order_relaxed) && StillOurs()) {
+  const std::uint64_t limit = LargestFileBytes();
+  if (bytes_kept_free <= limit && size <= limit - bytes_kept_free) {
     char newline = '\n';
     const bool after_torn = torn_.load(std::memory_order_relaxed) && torn_.exchange(false);
     iovec parts[2] = {{&newline, 1}, {const_cast<char*>(text.data()), text.size()}};
@@ -102,8 +196,6 @@ bool LogFile::Write(std::string_view text) noexcept {
     if (!whole && (written > 0 || after_torn)) torn_.store(true, std::memory_order_relaxed);
   }
   size_.fetch_sub(claimed - used, std::memory_order_relaxed);
-  if (!whole) CountDropped(1);
-  errno = saved_errno;
   return whole;
 }
 

@@ -2,10 +2,13 @@
 #ifndef CREMA_SRC_LOG_FILE_H_
 #define CREMA_SRC_LOG_FILE_H_
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
+#include <string>
 #include <string_view>
 
 namespace crema {
@@ -20,11 +23,18 @@ class LogFile {
   int Open(const char* directory, const char* host, std::int64_t pid, std::int64_t start_ns) noexcept;
   bool is_open() const noexcept { return descriptor_ >= 0; }
 
+  /// Writes the line that every log has to begin with. Where the disk is full just then, it comes before the next line;
+  /// where the log is removed later on, it comes first in the one that takes its place.
+  bool Begin(std::string_view first_line) noexcept;
   /// Appends `text`, which ends with a newline. After a write that fell short the next line starts on a new one.
   /// False, and counted in `dropped()`, when it did not get to the disk whole.
   bool Write(std::string_view text) noexcept;
-  /// Looks at RLIMIT_FSIZE again: the kernel kills a program that writes beyond it (SIGXFSZ), so we stop before.
-  void RefreshSizeLimit() noexcept;
+  /// As `Write`, for the line that tells what was lost: below RLIMIT_FSIZE some bytes are kept free for it.
+  bool WriteLast(std::string_view text) noexcept;
+  /// Where the log was removed and could not be made anew, the next line tries that again; else once a second.
+  void TryAgain() noexcept { given_up_until_ns_ = 0; }
+  /// From now on a log that was removed is not made anew.
+  void LeaveRemoved() noexcept { left_removed_ = true; }
   void Sync() noexcept;
   /// Closes the descriptor. In a forked child that leaves the parent's lock alone only if done at once.
   void Close() noexcept;
@@ -33,13 +43,25 @@ class LogFile {
   void CountDropped(std::uint64_t records) noexcept { dropped_.fetch_add(records, std::memory_order_relaxed); }
 
  private:
+  int Create(const char* path) noexcept;
+  bool IsOurs(const struct stat& status) const noexcept;
   bool StillOurs() const noexcept;
+  bool IsReady() noexcept;
+  bool MakeReady() noexcept;
+  bool ReplaceRemoved() noexcept;
+  bool Append(std::string_view text, std::uint64_t bytes_kept_free) noexcept;
 
   int descriptor_ = -1;
-  dev_t device_ = 0;
-  ino_t inode_ = 0;
+  std::atomic<dev_t> device_{0};
+  std::atomic<ino_t> inode_{0};
+  bool counts_links_ = true;  ///< some file systems say of every file that it has none
+  std::string path_;
+  std::string first_line_;
+  std::mutex mutex_;                                ///< for a log that has to be begun; else no write takes it
+  std::atomic<bool> begun_{false};                  ///< its first line stands in it
+  std::atomic<std::int64_t> given_up_until_ns_{0};  ///< CLOCK_MONOTONIC: it was removed, and could not be made anew
+  std::atomic<bool> left_removed_{false};
   std::atomic<std::uint64_t> size_{0};
-  std::atomic<std::uint64_t> size_limit_{UINT64_MAX};
   std::atomic<bool> torn_{false};
   std::atomic<std::uint64_t> dropped_{0};
 };

@@ -149,7 +149,7 @@ bool OpenLog(Recorder* recorder) {
   if (number < 0) return false;
   JsonLine line;
   AppendProcess(*recorder, host, start_ns, number, &line);
-  recorder->log.Write(line.text());
+  recorder->log.Begin(line.text());
   return true;
 }
 

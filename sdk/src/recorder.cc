@@ -185,9 +185,11 @@ void ForgetParent() noexcept {
 }
 
 void EndRecording() noexcept {
+  const bool was_off = g_mode.load() == kModeOff;
   SetMode(kModeOff);
   Recorder* recorder = g_recorder.load();
   if (recorder == nullptr || g_shared != nullptr) return;
+  if (was_off) recorder->log.LeaveRemoved();
   StopSampler();
   WriteEnd(recorder);
   if (recorder->summary != nullptr) recorder->summary->Print(*recorder);

@@ -72,7 +72,7 @@ std::int64_t OverheadNanoseconds(const Recorder& recorder, std::int64_t outside_
 }  // namespace
 
 void WriteSample(Recorder* recorder) noexcept {
-  recorder->log.RefreshSizeLimit();
+  recorder->log.TryAgain();
   JsonLine line;
   std::int64_t occurrences = 0;
   line.Raw("{\"type\":\"sample\"");
@@ -90,20 +90,26 @@ void WriteSample(Recorder* recorder) noexcept {
 }
 
 void WriteEnd(Recorder* recorder) noexcept {
-  JsonLine line;
   JsonLine sections;
   std::int64_t occurrences = 0;
   AppendOutsideSections(recorder, &sections, &occurrences);
-  line.Raw("{\"type\":\"end\"");
-  AppendTime(recorder, &line);
-  line.FieldUnsigned("chunks", recorder->chunks.load());
-  line.FieldUnsigned("failed", recorder->failed.load());
-  line.Field("open", recorder->open_chunks.load());
-  line.FieldUnsigned("dropped", recorder->dropped.load() + recorder->log.dropped());
-  line.Field("overhead_ns", OverheadNanoseconds(*recorder, occurrences));
-  line.Raw(sections.broken() ? std::string_view() : sections.text());
-  line.Raw("}\n");
-  if (!line.broken()) recorder->log.Write(line.text());
+  const auto write = [&](std::string_view last_field) {
+    JsonLine line;
+    line.Raw("{\"type\":\"end\"");
+    AppendTime(recorder, &line);
+    line.FieldUnsigned("chunks", recorder->chunks.load());
+    line.FieldUnsigned("failed", recorder->failed.load());
+    line.Field("open", recorder->open_chunks.load());
+    line.FieldUnsigned("dropped", recorder->dropped.load() + recorder->log.dropped());
+    line.Field("overhead_ns", OverheadNanoseconds(*recorder, occurrences));
+    line.Raw(last_field);
+    line.Raw("}\n");
+    return !line.broken() && recorder->log.WriteLast(line.text());
+  };
+  recorder->log.TryAgain();
+  // On a disk that is all but full there may still be room for the counts.
+  if (!sections.broken() && write(sections.text())) return;
+  write({});
 }
 
 }  // namespace internal

@@ -1,5 +1,6 @@
 #include "crema/span.h"
 
+#include <atomic>
 #include <new>
 
 #include "json_line.h"
@@ -28,13 +29,26 @@ void WriteSpan(Recorder* recorder, ThreadState* thread, const SpanState& span) {
   const std::int64_t stop_ns = MonotonicNanoseconds();
   JsonLine line;
   line.Raw("{\"type\":\"span\"");
-  line.FieldText("name", span.name);
-  line.FieldText("path", span.path);
+  line.Key("name");
+  line.String(span.name);  // never null, even where it is empty
+  line.Key("path");
+  line.String(span.path);
   line.Field("start_ns", recorder->clock.UnixNanoseconds(span.start_ns));
   line.Field("stop_ns", recorder->clock.UnixNanoseconds(stop_ns));
   line.FieldUnsigned("thread", thread->thread);
   line.Raw("}\n");
   recorder->log.Write(line.text());
+}
+
+/// Spans that ended and cannot be freed: somebody may be reading their path just now. Spans are phases, so there are
+/// few.
+std::atomic<SpanState*> g_ended_spans{nullptr};
+
+void KeepEnded(SpanState* span) {
+  span->ended_before = g_ended_spans.load(std::memory_order_relaxed);
+  while (!g_ended_spans.compare_exchange_weak(span->ended_before, span, std::memory_order_release,
+                                              std::memory_order_relaxed)) {
+  }
 }
 
 /// Takes `span` out of the chain from `innermost` outwards; returns its innermost now. Spans may end out of order:
@@ -45,6 +59,27 @@ SpanState* Without(const SpanState* span, SpanState* innermost) {
     if (other->outer == span) other->outer = span->outer;
   }
   return innermost;
+}
+
+/// Writes the span's line and takes it from where it was open. True: nobody else can be looking at it.
+bool End(SpanState* span) {
+  Recorder* recorder = CurrentRecorder();
+  if (recorder == nullptr || recorder->pid != span->pid) return false;  // the parent's: it ends there
+  ThreadState* thread = static_cast<ThreadState*>(t_context);
+  if (thread == nullptr) return false;
+  WriteSpan(recorder, thread, *span);
+  const std::lock_guard<std::mutex> lock(recorder->mutex);
+  if (span->thread == nullptr) {
+    recorder->process_span.store(Without(span, recorder->process_span.load()), std::memory_order_release);
+    return false;
+  }
+  if (span->thread != thread) {
+    CountMisuse("a span ended on another thread than it began on: chunks of that one still carry it");
+    return false;
+  }
+  SpanState* innermost = Without(span, thread->span);
+  thread->span = innermost != nullptr && innermost->thread == thread ? innermost : nullptr;
+  return true;
 }
 
 }  // namespace
@@ -84,23 +119,11 @@ Span::~Span() {
   using namespace internal;
   if (state_ == nullptr) return;
   const ErrnoKeeper keeper;
-  Recorder* recorder = CurrentRecorder();
-  if (recorder == nullptr || recorder->pid != state_->pid) return;  // the parent's: it ends there
-  ThreadState* thread = static_cast<ThreadState*>(t_context);
-  if (thread == nullptr) return;
-  WriteSpan(recorder, thread, *state_);
-  const std::lock_guard<std::mutex> lock(recorder->mutex);
-  if (state_->thread == nullptr) {
-    recorder->process_span.store(Without(state_, recorder->process_span.load()), std::memory_order_release);
-    return;  // not freed: another thread may be reading its path just now. Spans are phases, so there are few
+  if (End(state_)) {
+    delete state_;
+  } else {
+    KeepEnded(state_);
   }
-  if (state_->thread != thread) {
-    CountMisuse("a span ended on another thread than it began on: chunks of that one still carry it");
-    return;
-  }
-  SpanState* innermost = Without(state_, thread->span);
-  thread->span = innermost != nullptr && innermost->thread == thread ? innermost : nullptr;
-  delete state_;  // only its own thread ever looked at it
 }
 
 }  // namespace crema

@@ -20,6 +20,7 @@ struct SpanState {
   std::int64_t pid = 0;
   ThreadState* thread = nullptr;  ///< whose it is; null: the process's
   SpanState* outer = nullptr;
+  SpanState* ended_before = nullptr;  ///< of those that are kept after they ended
 };
 
 /// Of the thread's own span, else of the process's; empty where none is open.

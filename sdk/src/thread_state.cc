@@ -100,7 +100,11 @@ ThreadState* AddNew(Recorder* recorder) {
 ThreadContext* EnsureThreadContext() noexcept {
   const ErrnoKeeper keeper;
   Recorder* recorder = CurrentRecorder();
-  if (recorder == nullptr || t_ended) return nullptr;
+  if (recorder == nullptr) return nullptr;
+  if (t_ended) {
+    recorder->dropped.fetch_add(1, std::memory_order_relaxed);
+    return nullptr;
+  }
   if (UsesSharedCopy()) {
     t_context = AdoptedThreadContext();
     t_end.registered = true;  // only now: what is registered last ends first, and the library's own end gives it back

@@ -89,6 +89,17 @@ TEST(Clock, KnowsWhenTheProcessBegan) {
   EXPECT_GE(began, now - std::int64_t{3600} * 1000000000);
 }
 
+TEST(Clock, EachComesToTheSameBeginOfTheProcess) {
+  Clock first;
+  first.Start();
+  const std::int64_t began = ProcessStartUnixNanoseconds(first, 42);
+  for (int i = 0; i < 20; ++i) {
+    Clock later;
+    later.Start();
+    EXPECT_EQ(ProcessStartUnixNanoseconds(later, 42), began);
+  }
+}
+
 }  // namespace
 }  // namespace internal
 }  // namespace crema

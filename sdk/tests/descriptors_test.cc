@@ -14,6 +14,7 @@
 #include "sdk/tests/record_log_reader.h"
 #include "sdk/tests/recorded.h"
 #include "sdk/tests/shared_value.h"
+#include "sdk/tests/without_leak_check.h"
 
 namespace crema {
 namespace testing {

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "crema/crema.h"
+#include "sdk/tests/misused_guards.h"
 #include "sdk/tests/record_log_reader.h"
 #include "sdk/tests/recorded.h"
 
@@ -30,41 +31,19 @@ RecordLog RecordedWithAWarning(const std::function<void()>& body) {
   return logs[0];
 }
 
-/// Self times are not negative, and add up to what the outermost sections took.
-void ExpectConsistent(const ChunkLine& chunk) {
-  std::int64_t self_ns = 0;
-  std::int64_t outermost_ns = 0;
-  for (const SectionRow& row : chunk.sections) {
-    EXPECT_GE(row.self_ns, 0) << row.path;
-    self_ns += row.self_ns;
-    if (row.path.find('/') == std::string::npos) outermost_ns += row.total_ns;
-  }
-  EXPECT_EQ(self_ns, outermost_ns);
-  EXPECT_LE(outermost_ns, chunk.duration_ns());
-}
-
 template <class Guard>
-void EndOnAnotherThread(std::unique_ptr<Guard> guard) {
+void EndOnAThreadWithoutGuards(std::unique_ptr<Guard> guard) {
   std::thread([&] { guard.reset(); }).join();
-}
-
-/// As above, on a thread that records too.
-template <class Guard>
-void EndOnAThreadThatRecords(std::unique_ptr<Guard> guard) {
-  std::thread([&] {
-    TrackSection section("other thread's");
-    guard.reset();
-  }).join();
 }
 
 TEST(Misuse, ASectionThatEndsOnAnotherThreadEndsWithItsChunk) {
   const RecordLog log = RecordedWithAWarning([] {
     TrackMetrics metrics("ttbar");
-    EndOnAThreadThatRecords(std::make_unique<TrackSection>("wanders"));
+    EndOnAnotherThread(std::make_unique<TrackSection>("wanders"));
     TrackSection after("after");
   });
   EXPECT_EQ(Section(log.chunks.at(0).sections, "wanders").count, 1);
-  ExpectConsistent(log.chunks.at(0));
+  ExpectSelfTimesAddUp(log.chunks.at(0));
   EXPECT_GT(log.end->dropped, 0);
 }
 
@@ -84,7 +63,7 @@ TEST(Misuse, SectionsThatEndBeforeThoseInsideThem) {
     EXPECT_EQ(Section(chunk.sections, "outer").count, 1);
     EXPECT_EQ(Section(chunk.sections, "outer/inner").count, 1);
     EXPECT_EQ(Section(chunk.sections, "after").count, 1);
-    ExpectConsistent(chunk);
+    ExpectSelfTimesAddUp(chunk);
   }
 }
 
@@ -101,13 +80,13 @@ TEST(Misuse, ASectionThatOutlivesItsChunkEndsWithIt) {
   });
   EXPECT_EQ(Section(ChunkOf(log, "first").sections, "long").count, 1);
   EXPECT_EQ(Section(ChunkOf(log, "second").sections, "long").count, 1);
-  ExpectConsistent(ChunkOf(log, "first"));
-  ExpectConsistent(ChunkOf(log, "second"));
+  ExpectSelfTimesAddUp(ChunkOf(log, "first"));
+  ExpectSelfTimesAddUp(ChunkOf(log, "second"));
 }
 
 TEST(Misuse, AChunkThatEndsOnAnotherThreadFailsWhenItsOwnGoesOn) {
   const RecordLog log = RecordedWithAWarning([] {
-    EndOnAnotherThread(std::make_unique<TrackMetrics>("wanders"));
+    EndOnAThreadWithoutGuards(std::make_unique<TrackMetrics>("wanders"));
     TrackMetrics metrics("next");
   });
   EXPECT_EQ(ChunkOf(log, "wanders").status, "failed");
@@ -120,7 +99,7 @@ TEST(Misuse, AChunkThatEndsOnAnotherThreadFailsAtTheEndOfItsOwn) {
     std::unique_ptr<TrackMetrics> metrics;
     std::thread([&] {
       metrics = std::make_unique<TrackMetrics>("wanders");
-      EndOnAnotherThread(std::move(metrics));
+      EndOnAThreadWithoutGuards(std::move(metrics));
     }).join();
   });
   EXPECT_EQ(ChunkOf(log, "wanders").status, "failed");
@@ -159,7 +138,7 @@ TEST(Misuse, MemoryGuardsThatEndElsewhereOrTooLateAreNotRecorded) {
     std::unique_ptr<TrackMemory> late;
     {
       TrackMetrics metrics("first");
-      EndOnAThreadThatRecords(std::make_unique<TrackMemory>("wanders"));
+      EndOnAnotherThread(std::make_unique<TrackMemory>("wanders"));
       late = std::make_unique<TrackMemory>("late");
     }
     TrackMetrics metrics("second");
@@ -175,7 +154,7 @@ TEST(Misuse, AHelperScopeThatEndsOnAnotherThreadDoesNotHoldItsThread) {
     TrackMetrics metrics("helped");
     const ChunkHandle handle = metrics.handle();
     std::thread([&] {
-      EndOnAThreadThatRecords(std::make_unique<TrackHelper>(handle));
+      EndOnAnotherThread(std::make_unique<TrackHelper>(handle));
       { TrackMetrics own({"own", "f", 0, 1}); }
       TrackMetrics unnamed("unnamed");
     }).join();
@@ -206,7 +185,7 @@ TEST(Misuse, AHelperScopeThatEndsBeforeTheChunkInsideIt) {
 TEST(Misuse, ASpanThatEndsOnAnotherThreadIsStillWritten) {
   const RecordLog log = RecordedWithAWarning([] {
     TrackMetrics metrics("ttbar");
-    EndOnAThreadThatRecords(std::make_unique<Span>("wanders"));
+    EndOnAnotherThread(std::make_unique<Span>("wanders"));
   });
   EXPECT_EQ(log.spans.size(), 1u);
   EXPECT_EQ(log.chunks.size(), 1u);
@@ -216,8 +195,8 @@ TEST(Misuse, OfAllKindsIsOneWarning) {
   const RecordLog log = RecordedWithAWarning([] {
     for (int i = 0; i < 10; ++i) {
       TrackMetrics metrics("ttbar");
-      EndOnAThreadThatRecords(std::make_unique<TrackSection>("wanders"));
-      EndOnAThreadThatRecords(std::make_unique<TrackMemory>("wanders"));
+      EndOnAnotherThread(std::make_unique<TrackSection>("wanders"));
+      EndOnAnotherThread(std::make_unique<TrackMemory>("wanders"));
       auto outer = std::make_unique<TrackSection>("outer");
       TrackSection inner("inner");
       outer.reset();

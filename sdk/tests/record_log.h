@@ -79,6 +79,14 @@ struct BeginLine : ChunkIdentity {
   std::int64_t time_ns = 0;
 };
 
+/// One occurrence of a section (trace mode).
+struct TraceRow {
+  std::size_t section = 0;    ///< row among the chunk's sections
+  std::int64_t start_ns = 0;  ///< since the chunk's start
+  std::int64_t duration_ns = 0;
+  std::int64_t tid = 0;
+};
+
 struct ChunkLine : ChunkIdentity {
   std::int64_t start_ns = 0;
   std::int64_t stop_ns = 0;
@@ -99,12 +107,15 @@ struct ChunkLine : ChunkIdentity {
   MaybeInteger open_chunks;
   MaybeInteger lanes_peak;
   MaybeText error;
+  std::optional<std::vector<std::string>> columns;
   std::vector<SectionRow> sections;
   std::vector<MemoryRow> memory_sections;
   std::vector<MetricRow> metrics;
   std::vector<CutRow> cuts;
   std::vector<ActivityRow> activities;
   std::int64_t sections_dropped = 0;
+  std::optional<std::vector<TraceRow>> trace;
+  MaybeInteger trace_dropped;
 
   std::int64_t duration_ns() const { return stop_ns - start_ns; }
 };
@@ -116,7 +127,15 @@ struct SampleLine {
   MaybeInteger cpu_ns;
   MaybeInteger threads;
   MaybeInteger open_chunks;
+  MaybeInteger overhead_ns;
   std::vector<SectionRow> sections;
+};
+
+struct FileLine {
+  std::string file;
+  MaybeInteger branches;
+  MaybeInteger bytes;
+  MaybeInteger compressed_bytes;
 };
 
 struct SpanLine {
@@ -141,6 +160,7 @@ struct ProcessLine {
 
 struct EndLine {
   std::int64_t time_ns = 0;
+  MaybeInteger realtime_offset_ns;
   std::int64_t chunks = 0;
   std::int64_t failed = 0;
   std::int64_t open = 0;
@@ -158,6 +178,7 @@ struct RecordLog {
   std::vector<BeginLine> begins;
   std::vector<ChunkLine> chunks;
   std::vector<SampleLine> samples;
+  std::vector<FileLine> files;
   std::vector<SpanLine> spans;
   std::optional<EndLine> end;
 };

@@ -103,6 +103,10 @@ void ReadTables(const Json& line, ChunkLine* chunk) {
     Get(row, "value", &activity.value);
     chunk->activities.push_back(activity);
   }
+  if (line.contains("trace")) {
+    chunk->trace.emplace();
+    for (const Json& row : line["trace"]) chunk->trace->push_back({row.at(0), row.at(1), row.at(2), row.at(3)});
+  }
 }
 
 ChunkLine ReadChunk(const Json& line) {
@@ -127,7 +131,9 @@ ChunkLine ReadChunk(const Json& line) {
   Get(line, "open_chunks", &chunk.open_chunks);
   Get(line, "lanes_peak", &chunk.lanes_peak);
   Get(line, "error", &chunk.error);
+  Get(line, "columns", &chunk.columns);
   Get(line, "sections_dropped", &chunk.sections_dropped);
+  Get(line, "trace_dropped", &chunk.trace_dropped);
   ReadTables(line, &chunk);
   return chunk;
 }
@@ -140,8 +146,18 @@ SampleLine ReadSample(const Json& line) {
   Get(line, "cpu_ns", &sample.cpu_ns);
   Get(line, "threads", &sample.threads);
   Get(line, "open_chunks", &sample.open_chunks);
+  Get(line, "overhead_ns", &sample.overhead_ns);
   sample.sections = ReadSections(line.at("sections"));
   return sample;
+}
+
+FileLine ReadFile(const Json& line) {
+  FileLine file;
+  Get(line, "file", &file.file);
+  Get(line, "branches", &file.branches);
+  Get(line, "bytes", &file.bytes);
+  Get(line, "compressed_bytes", &file.compressed_bytes);
+  return file;
 }
 
 SpanLine ReadSpan(const Json& line) {
@@ -171,6 +187,7 @@ ProcessLine ReadProcess(const Json& line) {
 EndLine ReadEnd(const Json& line) {
   EndLine end;
   Get(line, "time_ns", &end.time_ns);
+  Get(line, "realtime_offset_ns", &end.realtime_offset_ns);
   Get(line, "chunks", &end.chunks);
   Get(line, "failed", &end.failed);
   Get(line, "open", &end.open);
@@ -187,6 +204,7 @@ void ReadLine(const std::string& text, RecordLog* log) {
   if (type == "begin") log->begins.push_back(ReadBegin(line));
   if (type == "chunk") log->chunks.push_back(ReadChunk(line));
   if (type == "sample") log->samples.push_back(ReadSample(line));
+  if (type == "file") log->files.push_back(ReadFile(line));
   if (type == "span") log->spans.push_back(ReadSpan(line));
   if (type == "end") log->end = ReadEnd(line);
 }

@@ -96,6 +96,11 @@ struct OpenSection {
   std::uint64_t start_ticks = 0;
 };
 
+CREMA_ALWAYS_INLINE bool HasName(const SectionNode& node, std::string_view name) noexcept {
+  if (node.name_length != name.size()) return false;
+  return name.empty() || std::memcmp(node.name(), name.data(), name.size()) == 0;  // an empty one may have no data
+}
+
 CREMA_ALWAYS_INLINE OpenSection EnterSection(std::string_view name) noexcept {
   ThreadContext* context = t_context;
   if (CREMA_UNLIKELY(context == nullptr)) {
@@ -104,7 +109,7 @@ CREMA_ALWAYS_INLINE OpenSection EnterSection(std::string_view name) noexcept {
   }
   SectionNode* parent = context->current.load(std::memory_order_relaxed);
   SectionNode* node = *parent->cursor;
-  if (CREMA_UNLIKELY(node->name_length != name.size() || std::memcmp(node->name(), name.data(), name.size()) != 0)) {
+  if (CREMA_UNLIKELY(!HasName(*node, name))) {
     node = FindOrAddChild(context, parent, name);
     if (node == nullptr) return {};
   }

@@ -1,0 +1,145 @@
+// The C API as a C program uses it: recorded_in_c.c is compiled as C11 and bound to libcrema.so.1; here its logs are
+// read.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "sdk/c_api/recorded_in_c.h"
+#include "sdk/tests/record_log_reader.h"
+#include "sdk/tests/recorded.h"
+
+namespace crema {
+namespace testing {
+namespace {
+
+TEST(CApi, AChunkCarriesEverythingThatWasTold) {
+  const RecordLog log = Recorded(record_full_chunk);
+  ASSERT_EQ(log.chunks.size(), 1u);
+  const ChunkLine& chunk = log.chunks[0];
+  EXPECT_EQ(chunk.status, "ok");
+  EXPECT_EQ(chunk.dataset, "ttbar");
+  EXPECT_EQ(chunk.file, "/data/events.root");
+  EXPECT_EQ(chunk.tree, "Events");
+  EXPECT_EQ(chunk.pass, "second pass");
+  EXPECT_EQ(chunk.entry_start, 1000);
+  EXPECT_EQ(chunk.entry_stop, 2000);
+  EXPECT_EQ(chunk.events, 1000);
+  EXPECT_EQ(chunk.bytes_read, 111);
+  EXPECT_EQ(chunk.bytes_uncompressed, 322);
+  EXPECT_EQ(chunk.columns, (std::vector<std::string>{"Muon_pt", "Muon_eta"}));
+  EXPECT_EQ(chunk.attributes, (std::map<std::string, std::string>{{"generator", "madgraph"}, {"site", "here"}}));
+  ASSERT_EQ(chunk.cuts.size(), 2u);
+  EXPECT_EQ(chunk.cuts[0].events, 1000);
+  EXPECT_EQ(chunk.cuts[0].weights, std::nullopt);
+  EXPECT_EQ(chunk.cuts[1].weights, 249.5);
+  EXPECT_EQ(Metric(chunk, "jets", "count").sum, 10);
+  EXPECT_EQ(Metric(chunk, "no unit").sum, 0.5);
+  EXPECT_EQ(Activity(chunk, "basket cache", "count").value, 12);
+  EXPECT_GT(Activity(chunk, "decompress").value, 0);
+  EXPECT_EQ(Memory(chunk, "fill/histograms").count, 1);
+  ASSERT_EQ(log.files.size(), 1u);
+  EXPECT_EQ(log.files[0].branches, 312);
+  EXPECT_EQ(log.files[0].bytes, 91234567);
+  EXPECT_EQ(log.files[0].compressed_bytes, std::nullopt);
+  EXPECT_EQ(log.end->dropped, 0);
+}
+
+TEST(CApi, SectionsNestAndOneMeasuresCpuTime) {
+  const ChunkLine chunk = RecordedChunk(record_full_chunk);
+  EXPECT_EQ(Paths(chunk.sections), (std::vector<std::string>{"select", "select/jets", "fill"}));
+  EXPECT_EQ(Section(chunk.sections, "select").count, 3);
+  EXPECT_EQ(Section(chunk.sections, "select/jets").count, 3);
+  EXPECT_EQ(Section(chunk.sections, "select").self_ns,
+            Section(chunk.sections, "select").total_ns - Section(chunk.sections, "select/jets").total_ns);
+  EXPECT_EQ(Section(chunk.sections, "select").cpu_ns, std::nullopt);
+  EXPECT_TRUE(Section(chunk.sections, "fill").cpu_ns.has_value());
+}
+
+TEST(CApi, AFailureHasItsReason) {
+  const RecordLog log = Recorded([] { record_failure("no such branch"); });
+  EXPECT_EQ(ChunkOf(log, "good").status, "ok");
+  EXPECT_EQ(ChunkOf(log, "bad").status, "failed");
+  EXPECT_EQ(ChunkOf(log, "bad").error, "no such branch");
+  EXPECT_EQ(ChunkOf(log, "bad").file, std::nullopt);
+  EXPECT_EQ(ChunkOf(log, "bad").entry_start, std::nullopt);
+  EXPECT_EQ(log.end->failed, 1);
+}
+
+TEST(CApi, AHelperWorksForTheChunkWhoseHandleItHas) {
+  const ChunkLine chunk = RecordedChunk(record_helper);
+  EXPECT_EQ(Section(chunk.sections, "cluster/anti-kt", true).count, 1);
+  EXPECT_GT(*chunk.helper_scope_ns, 0);
+  EXPECT_EQ(chunk.lanes_peak, 2);
+  EXPECT_EQ(Metric(chunk, "jets", "count").sum, 5);
+}
+
+TEST(CApi, SpansAndSectionsOutsideChunksAreTheProcesss) {
+  const RecordLog log = Recorded(record_span);
+  ASSERT_EQ(log.spans.size(), 1u);
+  EXPECT_EQ(log.spans[0].path, "preprocess");
+  EXPECT_EQ(Section(log.end->sections, "set up").count, 1);
+  EXPECT_EQ(log.samples.size(), 1u);  // crema_flush
+}
+
+TEST(CApi, TakesNullsEverywhere) {
+  const RecordLog log = Recorded(use_everything_with_nulls);
+  ASSERT_EQ(log.chunks.size(), 2u);
+  EXPECT_EQ(log.chunks[0].status, "ok");
+  EXPECT_EQ(log.chunks[0].dataset, std::nullopt);
+  EXPECT_EQ(log.chunks[1].status, "failed");
+  EXPECT_EQ(log.spans.size(), 1u);
+}
+
+TEST(CApi, OffItReturnsNullsAndWritesNothing) {
+  const ChildResult child = RunInChild({}, [] {
+    if (!is_off_and_returns_nulls()) std::abort();
+    use_everything_with_nulls();
+    record_full_chunk();
+  });
+  EXPECT_EQ(child.exit_status, 0) << "signal " << child.signal;
+  EXPECT_EQ(child.errors, "");
+}
+
+TEST(CApi, EnableSaysWhatTheEnvironmentVariablesSay) {
+  const std::string directory = NewDirectory();
+  const ChildResult child = RunInChild({}, [&] {
+    if (enable_into(directory.c_str()) == 0) std::abort();
+    record_full_chunk();
+    crema_disable();
+    if (!is_off_and_returns_nulls()) std::abort();
+  });
+  EXPECT_EQ(child.exit_status, 0) << "signal " << child.signal;
+  const RecordLog log = ReadRecordLogs(directory).at(0);
+  EXPECT_EQ(log.process->run_id, "run 7");
+  EXPECT_EQ(log.process->threads, 3);
+  EXPECT_EQ(log.process->total_events, 5000);
+  EXPECT_EQ(log.process->arguments, std::nullopt);
+  EXPECT_EQ(log.chunks.size(), 1u);
+}
+
+TEST(CApi, KnowsTheOptionsOfOlderProgramsByTheirSize) {
+  const std::string directory = NewDirectory();
+  const ChildResult child = RunInChild({{"CREMA_INTERVAL", "0"}}, [&] {
+    if (enable_with_older_options(directory.c_str()) == 0) std::abort();
+    record_full_chunk();
+  });
+  EXPECT_EQ(child.exit_status, 0) << "signal " << child.signal;
+  const RecordLog log = ReadRecordLogs(directory).at(0);
+  EXPECT_EQ(log.process->run_id, std::nullopt);
+  EXPECT_EQ(log.process->threads, std::nullopt);
+  EXPECT_TRUE(log.process->arguments.has_value());
+}
+
+TEST(CApi, EnableOfADirectoryThatCannotBeMadeSaysNo) {
+  const ChildResult child = RunInChild({}, [] {
+    if (enable_into("/dev/null/records") != 0 || !is_off_and_returns_nulls()) std::abort();
+  });
+  EXPECT_EQ(child.exit_status, 0) << "signal " << child.signal;
+  EXPECT_EQ(child.errors.substr(0, 34), "crema: cannot write record logs to");
+}
+
+}  // namespace
+}  // namespace testing
+}  // namespace crema

@@ -1,0 +1,140 @@
+#include "recorded_in_c.h"
+
+#include <pthread.h>
+#include <stddef.h>
+
+static crema_chunk_info dataset_only(const char* dataset) {
+  crema_chunk_info info = {sizeof(crema_chunk_info), dataset, NULL, NULL, NULL, CREMA_UNKNOWN, CREMA_UNKNOWN};
+  return info;
+}
+
+void record_full_chunk(void) {
+  crema_chunk_info info = {sizeof(crema_chunk_info), "ttbar", "/data/events.root", "Events", "second pass", 1000, 2000};
+  crema_chunk* chunk = crema_chunk_begin(&info);
+  for (int i = 0; i < 3; ++i) {
+    crema_section outer = crema_section_enter("select");
+    crema_section inner = crema_section_enter("jets");
+    crema_section_exit(inner);
+    crema_section_exit(outer);
+  }
+  crema_scope* cpu = crema_cpu_section_begin("fill");
+  crema_scope* memory = crema_memory_begin("histograms");
+  crema_scope_end(memory);
+  crema_scope_end(cpu);
+  crema_scope* activity = crema_activity_begin("decompress");
+  crema_scope_end(activity);
+  crema_record_activity("basket cache", 12, "count");
+  crema_record_metric("jets", 4, "count");
+  crema_record_metric("jets", 6, "count");
+  crema_record_metric("no unit", 0.5, NULL);
+  crema_record_cut("all", 1000);
+  crema_record_cut_weighted("two leptons", 250, 249.5);
+  crema_add_bytes_read(100, 300);
+  crema_chunk_add_bytes_read(chunk, 11, 22);
+  crema_chunk_add_column(chunk, "Muon_pt");
+  crema_chunk_add_column(chunk, "Muon_eta");
+  crema_chunk_add_column(chunk, "Muon_pt");
+  crema_chunk_set_file_info(chunk, 312, 91234567, CREMA_UNKNOWN);
+  crema_chunk_set_attribute(chunk, "generator", "madgraph");
+  crema_set_attribute("site", "here");
+  crema_chunk_set_events(chunk, 1000);
+  crema_chunk_end(chunk);
+}
+
+void record_failure(const char* reason) {
+  crema_chunk_info info = dataset_only("good");
+  crema_chunk_end(crema_chunk_begin(&info));
+  info.dataset = "bad";
+  crema_chunk* chunk = crema_chunk_begin(&info);
+  crema_chunk_fail(chunk, reason);
+  crema_chunk_end(chunk);
+}
+
+static void* help(void* handle) {
+  crema_scope* helper = crema_helper_begin(*(crema_chunk_handle*)handle);
+  crema_section section = crema_section_enter("anti-kt");
+  crema_record_metric("jets", 5, "count");
+  crema_section_exit(section);
+  crema_scope_end(helper);
+  return NULL;
+}
+
+void record_helper(void) {
+  crema_chunk_info info = dataset_only("ttbar");
+  crema_chunk* chunk = crema_chunk_begin(&info);
+  crema_section section = crema_section_enter("cluster");
+  crema_chunk_handle handle = crema_chunk_get_handle(chunk);
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, help, &handle) == 0) pthread_join(thread, NULL);
+  crema_section_exit(section);
+  crema_chunk_end(chunk);
+}
+
+void record_span(void) {
+  crema_scope* span = crema_span_begin("preprocess");
+  crema_section section = crema_section_enter("set up");
+  crema_section_exit(section);
+  crema_scope_end(span);
+  crema_flush();
+}
+
+void use_everything_with_nulls(void) {
+  crema_chunk_end(crema_chunk_begin(NULL));
+  crema_chunk_info info = dataset_only(NULL);
+  crema_chunk* chunk = crema_chunk_begin(&info);
+  crema_chunk_fail(chunk, NULL);
+  crema_chunk_add_column(chunk, NULL);
+  crema_chunk_set_attribute(chunk, NULL, NULL);
+  crema_section section = crema_section_enter(NULL);
+  crema_section_exit(section);
+  crema_scope_end(crema_cpu_section_begin(NULL));
+  crema_scope_end(crema_memory_begin(NULL));
+  crema_scope_end(crema_activity_begin(NULL));
+  crema_scope_end(crema_span_begin(NULL));
+  crema_record_metric(NULL, 1, NULL);
+  crema_record_cut(NULL, 1);
+  crema_record_activity(NULL, 1, NULL);
+  crema_set_attribute(NULL, NULL);
+  crema_chunk_end(chunk);
+
+  crema_section no_section = {NULL, 0};
+  crema_chunk_handle no_chunk = {NULL, 0, NULL};
+  crema_section_exit(no_section);
+  crema_scope_end(crema_helper_begin(no_chunk));
+  crema_scope_end(crema_helper_begin(crema_chunk_get_handle(NULL)));
+  crema_scope_end(NULL);
+  crema_chunk_set_events(NULL, 1);
+  crema_chunk_add_bytes_read(NULL, 1, 1);
+  crema_chunk_add_column(NULL, "x");
+  crema_chunk_set_file_info(NULL, 1, 1, 1);
+  crema_chunk_set_attribute(NULL, "x", "y");
+  crema_chunk_fail(NULL, "x");
+  crema_chunk_end(NULL);
+}
+
+int enable_into(const char* directory) {
+  crema_options options = {0};
+  options.size = sizeof options;
+  options.directory = directory;
+  options.run_id = "run 7";
+  options.threads = 3;
+  options.interval_seconds = -1;
+  options.total_events = 5000;
+  options.no_arguments = 1;
+  return crema_enable(&options);
+}
+
+int enable_with_older_options(const char* directory) {
+  crema_options options = {0};
+  options.size = offsetof(crema_options, run_id);
+  options.directory = directory;
+  options.run_id = "what an older program has in this place";
+  options.threads = 99;
+  return crema_enable(&options);
+}
+
+int is_off_and_returns_nulls(void) {
+  crema_chunk_info info = dataset_only("ttbar");
+  return !crema_enabled() && crema_chunk_begin(&info) == NULL && crema_section_enter("read").node == NULL &&
+         crema_memory_begin("jets") == NULL && crema_activity_begin("read") == NULL && crema_span_begin("x") == NULL;
+}

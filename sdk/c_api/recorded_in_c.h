@@ -1,0 +1,36 @@
+/* What crema_c_test records, written in C: the header has to compile as C11, and its structs to be laid out alike. */
+#ifndef CREMA_C_API_RECORDED_IN_C_H_
+#define CREMA_C_API_RECORDED_IN_C_H_
+
+#include "crema_c.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* NOLINTBEGIN(readability-identifier-naming): names as C has them */
+
+/* One chunk that uses everything a chunk can have. */
+void record_full_chunk(void);
+/* Two chunks of which nothing is known but the dataset; the second is said to have failed. */
+void record_failure(const char* reason);
+/* A chunk, and a second thread that helps it inside its section "cluster". */
+void record_helper(void);
+/* A span with a section outside chunks in it. */
+void record_span(void);
+/* Begins, uses and ends everything, with nulls for whatever may be null. */
+void use_everything_with_nulls(void);
+/* Switches recording on through crema_enable; what it returns. */
+int enable_into(const char* directory);
+/* The same by a program that was compiled when crema_options ended after `directory`. */
+int enable_with_older_options(const char* directory);
+/* Whether recording is off, and everything that is begun is null. */
+int is_off_and_returns_nulls(void);
+
+/* NOLINTEND(readability-identifier-naming) */
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* CREMA_C_API_RECORDED_IN_C_H_ */

@@ -1,0 +1,199 @@
+// Two copies of the SDK in one process: libcrema.so.1, and one that is linked into a plug-in.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "crema_c.h"
+#include "sdk/tests/record_log_reader.h"
+#include "sdk/tests/recorded.h"
+
+namespace crema {
+namespace testing {
+namespace {
+
+template <class Function>
+Function* Symbol(void* library, const char* name) {
+  void* symbol = dlsym(library, name);
+  if (symbol == nullptr) std::abort();
+  return reinterpret_cast<Function*>(symbol);
+}
+
+void* Open(const char* path) {
+  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) std::abort();
+  return library;
+}
+
+/// The C API, bound as Python binds it: this test itself is not linked to the library.
+struct Library {
+  void* handle = Open("sdk/c_api/libcrema.so.1");
+  decltype(crema_chunk_begin)* chunk_begin = Symbol<decltype(crema_chunk_begin)>(handle, "crema_chunk_begin");
+  decltype(crema_chunk_end)* chunk_end = Symbol<decltype(crema_chunk_end)>(handle, "crema_chunk_end");
+  decltype(crema_section_enter)* section_enter = Symbol<decltype(crema_section_enter)>(handle, "crema_section_enter");
+  decltype(crema_section_exit)* section_exit = Symbol<decltype(crema_section_exit)>(handle, "crema_section_exit");
+  decltype(crema_chunk_get_handle)* get_handle =
+      Symbol<decltype(crema_chunk_get_handle)>(handle, "crema_chunk_get_handle");
+  decltype(crema_disable)* disable = Symbol<decltype(crema_disable)>(handle, "crema_disable");
+  decltype(crema_enable)* enable = Symbol<decltype(crema_enable)>(handle, "crema_enable");
+
+  crema_chunk* Begin(const char* dataset) const {
+    const crema_chunk_info info = {sizeof info, dataset, "python.root", nullptr, nullptr, 0, 1};
+    return chunk_begin(&info);
+  }
+};
+
+struct Plugin {
+  void* handle = Open("sdk/c_api/recording_plugin.so");
+  void (*section)(const char*) = Symbol<void(const char*)>(handle, "plugin_section");
+  void (*chunk)(const char*) = Symbol<void(const char*)>(handle, "plugin_chunk");
+  void (*helper)(const crema_chunk_handle*) = Symbol<void(const crema_chunk_handle*)>(handle, "plugin_helper");
+  int (*records)() = Symbol<int()>(handle, "plugin_records");
+};
+
+TEST(TwoCopies, SectionsOfThePluginNestInTheChunkThatTheLibraryBegan) {
+  const RecordLog log = Recorded([] {
+    const Library library;
+    const Plugin plugin;
+    crema_chunk* chunk = library.Begin("python");
+    const crema_section section = library.section_enter("select");
+    plugin.section("native");
+    library.section_exit(section);
+    library.chunk_end(chunk);
+    plugin.chunk("native");
+  });
+  EXPECT_EQ(Paths(ChunkOf(log, "python").sections), (std::vector<std::string>{"select", "select/native"}));
+  EXPECT_EQ(Metric(ChunkOf(log, "native"), "jets", "count").sum, 2);
+  EXPECT_EQ(log.process->recorder, 0);
+  EXPECT_EQ(log.end->chunks, 2);
+  EXPECT_EQ(log.end->dropped, 0);
+}
+
+TEST(TwoCopies, ThePluginMayRecordFirst) {
+  const RecordLog log = Recorded([] {
+    const Library library;
+    const Plugin plugin;
+    plugin.chunk("native");
+    library.chunk_end(library.Begin("python"));
+  });
+  EXPECT_EQ(log.chunks.size(), 2u);
+}
+
+TEST(TwoCopies, OtherThreadsOfThePluginHelpTheLibrarysChunk) {
+  const ChunkLine chunk = RecordedChunk([] {
+    const Library library;
+    const Plugin plugin;
+    crema_chunk* python = library.Begin("python");
+    const crema_chunk_handle handle = library.get_handle(python);
+    std::thread([&] { plugin.helper(&handle); }).join();
+    std::thread([&] { plugin.section("outside"); }).join();
+    library.chunk_end(python);
+  });
+  EXPECT_EQ(Section(chunk.sections, "helps", true).count, 1);
+}
+
+TEST(TwoCopies, AreSwitchedOffAndOnTogether) {
+  const RecordLog log = Recorded([] {
+    const Library library;
+    const Plugin plugin;
+    plugin.chunk("before");
+    library.disable();
+    plugin.chunk("off");
+    if (plugin.records() != 0) std::abort();
+    library.enable(nullptr);
+    if (plugin.records() != 1) std::abort();
+    plugin.chunk("after");
+  });
+  ASSERT_EQ(log.chunks.size(), 2u);
+  EXPECT_EQ(log.chunks[1].dataset, "after");
+}
+
+/// The logs of a process that ran `body`, and of its children; the one with the first chunk of `dataset` first.
+std::vector<RecordLog> Logs(const std::function<void()>& body) {
+  const std::string directory = NewDirectory();
+  const ChildResult child = RunInChild({{"CREMA_DIR", directory}, {"CREMA_INTERVAL", "0"}}, body);
+  EXPECT_EQ(child.exit_status, 0) << "signal " << child.signal;
+  EXPECT_EQ(child.output, "");
+  EXPECT_EQ(child.errors, "");
+  return ReadRecordLogs(directory);
+}
+
+TEST(TwoCopies, AForkedChildHasOneLogOfItsOwnForBoth) {
+  const std::vector<RecordLog> logs = Logs([] {
+    const Library library;
+    const Plugin plugin;
+    crema_chunk* parents = library.Begin("parent");
+    plugin.section("parent's");
+    const pid_t pid = fork();
+    if (pid == 0) {
+      plugin.chunk("child native");
+      crema_chunk* chunk = library.Begin("child python");
+      plugin.section("child's");
+      library.chunk_end(chunk);
+      std::exit(0);
+    }
+    int status = 0;
+    if (waitpid(pid, &status, 0) != pid || status != 0) std::abort();
+    plugin.section("parent's");
+    library.chunk_end(parents);
+  });
+  ASSERT_EQ(logs.size(), 2u);
+  const RecordLog& parent = logs[0].chunks.size() == 1 ? logs[0] : logs[1];
+  const RecordLog& child = logs[0].chunks.size() == 1 ? logs[1] : logs[0];
+  EXPECT_EQ(Section(ChunkOf(parent, "parent").sections, "parent's").count, 2);
+  EXPECT_EQ(child.chunks.size(), 2u);
+  EXPECT_EQ(child.process->recorder, 0);
+  EXPECT_EQ(Paths(ChunkOf(child, "child python").sections), std::vector<std::string>{"child's"});
+  EXPECT_EQ(child.end->dropped, 0);
+}
+
+TEST(TwoCopies, WithoutTheLibraryThePluginRecordsAlone) {
+  const RecordLog log = Recorded([] {
+    const Plugin plugin;
+    plugin.chunk("native");
+  });
+  EXPECT_EQ(log.chunks.size(), 1u);
+  EXPECT_EQ(log.process->recorder, 0);
+}
+
+TEST(TwoCopies, APluginThatRecordedBeforeTheLibraryCameHasARecorderNumberOfItsOwn) {
+  const std::vector<RecordLog> logs = Logs([] {
+    const Plugin plugin;
+    plugin.chunk("native");
+    const Library library;
+    library.chunk_end(library.Begin("python"));
+    plugin.chunk("native");
+  });
+  ASSERT_EQ(logs.size(), 2u);
+  EXPECT_EQ(logs[0].process->recorder, 0);
+  EXPECT_EQ(logs[0].chunks.size(), 2u);
+  EXPECT_EQ(logs[1].process->recorder, 1);
+  EXPECT_EQ(logs[1].process->pid, logs[0].process->pid);
+  EXPECT_EQ(ChunkOf(logs[1], "python").status, "ok");
+}
+
+TEST(TwoCopies, APluginThatIsUnloadedLeavesTheLibraryRecording) {
+  const RecordLog log = Recorded([] {
+    const Library library;
+    {
+      const Plugin plugin;
+      plugin.chunk("native");
+      dlclose(plugin.handle);
+    }
+    library.chunk_end(library.Begin("python"));
+    library.disable();
+    library.enable(nullptr);
+    library.chunk_end(library.Begin("python again"));
+  });
+  EXPECT_EQ(log.chunks.size(), 3u);
+}
+
+}  // namespace
+}  // namespace testing
+}  // namespace crema

@@ -1,0 +1,26 @@
+// FakedKernel: answers of the C library that no test can wait for, such as a disk that fills up or a clock that jumps.
+#ifndef CREMA_TESTS_FAULTS_FAKED_KERNEL_H_
+#define CREMA_TESTS_FAULTS_FAKED_KERNEL_H_
+
+#include <atomic>
+#include <cstdint>
+
+namespace crema {
+namespace testing {
+
+/// A program that is linked with it has its own write(2), writev(2), open(2), readlink(2) and clock_gettime(2): they do
+/// what the kernel does, but for what is set here. Only lines of record logs are touched by the faults of writing.
+struct FakedKernel {
+  std::atomic<int> write_error{0};            ///< writes of records fail with this errno; 0: they do not
+  std::atomic<int> short_writes_of{0};        ///< every n-th write of a record takes half of it; 0: none
+  std::atomic<int> interrupted_writes_of{0};  ///< every n-th write of a record is interrupted (EINTR) first; 0: none
+  std::atomic<std::int64_t> realtime_step_ns{0};  ///< how far CLOCK_REALTIME was set forward
+  std::atomic<const char*> missing{nullptr};      ///< paths that contain this text do not exist
+};
+
+FakedKernel& Kernel();
+
+}  // namespace testing
+}  // namespace crema
+
+#endif  // CREMA_TESTS_FAULTS_FAKED_KERNEL_H_

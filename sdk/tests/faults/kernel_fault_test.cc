@@ -1,0 +1,198 @@
+// Kernels that do not tell, and clocks that jump.
+#include <errno.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "crema/crema.h"
+#include "sdk/tests/clocks.h"
+#include "sdk/tests/faults/faked_kernel.h"
+#include "sdk/tests/faults/host_program.h"
+#include "sdk/tests/faults/record_chunks.h"
+#include "sdk/tests/record_log_reader.h"
+#include "sdk/tests/refused_calls.h"
+
+namespace crema {
+namespace testing {
+namespace {
+
+constexpr std::int64_t kHourNs = std::int64_t{3600} * 1000000000;
+
+/// Everything that asks the kernel.
+void RecordFullChunk() {
+  TrackMetrics metrics("ttbar");
+  TrackSection section("work", kCpuTime);
+  TrackMemory memory("jets");
+  TrackIo io("read");
+  TrackPageFaults faults("read");
+  TrackPerfCounters counters("read");
+  metrics.SetEvents(7);
+}
+
+/// A chunk whose times are right, though the kernel told nothing of /proc.
+void ExpectTimesWithoutProc(const RecordLog& log) {
+  ASSERT_EQ(log.chunks.size(), 1u);
+  const ChunkLine& chunk = log.chunks[0];
+  EXPECT_EQ(chunk.status, "ok");
+  EXPECT_EQ(chunk.events, 7);
+  EXPECT_GT(chunk.duration_ns(), 0);
+  EXPECT_TRUE(chunk.cpu_ns.has_value());
+  EXPECT_EQ(Section(chunk.sections, "work").count, 1);
+  EXPECT_EQ(chunk.cpu_wait_ns, std::nullopt);
+  EXPECT_EQ(chunk.rss_start_bytes, std::nullopt);
+  EXPECT_EQ(chunk.rss_stop_bytes, std::nullopt);
+  EXPECT_EQ(chunk.io_read_bytes, std::nullopt);
+  for (const MemoryRow& row : chunk.memory_sections) EXPECT_EQ(row.count, 0) << row.path;
+}
+
+/// Fault [kernel]: the wall clock is set forward by an hour inside a chunk
+/// Program: nothing
+/// Recorded: times as if it had not been; the step in `realtime_offset_ns` of `sample` and `end`
+TEST(KernelFault, TheClockIsSetForwardByAnHour) {
+  const RecordLog log = LogWithFault([] {
+    RecordChunks(1, "before");
+    {
+      TrackMetrics metrics("across");
+      TrackSection section("work");
+      Kernel().realtime_step_ns = kHourNs;
+      SpinWall(1000000);
+    }
+    RecordChunks(1, "after");
+    Flush();
+  });
+  const ChunkLine across = ChunkOf(log, "across");
+  EXPECT_GE(across.duration_ns(), 1000000);
+  EXPECT_LT(across.duration_ns(), kHourNs);
+  EXPECT_LT(Section(across.sections, "work").total_ns, kHourNs);
+  EXPECT_LT(ChunkOf(log, "after").start_ns - ChunkOf(log, "before").start_ns, kHourNs);
+  ASSERT_EQ(log.samples.size(), 1u);
+  EXPECT_NEAR(static_cast<double>(*log.samples[0].realtime_offset_ns), static_cast<double>(kHourNs), 1e9);
+  EXPECT_NEAR(static_cast<double>(*log.end->realtime_offset_ns), static_cast<double>(kHourNs), 1e9);
+}
+
+/// Fault [kernel]: the wall clock is set back by an hour inside a chunk
+/// Program: nothing
+/// Recorded: times as if it had not been; the step in `realtime_offset_ns` of `sample` and `end`
+TEST(KernelFault, TheClockIsSetBackByAnHour) {
+  const RecordLog log = LogWithFault([] {
+    TrackMetrics metrics("across");
+    Kernel().realtime_step_ns = -kHourNs;
+  });
+  EXPECT_GT(ChunkOf(log, "across").duration_ns(), 0);
+  EXPECT_NEAR(static_cast<double>(*log.end->realtime_offset_ns), -static_cast<double>(kHourNs), 1e9);
+}
+
+/// Fault [kernel]: a kernel without `schedstat`
+/// Program: nothing
+/// Recorded: all but the time spent waiting for a CPU: `cpu_wait_ns` is null
+TEST(KernelFault, WithoutSchedstat) {
+  const RecordLog log = LogWithFault([] {
+    Kernel().missing = "schedstat";
+    RecordFullChunk();
+  });
+  ASSERT_EQ(log.chunks.size(), 1u);
+  EXPECT_EQ(log.chunks[0].cpu_wait_ns, std::nullopt);
+  EXPECT_TRUE(log.chunks[0].cpu_ns.has_value());
+  EXPECT_TRUE(log.chunks[0].rss_stop_bytes.has_value());
+}
+
+/// Fault [kernel]: no `/proc` (faked)
+/// Program: nothing
+/// Recorded: wall and CPU times; what only `/proc` tells is null
+TEST(KernelFault, WithoutProc) {
+  const RecordLog log = LogWithFault([] {
+    Kernel().missing = "/proc";
+    RecordFullChunk();
+    Flush();
+  });
+  ExpectTimesWithoutProc(log);
+  EXPECT_EQ(log.process->executable, std::nullopt);
+  EXPECT_EQ(log.samples.at(0).rss_bytes, std::nullopt);
+  EXPECT_EQ(log.samples.at(0).threads, std::nullopt);
+}
+
+/// Whether this process was given a /proc with nothing in it.
+bool HideProc() {
+  return unshare(CLONE_NEWNS) == 0 && mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         mount("tmpfs", "/proc", "tmpfs", 0, nullptr) == 0;
+}
+
+/// Fault [kernel]: a container without `/proc`
+/// Program: nothing
+/// Recorded: wall and CPU times; what only `/proc` tells is null
+TEST(KernelFault, InAContainerWithoutProc) {
+  if (RunInChild({}, [] {
+        if (!HideProc()) std::_Exit(1);
+      }).exit_status != 0) {
+    GTEST_SKIP() << "not allowed to mount";
+  }
+  ExpectTimesWithoutProc(LogWithFault([] {
+    Require(HideProc());
+    RecordFullChunk();
+  }));
+}
+
+/// Fault [kernel]: `seccomp` that refuses what recording asks besides reading and writing
+/// Program: nothing
+/// Recorded: all but what was refused: that is null or left out
+TEST(KernelFault, SeccompThatRefusesQuestions) {
+  const RecordLog log = LogWithFault([] {
+    RefuseCalls({SYS_flock, SYS_fdatasync, SYS_getrlimit, SYS_prlimit64, SYS_sched_getaffinity, SYS_getrusage,
+                 SYS_perf_event_open, SYS_uname, SYS_readlink, SYS_readlinkat},
+                EPERM);
+    RecordFullChunk();
+    Flush();
+  });
+  ASSERT_EQ(log.chunks.size(), 1u);
+  EXPECT_EQ(log.chunks[0].events, 7);
+  EXPECT_TRUE(log.chunks[0].cpu_ns.has_value());
+  EXPECT_EQ(log.samples.size(), 1u);
+  EXPECT_EQ(log.end->dropped, 0);
+}
+
+/// Fault [kernel]: `seccomp` that refuses to open files once the log is open
+/// Program: nothing
+/// Recorded: wall and CPU times; what only `/proc` tells is null
+TEST(KernelFault, SeccompThatRefusesFiles) {
+  ExpectTimesWithoutProc(LogWithFault([] {
+    { TrackSection section("opens the log"); }
+    RefuseCalls({SYS_open, SYS_openat}, EACCES);
+    RecordFullChunk();
+  }));
+}
+
+/// Fault [kernel]: `seccomp` that refuses to start the sampler's thread
+/// Program: nothing
+/// Recorded: all but the samples
+TEST(KernelFault, SeccompThatRefusesThreads) {
+  const RecordLog log = LogWithFault(
+      [] {
+        RefuseCalls({SYS_clone, SYS_clone3}, EPERM);
+        RecordChunks(2);
+      },
+      {{"CREMA_INTERVAL", "0.01"}});
+  EXPECT_EQ(log.chunks.size(), 2u);
+  EXPECT_TRUE(log.samples.empty());
+  EXPECT_TRUE(log.end.has_value());
+}
+
+/// Fault [kernel]: `seccomp` that refuses `fstat` once the log is open
+/// Program: nothing
+/// Recorded: nothing from then on; no `end`, so that the process counts as lost
+TEST(KernelFault, SeccompThatRefusesToLookAtTheLog) {
+  const RecordLog log = LogWithFault([] {
+    RecordChunks(1);
+    RefuseCalls({SYS_fstat, SYS_newfstatat}, EPERM);
+    RecordChunks(3, "lost");
+  });
+  EXPECT_EQ(log.chunks.size(), 1u);
+  EXPECT_FALSE(log.end.has_value());
+}
+
+}  // namespace
+}  // namespace testing
+}  // namespace crema

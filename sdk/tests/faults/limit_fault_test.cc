@@ -1,0 +1,173 @@
+// The limits of a process (getrlimit(2)) that are reached in mid-run.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <new>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "crema/crema.h"
+#include "sdk/tests/faults/host_program.h"
+#include "sdk/tests/faults/record_chunks.h"
+#include "sdk/tests/record_log_reader.h"
+
+namespace crema {
+namespace testing {
+namespace {
+
+constexpr rlim_t kLargestFile = 64 << 10;
+
+/// A file system of 64 kB that only the calling process sees; false where that is not allowed.
+bool MountSmallDisk(const std::string& directory) {
+  return unshare(CLONE_NEWNS) == 0 && mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         mount("tmpfs", directory.c_str(), "tmpfs", 0, "size=64k") == 0;
+}
+
+/// Fault [disk]: a small disk that the program itself fills in mid-run, until it makes room again
+/// Program: nothing
+/// Recorded: what fits; each lost line is in `end.dropped`
+TEST(LimitFault, ASmallDiskIsFull) {
+  const std::string disk = NewDirectory();
+  const std::string saved = NewDirectory();
+  if (RunInChild({}, [&] { Require(MountSmallDisk(disk)); }).exit_status != 0) {
+    GTEST_SKIP() << "not allowed to mount a small tmpfs";
+  }
+  const FaultRun run = RunWithFault(disk + "/records", [&] {
+    Require(MountSmallDisk(disk));
+    const std::string filler = disk + "/filler";
+    const int descriptor = open(filler.c_str(), O_WRONLY | O_CREAT, 0600);
+    const std::vector<char> bytes(32768, 'x');
+    Require(write(descriptor, bytes.data(), bytes.size()) == 32768);
+    RecordChunks(200);  // some 150 kB
+    close(descriptor);
+    unlink(filler.c_str());
+    RecordChunks(10, "after");
+    Flush();
+    for (const RecordLog& log : ReadRecordLogs(disk + "/records")) {
+      std::filesystem::copy_file(log.path, saved + "/log.jsonl");
+    }
+  });
+  EXPECT_EQ(run.warning, "");
+  const RecordLog log = ReadRecordLog(saved + "/log.jsonl");
+  EXPECT_EQ(log.malformed.size(), 1u);  // the one that filled the disk
+  std::size_t after = 0;
+  for (const ChunkLine& chunk : log.chunks) after += chunk.dataset == "after" ? 1 : 0;
+  EXPECT_EQ(after, 10u);
+  EXPECT_GT(log.chunks.size(), 20u);
+  EXPECT_LT(log.chunks.size(), 100u);
+}
+
+/// Fault [disk]: the log reaches `RLIMIT_FSIZE`, beyond which the kernel kills a program that writes
+/// Program: nothing
+/// Recorded: what fits; each lost line is in `end.dropped`, for which room is kept
+TEST(LimitFault, TheLogReachesTheLargestFileSize) {
+  const RecordLog log = LogWithFault([] {
+    RecordChunks(1);  // the log is open, and its limit was another one then
+    const rlimit limit{kLargestFile, kLargestFile};
+    Require(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) threads.emplace_back([] { RecordChunks(100); });
+    for (std::thread& thread : threads) thread.join();
+  });
+  EXPECT_TRUE(log.malformed.empty());
+  EXPECT_GT(log.chunks.size(), 20u);
+  ASSERT_TRUE(log.end.has_value());
+  EXPECT_EQ(log.end->chunks, 401);
+  EXPECT_EQ(static_cast<std::size_t>(log.end->dropped), 802 - log.begins.size() - log.chunks.size());
+}
+
+/// Fault [disk]: the program itself goes beyond `RLIMIT_FSIZE`
+/// Program: nothing; `SIGXFSZ` kills it as ever
+/// Recorded: what came before
+TEST(LimitFault, TheProgramItselfGoesBeyondTheLargestFileSize) {
+  const std::string file = NewDirectory() + "/large";
+  const FaultRun run = RunWithFault(NewDirectory(), [&] {
+    RecordChunks(3);
+    const rlimit limit{kLargestFile, kLargestFile};
+    Require(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    const int descriptor = open(file.c_str(), O_WRONLY | O_CREAT, 0600);
+    const std::vector<char> bytes(1000, 'x');
+    while (write(descriptor, bytes.data(), bytes.size()) > 0) {
+    }
+  });
+  EXPECT_EQ(run.child.signal, SIGXFSZ);
+  ASSERT_EQ(run.logs.size(), 1u);
+  EXPECT_EQ(run.logs[0].chunks.size(), 3u);
+}
+
+/// Fault [disk]: no descriptor is left in mid-run
+/// Program: nothing
+/// Recorded: all lines; what cannot be read without a descriptor is null
+TEST(LimitFault, NoDescriptorIsLeft) {
+  const RecordLog log = LogWithFault([] {
+    RecordChunks(1, "before");
+    const rlimit limit{32, 1000};
+    Require(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    std::vector<int> held;
+    for (int descriptor; (descriptor = open("/dev/null", O_RDONLY)) >= 0;) held.push_back(descriptor);
+    std::thread([] {
+      TrackMetrics metrics("without");
+      TrackSection section("work", kCpuTime);
+      TrackMemory memory("jets");
+    }).join();
+    for (const int descriptor : held) close(descriptor);
+    std::thread([] { RecordChunks(1, "after"); }).join();
+  });
+  ASSERT_EQ(log.chunks.size(), 3u);
+  const ChunkLine without = ChunkOf(log, "without");
+  EXPECT_EQ(without.rss_start_bytes, std::nullopt);
+  EXPECT_EQ(without.cpu_wait_ns, std::nullopt);
+  EXPECT_TRUE(without.cpu_ns.has_value());
+  EXPECT_EQ(Section(without.sections, "work").count, 1);
+  EXPECT_TRUE(ChunkOf(log, "after").rss_start_bytes.has_value());
+  EXPECT_EQ(log.end->dropped, 0);
+}
+
+/// Fault [kernel]: memory is refused to the program (`RLIMIT_AS`)
+/// Program: nothing; it gets its own `bad_alloc`
+/// Recorded: what memory was there for; lines that could not be made are in `end.dropped`
+TEST(LimitFault, MemoryIsRefused) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers end a program that gets no memory";
+#endif
+  const FaultRun run = RunWithFault(NewDirectory(), [] {
+    RecordChunks(1, "before");
+    const rlimit limit{1, RLIM_INFINITY};
+    Require(setrlimit(RLIMIT_AS, &limit) == 0);
+    std::vector<std::vector<char>> held;
+    try {
+      for (;;) held.emplace_back(100000);
+    } catch (const std::bad_alloc&) {
+    }
+    for (int i = 0; i < 100; ++i) {
+      TrackMetrics metrics("in need");
+      for (int j = 0; j < 50; ++j) {
+        char name[32];
+        std::snprintf(name, sizeof name, "section %d", i * 50 + j);
+        TrackSection section(name);
+        RecordMetric(name, 1);
+      }
+    }
+    std::puts("survived");
+  });
+  EXPECT_EQ(run.warning, "");
+  ASSERT_EQ(run.logs.size(), 1u);
+  EXPECT_TRUE(run.logs[0].malformed.empty());
+  const RecordLog& log = run.logs[0];
+  EXPECT_EQ(ChunkOf(log, "before").status, "ok");
+  ASSERT_TRUE(log.end.has_value());
+  EXPECT_EQ(log.end->chunks, 101);
+  EXPECT_GE(log.end->dropped, log.end->chunks - static_cast<std::int64_t>(log.chunks.size()));
+}
+
+}  // namespace
+}  // namespace testing
+}  // namespace crema

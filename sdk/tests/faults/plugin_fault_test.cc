@@ -1,0 +1,74 @@
+// Plug-ins that have the SDK linked into them, and are unloaded. The test itself has no SDK.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "sdk/tests/faults/host_program.h"
+#include "sdk/tests/record_log_reader.h"
+
+namespace crema {
+namespace testing {
+namespace {
+
+struct Plugin {
+  void* handle = dlopen("sdk/c_api/recording_plugin.so", RTLD_NOW | RTLD_LOCAL);
+  void (*chunk)(const char*) = reinterpret_cast<void (*)(const char*)>(dlsym(handle, "plugin_chunk"));
+};
+
+/// Fault [plug-ins]: `dlclose` of a plug-in that used guards
+/// Program: nothing; the plug-in's code stays in memory
+/// Recorded: everything, with the `end` of the log at exit
+TEST(PluginFault, UnloadedAfterItUsedGuards) {
+  const RecordLog log = LogWithFault([] {
+    const Plugin plugin;
+    plugin.chunk("plug-in");
+    Require(dlclose(plugin.handle) == 0);
+  });
+  EXPECT_EQ(ChunkOf(log, "plug-in").status, "ok");
+  EXPECT_TRUE(log.end.has_value());
+}
+
+/// Fault [plug-ins]: `dlclose` of a plug-in while threads live that used its guards, and the sampler runs
+/// Program: nothing; the plug-in's code stays in memory
+/// Recorded: everything, with the `end` of the log at exit
+TEST(PluginFault, UnloadedWhileThreadsLiveThatUsedItsGuards) {
+  const RecordLog log = LogWithFault(
+      [] {
+        const Plugin plugin;
+        std::atomic<bool> used{false};
+        std::atomic<bool> unloaded{false};
+        std::thread thread([&] {
+          plugin.chunk("thread");
+          used = true;
+          while (!unloaded) std::this_thread::yield();
+        });
+        while (!used) std::this_thread::yield();
+        Require(dlclose(plugin.handle) == 0);
+        unloaded = true;
+        thread.join();
+      },
+      {{"CREMA_INTERVAL", "0.01"}});
+  EXPECT_EQ(ChunkOf(log, "thread").status, "ok");
+  EXPECT_TRUE(log.end.has_value());
+}
+
+/// Fault [plug-ins]: a plug-in unloaded and loaded again
+/// Program: nothing
+/// Recorded: everything, in one log
+TEST(PluginFault, UnloadedAndLoadedAgain) {
+  const RecordLog log = LogWithFault([] {
+    for (const char* dataset : {"first", "second", "third"}) {
+      const Plugin plugin;
+      plugin.chunk(dataset);
+      Require(dlclose(plugin.handle) == 0);
+    }
+  });
+  EXPECT_EQ(log.chunks.size(), 3u);
+  EXPECT_EQ(log.end->chunks, 3);
+}
+
+}  // namespace
+}  // namespace testing
+}  // namespace crema

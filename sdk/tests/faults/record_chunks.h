@@ -1,0 +1,21 @@
+// RecordChunks: an analysis, as far as most faults need one.
+#ifndef CREMA_TESTS_FAULTS_RECORD_CHUNKS_H_
+#define CREMA_TESTS_FAULTS_RECORD_CHUNKS_H_
+
+#include "crema/crema.h"
+
+namespace crema {
+namespace testing {
+
+/// So many chunks, with a section each.
+inline void RecordChunks(int chunks, const char* dataset = "ttbar") {
+  for (int i = 0; i < chunks; ++i) {
+    TrackMetrics metrics({dataset, "/data/events.root", i, i + 1});
+    TrackSection section("read");
+  }
+}
+
+}  // namespace testing
+}  // namespace crema
+
+#endif  // CREMA_TESTS_FAULTS_RECORD_CHUNKS_H_

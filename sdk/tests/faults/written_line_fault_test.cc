@@ -1,0 +1,119 @@
+// Writes that fail or fall short, faked: what could not be written is counted, and every line that is there is whole.
+#include <errno.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+#include "crema/crema.h"
+#include "sdk/tests/faults/faked_kernel.h"
+#include "sdk/tests/faults/host_program.h"
+#include "sdk/tests/faults/record_chunks.h"
+#include "sdk/tests/record_log_reader.h"
+
+namespace crema {
+namespace testing {
+namespace {
+
+/// Fault [disk]: the disk is full for a while in mid-run
+/// Program: nothing
+/// Recorded: what fits; each lost line is in `end.dropped`
+TEST(WrittenLineFault, AFullDiskCostsTheLinesOfItsTime) {
+  const RecordLog log = LogWithFault([] {
+    RecordChunks(3);
+    Kernel().write_error = ENOSPC;
+    RecordChunks(5, "lost");
+    Kernel().write_error = 0;
+    RecordChunks(2);
+  });
+  EXPECT_EQ(log.chunks.size(), 5u);
+  EXPECT_TRUE(log.malformed.empty());
+  EXPECT_EQ(log.end->chunks, 10);
+  EXPECT_EQ(log.end->dropped, 2 * 5);
+}
+
+/// Fault [disk]: the disk is full when recording begins, until there is room
+/// Program: nothing
+/// Recorded: from then on, with the first line of the log first; each line lost before is in `end.dropped`
+TEST(WrittenLineFault, AFullDiskAtTheBeginCostsTheLinesOfItsTime) {
+  const RecordLog log = LogWithFault([] {
+    Kernel().write_error = ENOSPC;
+    RecordChunks(3, "lost");
+    Kernel().write_error = 0;
+    RecordChunks(2);
+  });
+  ASSERT_FALSE(log.lines.empty());
+  EXPECT_EQ(log.lines[0].substr(0, 17), R"({"type":"process")");
+  EXPECT_EQ(log.chunks.size(), 2u);
+  EXPECT_EQ(log.end->chunks, 5);
+  EXPECT_EQ(log.end->dropped, 2 * 3);
+}
+
+/// Fault [disk]: a disk that gives input/output errors
+/// Program: nothing
+/// Recorded: what could be written; each lost line is in `end.dropped`
+TEST(WrittenLineFault, ABrokenDiskCostsTheLinesOfItsTime) {
+  const RecordLog log = LogWithFault([] {
+    RecordChunks(1);
+    Kernel().write_error = EIO;
+    RecordChunks(1, "lost");
+    Kernel().write_error = 0;
+  });
+  EXPECT_EQ(log.chunks.size(), 1u);
+  EXPECT_EQ(log.end->dropped, 2);
+}
+
+/// Fault [disk]: short writes
+/// Program: nothing
+/// Recorded: all lines but the torn ones, each in `end.dropped`; the next line begins on a new one
+TEST(WrittenLineFault, AShortWriteCostsOneLine) {
+  const RecordLog log = LogWithFault([] {
+    RecordChunks(1);
+    Kernel().short_writes_of = 7;
+    RecordChunks(700);
+    Kernel().short_writes_of = 0;
+  });
+  EXPECT_EQ(log.malformed.size(), 200u);
+  EXPECT_EQ(log.chunks.size() + log.begins.size(), 2u + 1400u - 200u);
+  EXPECT_EQ(log.end->dropped, 200);
+  EXPECT_EQ(log.end->chunks, 701);
+}
+
+/// Fault [disk]: short writes while several threads write
+/// Program: nothing
+/// Recorded: all lines but those torn, or begun behind a torn one; every line that is whole is true
+TEST(WrittenLineFault, ShortWritesOfSeveralThreadsLeaveNoFalseLine) {
+  const RecordLog log = LogWithFault([] {
+    { TrackSection section("opens the log"); }
+    Kernel().short_writes_of = 11;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) threads.emplace_back([] { RecordChunks(200); });
+    for (std::thread& thread : threads) thread.join();
+    Kernel().short_writes_of = 0;
+  });
+  EXPECT_GT(log.end->dropped, 100);
+  EXPECT_EQ(log.end->chunks, 800);
+  EXPECT_GE(log.chunks.size(), 400u);
+  for (const ChunkLine& chunk : log.chunks) {
+    EXPECT_EQ(chunk.dataset, "ttbar");
+    EXPECT_EQ(Section(chunk.sections, "read").count, 1);
+  }
+}
+
+/// Fault [disk]: writes interrupted by signals
+/// Program: nothing
+/// Recorded: everything
+TEST(WrittenLineFault, AnInterruptedWriteIsTriedAgain) {
+  const RecordLog log = LogWithFault([] {
+    RecordChunks(1);
+    Kernel().interrupted_writes_of = 3;
+    RecordChunks(50);
+  });
+  EXPECT_EQ(log.chunks.size(), 51u);
+  EXPECT_TRUE(log.malformed.empty());
+  EXPECT_EQ(log.end->dropped, 0);
+}
+
+}  // namespace
+}  // namespace testing
+}  // namespace crema

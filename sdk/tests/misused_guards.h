@@ -1,0 +1,43 @@
+// Guards that end where they should not, and what has to hold of a chunk all the same.
+#ifndef CREMA_SDK_TESTS_MISUSED_GUARDS_H_
+#define CREMA_SDK_TESTS_MISUSED_GUARDS_H_
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "crema/crema.h"
+#include "sdk/tests/record_log.h"
+
+namespace crema {
+namespace testing {
+
+/// Self times of the owner's rows are not negative, and add up to what the outermost sections took.
+inline void ExpectSelfTimesAddUp(const ChunkLine& chunk) {
+  std::int64_t self_ns = 0;
+  std::int64_t outermost_ns = 0;
+  for (const SectionRow& row : chunk.sections) {
+    EXPECT_GE(row.self_ns, 0) << row.path;
+    self_ns += row.self_ns;
+    if (row.path.find('/') == std::string::npos) outermost_ns += row.total_ns;
+  }
+  EXPECT_EQ(self_ns, outermost_ns);
+  EXPECT_LE(outermost_ns, chunk.duration_ns());
+}
+
+/// On a thread that records too.
+template <class Guard>
+void EndOnAnotherThread(std::unique_ptr<Guard> guard) {
+  std::thread([&] {
+    TrackSection section("other thread's");
+    guard.reset();
+  }).join();
+}
+
+}  // namespace testing
+}  // namespace crema
+
+#endif  // CREMA_SDK_TESTS_MISUSED_GUARDS_H_

@@ -1,0 +1,132 @@
+"""Makes the tables of docs/reliability.md from the comments of the tests.
+
+    python3 tests/faults/reliability_page.py --write     writes them into the page; without it, prints them
+
+A test of a fault has this comment before it; lines that begin with none of the three words go on with the one before:
+
+    /// Fault [group]: what happens
+    /// Program: what the program that is measured sees
+    /// Recorded: what is recorded all the same, and where the loss is counted
+    TEST(Suite, Name) {
+"""
+
+import dataclasses
+import pathlib
+import re
+import sys
+
+CHECKOUT = pathlib.Path(__file__).resolve().parent.parent.parent
+PAGE = pathlib.Path("docs/reliability.md")
+SOURCES = ("sdk/**/*_test.cc", "tests/faults/*_test.cc")
+BEGIN = "<!-- Made by tests/faults/reliability_page.py from the tests: do not edit. -->\n"
+END = "<!-- End of what is made. -->\n"
+GROUPS = {
+    "directory": "The directory of record logs",
+    "disk": "The disk, and the limits of the process",
+    "processes": "Other processes",
+    "ends": "How the program ends",
+    "guards": "Guards and exceptions",
+    "names": "Names",
+    "threads": "Threads",
+    "kernel": "The kernel and its clocks",
+    "plug-ins": "Plug-ins",
+}
+FIELDS = ("Fault", "Program", "Recorded")
+_TEST = re.compile(r"TEST\((\w+), (\w+)\)")
+_FIELD = re.compile(r"(Fault|Program|Recorded)(?: \[([\w-]+)\])?: (.*)")
+
+
+@dataclasses.dataclass
+class Fault:
+    group: str
+    fault: str
+    program: str
+    recorded: str
+    test: str
+    source: str
+
+
+def _read_comment(comment: list[str], where: str) -> dict[str, str]:
+    """The fields of a fault's comment, and its group."""
+    fields = {}
+    name = None
+    for line in comment:
+        match = _FIELD.fullmatch(line)
+        if match:
+            name = match.group(1)
+            fields[name] = match.group(3)
+            if name == "Fault":
+                fields["group"] = match.group(2)
+        elif name:
+            fields[name] += " " + line
+    if set(fields) != {*FIELDS, "group"}:
+        raise ValueError(f"{where}: a fault needs the lines {', '.join(FIELDS)}, and a group in brackets")
+    if fields["group"] not in GROUPS:
+        raise ValueError(f"{where}: there is no group [{fields['group']}]; groups are {', '.join(GROUPS)}")
+    return fields
+
+
+def read_faults(text: str, source: str) -> list[Fault]:
+    """The faults that a test source tells of. Raises ValueError, with file and line, for an incomplete comment."""
+    faults = []
+    comment = []
+    for number, line in enumerate(text.splitlines(), 1):
+        where = f"{source}:{number}"
+        if line.startswith("///"):
+            comment.append(line[3:].strip())
+            continue
+        if any(part.startswith("Fault [") for part in comment):
+            fields = _read_comment(comment, where)
+            test = _TEST.match(line)
+            if not test:
+                raise ValueError(f"{where}: a fault's comment must be followed by its TEST")
+            faults.append(Fault(*(fields[name] for name in ("group", *FIELDS)), f"{test[1]}.{test[2]}", source))
+        comment = []
+    return faults
+
+
+def all_faults(checkout: pathlib.Path) -> list[Fault]:
+    paths = sorted({path for pattern in SOURCES for path in checkout.glob(pattern)})
+    return [
+        fault
+        for path in paths
+        for fault in read_faults(path.read_text(encoding="utf-8"), str(path.relative_to(checkout)))
+    ]
+
+
+def tables(faults: list[Fault]) -> str:
+    parts = []
+    for group, title in GROUPS.items():
+        rows = [fault for fault in faults if fault.group == group]
+        if not rows:
+            continue
+        parts.append(f"## {title}\n\n| fault | the program sees | recorded, and where the loss is counted | test |\n")
+        parts.append("|---|---|---|---|\n")
+        for row in rows:
+            test = f"[`{row.test}`](../{row.source})"
+            cells = (cell.replace("|", "\\|") for cell in (row.fault, row.program, row.recorded, test))
+            parts.append(f"| {' | '.join(cells)} |\n")
+        parts.append("\n")
+    return "".join(parts)
+
+
+def with_tables(page: str, made: str) -> str:
+    """The page with these tables between its marks."""
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"{PAGE}: the lines {BEGIN.strip()} and {END.strip()} are missing")
+    return f"{before}{BEGIN}\n{made}{END}{after}"
+
+
+def main() -> None:
+    made = tables(all_faults(CHECKOUT))
+    if sys.argv[1:] == ["--write"]:
+        path = CHECKOUT / PAGE
+        path.write_text(with_tables(path.read_text(encoding="utf-8"), made), encoding="utf-8")
+    else:
+        print(made, end="")
+
+
+if __name__ == "__main__":
+    main()
