@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/time/time.h"
+#include "collector/cli/coffea_options.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/output_options.h"
 #include "collector/cli/subcommand.h"
@@ -47,6 +48,7 @@ int64_t ParseTime(const std::string& option, const std::string& text) {
 int Collect(CollectOptions options) {
   if (!options.start.empty()) options.measure.start_ns = ParseTime("--start", options.start);
   if (!options.stop.empty()) options.measure.stop_ns = ParseTime("--stop", options.stop);
+  RequireSource(options.measure);
   options.save.records = !options.no_records;
   absl::StatusOr<Measurement> measurement = MeasureAndJudge(options.measure, options.output.quiet);
   if (!measurement.ok()) return ReportFailure(measurement.status());
@@ -65,14 +67,18 @@ int Collect(CollectOptions options) {
 
 void AddCollectCommand(CLI::App* program, int* status) {
   CLI::App* collect = program->add_subcommand("collect", "Make a measurement of record logs");
-  collect->footer("Example:\n  crema collect job1/records job2/records -o both");
+  collect->footer(
+      "Example:\n  crema collect job1/records job2/records -o both\n"
+      "  crema collect job1 --coffea-report report.json -o ttbar");
   auto options = std::make_shared<CollectOptions>();
-  collect->add_option("SOURCE", options->measure.sources, "Directories of record logs, or measurements")->required();
+  collect->add_option("SOURCE", options->measure.sources,
+                      "Directories of record logs, measurements, roastcoffea measurements");
   collect->add_option("-o,--output", options->directory, "Directory of the measurement")->required();
   collect->add_option("--start", options->start, "Start of the run: Unix seconds, or a time like 2026-11-21T14:02:11Z");
   collect->add_option("--stop", options->stop, "Its stop");
   collect->add_option("--run", options->measure.run, "Which run's records to take: an id, or all");
   collect->add_option("--name", options->measure.name, "Name of the run");
+  AddCoffeaOptions(collect, &options->measure);
   collect->add_flag("--no-records", options->no_records, "Leave the records out of the measurement");
   collect->add_flag("--force", options->save.force, "Replace what crema did not write");
   collect->add_flag("--json", options->json, "Print the measurement as JSON instead of the summary");

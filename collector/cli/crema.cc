@@ -34,6 +34,10 @@ int Main(std::vector<std::string> arguments) {
   AddRunCommand(&program, command, &status);
   AddCollectCommand(&program, &status);
   AddShowCommand(&program, &status);
+  AddVerdictCommand(&program, &status);
+  AddMergeCommand(&program, &status);
+  AddCompareCommand(&program, &status);
+  AddExportCommand(&program, &status);
   AddDoctorCommand(&program, &status);
   try {
     std::reverse(arguments.begin(), arguments.end());  // what CLI11 wants of a vector

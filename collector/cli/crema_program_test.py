@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 CREMA = str(pathlib.Path(__file__).absolute().parent / "crema")
-SUBCOMMANDS = ("run", "collect", "show", "doctor")
+SUBCOMMANDS = ("run", "collect", "merge", "show", "verdict", "compare", "export", "doctor")
 
 
 def crema(*arguments, **variables):
@@ -31,11 +31,13 @@ class Program(unittest.TestCase):
             self.assertEqual(result.returncode, 0, name)
             self.assertIn(f"crema {name}", result.stdout)
             self.assertIn("Example:", result.stdout)
-            for option in ("--quiet", "--color", "--ascii", "--json"):
+            prints_figures = name != "export"
+            for option in ("--quiet", "--color", "--ascii", *(["--json"] if prints_figures else [])):
                 self.assertIn(option, result.stdout, name)
 
     def test_wrong_usage_is_status_2_and_one_line(self):
         wrong = [[], ["bogus"], ["show"], ["show", "a", "--color", "pink"], ["show", "a", "--width", "-3"]]
+        wrong += [["verdict"], ["verdict", "a", "--fail-on", "no-such-verdict"], ["collect", "-o", "b"]]
         wrong += [["collect", "a"], ["collect", "a", "-o", "b", "--start", "yesterday"], ["doctor", "extra"]]
         for arguments in wrong:
             result = crema(*arguments)
@@ -48,6 +50,57 @@ class Program(unittest.TestCase):
             result = crema(*arguments)
             self.assertEqual(result.returncode, 1, arguments)
             self.assertRegex(result.stderr, r"^crema: [^\n]*\n$")
+
+
+class Coffea(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR")))
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.report = self.folder / "ttbar.json"
+        columns = ["Jet_pt-data", "nJet-offsets"]
+        report = {"bytesread": 4000, "columns": columns, "entries": 300, "processtime": 12.5, "chunks": 3}
+        self.report.write_text(json.dumps(report))
+
+    def test_a_report_alone_makes_a_measurement(self):
+        measurement = self.folder / "measurement"
+        result = crema("collect", "--coffea-report", str(self.report), "-o", str(measurement))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("Coffea reports 3 chunks", result.stdout.replace("\n", " "))
+        document = json.loads((measurement / "measurement.json").read_text())
+        self.assertEqual(document["metrics"]["total_events"], 300)
+        self.assertEqual(document["run"]["total_events_source"], "coffea_report")
+        shown = crema("show", str(measurement), "--metric", "busy_time", "--json")
+        self.assertEqual(json.loads(shown.stdout)["value"], 12.5)
+        shown = crema("show", "--coffea-report", str(self.report), "--json")
+        self.assertEqual(json.loads(shown.stdout)["metrics"]["num_columns_read"], 2)
+
+    def test_figures_by_dataset_become_rows(self):
+        by_dataset = self.folder / "by_dataset.json"
+        by_dataset.write_text(json.dumps({"TTbar": {"entries": 7, "duration": 2.0}}))
+        shown = crema("show", "--metrics-by-dataset", str(by_dataset), "--table", "datasets")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertIn("TTbar", shown.stdout)
+
+    def test_a_bad_file_is_status_1_and_one_line(self):
+        bad = self.folder / "bad.json"
+        for text in ("", "{", "[]", "{}", '{"entries": "many"}', "{'entries': 1}", '{"entries": NaN}'):
+            bad.write_text(text)
+            for option in ("--coffea-report", "--metrics-by-dataset"):
+                result = crema("show", option, str(bad))
+                self.assertEqual(result.returncode, 1, text)
+                self.assertRegex(result.stderr, r"^crema: [^\n]*bad\.json[^\n]*\n$")
+
+    def test_verdict_is_a_gate(self):
+        source = ("verdict", "--coffea-report", str(self.report))
+        passed = crema(*source, "--fail-on", "long-tail,failing-chunks")
+        self.assertEqual(passed.returncode, 0, passed.stderr)
+        self.assertIn("incomplete-measurement", passed.stdout)
+        fallen = crema(*source, "--fail-on", "long-tail,incomplete-measurement", "--json")
+        self.assertEqual(fallen.returncode, 3)
+        self.assertEqual(fallen.stderr, "crema: incomplete-measurement fired\n")
+        self.assertEqual(json.loads(fallen.stdout)["failed_on"], ["incomplete-measurement"])
+        silent = crema(*source, "--fail-on", "incomplete-measurement", "--quiet")
+        self.assertEqual((silent.returncode, silent.stdout), (3, ""))
 
 
 class Doctor(unittest.TestCase):

@@ -5,11 +5,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
 #include <limits>
+#include <memory>
 #include <string>
-#include <system_error>
 
+#include "absl/status/statusor.h"
+#include "collector/cli/temporary_directory.h"
 #include "crema/crema.h"
 
 namespace crema {
@@ -66,12 +67,10 @@ GuardCost MeasureInto(const std::string& directory, bool* recorded) {
 std::optional<GuardCost> MeasureGuardCost() {
   // Else the first guard would begin to record there.
   unsetenv("CREMA_DIR");
-  std::error_code error;
-  std::string directory = (std::filesystem::temp_directory_path(error) / "crema-doctor-XXXXXX").string();
-  if (error || mkdtemp(directory.data()) == nullptr) return std::nullopt;
+  const absl::StatusOr<std::unique_ptr<TemporaryDirectory>> directory = TemporaryDirectory::Make();
+  if (!directory.ok()) return std::nullopt;
   bool recorded = false;
-  const GuardCost cost = MeasureInto(directory, &recorded);
-  std::filesystem::remove_all(directory, error);
+  const GuardCost cost = MeasureInto((*directory)->path(), &recorded);
   if (!recorded) return std::nullopt;
   return cost;
 }

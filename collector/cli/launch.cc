@@ -6,6 +6,9 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
+
+#include "absl/strings/str_format.h"
 
 namespace crema {
 namespace {
@@ -13,8 +16,8 @@ namespace {
 constexpr int kNotExecutable = 126;
 constexpr int kNotFound = 127;
 
-[[noreturn]] void Become(const std::vector<std::string>& command, const EnvironmentChanges& changes,
-                         int report_descriptor) {
+[[noreturn]] void BecomeOrReport(const std::vector<std::string>& command, const EnvironmentChanges& changes,
+                                 int report_descriptor) {
   for (const auto& [name, value] : changes) {
     if (value.has_value()) {
       setenv(name.c_str(), value->c_str(), 1);
@@ -22,12 +25,7 @@ constexpr int kNotFound = 127;
       unsetenv(name.c_str());
     }
   }
-  std::vector<char*> words;
-  words.reserve(command.size() + 1);
-  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
-  execvp(words[0], words.data());
-  const int error = errno;
+  const int error = Become(command);
   [[maybe_unused]] const ssize_t written = write(report_descriptor, &error, sizeof error);
   _exit(StatusOfExecError(error));
 }
@@ -45,7 +43,7 @@ Launched Launch(const std::vector<std::string>& command, const EnvironmentChange
   launched.pid = fork();
   if (launched.pid == 0) {
     in_child();
-    Become(command, changes, report[1]);
+    BecomeOrReport(command, changes, report[1]);
   }
   if (launched.pid < 0) launched.fork_errno = errno;
   close(report[1]);
@@ -57,6 +55,21 @@ Launched Launch(const std::vector<std::string>& command, const EnvironmentChange
   close(report[0]);
   if (launched.exec_errno != 0) waitpid(launched.pid, nullptr, 0);
   return launched;
+}
+
+int Become(const std::vector<std::string>& command) {
+  std::vector<char*> words;
+  words.reserve(command.size() + 1);
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  execvp(words[0], words.data());
+  return errno;
+}
+
+std::string DescribeExecError(const std::string& command, int exec_errno) {
+  if (exec_errno == ENOENT) return absl::StrFormat("%s: not found; check the name and PATH", command);
+  return absl::StrFormat("%s: cannot be executed (%s); check its permissions and format", command,
+                         strerror(exec_errno));
 }
 
 int StatusOfExecError(int exec_errno) { return exec_errno == ENOENT ? kNotFound : kNotExecutable; }

@@ -28,6 +28,12 @@ struct Launched {
 Launched Launch(const std::vector<std::string>& command, const EnvironmentChanges& changes,
                 const std::function<void()>& in_child);
 
+/// The calling process becomes the command; returns errno, only where that failed.
+int Become(const std::vector<std::string>& command);
+
+/// One clear line, without an end.
+std::string DescribeExecError(const std::string& command, int exec_errno);
+
 /// 127 where the command was not found, 126 where it cannot be executed, as shells do.
 int StatusOfExecError(int exec_errno);
 

@@ -1,15 +1,146 @@
 #include "collector/cli/measured_source.h"
 
+#include <filesystem>
+#include <utility>
+#include <vector>
+
 #include "collector/cli/progress_note.h"
 #include "collector/insight/verdicts.h"
+#include "collector/sources/roastcoffea/roastcoffea_directory.h"
+#include "collector/sources/roastcoffea/roastcoffea_figures.h"
+#include "collector/sources/roastcoffea/roastcoffea_records.h"
+#include "fmt/format.h"
 
 namespace crema {
+namespace {
+
+/// A roastcoffea measurement, and its chunk records as a log.
+struct Converted {
+  RoastcoffeaMeasurement measurement;
+  RoastcoffeaRecords records;
+};
+
+absl::StatusOr<Converted> Convert(const std::string& source, const std::string& directory) {
+  absl::StatusOr<RoastcoffeaMeasurement> measurement = ReadRoastcoffea(source);
+  if (!measurement.ok()) return measurement.status();
+  const absl::StatusOr<RoastcoffeaRecords> records = WriteRoastcoffeaRecords(*measurement, directory);
+  if (!records.ok()) return records.status();
+  return Converted{*std::move(measurement), *records};
+}
+
+absl::StatusOr<Measurement> MeasureRoastcoffea(const std::string& source, const std::string& directory,
+                                               MeasureOptions options) {
+  const absl::StatusOr<Converted> converted = Convert(source, directory);
+  if (!converted.ok()) return converted.status();
+  options.sources = {directory};
+  absl::StatusOr<Measurement> measurement = Measure(options);
+  if (!measurement.ok()) return measurement.status();
+  measurement->document["provenance"]["sources"] = {source};
+  AddRoastcoffeaFigures(converted->measurement, converted->records, &measurement->document);
+  if (!options.name.empty()) measurement->document["run"]["name"] = options.name;
+  return measurement;
+}
+
+/// Makes the sources readable by `Measure`: those of roastcoffea are converted into folders of `directory`.
+absl::Status ConvertAll(const std::string& directory, MeasureOptions* options, std::vector<std::string>* warnings) {
+  for (std::string& source : options->sources) {
+    if (!IsRoastcoffea(source)) continue;
+    const std::string folder = fmt::format("{}/{}", directory, warnings->size());
+    std::error_code error;
+    std::filesystem::create_directory(folder, error);
+    if (const absl::StatusOr<Converted> converted = Convert(source, folder); !converted.ok()) return converted.status();
+    warnings->push_back(source +
+                        ": of a roastcoffea measurement among other sources only the chunk records were taken");
+    source = folder;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Measurement> MeasureAny(MeasureOptions options, const std::string& directory) {
+  if (options.sources.size() == 1 && IsRoastcoffea(options.sources.front())) {
+    return MeasureRoastcoffea(options.sources.front(), directory, options);
+  }
+  const std::vector<std::string> given = options.sources;
+  std::vector<std::string> warnings;
+  if (absl::Status status = ConvertAll(directory, &options, &warnings); !status.ok()) return status;
+  absl::StatusOr<Measurement> measurement = Measure(options);
+  if (!measurement.ok()) return measurement.status();
+  for (const std::string& warning : warnings) measurement->document["quality"]["warnings"].push_back(warning);
+  if (!warnings.empty()) measurement->document["provenance"]["sources"] = given;
+  return measurement;
+}
+
+bool AnyIsRoastcoffea(const std::vector<std::string>& sources) {
+  for (const std::string& source : sources) {
+    if (IsRoastcoffea(source)) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 absl::StatusOr<Measurement> MeasureAndJudge(const MeasureOptions& options, bool quiet) {
   const ProgressNote note("reading the records", quiet);
-  absl::StatusOr<Measurement> measurement = Measure(options);
+  absl::StatusOr<Measurement> measurement;
+  if (AnyIsRoastcoffea(options.sources)) {
+    const absl::StatusOr<std::unique_ptr<TemporaryDirectory>> directory = TemporaryDirectory::Make();
+    if (!directory.ok()) return directory.status();
+    measurement = MeasureAny(options, (*directory)->path());
+    if (measurement.ok()) measurement->log_paths.clear();  // they go with the directory
+  } else {
+    measurement = Measure(options);
+  }
   if (measurement.ok()) AddInsight(&measurement->document);
   return measurement;
+}
+
+absl::StatusOr<Measurement> LoadOrMeasure(const MeasureOptions& options, bool quiet) {
+  // one run of several, or Coffea's files beside it: the records have to be read again
+  const bool adds_nothing = options.coffea_reports.empty() && options.metrics_by_dataset.empty() &&
+                            (options.run.empty() || options.run == "all");
+  if (adds_nothing && options.sources.size() == 1 && IsMeasurement(options.sources.front())) {
+    return LoadMeasurement(options.sources.front());
+  }
+  return MeasureAndJudge(options, quiet);
+}
+
+absl::StatusOr<MeasuredSource> MeasuredSource::Open(const MeasureOptions& options, bool quiet) {
+  MeasuredSource opened;
+  opened.sources_ = options.sources;
+  opened.run_ = options.run;
+  absl::StatusOr<Measurement> measurement = LoadOrMeasure(options, quiet);
+  if (!measurement.ok()) return measurement.status();
+  opened.document_ = std::move(measurement->document);
+  if (options.sources.size() != 1) return opened;
+  const std::string& source = options.sources.front();
+  if (options.run.empty() && IsMeasurement(source)) opened.run_ = "all";  // whatever is in a measurement is of it
+  if (IsRoastcoffea(source)) {
+    absl::StatusOr<std::unique_ptr<TemporaryDirectory>> directory = TemporaryDirectory::Make();
+    if (!directory.ok()) return directory.status();
+    opened.converted_ = *std::move(directory);
+    const absl::StatusOr<Converted> converted = Convert(source, opened.converted_->path());
+    if (!converted.ok()) return converted.status();
+  }
+  return opened;
+}
+
+absl::StatusOr<MeasuredSource> MeasuredSource::Open(const std::string& source, const std::string& run, bool quiet) {
+  MeasureOptions options;
+  options.sources = {source};
+  options.run = run;
+  return Open(options, quiet);
+}
+
+absl::StatusOr<RecordLogs> MeasuredSource::FindLogs() const {
+  if (converted_ != nullptr) return FindRecordLogs({converted_->path()}, run_);
+  return FindRecordLogs(sources_, run_);
+}
+
+absl::Status MeasuredSource::ForEachAttempt(const OnAttempt& on_attempt) const {
+  const absl::StatusOr<RecordLogs> logs = FindLogs();
+  if (!logs.ok()) return logs.status();
+  crema::ForEachAttempt(logs->logs, run_ == "all", on_attempt);
+  return absl::OkStatus();
 }
 
 }  // namespace crema

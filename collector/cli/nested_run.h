@@ -3,7 +3,7 @@
 #define CREMA_COLLECTOR_CLI_NESTED_RUN_H_
 
 #include "collector/cli/run_directory.h"
-#include "collector/metrics/tree_facts.h"
+#include "collector/records/tree_facts.h"
 
 namespace crema {
 

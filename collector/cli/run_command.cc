@@ -1,16 +1,20 @@
 // `crema run`: runs a command with recording on, samples its process tree, and leaves a measurement.
+#include <cstdlib>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "collector/cli/launch.h"
 #include "collector/cli/output_options.h"
 #include "collector/cli/run_directory.h"
 #include "collector/cli/run_plan.h"
 #include "collector/cli/run_report.h"
 #include "collector/cli/run_session.h"
+#include "collector/cli/run_watch.h"
 #include "collector/cli/signal_relay.h"
 #include "collector/cli/subcommand.h"
 
@@ -24,11 +28,25 @@ constexpr double kLargestInterval = 86400;
 class RunFormatter : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App*, std::string) const override {
-    return "Usage: crema run [OPTIONS] -- COMMAND [ARGUMENT]...\n";
+    return "Usage: crema run [OPTIONS] -- COMMAND [ARGUMENT]...\n       crema run [OPTIONS] --pid PID\n";
   }
 };
 
+bool IsSwitchedOff() {
+  const char* off = secure_getenv("CREMA_OFF");
+  return off != nullptr && std::string_view(off) == "1";
+}
+
+// As if crema were not there: it becomes the command.
+int RunUnmeasured(const RunPlan& plan) {
+  if (plan.command.empty()) return kDone;
+  const int exec_errno = Become(plan.command);
+  PrintError(DescribeExecError(plan.command.front(), exec_errno));
+  return StatusOfExecError(exec_errno);
+}
+
 int Run(const RunPlan& plan) {
+  if (IsSwitchedOff()) return RunUnmeasured(plan);
   SignalRelay signals;
   absl::StatusOr<RunDirectory> directory =
       RunDirectory::Create(plan.directory.empty() ? RunDirectory::DefaultName() : plan.directory, plan.force);
@@ -36,7 +54,8 @@ int Run(const RunPlan& plan) {
     ReportFailure(directory.status());
     return kRunFailed;
   }
-  const RunOutcome outcome = RunCommand(plan, &*directory, &signals);
+  const RunOutcome outcome =
+      plan.command.empty() ? WatchProcess(plan, &*directory, &signals) : RunCommand(plan, &*directory, &signals);
   if (outcome.started) CollectAndPrint(plan, *directory, &signals);
   return outcome.exit_status;
 }
@@ -47,25 +66,31 @@ void AddRunCommand(CLI::App* program, const std::vector<std::string>& command, i
   CLI::App* run = program->add_subcommand("run", "Run a command, record and sample it, and leave a measurement");
   run->formatter(std::make_shared<RunFormatter>());
   run->footer(
-      "Ends as the command did: its exit status, 128 + signal where it was killed; 125 where crema itself failed "
-      "before "
-      "the start, 126 not executable, 127 not found.\n\n"
-      "Example:\n  crema run -o ttbar -- ./analysis --threads 4 ttbar.root\n  crema show ttbar");
+      "Ends as the command did: its exit status, 128 + signal where it was killed; 125 where crema itself failed\n"
+      "before the start, 126 not executable, 127 not found. Signals are passed on.\n"
+      "With --pid, ends with 0 when the process ends or at SIGINT, SIGTERM or SIGUSR1; the process goes on.\n"
+      "CREMA_OFF=1 in the environment: runs the command as if crema were not there.\n\n"
+      "Example:\n  crema run -o ttbar -- ./analysis --threads 4 ttbar.root\n  crema show ttbar\n"
+      "  crema run -o service --pid 4711");
   auto plan = std::make_shared<RunPlan>();
   plan->command = command;
   run->add_option("-o,--output", plan->directory, "Directory of the measurement (default: crema-<time>)");
+  CLI::Option* pid = run->add_option("--pid", plan->pid, "Watch this process and its children, instead of a command");
+  pid->check(CLI::PositiveNumber);
   run->add_option("--interval", plan->interval_seconds, "Seconds between two samples of the process tree")
       ->check(CLI::Range(kLeastInterval, kLargestInterval))
       ->capture_default_str();
-  run->add_flag("--trace", plan->trace, "Record every occurrence of a section too (CREMA_TRACE)");
-  run->add_option("--pass", plan->pass, "Name of this pass over the data (CREMA_PASS)");
+  run->add_flag("--trace", plan->trace, "Record every occurrence of a section too (CREMA_TRACE)")->excludes(pid);
+  run->add_option("--pass", plan->pass, "Name of this pass over the data (CREMA_PASS)")->excludes(pid);
   run->add_option("--name", plan->name, "Name of the run (default: the command's file name)");
   run->add_flag("--force", plan->force, "Write into a directory that holds other files");
   run->add_flag("--json", plan->json, "Print the measurement as JSON to stderr instead of the summary");
   AddOutputOptions(run, &plan->output);
   run->callback([plan, status] {
-    if (plan->command.empty() || plan->command.front().empty()) {
-      throw CLI::ValidationError("no command; write `crema run [OPTIONS] -- COMMAND [ARGUMENT]...`");
+    const bool has_command = !plan->command.empty() && !plan->command.front().empty();
+    if (has_command == (plan->pid != 0)) {
+      throw CLI::ValidationError(has_command ? "both a command and --pid; one of them is to be measured"
+                                             : "no command; write `crema run [OPTIONS] -- COMMAND [ARGUMENT]...`");
     }
     *status = Run(*plan);
   });

@@ -10,7 +10,8 @@
 namespace crema {
 
 struct RunPlan {
-  std::vector<std::string> command;
+  std::vector<std::string> command;  ///< empty: `pid` is watched
+  int pid = 0;
   std::string directory;  ///< empty: `crema-<time>`
   std::string name;       ///< empty: the command's file name
   std::string pass;       ///< empty: none

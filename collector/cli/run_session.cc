@@ -3,8 +3,6 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include <climits>
-#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -13,13 +11,10 @@
 #include "absl/strings/str_format.h"
 #include "collector/cli/launch.h"
 #include "collector/cli/nested_run.h"
+#include "collector/cli/run_description.h"
 #include "collector/cli/run_identity.h"
-#include "collector/cli/shown_command.h"
 #include "collector/cli/subcommand.h"
-#include "collector/sources/process_tree/allocated_cores.h"
 #include "collector/sources/process_tree/anchored_clock.h"
-#include "collector/sources/process_tree/cgroup_limits.h"
-#include "collector/sources/process_tree/proc_net.h"
 #include "collector/sources/process_tree/tree_log_writer.h"
 #include "collector/sources/process_tree/tree_sampler.h"
 #include "collector/sources/process_tree/wait_status.h"
@@ -32,25 +27,6 @@ constexpr int64_t kSecondNs = 1'000'000'000;
 // Helpers that end with their parent (Python's resource tracker, a shell's pipeline) need a moment to do so: waiting
 // for them makes their account exact, and they are no daemons.
 constexpr int64_t kGraceNs = 100 * kMillisecondNs;
-
-TreeRunFact DescribeRun(const RunPlan& plan, const std::string& run_id) {
-  TreeRunFact run;
-  run.run_id = run_id;
-  run.name = plan.name.empty() ? CommandName(plan.command.front()) : plan.name;
-  run.command = ShownCommand(plan.command);
-  run.host = HostName();
-  run.interval_seconds = plan.interval_seconds;
-  const CgroupLimits cgroup = ReadCgroupLimits();
-  const std::optional<AllocatedCores> cores =
-      FindAllocatedCores([](const char* name) { return std::getenv(name); }, cgroup, AffinityCores());
-  if (cores.has_value()) {
-    run.allocated_cores = cores->cores;
-    run.allocated_cores_source = cores->source;
-  }
-  run.memory_limit_bytes = cgroup.memory_limit_bytes;
-  run.net_host_wide = NetworkIsShared();
-  return run;
-}
 
 EnvironmentChanges RecordingOn(const RunPlan& plan, const RunDirectory& directory, const std::string& run_id) {
   EnvironmentChanges changes = {
@@ -67,11 +43,8 @@ void ReportNotStarted(const std::string& command, const Launched& launched) {
   if (launched.fork_errno != 0) {
     PrintError(
         absl::StrFormat("cannot start a process (%s); check the limit `ulimit -u`", strerror(launched.fork_errno)));
-  } else if (launched.exec_errno == ENOENT) {
-    PrintError(absl::StrFormat("%s: not found; check the name and PATH", command));
   } else {
-    PrintError(absl::StrFormat("%s: cannot be executed (%s); check its permissions and format", command,
-                               strerror(launched.exec_errno)));
+    PrintError(DescribeExecError(command, launched.exec_errno));
   }
 }
 
@@ -110,7 +83,7 @@ RunOutcome RunCommand(const RunPlan& plan, RunDirectory* directory, SignalRelay*
   RunOutcome outcome;
   const std::string run_id = NewRunId();
   const AnchoredClock clock;
-  TreeRunFact run = DescribeRun(plan, run_id);
+  TreeRunFact run = DescribeCommand(plan, run_id);
   absl::StatusOr<TreeLogWriter> log = TreeLogWriter::Create(directory->records(), run.host, getpid(), clock.UnixNs());
   if (!log.ok()) {
     ReportFailure(log.status());
@@ -119,7 +92,7 @@ RunOutcome RunCommand(const RunPlan& plan, RunDirectory* directory, SignalRelay*
   }
   // Orphans of the tree become children of crema instead of init's: they stay in sight and in the account.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  TreeSampler sampler(clock, &*log);
+  TreeSampler sampler = TreeSampler::OfOwnCommand(clock, &*log);
 
   run.start_ns = clock.UnixNs();
   const Launched launched =

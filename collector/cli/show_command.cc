@@ -1,6 +1,8 @@
 // `crema show`: prints a measurement, or what the logs of a running or killed job give by now.
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -12,10 +14,15 @@
 #include "CLI/Formatter.hpp"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "collector/cli/coffea_options.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/output_options.h"
 #include "collector/cli/subcommand.h"
+#include "collector/exports/chunk_fields.h"
+#include "collector/exports/chunk_query.h"
+#include "collector/insight/document_fields.h"
 #include "collector/metrics/measurement.h"
+#include "collector/writers/chunk_list.h"
 #include "collector/writers/terminal.h"
 #include "nlohmann/json.hpp"
 
@@ -26,33 +33,38 @@ using Json = nlohmann::ordered_json;
 
 struct ShowOptions {
   std::string source;
-  std::string run;
+  MeasureOptions measure;
   std::vector<std::string> tables;
   std::vector<std::string> metrics;
+  std::string sort;
+  size_t top = 0;
+  std::vector<std::string> where;
+  bool failed = false;
+  ChunkQuery query;  // what these four come to
   bool json = false;
   int width = 0;
   OutputOptions output;
 };
 
-absl::StatusOr<Json> LoadOrMeasure(const ShowOptions& options) {
-  if (IsMeasurement(options.source)) {
-    absl::StatusOr<Measurement> loaded = LoadMeasurement(options.source);
-    if (!loaded.ok()) return loaded.status();
-    return std::move(loaded->document);
-  }
-  MeasureOptions measure;
-  measure.sources = {options.source};
-  measure.run = options.run;
-  absl::StatusOr<Measurement> measured = MeasureAndJudge(measure, options.output.quiet);
-  if (!measured.ok()) return measured.status();
-  return std::move(measured->document);
+constexpr size_t kDefaultTop = 20;
+
+bool AsksForSingleChunks(const ShowOptions& options) {
+  return !options.sort.empty() || options.top > 0 || !options.where.empty() || options.failed;
 }
 
-const Json& Member(const Json& object, const std::string& key) {
-  static const Json kNull;
-  if (!object.is_object()) return kNull;
-  const auto found = object.find(key);
-  return found == object.end() ? kNull : *found;
+// The measurement holds no single chunks: those asked for are read again from the records.
+absl::StatusOr<ChunkListing> ListChunks(const MeasuredSource& source, const ShowOptions& options) {
+  TopChunks chunks(options.query);
+  const absl::Status read = source.ForEachAttempt([&chunks](const Attempt& attempt) { chunks.Add(attempt); });
+  if (!read.ok()) return read;
+  ChunkListing listing;
+  listing.sorted_by = options.query.sort->name;
+  listing.matched = chunks.matched();
+  listing.seen = chunks.seen();
+  listing.rows = chunks.Take();
+  const Json& start_ns = Field(Field(source.document(), "run"), "start_ns");
+  if (start_ns.is_number_integer()) listing.run_start_ns = start_ns.get<int64_t>();
+  return listing;
 }
 
 // Where the document has a table under another name.
@@ -64,25 +76,26 @@ absl::StatusOr<Json> TableAsJson(const Json& document, const std::string& table)
   if (!document.contains(key)) {
     return absl::NotFoundError("the measurement has no table `" + table + "`; see `crema show --help`");
   }
-  return Member(document, key);
+  return Field(document, key);
 }
 
 absl::StatusOr<Json> MetricAsJson(const Json& document, const std::string& key) {
-  const Json& metrics = Member(document, "metrics");
+  const Json& metrics = Field(document, "metrics");
   if (!metrics.is_object() || !metrics.contains(key)) {
     return absl::NotFoundError("the measurement has no metric `" + key + "`; `crema show SOURCE --json` lists them");
   }
   Json metric = {{"key", key}, {"value", metrics.at(key)}};
-  const Json& definition = Member(Member(document, "definitions"), key);
+  const Json& definition = Field(Field(document, "definitions"), key);
   for (const char* field : {"unit", "label", "text", "alias_of"}) {
     if (definition.is_object() && definition.contains(field)) metric[field] = definition.at(field);
   }
-  const Json& reason = Member(Member(Member(document, "quality"), "not_measured"), key);
+  const Json& reason = Field(Field(Field(document, "quality"), "not_measured"), key);
   if (!reason.is_null()) metric["not_measured"] = reason;
   return metric;
 }
 
-absl::StatusOr<std::string> AsJson(const Json& document, const ShowOptions& options) {
+absl::StatusOr<std::string> AsJson(const MeasuredSource& source, const ShowOptions& options) {
+  const Json& document = source.document();
   if (options.metrics.empty() && options.tables.empty()) return document.dump(1) + "\n";
   Json chosen = Json::object();
   for (const std::string& key : options.metrics) {
@@ -91,6 +104,12 @@ absl::StatusOr<std::string> AsJson(const Json& document, const ShowOptions& opti
     chosen[key] = *std::move(metric);
   }
   for (const std::string& name : options.tables) {
+    if (name == "chunks") {  // the document has distributions of chunks, among its metrics
+      absl::StatusOr<ChunkListing> listing = ListChunks(source, options);
+      if (!listing.ok()) return listing.status();
+      chosen[name] = std::move(listing->rows);
+      continue;
+    }
     absl::StatusOr<Json> table = TableAsJson(document, name);
     if (!table.ok()) return table.status();
     chosen[name] = *std::move(table);
@@ -99,7 +118,8 @@ absl::StatusOr<std::string> AsJson(const Json& document, const ShowOptions& opti
   return chosen.dump(1) + "\n";
 }
 
-absl::StatusOr<std::string> AsText(const Json& document, const ShowOptions& options) {
+absl::StatusOr<std::string> AsText(const MeasuredSource& source, const ShowOptions& options) {
+  const Json& document = source.document();
   TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
   if (options.width > 0) style.width = options.width;
   if (options.metrics.empty() && options.tables.empty()) return RenderSummary(document, style);
@@ -110,6 +130,12 @@ absl::StatusOr<std::string> AsText(const Json& document, const ShowOptions& opti
     text += *metric;
   }
   for (const std::string& name : options.tables) {
+    if (name == "chunks" && AsksForSingleChunks(options)) {
+      const absl::StatusOr<ChunkListing> listing = ListChunks(source, options);
+      if (!listing.ok()) return listing.status();
+      text += RenderChunkList(*listing, style);
+      continue;
+    }
     absl::StatusOr<std::string> table = RenderTable(document, name, style);
     if (!table.ok()) return table.status();
     text += *table;
@@ -117,18 +143,47 @@ absl::StatusOr<std::string> AsText(const Json& document, const ShowOptions& opti
   return text;
 }
 
-int Show(const ShowOptions& options) {
-  const absl::StatusOr<Json> document = LoadOrMeasure(options);
-  if (!document.ok()) return ReportFailure(document.status());
-  const absl::StatusOr<std::string> text = options.json ? AsJson(*document, options) : AsText(*document, options);
+// Wrong usage is to be found before anything is read.
+void CheckChunkOptions(ShowOptions* options) {
+  absl::StatusOr<ChunkQuery> query =
+      ParseChunkQuery(options->sort.empty() ? "duration" : options->sort,
+                      options->top == 0 ? kDefaultTop : options->top, options->where, options->failed);
+  if (!query.ok()) throw CLI::ValidationError(std::string(query.status().message()));
+  options->query = *std::move(query);
+  if (!AsksForSingleChunks(*options)) return;
+  if (options->tables.empty()) options->tables = {"chunks"};
+  if (std::find(options->tables.begin(), options->tables.end(), "chunks") == options->tables.end()) {
+    throw CLI::ValidationError("--sort, --top, --where and --failed", "go with --table chunks");
+  }
+}
+
+int Show(ShowOptions options) {
+  CheckChunkOptions(&options);
+  MeasureOptions measure = options.measure;
+  if (!options.source.empty()) measure.sources = {options.source};
+  RequireSource(measure);
+  const absl::StatusOr<MeasuredSource> source = MeasuredSource::Open(measure, options.output.quiet);
+  if (!source.ok()) return ReportFailure(source.status());
+  const absl::StatusOr<std::string> text = options.json ? AsJson(*source, options) : AsText(*source, options);
   if (!text.ok()) return ReportFailure(text.status());
   std::fputs(text->c_str(), stdout);
   return kDone;
 }
 
+std::vector<std::string> TableNamesAsText() {
+  const std::vector<std::string_view> names = TableNames();
+  return {names.begin(), names.end()};
+}
+
 std::string JoinedTableNames() {
   std::string names;
   for (std::string_view name : TableNames()) names += (names.empty() ? "" : ", ") + std::string(name);
+  return names;
+}
+
+std::string JoinedFieldNames() {
+  std::string names;
+  for (const ChunkField& field : ChunkFields()) names += (names.empty() ? "" : ", ") + std::string(field.name);
   return names;
 }
 
@@ -139,12 +194,27 @@ void AddShowCommand(CLI::App* program, int* status) {
       program->add_subcommand("show", "Print a measurement, or what the logs of a running job give by now");
   show->footer("Tables: " + JoinedTableNames() +
                "\n\nExample:\n  crema show ttbar\n  crema show ttbar --table sections --table cuts\n"
-               "  crema show ttbar --metric cpu_efficiency");
+               "  crema show ttbar --metric cpu_efficiency\n"
+               "  crema show ttbar --table chunks --sort duration --top 10 --where dataset=ttbar,status=ok\n"
+               "  crema show ttbar --table chunks --failed\n\nFields of a chunk: " +
+               JoinedFieldNames());
   auto options = std::make_shared<ShowOptions>();
-  show->add_option("SOURCE", options->source, "A measurement, or a directory of record logs")->required();
-  show->add_option("--table", options->tables, "Print these tables")->take_all();
+  show->add_option("SOURCE", options->source,
+                   "A measurement, a directory of record logs, or a roastcoffea measurement");
+  show->add_option("--table", options->tables, "Print these tables")
+      ->take_all()
+      ->option_text("NAME")
+      ->check(CLI::IsMember(TableNamesAsText()));
   show->add_option("--metric", options->metrics, "Print these metrics: value, unit, definition and source")->take_all();
-  show->add_option("--run", options->run, "Which run's records to take: an id, or all");
+  show->add_option("--sort", options->sort, "List single chunks by this field: numbers largest first")
+      ->option_text("FIELD");
+  show->add_option("--top", options->top, "How many of them (default 20)")->check(CLI::Range(1, 100000));
+  show->add_option("--where", options->where, "Only chunks with these values: dataset=ttbar,worker=node1:4711")
+      ->take_all()
+      ->option_text("FIELD=VALUE,...");
+  show->add_flag("--failed", options->failed, "Only attempts that failed or were lost");
+  show->add_option("--run", options->measure.run, "Which run's records to take: an id, or all");
+  AddCoffeaOptions(show, &options->measure);
   show->add_option("--width", options->width, "Columns (default: the terminal's, else 100)")
       ->check(CLI::PositiveNumber);
   show->add_flag("--json", options->json, "Print JSON: the document, or the tables and metrics asked for");

@@ -1,5 +1,7 @@
 #include "collector/cli/signal_relay.h"
 
+#include <poll.h>
+#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,6 +26,15 @@ bool IsStopped(pid_t pid) {
   const std::string path = "/proc/" + std::to_string(pid) + "/stat";
   const std::optional<ProcStat> stat = ParseProcStat(ReadProcFile(path.c_str(), &buffer));
   return stat.has_value() && stat->state == 'T';
+}
+
+timespec Timespec(int64_t nanoseconds) {
+  timespec time{};
+  if (nanoseconds > 0) {
+    time.tv_sec = nanoseconds / kSecondNs;
+    time.tv_nsec = nanoseconds % kSecondNs;
+  }
+  return time;
 }
 
 void Ignore(int signal, struct sigaction* before) {
@@ -63,13 +74,20 @@ void SignalRelay::RestoreInChild() const {
 }
 
 std::optional<siginfo_t> SignalRelay::Wait(int64_t timeout_ns) const {
-  if (timeout_ns < 0) timeout_ns = 0;
-  timespec timeout{};
-  timeout.tv_sec = timeout_ns / kSecondNs;
-  timeout.tv_nsec = timeout_ns % kSecondNs;
+  const timespec timeout = Timespec(timeout_ns);
   siginfo_t signal{};
   if (sigtimedwait(&taken_, &signal, &timeout) < 0) return std::nullopt;
   return signal;
+}
+
+std::optional<siginfo_t> SignalRelay::WaitOr(int descriptor, int64_t timeout_ns) const {
+  const int signals = signalfd(-1, &taken_, SFD_CLOEXEC);
+  if (signals < 0) return Wait(timeout_ns);
+  pollfd awaited[] = {{signals, POLLIN, 0}, {descriptor, POLLIN, 0}};  // poll(2) passes over a negative descriptor
+  const timespec timeout = Timespec(timeout_ns);
+  ppoll(awaited, 2, &timeout, nullptr);
+  close(signals);
+  return Wait(0);
 }
 
 void SignalRelay::Relay(const siginfo_t& signal, pid_t command) {

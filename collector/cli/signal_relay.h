@@ -25,13 +25,17 @@ class SignalRelay {
   /// Waits for the next signal, SIGCHLD included; nullopt after `timeout_ns`.
   std::optional<siginfo_t> Wait(int64_t timeout_ns) const;
 
+  /// As above; nullopt, too, once `descriptor` is readable (-1: there is none).
+  std::optional<siginfo_t> WaitOr(int descriptor, int64_t timeout_ns) const;
+
   /// Gives the signal to `command`, unless it has it already: what a terminal sends (Ctrl-C, Ctrl-\, Ctrl-Z) goes to
   /// the whole foreground group, and so does the SIGCONT with which a shell resumes it. After SIGTSTP crema stops too.
   void Relay(const siginfo_t& signal, pid_t command);
 
- private:
+  /// Stops crema until SIGCONT, as SIGTSTP would.
   void StopSelf();
 
+ private:
   sigset_t taken_;
   sigset_t mask_before_;
   struct sigaction child_before_;

@@ -14,6 +14,7 @@ namespace crema {
 inline constexpr int kDone = 0;
 inline constexpr int kFailed = 1;
 inline constexpr int kWrongUsage = 2;
+inline constexpr int kGateFell = 3;
 
 /// Prints `crema: <message>` to stderr, newlines turned into blanks, and returns `kFailed`.
 int ReportFailure(const absl::Status& status);
@@ -26,6 +27,10 @@ void PrintError(const std::string& message);
 void AddRunCommand(CLI::App* program, const std::vector<std::string>& command, int* status);
 void AddCollectCommand(CLI::App* program, int* status);
 void AddShowCommand(CLI::App* program, int* status);
+void AddVerdictCommand(CLI::App* program, int* status);
+void AddExportCommand(CLI::App* program, int* status);
+void AddMergeCommand(CLI::App* program, int* status);
+void AddCompareCommand(CLI::App* program, int* status);
 void AddDoctorCommand(CLI::App* program, int* status);
 
 }  // namespace crema

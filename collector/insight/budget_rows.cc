@@ -6,15 +6,15 @@
 
 namespace crema {
 
-double Budget::Share(std::string_view part) const {
+double BudgetRows::Share(std::string_view part) const {
   for (const BudgetPart& row : parts) {
     if (row.part == part) return row.share;
   }
   return 0;
 }
 
-std::optional<Budget> ReadBudget(const nlohmann::ordered_json& document) {
-  Budget budget;
+std::optional<BudgetRows> ReadBudget(const nlohmann::ordered_json& document) {
+  BudgetRows budget;
   for (const auto& row : ListField(document, "budget")) {
     const std::string group = TextField(row, "group");
     auto same = [&group](const BudgetGroup& other) { return other.group == group; };

@@ -24,7 +24,7 @@ struct BudgetGroup {
   double share = 0;
 };
 
-struct Budget {
+struct BudgetRows {
   double core_seconds = 0;  ///< sum of the parts
   std::vector<BudgetPart> parts;
   std::vector<BudgetGroup> groups;  ///< in the order of the rows
@@ -34,7 +34,7 @@ struct Budget {
 };
 
 /// Reads the rows; nullopt where there are none or where they hold no core-seconds at all.
-std::optional<Budget> ReadBudget(const nlohmann::ordered_json& document);
+std::optional<BudgetRows> ReadBudget(const nlohmann::ordered_json& document);
 
 }  // namespace crema
 

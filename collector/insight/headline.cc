@@ -1,5 +1,6 @@
 #include "collector/insight/headline.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string_view>
@@ -26,7 +27,7 @@ struct Loss {
   std::string_view text;
 };
 
-/// Everything a budget can hold but CPU in results. What a person calls each of them.
+/// What a budget can hold, but CPU in results and what is not known. What a person calls each of them.
 constexpr std::array<Loss, 11> kLosses = {{
     {"cpu_wait", "runnable threads that got no CPU"},
     {"blocked", "code blocked on I/O, locks or a device"},
@@ -41,8 +42,15 @@ constexpr std::array<Loss, 11> kLosses = {{
     {"shutdown", "cores that were free after the last chunk"},
 }};
 
-/// "compute-bound: of 12 057 core-seconds, 65 % were CPU in your code".
-std::string WhereTheTimeWent(const Budget& budget) {
+/// What the core-seconds were used for, and how a person says it.
+struct Use {
+  double share;
+  std::string_view verdict;
+  std::string_view clause;  ///< `{}`: the share; what follows it is " and computed …"
+};
+
+/// "waiting-bound: of 12 057 core-seconds, your code waited for 44 % and computed for 33 %".
+std::string WhereTheTimeWent(const BudgetRows& budget) {
   const double compute = budget.Share("compute");
   const double cpu_wait = budget.Share("cpu_wait");
   const double blocked = budget.Share("blocked") + budget.Share("waiting");
@@ -50,32 +58,34 @@ std::string WhereTheTimeWent(const Budget& budget) {
   const double framework = budget.Share("framework") + budget.Share("failed");
   const double idle = budget.Share("joined") + budget.Share("startup") + budget.Share("idle") + budget.Share("tail") +
                       budget.Share("shutdown");
-
-  struct Use {
-    double share;
-    std::string_view verdict;
-    std::string_view text;
-  };
+  const double unmeasured = budget.Share("unmeasured");
+  if (unmeasured > std::max({compute, cpu_wait + blocked, outside, framework, idle})) {
+    return fmt::format("not judged: of {} core-seconds, {} are of chunks whose CPU time is not known",
+                       HumanCount(budget.core_seconds), HumanPercent(unmeasured));
+  }
+  const std::string total = fmt::format("of {} core-seconds, ", HumanCount(budget.core_seconds));
+  if (compute >= kComputeBound) {
+    return fmt::format("compute-bound: {}{} were CPU in your code", total, HumanPercent(compute));
+  }
   const std::array<Use, 5> uses = {{
-      {compute, compute >= kComputeBound ? "compute-bound" : "mixed", "were CPU in your code"},
-      {cpu_wait + blocked, cpu_wait > blocked ? "short of CPU" : "waiting-bound", "were waiting in your code"},
-      {outside, "opening-bound", "were opening and reading around your code"},
-      {framework, "overhead-bound", "were the framework and repeats"},
-      {idle, "mostly idle", "were idle cores"},
+      {compute, "mixed", "{} were CPU in your code, and nothing else took as much"},
+      {cpu_wait + blocked, cpu_wait > blocked ? "short of CPU" : "waiting-bound", "your code waited for {}"},
+      {outside, "opening-bound", "opening and reading around your code took {}"},
+      {framework, "overhead-bound", "the framework and repeated work took {}"},
+      {idle, "mostly idle", "cores were idle for {}"},
   }};
   const Use* most = &uses[0];
-  if (compute < kComputeBound) {
-    for (const Use& use : uses) {
-      if (use.share > most->share) most = &use;
-    }
+  for (const Use& use : uses) {
+    if (use.share > most->share) most = &use;
   }
-  std::string text = fmt::format("{}: of {} core-seconds, {} {}", most->verdict, HumanCount(budget.core_seconds),
-                                 HumanPercent(most->share), most->text);
-  if (most != &uses[0]) text += fmt::format(" and {} CPU in it", HumanPercent(compute));
+  std::string text =
+      fmt::format("{}: {}{}", most->verdict, total, fmt::format(fmt::runtime(most->clause), HumanPercent(most->share)));
+  if (most == &uses[1]) text += fmt::format(" and computed for {}", HumanPercent(compute));
+  if (most > &uses[1]) text += fmt::format(", and your code computed for {}", HumanPercent(compute));
   return text;
 }
 
-std::string LargestLoss(const Budget& budget) {
+std::string LargestLoss(const BudgetRows& budget) {
   const Loss* largest = nullptr;
   double share = 0;
   for (const Loss& loss : kLosses) {
@@ -100,6 +110,11 @@ std::string HowItEnded(const Json& document, const RunEvidence& evidence) {
 
 /// What is known of a command that recorded no chunk: only what its process tree used.
 std::string NoChunk(const Json& document) {
+  const std::optional<double> reported = Metric(document, "num_chunks");
+  if (reported.value_or(0) > 0) {
+    return fmt::format("no chunk was recorded; Coffea reports {} and not where their time went",
+                       Counted(*reported, "chunk", "chunks"));
+  }
   const std::optional<double> user = Metric(document, "tree_cpu_user");
   const std::optional<double> system = Metric(document, "tree_cpu_system");
   const std::optional<double> efficiency = Metric(document, "job_cpu_efficiency");

@@ -22,21 +22,44 @@ TEST(Headline, SaysWhereTheCoreSecondsWentAndWhatTheLargestLossIs) {
 TEST(Headline, NamesWaitingWhereItIsTheLargestUse) {
   nlohmann::ordered_json document = QuietRun();
   SetBudget(&document, {{"compute", 30}, {"cpu_wait", 5}, {"blocked", 45}, {"idle", 20}});
-  EXPECT_THAT(Headline(document), AllOf(StartsWith("Waiting-bound: of 100 core-seconds, 50 % were waiting"),
-                                        HasSubstr("30 % CPU in it"), HasSubstr("(45 %)")));
+  EXPECT_THAT(Headline(document),
+              AllOf(StartsWith("Waiting-bound: of 100 core-seconds, your code waited for 50 % and computed for 30 %;"),
+                    HasSubstr("(45 %)")));
 }
 
 TEST(Headline, TellsMissingCpusFromBlockedCode) {
   nlohmann::ordered_json document = QuietRun();
   SetBudget(&document, {{"compute", 40}, {"cpu_wait", 45}, {"blocked", 15}});
-  EXPECT_THAT(Headline(document), AllOf(StartsWith("Short of CPU"), HasSubstr("got no CPU (45 %)")));
+  EXPECT_EQ(Headline(document),
+            "Short of CPU: of 100 core-seconds, your code waited for 60 % and computed for 40 %; the largest avoidable "
+            "loss is runnable threads that got no CPU (45 %).");
 }
 
 TEST(Headline, NamesIdleCoresWhereTheyAreTheLargestUse) {
   nlohmann::ordered_json document = QuietRun();
   SetBudget(&document, {{"compute", 40}, {"startup", 20}, {"idle", 25}, {"tail", 15}});
   EXPECT_THAT(Headline(document),
-              AllOf(StartsWith("Mostly idle"), HasSubstr("60 % were idle cores"), HasSubstr("between chunks (25 %)")));
+              AllOf(StartsWith("Mostly idle"), HasSubstr("cores were idle for 60 %, and your code computed for 40 %;"),
+                    HasSubstr("between chunks (25 %)")));
+}
+
+TEST(Headline, SaysOfEachOtherLargestUseWhatTookTheTime) {
+  nlohmann::ordered_json document = QuietRun();
+  SetBudget(&document, {{"compute", 20}, {"outside_chunk", 70}, {"idle", 10}});
+  EXPECT_THAT(Headline(document), StartsWith("Opening-bound: of 100 core-seconds, opening and reading around your code "
+                                             "took 70 %, and your code computed for 20 %;"));
+  SetBudget(&document, {{"compute", 20}, {"framework", 30}, {"failed", 40}, {"idle", 10}});
+  EXPECT_THAT(Headline(document), StartsWith("Overhead-bound: of 100 core-seconds, the framework and repeated work "
+                                             "took 70 %, and your code computed for 20 %;"));
+  SetBudget(&document, {{"compute", 50}, {"blocked", 30}, {"idle", 20}});
+  EXPECT_THAT(Headline(document),
+              StartsWith("Mixed: of 100 core-seconds, 50 % were CPU in your code, and nothing else took as much;"));
+}
+
+TEST(Headline, SaysWhatAReportAloneTells) {
+  nlohmann::ordered_json document;
+  document["metrics"]["num_chunks"] = 480;
+  EXPECT_EQ(Headline(document), "No chunk was recorded; Coffea reports 480 chunks and not where their time went.");
 }
 
 TEST(Headline, SaysThatNoLossStandsOutInsteadOfNamingASmallOne) {

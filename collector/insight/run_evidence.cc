@@ -15,8 +15,9 @@ RunEvidence ReadRunEvidence(const nlohmann::ordered_json& document) {
   evidence.attempts = Metric(document, "num_attempts").value_or(0);
   evidence.lost = Metric(document, "num_lost_attempts").value_or(0);
   const double failed = Metric(document, "num_failed_attempts").value_or(0);
-  // a chunk has one result but may have several ok attempts: only whether any ended matters here
-  evidence.ended = std::max(Metric(document, "num_chunks").value_or(0) + failed, 0.0);
+  // A chunk has one result but may have several ok attempts: only whether any ended matters here. Without attempts the
+  // number of chunks is what an engine reports of itself.
+  if (evidence.attempts > 0) evidence.ended = std::max(Metric(document, "num_chunks").value_or(0) + failed, 0.0);
   evidence.budget = ReadBudget(document);
   return evidence;
 }

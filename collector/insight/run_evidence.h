@@ -20,7 +20,7 @@ struct RunEvidence {
   double attempts = 0;  ///< begun
   double ended = 0;     ///< ok and failed ones; what is left was lost or is still open
   double lost = 0;
-  std::optional<Budget> budget;  ///< nullopt: no core-seconds were measured
+  std::optional<BudgetRows> budget;  ///< nullopt: no core-seconds were measured
 
   /// True where shares of the core-seconds mean something.
   bool IsEnough() const { return ended > 0 && budget.has_value() && budget->core_seconds >= kLeastCoreSeconds; }

@@ -8,16 +8,26 @@
 
 namespace crema {
 
+enum class Severity { kGood, kInfo, kWarning, kBad };
+
+/// `good`, `info`, `warning`, `bad`, as documents have it.
+std::string_view ToString(Severity severity);
+
 struct VerdictRule {
-  std::string_view id;         ///< of METRICS.md section 9
-  double threshold;            ///< from here on it fires
-  double bad;                  ///< from here on it is bad rather than a warning; above any value where it never is
-  std::string_view condition;  ///< with `{0}` for the threshold and `{1}` for `bad`
-  std::string_view reason;     ///< why the thresholds are where they are
+  std::string_view id;          ///< of METRICS.md section 9
+  double threshold;             ///< from here on it fires
+  double bad;                   ///< from here on it is bad; above any value where it never is
+  Severity severity;            ///< below `bad`
+  std::string_view condition;   ///< with `{0}` for the threshold and `{1}` for `bad`
+  std::string_view reason;      ///< why the thresholds are where they are
+  std::string_view suggestion;  ///< what to do; empty where nothing is to be done
 };
 
 /// All rules, in the order of METRICS.md section 9.
 const std::vector<VerdictRule>& VerdictTable();
+
+/// The rule of an id; nullptr where the table has none.
+const VerdictRule* FindRule(std::string_view id);
 
 /// The rule of an id that the table holds.
 const VerdictRule& RuleOf(std::string_view id);

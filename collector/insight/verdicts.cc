@@ -21,7 +21,7 @@ using Json = nlohmann::ordered_json;
 constexpr double kLeastWaiting = 0.15;
 
 Severity SeverityOf(const VerdictRule& rule, double value) {
-  return value >= rule.bad ? Severity::kBad : Severity::kWarning;
+  return value >= rule.bad ? Severity::kBad : rule.severity;
 }
 
 /// The verdicts that say "this part of the budget is large", which only differ in their words.
@@ -29,21 +29,16 @@ struct PartVerdict {
   std::string_view id;
   std::string_view part;
   std::string_view sentence;  ///< `{}`: the share
-  std::string_view suggestion;
 };
 
 constexpr PartVerdict kPartVerdicts[] = {
-    {"cpu-contention", "cpu_wait", "Threads were runnable but got no CPU for {} of the core-seconds.",
-     "Something else runs on these cores, or more threads than cores: run alone, or run fewer threads."},
-    {"long-tail", "tail", "While the last chunks ran, free cores cost {} of the core-seconds.",
-     "Use smaller chunks, or start the largest first."},
-    {"idle-workers", "idle", "Between chunks, free cores cost {} of the core-seconds.",
-     "Keep more chunks queued for each worker, or use fewer cores."},
-    {"startup-dominated", "startup", "Before their first chunk, free cores cost {} of the core-seconds.",
-     "Keep workers for longer, give them more chunks, or shorten the set-up."},
+    {"cpu-contention", "cpu_wait", "Threads were runnable but got no CPU for {} of the core-seconds."},
+    {"long-tail", "tail", "While the last chunks ran, free cores cost {} of the core-seconds."},
+    {"idle-workers", "idle", "Between chunks, free cores cost {} of the core-seconds."},
+    {"startup-dominated", "startup", "Before their first chunk, free cores cost {} of the core-seconds."},
 };
 
-void JudgePart(const PartVerdict& words, const Budget& budget, std::vector<Verdict>* verdicts) {
+void JudgePart(const PartVerdict& words, const BudgetRows& budget, std::vector<Verdict>* verdicts) {
   const VerdictRule& rule = RuleOf(words.id);
   const double share = budget.Share(words.part);
   if (share < rule.threshold) return;
@@ -51,39 +46,42 @@ void JudgePart(const PartVerdict& words, const Budget& budget, std::vector<Verdi
                        SeverityOf(rule, share),
                        fmt::format(fmt::runtime(words.sentence), HumanPercent(share)),
                        {{fmt::format("budget.{}.share", words.part), share}},
-                       std::string(words.suggestion),
+                       std::string(rule.suggestion),
                        share});
 }
 
-void JudgeWaiting(const Budget& budget, std::vector<Verdict>* verdicts) {
+void JudgeWaiting(const BudgetRows& budget, std::vector<Verdict>* verdicts) {
   const VerdictRule& rule = RuleOf("waiting-bound");
-  const double waiting = budget.Share("blocked") + budget.Share("waiting");
+  // The budget has one row `waiting` where the kernel does not tell the run delay, else `blocked`.
+  const bool is_blocked = budget.Share("waiting") == 0;
+  const std::string_view part = is_blocked ? "blocked" : "waiting";
+  const double waiting = budget.Share(part);
   const double compute = budget.Share("compute");
   if (waiting < rule.threshold && !(waiting > kLeastWaiting && waiting > compute)) return;
-  verdicts->push_back(
-      {std::string(rule.id),
-       SeverityOf(rule, waiting),
-       fmt::format("Your code was blocked on I/O, locks or a device for {} of the core-seconds; {} were "
-                   "CPU in it.",
-                   HumanPercent(waiting), HumanPercent(compute)),
-       {{"budget.blocked.share", waiting}, {"budget.compute.share", compute}},
-       "Look at the sections with little CPU; read fewer columns, from closer by, or run more threads "
-       "than cores.",
-       waiting});
+  verdicts->push_back({std::string(rule.id),
+                       SeverityOf(rule, waiting),
+                       fmt::format("Your code {} for {} of the core-seconds and computed for {}.",
+                                   is_blocked ? "was blocked on I/O, locks or a device"
+                                              : "waited (the kernel did not tell for what; maybe for a CPU)",
+                                   HumanPercent(waiting), HumanPercent(compute)),
+                       {{fmt::format("budget.{}.share", part), waiting}, {"budget.compute.share", compute}},
+                       std::string(rule.suggestion),
+                       waiting});
 }
 
-void JudgeCompute(const Budget& budget, std::vector<Verdict>* verdicts) {
+void JudgeCompute(const BudgetRows& budget, std::vector<Verdict>* verdicts) {
+  const VerdictRule& rule = RuleOf("compute-bound");
   const double compute = budget.Share("compute");
-  if (compute < RuleOf("compute-bound").threshold) return;
-  verdicts->push_back({"compute-bound",
-                       Severity::kInfo,
+  if (compute < rule.threshold) return;
+  verdicts->push_back({std::string(rule.id),
+                       SeverityOf(rule, compute),
                        fmt::format("CPU in your code took {} of the core-seconds.", HumanPercent(compute)),
                        {{"budget.compute.share", compute}},
-                       "Faster code in the largest section, or more cores, shortens the run.",
+                       std::string(rule.suggestion),
                        std::nullopt});
 }
 
-void JudgeStragglers(const Json& document, const Budget& budget, std::vector<Verdict>* verdicts) {
+void JudgeStragglers(const Json& document, const BudgetRows& budget, std::vector<Verdict>* verdicts) {
   const double count = Metric(document, "straggler_chunks").value_or(0);
   double excess = 0;
   for (const Json& row : ListField(document, "stragglers")) {
@@ -100,11 +98,11 @@ void JudgeStragglers(const Json& document, const Budget& budget, std::vector<Ver
        fmt::format("{} took {} longer than chunks of their size do, {} of the core-seconds.",
                    Counted(count, "straggler", "stragglers"), HumanDuration(excess), HumanPercent(share)),
        {{"straggler_chunks", count}, {"stragglers.excess_seconds", excess}},
-       "See which file or worker they share: crema show --table chunks.",
+       std::string(rule.suggestion),
        share});
 }
 
-void JudgeOversubscription(const Json& document, const Budget& budget, std::vector<Verdict>* verdicts) {
+void JudgeOversubscription(const Json& document, const BudgetRows& budget, std::vector<Verdict>* verdicts) {
   const std::optional<double> core_seconds = Metric(document, "core_seconds");
   if (!core_seconds.has_value() || *core_seconds <= 0) return;
   // METRICS.md section 7: the parts add up to core_seconds + oversubscribed_core_seconds
@@ -117,7 +115,7 @@ void JudgeOversubscription(const Json& document, const Budget& budget, std::vect
        fmt::format("More chunks and helpers were open than there were cores: {} beyond the core-seconds.",
                    HumanPercent(excess)),
        {{"oversubscribed_core_seconds", budget.core_seconds - *core_seconds}},
-       "Declare the cores each process may use (CREMA_THREADS), or run fewer threads.",
+       std::string(rule.suggestion),
        std::nullopt});
 }
 
@@ -130,10 +128,18 @@ void JudgeFailures(const Json& document, const RunEvidence& evidence, std::vecto
   // while a run goes on, chunks without a result are the open ones and those about to be tried again
   const bool missing = without_result > 0 && evidence.state != RunState::kRunning;
   if (share < rule.threshold && !missing) return;
-  std::string sentence = fmt::format("{} of {} attempts {}", HumanCount(failed > 0 ? failed : evidence.lost),
-                                     HumanCount(evidence.attempts), failed > 0 ? "failed" : "were lost");
-  if (failed > 0 && evidence.lost > 0) sentence += fmt::format(", {} more lost", HumanCount(evidence.lost));
-  if (missing) sentence += "; " + Counted(without_result, "chunk has", "chunks have") + " no result";
+  std::string sentence;
+  if (failed > 0) {
+    sentence = fmt::format("{} of {} attempts failed", HumanCount(failed), HumanCount(evidence.attempts));
+    if (evidence.lost > 0) sentence += fmt::format(", {} more lost", HumanCount(evidence.lost));
+  } else if (evidence.lost > 0) {
+    sentence = fmt::format("{} of {} attempts {} lost", HumanCount(evidence.lost), HumanCount(evidence.attempts),
+                           evidence.lost == 1 ? "was" : "were");
+  }
+  if (missing) {
+    if (!sentence.empty()) sentence += "; ";
+    sentence += Counted(without_result, "chunk has", "chunks have") + " no result";
+  }
   sentence += ".";
   verdicts->push_back({std::string(rule.id),
                        missing ? Severity::kBad : SeverityOf(rule, share),
@@ -142,7 +148,7 @@ void JudgeFailures(const Json& document, const RunEvidence& evidence, std::vecto
                         {"num_lost_attempts", evidence.lost},
                         {"num_attempts", evidence.attempts},
                         {"num_unfinished_chunks", without_result}},
-                       "See the errors: crema show --table chunks --failed.",
+                       std::string(rule.suggestion),
                        evidence.budget.has_value() ? std::optional(evidence.budget->Share("failed")) : std::nullopt});
 }
 
@@ -159,6 +165,8 @@ std::vector<std::pair<std::string, double>> Gaps(const Json& document, const Run
     if (count >= threshold) gaps.emplace_back("quality." + std::string(key), count);
   }
   for (std::string_view key : {"event_coverage", "fine_metrics_coverage"}) {
+    // what a running job has not done yet is no gap
+    if (key == "event_coverage" && evidence.state == RunState::kRunning) continue;
     const std::optional<double> share = NumberField(quality, key);
     if (share.has_value() && *share < kFullCoverage) gaps.emplace_back("quality." + std::string(key), *share);
   }
@@ -166,7 +174,9 @@ std::vector<std::pair<std::string, double>> Gaps(const Json& document, const Run
 }
 
 void JudgeMeasurement(const Json& document, const RunEvidence& evidence, std::vector<Verdict>* verdicts) {
-  Verdict verdict{"incomplete-measurement", Severity::kWarning, "", Gaps(document, evidence), "", std::nullopt};
+  const VerdictRule& rule = RuleOf("incomplete-measurement");
+  Verdict verdict{std::string(rule.id),         rule.severity, "", Gaps(document, evidence),
+                  std::string(rule.suggestion), std::nullopt};
   if (evidence.attempts == 0 && evidence.ended == 0) {
     verdict.sentence = "No chunk was recorded: nothing is known about the work inside the processes.";
     verdict.evidence.emplace_back("num_attempts", 0);
@@ -184,7 +194,6 @@ void JudgeMeasurement(const Json& document, const RunEvidence& evidence, std::ve
     verdict.sentence = fmt::format("The records are not complete ({}: {}{}); sums may be too low.", name,
                                    value < 1 ? HumanPercent(value, 1) : HumanCount(value),
                                    verdict.evidence.size() > 1 ? ", and more" : "");
-    verdict.suggestion = "See what is missing: crema show --table quality.";
   } else {
     return;
   }
@@ -197,25 +206,11 @@ void JudgeHealth(const Json& document, std::vector<Verdict>* verdicts) {
   auto troubles = [](const Verdict& verdict) { return verdict.severity >= Severity::kWarning; };
   if (std::any_of(verdicts->begin(), verdicts->end(), troubles)) return;
   verdicts->push_back({"healthy",
-                       Severity::kGood,
+                       RuleOf("healthy").severity,
                        fmt::format("Nothing stands out: CPU efficiency is {}.", HumanPercent(*efficiency)),
                        {{"cpu_efficiency", *efficiency}},
                        "",
                        std::nullopt});
-}
-
-std::string_view Name(Severity severity) {
-  switch (severity) {
-    case Severity::kGood:
-      return "good";
-    case Severity::kInfo:
-      return "info";
-    case Severity::kWarning:
-      return "warning";
-    case Severity::kBad:
-      break;
-  }
-  return "bad";
 }
 
 }  // namespace
@@ -226,7 +221,7 @@ std::vector<Verdict> Judge(const Json& document) {
   JudgeMeasurement(document, evidence, &verdicts);
   JudgeFailures(document, evidence, &verdicts);
   if (evidence.IsEnough()) {
-    const Budget& budget = *evidence.budget;
+    const BudgetRows& budget = *evidence.budget;
     JudgeCompute(budget, &verdicts);
     JudgeWaiting(budget, &verdicts);
     for (const PartVerdict& part : kPartVerdicts) JudgePart(part, budget, &verdicts);
@@ -248,7 +243,7 @@ Json VerdictRows(const std::vector<Verdict>& verdicts) {
     for (const auto& [key, value] : verdict.evidence) evidence.push_back({{"key", key}, {"value", value}});
     Json row;
     row["id"] = verdict.id;
-    row["severity"] = Name(verdict.severity);
+    row["severity"] = ToString(verdict.severity);
     row["sentence"] = verdict.sentence;
     row["evidence"] = std::move(evidence);
     row["suggestion"] = verdict.suggestion;

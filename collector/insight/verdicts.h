@@ -7,11 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "collector/insight/verdict_table.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
-
-enum class Severity { kGood, kInfo, kWarning, kBad };
 
 /// METRICS.md section 9. Conditions, thresholds and their reasons: verdict_table.h.
 struct Verdict {

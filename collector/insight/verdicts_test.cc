@@ -70,6 +70,50 @@ TEST(Verdicts, CallARunWaitingBoundThatWaitsLessThanAThirdButMoreThanItComputes)
   EXPECT_THAT(Ids(document), Not(Contains("waiting-bound")));
 }
 
+TEST(Verdicts, DoNotSayWhatCodeWaitedForWhereTheKernelDidNotTell) {
+  nlohmann::ordered_json document = QuietRun();
+  SetBudget(&document, {{"compute", 60}, {"waiting", 40}});
+  const Verdict verdict = Find(document, "waiting-bound");
+  EXPECT_THAT(verdict.sentence, HasSubstr("the kernel did not tell for what"));
+  EXPECT_EQ(verdict.evidence.front().first, "budget.waiting.share");
+  EXPECT_THAT(Ids(document), Not(Contains("cpu-contention")));
+  SetBudget(&document, {{"compute", 60}, {"blocked", 40}});
+  EXPECT_EQ(Find(document, "waiting-bound").sentence,
+            "Your code was blocked on I/O, locks or a device for 40 % of the core-seconds and computed for 60 %.");
+}
+
+TEST(Verdicts, CallComputeBoundFromSixtyPercentOn) {
+  nlohmann::ordered_json document = QuietRun();
+  SetBudget(&document, {{"compute", 60.1}, {"idle", 39.9}});
+  EXPECT_EQ(Find(document, "compute-bound").severity, Severity::kInfo);
+  EXPECT_EQ(Find(document, "compute-bound").saving, std::nullopt);
+  SetBudget(&document, {{"compute", 59.9}, {"idle", 40.1}});
+  EXPECT_THAT(Ids(document), Not(Contains("compute-bound")));
+}
+
+TEST(Verdicts, SpeakOfLostAttemptsAndMissingResultsAlone) {
+  nlohmann::ordered_json document = QuietRun();
+  document["metrics"]["num_lost_attempts"] = 1;
+  EXPECT_EQ(Find(document, "failing-chunks").sentence, "1 of 100 attempts was lost.");
+  document["metrics"]["num_lost_attempts"] = 0;
+  document["metrics"]["num_unfinished_chunks"] = 2;
+  EXPECT_EQ(Find(document, "failing-chunks").sentence, "2 chunks have no result.");
+}
+
+TEST(Verdicts, DoNotTakeEventsToComeForMissingOnes) {
+  nlohmann::ordered_json document = QuietRun();
+  document["quality"]["event_coverage"] = 0.5;
+  EXPECT_THAT(Ids(document), Contains("incomplete-measurement"));
+  document["run"]["state"] = "running";
+  EXPECT_THAT(Ids(document), Not(Contains("incomplete-measurement")));
+}
+
+TEST(Verdicts, SayOfAReportAloneThatNoChunkWasRecorded) {
+  nlohmann::ordered_json document;
+  document["metrics"]["num_chunks"] = 480;
+  EXPECT_THAT(Find(document, "incomplete-measurement").sentence, HasSubstr("No chunk was recorded"));
+}
+
 TEST(Verdicts, CountFailedAndLostAttempts) {
   nlohmann::ordered_json document = QuietRun();
   document["metrics"]["num_attempts"] = 1000;
@@ -178,7 +222,10 @@ TEST(VerdictTable, GivesEachRuleAConditionWithItsNumbersAndAReason) {
     EXPECT_THAT(ConditionText(rule), Not(HasSubstr("{"))) << rule.id;
     EXPECT_THAT(rule.reason, Not(IsEmpty())) << rule.id;
     EXPECT_LT(rule.threshold, rule.bad) << rule.id;
+    EXPECT_EQ(rule.suggestion.empty(), rule.id == "healthy") << rule.id;
+    EXPECT_EQ(FindRule(rule.id), &rule);
   }
+  EXPECT_EQ(FindRule("no-such-verdict"), nullptr);
 }
 
 }  // namespace

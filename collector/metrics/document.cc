@@ -3,7 +3,7 @@
 #include <type_traits>
 
 #include "absl/time/time.h"
-#include "collector/metrics/catalog.h"
+#include "collector/metrics/catalog/catalog.h"
 #include "collector/metrics/measurement_schema.h"
 
 namespace crema {
@@ -28,7 +28,34 @@ const char* StateOf(const RunFigures& figures) {
     if (figures.tree->running) return "running";
     return figures.tree->stop_ns.has_value() ? "finished" : "killed";
   }
+  // Coffea gives its report at the end.
+  if (figures.findings.processes.processes.empty() && !figures.coffea.empty()) return "finished";
   return any_ended ? "finished" : "killed";
+}
+
+/// What Coffea's report says, under Coffea's names: where records tell the same, both values are kept.
+Json CoffeaReportOf(const CoffeaFigures& coffea) {
+  if (coffea.reports == 0) return Json();
+  return {{"reports", coffea.reports},
+          {"bytesread", OrNull(coffea.report.bytes)},
+          {"entries", OrNull(coffea.report.entries)},
+          {"processtime", OrNull(coffea.report.duration)},
+          {"chunks", OrNull(coffea.chunks)},
+          {"columns", coffea.has_columns ? Json(coffea.columns.size()) : Json()}};
+}
+
+/// The figures by dataset, summed.
+Json MetricsByDatasetOf(const CoffeaFigures& coffea) {
+  if (coffea.datasets.empty()) return Json();
+  return {{"datasets", coffea.datasets.size()},
+          {"entries", OrNull(coffea.of_datasets.entries)},
+          {"duration", OrNull(coffea.of_datasets.duration)},
+          {"num_requested_bytes", OrNull(coffea.of_datasets.bytes)}};
+}
+
+std::string_view ColumnsSource(const RunFigures& figures) {
+  if (figures.coffea.has_columns) return "coffea_report";
+  return figures.findings.files.columns_known ? "records" : "";
 }
 
 Json RunOf(const RunFigures& figures, const Provenance& provenance) {
@@ -48,13 +75,20 @@ Json RunOf(const RunFigures& figures, const Provenance& provenance) {
   run["start"] = has_bounds ? Json(IsoUtc(window.start_ns)) : Json();
   run["boundary"] = OrNullText(figures.bounds.boundary);
   run["cores_source"] = OrNullText(NameCoresSource(figures.workers));
-  run["bytes_source"] = figures.findings.attempts.bytes.with_read > 0 ? Json("records") : Json();
+  run["busy_time_source"] = OrNullText(figures.chosen.busy_time.source);
+  run["num_chunks_source"] = OrNullText(figures.chosen.num_chunks.source);
+  run["total_events_source"] = OrNullText(figures.chosen.total_events.source);
+  run["bytes_source"] = OrNullText(figures.chosen.bytes_read.source);
+  run["columns_source"] = OrNullText(ColumnsSource(figures));
+  run["datasets_source"] = OrNullText(figures.datasets_source);
   run["cpu_time_source"] = figures.totals.cpu_ns.count > 0 ? Json("records") : Json();
   run["allocated_cores_source"] = OrNullText(figures.allocated_cores_source);
   run["exit_status"] = tree.has_value() ? OrNull(tree->exit_status) : Json();
   run["state"] = StateOf(figures);
   run["net_host_wide"] = tree.has_value() ? Json(tree->net_host_wide) : Json();
   run["run_ids"] = ids;
+  run["coffea_report"] = CoffeaReportOf(figures.coffea);
+  run["metrics_by_dataset"] = MetricsByDatasetOf(figures.coffea);
   Json spans = Json::array();
   for (const SpanRow& span : figures.findings.spans) {
     spans.push_back({{"name", span.name}, {"path", span.path}, {"start_ns", span.start_ns}, {"stop_ns", span.stop_ns}});
@@ -111,6 +145,7 @@ Json QualityOf(const Quality& quality, const RunFigures& figures) {
   json["records_unknown"] = quality.reading.records_unknown;
   json["records_dropped"] = quality.records_dropped;
   json["sections_dropped"] = quality.sections_dropped;
+  json["tasks_read"] = figures.findings.tasks;
   json["chunks_without_events"] = has_records ? Json(quality.chunks_without_events) : Json();
   json["processes_ended"] = quality.processes_ended;
   json["processes_running"] = quality.processes_running;
@@ -159,7 +194,7 @@ Json WriteDocument(const RunFigures& figures, const Quality& quality, const std:
   document["memory_sections"] = MemorySectionTableOf(findings.memory_sections);
   document["custom_metrics"] = CustomMetricTableOf(findings.custom_metrics);
   document["cuts"] = CutTableOf(findings.cuts);
-  document["fine"] = Json::array();
+  document["fine"] = FineTable(findings.activities, findings.processes.processes);
   document["budget"] = BudgetTable(figures.budget);
   document["timelines"] = TimelineTable(figures.timelines);
   document["stragglers"] = StragglerTable(figures, straggler_ranges);

@@ -2,17 +2,17 @@
 
 #include <algorithm>
 
-#include "collector/metrics/attempt_quantities.h"
+#include "collector/metrics/attempts/attempt_quantities.h"
 
 namespace crema {
 namespace {
 
 Json BreakdownFields(const BreakdownRow& row) {
   return {{"name", row.name},
-          {"chunks", row.chunks},
-          {"attempts", row.attempts},
-          {"failed", row.failed},
-          {"lost", row.lost},
+          {"chunks", OrNull(row.chunks)},
+          {"attempts", OrNull(row.attempts)},
+          {"failed", OrNull(row.failed)},
+          {"lost", OrNull(row.lost)},
           {"events", OrNull(row.events)},
           {"bytes_read", OrNull(row.bytes_read)},
           {"bytes_uncompressed", OrNull(row.bytes_uncompressed)},
@@ -166,6 +166,20 @@ Json CutTableOf(const std::vector<CutRow>& rows) {
                      {"weights", OrNull(row.weights)},
                      {"step_efficiency", OrNull(row.step_efficiency)},
                      {"total_efficiency", OrNull(row.total_efficiency)}});
+  }
+  return table;
+}
+
+Json FineTable(const std::vector<ActivitySumRow>& rows, const std::vector<ProcessRow>& processes) {
+  Json table = Json::array();
+  for (const ActivitySumRow& row : rows) {
+    table.push_back({{"context", "native"},
+                     {"span", row.span.empty() ? Json() : Json(row.span)},
+                     {"worker", processes[row.process].worker()},
+                     {"function", Json()},  // a task's prefix: there is no task
+                     {"activity", row.activity},
+                     {"unit", row.unit},
+                     {"value", OrNull(row.value)}});
   }
   return table;
 }

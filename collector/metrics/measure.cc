@@ -3,71 +3,26 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <filesystem>
-#include <functional>
 #include <map>
-#include <thread>
 #include <tuple>
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "collector/metrics/coffea/coffea_accumulator.h"
 #include "collector/metrics/document.h"
 #include "collector/metrics/measurement.h"
 #include "collector/metrics/quality.h"
-#include "collector/metrics/record_accumulator.h"
+#include "collector/metrics/read_records.h"
 #include "collector/metrics/run_figures.h"
+#include "collector/sources/coffea_report.h"
+#include "collector/sources/prmon/prmon_reader.h"
 #include "collector/sources/process_tree/tree_log_reader.h"
 #include "collector/sources/record_log.h"
+#include "collector/sources/record_log_parts.h"
 
 namespace crema {
 namespace {
-
-struct Records {
-  RecordAccumulator accumulator;
-  LogReading reading;
-};
-
-// Feeds one log into an accumulator. A log may hold several processes one after another (logs put together by hand);
-// those of other runs are passed over.
-LogReading ReadInto(const RecordLog& log, bool all_runs, RecordAccumulator& accumulator) {
-  const bool running = IsHeldByItsProcess(log.path);
-  LogRef process;
-  bool taken = false;
-  return ReadRecordLog(log, running, [&](const Record& record) {
-    if (record.type == RecordType::kProcess) {
-      taken = all_runs || record.process.run_id == log.run_id || !log.has_process_line;
-      if (taken) process = accumulator.AddProcess(record.process, running);
-    } else if (taken) {
-      accumulator.Add(process, record);
-    }
-  });
-}
-
-// Logs are read on as many threads as there are cores, each with its own accumulator: they merge in any order.
-Records ReadAll(const std::vector<RecordLog>& logs, bool all_runs) {
-  const size_t threads = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, std::max<size_t>(1, logs.size()));
-  std::vector<RecordAccumulator> accumulators(threads);
-  std::vector<LogReading> readings(logs.size());
-  std::atomic<size_t> next{0};
-  const auto work = [&](size_t worker) {
-    for (size_t i = next++; i < logs.size(); i = next++)
-      readings[i] = ReadInto(logs[i], all_runs, accumulators[worker]);
-  };
-  std::vector<std::thread> pool;
-  for (size_t worker = 1; worker < threads; ++worker) pool.emplace_back(work, worker);
-  work(0);
-  for (std::thread& thread : pool) thread.join();
-
-  Records records;
-  records.accumulator = std::move(accumulators[0]);
-  for (size_t worker = 1; worker < threads; ++worker) {
-    records.accumulator.Merge(accumulators[worker]);
-    accumulators[worker] = RecordAccumulator();
-  }
-  for (const LogReading& reading : readings) records.reading.Add(reading);
-  return records;
-}
 
 struct Trees {
   TreeAccumulator accumulator;
@@ -76,8 +31,10 @@ struct Trees {
 
 absl::StatusOr<Trees> ReadTrees(const RecordLogs& logs, const MeasureOptions& options) {
   Trees trees;
-  for (const std::string& path : logs.tree_logs) {
-    absl::StatusOr<TreeLogReading> reading = ReadTreeLog(path);
+  std::vector<absl::StatusOr<TreeLogReading>> readings;
+  for (const std::string& path : logs.tree_logs) readings.push_back(ReadTreeLog(path));
+  for (const PrmonPaths& paths : logs.prmon) readings.push_back(ReadPrmon(paths));
+  for (absl::StatusOr<TreeLogReading>& reading : readings) {
     if (!reading.ok()) {
       trees.quality.warnings.push_back(std::string(reading.status().message()) + "; it was left out");
       continue;
@@ -88,10 +45,14 @@ absl::StatusOr<Trees> ReadTrees(const RecordLogs& logs, const MeasureOptions& op
     for (const std::string& problem : reading->problems) trees.quality.warnings.push_back(problem);
     trees.accumulator.Add(std::move(reading->run));
   }
+  if (logs.logs.empty() && trees.accumulator.empty() && !readings.empty()) {
+    return absl::InvalidArgumentError("nothing to measure: " + trees.quality.warnings.front());
+  }
   if (options.run == "all") return trees;
   const std::vector<std::string> ids = trees.accumulator.run_ids();
   const std::string chosen = logs.logs.empty() ? options.run : logs.logs.front().run_id;
-  if (std::find(ids.begin(), ids.end(), chosen) != ids.end()) {
+  const bool is_asked_for = !options.run.empty() && !logs.logs.empty();
+  if (is_asked_for || std::find(ids.begin(), ids.end(), chosen) != ids.end()) {
     trees.accumulator.KeepRun(chosen);
   } else if (logs.logs.empty() && !options.run.empty()) {
     return absl::NotFoundError(fmt::format("{} holds nothing of the run {}; it holds process trees of {}",
@@ -105,27 +66,37 @@ absl::StatusOr<Trees> ReadTrees(const RecordLogs& logs, const MeasureOptions& op
   return trees;
 }
 
-// Attempts keep no entry ranges (METRICS.md rule 7 leaves no room): those of stragglers are read again.
-std::vector<EntryRange> FindEntryRanges(const RunFigures& figures, const std::vector<RecordLog>& logs, bool all_runs) {
+// Attempts keep no entry ranges (METRICS.md rule 7 leaves no room): those of stragglers are read again, from where
+// chunks that began when they did stand in the logs.
+std::vector<EntryRange> FindEntryRanges(const RunFigures& figures, const std::vector<RecordLog>& logs,
+                                        const std::vector<std::vector<ChunkStretch>>& stretches) {
   using Process = std::tuple<std::string, std::string, int64_t, int64_t>;
-  using Chunk = std::pair<int64_t, int64_t>;  // number, start
+  using Chunk = std::pair<int64_t, int64_t>;  // start, number
   std::vector<EntryRange> ranges(std::min(figures.stragglers.stragglers.size(), kMaxStragglerRows));
   std::map<Process, std::map<Chunk, size_t>> wanted;
   for (size_t i = 0; i < ranges.size(); ++i) {
     const AttemptRow& attempt = figures.findings.attempts.rows[figures.stragglers.stragglers[i].attempt];
     const ProcessRow& process = figures.findings.processes.processes[attempt.process];
     wanted[Process(process.run_id, process.host, process.pid, process.start_ns)]
-          [Chunk(attempt.number, attempt.start_ns)] = i;
+          [Chunk(attempt.start_ns, attempt.number)] = i;
   }
-  for (const RecordLog& log : logs) {
+  for (size_t i = 0; i < logs.size(); ++i) {
+    const RecordLog& log = logs[i];
     const auto chunks = wanted.find(Process(log.run_id, log.host, log.pid, log.start_ns));
     if (chunks == wanted.end()) continue;
-    ReadRecordLog(log, all_runs, [&](const Record& record) {
-      if (record.type != RecordType::kChunk) return;
-      const auto found = chunks->second.find(Chunk(record.chunk.number, record.chunk.start_ns));
-      if (found == chunks->second.end()) return;
-      ranges[found->second] = {record.chunk.input.entry_start, record.chunk.input.entry_stop};
-    });
+    for (size_t k = 0; k < stretches[i].size(); ++k) {
+      const ChunkStretch& stretch = stretches[i][k];
+      const auto first = chunks->second.lower_bound(Chunk(stretch.first_start_ns, 0));
+      if (first == chunks->second.end() || first->first.first > stretch.last_start_ns) continue;
+      LogPart part{stretch.offset};
+      if (k + 1 < stretches[i].size()) part.end = stretches[i][k + 1].offset;
+      ReadLogPart(log, part, false, [&](const Record& record) {
+        if (record.type != RecordType::kChunk) return;
+        const auto found = chunks->second.find(Chunk(record.chunk.start_ns, record.chunk.number));
+        if (found == chunks->second.end()) return;
+        ranges[found->second] = {record.chunk.input.entry_start, record.chunk.input.entry_stop};
+      });
+    }
   }
   return ranges;
 }
@@ -143,10 +114,83 @@ std::string NameOfSource(const std::string& source) {
   return path.filename().string();
 }
 
+// All that was given, in the order in which people read it.
+std::vector<std::string> AllSources(const MeasureOptions& options) {
+  std::vector<std::string> sources = options.sources;
+  sources.insert(sources.end(), options.coffea_reports.begin(), options.coffea_reports.end());
+  sources.insert(sources.end(), options.metrics_by_dataset.begin(), options.metrics_by_dataset.end());
+  return sources;
+}
+
 std::string NameRun(const MeasureOptions& options, const std::optional<TreeFigures>& tree) {
   if (!options.name.empty()) return options.name;
   if (tree.has_value() && !tree->name.empty()) return tree->name;
-  return NameOfSource(options.sources.front());
+  if (!options.sources.empty()) return NameOfSource(options.sources.front());
+  return std::filesystem::path(AllSources(options).front()).stem().string();
+}
+
+struct Coffea {
+  CoffeaFigures figures;
+  std::vector<CoffeaFile> files;  // those that count
+  std::vector<std::string> warnings;
+};
+
+// Adds a file to those that count, unless one of them says the same: a measurement may be given with its own report.
+template <class Contents>
+void AddOnce(Contents contents, CoffeaFileKind kind, std::vector<Contents>& seen, CoffeaAccumulator& accumulator,
+             Coffea& coffea) {
+  for (const Contents& other : seen) {
+    if (!SaySame(contents, other)) continue;
+    coffea.warnings.push_back(fmt::format("{} and {} say the same; it was counted once", other.path, contents.path));
+    return;
+  }
+  accumulator.Add(contents);
+  coffea.files.push_back({contents.path, kind});
+  seen.push_back(std::move(contents));
+}
+
+// Errors: a file that was given cannot be used. One that lies in a source and cannot be used is left out.
+absl::StatusOr<Coffea> ReadCoffea(const MeasureOptions& options) {
+  Coffea coffea;
+  CoffeaAccumulator accumulator;
+  std::vector<CoffeaReport> reports;
+  std::vector<MetricsByDataset> by_dataset;
+  const auto read = [&](const CoffeaFile& file) -> absl::Status {
+    if (file.kind == CoffeaFileKind::kReport) {
+      absl::StatusOr<CoffeaReport> report = ReadCoffeaReport(file.path);
+      if (!report.ok()) return report.status();
+      AddOnce(*std::move(report), file.kind, reports, accumulator, coffea);
+      return absl::OkStatus();
+    }
+    absl::StatusOr<MetricsByDataset> metrics = ReadMetricsByDataset(file.path);
+    if (!metrics.ok()) return metrics.status();
+    coffea.warnings.insert(coffea.warnings.end(), metrics->warnings.begin(), metrics->warnings.end());
+    AddOnce(*std::move(metrics), file.kind, by_dataset, accumulator, coffea);
+    return absl::OkStatus();
+  };
+  for (const std::string& source : options.sources) {
+    for (const CoffeaFile& file : FindCoffeaFiles(source)) {
+      const absl::Status status = read(file);
+      if (!status.ok()) coffea.warnings.push_back(std::string(status.message()) + "; it was left out");
+    }
+  }
+  for (const std::string& path : options.coffea_reports) {
+    if (absl::Status status = read({path, CoffeaFileKind::kReport}); !status.ok()) return status;
+  }
+  for (const std::string& path : options.metrics_by_dataset) {
+    if (absl::Status status = read({path, CoffeaFileKind::kByDataset}); !status.ok()) return status;
+  }
+  coffea.figures = accumulator.Finalize();
+  return coffea;
+}
+
+// The sources in which logs are looked for: not those that hold nothing but files of Coffea.
+std::vector<std::string> SourcesOfLogs(const std::vector<std::string>& sources) {
+  std::vector<std::string> with_logs;
+  for (const std::string& source : sources) {
+    if (FindCoffeaFiles(source).empty() || FindRecordLogs({source}, "all").ok()) with_logs.push_back(source);
+  }
+  return with_logs;
 }
 
 ReadingQuality SumUp(const RecordLogs& logs, const LogReading& records, const ReadingQuality& trees) {
@@ -168,28 +212,42 @@ ReadingQuality SumUp(const RecordLogs& logs, const LogReading& records, const Re
 }  // namespace
 
 absl::StatusOr<Measurement> Measure(const MeasureOptions& options) {
-  if (options.sources.empty()) return absl::InvalidArgumentError("no source was given");
-  absl::StatusOr<RecordLogs> logs = FindRecordLogs(options.sources, options.run);
+  absl::StatusOr<Coffea> coffea = ReadCoffea(options);
+  if (!coffea.ok()) return coffea.status();
+  if (options.sources.empty() && coffea->figures.empty()) return absl::InvalidArgumentError("no source was given");
+  const std::vector<std::string> log_sources = SourcesOfLogs(options.sources);
+  absl::StatusOr<RecordLogs> logs = log_sources.empty() ? RecordLogs() : FindRecordLogs(log_sources, options.run);
   if (!logs.ok()) return logs.status();
   absl::StatusOr<Trees> trees = ReadTrees(*logs, options);
   if (!trees.ok()) return trees.status();
 
-  const bool all_runs = options.run == "all";
   RunFigures figures;
   ReadingQuality reading;
+  std::vector<std::vector<ChunkStretch>> stretches;
   {
-    Records records = ReadAll(logs->logs, all_runs);
+    ReadRecordsOptions how;
+    how.all_runs = options.run == "all";
+    RecordsRead records = ReadRecords(logs->logs, how);
+    stretches = std::move(records.stretches);
     reading = SumUp(*logs, records.reading, trees->quality);
+    reading.warnings.insert(reading.warnings.end(), coffea->warnings.begin(), coffea->warnings.end());
     figures = ComputeFigures(std::move(records.accumulator).Finalize(), trees->accumulator, options.start_ns,
-                             options.stop_ns);
+                             options.stop_ns, std::move(coffea->figures));
   }
-  const std::vector<EntryRange> ranges = FindEntryRanges(figures, logs->logs, all_runs);
+  const std::vector<EntryRange> ranges = FindEntryRanges(figures, logs->logs, stretches);
   const Quality quality = JudgeQuality(figures, std::move(reading));
-  const Provenance provenance{options.sources, HostName(), absl::GetCurrentTimeNanos(), NameRun(options, figures.tree)};
+  const Provenance provenance{AllSources(options), HostName(), absl::GetCurrentTimeNanos(),
+                              NameRun(options, figures.tree)};
   Measurement measurement;
   measurement.document = WriteDocument(figures, quality, ranges, provenance);
   for (const RecordLog& log : logs->logs) measurement.log_paths.push_back(log.path);
   measurement.log_paths.insert(measurement.log_paths.end(), logs->tree_logs.begin(), logs->tree_logs.end());
+  measurement.coffea_files = std::move(coffea->files);
+  for (const PrmonPaths& paths : logs->prmon) {
+    for (const std::string& path : {paths.text, paths.summary}) {
+      if (!path.empty()) measurement.log_paths.push_back(path);
+    }
+  }
   return measurement;
 }
 

@@ -117,6 +117,103 @@ TEST_F(MeasureChunksTest, SumsCustomMetricsAndDerivesReadRates) {
   EXPECT_DOUBLE_EQ(Metric(document, "read_rate_mbs"), 2);
 }
 
+TEST_F(MeasureChunksTest, SumsActivitiesByWorkerSpanAndUnitAsNativeFineRows) {
+  const auto activity = [](const char* label, const char* unit, double value) {
+    return Line{{"label", label}, {"unit", unit}, {"value", value}};
+  };
+  Line first = ChunkLine(0, 0, 1);
+  first["activities"] = {activity("fit", "seconds", 0.25), activity("fit", "count", 2),
+                         Line{{"label", "fit"}, {"unit", "count"}, {"value", nullptr}}};
+  Line second = ChunkLine(1, 1, 2);
+  second["activities"] = {activity("fit", "seconds", 0.5)};
+  second["span"] = "systematics/up";
+  Line failed = ChunkLine(2, 2, 3);
+  failed["status"] = "failed";
+  failed["activities"] = {activity("fit", "seconds", 0.125)};
+  Write("a.jsonl", {ProcessLine(1, 0), first, second, failed, EndLine(4)});
+  Line other = ChunkLine(3, 0, 1);
+  other["activities"] = {activity("fit", "seconds", 8)};
+  Write("b.jsonl", {ProcessLine(2, 0), other, EndLine(4)});
+  const Document rows = Take()["fine"];
+  const auto row = [](const Document& span, const char* worker, const char* unit, double value) {
+    return Document{{"context", "native"}, {"span", span}, {"worker", worker}, {"function", nullptr},
+                    {"activity", "fit"},   {"unit", unit}, {"value", value}};
+  };
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(rows[0], row(nullptr, "node:1", "count", 2));
+  EXPECT_EQ(rows[1], row(nullptr, "node:1", "seconds", 0.375)) << "over ended attempts, failed ones too";
+  EXPECT_EQ(rows[2], row("systematics/up", "node:1", "seconds", 0.5));
+  EXPECT_EQ(rows[3], row(nullptr, "node:2", "seconds", 8));
+}
+
+TEST_F(MeasureChunksTest, CountsActivitiesBeyondTheRowsThatAreKept) {
+  std::vector<Line> lines = {ProcessLine(1, 0)};
+  for (int i = 0; i < 150; ++i) {
+    Line chunk = ChunkLine(i, i, i + 1);
+    for (int k = 0; k < 100; ++k) {
+      chunk["activities"].push_back({{"label", std::to_string(100 * i + k)}, {"unit", ""}, {"value", 1}});
+    }
+    lines.push_back(chunk);
+  }
+  Write("a.jsonl", lines);
+  const Document document = Take();
+  EXPECT_EQ(document["fine"].size(), 10000u);
+  EXPECT_NE(document["quality"]["warnings"].dump().find("5000 readings of activities were left out: not finite, or beyond 10000 rows"),
+            std::string::npos);
+}
+
+TEST_F(MeasureChunksTest, CountsTaskLinesAndRefusesNone) {
+  const Line task = {{"type", "task"},    {"key", "('process', 1)"}, {"prefix", "process"},
+                     {"start_ns", At(0)}, {"stop_ns", At(2)},        {"outcome", "memory"},
+                     {"attempt", 1},      {"worker", "tcp://x:1"},   {"engine", "dask"}};
+  Write("a.jsonl", {ProcessLine(1, 0), ChunkLine(0, 1, 2), task, task, EndLine(4)});
+  const Document document = Take();
+  EXPECT_EQ(document["quality"]["records_read"], 5);
+  EXPECT_EQ(document["quality"]["records_malformed"], 0);
+  EXPECT_EQ(document["quality"]["records_unknown"], 0);
+  EXPECT_EQ(document["quality"]["tasks_read"], 2);
+  EXPECT_EQ(document["run"]["boundary"], "chunks") << "an engine's worker does not bound the run";
+}
+
+TEST_F(MeasureChunksTest, DerivesDecompressionAndReadOverheadFromWellKnownMetrics) {
+  const auto metric = [](const char* name, const char* unit, double sum) {
+    return Line{{"name", name}, {"unit", unit}, {"count", 1}, {"sum", sum}, {"min", sum}, {"max", sum}};
+  };
+  Line first = ChunkLine(0, 0, 4);
+  first["metrics"] = {metric("bytes_read", "B", 3e6),  metric("read_calls", "count", 10),
+                      metric("read_wall", "s", 0.5),   metric("read_overhead_bytes", "B", 6e5),
+                      metric("unzip_bytes", "B", 9e6), metric("unzip_wall", "s", 1.5)};
+  Line second = ChunkLine(1, 4, 8);
+  second["metrics"] = {metric("bytes_read", "B", 1e6), metric("read_calls", "count", 10)};
+  Write("a.jsonl", {ProcessLine(1, 0), first, second, EndLine(8)});
+  const Document document = Take();
+  EXPECT_DOUBLE_EQ(Metric(document, "read_rate_mbs"), 8);
+  EXPECT_DOUBLE_EQ(Metric(document, "bytes_per_read"), 2e5);
+  EXPECT_DOUBLE_EQ(Metric(document, "read_overhead_share"), 0.15);
+  EXPECT_DOUBLE_EQ(Metric(document, "decompression_rate_mbs"), 6);
+  EXPECT_DOUBLE_EQ(Metric(document, "decompression_share"), 1.5 / 8);
+}
+
+TEST_F(MeasureChunksTest, TellsOversizedChunksLanesAndMemoryGrowth) {
+  std::vector<Line> lines = {ProcessLine(1, 0)};
+  for (int i = 0; i < 40; ++i) {
+    Line chunk = ChunkLine(i, i, i + (i == 39 ? 1.0 : 2.0));  // two lanes
+    chunk["rss_stop_bytes"] = 1000000 + 1000 * i;
+    if (i == 7) chunk["events"] = 301;
+    lines.push_back(chunk);
+  }
+  lines.push_back(EndLine(60));
+  Write("a.jsonl", lines);
+  const Document document = Take();
+  EXPECT_EQ(document["metrics"]["oversized_chunks"], 1);
+  EXPECT_EQ(document["metrics"]["max_open_chunks"], 2);
+  EXPECT_NEAR(Metric(document, "load_imbalance"), 40 / 39.5 - 1, 1e-12);
+  const double events_per_chunk = 100;  // chunk 7, which is larger, stands at the edge: 1 of the 36 after the warm-up
+  EXPECT_NEAR(Metric(document, "rss_slope"), 1000 * 1000 / ((35 * events_per_chunk + 301) / 36), 1e-6);
+  EXPECT_LE(Metric(document, "rss_slope_low"), Metric(document, "rss_slope"));
+  EXPECT_GE(Metric(document, "rss_slope_high"), Metric(document, "rss_slope"));
+}
+
 TEST_F(MeasureChunksTest, TellsTheShareOfColumnsAndBytesPerFile) {
   Line chunk = ChunkLine(0, 0, 1);
   chunk["columns"] = {"pt", "eta"};

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/metrics/catalog.h"
+#include "collector/metrics/catalog/catalog.h"
 #include "collector/metrics/measure_fixture.h"
 #include "collector/metrics/measurement.h"
 #include "collector/metrics/record_lines.h"
@@ -14,6 +14,7 @@ namespace crema {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST_F(MeasureTest, ComputesTheRunsFiguresByHand) {
   // Two processes of one core, 10 s: the first busy for 8 s, the second for 4 s of its 5 s.
@@ -276,11 +277,81 @@ TEST_F(MeasureTest, MeasuresACommandThatRecordsNothing) {
   EXPECT_EQ(Measure(options).status().code(), absl::StatusCode::kNotFound);
 }
 
+std::vector<Line> TreeOf(const std::string& run_id, int64_t start_ns, int64_t sampled_ns) {
+  return {{{"type", "run"},
+           {"schema", "crema.tree/1"},
+           {"schema_minor", 0},
+           {"run_id", run_id},
+           {"host", "node"},
+           {"pid", 7},
+           {"start_ns", start_ns}},
+          {{"type", "tree_sample"}, {"time_ns", sampled_ns}, {"rss_bytes", 1}, {"cpu_user_ns", kSecond}}};
+}
+
+TEST_F(MeasureTest, TakesARunThatHasOnlyAProcessTreeAndNotTheTreeOfAnother) {
+  Write("a.jsonl", {ProcessLine(1, 0), ChunkLine(0, 1, 2), EndLine(3)});  // of the run `run`
+  Write("node-7-1.tree.ndjson", TreeOf("other", At(0), At(4)));
+  MeasureOptions options;
+  options.run = "other";
+  const Document of_tree = Take(options);
+  EXPECT_DOUBLE_EQ(Metric(of_tree, "tree_cpu_user"), 1);
+  EXPECT_EQ(of_tree["quality"]["records_read"], 0);
+  options.run = "run";
+  const Document of_records = Take(options);
+  EXPECT_EQ(of_records["metrics"]["num_chunks"], 1);
+  EXPECT_TRUE(of_records["metrics"]["tree_cpu_user"].is_null());
+  options.run = "third";
+  options.sources = {directory_.string()};
+  EXPECT_EQ(Measure(options).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(MeasureTest, TheCommandGoesOnWhereOnlyCremaRunWasKilled) {
+  Write("a.jsonl", {ProcessLine(1, 0), ChunkLine(0, 1, 2), EndLine(10)});
+  Write("node-7-1.tree.ndjson", TreeOf("run", At(0), At(4)));
+  const Document document = Take();
+  EXPECT_EQ(document["run"]["boundary"], "command");
+  EXPECT_DOUBLE_EQ(Metric(document, "wall_time"), 10);
+}
+
 TEST_F(MeasureTest, SaysWhichEventsWereStillToCome) {
   Line process = ProcessLine(1, 0);
   process["attributes"]["total_events"] = 400;
   Write("a.jsonl", {process, ChunkLine(0, 1, 2), EndLine(10)});
   EXPECT_DOUBLE_EQ(Take()["quality"]["event_coverage"].get<double>(), 0.25);
+}
+
+TEST_F(MeasureTest, AddsUpTheEventsToComeOfSeveralRunsWhereEachTellsThem) {
+  const auto process = [](int64_t pid, const char* run, const Line& events) {
+    Line line = ProcessLine(pid, 0);
+    line["run_id"] = run;
+    line["attributes"]["total_events"] = events;
+    return line;
+  };
+  MeasureOptions all;
+  all.run = "all";
+  Write("a.jsonl", {process(1, "first", 400), ChunkLine(0, 1, 2), EndLine(10)});
+  Write("b.jsonl", {process(2, "first", 400), ChunkLine(1, 1, 2), EndLine(10)});
+  Write("c.jsonl", {process(3, "second", 100), ChunkLine(2, 1, 2), EndLine(10)});
+  EXPECT_DOUBLE_EQ(Take(all)["quality"]["event_coverage"].get<double>(), 300 / 500.0);
+  Write("c.jsonl", {process(3, "second", nullptr), ChunkLine(2, 1, 2), EndLine(10)});
+  EXPECT_TRUE(Take(all)["quality"]["event_coverage"].is_null());
+}
+
+TEST_F(MeasureTest, SaysThatSumsOverSomeAttemptsAreTooLow) {
+  Line silent = ChunkLine(1, 2, 3);
+  silent["bytes_read"] = nullptr;
+  silent["events"] = nullptr;
+  silent["cpu_ns"] = nullptr;
+  Write("a.jsonl", {ProcessLine(1, 0), ChunkLine(0, 1, 2), silent, EndLine(10)});
+  const std::string warnings = Take()["quality"]["warnings"].dump();
+  EXPECT_THAT(warnings, HasSubstr("bytes read are known of 1 of 2 ended attempts"));
+  EXPECT_THAT(warnings, HasSubstr("events are known of 1 of 2 chunks"));
+  EXPECT_THAT(warnings, HasSubstr("CPU time is known of 1 of 2 ended attempts"));
+  Line failed = ChunkLine(1, 2, 3);
+  failed["status"] = "failed";
+  failed["bytes_read"] = nullptr;
+  Write("a.jsonl", {ProcessLine(1, 0), ChunkLine(0, 1, 2), failed, EndLine(10)});
+  EXPECT_THAT(Take()["quality"]["warnings"].dump(), Not(HasSubstr("bytes read are known")));
 }
 
 TEST_F(MeasureTest, TakesTwoRecordersOfOneProcessForOneWorker) {

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "collector/metrics/measurement_schema.h"  // IWYU pragma: export
+#include "collector/sources/coffea_report.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -19,11 +20,17 @@ struct Measurement {
   nlohmann::ordered_json document;
   /// The logs it was made from (`*.jsonl`, `*.tree.ndjson`), to be kept beside the document; empty when loaded.
   std::vector<std::string> log_paths;
+  /// Coffea's files that it was made from, kept with the logs.
+  std::vector<CoffeaFile> coffea_files;
 };
 
 struct MeasureOptions {
-  /// Directories of record logs, or measurement directories with their `records/`.
+  /// Directories of record logs, or measurement directories with their `records/`; may be none where a report is given.
   std::vector<std::string> sources;
+  /// JSON files of Coffea (collector/sources/coffea_report.h): reports, and figures by dataset, beside those that the
+  /// sources hold. Several add up; the same one counts once.
+  std::vector<std::string> coffea_reports;
+  std::vector<std::string> metrics_by_dataset;
   /// Bounds of the run in Unix nanoseconds; each overrides the one found in the records.
   std::optional<int64_t> start_ns;
   std::optional<int64_t> stop_ns;
@@ -35,7 +42,8 @@ struct MeasureOptions {
 
 /// Reads every record of the sources and computes the whole metric set (METRICS.md sections 2 to 8).
 /// Bad lines never make it fail: they are counted in `quality` and named in `quality.warnings`.
-/// Errors: a source that cannot be read or holds no log; several runs where none was chosen (they are listed).
+/// Errors: a source that cannot be read or holds no log; several runs where none was chosen (they are listed); a file
+/// of Coffea that cannot be used.
 absl::StatusOr<Measurement> Measure(const MeasureOptions& options);
 
 struct SaveOptions {

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "collector/metrics/measurement.h"
-#include "collector/sources/record_log.h"
+#include "collector/sources/log_life.h"
 
 namespace crema {
 namespace {
@@ -82,24 +82,55 @@ absl::Status CopyLog(const fs::path& from, const fs::path& to) {
 }
 
 // A log that will not change is the same file under a second name; where that cannot be, a copy.
-absl::Status KeepLog(const fs::path& from, const fs::path& to) {
-  if (!IsHeldByItsProcess(from.string())) {
-    std::error_code error;
-    fs::create_hard_link(from, to, error);
-    if (!error) return absl::OkStatus();
-    fs::copy_file(from, to, error);
-    return error ? Failed(to, error) : absl::OkStatus();
-  }
-  return CopyLog(from, to);
+absl::Status LinkLog(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::create_hard_link(from, to, error);
+  if (!error) return absl::OkStatus();
+  fs::copy_file(from, to, error);
+  return error ? Failed(to, error) : absl::OkStatus();
 }
 
 // The name a log gets among others: its own, numbered where two of different directories share it.
-std::string UniqueName(const fs::path& path, std::set<std::string>& taken) {
-  std::string name = path.filename().string();
-  for (int i = 2; !taken.insert(name).second; ++i) {
-    name = fmt::format("{}~{}{}", path.stem().string(), i, path.extension().string());
+std::string UniqueName(const std::string& name, std::set<std::string>& taken) {
+  const std::string_view kind = KindOfLog(name);
+  const std::string stem = name.substr(0, name.size() - kind.size());
+  std::string unique = name;
+  for (int i = 2; !taken.insert(unique).second; ++i) unique = fmt::format("{}~{}{}", stem, i, kind);
+  return unique;
+}
+
+// A log that grows is copied under a name that says so: once read from the copy, its process does not pass for lost.
+absl::Status KeepLog(const fs::path& from, const fs::path& directory, std::set<std::string>& taken) {
+  const std::string name = from.filename().string();
+  if (!IsHeldByItsProcess(from.string())) return LinkLog(from, directory / UniqueName(name, taken));
+  return CopyLog(from, directory / UniqueName(LiveCopyName(name), taken));
+}
+
+// The same for a file of Coffea, which gets the ending by which it is found again.
+std::string UniqueName(const CoffeaFile& file, std::set<std::string>& taken) {
+  const std::string suffix(SuffixOf(file.kind));
+  std::string stem = fs::path(file.path).filename().string();
+  for (const std::string& ending : {suffix, std::string(".json")}) {
+    if (stem.size() <= ending.size() || stem.compare(stem.size() - ending.size(), ending.size(), ending) != 0) continue;
+    stem.resize(stem.size() - ending.size());
+    break;
   }
+  std::string name = stem + suffix;
+  for (int i = 2; !taken.insert(name).second; ++i) name = fmt::format("{}~{}{}", stem, i, suffix);
   return name;
+}
+
+// Files of Coffea are copied: unlike ended logs they belong to somebody, who may write them again.
+absl::Status KeepCoffeaFiles(const std::vector<CoffeaFile>& files, const fs::path& directory,
+                             std::set<std::string> taken) {
+  for (const CoffeaFile& file : files) {
+    std::error_code error;
+    if (fs::equivalent(fs::path(file.path).parent_path(), directory, error)) continue;  // it lies there already
+    const absl::StatusOr<std::string> text = ReadText(file.path);
+    if (!text.ok()) return text.status();
+    if (absl::Status written = WriteSynced(directory / UniqueName(file, taken), *text); !written.ok()) return written;
+  }
+  return absl::OkStatus();
 }
 
 absl::Status WriteParts(const Measurement& measurement, bool records, const fs::path& directory) {
@@ -113,11 +144,20 @@ absl::Status WriteParts(const Measurement& measurement, bool records, const fs::
     if (mkdir(kept.c_str(), 0700) != 0) return Failed(kept, errno);
     std::set<std::string> taken;
     for (const std::string& path : measurement.log_paths) {
-      if (absl::Status status = KeepLog(path, kept / UniqueName(path, taken)); !status.ok()) return status;
+      if (absl::Status status = KeepLog(path, kept, taken); !status.ok()) return status;
     }
+    if (absl::Status status = KeepCoffeaFiles(measurement.coffea_files, kept, taken); !status.ok()) return status;
     if (absl::Status synced = SyncDirectory(kept); !synced.ok()) return synced;
   }
   return SyncDirectory(directory);
+}
+
+// Adds files of Coffea to logs that are where they belong.
+absl::Status AddCoffeaFiles(const Measurement& measurement, const fs::path& kept) {
+  std::set<std::string> taken;
+  for (const fs::directory_entry& entry : fs::directory_iterator(kept)) taken.insert(entry.path().filename().string());
+  if (absl::Status status = KeepCoffeaFiles(measurement.coffea_files, kept, taken); !status.ok()) return status;
+  return SyncDirectory(kept);
 }
 
 // Whether all logs lie in the directory's own `records`: they are where they belong.
@@ -177,11 +217,16 @@ absl::Status SaveMeasurement(const Measurement& measurement, const std::string& 
     if (error) return Failed(target.parent_path(), error);
   }
   // A measurement that was loaded knows no logs: those beside it stay.
-  const bool records = options.records && !measurement.log_paths.empty() && !HoldsItsLogs(target, measurement);
+  const bool holds_logs = HoldsItsLogs(target, measurement);
+  const bool records =
+      options.records && !holds_logs && !(measurement.log_paths.empty() && measurement.coffea_files.empty());
   const std::string temporary = fmt::format(".{}.crema-{}", target.filename().string(), getpid());
   const fs::path parts = is_there ? target / temporary : target.parent_path() / temporary;
   fs::remove_all(parts, error);
   absl::Status status = WriteParts(measurement, records, parts);
+  if (status.ok() && holds_logs && options.records && !measurement.coffea_files.empty()) {
+    status = AddCoffeaFiles(measurement, target / kRecords);
+  }
   if (status.ok()) status = is_there ? MoveInto(parts, target, records) : Rename(parts, target);
   if (status.ok()) status = SyncDirectory(target.parent_path());
   fs::remove_all(parts, error);

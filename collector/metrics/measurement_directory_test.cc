@@ -93,8 +93,22 @@ TEST_F(MeasurementDirectory, LinksEndedLogsAndCopiesLiveOnesToTheirLastWholeLine
   ASSERT_TRUE(Save(Take()).ok());
   close(fd);
   EXPECT_TRUE(fs::equivalent(root_ / "logs/a.jsonl", root_ / "out/records/a.jsonl"));
-  EXPECT_FALSE(fs::equivalent(root_ / "logs/b.jsonl", root_ / "out/records/b.jsonl"));
-  EXPECT_EQ(Text(root_ / "out/records/b.jsonl"), ProcessLine(2).dump() + "\n");
+  EXPECT_THAT(Names("out/records"), UnorderedElementsAre("a.jsonl", "b.live.jsonl"));
+  EXPECT_EQ(Text(root_ / "out/records/b.live.jsonl"), ProcessLine(2).dump() + "\n");
+}
+
+TEST_F(MeasurementDirectory, ALogThatWasCopiedAliveIsNotLostWhenItIsReadAgain) {
+  Write("logs/b.jsonl", ProcessLine(2).dump() + "\n");
+  const int fd = open((root_ / "logs/b.jsonl").c_str(), O_WRONLY | O_CLOEXEC);
+  ASSERT_EQ(flock(fd, LOCK_EX | LOCK_NB), 0);
+  ASSERT_TRUE(Save(Take()).ok());
+  close(fd);
+  EXPECT_EQ(Take({"logs"}).document["quality"]["processes_lost"], 1) << "its process is gone by now";
+  EXPECT_EQ(Take({"out"}).document["quality"]["processes_lost"], 0);
+  EXPECT_EQ(Take({"out"}).document["quality"]["processes_running"], 1);
+  ASSERT_TRUE(Save(Take({"out"}), "again").ok());
+  EXPECT_EQ(Take({"again"}).document["quality"]["processes_running"], 1);
+  EXPECT_EQ(Take({"out", "logs"}).document["quality"]["processes_lost"], 1) << "the log itself knows best";
 }
 
 TEST_F(MeasurementDirectory, KeepsLogsOfOneNameApart) {
@@ -157,6 +171,55 @@ TEST_F(MeasurementDirectory, SaysWhatIsWrongWithADirectoryThatHoldsNoMeasurement
   Write("later/measurement.json", R"({"schema":"crema.measurement/2"})");
   EXPECT_THAT(std::string(LoadMeasurement((root_ / "later").string()).status().message()),
               HasSubstr("crema.measurement/2"));
+}
+
+TEST_F(MeasurementDirectory, KeepsCoffeasReportSoThatItIsFoundAgain) {
+  Write("report.json", R"({"entries": 100, "processtime": 1.0})");
+  Write("other/report.json", R"({"d": {"entries": 100}})");
+  MeasureOptions options;
+  options.sources = {(root_ / "logs").string()};
+  options.coffea_reports = {(root_ / "report.json").string()};
+  options.metrics_by_dataset = {(root_ / "other/report.json").string()};
+  const absl::StatusOr<Measurement> first = Measure(options);
+  ASSERT_TRUE(first.ok()) << first.status();
+  ASSERT_TRUE(Save(*first).ok());
+  EXPECT_THAT(Names("out/records"),
+              UnorderedElementsAre("a.jsonl", "report.coffea_report.json", "report.metrics_by_dataset.json"));
+  const Measurement again = Take({"out"});
+  EXPECT_EQ(again.document["run"]["coffea_report"], first->document["run"]["coffea_report"]);
+  EXPECT_EQ(again.document["datasets"], first->document["datasets"]);
+  ASSERT_TRUE(Save(again).ok()) << "into itself";
+  EXPECT_EQ(Names("out/records").size(), 3u);
+
+  options.sources = {(root_ / "out").string()};
+  const absl::StatusOr<Measurement> twice = Measure(options);
+  ASSERT_TRUE(twice.ok()) << twice.status();
+  EXPECT_EQ(twice->document["run"]["coffea_report"]["reports"], 1);
+  EXPECT_THAT(twice->document["quality"]["warnings"].dump(), HasSubstr("say the same; it was counted once"));
+}
+
+TEST_F(MeasurementDirectory, OfAReportAloneCanBeCollectedAgain) {
+  Write("report.json", R"({"entries": 100, "processtime": 1.0})");
+  MeasureOptions options;
+  options.coffea_reports = {(root_ / "report.json").string()};
+  const absl::StatusOr<Measurement> first = Measure(options);
+  ASSERT_TRUE(first.ok()) << first.status();
+  ASSERT_TRUE(Save(*first).ok());
+  EXPECT_EQ(Take({"out"}).document["metrics"]["total_events"], 100);
+  EXPECT_EQ(Take({"out", "logs"}).document["metrics"]["num_attempts"], 1);
+}
+
+TEST_F(MeasurementDirectory, AddsAReportToTheLogsThatCremaRunLeft) {
+  fs::create_directories(root_ / "run/records");
+  fs::copy_file(root_ / "logs/a.jsonl", root_ / "run/records/a.jsonl");
+  Write("report.json", R"({"entries": 100})");
+  MeasureOptions options;
+  options.sources = {(root_ / "run").string()};
+  options.coffea_reports = {(root_ / "report.json").string()};
+  const absl::StatusOr<Measurement> measurement = Measure(options);
+  ASSERT_TRUE(measurement.ok()) << measurement.status();
+  ASSERT_TRUE(Save(*measurement, "run").ok());
+  EXPECT_THAT(Names("run/records"), UnorderedElementsAre("a.jsonl", "report.coffea_report.json"));
 }
 
 }  // namespace

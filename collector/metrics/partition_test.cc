@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <random>
@@ -10,10 +12,12 @@
 #include <vector>
 
 #include "collector/metrics/document.h"
+#include "collector/metrics/read_records.h"
 #include "collector/metrics/record_accumulator.h"
 #include "collector/metrics/record_lines.h"
 #include "collector/metrics/run_figures.h"
 #include "collector/records/record_parser.h"
+#include "collector/sources/record_log.h"
 
 namespace crema {
 namespace {
@@ -157,6 +161,55 @@ std::string FirstDifference(const std::string& a, const std::string& b) {
   return a.substr(from, 400) + "\n<> " + b.substr(from, 400);
 }
 
+// Logs as files, damaged here and there, as they are found in practice.
+class LogFiles {
+ public:
+  LogFiles(const std::vector<Log>& logs, uint32_t seed)
+      : directory_(std::string(::testing::TempDir()) + "partition-" + std::to_string(seed)) {
+    std::filesystem::remove_all(directory_);
+    std::filesystem::create_directories(directory_);
+    std::mt19937 random(seed);
+    for (const Log& log : logs) {
+      std::ofstream file(directory_ + "/log" + std::to_string(log.process["pid"].get<int>()) + ".jsonl");
+      if (random() % 4 == 0) file << "\n";  // as after a write that fell short
+      file << log.process << "\n";
+      for (const Line& line : log.lines) {
+        file << line.dump() << "\n";
+        if (random() % 20 == 0) file << "\n";
+        if (random() % 20 == 0) file << line.dump().substr(0, random() % 90) << "\n";
+        if (random() % 30 == 0) file << "no JSON " << random() << "\n";
+        if (random() % 90 == 0) file << std::string(70000, 'x') << "\n";
+      }
+      // Another process of the run goes on in the same file, as in logs put together by hand.
+      if (random() % 4 == 0) {
+        file << ProcessLine(1000 + log.process["pid"].get<int>()) << "\n"
+             << BeginLine(5, 2) << "\n"
+             << ChunkLine(5, 2, 3) << "\n";
+      }
+      if (random() % 3 == 0) file << R"({"type":"chunk","chunk":7)";  // its end was never written
+    }
+  }
+  ~LogFiles() { std::filesystem::remove_all(directory_); }
+  LogFiles(const LogFiles&) = delete;
+  LogFiles& operator=(const LogFiles&) = delete;
+
+  std::string Document(size_t threads, int64_t part_bytes) const {
+    const absl::StatusOr<RecordLogs> logs = FindRecordLogs({directory_}, "");
+    EXPECT_TRUE(logs.ok()) << logs.status();
+    RecordsRead read = ReadRecords(logs->logs, {false, threads, part_bytes});
+    const RunFigures figures =
+        ComputeFigures(std::move(read.accumulator).Finalize(), TreeAccumulator(), std::nullopt, std::nullopt);
+    ReadingQuality reading{read.reading.records_read, read.reading.records_malformed, read.reading.records_torn,
+                           read.reading.records_unknown, read.reading.warnings};
+    reading.warnings.push_back(std::to_string(read.reading.more_warnings));
+    const std::vector<EntryRange> ranges(figures.stragglers.stragglers.size());
+    return WriteDocument(figures, JudgeQuality(figures, reading), ranges, {}).dump(1);
+  }
+
+ private:
+  std::string directory_;
+};
+
 class Partition : public ::testing::TestWithParam<uint32_t> {};
 
 TEST_P(Partition, OfTheRecordsDoesNotChangeTheDocument) {
@@ -184,6 +237,20 @@ TEST_P(Partition, OfTheRecordsDoesNotChangeTheDocument) {
       parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(from));
     }
     ASSERT_EQ(FirstDifference(parts[0].Document(), expected), "");
+  }
+}
+
+TEST_P(Partition, OfTheLogsAndWithinThemDoesNotChangeTheDocument) {
+  const LogFiles files(RandomRun(GetParam()).Logs(4), GetParam());
+  const std::string expected = files.Document(1, 0);
+  EXPECT_NE(expected.find("\"records_malformed\": "), std::string::npos);
+  EXPECT_NE(expected.find(".jsonl:"), std::string::npos) << "lines are named by their number in the file";
+  std::mt19937 random(GetParam());
+  for (int trial = 0; trial < 6; ++trial) {
+    const size_t threads = 2 + random() % 4;
+    // Down to parts that are smaller than a line.
+    const int64_t part_bytes = trial == 0 ? 100 : static_cast<int64_t>(200 + random() % 60000);
+    ASSERT_EQ(FirstDifference(files.Document(threads, part_bytes), expected), "") << threads << " " << part_bytes;
   }
 }
 

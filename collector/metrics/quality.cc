@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "collector/metrics/custom_metric_table.h"
-#include "collector/metrics/file_table.h"
-#include "collector/metrics/input_table.h"
-#include "collector/metrics/section_table.h"
-#include "collector/metrics/span_table.h"
+#include "collector/metrics/attempts/file_table.h"
+#include "collector/metrics/attempts/input_table.h"
+#include "collector/metrics/contents/activity_table.h"
+#include "collector/metrics/contents/custom_metric_table.h"
+#include "collector/metrics/contents/section_table.h"
+#include "collector/metrics/contents/span_table.h"
 
 namespace crema {
 namespace {
@@ -33,6 +34,11 @@ void WarnOfOmissions(const RunFigures& figures, std::vector<std::string>& warnin
                                    omissions.metrics, CustomMetricTable::kMaxMetrics));
   }
   if (omissions.cuts > 0) warnings.push_back(fmt::format("{} cuts beyond 1000 were left out", omissions.cuts));
+  if (omissions.activities > 0) {
+    warnings.push_back(
+        fmt::format("{} readings of activities were left out: not finite, or beyond {} rows; use fewer names",
+                    omissions.activities, ActivityTable::kMaxRows));
+  }
   if (omissions.columns) {
     warnings.push_back(fmt::format("only {} of the columns' names were kept", FileTable::kMaxColumns));
   }
@@ -60,6 +66,14 @@ void WarnOfPartialSums(const RunFigures& figures, std::vector<std::string>& warn
   };
   warn(totals.cpu_ns, "CPU time");
   warn(totals.cpu_wait_ns, "the run delay");
+  // Failed attempts seldom get as far as telling.
+  const int64_t with_bytes = figures.findings.attempts.bytes.with_read;
+  if (with_bytes > 0 && with_bytes + totals.counts.num_failed_attempts < totals.ended) {
+    warnings.push_back(
+        fmt::format("bytes read are known of {} of {} ended attempts; bytes_read_chunks is too low (use "
+                    "AddBytesRead)",
+                    with_bytes, totals.ended));
+  }
   if (totals.events.count > 0 && totals.events.count < totals.counts.num_chunks) {
     warnings.push_back(fmt::format("events are known of {} of {} chunks; event rates are too low (use SetEvents)",
                                    totals.events.count, totals.counts.num_chunks));
@@ -86,10 +100,27 @@ void WarnOfTimes(const RunFigures& figures, const Quality& quality, std::vector<
       (*totals.first_start_ns < window.start_ns || totals.last_stop_ns.value_or(0) > window.stop_ns)) {
     warnings.push_back("some chunks lie outside the run's bounds; they count in sums and not in time averages");
   }
+  if (figures.findings.tasks > 0) {
+    warnings.push_back(fmt::format(
+        "{} were read, counted and not used: they are not joined to chunks yet",
+        figures.findings.tasks == 1 ? "one task record" : fmt::format("{} task records", figures.findings.tasks)));
+  }
   if (const int64_t open = totals.counts.num_open_attempts; open > 0) {
     warnings.push_back(fmt::format("{} still open; this is a state on the way",
                                    open == 1 ? "one attempt is" : fmt::format("{} attempts are", open)));
   }
+}
+
+/// METRICS.md section 8: events in records over the report's, else over what the run said that it would process.
+std::optional<double> EventCoverage(const RunFigures& figures) {
+  if (figures.findings.processes.processes.empty()) return std::nullopt;
+  std::optional<int64_t> expected = figures.coffea.report.entries;
+  if (!expected.has_value()) expected = figures.findings.processes.total_events;
+  if (!expected.has_value()) expected = figures.coffea.of_datasets.entries;
+  if (!expected.has_value()) return std::nullopt;
+  const std::optional<double> events = figures.totals.events.In(1);
+  if (!events.has_value() && figures.totals.counts.num_chunks > 0) return std::nullopt;  // chunks that do not tell
+  return Ratio(events.value_or(0), static_cast<double>(*expected));
 }
 
 }  // namespace
@@ -106,9 +137,7 @@ Quality JudgeQuality(const RunFigures& figures, ReadingQuality reading) {
     quality.processes_running += process.state == ProcessState::kRunning;
     quality.processes_lost += process.state == ProcessState::kLost;
   }
-  if (processes.total_events.has_value() && processes.run_ids.size() <= 1) {
-    quality.event_coverage = Ratio(totals.events.In(1).value_or(0), static_cast<double>(*processes.total_events));
-  }
+  quality.event_coverage = EventCoverage(figures);
   if (processes.clock_step_ns.has_value()) quality.clock_step_max_s = SecondsOf(*processes.clock_step_ns);
   if (processes.sampling_gap_ns.has_value()) quality.sampling_gap_max_s = SecondsOf(*processes.sampling_gap_ns);
   if (figures.tree.has_value()) {
@@ -130,6 +159,10 @@ Quality JudgeQuality(const RunFigures& figures, ReadingQuality reading) {
   WarnOfOmissions(figures, quality.warnings);
   WarnOfPartialSums(figures, quality.warnings);
   WarnOfTimes(figures, quality, quality.warnings);
+  for (std::string& line :
+       CompareSources(figures.chosen, totals, figures.bytes_read_chunks(), figures.coffea, figures.by_dataset)) {
+    quality.warnings.push_back(std::move(line));
+  }
   return quality;
 }
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "collector/metrics/known_sum.h"
+#include "collector/metrics/statistics/known_sum.h"
 
 namespace crema {
 
@@ -14,6 +14,7 @@ void RecordAccumulator::Add(const LogRef& log, const ChunkFact& chunk) {
   memory_sections_.Add(chunk);
   custom_metrics_.Add(chunk);
   cuts_.Add(log, chunk);
+  activities_.Add(log, chunk);
   files_.Add(chunk);
 }
 
@@ -49,13 +50,14 @@ void RecordAccumulator::Add(const LogRef& log, const Record& record) {
   }
 }
 
-void RecordAccumulator::Merge(const RecordAccumulator& other) {
+void RecordAccumulator::Merge(RecordAccumulator other) {
   const std::vector<uint32_t> logs = processes_.Merge(other.processes_);
-  attempts_.Merge(other.attempts_, logs);
+  attempts_.Merge(std::move(other.attempts_), logs);
   sections_.Merge(other.sections_);
   memory_sections_.Merge(other.memory_sections_);
   custom_metrics_.Merge(other.custom_metrics_);
   cuts_.Merge(other.cuts_, logs);
+  activities_.Merge(other.activities_, logs);
   files_.Merge(other.files_);
   spans_.Merge(other.spans_);
   tasks_ += other.tasks_;
@@ -87,6 +89,7 @@ RecordFindings RecordAccumulator::FinalizeWith(ProcessFindings processes, Attemp
   findings.memory_sections = memory_sections_.Finalize(&omissions.memory_paths);
   findings.custom_metrics = custom_metrics_.Finalize(&omissions.metrics);
   findings.cuts = cuts_.Finalize(results, &omissions.cuts);
+  findings.activities = activities_.Finalize(findings.processes, &omissions.activities);
   findings.files = files_.Finalize();
   omissions.columns = findings.files.columns_truncated;
   findings.spans = spans_.Finalize(&omissions.spans);

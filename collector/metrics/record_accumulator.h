@@ -5,14 +5,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "collector/metrics/attempt_table.h"
-#include "collector/metrics/custom_metric_table.h"
-#include "collector/metrics/cut_table.h"
-#include "collector/metrics/file_table.h"
-#include "collector/metrics/memory_section_table.h"
-#include "collector/metrics/process_table.h"
-#include "collector/metrics/section_table.h"
-#include "collector/metrics/span_table.h"
+#include "collector/metrics/attempts/attempt_table.h"
+#include "collector/metrics/attempts/file_table.h"
+#include "collector/metrics/contents/activity_table.h"
+#include "collector/metrics/contents/custom_metric_table.h"
+#include "collector/metrics/contents/cut_table.h"
+#include "collector/metrics/contents/memory_section_table.h"
+#include "collector/metrics/contents/section_table.h"
+#include "collector/metrics/contents/span_table.h"
+#include "collector/metrics/workers/process_table.h"
 #include "collector/records/facts.h"
 
 namespace crema {
@@ -23,6 +24,7 @@ struct Omissions {
   int64_t memory_paths = 0;
   int64_t metrics = 0;
   int64_t cuts = 0;
+  int64_t activities = 0;
   bool columns = false;
   bool spans = false;
   int64_t inconsistent_chunks = 0;  ///< sections that claim more than their chunk's duration
@@ -36,6 +38,7 @@ struct RecordFindings {
   std::vector<MemorySectionRow> memory_sections;
   std::vector<CustomMetricRow> custom_metrics;
   std::vector<CutRow> cuts;
+  std::vector<ActivitySumRow> activities;
   FileFindings files;
   std::vector<SpanRow> spans;
   int64_t tasks = 0;
@@ -49,7 +52,8 @@ class RecordAccumulator {
   LogRef AddProcess(const ProcessFact& fact, bool running) { return processes_.Add(fact, running); }
   /// Adds a record of any type but `process`.
   void Add(const LogRef& log, const Record& record);
-  void Merge(const RecordAccumulator& other);
+  /// What is moved in costs no second memory.
+  void Merge(RecordAccumulator other);
   /// The findings so far; more may be added afterwards.
   RecordFindings Finalize() const&;
   /// The same without a copy of the attempts; nothing may be added afterwards.
@@ -66,6 +70,7 @@ class RecordAccumulator {
   MemorySectionTable memory_sections_;
   CustomMetricTable custom_metrics_;
   CutTable cuts_;
+  ActivityTable activities_;
   FileTable files_;
   SpanTable spans_;
   int64_t tasks_ = 0;

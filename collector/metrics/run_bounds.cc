@@ -17,13 +17,21 @@ bool BoundByProcesses(const ProcessFindings& findings, RunBounds& bounds) {
   return !bounds.boundary.empty();
 }
 
+// The command's last sign of life: where only `crema run` was killed, its records go on after the tree's last line.
+int64_t StopOfCommand(const TreeFigures& tree, const ProcessFindings& findings) {
+  if (tree.stop_ns.has_value()) return *tree.stop_ns;
+  RunBounds of_processes;
+  if (!BoundByProcesses(findings, of_processes)) return tree.last_ns;
+  return std::max(tree.last_ns, of_processes.window.stop_ns);
+}
+
 }  // namespace
 
 RunBounds FindBounds(const std::optional<TreeFigures>& tree, const ProcessFindings& processes,
                      const AttemptTotals& totals, std::optional<int64_t> start_ns, std::optional<int64_t> stop_ns) {
   RunBounds bounds;
   if (tree.has_value()) {
-    bounds = {{tree->start_ns, tree->stop_ns.value_or(tree->last_ns)}, "command"};
+    bounds = {{tree->start_ns, StopOfCommand(*tree, processes)}, "command"};
   } else if (!BoundByProcesses(processes, bounds) && totals.first_start_ns.has_value()) {
     bounds = {{*totals.first_start_ns, totals.last_stop_ns.value_or(*totals.first_start_ns)}, "chunks"};
   }

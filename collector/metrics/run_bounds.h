@@ -6,10 +6,10 @@
 #include <optional>
 #include <string_view>
 
-#include "collector/metrics/attempt_totals.h"
-#include "collector/metrics/process_table.h"
+#include "collector/metrics/attempts/attempt_totals.h"
 #include "collector/metrics/run_window.h"
-#include "collector/metrics/tree_accumulator.h"
+#include "collector/metrics/tree/tree_accumulator.h"
+#include "collector/metrics/workers/process_table.h"
 
 namespace crema {
 

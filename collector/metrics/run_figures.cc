@@ -4,12 +4,12 @@
 #include <map>
 #include <utility>
 
-#include "collector/metrics/catalog.h"
-#include "collector/metrics/chunk_distributions.h"
-#include "collector/metrics/lanes.h"
-#include "collector/metrics/rss_slope.h"
+#include "collector/metrics/attempts/chunk_distributions.h"
+#include "collector/metrics/attempts/rss_slope.h"
+#include "collector/metrics/catalog/catalog.h"
 #include "collector/metrics/run_metrics.h"
-#include "collector/metrics/worker_steps.h"
+#include "collector/metrics/workers/lanes.h"
+#include "collector/metrics/workers/worker_steps.h"
 
 namespace crema {
 namespace {
@@ -56,19 +56,6 @@ std::vector<std::string> WithStandIns(std::vector<std::string> names) {
 void BreakDownAttempts(RunFigures& figures) {
   const AttemptFindings& attempts = figures.findings.attempts;
   const std::vector<ProcessRow>& processes = figures.findings.processes.processes;
-  const auto by = [&](const auto& group_of, const std::vector<std::string>& names, const std::vector<ByteSums>& bytes) {
-    return BreakDown(attempts.rows, attempts.helpers, group_of, names, bytes);
-  };
-  // Where no chunk names its file there is nothing to break down.
-  const auto is_nameless = [](const std::vector<std::string>& names) { return names.size() == 1 && names[0].empty(); };
-  if (!is_nameless(attempts.datasets)) {
-    figures.by_dataset = by([&](const AttemptRow& attempt) { return attempts.dataset_of_input[attempt.input]; },
-                            WithStandIns(attempts.datasets), attempts.bytes_of_dataset);
-  }
-  if (!is_nameless(attempts.files)) {
-    figures.by_file = by([&](const AttemptRow& attempt) { return attempts.file_of_input[attempt.input]; },
-                         WithStandIns(attempts.files), attempts.bytes_of_file);
-  }
   std::vector<std::string> workers;
   std::map<std::string, uint32_t> host_index;
   for (const ProcessRow& process : processes) {
@@ -86,11 +73,23 @@ void BreakDownAttempts(RunFigures& figures) {
     host_of_process.push_back(host_index.at(processes[i].host));
     bytes_of_host[host_of_process.back()].Add(attempts.bytes_of_process[i]);
   }
-  figures.by_worker = by([](const AttemptRow& attempt) { return attempt.process; }, workers, attempts.bytes_of_process);
-  figures.by_host =
-      by([&](const AttemptRow& attempt) { return host_of_process[attempt.process]; }, hosts, bytes_of_host);
-  figures.by_thread =
-      by([](const AttemptRow& attempt) { return attempt.thread; }, attempts.threads, attempts.bytes_of_thread);
+  const std::vector<std::string> datasets = WithStandIns(attempts.datasets);
+  const std::vector<std::string> files = WithStandIns(attempts.files);
+  std::vector<std::vector<BreakdownRow>> tables =
+      BreakDown(attempts.rows, attempts.helpers,
+                {{&AttemptRow::input, &attempts.dataset_of_input, &datasets, &attempts.bytes_of_dataset},
+                 {&AttemptRow::input, &attempts.file_of_input, &files, &attempts.bytes_of_file},
+                 {&AttemptRow::process, nullptr, &workers, &attempts.bytes_of_process},
+                 {&AttemptRow::process, &host_of_process, &hosts, &bytes_of_host},
+                 {&AttemptRow::thread, nullptr, &attempts.threads, &attempts.bytes_of_thread}});
+  // Where no chunk names its file there is nothing to break down.
+  const auto is_nameless = [](const std::vector<std::string>& names) { return names.size() == 1 && names[0].empty(); };
+  if (!is_nameless(attempts.datasets)) figures.by_dataset = std::move(tables[0]);
+  figures.datasets_source = FillDatasets(figures.coffea, &figures.by_dataset);
+  if (!is_nameless(attempts.files)) figures.by_file = std::move(tables[1]);
+  figures.by_worker = std::move(tables[2]);
+  figures.by_host = std::move(tables[3]);
+  figures.by_thread = std::move(tables[4]);
 }
 
 void SetAnalyses(RunFigures& figures) {
@@ -118,8 +117,9 @@ void SetAnalyses(RunFigures& figures) {
 }  // namespace
 
 RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees, std::optional<int64_t> start_ns,
-                          std::optional<int64_t> stop_ns) {
+                          std::optional<int64_t> stop_ns, CoffeaFigures coffea) {
   RunFigures figures;
+  figures.coffea = std::move(coffea);
   figures.findings = std::move(findings);
   figures.tree = trees.Finalize();
   std::vector<ProcessRow>& processes = figures.findings.processes.processes;
@@ -141,8 +141,9 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
 
   MetricSet& metrics = figures.metrics;
   SetAllNull(&metrics);
-  SetRunMetrics(figures.findings, figures.totals, wall_time, steps, &metrics);
   SetWorkerMetrics(steps, &metrics);
+  figures.chosen = ChooseTotals(!processes.empty(), figures.totals, figures.bytes_read_chunks(), figures.coffea);
+  SetRunMetrics(figures.findings, figures.totals, figures.chosen, figures.coffea, wall_time, &metrics);
   if (const std::optional<double> cores = AllowedCores(processes)) {
     metrics.Set("allocated_cores", *cores);
     figures.allocated_cores_source = "affinity";
@@ -153,9 +154,9 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
   SetTreeMetrics(figures.tree, wall_time, figures.totals.cpu_ns.Seconds(), &metrics);
   SetDistributions(figures);
   SetChunkMetrics(figures.findings, figures.totals, &metrics);
-  SetReadMetrics(figures.findings.custom_metrics, figures.totals, &metrics);
+  SetReadMetrics(figures.findings.custom_metrics, &metrics);
   SetAnalyses(figures);
-  SetEfficiencyMetrics(processes, figures.totals, wall_time, steps, figures.budget, &metrics);
+  SetEfficiencyMetrics(processes, figures.totals, figures.budget, &metrics);
   SetAliases(&metrics);
 
   BreakDownAttempts(figures);

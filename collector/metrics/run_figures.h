@@ -7,16 +7,18 @@
 #include <string>
 #include <vector>
 
-#include "collector/metrics/attempt_totals.h"
-#include "collector/metrics/breakdown.h"
-#include "collector/metrics/budget.h"
-#include "collector/metrics/metric_set.h"
+#include "collector/metrics/attempts/attempt_totals.h"
+#include "collector/metrics/attempts/breakdown.h"
+#include "collector/metrics/attempts/stragglers.h"
+#include "collector/metrics/budget/budget.h"
+#include "collector/metrics/catalog/metric_set.h"
+#include "collector/metrics/coffea/coffea_accumulator.h"
+#include "collector/metrics/coffea/run_totals.h"
 #include "collector/metrics/record_accumulator.h"
 #include "collector/metrics/run_bounds.h"
-#include "collector/metrics/stragglers.h"
-#include "collector/metrics/tree_accumulator.h"
-#include "collector/metrics/worker_life.h"
-#include "collector/metrics/worker_timelines.h"
+#include "collector/metrics/tree/tree_accumulator.h"
+#include "collector/metrics/workers/worker_life.h"
+#include "collector/metrics/workers/worker_timelines.h"
 
 namespace crema {
 
@@ -29,6 +31,8 @@ struct RunFigures {
   RecordFindings findings;
   AttemptTotals totals;
   std::optional<TreeFigures> tree;
+  CoffeaFigures coffea;
+  RunTotals chosen;
   RunBounds bounds;
   MetricSet metrics;  ///< every key of the catalog, aliases too
   std::string allocated_cores_source;
@@ -40,17 +44,24 @@ struct RunFigures {
   std::vector<PhaseRow> phases;
 
   std::vector<BreakdownRow> by_dataset;
+  std::string_view datasets_source;
   std::vector<BreakdownRow> by_file;
   std::vector<BreakdownRow> by_worker;  ///< `group` is the process
   std::vector<BreakdownRow> by_host;
   std::vector<BreakdownRow> by_thread;
 
   std::vector<MissingValues> missing_values;
+
+  /// Bytes that ended attempts read, as they told; nullopt: none did.
+  RecordedBytes bytes_read_chunks() const {
+    return KnownSum{findings.attempts.bytes.read, findings.attempts.bytes.with_read}.Integer();
+  }
 };
 
-/// Computes the metric set from what records and process trees say. `start_ns` and `stop_ns` override the run's bounds.
+/// Computes the metric set from what records, process trees and Coffea's reports say. `start_ns` and `stop_ns` override
+/// the run's bounds.
 RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees, std::optional<int64_t> start_ns,
-                          std::optional<int64_t> stop_ns);
+                          std::optional<int64_t> stop_ns, CoffeaFigures coffea = {});
 
 }  // namespace crema
 

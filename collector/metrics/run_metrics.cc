@@ -1,8 +1,11 @@
 #include "collector/metrics/run_metrics.h"
 
+#include <fmt/format.h>
+
+#include <string>
 #include <string_view>
 
-#include "collector/metrics/known_sum.h"
+#include "collector/metrics/statistics/known_sum.h"
 
 namespace crema {
 namespace {
@@ -12,27 +15,29 @@ void SetIfKnown(std::string_view key, const std::optional<T>& value, MetricSet* 
   if (value.has_value()) metrics->Set(key, MetricValue(*value));
 }
 
-void SetRatio(std::string_view key, const std::optional<double>& part, const std::optional<double>& whole,
-              double factor, MetricSet* metrics) {
+/// Sets part / whole x factor. A part that is not known leaves the key as it is, null with its usual reason; a whole
+/// that is not known, or not positive, is the reason itself. `whole_key` names it in the reason.
+void SetRatio(std::string_view key, const std::optional<double>& part, std::string_view whole_key,
+              const std::optional<double>& whole, double factor, MetricSet* metrics) {
   const std::optional<double> ratio = Ratio(part, whole);
   if (ratio.has_value()) {
     metrics->Set(key, MetricValue(*ratio * factor));
   } else if (part.has_value() && whole.has_value()) {
-    metrics->SetNull(key, "its denominator is zero");
+    metrics->SetNull(key, fmt::format("{} is zero", whole_key));
+  } else if (part.has_value()) {
+    const std::string_view reason = metrics->Reason(whole_key);
+    metrics->SetNull(key, reason.empty() ? fmt::format("{} is not known", whole_key)
+                                         : fmt::format("{} is not known: {}", whole_key, reason));
   }
 }
 
-void SetRatio(std::string_view key, const std::optional<double>& part, const std::optional<double>& whole,
-              MetricSet* metrics) {
-  SetRatio(key, part, whole, 1, metrics);
-}
-
-std::optional<double> CoreSeconds(const WorkerSteps& steps) {
-  return steps.avg_workers.has_value() ? std::optional<double>(steps.core_seconds) : std::nullopt;
+/// The same of two keys that are set.
+void SetRatioOfKeys(std::string_view key, std::string_view part_key, std::string_view whole_key, double factor,
+                    MetricSet* metrics) {
+  SetRatio(key, metrics->Number(part_key), whole_key, metrics->Number(whole_key), factor, metrics);
 }
 
 void SetCounts(const AttemptCounts& counts, MetricSet* metrics) {
-  metrics->Set("num_chunks", counts.num_chunks);
   metrics->Set("num_attempts", counts.num_attempts);
   metrics->Set("num_failed_attempts", counts.num_failed_attempts);
   metrics->Set("num_lost_attempts", counts.num_lost_attempts);
@@ -41,56 +46,58 @@ void SetCounts(const AttemptCounts& counts, MetricSet* metrics) {
   metrics->Set("num_unfinished_chunks", counts.num_unfinished_chunks);
 }
 
-void SetColumns(const FileFindings& files, MetricSet* metrics) {
-  if (files.columns_known) {
-    metrics->Set("columns", files.columns);
-    metrics->Set("num_columns_read", static_cast<int64_t>(files.columns.size()));
+void SetColumns(const FileFindings& files, const CoffeaFigures& coffea, MetricSet* metrics) {
+  if (coffea.has_columns || files.columns_known) {
+    const std::vector<std::string>& columns = coffea.has_columns ? coffea.columns : files.columns;
+    metrics->Set("columns", columns);
+    metrics->Set("num_columns_read", static_cast<int64_t>(columns.size()));
   }
   SetIfKnown("branches_read_share", files.branches_read_share, metrics);
   SetIfKnown("bytes_read_share", files.bytes_read_share, metrics);
 }
 
+void SetBytes(const ByteSums& bytes, const RunTotals& chosen, const CoffeaFigures& coffea, MetricSet* metrics) {
+  SetIfKnown("bytes_read_chunks", KnownSum{bytes.read, bytes.with_read}.Integer(), metrics);
+  SetIfKnown("total_bytes_read_coffea", coffea.report.bytes, metrics);
+  SetIfKnown("bytes_read_compressed", chosen.bytes_read.value, metrics);
+  SetIfKnown("bytes_read_uncompressed", KnownSum{bytes.uncompressed, bytes.with_uncompressed}.Integer(), metrics);
+  if (bytes.with_both > 0) {
+    SetRatio("compression_ratio", static_cast<double>(bytes.uncompressed_of_both), "the sum of their compressed bytes",
+             static_cast<double>(bytes.read_of_both), 1, metrics);
+  }
+  SetRatioOfKeys("overall_rate_gbps", "bytes_read_compressed", "wall_time", 8 / 1e9, metrics);
+  SetRatioOfKeys("overall_rate_mbs", "bytes_read_compressed", "wall_time", 1 / 1e6, metrics);
+}
+
 }  // namespace
 
-void SetRunMetrics(const RecordFindings& findings, const AttemptTotals& totals, std::optional<double> wall_time,
-                   const WorkerSteps& steps, MetricSet* metrics) {
+void SetRunMetrics(const RecordFindings& findings, const AttemptTotals& totals, const RunTotals& chosen,
+                   const CoffeaFigures& coffea, std::optional<double> wall_time, MetricSet* metrics) {
   SetIfKnown("wall_time", wall_time, metrics);
-  if (findings.processes.processes.empty()) return;
-
-  // With records, no chunk is a measured zero.
-  const double busy_time = totals.busy_ns.Seconds().value_or(0);
-  const std::optional<double> cpu_time = totals.cpu_ns.Seconds();
-  const std::optional<double> events = totals.events.In(1);
-  metrics->Set("busy_time", busy_time);
-  SetIfKnown("chunk_cpu_time", cpu_time, metrics);
+  if (!wall_time.has_value() && coffea.reports > 0) {
+    metrics->SetNull("wall_time", "a Coffea report holds no times; give the run's bounds with --start and --stop");
+  }
+  SetIfKnown("busy_time", chosen.busy_time.value, metrics);
+  SetIfKnown("num_chunks", chosen.num_chunks.value, metrics);
+  SetIfKnown("total_events", chosen.total_events.value, metrics);
+  if (!findings.processes.processes.empty()) SetCounts(totals.counts, metrics);
+  SetIfKnown("chunk_cpu_time", totals.cpu_ns.Seconds(), metrics);
   SetIfKnown("helper_cpu_time", totals.helper_cpu_ns.Seconds(), metrics);
-  SetCounts(totals.counts, metrics);
-  if (totals.counts.num_chunks > 0) {
-    SetRatio("busy_time_per_chunk", busy_time, static_cast<double>(totals.counts.num_chunks), metrics);
+  if (chosen.num_chunks.value.value_or(0) > 0) {
+    SetRatioOfKeys("busy_time_per_chunk", "busy_time", "num_chunks", 1, metrics);
   }
-  if (totals.ended > 0) SetRatio("busy_time_per_attempt", busy_time, static_cast<double>(totals.ended), metrics);
-  SetIfKnown("total_events", totals.events.Integer(), metrics);
-
-  const ByteSums& bytes = findings.attempts.bytes;
-  const KnownSum read{bytes.read, bytes.with_read};
-  SetIfKnown("bytes_read_chunks", read.Integer(), metrics);
-  SetIfKnown("bytes_read_compressed", read.Integer(), metrics);
-  SetIfKnown("bytes_read_uncompressed", KnownSum{bytes.uncompressed, bytes.with_uncompressed}.Integer(), metrics);
-  SetRatio("compression_ratio", static_cast<double>(bytes.uncompressed_of_both),
-           static_cast<double>(bytes.read_of_both), metrics);
-  if (bytes.with_read == 0 || bytes.with_uncompressed == 0) {
-    metrics->SetNull("compression_ratio", "no attempt carries both sizes (AddBytesRead)");
+  if (totals.ended > 0) {
+    SetRatio("busy_time_per_attempt", totals.busy_ns.Seconds(), "num_attempts", static_cast<double>(totals.ended), 1,
+             metrics);
   }
-  SetRatio("overall_rate_gbps", read.In(1), wall_time, 8 / 1e9, metrics);
-  SetRatio("overall_rate_mbs", read.In(1), wall_time, 1 / 1e6, metrics);
-
-  SetRatio("event_rate_wall_khz", events, wall_time, 1 / 1e3, metrics);
-  SetRatio("event_rate_agg_khz", events, busy_time, 1 / 1e3, metrics);
-  SetRatio("event_rate_cpu_khz", events, cpu_time, 1 / 1e3, metrics);
-  SetRatio("event_rate_core_hz", events, CoreSeconds(steps), metrics);
-  SetRatio("event_rate_core_khz", events, CoreSeconds(steps), 1 / 1e3, metrics);
-  SetRatio("ideal_wall_time", totals.busy_ns.Seconds(), steps.total_cores, metrics);
-  SetColumns(findings.files, metrics);
+  SetBytes(findings.attempts.bytes, chosen, coffea, metrics);
+  SetRatioOfKeys("event_rate_wall_khz", "total_events", "wall_time", 1 / 1e3, metrics);
+  SetRatioOfKeys("event_rate_agg_khz", "total_events", "busy_time", 1 / 1e3, metrics);
+  SetRatioOfKeys("event_rate_cpu_khz", "total_events", "chunk_cpu_time", 1 / 1e3, metrics);
+  SetRatioOfKeys("event_rate_core_hz", "total_events", "core_seconds", 1, metrics);
+  SetRatioOfKeys("event_rate_core_khz", "total_events", "core_seconds", 1 / 1e3, metrics);
+  SetRatioOfKeys("ideal_wall_time", "busy_time", "total_cores", 1, metrics);
+  SetColumns(findings.files, coffea, metrics);
 }
 
 void SetWorkerMetrics(const WorkerSteps& steps, MetricSet* metrics) {
@@ -121,28 +128,24 @@ void SetChunkMetrics(const RecordFindings& findings, const AttemptTotals& totals
   }
 }
 
-void SetEfficiencyMetrics(const std::vector<ProcessRow>& processes, const AttemptTotals& totals,
-                          std::optional<double> wall_time, const WorkerSteps& steps, const Budget& budget,
+void SetEfficiencyMetrics(const std::vector<ProcessRow>& processes, const AttemptTotals& totals, const Budget& budget,
                           MetricSet* metrics) {
-  const std::optional<double> busy_time = totals.busy_ns.Seconds();
-  const std::optional<double> cpu_time = totals.cpu_ns.Seconds();
-  SetRatio("cpu_efficiency", cpu_time, CoreSeconds(steps), metrics);
-  SetRatio("core_efficiency", busy_time, CoreSeconds(steps), metrics);
-  SetRatio("speedup_factor", busy_time, wall_time, metrics);
-  SetRatio("cpu_speedup", cpu_time, wall_time, metrics);
-  SetRatio("io_overhead_pct", totals.blocked_ns.Seconds(), busy_time, 100, metrics);
-  SetRatio("io_overhead", totals.blocked_ns.Seconds(), busy_time, metrics);
+  SetRatioOfKeys("cpu_efficiency", "chunk_cpu_time", "core_seconds", 1, metrics);
+  SetRatioOfKeys("core_efficiency", "busy_time", "core_seconds", 1, metrics);
+  SetRatioOfKeys("speedup_factor", "busy_time", "wall_time", 1, metrics);
+  SetRatioOfKeys("cpu_speedup", "chunk_cpu_time", "wall_time", 1, metrics);
+  SetRatio("io_overhead_pct", totals.blocked_ns.Seconds(), "busy_time", totals.busy_ns.Seconds(), 100, metrics);
+  SetRatio("io_overhead", totals.blocked_ns.Seconds(), "busy_time", totals.busy_ns.Seconds(), 1, metrics);
   KnownSum overhead_ns;
   for (const ProcessRow& process : processes) overhead_ns.Add(process.overhead_ns);
-  SetRatio("instrumentation_overhead", overhead_ns.Seconds(), busy_time, metrics);
-  if (!steps.avg_workers.has_value()) return;
+  SetRatio("instrumentation_overhead", overhead_ns.Seconds(), "busy_time", totals.busy_ns.Seconds(), 1, metrics);
+  if (!metrics->Number("core_seconds").has_value()) return;
   SetIfKnown("balance", budget.balance, metrics);
   SetIfKnown("tail_time", budget.tail_time, metrics);
   metrics->Set("oversubscribed_core_seconds", budget.oversubscribed_core_seconds);
 }
 
-void SetReadMetrics(const std::vector<CustomMetricRow>& custom_metrics, const AttemptTotals& totals,
-                    MetricSet* metrics) {
+void SetReadMetrics(const std::vector<CustomMetricRow>& custom_metrics, MetricSet* metrics) {
   const auto sum_of = [&](std::string_view name) -> std::optional<double> {
     std::optional<double> sum;
     for (const CustomMetricRow& row : custom_metrics) {
@@ -150,13 +153,14 @@ void SetReadMetrics(const std::vector<CustomMetricRow>& custom_metrics, const At
     }
     return sum;
   };
-  const std::optional<double> bytes_read = sum_of("bytes_read");
-  const std::optional<double> unzip_wall = sum_of("unzip_wall");
-  SetRatio("read_rate_mbs", bytes_read, sum_of("read_wall"), 1 / 1e6, metrics);
-  SetRatio("bytes_per_read", bytes_read, sum_of("read_calls"), metrics);
-  SetRatio("read_overhead_share", sum_of("read_overhead_bytes"), bytes_read, metrics);
-  SetRatio("decompression_rate_mbs", sum_of("unzip_bytes"), unzip_wall, 1 / 1e6, metrics);
-  SetRatio("decompression_share", unzip_wall, totals.busy_ns.Seconds(), metrics);
+  const auto set = [&](std::string_view key, std::string_view part, std::string_view whole, double factor) {
+    SetRatio(key, sum_of(part), fmt::format("the metric {}", whole), sum_of(whole), factor, metrics);
+  };
+  set("read_rate_mbs", "bytes_read", "read_wall", 1 / 1e6);
+  set("bytes_per_read", "bytes_read", "read_calls", 1);
+  set("read_overhead_share", "read_overhead_bytes", "bytes_read", 1);
+  set("decompression_rate_mbs", "unzip_bytes", "unzip_wall", 1 / 1e6);
+  SetRatio("decompression_share", sum_of("unzip_wall"), "busy_time", metrics->Number("busy_time"), 1, metrics);
 }
 
 }  // namespace crema

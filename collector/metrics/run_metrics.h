@@ -5,36 +5,36 @@
 #include <optional>
 #include <vector>
 
-#include "collector/metrics/attempt_totals.h"
-#include "collector/metrics/budget.h"
-#include "collector/metrics/custom_metric_table.h"
-#include "collector/metrics/metric_set.h"
-#include "collector/metrics/process_row.h"
+#include "collector/metrics/attempts/attempt_totals.h"
+#include "collector/metrics/attempts/process_row.h"
+#include "collector/metrics/budget/budget.h"
+#include "collector/metrics/catalog/metric_set.h"
+#include "collector/metrics/coffea/coffea_accumulator.h"
+#include "collector/metrics/coffea/run_totals.h"
+#include "collector/metrics/contents/custom_metric_table.h"
 #include "collector/metrics/record_accumulator.h"
-#include "collector/metrics/worker_steps.h"
+#include "collector/metrics/workers/worker_steps.h"
 
 namespace crema {
 
 // Each sets what is measured and leaves the other keys as they are: null with their usual reasons (`SetAllNull`).
 
-/// Section 2. `wall_time` in seconds; nullopt where the run has no bounds.
-void SetRunMetrics(const RecordFindings& findings, const AttemptTotals& totals, std::optional<double> wall_time,
-                   const WorkerSteps& steps, MetricSet* metrics);
-
 /// Section 3, without the process tree.
 void SetWorkerMetrics(const WorkerSteps& steps, MetricSet* metrics);
+
+/// Section 2, after section 3. `wall_time` in seconds; nullopt where the run has no bounds.
+void SetRunMetrics(const RecordFindings& findings, const AttemptTotals& totals, const RunTotals& chosen,
+                   const CoffeaFigures& coffea, std::optional<double> wall_time, MetricSet* metrics);
 
 /// Sections 4 and 5, without the distributions.
 void SetChunkMetrics(const RecordFindings& findings, const AttemptTotals& totals, MetricSet* metrics);
 
-/// Section 7.
-void SetEfficiencyMetrics(const std::vector<ProcessRow>& processes, const AttemptTotals& totals,
-                          std::optional<double> wall_time, const WorkerSteps& steps, const Budget& budget,
+/// Section 7, after the others.
+void SetEfficiencyMetrics(const std::vector<ProcessRow>& processes, const AttemptTotals& totals, const Budget& budget,
                           MetricSet* metrics);
 
-/// Rates and shares from the well-known read metrics (`crema::metric`).
-void SetReadMetrics(const std::vector<CustomMetricRow>& custom_metrics, const AttemptTotals& totals,
-                    MetricSet* metrics);
+/// Rates and shares from the well-known read metrics (`crema::metric`), after section 2.
+void SetReadMetrics(const std::vector<CustomMetricRow>& custom_metrics, MetricSet* metrics);
 
 }  // namespace crema
 

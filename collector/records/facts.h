@@ -1,7 +1,7 @@
 // What the lines of a record log say, one plain struct for each type of line (DESIGN.md section 4).
 //
-// Names are views into the parser's memory: they hold until the next line is parsed. Times are Unix nanoseconds.
-// An empty optional is "not measured".
+// Names are views into the line or the parser's memory: they hold until the next line is parsed. Times are Unix
+// nanoseconds. An empty optional is "not measured".
 #ifndef CREMA_COLLECTOR_RECORDS_FACTS_H_
 #define CREMA_COLLECTOR_RECORDS_FACTS_H_
 
@@ -57,7 +57,15 @@ struct CutFact {
 struct ActivityFact {
   std::string_view label;
   std::string_view unit;
-  double value = 0;
+  std::optional<double> value;  ///< empty: it was not finite
+};
+
+/// One occurrence of a section, in trace mode.
+struct TraceFact {
+  int64_t section = 0;   ///< index into the chunk's `sections`
+  int64_t start_ns = 0;  ///< since the chunk's start
+  int64_t duration_ns = 0;
+  int64_t tid = 0;
 };
 
 /// The first line of a log.
@@ -127,6 +135,8 @@ struct ChunkFact {
   std::vector<CutFact> cuts;
   std::vector<ActivityFact> activities;
   int64_t sections_dropped = 0;
+  std::vector<TraceFact> trace;  ///< trace mode only
+  int64_t trace_dropped = 0;     ///< occurrences that are not in `trace`
 };
 
 /// A task of a distributed engine, as its plug-in saw it end inside the worker.

@@ -2,6 +2,9 @@
 #ifndef CREMA_COLLECTOR_RECORDS_RECORD_FIELDS_H_
 #define CREMA_COLLECTOR_RECORDS_RECORD_FIELDS_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <string_view>
 
 #include "collector/records/facts.h"
@@ -115,6 +118,29 @@ inline Complaint ReadStatus(ondemand::value& value, ChunkFact& out) {
   return out.failed || status == "ok" ? nullptr : "is neither ok nor failed";
 }
 
+/// `[section, start_ns, duration_ns, tid]`, all of them never negative.
+inline Complaint ReadTrace(ondemand::value& value, ChunkFact& out) {
+  static constexpr char kBadTrace[] = "holds something that is not a list of four numbers";
+  ondemand::array array;
+  if (value.get_array().get(array)) return kNotAList;
+  out.trace.clear();
+  for (auto element : array) {
+    ondemand::array numbers;
+    if (element.get_array().get(numbers)) return kBadTrace;
+    TraceFact fact;
+    int64_t* const members[] = {&fact.section, &fact.start_ns, &fact.duration_ns, &fact.tid};
+    size_t at = 0;
+    for (auto number : numbers) {
+      if (at == std::size(members)) break;
+      if (number.get_int64().get(*members[at]) || *members[at] < 0) return kBadTrace;
+      ++at;
+    }
+    if (at < std::size(members)) return kBadTrace;
+    out.trace.push_back(fact);
+  }
+  return nullptr;
+}
+
 inline constexpr Field<ChunkFact> kChunkFields[] = {
     {"type", Skip<ChunkFact>},
     {"chunk", NotNegative<&ChunkFact::number>, kRequired},
@@ -154,6 +180,8 @@ inline constexpr Field<ChunkFact> kChunkFields[] = {
     {"activities", Objects<&ChunkFact::activities, kActivityFields>},
     {"sections_dropped", NotNegative<&ChunkFact::sections_dropped>},
     {"attributes", Skip<ChunkFact>},
+    {"trace", ReadTrace},
+    {"trace_dropped", NotNegative<&ChunkFact::trace_dropped>},
 };
 
 inline constexpr Field<TaskFact> kTaskFields[] = {

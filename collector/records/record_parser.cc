@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "collector/records/json_fields.h"
+#include "collector/records/plain_lines.h"
 #include "collector/records/record_fields.h"
 #include "collector/records/schema.h"
 
@@ -132,6 +133,18 @@ ParseOutcome RecordParser::ParseCopy(std::string_view line) {
 }
 
 ParseOutcome RecordParser::Parse(std::string_view line) {
+  if (ReadPlainChunk(line, record_.chunk)) {
+    record_.type = RecordType::kChunk;
+    return ParseOutcome::kRecord;
+  }
+  if (ReadPlainBegin(line, record_.begin)) {
+    record_.type = RecordType::kBegin;
+    return ParseOutcome::kRecord;
+  }
+  return ParseGeneral(line);
+}
+
+ParseOutcome RecordParser::ParseGeneral(std::string_view line) {
   static_assert(kPadding >= simdjson::SIMDJSON_PADDING, "simdjson reads ahead");
   reason_.clear();
   const auto refuse = [&](std::string reason) {

@@ -33,10 +33,12 @@ class RecordParser {
 
   /// Parses one line without its newline. `line.data() + line.size()` is followed by `kPadding` readable bytes.
   ParseOutcome Parse(std::string_view line);
+  /// As `Parse`, without the short cut for lines that are written as the SDK writes them. Says the same, later.
+  ParseOutcome ParseGeneral(std::string_view line);
   /// As `Parse`, from text without padding (copies it).
   ParseOutcome ParseCopy(std::string_view line);
 
-  /// The record of the last `kRecord`; its views hold until the next call.
+  /// The record of the last `kRecord`; its views hold until the next call, and as long as the line.
   const Record& record() const { return record_; }
   /// What is wrong with the last line, as half a sentence; the schema's name after `kOtherSchema`.
   const std::string& reason() const { return reason_; }

@@ -159,6 +159,15 @@ TEST(RecordParser, ForgetsThePreviousLine) {
   EXPECT_EQ(chunk.sections_dropped, 0);
 }
 
+TEST(RecordParser, ReadsNumbersOfAnyLength) {
+  RecordParser parser;
+  // The field out of place has the general parser read it.
+  ASSERT_EQ(parser.ParseCopy(R"({"chunk":8,"type":"chunk","start_ns":1,"stop_ns":2,"status":"ok",)"
+                             R"("cuts":[{"name":"a","events":1,"weights":0.69998253701971803956}]})"),
+            ParseOutcome::kRecord);
+  EXPECT_EQ(parser.record().chunk.cuts[0].weights, 0.69998253701971803956);
+}
+
 TEST(RecordParser, UndoesEscapesInNames) {
   RecordParser parser;
   ASSERT_EQ(parser.ParseCopy(R"({"type":"file","file":"a\"b\\c\u00e9\n"})"), ParseOutcome::kRecord);

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "collector/records/facts.h"
+#include "collector/sources/prmon/prmon_paths.h"
 
 namespace crema {
 
@@ -29,13 +30,15 @@ struct RecordLog {
 struct RecordLogs {
   std::vector<RecordLog> logs;           ///< by path
   std::vector<std::string> tree_logs;    ///< paths of `*.tree.ndjson`, which `crema run` writes, sorted
+  std::vector<PrmonPaths> prmon;         ///< jobs that prmon watched
   std::vector<std::string> directories;  ///< those that held logs
   std::vector<std::string> warnings;
 };
 
 /// Finds the logs of one run. A source is a directory of logs, a directory with a folder `records` (a measurement), or
-/// one log. `run` is a run's id, `all`, or empty for the only one there is. A log that is there twice (linked, or a
-/// copy that was made while it grew) is taken once. Logs of another major schema are left out with a warning.
+/// one log, or files of prmon or a directory that holds them; a directory in which `crema run` watched the same job has
+/// no need of them. `run` is a run's id, `all`, or empty for the only one there is. A log that is there twice (linked,
+/// or a copy that was made while it grew) is taken once. Logs of another major schema are left out with a warning.
 /// Errors: a source that does not exist or holds no readable log; several runs where none was chosen: they are listed.
 absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& sources, const std::string& run);
 
@@ -53,11 +56,8 @@ struct LogReading {
   void Add(const LogReading& other);
 };
 
-/// Whether a process holds the log open for writing (`flock`); it still may write more.
-bool IsHeldByItsProcess(const std::string& path);
-
 /// Reads one log to its present end and hands every record to `on_record`, a process record first (made from the file's
-/// name where the log has none). `running` is what `IsHeldByItsProcess` said before: then the unfinished last line is
+/// name where the log has none). `running` is what `MayLackItsEnd` said before: then the unfinished last line is
 /// waited for, not counted.
 LogReading ReadRecordLog(const RecordLog& log, bool running, const std::function<void(const Record&)>& on_record);
 

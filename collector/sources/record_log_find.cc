@@ -7,6 +7,7 @@
 #include <charconv>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <system_error>
 #include <tuple>
@@ -14,6 +15,7 @@
 
 #include "collector/records/record_parser.h"
 #include "collector/records/schema.h"
+#include "collector/sources/log_life.h"
 #include "collector/sources/record_log.h"
 #include "collector/sources/record_log_lines.h"
 
@@ -39,7 +41,8 @@ bool CutNumber(std::string_view& text, int64_t& number) {
 
 // `<host>-<pid>-<start_ns>-<recorder>.jsonl`; any other name is taken for a host's, which keeps such logs apart.
 void FillFromName(const std::string& path, RecordLog& log) {
-  const std::string stem = fs::path(path).stem().string();
+  const std::string name = fs::path(path).filename().string();
+  const std::string stem = name.substr(0, name.size() - KindOfLog(name).size());
   std::string_view rest = stem;
   if (CutNumber(rest, log.recorder) && CutNumber(rest, log.start_ns) && CutNumber(rest, log.pid)) {
     log.host = std::string(rest);
@@ -58,7 +61,7 @@ bool ReadHead(RecordLog& log, std::vector<std::string>& warnings) {
   }
   bool usable = false;
   RecordParser parser;
-  const absl::Status status = ForEachLine(fd, [&](const LogLine& line) {
+  const absl::StatusOr<int64_t> lines = ForEachLine(fd, LogPart{}, [&](const LogLine& line) {
     const ParseOutcome outcome = line.too_long ? ParseOutcome::kMalformed : parser.Parse(line.text);
     if (outcome == ParseOutcome::kOtherSchema) {
       warnings.push_back(
@@ -86,8 +89,8 @@ bool ReadHead(RecordLog& log, std::vector<std::string>& warnings) {
     return false;
   });
   close(fd);
-  if (!status.ok()) {
-    warnings.push_back(fmt::format("{}: {}; it was left out", log.path, std::string(status.message())));
+  if (!lines.ok()) {
+    warnings.push_back(fmt::format("{}: {}; it was left out", log.path, std::string(lines.status().message())));
     return false;
   }
   return usable;
@@ -96,10 +99,12 @@ bool ReadHead(RecordLog& log, std::vector<std::string>& warnings) {
 struct Paths {
   std::set<std::string> logs;
   std::set<std::string> tree_logs;
+  std::vector<PrmonPaths> prmon;
 };
 
 absl::Status AddDirectory(const fs::path& directory, Paths& paths, bool& found) {
   std::error_code error;
+  bool has_tree = false;
   fs::directory_iterator entries(directory, error);
   if (error) return absl::UnavailableError(fmt::format("{}: {}", directory.string(), error.message()));
   for (; entries != fs::directory_iterator(); entries.increment(error)) {
@@ -109,11 +114,16 @@ absl::Status AddDirectory(const fs::path& directory, Paths& paths, bool& found) 
     if (!entries->is_regular_file(ignored)) continue;
     if (EndsWith(path, kTreeLogSuffix)) {
       paths.tree_logs.insert(path);
-      found = true;
+      found = has_tree = true;
     } else if (EndsWith(path, kRecordLogSuffix)) {
       paths.logs.insert(path);
       found = true;
     }
+  }
+  if (has_tree) return absl::OkStatus();
+  for (PrmonPaths& job : FindPrmonFiles(directory.string())) {
+    paths.prmon.push_back(std::move(job));
+    found = true;
   }
   return absl::OkStatus();
 }
@@ -137,8 +147,9 @@ void TakeEachLogOnce(std::vector<RecordLog>& logs, std::vector<std::string>& war
     RecordLog& other = once[entry->second];
     std::error_code ignored;
     if (!fs::equivalent(log.path, other.path, ignored)) {
-      const bool larger = log.bytes > other.bytes;
-      warnings.push_back(fmt::format("{} and {} are logs of the same process; only the larger, {}, was read",
+      // Of the same size, a copy made on the way says less: not even whether the process has ended.
+      const bool larger = log.bytes > other.bytes || (log.bytes == other.bytes && IsLiveCopy(other.path));
+      warnings.push_back(fmt::format("{} and {} are logs of the same process; only the fuller, {}, was read",
                                      other.path, log.path, larger ? log.path : other.path));
       if (larger) other = std::move(log);
     }
@@ -205,6 +216,12 @@ absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& source
       if (fs::is_directory(records, error)) {
         if (absl::Status added = AddDirectory(records, paths, found); !added.ok()) return added;
       }
+    } else if (std::optional<PrmonPaths> job = PrmonFilesOf(source)) {
+      paths.prmon.push_back(*std::move(job));
+      found = true;
+    } else if (!EndsWith(source, kRecordLogSuffix) && !EndsWith(source, ".ndjson")) {
+      return absl::InvalidArgumentError(
+          fmt::format("{}: is no record log (*{}); of a measurement name the directory", source, kRecordLogSuffix));
     } else {
       (EndsWith(source, kTreeLogSuffix) ? paths.tree_logs : paths.logs).insert(fs::path(source).lexically_normal());
       found = true;
@@ -228,9 +245,10 @@ absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& source
     if (ReadHead(log, result.warnings)) result.logs.push_back(std::move(log));
   }
   result.tree_logs.assign(paths.tree_logs.begin(), paths.tree_logs.end());
+  result.prmon = std::move(paths.prmon);
   TakeEachLogOnce(result.logs, result.warnings);
   if (absl::Status chosen = ChooseRun(sources, run, result); !chosen.ok()) return chosen;
-  if (result.logs.empty() && result.tree_logs.empty()) {
+  if (result.logs.empty() && result.tree_logs.empty() && result.prmon.empty()) {
     return absl::FailedPreconditionError(
         fmt::format("{}: no readable record log{}", Join(sources),
                     result.warnings.empty() ? " (all are empty)" : "; " + result.warnings.front()));

@@ -13,7 +13,11 @@
 namespace crema {
 namespace {
 
-constexpr size_t kBlockBytes = size_t{1} << 20;
+// Small enough to be parsed out of the processor's cache.
+constexpr size_t kBlockBytes = size_t{256} << 10;
+// Who wants the first line only, or a few kilobytes, waits for no more.
+constexpr size_t kFirstBlockBytes = size_t{16} << 10;
+constexpr int64_t kNearEnd = 64 << 10;
 
 bool IsBlank(std::string_view text) { return text.find_first_not_of(" \t\r") == std::string_view::npos; }
 
@@ -27,15 +31,20 @@ ssize_t ReadRetrying(int fd, char* to, size_t bytes) {
 
 }  // namespace
 
-absl::Status ForEachLine(int fd, const std::function<bool(const LogLine&)>& on_line) {
+absl::StatusOr<int64_t> ForEachLine(int fd, const LogPart& part, const std::function<bool(const LogLine&)>& on_line) {
   // Room for the unfinished line before a block, the block, and what the parser may read ahead.
   const size_t capacity = kMaxLineBytes + kBlockBytes;
-  const auto buffer = std::make_unique<char[]>(capacity + RecordParser::kPadding);
-  size_t held = 0;        // bytes in the buffer: the beginning of a line whose end was not read yet
-  bool skipping = false;  // inside a line that was too long
+  const std::unique_ptr<char[]> buffer(new char[capacity + RecordParser::kPadding]);  // not cleared: it is large
+  // A line that began before the part is another's; a newline just before the part ends it.
+  const int64_t from = part.begin > 0 ? part.begin - 1 : 0;
+  if (from > 0 && lseek(fd, from, SEEK_SET) < 0) return absl::ErrnoToStatus(errno, "cannot be read");
+  bool skipping = part.begin > 0;  // inside a line that is another's, or was too long
+  bool counts = !skipping;         // the line skipped is one of the part's
+  int64_t base = from;             // where in the file the buffer begins
+  size_t held = 0;                 // bytes in the buffer: the beginning of a line whose end was not read yet
   int64_t number = 1;
-  while (true) {
-    const ssize_t got = ReadRetrying(fd, buffer.get() + held, kBlockBytes);
+  for (size_t wanted = kFirstBlockBytes;; wanted = part.end - base < kNearEnd ? kFirstBlockBytes : kBlockBytes) {
+    const ssize_t got = ReadRetrying(fd, buffer.get() + held, wanted);
     if (got < 0) return absl::ErrnoToStatus(errno, "cannot be read");
     if (got == 0) break;
     const char* line = buffer.get();
@@ -43,27 +52,35 @@ absl::Status ForEachLine(int fd, const std::function<bool(const LogLine&)>& on_l
     const char* newline = static_cast<const char*>(std::memchr(buffer.get() + held, '\n', static_cast<size_t>(got)));
     while (newline != nullptr) {
       const std::string_view text(line, static_cast<size_t>(newline - line));
+      const int64_t offset = base + (line - buffer.get());
+      if (!skipping && offset >= part.end) return number - 1;
       if (!skipping && !IsBlank(text)) {
         const bool too_long = text.size() >= kMaxLineBytes;
-        if (!on_line({number, text, true, too_long})) return absl::OkStatus();
+        if (!on_line({number, offset, text, true, too_long})) return number;
       }
+      number += counts;
       skipping = false;
-      ++number;
+      counts = true;
       line = newline + 1;
       newline = static_cast<const char*>(std::memchr(line, '\n', static_cast<size_t>(end - line)));
     }
     held = static_cast<size_t>(end - line);
-    if (skipping) held = 0;
-    if (held >= kMaxLineBytes) {
-      if (!on_line({number, std::string_view(line, kMaxLineBytes), true, true})) return absl::OkStatus();
+    const int64_t offset = base + (line - buffer.get());
+    if (!skipping && offset >= part.end) return number - 1;
+    if (!skipping && held >= kMaxLineBytes) {
+      if (!on_line({number, offset, std::string_view(line, kMaxLineBytes), true, true})) return number;
       skipping = true;
+    }
+    if (skipping) {
+      line = end;
       held = 0;
     }
+    base += line - buffer.get();
     std::memmove(buffer.get(), line, held);
   }
   const std::string_view rest(buffer.get(), held);
-  if (!IsBlank(rest)) on_line({number, rest, false, false});
-  return absl::OkStatus();
+  if (!IsBlank(rest)) on_line({number, base, rest, false, false});
+  return number;
 }
 
 }  // namespace crema

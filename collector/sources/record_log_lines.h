@@ -4,23 +4,33 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string_view>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 namespace crema {
 
 struct LogLine {
-  int64_t number = 0;     ///< from 1
+  int64_t number = 0;     ///< from 1, among the lines read
+  int64_t offset = 0;     ///< of its first byte in the file
   std::string_view text;  ///< without its newline; followed by `RecordParser::kPadding` readable bytes
   bool whole = true;      ///< false: the file ended before a newline
   bool too_long = false;  ///< longer than `kMaxLineBytes`; `text` is its beginning
 };
 
-/// Calls `on_line` for each line that is not blank, until it returns false. `text` holds during the call only. A file
-/// that grows meanwhile is read to where its end was last seen. `fd` is read from its current position.
+/// A part of a log: the lines whose first byte is one of these. So the parts of a file that was cut anywhere have each
+/// line once.
+struct LogPart {
+  int64_t begin = 0;
+  int64_t end = std::numeric_limits<int64_t>::max();
+};
+
+/// Calls `on_line` for each line of `part` that is not blank, until it returns false. `text` holds during the call
+/// only. A file that grows meanwhile is read to where its end was last seen. Returns the number of lines, blank ones
+/// too. `fd` is at its beginning, and is not moved about where `part.begin` is 0: it may be a pipe then.
 /// Errors: what read(2) says; the lines before it were delivered.
-absl::Status ForEachLine(int fd, const std::function<bool(const LogLine&)>& on_line);
+absl::StatusOr<int64_t> ForEachLine(int fd, const LogPart& part, const std::function<bool(const LogLine&)>& on_line);
 
 }  // namespace crema
 

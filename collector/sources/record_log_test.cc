@@ -11,6 +11,7 @@
 #include <string>
 
 #include "collector/records/schema.h"
+#include "collector/sources/log_life.h"
 
 namespace crema {
 namespace {

@@ -68,7 +68,7 @@ Paint PaintOfGroup(std::string_view part) {
 }
 
 /// `cpu wait 2.3 % · blocked 18 %`: what a group consists of, where that says more than its name.
-std::string PartsOf(const Budget& budget, const std::string& group) {
+std::string PartsOf(const BudgetRows& budget, const std::string& group) {
   std::string text;
   int parts = 0;
   for (const BudgetPart& part : budget.parts) {
@@ -119,7 +119,7 @@ std::vector<const Json*> FirstRows(const std::vector<const Json*>& sections) {
 }  // namespace
 
 std::string AddBudget(const Json& document, TerminalBox* box) {
-  const std::optional<Budget> budget = ReadBudget(document);
+  const std::optional<BudgetRows> budget = ReadBudget(document);
   if (!budget.has_value()) {
     return WhyNotMeasured(document, "core_seconds");
   }

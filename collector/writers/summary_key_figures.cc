@@ -84,13 +84,17 @@ KeyFigureRow CpuEfficiency(const Json& document) {
   return row;
 }
 
-KeyFigureRow Waiting(const Json& document) {
+KeyFigureRow Blocked(const Json& document) {
   std::optional<double> share = Metric(document, "io_overhead_pct");
   if (share.has_value()) *share /= 100;
   KeyFigureRow row =
-      ShareRow("Waiting in code", KeyFigure::kWaiting, share, WhyNotMeasured(document, "io_overhead_pct"));
-  // the budget's group of the same name holds the wait for a CPU too
-  if (share.has_value()) row.notes.push_back("CPU wait apart");
+      ShareRow("Blocked in code", KeyFigure::kWaiting, share, WhyNotMeasured(document, "io_overhead_pct"));
+  // the budget's group "Waiting in your code" holds the wait for a CPU too: both stand here, so that they agree
+  const std::optional<double> cpu_wait = Metric(document, "chunk_cpu_wait");
+  const std::optional<double> busy_time = Metric(document, "busy_time");
+  if (share.has_value() && cpu_wait.has_value() && busy_time.value_or(0) > 0) {
+    row.notes.push_back("CPU wait " + HumanPercent(*cpu_wait / *busy_time));
+  }
   return row;
 }
 
@@ -223,7 +227,7 @@ void AddKeyFigures(const Json& document, TerminalBox* box) {
   DrawRow(EventRate(document), box);
   DrawRow(DataRate(document), box);
   DrawRow(CpuEfficiency(document), box);
-  DrawRow(Waiting(document), box);
+  DrawRow(Blocked(document), box);
   DrawRow(PeakMemory(document), box);
   DrawRow(ShareRow("Balance", KeyFigure::kBalance, Metric(document, "balance"), WhyNotMeasured(document, "balance")),
           box);

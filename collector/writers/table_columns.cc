@@ -68,6 +68,34 @@ std::vector<DocumentColumn> StragglerColumns() {
           {"reason", "reason", Kind::kText, 1}};
 }
 
+std::vector<DocumentColumn> ChunkColumns(std::string_view sorted_by) {
+  std::vector<DocumentColumn> columns = {{"chunk", "chunk", Kind::kText, 0},
+                                         {"status", "status", Kind::kText, 1},
+                                         {"dataset", "dataset", Kind::kText, 1},
+                                         {"file", "file", Kind::kPath, 6},
+                                         {"entry_start", "from entry", Kind::kExactCount, 7},
+                                         {"entry_stop", "to entry", Kind::kExactCount, 7},
+                                         {"worker", "worker", Kind::kText, 3},
+                                         {"start", "start", Kind::kDuration, 5},
+                                         {"duration", "took", Kind::kDuration, 0},
+                                         {"events", "events", Kind::kCount, 2},
+                                         {"event_rate", "rate", Kind::kRate, 5},
+                                         {"bytes_read", "read", Kind::kData, 5},
+                                         {"cpu", "cpu", Kind::kDuration, 2},
+                                         {"cpu_wait", "cpu wait", Kind::kDuration, 4},
+                                         {"joined", "joined", Kind::kDuration, 8},
+                                         {"blocked", "blocked", Kind::kDuration, 4},
+                                         {"rss_delta_bytes", "RSS delta", Kind::kMemory, 6},
+                                         {"error", "error", Kind::kText, 3}};
+  for (DocumentColumn& column : columns) {
+    if (column.field != sorted_by) continue;
+    column.rank = 0;
+    return columns;
+  }
+  columns.insert(columns.begin() + 1, {sorted_by, sorted_by, Kind::kText, 0});
+  return columns;
+}
+
 std::vector<DocumentColumn> MemorySectionColumns() {
   return {{"path", "section", Kind::kText, 0},
           {"count", "calls", Kind::kCount, 1},

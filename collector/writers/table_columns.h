@@ -15,6 +15,8 @@ std::vector<DocumentColumn> BreakdownColumns(std::string_view what, FieldKind ki
 std::vector<DocumentColumn> WorkerColumns();
 std::vector<DocumentColumn> SectionColumns();
 std::vector<DocumentColumn> StragglerColumns();
+/// Single attempts. What they are sorted by is always shown.
+std::vector<DocumentColumn> ChunkColumns(std::string_view sorted_by);
 std::vector<DocumentColumn> MemorySectionColumns();
 std::vector<DocumentColumn> CustomMetricColumns();
 std::vector<DocumentColumn> CutColumns();

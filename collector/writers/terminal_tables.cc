@@ -15,6 +15,7 @@
 #include "collector/writers/labelled_lines.h"
 #include "collector/writers/metric_text.h"
 #include "collector/writers/table_columns.h"
+#include "collector/writers/table_text.h"
 #include "collector/writers/terminal.h"
 #include "collector/writers/terminal_box.h"
 #include "collector/writers/text_table.h"
@@ -25,49 +26,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using Kind = FieldKind;
-
-void AddTitle(std::string_view title, const TerminalStyle& style, std::string* text) {
-  if (!text->empty()) *text += "\n";
-  *text += Painted({Cut(title, style.width, style), Paint::kBold}, style) + "\n";
-}
-
-void AddNote(const std::string& note, const TerminalStyle& style, std::string* text) {
-  for (const std::string& line : Wrap(note, std::max(20, style.width), style)) {
-    *text += Painted({line, Paint::kDim}, style) + "\n";
-  }
-}
-
-std::string Joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
-void AddTable(const DocumentTable& table, const TerminalStyle& style, std::string* text) {
-  const LaidOutTable laid_out = LayOut(table.text, style.width, style);
-  for (const PaintedLine& line : laid_out.lines) {
-    PaintedLine pieces = line;
-    // nothing trails at the end of a line
-    for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
-      piece->text.erase(piece->text.find_last_not_of(' ') + 1);
-      if (!piece->text.empty()) break;
-    }
-    for (const PaintedText& piece : pieces) *text += Painted(piece, style);
-    *text += "\n";
-  }
-  if (!laid_out.left_out.empty()) AddNote("left out at this width: " + Joined(laid_out.left_out), style, text);
-  if (!table.not_measured.empty()) AddNote("not measured: " + Joined(table.not_measured), style, text);
-}
-
-/// The rows, or one line that says that there are none.
-void AddRows(const Json& rows, const std::vector<DocumentColumn>& columns, std::string_view if_empty,
-             const TerminalStyle& style, std::string* text) {
-  if (rows.empty()) {
-    AddNote(std::string(if_empty), style, text);
-    return;
-  }
-  AddTable(TableOf(rows, columns), style, text);
-}
 
 void AddRun(const Json& document, const TerminalStyle& style, std::string* text) {
   std::vector<std::pair<std::string, std::string>> pairs;
@@ -132,19 +90,29 @@ void AddChunks(const Json& document, const TerminalStyle& style, std::string* te
   AddRows(ListField(document, "stragglers"), StragglerColumns(), "none", style, text);
 }
 
-/// Paths become a tree: a row is indented under its parent and shows its own name only.
+std::string WithSlashes(std::string name) {
+  for (size_t at = name.find("%2F"); at != std::string::npos; at = name.find("%2F", at + 1)) name.replace(at, 3, "/");
+  return name;
+}
+
+/// Paths become a tree: a row is indented under its parent and shows its own name only. One that does not follow its
+/// parent (a helper's, whose rows come last) shows its whole path.
 Json AsTree(const Json& sections) {
   Json rows = Json::array();
+  std::vector<std::string> open;  // the path of the row before, and of those it stands under
   for (const Json& section : sections) {
     if (!section.is_object()) continue;
     Json row = section;
-    std::string path = TextField(section, "path");
-    const auto depth = static_cast<size_t>(std::count(path.begin(), path.end(), '/'));
+    const std::string path = TextField(section, "path");
     const Json& helper = Field(section, "helper");
-    if (depth > 0) path = path.substr(path.rfind('/') + 1);
-    for (size_t at = path.find("%2F"); at != std::string::npos; at = path.find("%2F", at + 1)) path.replace(at, 3, "/");
-    if (helper.is_boolean() && helper.get<bool>()) path += " (helper)";
-    row["path"] = std::string(2 * depth, ' ') + path;
+    const bool is_helper = helper.is_boolean() && helper.get<bool>();
+    const std::string key = path + (is_helper ? "\n" : "");  // no path ends in a newline
+    const size_t slash = path.rfind('/');
+    const std::string parent = slash == std::string::npos ? "" : path.substr(0, slash) + (is_helper ? "\n" : "");
+    while (!open.empty() && open.back() != parent) open.pop_back();
+    const std::string name = WithSlashes(open.empty() ? path : path.substr(slash + 1));
+    row["path"] = std::string(2 * open.size(), ' ') + name + (is_helper ? " (helper)" : "");
+    open.push_back(key);
     rows.push_back(std::move(row));
   }
   return rows;

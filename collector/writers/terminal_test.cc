@@ -130,7 +130,7 @@ TEST(RenderSummary, ShowsNotMeasuredAsADashAndZeroAsZero) {
   document["metrics"]["io_overhead_pct"] = 0;
   const std::string text = RenderSummary(document, {});
   EXPECT_THAT(text, testing::ContainsRegex("CPU efficiency +–  .*the site sees"));
-  EXPECT_THAT(text, testing::ContainsRegex("Waiting in code +0.0 % "));
+  EXPECT_THAT(text, testing::ContainsRegex("Blocked in code +0.0 % "));
 }
 
 TEST(RenderSummary, AlwaysShowsTheTimeOutsideSections) {
@@ -197,6 +197,32 @@ TEST(RenderTable, NamesTheColumnsThatDidNotFit) {
   const std::string text = RenderTable(Document("healthy"), "datasets", {60, false, false}).value();
   EXPECT_THAT(text, HasSubstr("left out at this width: "));
   for (const std::string& line : Lines(text)) EXPECT_LE(ColumnsOf(line), 60) << line;
+}
+
+TEST(RenderTable, StaysWithinEveryWidthFrom40To200) {
+  for (const std::string& name : kDocuments) {
+    const Json document = Document(name);
+    for (int width = 40; width <= 200; width += 3) {
+      const TerminalStyle style{width, width % 2 == 0, width % 3 == 0};
+      for (std::string_view table : TableNames()) {
+        for (const std::string& line : Lines(WithoutColour(RenderTable(document, table, style).value()))) {
+          ASSERT_LE(ColumnsOf(line), width) << name << " " << table << "\n" << line;
+        }
+      }
+    }
+  }
+}
+
+TEST(RenderTable, ShowsTheWholePathOfARowThatDoesNotFollowItsParent) {
+  Json document = Document("healthy");
+  Json rows = Json::array();
+  for (const char* path : {"a", "a/b", "c", "c/d%2Fe"}) rows.push_back({{"path", path}, {"self", 1.0}, {"share", 0.1}});
+  rows.push_back({{"path", "a/b"}, {"helper", true}, {"self", 1.0}, {"share", 0.1}});
+  rows.push_back({{"path", "a/b/x"}, {"helper", true}, {"self", 1.0}, {"share", 0.1}});
+  document["sections"] = rows;
+  EXPECT_THAT(
+      RenderTable(document, "sections", {120}).value(),
+      AllOf(HasSubstr("\n  b "), HasSubstr("\n  d/e "), HasSubstr("\na/b (helper) "), HasSubstr("\n  x (helper) ")));
 }
 
 TEST(RenderTable, DrawsSectionsAsATree) {

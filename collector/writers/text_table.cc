@@ -45,11 +45,11 @@ void Shrink(const TextTable& table, const std::vector<size_t>& kept, int width, 
   }
 }
 
-/// The width the kept columns need when the elastic ones are cut as far as they go.
-int LeastTotal(const TextTable& table, const std::vector<int>& widths, const std::vector<size_t>& kept) {
+/// The width the kept columns need when the elastic ones are cut to `elastic` columns.
+int LeastTotal(const TextTable& table, const std::vector<int>& widths, const std::vector<size_t>& kept, int elastic) {
   std::vector<int> least = widths;
   for (size_t at : kept) {
-    if (table.columns[at].is_elastic) least[at] = std::min(least[at], kUsefulElastic);
+    if (table.columns[at].is_elastic) least[at] = std::min(least[at], elastic);
   }
   return Total(least, kept);
 }
@@ -61,14 +61,18 @@ LaidOutTable LayOut(const TextTable& table, int width, const TerminalStyle& styl
   std::vector<size_t> kept(table.columns.size());
   std::iota(kept.begin(), kept.end(), size_t{0});
   std::vector<bool> is_left_out(table.columns.size(), false);
-  while (LeastTotal(table, widths, kept) > width) {
-    // of equal ranks the rightmost goes
-    auto last = std::max_element(kept.rbegin(), kept.rend(), [&table](size_t left, size_t right) {
+  // of equal ranks the rightmost goes
+  const auto last = [&] {
+    return std::max_element(kept.rbegin(), kept.rend(), [&table](size_t left, size_t right) {
       return table.columns[left].rank < table.columns[right].rank;
     });
-    if (last == kept.rend() || table.columns[*last].rank == 0) break;
-    is_left_out[*last] = true;
-    kept.erase(std::next(last).base());
+  };
+  while (kept.size() > 1) {
+    const auto candidate = last();
+    const int elastic = table.columns[*candidate].rank == 0 ? kLeastElastic : kUsefulElastic;
+    if (LeastTotal(table, widths, kept, elastic) <= width) break;
+    is_left_out[*candidate] = true;
+    kept.erase(std::next(candidate).base());
   }
   Shrink(table, kept, width, &widths);
 

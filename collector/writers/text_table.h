@@ -14,7 +14,7 @@ namespace crema {
 struct TableColumn {
   std::string header;  ///< of all columns empty: the table has no header line
   Align align = Align::kRight;
-  int rank = 0;             ///< 0 always stays; of the others the highest goes first
+  int rank = 0;             ///< the highest goes first; of equal ones the rightmost
   bool is_elastic = false;  ///< is cut when the columns that stay still do not fit
   bool keeps_end = false;   ///< is cut at the front
 };
@@ -30,7 +30,7 @@ struct LaidOutTable {
   int columns = 0;                    ///< width of every line
 };
 
-/// Lays the table out in at most `width` columns, as far as its rank-0 columns allow.
+/// Lays the table out in at most `width` columns, as far as its first column allows.
 LaidOutTable LayOut(const TextTable& table, int width, const TerminalStyle& style);
 
 }  // namespace crema

@@ -49,9 +49,10 @@ TEST(LayOut, LeavesOutTheHighestRankFirstAndSaysSo) {
   EXPECT_THAT(LayOut(Fruit(), 33, kStyle).left_out, ElementsAre("colour", "price"));
 }
 
-TEST(LayOut, NeverLeavesOutRankZero) {
-  const LaidOutTable laid_out = LayOut(Fruit(), 5, kStyle);
-  EXPECT_EQ(Text(laid_out.lines[2]), "fig          8 g");
+TEST(LayOut, LeavesOutRankZeroLastAndNeverTheFirstColumn) {
+  EXPECT_EQ(Text(LayOut(Fruit(), 16, kStyle).lines[2]), "fig          8 g");
+  EXPECT_EQ(Text(LayOut(Fruit(), 5, kStyle).lines[2]).substr(0, 3), "fig");
+  EXPECT_EQ(LayOut(Fruit(), 5, kStyle).lines[2].size(), 1u);
 }
 
 TEST(LayOut, GivesEveryLineTheSameWidthWhateverTheNames) {

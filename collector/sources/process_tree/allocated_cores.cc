@@ -65,13 +65,13 @@ std::optional<AllocatedCores> FindAllocatedCores(const Environment& environment,
   return std::nullopt;
 }
 
-std::optional<int> AffinityCores() {
+std::optional<int> AffinityCores(int pid) {
   // A machine with more CPUs than the set holds makes the call fail with EINVAL: a larger one is tried.
   for (int cpus = CPU_SETSIZE; cpus <= 64 * CPU_SETSIZE; cpus *= 4) {
     cpu_set_t* set = CPU_ALLOC(static_cast<size_t>(cpus));
     const size_t bytes = CPU_ALLOC_SIZE(static_cast<size_t>(cpus));
     CPU_ZERO_S(bytes, set);
-    const bool known = sched_getaffinity(0, bytes, set) == 0;
+    const bool known = sched_getaffinity(pid, bytes, set) == 0;
     const int count = known ? CPU_COUNT_S(bytes, set) : 0;
     CPU_FREE(set);
     if (known) return count;

@@ -31,8 +31,8 @@ std::optional<AllocatedCores> FindAllocatedCores(const Environment& environment,
                                                  std::optional<int> affinity_cores,
                                                  const std::string& filesystem_root = {});
 
-/// CPUs on which this process may run (sched_getaffinity(2)).
-std::optional<int> AffinityCores();
+/// CPUs on which the process may run (sched_getaffinity(2)); 0: this one.
+std::optional<int> AffinityCores(int pid = 0);
 
 }  // namespace crema
 

@@ -1,9 +1,17 @@
 #include "collector/sources/process_tree/anchored_clock.h"
 
+#include <unistd.h>
+
 namespace crema {
+namespace {
+
+constexpr int64_t kSecondNs = 1'000'000'000;
+
+}  // namespace
+
+int64_t TickNs() { return kSecondNs / sysconf(_SC_CLK_TCK); }
 
 int64_t ReadClockNs(clockid_t clock) {
-  constexpr int64_t kSecondNs = 1'000'000'000;
   timespec now{};
   clock_gettime(clock, &now);
   return now.tv_sec * kSecondNs + now.tv_nsec;

@@ -11,6 +11,9 @@ namespace crema {
 /// The clock's time in nanoseconds (clock_gettime(2)).
 int64_t ReadClockNs(clockid_t clock);
 
+/// Nanoseconds of one of the ticks in which /proc counts (sysconf(3), _SC_CLK_TCK).
+int64_t TickNs();
+
 /// Unix time from one anchor, so that a step of the clock is not felt: REALTIME - MONOTONIC is read once.
 class AnchoredClock {
  public:

@@ -60,10 +60,10 @@ std::vector<std::string> Directories(const std::string& filesystem_root, const M
   }
 }
 
-Hierarchy FindHierarchy(const std::string& filesystem_root, const std::vector<Mount>& mounts,
-                        std::string_view controller) {
+Hierarchy FindHierarchy(const std::string& filesystem_root, const std::string& process,
+                        const std::vector<Mount>& mounts, std::string_view controller) {
   Hierarchy v2;
-  const std::string text = ReadWholeFile(filesystem_root + "/proc/self/cgroup");
+  const std::string text = ReadWholeFile(filesystem_root + "/proc/" + process + "/cgroup");
   for (const std::string& line : Words(absl::StrSplit(text, '\n', absl::SkipEmpty()))) {
     const Words parts = absl::StrSplit(line, absl::MaxSplits(':', 2));  // NUMBER:CONTROLLERS:PATH
     if (parts.size() != 3) continue;
@@ -114,18 +114,18 @@ void KeepLeast(const std::optional<Value>& value, std::optional<Value>* least) {
 
 }  // namespace
 
-CgroupLimits ReadCgroupLimits(const std::string& filesystem_root) {
+CgroupLimits ReadCgroupLimits(const std::string& filesystem_root, const std::string& process) {
   CgroupLimits limits;
   const std::vector<Mount> mounts = ReadMounts(filesystem_root);
   bool has_v1 = false, has_v2 = false;
   for (const Mount& mount : mounts) (mount.type == "cgroup2" ? has_v2 : has_v1) = true;
   limits.version = has_v1 ? (has_v2 ? "v1 and v2" : "v1") : (has_v2 ? "v2" : "none");
 
-  const Hierarchy cpu = FindHierarchy(filesystem_root, mounts, "cpu");
+  const Hierarchy cpu = FindHierarchy(filesystem_root, process, mounts, "cpu");
   for (const std::string& directory : cpu.directories) {
     KeepLeast(ReadQuota(directory, cpu.is_v2), &limits.quota_cores);
   }
-  const Hierarchy memory = FindHierarchy(filesystem_root, mounts, "memory");
+  const Hierarchy memory = FindHierarchy(filesystem_root, process, mounts, "memory");
   for (const std::string& directory : memory.directories) {
     KeepLeast(ReadMemoryLimit(directory, memory.is_v2), &limits.memory_limit_bytes);
   }

@@ -1,4 +1,4 @@
-// What the control groups of this process allow it: CPU quota and memory, version 1, 2 or both (cgroups(7)).
+// What the control groups of a process allow it: CPU quota and memory, version 1, 2 or both (cgroups(7)).
 #ifndef CREMA_COLLECTOR_SOURCES_PROCESS_TREE_CGROUP_LIMITS_H_
 #define CREMA_COLLECTOR_SOURCES_PROCESS_TREE_CGROUP_LIMITS_H_
 
@@ -14,9 +14,9 @@ struct CgroupLimits {
   std::optional<int64_t> memory_limit_bytes;  ///< least limit of the group and those above it; absent: none
 };
 
-/// Reads /proc/self/cgroup, /proc/self/mountinfo and the controllers' files. `filesystem_root` stands before all paths;
-/// empty but in tests.
-CgroupLimits ReadCgroupLimits(const std::string& filesystem_root = {});
+/// Reads /proc/PROCESS/cgroup, /proc/self/mountinfo and the controllers' files. `filesystem_root` stands before all
+/// paths; empty but in tests. `process`: a pid, or `self`.
+CgroupLimits ReadCgroupLimits(const std::string& filesystem_root = {}, const std::string& process = "self");
 
 }  // namespace crema
 

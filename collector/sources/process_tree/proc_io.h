@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "collector/metrics/tree_facts.h"
+#include "collector/records/tree_facts.h"
 
 namespace crema {
 

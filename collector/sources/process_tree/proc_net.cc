@@ -57,10 +57,10 @@ std::optional<TreeNet> NetCounter::Add(std::string_view proc_net_dev) {
   return sum_;
 }
 
-bool NetworkIsShared() {
+bool NetworkIsShared(const std::string& process) {
   struct stat mine {};
   struct stat first {};
-  if (stat("/proc/self/ns/net", &mine) != 0 || stat("/proc/1/ns/net", &first) != 0) return true;
+  if (stat(("/proc/" + process + "/ns/net").c_str(), &mine) != 0 || stat("/proc/1/ns/net", &first) != 0) return true;
   return mine.st_ino == first.st_ino && mine.st_dev == first.st_dev;
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "collector/metrics/tree_facts.h"
+#include "collector/records/tree_facts.h"
 
 namespace crema {
 
@@ -27,8 +27,9 @@ class NetCounter {
   TreeNet sum_;
 };
 
-/// Whether others may share the network namespace of this process: it is that of process 1, or it cannot be told.
-bool NetworkIsShared();
+/// Whether others may share the network namespace of the process (a pid, or `self`): it is that of process 1, or it
+/// cannot be told.
+bool NetworkIsShared(const std::string& process = "self");
 
 }  // namespace crema
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "collector/metrics/tree_facts.h"
+#include "collector/records/tree_facts.h"
 #include "collector/sources/process_tree/proc_stat.h"
 
 namespace crema {

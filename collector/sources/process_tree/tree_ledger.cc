@@ -34,6 +34,23 @@ void RaiseTo(int64_t value, int64_t* largest) { *largest = std::max(*largest, va
 
 void RaiseTo(int64_t value, std::optional<int64_t>* largest) { *largest = std::max(largest->value_or(value), value); }
 
+// Some kernels and file systems let a counter go back (HSF/prmon issue 173 lost the I/O of half its jobs to it): what
+// was once counted stays counted. A counter that can no longer be read stands where it was.
+void KeepFromFalling(const ProcessReading& before, ProcessReading* now) {
+  RaiseTo(before.stat.user_ticks, &now->stat.user_ticks);
+  RaiseTo(before.stat.system_ticks, &now->stat.system_ticks);
+  RaiseTo(before.stat.children_user_ticks, &now->stat.children_user_ticks);
+  RaiseTo(before.stat.children_system_ticks, &now->stat.children_system_ticks);
+  RaiseTo(before.stat.major_faults, &now->stat.major_faults);
+  RaiseTo(before.stat.children_major_faults, &now->stat.children_major_faults);
+  if (!before.io.has_value()) return;
+  if (!now->io.has_value()) now->io.emplace();
+  RaiseTo(before.io->read_bytes, &now->io->read_bytes);
+  RaiseTo(before.io->write_bytes, &now->io->write_bytes);
+  RaiseTo(before.io->rchar_bytes, &now->io->rchar_bytes);
+  RaiseTo(before.io->wchar_bytes, &now->io->wchar_bytes);
+}
+
 // A sum of which one term is not known is not known.
 void AddOrForget(const std::optional<int64_t>& more, std::optional<int64_t>* sum) {
   if (!more.has_value()) sum->reset();
@@ -44,11 +61,19 @@ void AddOrForget(const std::optional<int64_t>& more, std::optional<int64_t>* sum
 
 TreeLedger::TreeLedger(int sampler_pid, int64_t tick_ns) : sampler_pid_(sampler_pid), tick_ns_(tick_ns) {}
 
-void TreeLedger::AddReaped(const TreeReapFact& reaped, const std::optional<ProcessReading>& last) {
+TreeLedger TreeLedger::OfStrangers(int64_t tick_ns) {
+  constexpr int kNobody = 0;
+  TreeLedger ledger(kNobody, tick_ns);
+  ledger.waits_ = false;
+  return ledger;
+}
+
+void TreeLedger::AddReaped(const TreeReapFact& reaped, std::optional<ProcessReading> last) {
   const int pid = static_cast<int>(reaped.pid);
   const auto member = members_.find(pid);
   const bool was_seen = member != members_.end() && (!last.has_value() || IsSame(member->second, *last));
 
+  if (was_seen && last.has_value()) KeepFromFalling(member->second, &*last);
   ReapedParent parent;
   if (last.has_value()) {
     parent.gained_ticks = ChildrenTicks(*last) - (was_seen ? ChildrenTicks(member->second) : 0);
@@ -73,7 +98,11 @@ void TreeLedger::AddReaped(const TreeReapFact& reaped, const std::optional<Proce
 
 void TreeLedger::AddSnapshot(const std::vector<ProcessReading>& members) {
   Members now;
-  for (const ProcessReading& process : members) now.emplace(process.stat.pid, process);
+  for (const ProcessReading& process : members) {
+    ProcessReading& reading = now.emplace(process.stat.pid, process).first->second;
+    const auto before = members_.find(process.stat.pid);
+    if (before != members_.end() && IsSame(before->second, reading)) KeepFromFalling(before->second, &reading);
+  }
   JudgeVanished(now);
   members_ = std::move(now);
   reaped_parents_.clear();
@@ -121,7 +150,7 @@ void TreeLedger::JudgeVanished(const Members& now) {
     const auto still = now.find(pid);
     if (still != now.end() && IsSame(still->second, process)) continue;
     const Waiter waiter = FindWaiter(process, now);
-    if (waiter.nobody) {
+    if (waiter.nobody || (!waiter.process.has_value() && !waits_)) {
       KeepLastReading(process);
     } else if (waiter.process.has_value()) {
       by_waiter[*waiter.process].push_back(&process);
@@ -147,7 +176,7 @@ void TreeLedger::JudgeVanished(const Members& now) {
 
 void TreeLedger::KeepLastReading(const ProcessReading& process) {
   AddTo(process, &unwaited_);
-  ++tree_cpu_sampled_;
+  if (!process.ended()) ++tree_cpu_sampled_;  // else it was its last
 }
 
 void TreeLedger::AddTo(const ProcessReading& process, Account* account) const {
@@ -237,10 +266,14 @@ TreeTotals TreeLedger::Totals() const {
   totals.major_faults = all.major_faults;
   totals.io = all.io;
   // While one process was at its peak, the tree held at least that much.
-  RaiseTo(totals.process_peak_rss_bytes, &totals.tree_peak_rss_bytes);
-  totals.context_switches_involuntary = context_switches_involuntary_;
-  for (const auto& [pid, process] : members_) totals.processes_left_running += process.ended() ? 0 : 1;
-  totals.tree_cpu_sampled = tree_cpu_sampled_ + totals.processes_left_running;
+  if (totals.process_peak_rss_bytes.has_value()) {
+    RaiseTo(*totals.process_peak_rss_bytes, &totals.tree_peak_rss_bytes);
+  }
+  if (waits_) totals.context_switches_involuntary = context_switches_involuntary_;
+  int64_t left_running = 0;
+  for (const auto& [pid, process] : members_) left_running += process.ended() ? 0 : 1;
+  totals.processes_left_running = left_running;
+  totals.tree_cpu_sampled = tree_cpu_sampled_ + left_running;
   return totals;
 }
 

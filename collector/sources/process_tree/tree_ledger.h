@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "collector/metrics/tree_facts.h"
+#include "collector/records/tree_facts.h"
 #include "collector/sources/process_tree/process_reading.h"
 
 namespace crema {
@@ -25,8 +25,12 @@ class TreeLedger {
   /// `sampler_pid`: the root, itself not part of the tree. `tick_ns`: nanoseconds of a clock tick.
   TreeLedger(int sampler_pid, int64_t tick_ns);
 
+  /// Of a tree for which the sampler never waits. A process that is waited for outside the tree leaves its last
+  /// reading, counted in `tree_cpu_sampled` unless it had ended by then; what only wait4(2) tells stays unknown.
+  static TreeLedger OfStrangers(int64_t tick_ns);
+
   /// The sampler waited for a process. `last`: its reading as a zombie, just before; absent when there was none.
-  void AddReaped(const TreeReapFact& reaped, const std::optional<ProcessReading>& last);
+  void AddReaped(const TreeReapFact& reaped, std::optional<ProcessReading> last);
 
   /// All members of the tree that exist now. One that was here before, and was not reaped by the sampler, has vanished:
   /// its parent, which must have been read *after* it was found missing, tells whether it was waited for.
@@ -78,6 +82,7 @@ class TreeLedger {
   Account Everything() const;
 
   int sampler_pid_;
+  bool waits_ = true;
   int64_t tick_ns_;
   Members members_;  ///< by pid, as of the last snapshot; those reaped since are out
   std::map<int, ReapedParent> reaped_parents_;

@@ -36,12 +36,12 @@ TreeReapFact Reap(int pid, int64_t ticks) {
   return reaped;
 }
 
-int64_t CpuTicks(const TreeLedger& ledger) { return ledger.Totals().cpu_user_ns / kTickNs; }
+int64_t CpuTicks(const TreeLedger& ledger) { return *ledger.Totals().cpu_user_ns / kTickNs; }
 
 // Processes that nobody waited for, those that still run apart.
 int64_t Unwaited(const TreeLedger& ledger) {
   const TreeTotals totals = ledger.Totals();
-  return totals.tree_cpu_sampled - totals.processes_left_running;
+  return *totals.tree_cpu_sampled - *totals.processes_left_running;
 }
 
 TEST(TreeLedger, AChildThatItsParentWaitedForCountsOnce) {
@@ -184,6 +184,27 @@ TEST(TreeLedger, ProcessesLeftRunningCountWithTheirLastReading) {
   EXPECT_EQ(CpuTicks(ledger), 123);
   EXPECT_EQ(ledger.Totals().processes_left_running, 1);
   EXPECT_EQ(ledger.Totals().tree_cpu_sampled, 1);
+}
+
+TEST(TreeLedger, OfStrangersKeepsTheLastReadingOfWhatEndsOutside) {
+  TreeLedger ledger = TreeLedger::OfStrangers(kTickNs);
+  ledger.AddSnapshot({Process(10, 4, 100), Process(11, 10, 50)});
+  ledger.AddSnapshot({Process(10, 4, 110, 60)});  // waited for its child
+  ledger.AddSnapshot({});                         // and was waited for by a process that is not of the tree
+  EXPECT_EQ(CpuTicks(ledger), 170);
+  EXPECT_EQ(Unwaited(ledger), 1);
+  EXPECT_FALSE(ledger.Totals().context_switches_involuntary.has_value());
+}
+
+TEST(TreeLedger, OfStrangersKnowsTheWholeAccountOfOneThatWasReadAfterItsEnd) {
+  TreeLedger ledger = TreeLedger::OfStrangers(kTickNs);
+  ledger.AddSnapshot({Process(10, 4, 100)});
+  ProcessReading ended = Process(10, 4, 130);
+  ended.stat.state = 'Z';
+  ledger.AddSnapshot({ended});
+  ledger.AddSnapshot({});
+  EXPECT_EQ(CpuTicks(ledger), 130);
+  EXPECT_EQ(Unwaited(ledger), 0);
 }
 
 }  // namespace

@@ -71,6 +71,7 @@ void AppendLine(const TreeRunFact& run, std::string* out) {
       {"allocated_cores_source", run.allocated_cores_source},
       {"memory_limit_bytes", nullptr},
       {"net_host_wide", run.net_host_wide},
+      {"watched", run.origin == TreeOrigin::kWatched},
   };
   if (!run.command.empty()) line["command"] = run.command;
   if (run.allocated_cores.has_value()) line["allocated_cores"] = *run.allocated_cores;
@@ -133,7 +134,7 @@ void AppendLine(const TreeEndFact& end, std::string* out) {
   ObjectWriter line(out);
   line.Add("type", "run_end");
   line.Add("time_ns", end.time_ns);
-  line.Add("exit_status", end.exit_status);
+  line.Add("exit_status", end.exit_status.has_value() ? std::optional<int64_t>(*end.exit_status) : std::nullopt);
   line.Add("tree_cpu_user_ns", totals.cpu_user_ns);
   line.Add("tree_cpu_system_ns", totals.cpu_system_ns);
   line.Add("process_peak_rss_bytes", totals.process_peak_rss_bytes);

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "collector/metrics/tree_facts.h"
+#include "collector/records/tree_facts.h"
 
 namespace crema {
 

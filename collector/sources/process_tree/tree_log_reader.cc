@@ -1,9 +1,5 @@
 #include "collector/sources/process_tree/tree_log_reader.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <fstream>
 #include <limits>
 #include <optional>
@@ -11,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
+#include "collector/sources/log_life.h"
 #include "simdjson.h"
 
 namespace crema {
@@ -79,6 +76,8 @@ bool ReadRun(const element& line, TreeRunFact* run) {
   run->memory_limit_bytes = MaybeInteger(line, "memory_limit_bytes");
   bool host_wide = true;
   if (line["net_host_wide"].get(host_wide) == simdjson::SUCCESS) run->net_host_wide = host_wide;
+  bool watched = false;
+  if (line["watched"].get(watched) == simdjson::SUCCESS && watched) run->origin = TreeOrigin::kWatched;
   return true;
 }
 
@@ -119,11 +118,13 @@ TreeReapFact ReadReap(const element& line) {
 TreeEndFact ReadEnd(const element& line) {
   TreeEndFact end;
   end.time_ns = Integer(line, "time_ns");
-  end.exit_status = static_cast<int>(Integer(line, "exit_status"));
-  end.totals.cpu_user_ns = Integer(line, "tree_cpu_user_ns");
-  end.totals.cpu_system_ns = Integer(line, "tree_cpu_system_ns");
-  end.totals.process_peak_rss_bytes = Integer(line, "process_peak_rss_bytes");
-  end.totals.tree_peak_rss_bytes = Integer(line, "tree_peak_rss_bytes");
+  if (const std::optional<int64_t> status = MaybeInteger(line, "exit_status"); status.has_value()) {
+    end.exit_status = static_cast<int>(*status);
+  }
+  end.totals.cpu_user_ns = MaybeInteger(line, "tree_cpu_user_ns");
+  end.totals.cpu_system_ns = MaybeInteger(line, "tree_cpu_system_ns");
+  end.totals.process_peak_rss_bytes = MaybeInteger(line, "process_peak_rss_bytes");
+  end.totals.tree_peak_rss_bytes = MaybeInteger(line, "tree_peak_rss_bytes");
   end.totals.tree_peak_pss_bytes = MaybeInteger(line, "tree_peak_pss_bytes");
   end.totals.tree_peak_swap_bytes = MaybeInteger(line, "tree_peak_swap_bytes");
   if (const std::optional<int64_t> read = MaybeInteger(line, "tree_read_bytes"); read.has_value()) {
@@ -131,25 +132,16 @@ TreeEndFact ReadEnd(const element& line) {
                            Integer(line, "tree_wchar_bytes")};
   }
   end.totals.net = Net(line);
-  end.totals.max_processes = Integer(line, "max_processes");
-  end.totals.max_threads = Integer(line, "max_threads");
-  end.totals.major_faults = Integer(line, "major_faults");
-  end.totals.context_switches_involuntary = Integer(line, "context_switches_involuntary");
-  end.totals.tree_cpu_sampled = Integer(line, "tree_cpu_sampled");
-  end.totals.processes_left_running = Integer(line, "processes_left_running");
+  end.totals.max_processes = MaybeInteger(line, "max_processes");
+  end.totals.max_threads = MaybeInteger(line, "max_threads");
+  end.totals.major_faults = MaybeInteger(line, "major_faults");
+  end.totals.context_switches_involuntary = MaybeInteger(line, "context_switches_involuntary");
+  end.totals.tree_cpu_sampled = MaybeInteger(line, "tree_cpu_sampled");
+  end.totals.processes_left_running = MaybeInteger(line, "processes_left_running");
   end.samples = Integer(line, "samples");
   end.sampler_cpu_ns = MaybeInteger(line, "sampler_cpu_ns");
   end.sampler_peak_rss_bytes = MaybeInteger(line, "sampler_peak_rss_bytes");
   return end;
-}
-
-// `crema run` holds its log with flock(2) while it lives, as the SDK does with its own.
-bool IsLocked(const std::string& path) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return false;
-  const bool locked = flock(descriptor, LOCK_SH | LOCK_NB) != 0;
-  close(descriptor);
-  return locked;
 }
 
 void AddProblem(const std::string& path, const std::string& what, TreeLogReading* reading) {
@@ -158,10 +150,12 @@ void AddProblem(const std::string& path, const std::string& what, TreeLogReading
   }
 }
 
-void AddLine(const std::string& path, const element& line, TreeLogReading* reading) {
+void AddLine(const std::string& path, const element& line, const OnTreeSample& on_sample, TreeLogReading* reading) {
   const std::string type = Text(line, "type");
   if (type == "tree_sample") {
-    reading->run.Add(ReadSample(line));
+    const TreeSampleFact sample = ReadSample(line);
+    reading->run.Add(sample);
+    if (on_sample) on_sample(sample);
   } else if (type == "reaped") {
     reading->run.Add(ReadReap(line));
   } else if (type == "run_end") {
@@ -176,10 +170,10 @@ void AddLine(const std::string& path, const element& line, TreeLogReading* readi
 
 }  // namespace
 
-absl::StatusOr<TreeLogReading> ReadTreeLog(const std::string& path) {
+absl::StatusOr<TreeLogReading> ReadTreeLog(const std::string& path, const OnTreeSample& on_sample) {
   TreeLogReading reading;
   // Before the first byte is read: a writer that ends meanwhile is then still called running, never lost.
-  reading.run.running = IsLocked(path);
+  reading.run.running = MayLackItsEnd(path);
   std::ifstream file(path, std::ios::binary);
   if (!file) {
     return absl::NotFoundError(
@@ -202,7 +196,7 @@ absl::StatusOr<TreeLogReading> ReadTreeLog(const std::string& path) {
       continue;
     }
     if (error == simdjson::SUCCESS && line.is_object()) {
-      AddLine(path, line, &reading);
+      AddLine(path, line, on_sample, &reading);
     } else if (!whole) {
       ++reading.torn;
     } else {

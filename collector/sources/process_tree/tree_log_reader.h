@@ -3,11 +3,12 @@
 #define CREMA_COLLECTOR_SOURCES_PROCESS_TREE_TREE_LOG_READER_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "collector/metrics/tree_accumulator.h"
+#include "collector/metrics/tree/tree_accumulator.h"
 #include "collector/sources/process_tree/tree_log_format.h"
 
 namespace crema {
@@ -22,9 +23,12 @@ struct TreeLogReading {
   std::vector<std::string> problems;  ///< `file:line: what`, the first ten
 };
 
+/// Called for each sample, in the order of the log, where a series is wanted and not only what it comes to.
+using OnTreeSample = std::function<void(const TreeSampleFact&)>;
+
 /// Reads one log. Bad lines are counted and named, the rest is used. A log still locked by its writer is `running`.
 /// Errors: it cannot be opened; its first line is no `run` line of this schema (another program's file, or torn).
-absl::StatusOr<TreeLogReading> ReadTreeLog(const std::string& path);
+absl::StatusOr<TreeLogReading> ReadTreeLog(const std::string& path, const OnTreeSample& on_sample = {});
 
 }  // namespace crema
 

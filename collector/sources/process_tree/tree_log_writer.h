@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "collector/metrics/tree_facts.h"
+#include "collector/records/tree_facts.h"
 
 namespace crema {
 

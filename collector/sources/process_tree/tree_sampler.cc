@@ -5,7 +5,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "collector/sources/process_tree/proc_memory.h"
 #include "collector/sources/process_tree/wait_status.h"
@@ -19,14 +21,35 @@ constexpr int64_t kKibibyte = 1024;
 
 int64_t Nanoseconds(const timeval& time) { return time.tv_sec * kSecondNs + time.tv_usec * kMicrosecondNs; }
 
-int64_t TickNs() { return kSecondNs / sysconf(_SC_CLK_TCK); }
-
 }  // namespace
 
-TreeSampler::TreeSampler(const AnchoredClock& clock, TreeLogWriter* log)
-    : clock_(clock), log_(log), scanner_(getpid()), ledger_(getpid(), TickNs()), pss_schedule_(clock.UnixNs()) {
-  scanner_.IgnorePresentChildren();
-  net_.Add(net_file_.Read("/proc/self/net/dev", true, &buffer_));
+TreeSampler::TreeSampler(const AnchoredClock& clock, TreeLogWriter* log, TreeScanner scanner, TreeLedger ledger,
+                         std::string net_path)
+    : clock_(clock),
+      log_(log),
+      scanner_(std::move(scanner)),
+      ledger_(std::move(ledger)),
+      pss_schedule_(clock.UnixNs()),
+      net_path_(std::move(net_path)) {
+  net_.Add(net_file_.Read(net_path_.c_str(), true, &buffer_));
+}
+
+TreeSampler TreeSampler::OfOwnCommand(const AnchoredClock& clock, TreeLogWriter* log) {
+  TreeScanner scanner(getpid());
+  scanner.IgnorePresentChildren();
+  return TreeSampler(clock, log, std::move(scanner), TreeLedger(getpid(), TickNs()), "/proc/self/net/dev");
+}
+
+TreeSampler TreeSampler::OfProcess(int pid, const AnchoredClock& clock, TreeLogWriter* log) {
+  TreeScanner scanner = TreeScanner::IncludingRoot(pid);
+  scanner.Ignore(getpid());
+  return TreeSampler(clock, log, std::move(scanner), TreeLedger::OfStrangers(TickNs()),
+                     "/proc/" + std::to_string(pid) + "/net/dev");
+}
+
+bool TreeSampler::AnyAlive() const {
+  return std::any_of(scanner_.readings().begin(), scanner_.readings().end(),
+                     [](const ProcessReading& process) { return !process.ended(); });
 }
 
 void TreeSampler::Sample() {
@@ -39,7 +62,7 @@ void TreeSampler::Sample() {
   ledger_.AddSnapshot(scanner_.readings());
   TreeSampleFact sample = ledger_.Sample(clock_.boot_ns());
   sample.time_ns = clock_.UnixNs();
-  net_bytes_ = net_.Add(net_file_.Read("/proc/self/net/dev", true, &buffer_));
+  net_bytes_ = net_.Add(net_file_.Read(net_path_.c_str(), true, &buffer_));
   sample.net = net_bytes_;
   log_->Write(sample);
   ++samples_;
@@ -77,7 +100,7 @@ TreeSampler::Reaped TreeSampler::ReapChildren(pid_t command) {
   }
 }
 
-void TreeSampler::End(int64_t stop_ns, int exit_status) {
+void TreeSampler::End(int64_t stop_ns, std::optional<int> exit_status) {
   Sample();
   TreeEndFact end;
   end.time_ns = stop_ns;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "collector/sources/process_tree/anchored_clock.h"
 #include "collector/sources/process_tree/proc_file.h"
@@ -17,11 +18,14 @@
 
 namespace crema {
 
-/// The calling process must be the parent of the command and the subreaper of its orphans.
 class TreeSampler {
  public:
-  /// Construct before the command is started: children that exist by then are not its.
-  TreeSampler(const AnchoredClock& clock, TreeLogWriter* log);
+  /// Of the commands that the calling process starts: it must be their parent and the subreaper of their orphans.
+  /// Construct before they are started: children that exist by then are not theirs.
+  static TreeSampler OfOwnCommand(const AnchoredClock& clock, TreeLogWriter* log);
+
+  /// Of a process that others started and wait for. The calling process, if it is below it, is not of its tree.
+  static TreeSampler OfProcess(int pid, const AnchoredClock& clock, TreeLogWriter* log);
 
   /// Reads the whole tree and writes one line.
   void Sample();
@@ -30,19 +34,26 @@ class TreeSampler {
     std::optional<int> command_status;  ///< of wait(2); set once the command has ended
     bool none_left = false;             ///< no child, adopted ones included
   };
-  /// Waits for all children that have ended, without blocking, and writes a line for each.
+  /// Of an own command: waits for all children that have ended, without blocking, and writes a line for each.
   Reaped ReapChildren(pid_t command);
 
-  /// Last sample and last line. `stop_ns`: when the command ended.
-  void End(int64_t stop_ns, int exit_status);
+  /// Whether a process of the tree was there at the last sample.
+  bool AnyAlive() const;
+
+  /// Last sample and last line. `stop_ns`: when the command, or the watch, ended; nullopt: nobody told its status.
+  void End(int64_t stop_ns, std::optional<int> exit_status);
 
  private:
+  TreeSampler(const AnchoredClock& clock, TreeLogWriter* log, TreeScanner scanner, TreeLedger ledger,
+              std::string net_path);
+
   AnchoredClock clock_;
   TreeLogWriter* log_;
   TreeScanner scanner_;
   TreeLedger ledger_;
   NetCounter net_;
   PssSchedule pss_schedule_;
+  std::string net_path_;
   KeptProcFile net_file_;
   ProcBuffer buffer_;
   std::optional<TreeNet> net_bytes_;

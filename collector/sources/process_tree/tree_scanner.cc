@@ -58,15 +58,22 @@ TreeScanner::TreeScanner(int root_pid, std::string filesystem_root)
   has_children_files_ = access(TaskPath(root_pid_, root_pid_), R_OK) == 0;
 }
 
+TreeScanner TreeScanner::IncludingRoot(int root_pid, std::string filesystem_root) {
+  TreeScanner scanner(root_pid, std::move(filesystem_root));
+  scanner.includes_root_ = true;
+  scanner.AddPid(root_pid);
+  return scanner;
+}
+
 const std::vector<ProcessReading>& TreeScanner::Scan() {
   std::vector<ProcessReading> vanished;
   std::swap(before_, readings_);
   readings_.clear();
   rss_bytes_ = 0;
-  if (has_children_files_) {
-    AddChildrenOf(root_pid_, 1, &root_children_);
-  } else {
+  if (!has_children_files_) {
     AddByParents();
+  } else if (!includes_root_) {
+    AddChildrenOf(root_pid_, 1, &root_children_);
   }
   size_t kept = 0;
   // The list grows while it is walked: each process adds its children behind it.
@@ -169,7 +176,8 @@ void TreeScanner::RereadAncestors(std::vector<ProcessReading> vanished) {
   // The list grows where an ancestor turns out to have vanished as well: then its own parent is due.
   for (size_t next = 0; next < vanished.size(); ++next) {
     int parent = vanished[next].stat.parent_pid;
-    for (size_t generation = 0; generation < vanished.size() && parent != root_pid_; ++generation) {
+    for (size_t generation = 0; generation < vanished.size(); ++generation) {
+      if (parent == root_pid_ && !includes_root_) break;
       if (RereadMember(parent, &vanished)) break;
       const auto gone = std::find_if(vanished.begin(), vanished.end(),
                                      [parent](const ProcessReading& process) { return process.stat.pid == parent; });
@@ -211,10 +219,12 @@ void TreeScanner::AddByParents() {
     const std::optional<ProcStat> stat = ParseProcStat(ReadProcFile(Path(pid, "stat"), &buffer_));
     if (stat.has_value()) parents.emplace_back(stat->parent_pid, pid);
   });
-  std::vector<int> open = {root_pid_};
+  std::vector<int> open;
+  if (!includes_root_) open.push_back(root_pid_);
+  for (const Member& member : members_) open.push_back(member.pid);
   for (size_t i = 0; i < open.size(); ++i) {
     for (const auto& [parent, pid] : parents) {
-      if (parent != open[i] || pid == parent) continue;
+      if (parent != open[i] || IsIgnored(pid) || std::find(open.begin(), open.end(), pid) != open.end()) continue;
       open.push_back(pid);
       AddPid(pid);
     }

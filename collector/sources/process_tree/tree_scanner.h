@@ -14,15 +14,20 @@
 namespace crema {
 
 /// Descendants are found through /proc/PID/task/TID/children, which costs nothing for the rest of the machine; where
-/// the kernel has no such file (no CONFIG_PROC_CHILDREN), through the parents of all processes. The root must be the
-/// subreaper of its descendants (prctl(2)): then one that was found once stays one until it ends.
+/// the kernel has no such file (no CONFIG_PROC_CHILDREN), through the parents of all processes. One that was found once
+/// stays one until it ends, whoever its parent is by then. An orphan that was never found before it became one is in
+/// the tree only where the root is the subreaper of its descendants (prctl(2)).
 class TreeScanner {
  public:
   /// `filesystem_root` stands before `/proc`; empty but in tests.
   explicit TreeScanner(int root_pid, std::string filesystem_root = {});
 
-  /// All descendants of the root, parents first, the root not included. Where a process has vanished since the last
-  /// scan, its ancestors are read once more, so that their accounts hold it. Valid until the next call.
+  /// The tree of a process that is itself part of it. Its pid is not looked for again once it has ended.
+  static TreeScanner IncludingRoot(int root_pid, std::string filesystem_root = {});
+
+  /// All descendants of the root, parents first, the root itself not included but where it was asked for. Where a
+  /// process has vanished since the last scan, its ancestors are read once more, so that their accounts hold it. Valid
+  /// until the next call.
   const std::vector<ProcessReading>& Scan();
 
   /// Adds the PSS to the readings of the last scan. It makes the kernel walk page tables: see `PssSchedule`.
@@ -33,6 +38,8 @@ class TreeScanner {
 
   /// Children that the root has now, from a life before this one (`exec`), are not of its tree.
   void IgnorePresentChildren();
+  /// Nor is this process (crema itself, below the one that it watches) with its children.
+  void Ignore(int pid) { ignored_.push_back(pid); }
   /// Once an ignored child was waited for, its pid may be another's. Whether it was ignored.
   bool StopIgnoring(int pid);
 
@@ -63,6 +70,7 @@ class TreeScanner {
   bool KeepsFiles() const;
 
   int root_pid_;
+  bool includes_root_ = false;
   std::string filesystem_root_;
   size_t kept_limit_;
   int64_t page_bytes_;

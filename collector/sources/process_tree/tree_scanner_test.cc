@@ -118,6 +118,33 @@ TEST(TreeScanner, PresentChildrenOfTheRootAreNotOfTheTree) {
   EXPECT_FALSE(scanner.StopIgnoring(101));
 }
 
+TEST(TreeScanner, ARootOfTheTreeIsReadAndNotLookedForAgain) {
+  FakeRoot root;
+  AddProcess(root, kRoot, 1, "101 102 ");
+  AddProcess(root, 101, kRoot, "");
+  AddProcess(root, 102, kRoot, "103 ");
+  AddProcess(root, 103, 102, "");
+  TreeScanner scanner = TreeScanner::IncludingRoot(kRoot, root.path());
+  scanner.Ignore(102);
+  EXPECT_THAT(Pids(scanner.Scan()), ElementsAre(kRoot, 101));
+  AddProcess(root, kRoot, 1, "101 ", 1, 2000);  // ended, and another process got its pid
+  AddProcess(root, 101, 1, "104 ");             // an orphan now, with a child
+  AddProcess(root, 104, 101, "");
+  EXPECT_THAT(Pids(scanner.Scan()), ElementsAre(101, 104));
+}
+
+TEST(TreeScanner, WithoutChildrenListsAnOrphansChildrenAreFound) {
+  FakeRoot root;
+  for (const auto& [pid, parent] : {std::pair(kRoot, 1), {101, kRoot}, {900, 1}}) AddProcess(root, pid, parent, "");
+  root.Remove("/proc/" + std::to_string(kRoot) + "/task");
+  TreeScanner scanner = TreeScanner::IncludingRoot(kRoot, root.path());
+  EXPECT_THAT(Pids(scanner.Scan()), ElementsAre(kRoot, 101));
+  AddProcess(root, kRoot, 1, "", 1, 2000);  // ended, and another process got its pid
+  AddProcess(root, 101, 1, "");
+  AddProcess(root, 102, 101, "");
+  EXPECT_THAT(Pids(scanner.Scan()), ElementsAre(101, 102));
+}
+
 TEST(TreeScanner, MoreProcessesThanDescriptorsMayBeKeptAreAllRead) {
   FakeRoot root;
   std::string children;

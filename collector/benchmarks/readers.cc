@@ -1,0 +1,232 @@
+#include "collector/benchmarks/readers.h"
+
+#include <fcntl.h>
+#include <simdjson.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+
+#include "collector/metrics/measurement.h"
+#include "collector/records/record_parser.h"
+#include "collector/sources/record_log_parts.h"
+
+namespace crema_benchmarks {
+namespace {
+
+namespace ondemand = simdjson::ondemand;
+
+constexpr size_t kBlockBytes = 256 << 10;
+
+// Calls `on_block(data, size)` for each block of each file.
+template <class OnBlock>
+int64_t ReadBlocks(const std::vector<std::string>& paths, const OnBlock& on_block) {
+  const std::unique_ptr<char[]> block(new char[kBlockBytes]);
+  int64_t bytes = 0;
+  for (const std::string& path : paths) {
+    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    for (ssize_t got; (got = read(fd, block.get(), kBlockBytes)) > 0; bytes += got) {
+      on_block(block.get(), static_cast<size_t>(got));
+    }
+    close(fd);
+  }
+  return bytes;
+}
+
+Seen ReadOnly(const std::vector<std::string>& paths) {
+  Seen seen;
+  seen.bytes = ReadBlocks(paths, [](const char*, size_t) {});
+  return seen;
+}
+
+Seen ScanLines(const std::vector<std::string>& paths) {
+  Seen seen;
+  seen.lines = 0;
+  seen.bytes = ReadBlocks(paths, [&seen](const char* data, size_t size) {
+    const char* const end = data + size;
+    for (const char* at = data; (at = static_cast<const char*>(std::memchr(at, '\n', static_cast<size_t>(end - at))));
+         ++at) {
+      ++seen.lines;
+    }
+  });
+  return seen;
+}
+
+// Calls `on_line(text)` for each line of each file.
+template <class OnLine>
+Seen ReadLines(const std::vector<std::string>& paths, const OnLine& on_line) {
+  Seen seen;
+  seen.lines = seen.chunks = seen.events = 0;
+  for (const std::string& path : paths) {
+    seen.bytes += static_cast<int64_t>(std::filesystem::file_size(path));
+    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const absl::StatusOr<int64_t> lines = crema::ForEachLine(fd, crema::LogPart{}, [&](const crema::LogLine& line) {
+      ++seen.lines;
+      on_line(line.text, seen);
+      return true;
+    });
+    close(fd);
+  }
+  return seen;
+}
+
+void Count(const crema::Record& record, Seen& seen) {
+  if (record.type != crema::RecordType::kChunk) return;
+  ++seen.chunks;
+  seen.events += record.chunk.events.value_or(0);
+}
+
+// A field of a chunk line, as simdjson is told to look for it.
+struct Wanted {
+  std::string_view key;
+  enum class Kind { kInteger, kUnsigned, kText } kind;
+};
+
+constexpr Wanted kWanted[] = {
+    {"chunk", Wanted::Kind::kInteger},
+    {"start_ns", Wanted::Kind::kInteger},
+    {"stop_ns", Wanted::Kind::kInteger},
+    {"status", Wanted::Kind::kText},
+    {"events", Wanted::Kind::kInteger},
+    {"bytes_read", Wanted::Kind::kInteger},
+    {"bytes_uncompressed", Wanted::Kind::kInteger},
+    {"cpu_ns", Wanted::Kind::kInteger},
+    {"helper_cpu_ns", Wanted::Kind::kInteger},
+    {"cpu_wait_ns", Wanted::Kind::kInteger},
+    {"helper_wait_ns", Wanted::Kind::kInteger},
+    {"helper_scope_ns", Wanted::Kind::kInteger},
+    {"helper_union_ns", Wanted::Kind::kInteger},
+    {"rss_start_bytes", Wanted::Kind::kInteger},
+    {"rss_stop_bytes", Wanted::Kind::kInteger},
+    {"rss_peak_bytes", Wanted::Kind::kInteger},
+    {"io_read_bytes", Wanted::Kind::kInteger},
+    {"open_chunks", Wanted::Kind::kInteger},
+    {"lanes_peak", Wanted::Kind::kInteger},
+    {"thread", Wanted::Kind::kUnsigned},
+    {"tid", Wanted::Kind::kInteger},
+    {"dataset", Wanted::Kind::kText},
+    {"file", Wanted::Kind::kText},
+    {"tree", Wanted::Kind::kText},
+    {"entry_start", Wanted::Kind::kInteger},
+    {"entry_stop", Wanted::Kind::kInteger},
+    {"pass", Wanted::Kind::kText},
+    {"span", Wanted::Kind::kText},
+    {"error", Wanted::Kind::kText},
+};
+
+// The fields of a chunk line that there are: an ordered look-up of one that is not would lose its place.
+std::vector<Wanted> FieldsIn(std::string_view line) {
+  std::vector<Wanted> fields;
+  for (const Wanted& field : kWanted) {
+    if (line.find("\"" + std::string(field.key) + "\":") != std::string_view::npos) fields.push_back(field);
+  }
+  return fields;
+}
+
+uint64_t SumOfNumbers(ondemand::object row, std::initializer_list<std::string_view> keys) {
+  uint64_t sum = 0;
+  for (const std::string_view key : keys) {
+    int64_t number;
+    if (row.find_field(key).get_int64().get(number) == simdjson::SUCCESS) sum += static_cast<uint64_t>(number);
+  }
+  return sum;
+}
+
+// What is extracted goes into one sum, so that nothing is left out by the compiler.
+uint64_t Extract(ondemand::object line, const std::vector<Wanted>& fields, Seen& seen) {
+  uint64_t sum = 0;
+  for (const Wanted& field : fields) {
+    ondemand::value value;
+    if (line.find_field(field.key).get(value)) continue;
+    int64_t number = 0;
+    uint64_t unsigned_number = 0;
+    std::string_view text;
+    bool is_null = false;
+    if (value.is_null().get(is_null) == simdjson::SUCCESS && is_null) continue;
+    switch (field.kind) {
+      case Wanted::Kind::kInteger:
+        if (value.get_int64().get(number) == simdjson::SUCCESS) sum += static_cast<uint64_t>(number);
+        if (field.key == "events") seen.events += number;
+        break;
+      case Wanted::Kind::kUnsigned:
+        if (value.get_uint64().get(unsigned_number) == simdjson::SUCCESS) sum += unsigned_number;
+        break;
+      case Wanted::Kind::kText:
+        if (value.get_string().get(text) == simdjson::SUCCESS) sum += text.size();
+        break;
+    }
+  }
+  ondemand::array rows;
+  if (line.find_field("sections").get_array().get(rows) == simdjson::SUCCESS) {
+    for (auto element : rows) {
+      ondemand::object row;
+      std::string_view path;
+      if (element.get_object().get(row) || row.find_field("path").get_string().get(path)) continue;
+      sum += path.size() + SumOfNumbers(row, {"count", "total_ns", "self_ns", "min_ns", "max_ns"});
+    }
+  }
+  return sum;
+}
+
+Seen ReadWithSimdjson(const std::vector<std::string>& paths) {
+  ondemand::parser parser;
+  std::vector<Wanted> fields;
+  uint64_t sum = 0;
+  Seen result = ReadLines(paths, [&](std::string_view line, Seen& seen) {
+    ondemand::document document;
+    ondemand::object object;
+    std::string_view type;
+    const simdjson::padded_string_view padded(line.data(), line.size(), line.size() + crema::RecordParser::kPadding);
+    if (parser.iterate(padded).get(document) || document.get_object().get(object)) return;
+    if (object.find_field("type").get_string().get(type) || type != "chunk") return;
+    if (fields.empty()) fields = FieldsIn(line);
+    ++seen.chunks;
+    sum += Extract(object, fields, seen);
+  });
+  if (sum == 0) result.chunks = 0;
+  return result;
+}
+
+Seen ParseGeneral(const std::vector<std::string>& paths) {
+  crema::RecordParser parser;
+  return ReadLines(paths, [&](std::string_view line, Seen& seen) {
+    if (parser.ParseGeneral(line) == crema::ParseOutcome::kRecord) Count(parser.record(), seen);
+  });
+}
+
+Seen Parse(const std::vector<std::string>& paths) {
+  crema::RecordParser parser;
+  return ReadLines(paths, [&](std::string_view line, Seen& seen) {
+    if (parser.Parse(line) == crema::ParseOutcome::kRecord) Count(parser.record(), seen);
+  });
+}
+
+Seen MeasureAll(const std::vector<std::string>& paths) {
+  crema::MeasureOptions options;
+  options.sources = {std::filesystem::path(paths.front()).parent_path().string()};
+  const absl::StatusOr<crema::Measurement> measurement = crema::Measure(options);
+  Seen seen;
+  if (!measurement.ok()) return seen;
+  for (const std::string& path : paths) seen.bytes += static_cast<int64_t>(std::filesystem::file_size(path));
+  const auto& metrics = measurement->document["metrics"];
+  seen.chunks = metrics["num_chunks"].get<int64_t>();
+  seen.events = metrics["total_events"].get<int64_t>();
+  return seen;
+}
+
+}  // namespace
+
+const std::vector<Reader> kReaders = {
+    {"read(2)", ReadOnly},         {"newline scan", ScanLines},
+    {kSimdjson, ReadWithSimdjson}, {"crema: any valid line (simdjson)", ParseGeneral},
+    {"crema: parse", Parse},       {kMeasurement, MeasureAll},
+};
+
+std::string SimdjsonImplementations() {
+  return simdjson::get_active_implementation()->name() + " (first stage), " +
+         simdjson::builtin_implementation()->name() + " (second)";
+}
+
+}  // namespace crema_benchmarks

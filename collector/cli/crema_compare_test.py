@@ -1,0 +1,222 @@
+"""`crema merge`, `crema compare`, and measurements of roastcoffea as a source of both."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from collector.cli import invented_run
+
+CREMA = str(pathlib.Path(__file__).absolute().parent / "crema")
+SAMPLE = "collector/sources/roastcoffea/testdata/measurement"
+
+
+def crema(*arguments):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("CREMA_")}
+    return subprocess.run([CREMA, *arguments], capture_output=True, text=True, env=environment, timeout=120)
+
+
+class SourcesTestCase(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
+        self.addCleanup(shutil.rmtree, self.directory)
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def collect(self, name, *arguments, **changes):
+        records = invented_run.write_run(self.path(name + "-records"), **changes)
+        result = crema("collect", records, "-o", self.path(name), "-q", *arguments)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        return self.path(name)
+
+    def document(self, source):
+        return json.loads(pathlib.Path(source, "measurement.json").read_text(encoding="utf-8"))
+
+    def change(self, source, **fields):
+        path = pathlib.Path(source, "measurement.json")
+        path.write_text(json.dumps({**self.document(source), **fields}), encoding="utf-8")
+
+
+class Merge(SourcesTestCase):
+    def test_gives_what_the_logs_together_give(self):
+        first = self.collect("first", run_id="a", first_pid=100)
+        second = self.collect("second", run_id="b", first_pid=300)
+        merged = self.path("merged")
+        self.assertEqual(crema("merge", first, second, "-o", merged, "-q", "--name", "x").returncode, 0)
+        together = self.path("together")
+        records = [self.path("first-records"), self.path("second-records")]
+        crema("collect", *records, "-o", together, "-q", "--run", "all", "--name", "x")
+        one, other = self.document(merged), self.document(together)
+        for document in (one, other):
+            del document["provenance"]
+        self.assertEqual(one, other)
+        self.assertEqual(one["metrics"]["num_attempts"], 44)
+
+    def test_refuses_in_one_line_where_records_are_missing(self):
+        first = self.collect("first")
+        second = self.collect("second", "--no-records", run_id="b", first_pid=300)
+        result = crema("merge", first, second, "-o", self.path("merged"))
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, r"^crema: [^\n]*second[^\n]*without its records[^\n]*\n$")
+        self.assertFalse(os.path.exists(self.path("merged")))
+
+    def test_takes_newer_minors_and_refuses_other_majors(self):
+        first, second = self.collect("first"), self.collect("second", run_id="b", first_pid=300)
+        self.change(second, schema_minor=7, something_new={"x": 1})
+        self.assertEqual(crema("merge", first, second, "-o", self.path("merged"), "-q").returncode, 0)
+        self.change(second, schema="crema.measurement/2")
+        result = crema("merge", first, second, "-o", self.path("again"))
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, r"^crema: [^\n]*crema.measurement/2[^\n]*\n$")
+
+
+class Compare(SourcesTestCase):
+    def compare(self, *arguments):
+        result = crema("compare", *arguments, "--json")
+        return result.returncode, json.loads(result.stdout)
+
+    def test_finds_what_changed_and_what_did_not(self):
+        before = self.collect("before")
+        after = self.collect("after", run_id="b", slower=1.5)
+        status, comparison = self.compare(before, after)
+        self.assertEqual(status, 0)
+        metrics = {row["key"]: row for row in comparison["metrics"]}
+        self.assertAlmostEqual(metrics["busy_time"]["changes"][1], 0.4677, places=3)
+        self.assertEqual(metrics["total_events"]["changes"], [0, 0])
+        self.assertEqual(comparison["unequal"], [])
+        sections = {row["name"]: row for row in comparison["sections"]}
+        self.assertIn("select/jets (helper)", sections)
+        self.assertEqual([row["name"] for row in comparison["datasets"]], ["ttbar", "zjets"])
+
+    def test_puts_first_what_should_be_equal_and_is_not(self):
+        before, after = self.collect("before"), self.collect("after", run_id="b", events=90)
+        text = crema("compare", before, after, "--ascii").stdout
+        self.assertTrue(text.startswith("should be equal and is not"), text)
+        self.assertRegex(text.splitlines()[2], r"^events +2 000 +1 800 +-10.0 %$")
+        self.assertIn("events of ttbar", text)
+
+    def test_gates_fall_with_status_3_and_say_why(self):
+        before, after = self.collect("before"), self.collect("after", run_id="b", slower=1.5)
+        for gate, falls in (
+            ("wall_time>5%", True),
+            ("wall_time>500%", False),
+            ("event_rate_wall_khz<-5%", True),
+            ("event_rate_wall_khz<-50%", False),
+            ("num_failed_attempts>0", False),
+            ("busy_time>1", True),
+            ("busy_time>2", False),
+            ("section:select/jets:self>10%", True),
+            ("dataset:zjets:events<0", False),
+            ("unequal", False),
+            ("disk_read_bytes>5%", None),
+        ):
+            result = crema("compare", before, after, "--fail-on", gate, "-q")
+            if falls is None:
+                self.assertEqual(result.returncode, 1, gate)
+            else:
+                self.assertEqual(result.returncode, 3 if falls else 0, gate)
+            expected = r"^crema: [^\n]*\n$" if falls is not False else r"^$"
+            self.assertRegex(result.stderr, expected, gate)
+
+    def test_a_gate_on_a_value_that_one_run_has_not_measured_falls(self):
+        before, after = self.collect("before"), self.collect("after", run_id="b")
+        document = self.document(after)
+        document["metrics"]["wall_time"] = None
+        self.change(after, metrics=document["metrics"])
+        result = crema("compare", before, after, "--fail-on", "wall_time>5%", "-q")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("not measured", result.stderr)
+
+    def test_a_gate_that_is_none_is_wrong_usage(self):
+        before = self.collect("before")
+        for gate in ("wall_time", "wall_time>much", ">5%"):
+            self.assertEqual(crema("compare", before, before, "--fail-on", gate).returncode, 2, gate)
+        self.assertEqual(crema("compare", before).returncode, 2)
+
+    def test_no_line_is_wider_than_the_terminal(self):
+        before, after = self.collect("before"), self.collect("after", run_id="b", events=90, slower=2)
+        for width in (40, 60, 80, 200):
+            lines = crema("compare", before, after, before, "--ascii", "--width", str(width)).stdout.splitlines()
+            self.assertLessEqual(max(map(len, lines)), width)
+
+
+class RoastcoffeaSource(SourcesTestCase):
+    def show(self, *arguments):
+        result = crema("show", SAMPLE, "--json", *arguments)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        return json.loads(result.stdout)
+
+    def test_is_shown_with_its_own_figures(self):
+        document = self.show()
+        theirs = json.loads(pathlib.Path(SAMPLE, "metrics.json").read_text(encoding="utf-8"))
+        metrics = document["metrics"]
+        self.assertAlmostEqual(metrics["wall_time"], theirs["elapsed_time_seconds"], places=6)
+        self.assertEqual(metrics["num_chunks"], 480)
+        self.assertEqual(metrics["total_events"], theirs["total_events"])
+        self.assertEqual(metrics["total_bytes_read_coffea"], theirs["total_bytes_read"])
+        self.assertAlmostEqual(metrics["overall_rate_gbps"], theirs["data_rate_gbps"])
+        self.assertAlmostEqual(metrics["chunk_duration_mean"], theirs["chunk_duration_mean"])
+        self.assertAlmostEqual(metrics["chunk_duration_std"], theirs["chunk_duration_std"])
+        self.assertEqual(metrics["total_cores"], 4)
+        self.assertEqual(metrics["peak_memory_bytes"], theirs["peak_memory_bytes"])
+        for key in ("processor_cpu_time_seconds", "processor_io_wait_percent", "total_bytes_memory_read"):
+            self.assertEqual(metrics[key], theirs[key], key)
+        self.assertEqual(
+            {row["name"]: row["chunks"] for row in document["datasets"]},
+            {name: row["num_chunks"] for name, row in theirs["per_dataset"].items()},
+        )
+        self.assertEqual(len(document["fine"]), len(theirs["raw_span_metrics"]))
+        self.assertEqual(
+            sorted(document["timelines"]["worker_memory"]), sorted(theirs["tracking_data"]["worker_memory"])
+        )
+
+    def test_says_why_where_it_cannot_tell(self):
+        document = self.show()
+        reasons = document["quality"]["not_measured"]
+        for key, value in document["metrics"].items():
+            if value is None:
+                self.assertTrue(reasons.get(key), key)
+        for key in ("chunk_cpu_time", "cpu_efficiency", "balance", "peak_total_memory_bytes"):
+            self.assertIsNone(document["metrics"][key], key)
+        self.assertIsNone(document["run"]["start_ns"])
+        self.assertEqual(document["workers"], [])
+
+    def test_its_chunks_are_listed(self):
+        rows = self.show("--table", "chunks", "--top", "2", "--where", "dataset=ttbar_b")
+        self.assertEqual([row["dataset"] for row in rows], ["ttbar_b", "ttbar_b"])
+        self.assertGreater(rows[0]["duration"], rows[1]["duration"])
+
+    def test_is_collected_compared_and_exported(self):
+        collected = self.path("collected")
+        self.assertEqual(crema("collect", SAMPLE, "-o", collected, "-q").returncode, 0)
+        result = crema("compare", SAMPLE, collected, "--fail-on", "unequal", "--fail-on", "wall_time>0", "-q")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        again = self.path("again")
+        result = crema("export", SAMPLE, "--to", "roastcoffea", "-o", again)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        theirs = json.loads(pathlib.Path(SAMPLE, "metrics.json").read_text(encoding="utf-8"))
+        ours = json.loads(pathlib.Path(again, "metrics.json").read_text(encoding="utf-8"))
+        self.assertEqual(set(theirs) - set(ours), set())
+        self.assertEqual(ours["chunk_info"].keys(), theirs["chunk_info"].keys())
+        for key in ("num_chunks", "total_events", "total_bytes_read", "processor_cpu_percent", "raw_span_metrics"):
+            self.assertEqual(ours[key], theirs[key], key)
+
+    def test_what_is_broken_is_one_line(self):
+        for name, text in (("metrics.json", "{"), ("start_end_time.txt", "yesterday"), ("metrics.json", "{}")):
+            broken = self.path("broken")
+            shutil.rmtree(broken, ignore_errors=True)
+            shutil.copytree(SAMPLE, broken)
+            path = os.path.join(broken, name)
+            os.remove(path)
+            pathlib.Path(path).write_text(text)
+            result = crema("show", broken)
+            self.assertEqual(result.returncode, 1)
+            self.assertRegex(result.stderr, r"^crema: [^\n]*\n$")
+
+
+if __name__ == "__main__":
+    unittest.main()

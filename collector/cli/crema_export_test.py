@@ -1,0 +1,266 @@
+"""`crema export`: what each format holds, and what it never writes over."""
+
+import csv
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from collector.cli import invented_run
+
+CREMA = str(pathlib.Path(__file__).absolute().parent / "crema")
+DIRECTORIES = ("csv", "roastcoffea")
+FILES = ("chunks", "prometheus", "perfetto", "folded", "cms-resources")
+
+
+def crema(*arguments):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("CREMA_")}
+    return subprocess.run([CREMA, *arguments], capture_output=True, text=True, env=environment, timeout=300)
+
+
+class ExportTestCase(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
+        self.addCleanup(shutil.rmtree, self.directory)
+        self.records = invented_run.write_run(self.path("records"))
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def export(self, format_name, name, *arguments, source=None):
+        path = self.path(name)
+        result = crema("export", source or self.records, "--to", format_name, "-o", path, *arguments)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        return path
+
+    def document(self):
+        return json.loads(crema("show", self.records, "--json").stdout)
+
+    def read(self, path):
+        return pathlib.Path(path).read_text(encoding="utf-8")
+
+
+class Output(ExportTestCase):
+    def test_replaces_only_what_crema_wrote(self):
+        for name in FILES + DIRECTORIES:
+            path = self.export(name, name)
+            self.export(name, name)
+            if name in DIRECTORIES:
+                shutil.rmtree(path)
+                os.mkdir(path)
+                path_of_other = os.path.join(path, "thesis.tex")
+            else:
+                path_of_other = path
+            pathlib.Path(path_of_other).write_text("years of work")
+            result = crema("export", self.records, "--to", name, "-o", path)
+            self.assertEqual(result.returncode, 1, name)
+            self.assertRegex(result.stderr, r"^crema: [^\n]*--force\n$")
+            self.assertEqual(self.read(path_of_other), "years of work")
+            self.export(name, name, "--force")
+            if name in DIRECTORIES:
+                self.assertEqual(self.read(path_of_other), "years of work")
+
+    def test_leaves_nothing_behind_where_it_fails(self):
+        measurement = self.path("measurement")
+        crema("collect", self.records, "-o", measurement, "-q", "--no-records")
+        before = sorted(os.listdir(self.directory))
+        for name in ("chunks", "perfetto", "roastcoffea"):
+            result = crema("export", measurement, "--to", name, "-o", self.path("out"))
+            self.assertEqual(result.returncode, 1)
+            self.assertRegex(result.stderr, r"^crema: [^\n]*without its records[^\n]*\n$")
+            self.assertEqual(sorted(os.listdir(self.directory)), before)
+
+    def test_a_file_can_go_to_stdout_and_a_directory_cannot(self):
+        result = crema("export", self.records, "--to", "folded", "-o", "-")
+        self.assertEqual(result.stdout, self.read(self.export("folded", "stacks")))
+        self.assertEqual(crema("export", self.records, "--to", "csv", "-o", "-").returncode, 1)
+
+    def test_an_unknown_format_is_wrong_usage(self):
+        result = crema("export", self.records, "--to", "xml", "-o", self.path("x"))
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("perfetto", result.stderr)
+
+
+class Chunks(ExportTestCase):
+    def test_lines_and_csv_hold_the_same_attempts(self):
+        lines = [json.loads(line) for line in self.read(self.export("chunks", "chunks.jsonl")).splitlines()]
+        with open(self.export("chunks", "chunks.csv"), newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file, strict=True))
+        self.assertEqual(len(lines), 22)
+        self.assertEqual(len(rows), 22)
+        for line, row in zip(lines, rows):
+            for key, text in row.items():
+                value = line[key]
+                self.assertEqual(value, None if text == "" else type(value)(text), key)
+        self.assertEqual(sorted({line["status"] for line in lines}), ["failed", "lost", "ok"])
+        self.assertEqual([s["path"] for s in lines[0]["sections"]], ["read", "select", "select/jets", "select/jets"])
+
+    def test_csv_quotes_as_rfc_4180_says(self):
+        text = pathlib.Path(self.export("chunks", "chunks.csv")).read_bytes()
+        self.assertIn(b'"bad basket, ""Jet_pt""\nin line 2"', text)
+        self.assertTrue(text.endswith(b"\r\n"))
+
+
+class Tables(ExportTestCase):
+    def test_every_table_is_a_file_with_its_columns(self):
+        directory = pathlib.Path(self.export("csv", "tables"))
+        document = self.document()
+        about = json.loads(self.read(directory / "crema_tables.json"))
+        for name, columns in about["columns"].items():
+            with open(directory / f"{name}.csv", newline="", encoding="utf-8") as file:
+                rows = list(csv.reader(file, strict=True))
+            self.assertEqual(rows[0], columns, name)
+            self.assertEqual({len(row) for row in rows}, {len(columns)}, name)
+            if isinstance(document.get(name), list):
+                self.assertEqual(len(rows) - 1, len(document[name]), name)
+        with open(directory / "metrics.csv", newline="", encoding="utf-8") as file:
+            metrics = {row["key"]: row for row in csv.DictReader(file)}
+        self.assertEqual(float(metrics["wall_time"]["value"]), document["metrics"]["wall_time"])
+        self.assertEqual(metrics["disk_read_bytes"]["value"], "")
+        self.assertNotEqual(metrics["disk_read_bytes"]["not_measured"], "")
+
+
+class Prometheus(ExportTestCase):
+    def test_figures_are_in_base_units(self):
+        text = self.read(self.export("prometheus", "crema.prom"))
+        values = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+        metrics = self.document()["metrics"]
+        self.assertEqual(float(values["crema_wall_time_seconds"]), metrics["wall_time"])
+        self.assertAlmostEqual(float(values["crema_event_rate_wall_hertz"]), 1000 * metrics["event_rate_wall_khz"])
+        self.assertAlmostEqual(
+            float(values["crema_overall_rate_bytes_per_second"]), 1e6 * metrics["overall_rate_mbs"], places=3
+        )
+        self.assertEqual(float(values['crema_dataset_events{dataset="ttbar"}']), 1200)
+        self.assertNotIn("crema_disk_read_bytes", text)
+
+    def test_labels_are_escaped_and_bounded(self):
+        records = self.path("many")
+        lines = [invented_run.process_line(1)]
+        for number in range(150):
+            dataset = f'set"{number}\\'
+            changes = {"dataset": dataset, "file": dataset}
+            lines.append(invented_run.chunk_line(number, number, number + 0.5, **changes))
+        invented_run.write_log(records, lines)
+        text = self.read(self.export("prometheus", "many.prom", source=records))
+        series = [line for line in text.splitlines() if line.startswith("crema_dataset_events{")]
+        self.assertEqual(len(series), 101)
+        self.assertIn('crema_dataset_events{dataset="(more)"} 5000', series)
+        self.assertIn('crema_dataset_events{dataset="set\\"0\\\\"} 100', series)
+
+
+class Sections(ExportTestCase):
+    def test_folded_stacks_add_up_to_the_self_times(self):
+        stacks = dict(line.rsplit(" ", 1) for line in self.read(self.export("folded", "stacks")).splitlines())
+        self.assertEqual(
+            set(stacks) & {"chunks;select;jets", "chunks;(other)", "outside chunks;set up"},
+            {"chunks;select;jets", "chunks;(other)", "outside chunks;set up"},
+        )
+        owner = sum(int(us) for stack, us in stacks.items() if stack.startswith("chunks;") and "(helpers)" not in stack)
+        self.assertAlmostEqual(owner / 1e6, self.document()["metrics"]["busy_time"], places=5)
+
+    def test_cms_resources_close(self):
+        resources = json.loads(self.read(self.export("cms-resources", "resources.json")))
+        names = [next(iter(resource)) for resource in resources["resources"]]
+        self.assertEqual(names, ["time_real", "time_thread"])
+        for name in names:
+            total = sum(module[name] for module in resources["modules"])
+            self.assertAlmostEqual(total, resources["total"][name], places=6)
+        metrics = self.document()["metrics"]
+        self.assertAlmostEqual(resources["total"]["time_thread"], 1000 * metrics["chunk_cpu_time"], places=6)
+        owners = [module for module in resources["modules"] if module["type"] == "section"]
+        self.assertAlmostEqual(sum(m["time_real"] for m in owners), 1000 * metrics["busy_time"], places=6)
+        self.assertIn("(other)", [module["label"] for module in owners])
+
+
+class Perfetto(ExportTestCase):
+    def events(self, source=None):
+        trace = json.loads(self.read(self.export("perfetto", "trace.json", source=source)))
+        return trace["traceEvents"]
+
+    def test_has_processes_threads_chunks_and_counters(self):
+        events = self.events()
+        names = [event["args"]["name"] for event in events if event["name"] == "process_name"]
+        self.assertEqual(names, ["node:100", "node:101"])
+        chunks = [event for event in events if event["ph"] == "X"]
+        self.assertEqual(len(chunks), 21)
+        self.assertAlmostEqual(sum(chunk["dur"] for chunk in chunks) / 1e6, self.document()["metrics"]["busy_time"])
+        self.assertEqual([event["name"] for event in events if event["ph"] == "i"], ["zjets (lost)"])
+        counters = {event["name"] for event in events if event["ph"] == "C"}
+        self.assertEqual(counters, {"resident memory", "open chunks", "threads", "cores in use"})
+
+    def test_sections_of_trace_mode_lie_inside_their_chunk(self):
+        records = self.path("traced")
+        trace = [[0, 10, 100, 8], [2, 130, 50, 8], [1, 120, 80, 8], [3, 140, 20, 99]]
+        lines = [invented_run.process_line(1), invented_run.chunk_line(0, 1.0, 2.0, trace=trace, trace_dropped=3)]
+        invented_run.write_log(records, lines)
+        events = [event for event in self.events(records) if event["ph"] == "X"]
+        chunk = events[0]
+        self.assertEqual(chunk["args"]["trace_dropped"], 3)
+        self.assertEqual([event["name"] for event in events[1:]], ["read", "jets", "select", "jets"])
+        for event in events[1:]:
+            self.assertGreaterEqual(event["ts"], chunk["ts"])
+            self.assertLessEqual(event["ts"] + event["dur"], chunk["ts"] + chunk["dur"])
+        self.assertEqual([event["tid"] == chunk["tid"] for event in events[1:]], [True, True, True, False])
+        self.assertAlmostEqual(events[1]["dur"], 0.1)
+
+    def test_writes_100000_chunks(self):
+        records = self.path("large")
+        chunk = json.dumps(invented_run.chunk_line(0, 0.0, 0.001, sections=[]), separators=(",", ":"))
+        step = invented_run.SECOND // 1000
+        start, stop = invented_run.at(0.0), invented_run.at(0.001)
+        path = invented_run.write_log(records, [invented_run.process_line(1)])
+        with open(path, "a", encoding="utf-8") as log:
+            for number in range(100_000):
+                line = chunk.replace('"chunk":0', f'"chunk":{number}', 1)
+                line = line.replace(str(stop), str(stop + number * step), 1)
+                log.write(line.replace(str(start), str(start + number * step), 1) + "\n")
+        events = self.events(records)
+        self.assertEqual(sum(event["ph"] == "X" for event in events), 100_000)
+        self.assertAlmostEqual(max(e["ts"] + e["dur"] for e in events if e["ph"] == "X"), 1e8)
+
+
+class Roastcoffea(ExportTestCase):
+    def metrics(self, source=None):
+        directory = self.export("roastcoffea", "roastcoffea", source=source)
+        self.assertEqual(sorted(os.listdir(directory)), ["metadata.json", "metrics.json", "start_end_time.txt"])
+        start, stop = map(float, self.read(os.path.join(directory, "start_end_time.txt")).split(","))
+        metrics = json.loads(self.read(os.path.join(directory, "metrics.json")))
+        self.assertEqual(stop - start, metrics["elapsed_time_seconds"])
+        return metrics
+
+    def test_counts_attempts_as_roastcoffea_does(self):
+        metrics = self.metrics()
+        self.assertEqual(metrics["num_chunks"], 21)
+        self.assertEqual(len(metrics["raw_chunk_metrics"]), 21)
+        self.assertEqual((metrics["num_successful_chunks"], metrics["num_failed_chunks"]), (20, 1))
+        self.assertEqual(
+            [c["error"] for c in metrics["raw_chunk_metrics"] if "error" in c], ['bad basket, "Jet_pt"\nin line 2']
+        )
+        self.assertEqual(
+            {name: row["num_chunks"] for name, row in metrics["per_dataset"].items()}, {"ttbar": 12, "zjets": 8}
+        )
+        self.assertEqual(metrics["total_bytes_read"], self.document()["metrics"]["bytes_read_compressed"])
+        self.assertEqual(len(metrics["chunk_info"]), 20)
+        self.assertIn("('data/ttbar.root', 0, 100)", metrics["chunk_info"])
+
+    def test_has_no_fine_metrics_where_dask_was_not_asked(self):
+        metrics = self.metrics()
+        for key in ("processor_cpu_time_seconds", "disk_read_bytes", "total_serialization_overhead_seconds"):
+            self.assertNotIn(key, metrics)
+
+    def test_has_tracking_data_only_where_workers_were_sampled(self):
+        tracking = self.metrics()["tracking_data"]
+        self.assertEqual(len(tracking), 10)
+        times = [time for time, _ in tracking["worker_memory"]["node:100"]]
+        self.assertEqual([time for time, _ in tracking["worker_memory_limit"]["node:100"]], times)
+        records = self.path("unsampled")
+        lines = [invented_run.process_line(1), invented_run.chunk_line(0, 1.0, 2.0), invented_run.end_line(3.0, 1)]
+        invented_run.write_log(records, lines)
+        self.assertIsNone(self.metrics(records)["tracking_data"])
+
+
+if __name__ == "__main__":
+    unittest.main()

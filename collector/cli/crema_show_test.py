@@ -1,0 +1,94 @@
+"""`crema show`: tables, single chunks, JSON, and what it says where it cannot."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from collector.cli import invented_run
+
+CREMA = str(pathlib.Path(__file__).absolute().parent / "crema")
+
+
+def crema(*arguments):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("CREMA_")}
+    return subprocess.run([CREMA, *arguments], capture_output=True, text=True, env=environment, timeout=60)
+
+
+class Show(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
+        self.addCleanup(shutil.rmtree, self.directory)
+        self.records = invented_run.write_run(os.path.join(self.directory, "records"))
+
+    def chunks(self, *arguments):
+        result = crema("show", self.records, "--table", "chunks", "--json", *arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return json.loads(result.stdout)
+
+    def test_lists_the_slowest_chunks_first(self):
+        durations = [chunk["duration"] for chunk in self.chunks("--top", "3")]
+        self.assertEqual(durations, [0.2, 0.19, 0.19])
+
+    def test_takes_conditions_together(self):
+        rows = self.chunks("--where", "dataset=zjets,worker=node:101", "--where", "status=ok")
+        self.assertEqual(sorted(row["chunk"] for row in rows), [6, 7, 8, 9])
+
+    def test_failed_attempts_are_those_that_failed_or_were_lost(self):
+        rows = {row["status"]: row for row in self.chunks("--failed")}
+        self.assertEqual(sorted(rows), ["failed", "lost"])
+        self.assertIn("bad basket", rows["failed"]["error"])
+        self.assertIsNone(rows["lost"]["duration"])
+
+    def test_reads_the_records_of_a_measurement_again(self):
+        measurement = os.path.join(self.directory, "measurement")
+        self.assertEqual(crema("collect", self.records, "-o", measurement, "-q").returncode, 0)
+        again = json.loads(crema("show", measurement, "--sort", "events", "--json").stdout)
+        self.assertEqual(again, self.chunks("--sort", "events"))
+
+    def test_says_in_one_line_that_the_records_are_missing(self):
+        measurement = os.path.join(self.directory, "measurement")
+        crema("collect", self.records, "-o", measurement, "-q", "--no-records")
+        result = crema("show", measurement, "--table", "chunks", "--top", "3")
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, r"^crema: [^\n]*without its records[^\n]*\n$")
+
+    def test_refuses_a_run_that_the_measurement_does_not_hold(self):
+        measurement = os.path.join(self.directory, "measurement")
+        self.assertEqual(crema("collect", self.records, "-o", measurement, "-q").returncode, 0)
+        result = crema("show", measurement, "--run", "nosuch")
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, r"^crema: [^\n]*nosuch[^\n]*\n$")
+
+    def test_takes_no_other_file_for_a_record_log(self):
+        measurement = os.path.join(self.directory, "measurement")
+        self.assertEqual(crema("collect", self.records, "-o", measurement, "-q").returncode, 0)
+        result = crema("show", os.path.join(measurement, "measurement.json"))
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, r"^crema: [^\n]*name the directory\n$")
+
+    def test_lists_what_there_is_where_a_name_is_unknown(self):
+        for arguments in (["--sort", "size"], ["--where", "size=3"], ["--table", "chunk"]):
+            result = crema("show", self.records, *arguments)
+            self.assertEqual(result.returncode, 2, arguments)
+            self.assertRegex(result.stderr, r"^crema: [^\n]*\n$")
+            self.assertIn("dataset", result.stderr)
+
+    def test_conditions_go_with_the_table_of_chunks(self):
+        self.assertEqual(crema("show", self.records, "--table", "run", "--top", "3").returncode, 2)
+
+    def test_every_table_is_there_as_text_and_as_json(self):
+        tables = ["run", "phases", "workers", "chunks", "datasets", "files", "sections"]
+        for table in [*tables, "memory", "metrics", "cuts", "fine", "budget", "quality"]:
+            result = crema("show", self.records, "--table", table, "--ascii", "--width", "72")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertTrue(result.stdout.isascii())
+            self.assertLessEqual(max(map(len, result.stdout.splitlines())), 72, table)
+            self.assertIsNotNone(json.loads(crema("show", self.records, "--table", table, "--json").stdout))
+
+
+if __name__ == "__main__":
+    unittest.main()

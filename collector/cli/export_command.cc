@@ -1,0 +1,73 @@
+// `crema export`: a measurement in the formats of other tools.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "CLI/App.hpp"
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "collector/cli/measured_source.h"
+#include "collector/cli/output_options.h"
+#include "collector/cli/progress_note.h"
+#include "collector/cli/subcommand.h"
+#include "collector/exports/export_format.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+struct ExportOptions {
+  std::string source;
+  std::string format;
+  std::string path;
+  std::string run;
+  bool force = false;
+  OutputOptions output;
+};
+
+int RunExport(const ExportOptions& options) {
+  const ExportFormat* format = nullptr;
+  for (const ExportFormat& known : ExportFormats()) {
+    if (known.name == options.format) format = &known;
+  }
+  const absl::StatusOr<MeasuredSource> opened = MeasuredSource::Open(options.source, options.run, options.output.quiet);
+  if (!opened.ok()) return ReportFailure(opened.status());
+  const ExportSource source = {opened->document(),
+                               [&opened](const OnAttempt& on_attempt) { return opened->ForEachAttempt(on_attempt); },
+                               [&opened] { return opened->FindLogs(); }};
+  const ProgressNote note("writing " + options.path, options.output.quiet);
+  const absl::Status status = Export(*format, source, options.path, options.force);
+  return status.ok() ? kDone : ReportFailure(status);
+}
+
+}  // namespace
+
+void AddExportCommand(CLI::App* program, int* status) {
+  CLI::App* command = program->add_subcommand("export", "Write a measurement in the format of another tool");
+  std::string formats;
+  std::vector<std::string> names;
+  for (const ExportFormat& format : ExportFormats()) {
+    formats += fmt::format("  {:<14} {}\n", format.name, format.writes);
+    names.emplace_back(format.name);
+  }
+  command->footer("Formats:\n" + formats +
+                  "\nExample:\n  crema export ttbar --to perfetto -o ttbar.trace.json\n"
+                  "  crema export ttbar --to chunks -o chunks.csv\n  crema export ttbar --to prometheus -o -");
+  auto options = std::make_shared<ExportOptions>();
+  command
+      ->add_option("SOURCE", options->source, "A measurement, a directory of record logs, or a roastcoffea measurement")
+      ->required();
+  command->add_option("--to", options->format, "The format")
+      ->required()
+      ->option_text("FORMAT")
+      ->check(CLI::IsMember(names));
+  command->add_option("-o,--output", options->path, "File or directory to write; - is stdout")->required();
+  command->add_option("--run", options->run, "Which run's records to take: an id, or all");
+  command->add_flag("--force", options->force, "Replace what crema did not write");
+  AddOutputOptions(command, &options->output);
+  command->callback([options, status] { *status = RunExport(*options); });
+}
+
+}  // namespace crema

@@ -1,0 +1,46 @@
+"""The measurement that `crema run` leaves, and how `crema show` prints it."""
+
+import json
+import subprocess
+import unittest
+
+from run_test_case import CREMA, RunTestCase
+
+
+class Measurement(RunTestCase):
+    def test_is_left_in_the_directory(self):
+        self.run_python("burn(0.2)", options=("-q", "--name", "zjets"))
+        document = json.loads((self.directory / "measurement.json").read_text())
+        self.assertEqual(document["run"]["name"], "zjets")
+        self.assertEqual(document["run"]["id"], self.lines("run")[0]["run_id"])
+        metrics = document["metrics"]
+        self.assertAlmostEqual(metrics["tree_cpu_user"] + metrics["tree_cpu_system"], self.tree_cpu_seconds(), 6)
+        wall = (self.end()["time_ns"] - self.lines("run")[0]["start_ns"]) / 1e9
+        self.assertAlmostEqual(metrics["wall_time"], wall, 6)
+        self.assertAlmostEqual(
+            metrics["job_cpu_efficiency"], self.tree_cpu_seconds() / wall / self.lines("run")[0]["allocated_cores"], 6
+        )
+
+    def test_json_of_show_is_the_document(self):
+        self.run_command("true")
+        shown = subprocess.run([CREMA, "show", str(self.directory), "--json"], capture_output=True, check=True)
+        self.assertEqual(json.loads(shown.stdout), json.loads((self.directory / "measurement.json").read_text()))
+
+    def test_one_metric_has_its_value_and_unit(self):
+        self.run_command("true")
+        shown = subprocess.run(
+            [CREMA, "show", str(self.directory), "--metric", "max_processes", "--json"], capture_output=True, check=True
+        )
+        self.assertEqual(json.loads(shown.stdout)["value"], 1)
+        unknown = subprocess.run([CREMA, "show", str(self.directory), "--metric", "nonsense"], capture_output=True)
+        self.assertEqual(unknown.returncode, 1)
+        self.assertRegex(unknown.stderr.decode(), r"^crema: .*nonsense.*\n$")
+
+    def test_of_nothing_is_an_error_in_one_line(self):
+        shown = subprocess.run([CREMA, "show", str(self.out / "nothing")], capture_output=True)
+        self.assertEqual(shown.returncode, 1)
+        self.assertRegex(shown.stderr.decode(), r"^crema: .*\n$")
+
+
+if __name__ == "__main__":
+    unittest.main()

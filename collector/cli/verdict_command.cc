@@ -1,0 +1,94 @@
+// `crema verdict`: what stands out in a run, on which evidence, and what to do; a gate for scripts.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "CLI/App.hpp"
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "absl/status/statusor.h"
+#include "collector/cli/coffea_options.h"
+#include "collector/cli/measured_source.h"
+#include "collector/cli/output_options.h"
+#include "collector/cli/subcommand.h"
+#include "collector/insight/headline.h"
+#include "collector/insight/verdict_table.h"
+#include "collector/insight/verdicts.h"
+#include "collector/metrics/measurement.h"
+#include "collector/writers/verdict_list.h"
+#include "nlohmann/json.hpp"
+
+namespace crema {
+namespace {
+
+struct VerdictOptions {
+  MeasureOptions measure;
+  std::string source;
+  std::vector<std::string> fail_on;
+  bool json = false;
+  OutputOptions output;
+};
+
+std::string KnownIds() {
+  std::vector<std::string_view> ids;
+  for (const VerdictRule& rule : VerdictTable()) ids.push_back(rule.id);
+  return fmt::format("{}", fmt::join(ids, ", "));
+}
+
+int PrintVerdicts(VerdictOptions options) {
+  for (const std::string& id : options.fail_on) {
+    // A gate on a misspelt id would never fall.
+    if (FindRule(id) == nullptr) {
+      throw CLI::ValidationError("--fail-on", fmt::format("no verdict `{}`; there are {}", id, KnownIds()));
+    }
+  }
+  if (!options.source.empty()) options.measure.sources = {options.source};
+  RequireSource(options.measure);
+  const absl::StatusOr<Measurement> measurement = LoadOrMeasure(options.measure, options.output.quiet);
+  if (!measurement.ok()) return ReportFailure(measurement.status());
+
+  // Judged anew: an older crema may have judged by other rules.
+  const std::vector<Verdict> verdicts = Judge(measurement->document);
+  std::vector<std::string> fallen;
+  for (const Verdict& verdict : verdicts) {
+    const bool gate = std::find(options.fail_on.begin(), options.fail_on.end(), verdict.id) != options.fail_on.end();
+    if (gate) fallen.push_back(verdict.id);
+  }
+  const std::string headline = Headline(measurement->document);
+  if (options.json) {
+    const nlohmann::ordered_json document = {
+        {"headline", headline}, {"verdicts", VerdictRows(verdicts)}, {"failed_on", fallen}};
+    std::fputs((document.dump(1) + "\n").c_str(), stdout);
+  } else if (!options.output.quiet) {
+    const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
+    std::fputs(RenderVerdicts(headline, VerdictRows(verdicts), style).c_str(), stdout);
+  }
+  if (fallen.empty()) return kDone;
+  PrintError(fmt::format("{} fired", fmt::join(fallen, ", ")));
+  return kGateFell;
+}
+
+}  // namespace
+
+void AddVerdictCommand(CLI::App* program, int* status) {
+  CLI::App* verdict = program->add_subcommand("verdict", "Say what stands out in a run, on which evidence");
+  verdict->footer("Verdicts: " + KnownIds() +
+                  "\n\nExample:\n  crema verdict ttbar\n  crema verdict ttbar --fail-on failing-chunks,long-tail");
+  auto options = std::make_shared<VerdictOptions>();
+  verdict->add_option("SOURCE", options->source, "A measurement, or a directory of record logs");
+  verdict->add_option("--fail-on", options->fail_on, "End with status 3 when one of these verdicts fires")
+      ->delimiter(',')
+      ->take_all();
+  verdict->add_option("--run", options->measure.run, "Which run's records to take: an id, or all");
+  AddCoffeaOptions(verdict, &options->measure);
+  verdict->add_flag("--json", options->json, "Print JSON: headline, verdicts, and those that --fail-on names");
+  AddOutputOptions(verdict, &options->output);
+  verdict->callback([options, status] { *status = PrintVerdicts(*options); });
+}
+
+}  // namespace crema

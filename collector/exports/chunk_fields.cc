@@ -1,0 +1,231 @@
+#include "collector/exports/chunk_fields.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "collector/metrics/attempts/attempt_quantities.h"
+#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/attempts/owner_time.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The attempt in the form for which METRICS.md's quantities are written.
+struct Measured {
+  AttemptRow row;
+  std::vector<HelperTimes> helpers;
+};
+
+Measured MeasuredOf(const Attempt& attempt) {
+  const ChunkFact& chunk = attempt.chunk;
+  const auto or_unknown = [](const std::optional<int64_t>& value) { return value.value_or(AttemptRow::kUnknown); };
+  Measured measured;
+  measured.row.start_ns = chunk.start_ns;
+  if (attempt.has_ended()) measured.row.duration_ns = chunk.stop_ns - chunk.start_ns;
+  measured.row.cpu_ns = or_unknown(chunk.cpu_ns);
+  measured.row.cpu_wait_ns = or_unknown(chunk.cpu_wait_ns);
+  measured.row.rss_start_bytes = or_unknown(chunk.rss_start_bytes);
+  measured.row.rss_stop_bytes = or_unknown(chunk.rss_stop_bytes);
+  if (chunk.helper_scope_ns.value_or(0) > 0 || chunk.helper_cpu_ns.value_or(0) > 0 ||
+      chunk.helper_union_ns.value_or(0) > 0) {
+    measured.row.helpers = 0;
+    measured.helpers.push_back({or_unknown(chunk.helper_cpu_ns), or_unknown(chunk.helper_wait_ns),
+                                chunk.helper_scope_ns.value_or(0), chunk.helper_union_ns.value_or(0)});
+  }
+  return measured;
+}
+
+template <class T>
+ChunkValue Value(const std::optional<T>& value) {
+  return value.has_value() ? ChunkValue(*value) : ChunkValue();
+}
+ChunkValue Text(std::string_view text) { return text.empty() ? ChunkValue() : ChunkValue(text); }
+ChunkValue Seconds(const std::optional<int64_t>& ns) {
+  return ns.has_value() ? ChunkValue(static_cast<double>(*ns) / 1e9) : ChunkValue();
+}
+ChunkValue Ratio(double numerator, double denominator) {
+  return denominator > 0 ? ChunkValue(numerator / denominator) : ChunkValue();
+}
+double DurationSeconds(const ChunkFact& chunk) { return static_cast<double>(chunk.stop_ns - chunk.start_ns) / 1e9; }
+
+template <auto kMember>
+ChunkValue Fact(const Attempt& attempt) {
+  return Value(attempt.chunk.*kMember);
+}
+
+ChunkValue Cpu(const Attempt& attempt) {
+  const Measured measured = MeasuredOf(attempt);
+  return Seconds(ChunkCpu(measured.row, measured.helpers));
+}
+ChunkValue Joined(const Attempt& attempt) {
+  const Measured measured = MeasuredOf(attempt);
+  const std::optional<OwnerTime> owner = SplitOwnerTime(measured.row, measured.helpers);
+  return owner.has_value() && owner->wait_known ? Seconds(owner->joined_ns) : ChunkValue();
+}
+ChunkValue Blocked(const Attempt& attempt) {
+  const Measured measured = MeasuredOf(attempt);
+  return Seconds(ChunkBlocked(measured.row, measured.helpers));
+}
+ChunkValue Duration(const Attempt& attempt) {
+  return attempt.has_ended() ? ChunkValue(DurationSeconds(attempt.chunk)) : ChunkValue();
+}
+ChunkValue TimePerEvent(const Attempt& attempt) {
+  if (!attempt.has_ended() || !attempt.chunk.events.has_value()) return {};
+  return Ratio(DurationSeconds(attempt.chunk), static_cast<double>(*attempt.chunk.events));
+}
+ChunkValue EventRate(const Attempt& attempt) {
+  if (!attempt.has_ended() || !attempt.chunk.events.has_value()) return {};
+  return Ratio(static_cast<double>(*attempt.chunk.events), DurationSeconds(attempt.chunk));
+}
+ChunkValue RssDeltaOf(const Attempt& attempt) { return Value(RssDelta(MeasuredOf(attempt).row)); }
+
+constexpr ChunkField kFields[] = {
+    {"run_id", true, [](const Attempt& attempt) { return Text(attempt.process.run_id); }},
+    {"worker", true, [](const Attempt& attempt) { return Text(attempt.process.worker); }},
+    {"host", true, [](const Attempt& attempt) { return Text(attempt.process.host); }},
+    {"pid", false, [](const Attempt& attempt) { return ChunkValue(attempt.process.pid); }},
+    {"process_start_ns", false, [](const Attempt& attempt) { return ChunkValue(attempt.process.start_ns); }},
+    {"chunk", false, [](const Attempt& attempt) { return ChunkValue(attempt.chunk.number); }},
+    {"status", true, [](const Attempt& attempt) { return ChunkValue(ToString(attempt.state)); }},
+    {"error", true, [](const Attempt& attempt) { return Text(attempt.chunk.error); }},
+    {"dataset", true, [](const Attempt& attempt) { return Text(attempt.chunk.input.dataset); }},
+    {"file", true, [](const Attempt& attempt) { return Text(attempt.chunk.input.file); }},
+    {"tree", true, [](const Attempt& attempt) { return Text(attempt.chunk.input.tree); }},
+    {"entry_start", false, [](const Attempt& attempt) { return Value(attempt.chunk.input.entry_start); }},
+    {"entry_stop", false, [](const Attempt& attempt) { return Value(attempt.chunk.input.entry_stop); }},
+    {"pass", true, [](const Attempt& attempt) { return Text(attempt.chunk.input.pass); }},
+    {"span", true, [](const Attempt& attempt) { return Text(attempt.chunk.span); }},
+    {"start_ns", false, [](const Attempt& attempt) { return ChunkValue(attempt.chunk.start_ns); }},
+    {"stop_ns", false,
+     [](const Attempt& attempt) { return attempt.has_ended() ? ChunkValue(attempt.chunk.stop_ns) : ChunkValue(); }},
+    {"duration", false, Duration},
+    {"events", false, Fact<&ChunkFact::events>},
+    {"event_rate", false, EventRate},
+    {"time_per_event", false, TimePerEvent},
+    {"bytes_read", false, Fact<&ChunkFact::bytes_read>},
+    {"bytes_uncompressed", false, Fact<&ChunkFact::bytes_uncompressed>},
+    {"cpu", false, Cpu},
+    {"cpu_wait", false, [](const Attempt& attempt) { return Seconds(attempt.chunk.cpu_wait_ns); }},
+    {"joined", false, Joined},
+    {"blocked", false, Blocked},
+    {"cpu_ns", false, Fact<&ChunkFact::cpu_ns>},
+    {"helper_cpu_ns", false, Fact<&ChunkFact::helper_cpu_ns>},
+    {"cpu_wait_ns", false, Fact<&ChunkFact::cpu_wait_ns>},
+    {"helper_wait_ns", false, Fact<&ChunkFact::helper_wait_ns>},
+    {"helper_scope_ns", false, Fact<&ChunkFact::helper_scope_ns>},
+    {"helper_union_ns", false, Fact<&ChunkFact::helper_union_ns>},
+    {"rss_start_bytes", false, Fact<&ChunkFact::rss_start_bytes>},
+    {"rss_stop_bytes", false, Fact<&ChunkFact::rss_stop_bytes>},
+    {"rss_delta_bytes", false, RssDeltaOf},
+    {"rss_peak_bytes", false, Fact<&ChunkFact::rss_peak_bytes>},
+    {"io_read_bytes", false, Fact<&ChunkFact::io_read_bytes>},
+    {"open_chunks", false, Fact<&ChunkFact::open_chunks>},
+    {"lanes_peak", false, Fact<&ChunkFact::lanes_peak>},
+    {"thread", false, Fact<&ChunkFact::thread>},
+    {"tid", false, Fact<&ChunkFact::tid>},
+    {"sections_dropped", false,
+     [](const Attempt& attempt) {
+       return attempt.has_ended() ? ChunkValue(attempt.chunk.sections_dropped) : ChunkValue();
+     }},
+};
+
+template <class T>
+Json OrNull(const std::optional<T>& value) {
+  return value.has_value() ? Json(*value) : Json();
+}
+
+Json SectionRows(const ChunkFact& chunk) {
+  Json rows = Json::array();
+  for (const SectionFact& section : chunk.sections) {
+    Json row = {{"path", section.path},
+                {"helper", section.helper},
+                {"count", section.count},
+                {"total_ns", section.total_ns},
+                {"self_ns", section.self_ns},
+                {"min_ns", OrNull(section.min_ns)},
+                {"max_ns", OrNull(section.max_ns)},
+                {"cpu_ns", OrNull(section.cpu_ns)},
+                {"failed", section.failed}};
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Json MemorySectionRows(const ChunkFact& chunk) {
+  Json rows = Json::array();
+  for (const MemorySectionFact& section : chunk.memory_sections) {
+    rows.push_back({{"path", section.path},
+                    {"count", section.count},
+                    {"delta_bytes", section.delta_bytes},
+                    {"min_bytes", OrNull(section.min_bytes)},
+                    {"max_bytes", OrNull(section.max_bytes)},
+                    {"rss_start_bytes", OrNull(section.rss_start_bytes)},
+                    {"rss_stop_bytes", OrNull(section.rss_stop_bytes)},
+                    {"peak_bytes", OrNull(section.peak_bytes)}});
+  }
+  return rows;
+}
+
+Json MetricRows(const ChunkFact& chunk) {
+  Json rows = Json::array();
+  for (const MetricFact& metric : chunk.metrics) {
+    rows.push_back({{"name", metric.name},
+                    {"unit", metric.unit},
+                    {"count", metric.count},
+                    {"sum", OrNull(metric.sum)},
+                    {"min", OrNull(metric.min)},
+                    {"max", OrNull(metric.max)},
+                    {"invalid", metric.invalid}});
+  }
+  return rows;
+}
+
+}  // namespace
+
+absl::Span<const ChunkField> ChunkFields() { return kFields; }
+
+absl::StatusOr<const ChunkField*> FindChunkField(std::string_view name) {
+  std::string names;
+  for (const ChunkField& field : kFields) {
+    if (field.name == name) return &field;
+    names += (names.empty() ? "" : ", ") + std::string(field.name);
+  }
+  return absl::InvalidArgumentError(fmt::format("a chunk has no field `{}`; it has {}", name, names));
+}
+
+Json ToJson(const ChunkValue& value) {
+  if (const auto* integer = std::get_if<int64_t>(&value)) return *integer;
+  if (const auto* natural = std::get_if<uint64_t>(&value)) return *natural;
+  if (const auto* number = std::get_if<double>(&value)) return std::isfinite(*number) ? Json(*number) : Json();
+  if (const auto* text = std::get_if<std::string_view>(&value)) return *text;
+  return {};
+}
+
+Json ChunkAsJson(const Attempt& attempt) {
+  Json row = Json::object();
+  for (const ChunkField& field : kFields) row[std::string(field.name)] = ToJson(field.value(attempt));
+  const ChunkFact& chunk = attempt.chunk;
+  row["columns"] = chunk.columns;
+  row["sections"] = SectionRows(chunk);
+  row["memory_sections"] = MemorySectionRows(chunk);
+  row["metrics"] = MetricRows(chunk);
+  Json cuts = Json::array();
+  for (const CutFact& cut : chunk.cuts) {
+    cuts.push_back({{"name", cut.name}, {"events", cut.events}, {"weights", OrNull(cut.weights)}});
+  }
+  row["cuts"] = std::move(cuts);
+  Json activities = Json::array();
+  for (const ActivityFact& activity : chunk.activities) {
+    activities.push_back({{"label", activity.label}, {"unit", activity.unit}, {"value", OrNull(activity.value)}});
+  }
+  row["activities"] = std::move(activities);
+  return row;
+}
+
+}  // namespace crema

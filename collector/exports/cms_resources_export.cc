@@ -1,0 +1,107 @@
+// `crema export --to cms-resources`.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collector/exports/formats.h"
+#include "collector/insight/document_fields.h"
+#include "crema/version.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kMilliseconds = 1e3;
+
+struct Module {
+  std::string type;
+  std::string label;
+  double real_ms = 0;               ///< self time: FastTimerService's modules do not nest
+  std::optional<double> thread_ms;  ///< CPU in it and not in a section inside it; empty: not asked for
+};
+
+bool IsHelper(const Json& row) {
+  const Json& helper = Field(row, "helper");
+  return helper.is_boolean() && helper.get<bool>();
+}
+
+/// The nearest section around this one that has CPU time of its own, in the same kind of rows; empty: none.
+std::string TimedParent(const std::map<std::string, size_t>& timed, const std::string& key) {
+  for (size_t slash = key.rfind('/'); slash != std::string::npos; slash = key.rfind('/', slash - 1)) {
+    std::string parent = key.substr(0, slash);
+    if (timed.count(parent) > 0) return parent;
+    if (slash == 0) break;
+  }
+  return "";
+}
+
+std::vector<Module> ModulesOf(const Json& document) {
+  std::vector<Module> modules;
+  std::map<std::string, size_t> timed;
+  const auto key_of = [](const Json& row) { return (IsHelper(row) ? "helper:" : "owner:") + TextField(row, "path"); };
+  for (const Json& row : ListField(document, "sections")) {
+    Module module{IsHelper(row) ? "helper section" : "section", TextField(row, "path"),
+                  NumberField(row, "self").value_or(0) * kMilliseconds, std::nullopt};
+    if (const std::optional<double> cpu = NumberField(row, "cpu")) {
+      module.thread_ms = *cpu * kMilliseconds;
+      timed[key_of(row)] = modules.size();
+    }
+    modules.push_back(std::move(module));
+  }
+  // a section's CPU time includes that of the sections inside it
+  for (const auto& [key, index] : timed) {
+    const std::string parent = TimedParent(timed, key);
+    const std::optional<double> inclusive = NumberField(ListField(document, "sections")[index], "cpu");
+    if (!parent.empty()) *modules[timed[parent]].thread_ms -= *inclusive * kMilliseconds;
+  }
+  return modules;
+}
+
+}  // namespace
+
+absl::Status WriteCmsResources(const ExportSource& source, const std::string&, TextSink* sink) {
+  const Json& document = source.document;
+  const std::optional<double> events = Metric(document, "total_events");
+  std::vector<Module> modules = ModulesOf(document);
+  // CPU time that no section measured would all be `(other)`'s: then it is left out
+  const bool any_timed =
+      std::any_of(modules.begin(), modules.end(), [](const Module& m) { return m.thread_ms.has_value(); });
+  const std::optional<double> cpu = any_timed ? Metric(document, "chunk_cpu_time") : std::nullopt;
+  double attributed_ms = 0;
+  Module* other = nullptr;
+  for (Module& module : modules) {
+    attributed_ms += module.thread_ms.value_or(0);
+    if (module.label == "(other)" && module.type == "section") other = &module;
+  }
+  // what no section measured as its own belongs to the rest, so that the sum closes
+  if (other != nullptr && cpu.has_value()) other->thread_ms = *cpu * kMilliseconds - attributed_ms;
+
+  const auto whole_events = static_cast<int64_t>(events.value_or(0));
+  const auto entry = [&](const std::string& type, const std::string& label, double real_ms, double thread_ms) {
+    Json row = {{"type", type}, {"label", label}, {"events", whole_events}, {"time_real", real_ms}};
+    if (cpu.has_value()) row["time_thread"] = thread_ms;
+    return row;
+  };
+  Json rows = Json::array();
+  double real_ms = 0, thread_ms = 0;
+  for (const Module& module : modules) {
+    rows.push_back(entry(module.type, module.label, module.real_ms, module.thread_ms.value_or(0)));
+    real_ms += module.real_ms;
+    thread_ms += module.thread_ms.value_or(0);
+  }
+  Json resources = Json::array({Json{{"time_real", "real time"}}});
+  if (cpu.has_value()) resources.push_back(Json{{"time_thread", "cpu time"}});
+  const std::string name = TextField(Field(document, "run"), "name");
+  const Json result = {{"written_by", "crema " CREMA_VERSION_STRING},
+                       {"resources", resources},
+                       {"total", entry("Job", name.empty() ? "crema" : name, real_ms, thread_ms)},
+                       {"modules", rows}};
+  sink->Write(result.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  return absl::OkStatus();
+}
+
+}  // namespace crema

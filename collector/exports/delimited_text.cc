@@ -1,0 +1,32 @@
+#include "collector/exports/delimited_text.h"
+
+namespace crema {
+
+using Json = nlohmann::ordered_json;
+
+std::string CsvField(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string field = "\"";
+  for (const char character : text) {
+    if (character == '"') field += '"';
+    field += character;
+  }
+  return field + '"';
+}
+
+std::string CsvField(const Json& value) {
+  if (value.is_null()) return "";
+  if (value.is_string()) return CsvField(std::string_view(value.get_ref<const std::string&>()));
+  return CsvField(std::string_view(value.dump(-1, ' ', false, Json::error_handler_t::replace)));
+}
+
+std::string CsvLine(const std::vector<std::string>& fields) {
+  std::string line;
+  for (size_t at = 0; at < fields.size(); ++at) {
+    if (at > 0) line += ',';
+    line += fields[at];
+  }
+  return line + "\r\n";
+}
+
+}  // namespace crema

@@ -1,0 +1,24 @@
+// Comma-separated values as RFC 4180 has them.
+#ifndef CREMA_COLLECTOR_EXPORTS_DELIMITED_TEXT_H_
+#define CREMA_COLLECTOR_EXPORTS_DELIMITED_TEXT_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nlohmann/json.hpp"
+
+namespace crema {
+
+/// A field: in double quotes where it holds a comma, a quote or a line end; quotes are doubled.
+std::string CsvField(std::string_view text);
+
+/// A value as a field: null is empty, texts are themselves, lists and objects compact JSON.
+std::string CsvField(const nlohmann::ordered_json& value);
+
+/// The fields with commas between, ended by CR LF.
+std::string CsvLine(const std::vector<std::string>& fields);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_EXPORTS_DELIMITED_TEXT_H_

@@ -1,0 +1,48 @@
+#include "collector/exports/export_format.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#include "collector/exports/formats.h"
+#include "collector/writers/prmon.h"
+
+namespace crema {
+namespace {
+
+bool BeginsWith(std::string_view text, std::string_view beginning) {
+  return text.substr(0, beginning.size()) == beginning;
+}
+
+/// Whether a small file of the directory names crema as its writer.
+bool FileNamesCrema(std::string_view directory, const char* file, std::string_view mark = "\"written_by\": \"crema") {
+  std::ifstream in(std::filesystem::path(directory) / file, std::ios::binary);
+  const std::string text(std::istreambuf_iterator<char>(in), {});
+  return text.find(mark) != std::string::npos;
+}
+
+constexpr ExportFormat kFormats[] = {
+    {"chunks", "every chunk attempt: JSON Lines, or CSV where PATH ends in .csv", WriteChunks, nullptr,
+     [](std::string_view text) { return BeginsWith(text, R"({"run_id":)") || BeginsWith(text, "run_id,worker,"); }},
+    {"csv", "a directory with one CSV file a table", nullptr, WriteCsvTables,
+     [](std::string_view path) { return FileNamesCrema(path, "crema_tables.json"); }},
+    {"roastcoffea", "a directory that roastcoffea's load_measurement reads", nullptr, WriteRoastcoffea,
+     [](std::string_view path) { return FileNamesCrema(path, "metadata.json"); }},
+    {"prometheus", "Prometheus' text format, for node_exporter's textfile collector or a push gateway", WritePrometheus,
+     nullptr, [](std::string_view text) { return BeginsWith(text, "# HELP crema_"); }},
+    {"perfetto", "Chrome's trace format (JSON), for ui.perfetto.dev", WritePerfetto, nullptr,
+     [](std::string_view text) { return BeginsWith(text, R"({"otherData":{"written_by":"crema)"); }},
+    {"folded", "stacks of sections, for flamegraph.pl or speedscope.app", WriteFolded, nullptr,
+     [](std::string_view text) { return BeginsWith(text, "chunks;") || BeginsWith(text, "outside chunks;"); }},
+    {"cms-resources", "resources.json as CMSSW's FastTimerService writes it, for circles", WriteCmsResources, nullptr,
+     [](std::string_view text) { return text.find("\"written_by\": \"crema") != std::string_view::npos; }},
+    {"prmon", "a directory with prmon.txt and prmon.json, as HSF prmon writes them of a job", nullptr, WritePrmon,
+     [](std::string_view path) { return FileNamesCrema(path, "prmon.json", kPrmonWriter); }},
+};
+
+}  // namespace
+
+absl::Span<const ExportFormat> ExportFormats() { return kFormats; }
+
+}  // namespace crema

@@ -1,0 +1,46 @@
+// The formats of `crema export`: one row a format, one file a format.
+#ifndef CREMA_COLLECTOR_EXPORTS_EXPORT_FORMAT_H_
+#define CREMA_COLLECTOR_EXPORTS_EXPORT_FORMAT_H_
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "collector/exports/text_sink.h"
+#include "collector/sources/attempt_stream.h"
+#include "nlohmann/json.hpp"
+
+namespace crema {
+
+/// What a format may read. The document holds all that was computed; single attempts come from the records again.
+struct ExportSource {
+  const nlohmann::ordered_json& document;
+  std::function<absl::Status(const OnAttempt&)> for_each_attempt;
+  std::function<absl::StatusOr<RecordLogs>()> find_logs;
+};
+
+struct ExportFormat {
+  std::string_view name;
+  std::string_view writes;  ///< what it writes, and for whom, in one line
+  /// Formats of one file: writes it. `path` is the name it will have: its extension may choose between variants.
+  absl::Status (*write_file)(const ExportSource& source, const std::string& path, TextSink* sink) = nullptr;
+  /// Formats of several files: fills an empty directory.
+  absl::Status (*write_directory)(const ExportSource& source, const std::string& directory) = nullptr;
+  /// Whether crema wrote what is there: of a file its first 4096 bytes are given, of a directory its path.
+  bool (*is_ours)(std::string_view beginning_or_path) = nullptr;
+};
+
+/// All formats, in the order in which the help lists them.
+absl::Span<const ExportFormat> ExportFormats();
+
+/// Writes `path` under a temporary name beside it, syncs it and renames it: a reader sees all of it or nothing.
+/// In a directory that is there, files of other names stay. `-` is stdout, for formats of one file.
+/// Errors: what is there was not written by crema (unless `force`); what the disk or the source says.
+absl::Status Export(const ExportFormat& format, const ExportSource& source, const std::string& path, bool force);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_EXPORTS_EXPORT_FORMAT_H_

@@ -1,0 +1,38 @@
+// What each format writes. Pure functions of the source: they compute no metric.
+#ifndef CREMA_COLLECTOR_EXPORTS_FORMATS_H_
+#define CREMA_COLLECTOR_EXPORTS_FORMATS_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "collector/exports/export_format.h"
+
+namespace crema {
+
+/// Every attempt, one a line: JSON Lines, or CSV (RFC 4180) where the path ends in `.csv`.
+absl::Status WriteChunks(const ExportSource& source, const std::string& path, TextSink* sink);
+
+/// One CSV file (RFC 4180) a table of the document, and `crema_tables.json` with their columns.
+absl::Status WriteCsvTables(const ExportSource& source, const std::string& directory);
+
+/// Prometheus' text exposition format 0.0.4, in base units.
+absl::Status WritePrometheus(const ExportSource& source, const std::string& path, TextSink* sink);
+
+/// Stacks of sections with their self time in microseconds, as flamegraph.pl, speedscope and inferno read them.
+absl::Status WriteFolded(const ExportSource& source, const std::string& path, TextSink* sink);
+
+/// Chrome's trace events (JSON), for ui.perfetto.dev: processes, threads, chunks, sections in trace mode, counters.
+absl::Status WritePerfetto(const ExportSource& source, const std::string& path, TextSink* sink);
+
+/// CMSSW FastTimerService's resources.json: sections as modules, `(other)` among them; they add up to `total`.
+absl::Status WriteCmsResources(const ExportSource& source, const std::string& path, TextSink* sink);
+
+/// The directory that roastcoffea's `load_measurement` reads.
+absl::Status WriteRoastcoffea(const ExportSource& source, const std::string& directory);
+
+/// `prmon.txt` and `prmon.json`, as HSF prmon writes them of a job.
+absl::Status WritePrmon(const ExportSource& source, const std::string& directory);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_EXPORTS_FORMATS_H_

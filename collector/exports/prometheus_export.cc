@@ -1,0 +1,225 @@
+// `crema export --to prometheus`.
+#include <cmath>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "collector/exports/formats.h"
+#include "collector/insight/document_fields.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Rows of one table that get a time series each; a Prometheus server keeps every label value it ever saw.
+constexpr size_t kMostRows = 100;
+
+/// How a unit of METRICS.md becomes a base unit (https://prometheus.io/docs/practices/naming).
+struct BaseUnit {
+  std::string_view unit;
+  std::string_view key_ending;  ///< what the key's name says of the scaled unit, and is taken off
+  std::string_view suffix;
+  double factor = 1;
+};
+
+constexpr BaseUnit kBaseUnits[] = {
+    {"s", "_seconds", "_seconds", 1},
+    {"core s", "_seconds", "_seconds", 1},
+    {"B", "_bytes", "_bytes", 1},
+    {"ratio", "_ratio", "_ratio", 1},
+    {"%", "_percentage", "_ratio", 0.01},
+    {"%", "_pct", "_ratio", 0.01},
+    {"kHz", "_khz", "_hertz", 1e3},
+    {"Hz", "_hz", "_hertz", 1},
+    {"Hz/core", "_hz", "_hertz", 1},
+    {"kHz/core", "_khz", "_hertz", 1e3},
+    {"Gbit/s", "_gbps", "_bytes_per_second", 1e9 / 8},
+    {"MB/s", "_mbs", "_bytes_per_second", 1e6},
+    {"B/1000 events", "", "_bytes_per_event", 1e-3},
+    {"cores", "", "", 1},
+    {"count", "", "", 1},
+};
+
+struct BaseMetric {
+  std::string name;
+  double factor = 1;
+};
+
+std::optional<BaseMetric> InBaseUnit(std::string key, std::string_view unit) {
+  for (const BaseUnit& base : kBaseUnits) {
+    if (base.unit != unit) continue;
+    const bool ends = key.size() > base.key_ending.size() &&
+                      key.compare(key.size() - base.key_ending.size(), std::string::npos, base.key_ending) == 0;
+    if (ends) key.resize(key.size() - base.key_ending.size());
+    if (!ends && unit == "%") continue;
+    // these endings are kept for histograms and counters
+    for (const auto& [ending, instead] : {std::pair<std::string_view, std::string_view>{"_count", "_calls"}}) {
+      if (key.size() > ending.size() && key.compare(key.size() - ending.size(), std::string::npos, ending) == 0) {
+        key.replace(key.size() - ending.size(), std::string::npos, instead);
+      }
+    }
+    return BaseMetric{"crema_" + key + std::string(base.suffix), base.factor};
+  }
+  return std::nullopt;  // a unit this table does not know: left out rather than mislabelled
+}
+
+std::string Escaped(std::string_view text, bool is_label) {
+  std::string escaped;
+  for (const char character : text) {
+    if (character == '\\') {
+      escaped += "\\\\";
+    } else if (character == '\n') {
+      escaped += "\\n";
+    } else if (is_label && character == '"') {
+      escaped += "\\\"";
+    } else {
+      escaped += character;
+    }
+  }
+  // the format is UTF-8; names of files may hold anything
+  const std::string valid = Json(escaped).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Json::parse(valid).get<std::string>();
+}
+
+using Labels = std::vector<std::pair<std::string_view, std::string>>;
+
+class Exposition {
+ public:
+  explicit Exposition(TextSink* sink) : sink_(sink) {}
+
+  /// Begins a metric; every one is a gauge: a measurement is finished, nothing in it counts on. False: it is there.
+  bool Begin(const std::string& name, std::string_view help) {
+    if (!names_.insert(name).second) return false;
+    name_ = name;
+    sink_->Write(fmt::format("# HELP {} {}\n# TYPE {} gauge\n", name, Escaped(help, false), name));
+    return true;
+  }
+  void Add(const Labels& labels, double value) {
+    std::string line = name_;
+    for (size_t at = 0; at < labels.size(); ++at) {
+      line += fmt::format("{}{}=\"{}\"", at == 0 ? "{" : ",", labels[at].first, Escaped(labels[at].second, true));
+    }
+    if (!labels.empty()) line += "}";
+    sink_->Write(fmt::format("{} {}\n", line, value));
+  }
+
+ private:
+  TextSink* sink_;
+  std::string name_;
+  std::set<std::string> names_;
+};
+
+void AddInfo(const Json& document, Exposition* exposition) {
+  exposition->Begin("crema_run_info", "The measurement these figures are from.");
+  Labels labels;
+  for (std::string_view key : {"id", "name", "state", "boundary", "cores_source"}) {
+    labels.emplace_back(key, TextField(Field(document, "run"), key));
+  }
+  exposition->Add(labels, 1);
+  const Json& start_ns = Field(Field(document, "run"), "start_ns");
+  if (!start_ns.is_number()) return;
+  exposition->Begin("crema_run_start_timestamp_seconds", "When the run began, Unix time.");
+  exposition->Add({}, start_ns.get<double>() / 1e9);
+}
+
+void AddMetrics(const Json& document, Exposition* exposition) {
+  for (const auto& [key, value] : Field(document, "metrics").items()) {
+    const Json& definition = Field(Field(document, "definitions"), key);
+    if (!value.is_number() || !Field(definition, "alias_of").is_null()) continue;
+    const std::optional<BaseMetric> base = InBaseUnit(key, TextField(definition, "unit"));
+    const double number = value.get<double>();
+    if (!base.has_value() || !std::isfinite(number)) continue;
+    const std::string help = fmt::format("{}: {}", TextField(definition, "label"), TextField(definition, "text"));
+    // one quantity under two scales (Gbit/s and MB/s) is one metric in base units
+    if (exposition->Begin(base->name, help)) exposition->Add({}, number * base->factor);
+  }
+}
+
+struct RowMetric {
+  std::string_view field;
+  std::string_view name;
+  std::string_view help;
+  bool adds_up = true;  ///< over rows; else those beyond the limit are left out
+};
+
+/// One time series a row; those of rows beyond the limit are added up as `(more)` where that means something.
+void AddRows(const Json& rows, const std::vector<std::pair<std::string_view, std::string_view>>& labels,
+             const std::vector<RowMetric>& metrics, Exposition* exposition) {
+  for (const RowMetric& metric : metrics) {
+    bool has_begun = false;
+    double more = 0;
+    bool has_more = false;
+    for (size_t at = 0; at < rows.size(); ++at) {
+      const std::optional<double> value = NumberField(rows[at], metric.field);
+      if (!value.has_value()) continue;
+      if (!has_begun) exposition->Begin(std::string(metric.name), metric.help);
+      has_begun = true;
+      if (at >= kMostRows) {
+        more += *value;
+        has_more = metric.adds_up;
+        continue;
+      }
+      Labels values;
+      for (const auto& [label, field] : labels) {
+        const Json& text = Field(rows[at], field);
+        values.emplace_back(label, text.is_string()    ? text.get<std::string>()
+                                   : text.is_boolean() ? (text.get<bool>() ? "true" : "false")
+                                                       : "");
+      }
+      exposition->Add(values, *value);
+    }
+    if (!has_more) continue;
+    Labels values;
+    for (const auto& [label, field] : labels) values.emplace_back(label, "(more)");
+    exposition->Add(values, more);
+  }
+}
+
+}  // namespace
+
+absl::Status WritePrometheus(const ExportSource& source, const std::string&, TextSink* sink) {
+  const Json& document = source.document;
+  Exposition exposition(sink);
+  AddInfo(document, &exposition);
+  AddMetrics(document, &exposition);
+  AddRows(ListField(document, "datasets"), {{"dataset", "name"}},
+          {{"chunks", "crema_dataset_chunks", "Chunks of the data set that have a result."},
+           {"attempts", "crema_dataset_attempts", "Attempts at chunks of the data set."},
+           {"failed", "crema_dataset_failed_attempts", "Attempts that failed."},
+           {"events", "crema_dataset_events", "Events of the data set's results."},
+           {"bytes_read", "crema_dataset_read_bytes", "Bytes read, as stored."},
+           {"duration_sum", "crema_dataset_busy_seconds", "Wall time of ended attempts."},
+           {"cpu_sum", "crema_dataset_cpu_seconds", "CPU time of ended attempts."}},
+          &exposition);
+  AddRows(ListField(document, "workers"), {{"worker", "name"}},
+          {{"chunks", "crema_worker_chunks", "Chunks whose result the worker gave."},
+           {"events", "crema_worker_events", "Events of these chunks."},
+           {"duration_sum", "crema_worker_busy_seconds", "Wall time of ended attempts."},
+           {"cpu_sum", "crema_worker_cpu_seconds", "CPU time of ended attempts."},
+           {"cores", "crema_worker_cores", "Cores of the worker."},
+           {"peak_memory_bytes", "crema_worker_peak_memory_bytes", "Largest sample of its resident memory.", false}},
+          &exposition);
+  AddRows(ListField(document, "sections"), {{"section", "path"}, {"helper", "helper"}},
+          {{"count", "crema_section_calls", "How often the section ended."},
+           {"self", "crema_section_self_seconds", "Time in the section and in none inside it."},
+           {"total", "crema_section_inclusive_seconds", "Time in the section."},
+           {"cpu", "crema_section_cpu_seconds", "CPU time in the section, where asked for."}},
+          &exposition);
+  AddRows(ListField(document, "cuts"), {{"cut", "name"}},
+          {{"events", "crema_cut_events", "Events left after the cut.", false}}, &exposition);
+  AddRows(ListField(document, "budget"), {{"part", "part"}, {"group", "group"}},
+          {{"core_seconds", "crema_budget_core_seconds", "Where the core-seconds went."}}, &exposition);
+  AddRows(ListField(document, "custom_metrics"), {{"name", "name"}, {"unit", "unit"}},
+          {{"count", "crema_user_metric_values", "How many values of the user's metric were recorded."},
+           {"sum", "crema_user_metric_value", "Sum of the values.", false},
+           {"mean", "crema_user_metric_mean_value", "Mean of the values.", false}},
+          &exposition);
+  return absl::OkStatus();
+}
+
+}  // namespace crema

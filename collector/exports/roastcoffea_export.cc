@@ -1,0 +1,246 @@
+// `crema export --to roastcoffea`.
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "collector/exports/formats.h"
+#include "collector/exports/roastcoffea_document.h"
+#include "collector/insight/document_fields.h"
+#include "crema/version.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kMebibyte = 1024.0 * 1024.0;
+
+std::string Dump(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+/// What the chunks of one file read of it.
+struct FileReads {
+  std::optional<int64_t> branches;
+  std::optional<int64_t> bytes;
+  std::optional<int64_t> compressed_bytes;
+  std::set<std::string, std::less<>> columns;
+  int64_t bytes_read = 0;
+};
+
+struct DatasetSums {
+  int64_t chunks = 0;
+  double duration = 0;
+  std::optional<int64_t> events;
+};
+
+struct Sums {
+  RoastcoffeaChunkCounts counts;
+  std::map<std::string, DatasetSums, std::less<>> datasets;
+  std::map<std::string, FileReads, std::less<>> files;
+};
+
+template <class T>
+Json OrNull(const std::optional<T>& value) {
+  return value.has_value() ? Json(*value) : Json();
+}
+
+double Share(double part, double whole) { return whole > 0 ? 100 * part / whole : 0.0; }
+
+/// The chunk record of roastcoffea 0.1.2 (`decorator.py`), field by field; `error` as its aggregator looks for it.
+Json ChunkRecord(const Attempt& attempt, const FileReads& file) {
+  const ChunkFact& chunk = attempt.chunk;
+  const auto text = [](std::string_view value) { return value.empty() ? Json() : Json(value); };
+  Json record;
+  record["t_start"] = static_cast<double>(chunk.start_ns) / 1e9;
+  record["t_end"] = static_cast<double>(chunk.stop_ns) / 1e9;
+  record["duration"] = static_cast<double>(chunk.stop_ns - chunk.start_ns) / 1e9;
+  if (chunk.rss_start_bytes.has_value() && chunk.rss_stop_bytes.has_value()) {
+    record["mem_before_mb"] = static_cast<double>(*chunk.rss_start_bytes) / kMebibyte;
+    record["mem_after_mb"] = static_cast<double>(*chunk.rss_stop_bytes) / kMebibyte;
+    record["mem_delta_mb"] = static_cast<double>(*chunk.rss_stop_bytes - *chunk.rss_start_bytes) / kMebibyte;
+  }
+  record["bytes_read"] = chunk.bytes_read.value_or(0);
+  record["timestamp"] = static_cast<double>(chunk.stop_ns) / 1e9;
+  if (chunk.events.has_value()) record["num_events"] = *chunk.events;
+  record["dataset"] = text(chunk.input.dataset);
+  record["file"] = text(chunk.input.file);
+  record["uuid"] = nullptr;
+  record["entry_start"] = OrNull(chunk.input.entry_start);
+  record["entry_stop"] = OrNull(chunk.input.entry_stop);
+  record["accessed_branches"] = chunk.columns;
+  record["num_branches_accessed"] = chunk.columns.size();
+  record["accessed_bytes"] = chunk.bytes_read.value_or(0);
+  record["accessed_uncompressed_bytes"] = chunk.bytes_uncompressed.value_or(0);
+  record["branches_read_percent"] =
+      Share(static_cast<double>(chunk.columns.size()), static_cast<double>(file.branches.value_or(0)));
+  record["bytes_read_percent"] =
+      Share(static_cast<double>(chunk.bytes_read.value_or(0)), static_cast<double>(file.compressed_bytes.value_or(0)));
+  record["timing"] = Json::object();
+  for (const SectionFact& section : chunk.sections) {
+    if (!section.helper) record["timing"][std::string(section.path)] = static_cast<double>(section.total_ns) / 1e9;
+  }
+  record["memory"] = Json::object();
+  for (const MemorySectionFact& section : chunk.memory_sections) {
+    record["memory"][std::string(section.path)] = static_cast<double>(section.delta_bytes) / kMebibyte;
+  }
+  record["bytes"] = Json::object();
+  if (attempt.state == AttemptState::kFailed) record["error"] = chunk.error.empty() ? "failed" : chunk.error;
+  return record;
+}
+
+void AddUp(const Attempt& attempt, Sums* sums, FileReads* file) {
+  const ChunkFact& chunk = attempt.chunk;
+  ++sums->counts.ended;
+  file->bytes_read += chunk.bytes_read.value_or(0);
+  for (std::string_view column : chunk.columns) file->columns.emplace(column);
+  if (attempt.state != AttemptState::kOk) return;
+  ++sums->counts.ok;
+  sums->counts.events += chunk.events.value_or(0);
+  const std::string_view name = chunk.input.dataset.empty() ? "unknown" : chunk.input.dataset;
+  DatasetSums& dataset = sums->datasets[std::string(name)];
+  ++dataset.chunks;
+  dataset.duration += static_cast<double>(chunk.stop_ns - chunk.start_ns) / 1e9;
+  if (chunk.events.has_value()) dataset.events = dataset.events.value_or(0) + *chunk.events;
+}
+
+absl::Status ReadFileFacts(const ExportSource& source, Sums* sums) {
+  if (!source.find_logs) return absl::OkStatus();
+  const absl::StatusOr<RecordLogs> logs = source.find_logs();
+  if (!logs.ok()) return logs.status();
+  for (const RecordLog& log : logs->logs) {
+    ReadRecordLog(log, true, [sums](const Record& record) {
+      if (record.type != RecordType::kFile) return;
+      FileReads& file = sums->files[std::string(record.file.file)];
+      if (record.file.branches.has_value()) file.branches = record.file.branches;
+      if (record.file.bytes.has_value()) file.bytes = record.file.bytes;
+      if (record.file.compressed_bytes.has_value()) file.compressed_bytes = record.file.compressed_bytes;
+    });
+  }
+  return absl::OkStatus();
+}
+
+/// Section 2.6 of the package's metrics: all seven keys, where there are chunk records.
+void AddDataAccess(const Sums& sums, Json* metrics) {
+  Json metadata = Json::object(), ratios = Json::array(), reads = Json::object(), percents = Json::array();
+  std::set<std::string, std::less<>> columns;
+  double branches_sum = 0, bytes_sum = 0;
+  for (const auto& [name, file] : sums.files) {
+    columns.insert(file.columns.begin(), file.columns.end());
+    if (!file.branches.has_value() && !file.compressed_bytes.has_value()) continue;
+    const auto compressed = static_cast<double>(file.compressed_bytes.value_or(0));
+    const auto uncompressed = static_cast<double>(file.bytes.value_or(0));
+    const double ratio = uncompressed > 0 ? compressed / uncompressed : 0;  // theirs is the inverse of crema's
+    const double branches_percent =
+        Share(static_cast<double>(file.columns.size()), static_cast<double>(file.branches.value_or(0)));
+    const double bytes_percent = Share(static_cast<double>(file.bytes_read), compressed);
+    metadata[name] = {{"filename", name},
+                      {"compression_ratio", ratio},
+                      {"total_branches", file.branches.value_or(0)},
+                      {"total_tree_bytes", file.compressed_bytes.value_or(0)}};
+    reads[name] = {{"total_branches", file.branches.value_or(0)},
+                   {"branches_read_percent", branches_percent},
+                   {"total_tree_bytes", file.compressed_bytes.value_or(0)},
+                   {"bytes_read", file.bytes_read},
+                   {"bytes_read_percent", bytes_percent}};
+    if (ratio > 0) ratios.push_back(ratio);
+    if (bytes_percent > 0) percents.push_back(bytes_percent);
+    branches_sum += branches_percent;
+    bytes_sum += bytes_percent;
+  }
+  const auto files = static_cast<double>(reads.size());
+  (*metrics)["file_metadata"] = std::move(metadata);
+  (*metrics)["compression_ratios"] = std::move(ratios);
+  (*metrics)["file_read_metrics"] = std::move(reads);
+  (*metrics)["avg_branches_read_percent"] = files > 0 ? branches_sum / files : 0.0;
+  (*metrics)["avg_bytes_read_percent"] = files > 0 ? bytes_sum / files : 0.0;
+  (*metrics)["bytes_read_percent_per_file"] = std::move(percents);
+  (*metrics)["total_branches_read"] = columns.size();
+}
+
+Json PerDataset(const Sums& sums) {
+  Json rows = Json::object();
+  for (const auto& [name, dataset] : sums.datasets) {
+    const auto chunks = static_cast<double>(dataset.chunks);
+    Json row = {{"num_chunks", dataset.chunks},
+                {"total_duration", dataset.duration},
+                {"total_events", dataset.events.value_or(0)},
+                {"mean_duration", dataset.duration / chunks}};
+    if (dataset.events.value_or(0) > 0) row["mean_events_per_chunk"] = static_cast<double>(*dataset.events) / chunks;
+    rows[name] = std::move(row);
+  }
+  return rows;
+}
+
+/// The records go straight to the file; what they add up to is written after them.
+absl::Status WriteMetrics(const ExportSource& source, TextSink* sink) {
+  Sums sums;
+  if (absl::Status read = ReadFileFacts(source, &sums); !read.ok()) return read;
+  sink->Write("{\n\"raw_chunk_metrics\": [");
+  bool is_first = true;
+  absl::Status read = source.for_each_attempt([&](const Attempt& attempt) {
+    if (!attempt.has_ended()) return;
+    FileReads& file = sums.files[std::string(attempt.chunk.input.file)];
+    AddUp(attempt, &sums, &file);
+    sink->Write((is_first ? "\n" : ",\n") + Dump(ChunkRecord(attempt, file)));
+    is_first = false;
+  });
+  if (!read.ok()) return read;
+  sink->Write("\n],\n\"chunk_info\": {");
+  is_first = true;
+  read = source.for_each_attempt([&](const Attempt& attempt) {
+    const ChunkFact& chunk = attempt.chunk;
+    const ChunkInput& input = chunk.input;
+    if (attempt.state != AttemptState::kOk || input.file.empty()) return;
+    if (!input.entry_start.has_value() || !input.entry_stop.has_value()) return;
+    const std::string key =
+        fmt::format("({}, {}, {})", PythonRepr(std::string(input.file)), *input.entry_start, *input.entry_stop);
+    const Json value = {static_cast<double>(chunk.start_ns) / 1e9, static_cast<double>(chunk.stop_ns) / 1e9,
+                        chunk.bytes_read.value_or(0)};
+    sink->Write((is_first ? "\n" : ",\n") + Dump(Json(key)) + ": " + Dump(value));
+    is_first = false;
+  });
+  if (!read.ok()) return read;
+  sink->Write("\n}");
+  Json rest = RoastcoffeaFigures(source.document, sums.counts);
+  if (sums.counts.ended > 0) {
+    rest["per_dataset"] = PerDataset(sums);
+    if (Json sections = RoastcoffeaSections(source.document); !sections.empty()) rest["sections"] = std::move(sections);
+    AddDataAccess(sums, &rest);
+  }
+  rest["tracking_data"] = RoastcoffeaTrackingData(source.document);
+  rest["raw_section_metrics"] = Json::array();
+  rest["raw_span_metrics"] = RoastcoffeaSpanMetrics(source.document);
+  for (const auto& [key, value] : rest.items()) sink->Write(",\n" + Dump(Json(key)) + ": " + Dump(value));
+  sink->Write("\n}\n");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status WriteRoastcoffea(const ExportSource& source, const std::string& directory) {
+  absl::Status status =
+      WriteTextFile(directory + "/metrics.json", [&source](TextSink* sink) { return WriteMetrics(source, sink); });
+  if (!status.ok()) return status;
+  const double wall_time = Metric(source.document, "wall_time").value_or(0);
+  // the package's own are readings of a clock without a zero: only their difference means something
+  status = WriteTextFile(directory + "/start_end_time.txt", [wall_time](TextSink* sink) {
+    sink->Write(fmt::format("0.0,{}\n", wall_time));
+    return absl::OkStatus();
+  });
+  if (!status.ok()) return status;
+  const Json metadata = {{"timestamp", absl::FormatTime("%Y-%m-%dT%H:%M:%E6S", absl::Now(), absl::LocalTimeZone())},
+                         {"elapsed_time_seconds", wall_time},
+                         {"format", "roastcoffea_measurement_v1"},
+                         {"written_by", "crema " CREMA_VERSION_STRING}};
+  return WriteTextFile(directory + "/metadata.json", [&metadata](TextSink* sink) {
+    sink->Write(metadata.dump(2) + "\n");
+    return absl::OkStatus();
+  });
+}
+
+}  // namespace crema

@@ -1,0 +1,36 @@
+// Where an export writes its text to: buffered, with the first error kept until the end.
+#ifndef CREMA_COLLECTOR_EXPORTS_TEXT_SINK_H_
+#define CREMA_COLLECTOR_EXPORTS_TEXT_SINK_H_
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace crema {
+
+/// Writes to a descriptor in large pieces. After an error nothing more is written.
+class TextSink {
+ public:
+  /// `name` is what errors call the file. The descriptor stays the caller's.
+  TextSink(int descriptor, std::string name) : descriptor_(descriptor), name_(std::move(name)) {}
+  void Write(std::string_view text);
+  /// Writes what is buffered. Errors: what write(2) said, of this or any write before.
+  absl::Status Flush();
+
+ private:
+  int descriptor_;
+  std::string name_;
+  std::string buffer_;
+  absl::Status status_;
+};
+
+/// Writes a file that is not there yet, for this user only. Errors: what open(2) and write(2) say.
+absl::Status WriteTextFile(const std::string& path, std::string_view text);
+/// As above, the text piece by piece.
+absl::Status WriteTextFile(const std::string& path, const std::function<absl::Status(TextSink*)>& write);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_EXPORTS_TEXT_SINK_H_

@@ -1,0 +1,58 @@
+// Several measurements side by side: what should be equal and is not, and what changed by how much.
+#ifndef CREMA_COLLECTOR_INSIGHT_COMPARISON_H_
+#define CREMA_COLLECTOR_INSIGHT_COMPARISON_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nlohmann/json.hpp"
+
+namespace crema {
+
+/// One quantity in every measurement.
+struct ComparedValue {
+  std::string key;                            ///< of the document: a metric, or a field of a row
+  std::string label;                          ///< for people; may be empty
+  std::string unit;                           ///< as METRICS.md writes it
+  std::vector<std::optional<double>> values;  ///< one a measurement; empty: not measured, or no such row
+  /// (value - first) / |first|, one a measurement; empty where either is unknown or the first is 0. Of the first: 0.
+  std::vector<std::optional<double>> changes;
+
+  bool differs() const;
+};
+
+/// The fields of the rows of one name: a data set, a section.
+struct ComparedRow {
+  std::string name;
+  std::vector<ComparedValue> fields;
+};
+
+struct ComparedRun {
+  std::string name;  ///< told apart: `ttbar`, `ttbar (2)`
+  std::string id;
+  std::string state;
+};
+
+struct Comparison {
+  std::vector<ComparedRun> runs;
+  /// Events and cuts: the same analysis of the same data gives the same, whatever machine it ran on.
+  std::vector<ComparedValue> should_be_equal;
+  std::vector<ComparedValue> metrics;  ///< in METRICS.md's order, without aliases; those measured in one of them
+  std::vector<ComparedRow> datasets;
+  std::vector<ComparedRow> sections;  ///< a helper's are named `path (helper)`
+
+  /// Of `should_be_equal`, those that are not. One that only some measurements know is not.
+  std::vector<ComparedValue> Unequal() const;
+};
+
+/// Pure; documents with missing fields are compared in what they have. The first is what the others are compared with.
+Comparison Compare(const std::vector<const nlohmann::ordered_json*>& documents);
+
+/// The schema `crema.comparison/1`.
+nlohmann::ordered_json ComparisonAsJson(const Comparison& comparison);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_INSIGHT_COMPARISON_H_

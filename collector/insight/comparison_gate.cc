@@ -1,0 +1,106 @@
+#include "collector/insight/comparison_gate.h"
+
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+constexpr char kUnequal[] = "unequal";
+
+const ComparedValue* FindField(const std::vector<ComparedRow>& rows, const std::string& name_and_field) {
+  const size_t colon = name_and_field.rfind(':');
+  if (colon == std::string::npos) return nullptr;
+  for (const ComparedRow& row : rows) {
+    if (row.name != name_and_field.substr(0, colon)) continue;
+    for (const ComparedValue& value : row.fields) {
+      if (value.key == name_and_field.substr(colon + 1)) return &value;
+    }
+  }
+  return nullptr;
+}
+
+const ComparedValue* Find(const Comparison& comparison, const std::string& key) {
+  for (const auto& [prefix, rows] :
+       {std::pair<std::string, const std::vector<ComparedRow>*>{"dataset:", &comparison.datasets},
+        {"section:", &comparison.sections}}) {
+    if (key.compare(0, prefix.size(), prefix) == 0) return FindField(*rows, key.substr(prefix.size()));
+  }
+  for (const ComparedValue& value : comparison.metrics) {
+    if (value.key == key) return &value;
+  }
+  return nullptr;
+}
+
+/// The change in the gate's terms; from 0 to something is beyond any limit in per cent.
+std::optional<double> ChangeOf(const ComparisonGate& gate, const ComparedValue& value, size_t at) {
+  const std::optional<double>& first = value.values.front();
+  const std::optional<double>& other = value.values[at];
+  if (!first.has_value() || !other.has_value()) return std::nullopt;
+  if (!gate.is_relative) return *other - *first;
+  if (*first == *other) return 0.0;
+  if (*first == 0) return *other > 0 ? HUGE_VAL : -HUGE_VAL;
+  return (*other - *first) / std::fabs(*first);
+}
+
+std::string ChangeText(const ComparisonGate& gate, double change, const std::string& unit) {
+  if (std::isinf(change)) return "from 0";
+  if (gate.is_relative) return fmt::format("by {:+.1f} %", 100 * change);
+  return fmt::format("by {:+g}{}{}", change, unit.empty() ? "" : " ", unit);
+}
+
+}  // namespace
+
+absl::StatusOr<ComparisonGate> ParseGate(const std::string& text) {
+  ComparisonGate gate;
+  gate.text = text;
+  if (text == kUnequal) return gate;
+  const absl::Status wrong = absl::InvalidArgumentError(
+      fmt::format("`{}` is no gate; write KEY>5%, KEY<-5%, KEY>0.5 (in the key's unit) or unequal", text));
+  const size_t sign = text.find_last_of("<>");
+  if (sign == std::string::npos || sign == 0) return wrong;
+  std::string limit(absl::StripAsciiWhitespace(text.substr(sign + 1)));
+  gate.key = std::string(absl::StripAsciiWhitespace(text.substr(0, sign)));
+  gate.is_above = text[sign] == '>';
+  gate.is_relative = !limit.empty() && limit.back() == '%';
+  if (gate.is_relative) limit.pop_back();
+  if (!absl::SimpleAtod(limit, &gate.limit) || !std::isfinite(gate.limit)) return wrong;
+  if (gate.is_relative) gate.limit /= 100;
+  return gate;
+}
+
+absl::StatusOr<GateResult> Judge(const ComparisonGate& gate, const Comparison& comparison) {
+  if (gate.key.empty()) {
+    if (comparison.should_be_equal.empty()) return GateResult{true, "no events or cuts were measured"};
+    const std::vector<ComparedValue> unequal = comparison.Unequal();
+    if (unequal.empty()) return GateResult{false, "all that should be equal is"};
+    return GateResult{true, fmt::format("{} of {} values that should be equal differ, {} first", unequal.size(),
+                                        comparison.should_be_equal.size(), unequal.front().label)};
+  }
+  const ComparedValue* value = Find(comparison, gate.key);
+  if (value == nullptr) {
+    return absl::InvalidArgumentError(
+        fmt::format("--fail-on {}: no measurement has a value of `{}`; `crema show SOURCE --json` lists the keys",
+                    gate.text, gate.key));
+  }
+  GateResult result;
+  for (size_t at = 1; at < value->values.size(); ++at) {
+    const std::optional<double> change = ChangeOf(gate, *value, at);
+    const std::string& name = comparison.runs[at].name;
+    if (!change.has_value()) return GateResult{true, fmt::format("{} is not measured in both runs", gate.key)};
+    const bool fell = gate.is_above ? *change > gate.limit : *change < gate.limit;
+    const std::string sentence =
+        fmt::format("{} changed {} in {}", gate.key, ChangeText(gate, *change, value->unit), name);
+    if (fell && !result.fell) result = {true, sentence};
+    if (result.sentence.empty()) result.sentence = sentence;
+  }
+  return result;
+}
+
+}  // namespace crema

@@ -1,0 +1,117 @@
+#include "collector/metrics/attempts/attempt_results.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "collector/metrics/statistics/flag_sort.h"
+
+namespace crema {
+namespace {
+
+struct ChunkAttempt {
+  uint64_t chunk_id;
+  uint32_t attempt;  // index
+};
+
+// A set of hashes, by their first bits: it says "perhaps" of one that is in it, and hardly ever of another.
+class HashSieve {
+ public:
+  explicit HashSieve(size_t expected) {
+    while (bits_ < 40 && (uint64_t{1} << bits_) < 16 * expected) ++bits_;
+    words_.resize((size_t{1} << bits_) / 64);
+  }
+  bool Has(uint64_t hash) const { return (words_[Place(hash) / 64] >> Place(hash) % 64 & 1) != 0; }
+  void Add(uint64_t hash) { words_[Place(hash) / 64] |= uint64_t{1} << Place(hash) % 64; }
+
+ private:
+  size_t Place(uint64_t hash) const { return static_cast<size_t>(hash >> (64 - bits_)); }
+
+  int bits_ = 6;
+  std::vector<uint64_t> words_;
+};
+
+// The attempts at chunks that were attempted more than once, and a few others, by chunk: nearly all chunks are
+// attempted once, and need no sorting.
+std::vector<ChunkAttempt> FindRepeated(const std::vector<AttemptRow>& attempts) {
+  HashSieve seen(attempts.size());
+  HashSieve repeated(attempts.size());
+  for (const AttemptRow& attempt : attempts) {
+    if (seen.Has(attempt.chunk_id)) {
+      repeated.Add(attempt.chunk_id);
+    } else {
+      seen.Add(attempt.chunk_id);
+    }
+  }
+  std::vector<ChunkAttempt> found;
+  for (uint32_t i = 0; i < attempts.size(); ++i) {
+    if (repeated.Has(attempts[i].chunk_id)) found.push_back({attempts[i].chunk_id, i});
+  }
+  FlagSort(found.data(), found.data() + found.size(), [](const ChunkAttempt& attempt) { return attempt.chunk_id; });
+  return found;
+}
+
+// The attempts at one chunk, in the order given.
+using ChunkAttempts = std::vector<ChunkAttempt>::const_iterator;
+
+void MarkResult(std::vector<AttemptRow>& attempts, ChunkAttempts first, ChunkAttempts last) {
+  AttemptRow* result = nullptr;
+  for (auto at = first; at != last; ++at) {
+    AttemptRow& attempt = attempts[at->attempt];
+    attempt.is_result = false;
+    if (attempt.status != AttemptStatus::kOk) continue;
+    if (result == nullptr || attempt.stop_ns() >= result->stop_ns()) result = &attempt;
+  }
+  if (result != nullptr) result->is_result = true;
+}
+
+// What a chunk comes to that was attempted only once.
+void CountOnly(const AttemptRow& attempt, int64_t weight, AttemptCounts& counts) {
+  const bool ok = attempt.status == AttemptStatus::kOk;
+  counts.num_chunks += ok ? weight : 0;
+  counts.num_unfinished_chunks += ok ? 0 : weight;
+}
+
+void CountChunk(const std::vector<AttemptRow>& attempts, ChunkAttempts first, ChunkAttempts last,
+                AttemptCounts& counts) {
+  int64_t latest_start_ns = attempts[first->attempt].start_ns;
+  for (auto at = first; at != last; ++at) latest_start_ns = std::max(latest_start_ns, attempts[at->attempt].start_ns);
+  int64_t ok = 0;
+  bool retried = false;
+  for (auto at = first; at != last; ++at) {
+    const AttemptRow& attempt = attempts[at->attempt];
+    CountOnly(attempt, -1, counts);
+    ok += attempt.status == AttemptStatus::kOk;
+    const bool wasted = attempt.status == AttemptStatus::kFailed || attempt.status == AttemptStatus::kLost;
+    retried |= wasted && latest_start_ns > attempt.start_ns;
+  }
+  counts.num_chunks += ok > 0;
+  counts.num_unfinished_chunks += ok == 0;
+  counts.num_recomputed_chunks += ok > 1;
+  counts.num_retried_chunks += retried;
+}
+
+}  // namespace
+
+AttemptCounts MarkResults(std::vector<AttemptRow>& attempts) {
+  AttemptCounts counts;
+  counts.num_attempts = static_cast<int64_t>(attempts.size());
+  for (AttemptRow& attempt : attempts) {
+    counts.num_failed_attempts += attempt.status == AttemptStatus::kFailed;
+    counts.num_lost_attempts += attempt.status == AttemptStatus::kLost;
+    counts.num_open_attempts += attempt.status == AttemptStatus::kOpen;
+    attempt.is_result = attempt.status == AttemptStatus::kOk;
+    CountOnly(attempt, 1, counts);
+  }
+  std::vector<ChunkAttempt> by_chunk = FindRepeated(attempts);
+  for (auto first = by_chunk.begin(); first != by_chunk.end();) {
+    auto last = first + 1;
+    while (last != by_chunk.end() && last->chunk_id == first->chunk_id) ++last;
+    std::sort(first, last, [](const ChunkAttempt& a, const ChunkAttempt& b) { return a.attempt < b.attempt; });
+    MarkResult(attempts, first, last);
+    CountChunk(attempts, first, last, counts);
+    first = last;
+  }
+  return counts;
+}
+
+}  // namespace crema

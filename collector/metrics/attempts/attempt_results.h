@@ -1,0 +1,30 @@
+// Which attempt at a chunk is its result, and what became of chunks that were attempted more than once.
+#ifndef CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_RESULTS_H_
+#define CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_RESULTS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "collector/metrics/attempts/attempt_row.h"
+
+namespace crema {
+
+/// Counts of METRICS.md section 2. Attempts that are still open count as attempts, and as neither failed nor lost.
+struct AttemptCounts {
+  int64_t num_chunks = 0;
+  int64_t num_attempts = 0;
+  int64_t num_failed_attempts = 0;
+  int64_t num_lost_attempts = 0;
+  int64_t num_open_attempts = 0;
+  int64_t num_retried_chunks = 0;     ///< attempted again after a failed or lost attempt
+  int64_t num_recomputed_chunks = 0;  ///< with several `ok` attempts
+  int64_t num_unfinished_chunks = 0;  ///< attempted, no result
+};
+
+/// Sets `is_result` (METRICS.md rule 4): of each chunk's `ok` attempts the one that stopped last; of several that
+/// stopped at the same moment, the last in the order given. Returns what became of the chunks.
+AttemptCounts MarkResults(std::vector<AttemptRow>& attempts);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_RESULTS_H_

@@ -1,0 +1,288 @@
+#include "collector/metrics/attempts/attempt_table.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include "absl/container/flat_hash_set.h"
+#include "collector/metrics/statistics/stable_hash.h"
+
+namespace crema {
+namespace {
+
+int64_t OrUnknown(const std::optional<int64_t>& value) { return value.value_or(AttemptRow::kUnknown); }
+
+bool HasHelpers(const ChunkFact& fact) {
+  return fact.helper_cpu_ns.value_or(0) > 0 || fact.helper_wait_ns.value_or(0) > 0 ||
+         fact.helper_scope_ns.value_or(0) > 0 || fact.helper_union_ns.value_or(0) > 0;
+}
+
+// A process writes its chunks as they end, so each is a few places from where it belongs; lines that were put together
+// in another way are sorted as such.
+template <class Less>
+void SortNearlySorted(std::vector<AttemptRow>& rows, const Less& less) {
+  size_t moves_left = 8 * rows.size() + 1000;
+  for (size_t i = 1; i < rows.size(); ++i) {
+    if (!less(rows[i], rows[i - 1])) continue;
+    const AttemptRow row = rows[i];
+    size_t at = i;
+    for (; at > 0 && less(row, rows[at - 1]) && moves_left > 0; --at, --moves_left) rows[at] = rows[at - 1];
+    rows[at] = row;
+    if (moves_left > 0) continue;
+    std::sort(rows.begin(), rows.end(), less);
+    return;
+  }
+}
+
+ByteSums& At(std::vector<ByteSums>& sums, size_t index) {
+  if (index >= sums.size()) sums.resize(index + 1);
+  return sums[index];
+}
+
+}  // namespace
+
+const RecentInput& AttemptTable::InternInput(const LogRef& log, const ChunkInput& input) {
+  if (const RecentInput* recent = recent_inputs_.Find(log.run_hash, input)) return *recent;
+  RecentInput made;
+  made.run_hash = log.run_hash;
+  made.index = inputs_.Intern({input.dataset, input.file, input.tree});
+  made.identity.Add(log.run_hash).Add(input.pass).Add(input.dataset).Add(input.file).Add(input.tree);
+  return recent_inputs_.Keep(input, made);
+}
+
+uint64_t AttemptTable::ChunkIdentity(const LogRef& log, int64_t number, const ChunkInput& input, StableHash identity) {
+  if (input.file.empty() || !input.entry_start.has_value() || !input.entry_stop.has_value()) {
+    return StableHash().Add(log.log_hash).Add(number).value();  // never a repetition
+  }
+  return identity.Add(*input.entry_start).Add(*input.entry_stop).value();
+}
+
+uint32_t AttemptTable::InternThread(const LogRef& log, std::optional<uint64_t> thread, std::optional<int64_t> tid) {
+  const uint64_t id = tid.has_value() ? static_cast<uint64_t>(*tid) : thread.value_or(0);
+  constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;
+  RecentThread& recent = recent_threads_[((log.process_hash ^ id) * kGolden) >> 58];
+  if (recent.index == BoundedNames::kRefused || recent.process_hash != log.process_hash || recent.id != id) {
+    recent = {log.process_hash, id, InternNewThread(log, id)};
+  }
+  return recent.index;
+}
+
+uint32_t AttemptTable::InternNewThread(const LogRef& log, uint64_t id) {
+  char name[16];
+  std::memcpy(name, &log.process_hash, 8);
+  std::memcpy(name + 8, &id, 8);
+  const std::string_view view(name, sizeof(name));
+  const uint32_t index = thread_names_.Intern(view, HashOf(view));
+  if (index != BoundedNames::kRefused && index >= threads_.size()) {
+    threads_.push_back({log.index, id});
+    bytes_of_thread_.resize(threads_.size());
+  }
+  return index;
+}
+
+void AttemptTable::Add(const LogRef& log, const BeginFact& fact) {
+  AttemptRow row;
+  const RecentInput& input = InternInput(log, fact.input);
+  row.chunk_id = ChunkIdentity(log, fact.number, fact.input, input.identity);
+  row.start_ns = fact.time_ns;
+  row.process = log.index;
+  row.input = input.index;
+  row.thread = InternThread(log, fact.thread, fact.tid);
+  row.number = fact.number;
+  begun_.insert_or_assign(AttemptKey(log.index, fact.number), row);
+  MakeRoom();
+}
+
+void AttemptTable::Add(const LogRef& log, const ChunkFact& fact) {
+  if (!begun_.empty()) begun_.erase(AttemptKey(log.index, fact.number));
+  AttemptRow row;
+  const RecentInput& input = InternInput(log, fact.input);
+  row.chunk_id = ChunkIdentity(log, fact.number, fact.input, input.identity);
+  row.start_ns = fact.start_ns;
+  row.duration_ns = fact.stop_ns - fact.start_ns;
+  row.events = OrUnknown(fact.events);
+  row.cpu_ns = OrUnknown(fact.cpu_ns);
+  row.cpu_wait_ns = OrUnknown(fact.cpu_wait_ns);
+  row.rss_start_bytes = OrUnknown(fact.rss_start_bytes);
+  row.rss_stop_bytes = OrUnknown(fact.rss_stop_bytes);
+  row.process = log.index;
+  row.input = input.index;
+  row.thread = InternThread(log, fact.thread, fact.tid);
+  row.number = fact.number;
+  row.lanes_peak = static_cast<uint16_t>(
+      std::min<int64_t>(fact.lanes_peak.value_or(0), std::numeric_limits<decltype(row.lanes_peak)>::max()));
+  row.status = fact.failed ? AttemptStatus::kFailed : AttemptStatus::kOk;
+  if (HasHelpers(fact)) {
+    row.helpers = static_cast<uint32_t>(helpers_.size());
+    helpers_.push_back({OrUnknown(fact.helper_cpu_ns), OrUnknown(fact.helper_wait_ns), fact.helper_scope_ns.value_or(0),
+                        fact.helper_union_ns.value_or(0)});
+  }
+  rows_.Add(row);
+
+  At(bytes_of_input_, row.input).Add(fact.bytes_read, fact.bytes_uncompressed);
+  (row.thread == BoundedNames::kRefused ? bytes_of_other_threads_ : bytes_of_thread_[row.thread])
+      .Add(fact.bytes_read, fact.bytes_uncompressed);
+  At(bytes_of_log_, log.index).Add(fact.bytes_read, fact.bytes_uncompressed);
+  MakeRoom();
+}
+
+void AttemptTable::MakeRoom() {
+  if (inputs_.full()) RenumberInputs(inputs_.Prune());
+  if (thread_names_.full()) RenumberThreads(thread_names_.Prune());
+}
+
+void AttemptTable::RenumberInputs(const std::vector<uint32_t>& renumbering) {
+  std::vector<ByteSums> bytes(inputs_.size());
+  for (size_t i = 0; i < bytes_of_input_.size(); ++i) bytes[renumbering[i]].Add(bytes_of_input_[i]);
+  bytes_of_input_ = std::move(bytes);
+  recent_inputs_.Clear();
+  rows_.ForEach([&](AttemptRow& row) { row.input = renumbering[row.input]; });
+  for (auto& [key, row] : begun_) row.input = renumbering[row.input];
+}
+
+void AttemptTable::RenumberThreads(const std::vector<uint32_t>& renumbering) {
+  const auto renumber = [&](AttemptRow& row) {
+    if (row.thread != BoundedNames::kRefused) row.thread = renumbering[row.thread];
+  };
+  recent_threads_.fill({});
+  rows_.ForEach(renumber);
+  for (auto& [key, row] : begun_) renumber(row);
+  Renumber(threads_, renumbering, thread_names_.size(), [](const Thread&) {});
+  Renumber(bytes_of_thread_, renumbering, thread_names_.size(),
+           [this](const ByteSums& bytes) { bytes_of_other_threads_.Add(bytes); });
+}
+
+void AttemptTable::Merge(AttemptTable other, const std::vector<uint32_t>& logs) {
+  // Their names get numbers here first. Making room may renumber these, so it is done only once all is in.
+  std::vector<uint32_t> inputs;
+  for (uint32_t i = 0; i < other.inputs_.size(); ++i) inputs.push_back(inputs_.Intern(other.inputs_.name(i)));
+  std::vector<uint32_t> threads;
+  for (uint32_t i = 0; i < other.thread_names_.size(); ++i) {
+    const uint32_t index = thread_names_.Intern(other.thread_names_.name(i), other.thread_names_.rank(i));
+    threads.push_back(index);
+    if (index != BoundedNames::kRefused && index >= threads_.size()) {
+      threads_.push_back({logs[other.threads_[i].log], other.threads_[i].id});
+      bytes_of_thread_.resize(threads_.size());
+    }
+  }
+  const auto translate = [&](AttemptRow& row) {
+    row.process = logs[row.process];
+    row.input = inputs[row.input];
+    if (row.thread != BoundedNames::kRefused) row.thread = threads[row.thread];
+    if (row.helpers != AttemptRow::kNone) row.helpers += static_cast<uint32_t>(helpers_.size());
+  };
+  other.rows_.ForEach(translate);
+  rows_.Take(std::move(other.rows_));
+  for (auto& [key, row] : other.begun_) {
+    translate(row);
+    begun_.insert_or_assign(AttemptKey(logs[key.first], key.second), row);
+  }
+  helpers_.insert(helpers_.end(), other.helpers_.begin(), other.helpers_.end());
+
+  for (size_t i = 0; i < other.bytes_of_input_.size(); ++i) {
+    At(bytes_of_input_, inputs[i]).Add(other.bytes_of_input_[i]);
+  }
+  for (size_t i = 0; i < other.bytes_of_thread_.size(); ++i) {
+    (threads[i] == BoundedNames::kRefused ? bytes_of_other_threads_ : bytes_of_thread_[threads[i]])
+        .Add(other.bytes_of_thread_[i]);
+  }
+  bytes_of_other_threads_.Add(other.bytes_of_other_threads_);
+  for (size_t i = 0; i < other.bytes_of_log_.size(); ++i) At(bytes_of_log_, logs[i]).Add(other.bytes_of_log_[i]);
+  MakeRoom();
+}
+
+AttemptFindings AttemptTable::Finalize(const ProcessFindings& processes, std::vector<AttemptKey>* results) const& {
+  return AttemptTable(*this).Finalize(processes, results);
+}
+
+AttemptFindings AttemptTable::Finalize(const ProcessFindings& processes, std::vector<AttemptKey>* results) && {
+  AttemptTable& table = *this;
+  table.RenumberInputs(table.inputs_.Prune());
+  table.RenumberThreads(table.thread_names_.Prune());
+
+  // A begin and its chunk line may have been read apart.
+  if (!table.begun_.empty()) {
+    table.rows_.ForEach([&](const AttemptRow& row) { table.begun_.erase(AttemptKey(row.process, row.number)); });
+  }
+  for (auto& [key, row] : table.begun_) {
+    const ProcessRow& process = processes.processes[processes.process_of_log[row.process]];
+    row.status = process.state == ProcessState::kRunning ? AttemptStatus::kOpen : AttemptStatus::kLost;
+    table.rows_.Add(row);
+  }
+  AttemptFindings findings;
+  findings.rows = std::move(table.rows_).TakeGrouped(processes.process_of_log);
+
+  const auto order = [&processes](const AttemptRow& row) {
+    return std::tuple(processes.process_of_log[row.process], row.number, row.start_ns, row.duration_ns, row.chunk_id,
+                      row.status);
+  };
+  SortNearlySorted(findings.rows, [&order](const AttemptRow& a, const AttemptRow& b) { return order(a) < order(b); });
+  findings.counts = MarkResults(findings.rows);
+  if (results != nullptr) {
+    for (const AttemptRow& row : findings.rows) {
+      if (row.is_result) results->emplace_back(row.process, row.number);
+    }
+    std::sort(results->begin(), results->end());
+  }
+
+  // Datasets and files in order of name.
+  std::map<std::string, uint32_t> datasets;
+  std::map<std::string, uint32_t> files;
+  for (uint32_t i = 0; i < table.inputs_.size(); ++i) {
+    datasets.emplace(table.inputs_.name(i).dataset, 0);
+    files.emplace(table.inputs_.name(i).file, 0);
+  }
+  const auto number = [](std::map<std::string, uint32_t>& names, std::vector<std::string>& list) {
+    for (auto& [name, index] : names) {
+      index = static_cast<uint32_t>(list.size());
+      list.push_back(name);
+    }
+  };
+  number(datasets, findings.datasets);
+  number(files, findings.files);
+  findings.bytes_of_dataset.resize(datasets.size());
+  findings.bytes_of_file.resize(files.size());
+  table.bytes_of_input_.resize(table.inputs_.size());
+  for (uint32_t i = 0; i < table.inputs_.size(); ++i) {
+    const InputName name = table.inputs_.name(i);
+    findings.dataset_of_input.push_back(datasets.at(std::string(name.dataset)));
+    findings.file_of_input.push_back(files.at(std::string(name.file)));
+    findings.bytes_of_dataset[findings.dataset_of_input.back()].Add(table.bytes_of_input_[i]);
+    findings.bytes_of_file[findings.file_of_input.back()].Add(table.bytes_of_input_[i]);
+    findings.bytes.Add(table.bytes_of_input_[i]);
+  }
+
+  // Threads in order of process and id, `(other)` last.
+  std::vector<std::tuple<uint32_t, uint64_t, uint32_t>> threads;
+  for (uint32_t i = 0; i < table.threads_.size(); ++i) {
+    threads.emplace_back(processes.process_of_log[table.threads_[i].log], table.threads_[i].id, i);
+  }
+  std::sort(threads.begin(), threads.end());
+  std::vector<uint32_t> thread_order(threads.size());
+  for (const auto& [process, id, index] : threads) {
+    thread_order[index] = static_cast<uint32_t>(findings.threads.size());
+    findings.threads.push_back(processes.processes[process].worker() + "/" + std::to_string(id));
+    findings.bytes_of_thread.push_back(table.bytes_of_thread_[index]);
+  }
+  findings.threads.emplace_back(kOtherName);
+  findings.bytes_of_thread.push_back(table.bytes_of_other_threads_);
+
+  findings.bytes_of_process.resize(processes.processes.size());
+  for (uint32_t i = 0; i < table.bytes_of_log_.size(); ++i) {
+    findings.bytes_of_process[processes.process_of_log[i]].Add(table.bytes_of_log_[i]);
+  }
+  for (AttemptRow& row : findings.rows) {
+    row.process = processes.process_of_log[row.process];
+    row.thread = row.thread == BoundedNames::kRefused ? static_cast<uint32_t>(findings.threads.size() - 1)
+                                                      : thread_order[row.thread];
+    if (row.helpers != AttemptRow::kNone) {
+      findings.helpers.push_back(table.helpers_[row.helpers]);
+      row.helpers = static_cast<uint32_t>(findings.helpers.size() - 1);
+    }
+  }
+  return findings;
+}
+
+}  // namespace crema

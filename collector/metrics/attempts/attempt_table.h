@@ -1,0 +1,98 @@
+// The attempts at chunks: from begin and chunk lines to rows, each with its place among the attempts at its chunk.
+#ifndef CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_TABLE_H_
+#define CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_TABLE_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "collector/metrics/attempts/attempt_results.h"
+#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/attempts/attempt_rows.h"
+#include "collector/metrics/attempts/input_table.h"
+#include "collector/metrics/attempts/recent_inputs.h"
+#include "collector/metrics/statistics/bounded_names.h"
+#include "collector/metrics/statistics/byte_sums.h"
+#include "collector/metrics/statistics/stable_hash.h"
+#include "collector/metrics/workers/process_table.h"
+#include "collector/records/facts.h"
+
+namespace crema {
+
+/// The attempts in an order that depends on nothing but themselves, and the tables their indices point into.
+struct AttemptFindings {
+  std::vector<AttemptRow> rows;  ///< by (process, number, start); `process` is an index into the finished processes
+  AttemptCounts counts;
+  std::vector<HelperTimes> helpers;
+  std::vector<std::string> datasets;       ///< sorted
+  std::vector<std::string> files;          ///< sorted; `(other)` stands for those beyond 10,000
+  std::vector<uint32_t> dataset_of_input;  ///< by `AttemptRow::input`
+  std::vector<uint32_t> file_of_input;
+  std::vector<std::string> threads;  ///< names, by `AttemptRow::thread`
+  ByteSums bytes;                    ///< over ended attempts, as the next
+  std::vector<ByteSums> bytes_of_dataset;
+  std::vector<ByteSums> bytes_of_file;
+  std::vector<ByteSums> bytes_of_process;
+  std::vector<ByteSums> bytes_of_thread;
+};
+
+/// Names one attempt among the logs of one accumulator: (log index, chunk number).
+using AttemptKey = std::pair<uint32_t, int64_t>;
+
+/// Accumulator of begin and chunk lines. A begin without its chunk line is an attempt too.
+class AttemptTable {
+ public:
+  static constexpr size_t kMaxThreads = 10000;
+
+  void Add(const LogRef& log, const BeginFact& fact);
+  void Add(const LogRef& log, const ChunkFact& fact);
+  /// `logs`: what `ProcessTable::Merge` returned. Rows that are moved in cost no second memory.
+  void Merge(AttemptTable other, const std::vector<uint32_t>& logs);
+
+  /// `processes` as finished: it tells lost attempts from open ones, and renames logs to processes. `results` receives
+  /// the keys of the results, sorted, for those who keep things by attempt.
+  AttemptFindings Finalize(const ProcessFindings& processes, std::vector<AttemptKey>* results) const&;
+  /// The same without a copy of the rows, which are most of the memory.
+  AttemptFindings Finalize(const ProcessFindings& processes, std::vector<AttemptKey>* results) &&;
+
+ private:
+  struct Thread {
+    uint32_t log;
+    uint64_t id;
+  };
+
+  struct RecentThread {
+    uint64_t process_hash = 0;
+    uint64_t id = 0;
+    uint32_t index = BoundedNames::kRefused;
+  };
+
+  uint32_t InternThread(const LogRef& log, std::optional<uint64_t> thread, std::optional<int64_t> tid);
+  uint32_t InternNewThread(const LogRef& log, uint64_t id);
+  const RecentInput& InternInput(const LogRef& log, const ChunkInput& input);
+  static uint64_t ChunkIdentity(const LogRef& log, int64_t number, const ChunkInput& input, StableHash identity);
+  void MakeRoom();
+  void RenumberInputs(const std::vector<uint32_t>& renumbering);
+  void RenumberThreads(const std::vector<uint32_t>& renumbering);
+
+  AttemptRows rows_;  // ended; `process` is the index of the log
+  std::vector<HelperTimes> helpers_;
+  absl::flat_hash_map<AttemptKey, AttemptRow> begun_;  // those whose chunk line was not seen here
+  InputTable inputs_;
+  RecentInputs recent_inputs_;
+  std::vector<ByteSums> bytes_of_input_;
+  BoundedNames thread_names_{kMaxThreads};  // process hash and thread id, as bytes
+  std::vector<Thread> threads_;
+  std::array<RecentThread, 64> recent_threads_;
+  std::vector<ByteSums> bytes_of_thread_;
+  ByteSums bytes_of_other_threads_;
+  std::vector<ByteSums> bytes_of_log_;
+};
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_TABLE_H_

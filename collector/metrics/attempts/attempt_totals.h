@@ -1,0 +1,36 @@
+// Sums over all attempts of the run (METRICS.md section 2).
+#ifndef CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_TOTALS_H_
+#define CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_TOTALS_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "collector/metrics/attempts/attempt_results.h"
+#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/statistics/known_sum.h"
+
+namespace crema {
+
+struct AttemptTotals {
+  AttemptCounts counts;
+  int64_t ended = 0;
+  KnownSum busy_ns;        ///< of ended attempts, as all but `events`
+  KnownSum cpu_ns;         ///< owners and helpers
+  KnownSum helper_cpu_ns;  ///< of attempts whose `cpu_ns` is known
+  KnownSum cpu_wait_ns;
+  KnownSum joined_ns;
+  KnownSum blocked_ns;
+  KnownSum rss_delta_bytes;
+  KnownSum events;                        ///< of results
+  std::optional<int64_t> first_start_ns;  ///< of any attempt, Unix time
+  std::optional<int64_t> last_stop_ns;    ///< of an ended attempt
+};
+
+/// `counts`: what `MarkResults` returned for these attempts.
+AttemptTotals SumAttempts(const std::vector<AttemptRow>& attempts, const std::vector<HelperTimes>& helpers,
+                          const AttemptCounts& counts);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_TOTALS_H_

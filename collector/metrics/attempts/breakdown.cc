@@ -1,0 +1,249 @@
+#include "collector/metrics/attempts/breakdown.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "absl/types/span.h"
+#include "collector/metrics/attempts/attempt_interval.h"
+#include "collector/metrics/attempts/attempt_quantities.h"
+#include "collector/metrics/attempts/large_pages.h"
+#include "collector/metrics/statistics/exact_quantiles.h"
+#include "collector/metrics/statistics/known_sum.h"
+
+namespace crema {
+namespace {
+
+struct Sums {
+  int64_t chunks = 0;
+  int64_t attempts = 0;
+  int64_t failed = 0;
+  int64_t lost = 0;
+  KnownSum events;
+  KnownSum duration_ns;
+  KnownSum cpu_ns;
+  KnownSum cpu_wait_ns;
+  KnownSum blocked_ns;
+  KnownSum rss_delta;
+
+  void Add(const Sums& other) {
+    chunks += other.chunks;
+    attempts += other.attempts;
+    failed += other.failed;
+    lost += other.lost;
+    events.Add(other.events);
+    duration_ns.Add(other.duration_ns);
+    cpu_ns.Add(other.cpu_ns);
+    cpu_wait_ns.Add(other.cpu_wait_ns);
+    blocked_ns.Add(other.blocked_ns);
+    rss_delta.Add(other.rss_delta);
+  }
+};
+
+// Adds one attempt to the sums of its input, of its process, of its thread: what it counts for is found out once.
+class Summand {
+ public:
+  Summand(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers)
+      : attempt_(attempt), ended_(HasEnded(attempt)) {
+    if (!ended_) return;
+    cpu_ns_ = ChunkCpu(attempt, helpers);
+    blocked_ns_ = ChunkBlocked(attempt, helpers);
+    rss_delta_ = RssDelta(attempt);
+  }
+  bool ended() const { return ended_; }
+
+  void AddTo(Sums& sums) const {
+    ++sums.attempts;
+    sums.failed += attempt_.status == AttemptStatus::kFailed;
+    sums.lost += attempt_.status == AttemptStatus::kLost;
+    if (attempt_.is_result) {
+      ++sums.chunks;
+      sums.events.Add(Known(attempt_.events));
+    }
+    if (!ended_) return;
+    sums.duration_ns.Add(attempt_.duration_ns);
+    sums.cpu_ns.Add(cpu_ns_);
+    sums.cpu_wait_ns.Add(Known(attempt_.cpu_wait_ns));
+    sums.blocked_ns.Add(blocked_ns_);
+    sums.rss_delta.Add(rss_delta_);
+  }
+
+ private:
+  const AttemptRow& attempt_;
+  bool ended_;
+  std::optional<int64_t> cpu_ns_;
+  std::optional<int64_t> blocked_ns_;
+  std::optional<int64_t> rss_delta_;
+};
+
+// All inputs, all processes or all threads: what they sum to, and their durations, those of one unit together.
+struct Units {
+  uint32_t AttemptRow::*index;
+  std::vector<uint32_t> order;  // of the units' durations
+  std::vector<Sums> sums;
+  std::vector<size_t> next;  // by unit: where its next duration goes; at the end, where the next unit's begin
+  std::vector<int64_t> durations_ns;
+
+  absl::Span<const int64_t> DurationsOf(uint32_t unit) const {
+    const auto count = static_cast<size_t>(sums[unit].duration_ns.count);
+    return absl::MakeConstSpan(durations_ns).subspan(next[unit] - count, count);
+  }
+};
+
+// Quantiles of a group's durations: half, 95 %, all.
+using Quantiles = std::array<int64_t, 3>;
+
+// The only process of a host has the host's quantiles, so those that were found are kept.
+class KnownQuantiles {
+ public:
+  // `durations_ns` is not none, and stays.
+  const Quantiles& Of(absl::Span<const int64_t> durations_ns) {
+    const auto [found, added] = known_.try_emplace({durations_ns.data(), durations_ns.size()});
+    if (added) found->second = ExactQuantiles(durations_ns, {0.50, 0.95, 1});
+    return found->second;
+  }
+
+ private:
+  std::map<std::pair<const int64_t*, size_t>, Quantiles> known_;
+};
+
+// The durations of several units, one after another; copied only where they do not stand together anyway.
+class JoinedDurations {
+ public:
+  void Add(absl::Span<const int64_t> more) {
+    if (copied_.empty() && (joined_.empty() || joined_.end() == more.begin() || more.empty())) {
+      joined_ = joined_.empty() ? more : absl::MakeConstSpan(joined_.data(), joined_.size() + more.size());
+      return;
+    }
+    if (copied_.empty()) copied_.assign(joined_.begin(), joined_.end());
+    copied_.insert(copied_.end(), more.begin(), more.end());
+    joined_ = copied_;
+  }
+  Quantiles FindQuantiles(KnownQuantiles& known) const {
+    return copied_.empty() ? known.Of(joined_) : ExactQuantiles(joined_, {0.50, 0.95, 1});
+  }
+
+ private:
+  absl::Span<const int64_t> joined_;
+  std::vector<int64_t> copied_;
+};
+
+std::optional<int64_t> Integer(absl::int128 sum, int64_t count) { return KnownSum{sum, count}.Integer(); }
+
+BreakdownRow RowOf(std::string name, uint32_t group, const Sums& sums, const JoinedDurations& durations,
+                   KnownQuantiles& known, const ByteSums& bytes) {
+  BreakdownRow row;
+  row.name = std::move(name);
+  row.group = group;
+  row.chunks = sums.chunks;
+  row.attempts = sums.attempts;
+  row.failed = sums.failed;
+  row.lost = sums.lost;
+  row.duration_sum = 0;
+  row.events = sums.events.Integer();
+  row.bytes_read = Integer(bytes.read, bytes.with_read);
+  row.bytes_uncompressed = Integer(bytes.uncompressed, bytes.with_uncompressed);
+  if (sums.duration_ns.count > 0) {
+    const auto [p50, p95, max] = durations.FindQuantiles(known);
+    row.duration_sum = static_cast<double>(sums.duration_ns.sum) / 1e9;
+    row.duration_mean = *row.duration_sum / static_cast<double>(sums.duration_ns.count);
+    row.duration_p50 = static_cast<double>(p50) / 1e9;
+    row.duration_p95 = static_cast<double>(p95) / 1e9;
+    row.duration_max = static_cast<double>(max) / 1e9;
+  }
+  row.cpu_sum = sums.cpu_ns.Seconds();
+  row.cpu_wait_sum = sums.cpu_wait_ns.Seconds();
+  row.blocked_sum = sums.blocked_ns.Seconds();
+  row.event_rate = Ratio(sums.events.In(1), row.duration_sum);
+  row.events_per_cpu_second = Ratio(sums.events.In(1), row.cpu_sum);
+  row.rss_delta_mean = sums.rss_delta.Mean();
+  return row;
+}
+
+// Two passes over the attempts, which are many and large, whatever the number of tables.
+void AddUp(const std::vector<AttemptRow>& attempts, const std::vector<HelperTimes>& helpers,
+           std::vector<Units>& all_units) {
+  size_t ended = 0;
+  for (const AttemptRow& attempt : attempts) {
+    if (!HasEnded(attempt)) continue;
+    ++ended;
+    for (Units& units : all_units) ++units.next[attempt.*units.index];
+  }
+  for (Units& units : all_units) {
+    size_t before = 0;
+    for (const uint32_t unit : units.order) before += std::exchange(units.next[unit], before);
+    ReserveLargePages(units.durations_ns, ended);
+    units.durations_ns.resize(ended);
+  }
+  for (const AttemptRow& attempt : attempts) {
+    const Summand summand(attempt, helpers);
+    for (Units& units : all_units) {
+      const uint32_t unit = attempt.*units.index;
+      summand.AddTo(units.sums[unit]);
+      if (summand.ended()) units.durations_ns[units.next[unit]++] = attempt.duration_ns;
+    }
+  }
+}
+
+std::vector<BreakdownRow> MakeTable(const Grouping& grouping, const Units& units, KnownQuantiles& known) {
+  const std::vector<std::string>& names = *grouping.names;
+  const std::vector<ByteSums>& bytes = *grouping.bytes;
+  std::vector<std::vector<uint32_t>> units_of_group(names.size());
+  for (uint32_t unit = 0; unit < units.sums.size(); ++unit) {
+    if (units.sums[unit].attempts > 0) units_of_group[grouping.GroupOf(unit)].push_back(unit);
+  }
+  std::vector<BreakdownRow> rows;
+  for (uint32_t group = 0; group < names.size(); ++group) {
+    if (units_of_group[group].empty()) continue;
+    Sums sums;
+    JoinedDurations durations;
+    for (const uint32_t unit : units_of_group[group]) {
+      sums.Add(units.sums[unit]);
+      durations.Add(units.DurationsOf(unit));
+    }
+    rows.push_back(
+        RowOf(names[group], group, sums, durations, known, group < bytes.size() ? bytes[group] : ByteSums()));
+  }
+  SortByCost(&rows);
+  return rows;
+}
+
+}  // namespace
+
+std::vector<std::vector<BreakdownRow>> BreakDown(const std::vector<AttemptRow>& attempts,
+                                                 const std::vector<HelperTimes>& helpers,
+                                                 const std::vector<Grouping>& groupings) {
+  std::vector<Units> all_units;
+  const auto units_of = [&all_units](const Grouping& grouping) {
+    return std::find_if(all_units.begin(), all_units.end(),
+                        [&grouping](const Units& units) { return units.index == grouping.index; });
+  };
+  for (const Grouping& grouping : groupings) {
+    if (units_of(grouping) != all_units.end()) continue;
+    Units& units = all_units.emplace_back();
+    units.index = grouping.index;
+    units.sums.resize(grouping.units());
+    units.next.resize(grouping.units());
+    // Units of one group together, so that its durations need no copy.
+    units.order.resize(grouping.units());
+    std::iota(units.order.begin(), units.order.end(), 0);
+    std::stable_sort(units.order.begin(), units.order.end(),
+                     [&grouping](uint32_t a, uint32_t b) { return grouping.GroupOf(a) < grouping.GroupOf(b); });
+  }
+  AddUp(attempts, helpers, all_units);
+  KnownQuantiles known;
+  std::vector<std::vector<BreakdownRow>> tables;
+  for (const Grouping& grouping : groupings) tables.push_back(MakeTable(grouping, *units_of(grouping), known));
+  return tables;
+}
+
+void SortByCost(std::vector<BreakdownRow>* rows) {
+  std::stable_sort(rows->begin(), rows->end(), [](const BreakdownRow& a, const BreakdownRow& b) {
+    return a.duration_sum != b.duration_sum ? a.duration_sum > b.duration_sum : a.name < b.name;
+  });
+}
+
+}  // namespace crema

@@ -1,0 +1,50 @@
+// One recorded process: its life, its cores, its memory.
+#ifndef CREMA_COLLECTOR_METRICS_ATTEMPTS_PROCESS_ROW_H_
+#define CREMA_COLLECTOR_METRICS_ATTEMPTS_PROCESS_ROW_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace crema {
+
+enum class ProcessState : uint8_t {
+  kEnded,    // wrote its `end` line
+  kRunning,  // its log is still locked by it
+  kLost,     // neither: killed, crashed or vanished
+};
+
+/// One reading of a process, by its own sampler or by `crema run`.
+struct ProcessSample {
+  int64_t time_ns = 0;  ///< Unix time
+  std::optional<int64_t> rss_bytes;
+  std::optional<int64_t> cpu_ns;  ///< since the process began
+  std::optional<int64_t> threads;
+  std::optional<int64_t> open_chunks;
+  std::optional<int64_t> memory_limit_bytes;
+};
+
+/// A process that opened a record log. With chunks in it, it is a worker (METRICS.md section 3).
+struct ProcessRow {
+  std::string run_id;
+  std::string host;
+  int64_t pid = 0;
+  int64_t parent_pid = 0;
+  int64_t start_ns = 0;  ///< Unix time
+  int64_t last_ns = 0;   ///< its `end` line's time, else the latest time stamp on any of its lines
+  ProcessState state = ProcessState::kLost;
+  std::optional<int64_t> declared_threads;  ///< CREMA_THREADS or Enable
+  int64_t lanes_peak = 0;                   ///< largest `lanes_peak` of its chunks; 0: not recorded
+  std::optional<double> allowed_cores;      ///< affinity and cgroup quota, the smaller
+  std::optional<int64_t> memory_limit_bytes;
+  std::optional<int64_t> overhead_ns;  ///< what the SDK says it cost
+  std::vector<ProcessSample> samples;  ///< by time
+
+  /// The worker's name in every table: `<host>:<pid>`.
+  std::string worker() const { return host + ":" + std::to_string(pid); }
+};
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_ATTEMPTS_PROCESS_ROW_H_

@@ -1,0 +1,29 @@
+// Whether memory grows from chunk to chunk.
+#ifndef CREMA_COLLECTOR_METRICS_ATTEMPTS_RSS_SLOPE_H_
+#define CREMA_COLLECTOR_METRICS_ATTEMPTS_RSS_SLOPE_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "collector/metrics/attempts/attempt_row.h"
+
+namespace crema {
+
+/// Bytes per 1,000 events.
+struct RssSlope {
+  double slope = 0;
+  double low = 0;  ///< 95 % interval
+  double high = 0;
+  uint32_t process = 0;  ///< index of the process whose slope it is
+};
+
+/// METRICS.md `rss_slope`: per process the Theil-Sen slope of the RSS at the end of its ended attempts over chunk
+/// number, after the first tenth of them, on medians of at most 200 bins of equal count; made B per 1,000 events with
+/// the mean of those chunks' events that are known. The interval is Sen's (JASA 63, 1968), from the variance of
+/// Kendall's tau. Of all processes the largest; nullopt where no process has 20 chunks with RSS, and some events known.
+std::optional<RssSlope> LargestRssSlope(const std::vector<AttemptRow>& attempts);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_ATTEMPTS_RSS_SLOPE_H_

@@ -1,0 +1,260 @@
+#include "collector/metrics/attempts/stragglers.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "absl/types/span.h"
+#include "collector/metrics/attempts/large_pages.h"
+#include "collector/metrics/attempts/owner_time.h"
+#include "collector/metrics/statistics/exact_quantiles.h"
+#include "collector/metrics/statistics/quantile_rank.h"
+
+namespace crema {
+namespace {
+
+constexpr size_t kLeastAttempts = 8;        // fewer have no quartiles worth the name
+constexpr double kInterquartileRanges = 3;  // Tukey's "far out" fence
+constexpr double kLeastOfPrediction = 2;    // a small spread alone makes nobody wait
+constexpr double kOversizedMedians = 3;
+
+/// In the order of `StragglerReason`.
+using Parts = std::array<double, 4>;
+
+double Seconds(const AttemptRow& attempt) { return static_cast<double>(attempt.duration_ns) / 1e9; }
+
+/// An unknown number of events only gets here where all are unknown; then size explains nothing.
+double Events(const AttemptRow& attempt) {
+  return attempt.events == AttemptRow::kUnknown ? 0 : static_cast<double>(attempt.events);
+}
+
+Parts PartsInSeconds(const OwnerTime& owner) {
+  return {static_cast<double>(owner.cpu_ns) / 1e9, static_cast<double>(owner.cpu_wait_ns) / 1e9,
+          static_cast<double>(owner.blocked_ns) / 1e9, static_cast<double>(owner.joined_ns) / 1e9};
+}
+
+/// One dataset, while its chunks are judged.
+struct Dataset {
+  size_t ok = 0;             ///< attempts
+  size_t with_events = 0;    ///< of them; the others are judged only where there is none of these
+  size_t sized_results = 0;  ///< results with events
+  DatasetFit fit;
+  std::optional<double> fence;  ///< nullopt: too few attempts
+  Parts usual_shares = {};
+
+  size_t judged() const { return with_events > 0 ? with_events : ok; }
+  bool Judges(const AttemptRow& attempt) const { return with_events == 0 || attempt.events != AttemptRow::kUnknown; }
+};
+
+/// What is gone through again and again: by whole passes over the attempts, which are many and large, for all datasets
+/// at once.
+struct Facts {
+  const std::vector<AttemptRow>& attempts;
+  const std::vector<HelperTimes>& helpers;
+  const std::vector<uint32_t>& dataset_of_input;
+
+  /// Calls `visit(index, attempt, dataset)` for the `ok` attempts.
+  template <class Visit>
+  void ForEachOk(const Visit& visit) const {
+    for (size_t i = 0; i < attempts.size(); ++i) {
+      const AttemptRow& attempt = attempts[i];
+      if (attempt.status == AttemptStatus::kOk && attempt.duration_ns >= 0) {
+        visit(i, attempt, dataset_of_input[attempt.input]);
+      }
+    }
+  }
+};
+
+/// A list for each dataset, all in one piece of memory whose size is known beforehand.
+template <class T>
+class ListsByDataset {
+ public:
+  /// `room_of(dataset)`: the most values it may get.
+  template <class RoomOf>
+  ListsByDataset(const std::vector<Dataset>& datasets, const RoomOf& room_of) {
+    size_t room = 0;
+    for (const Dataset& dataset : datasets) {
+      begin_.push_back(room);
+      room += room_of(dataset);
+    }
+    end_ = begin_;
+    ReserveLargePages(values_, room);
+    values_.resize(room);
+  }
+  void Add(uint32_t dataset, const T& value) { values_[end_[dataset]++] = value; }
+  absl::Span<T> Of(uint32_t dataset) {
+    return absl::MakeSpan(values_).subspan(begin_[dataset], end_[dataset] - begin_[dataset]);
+  }
+  void Clear() { end_ = begin_; }
+
+ private:
+  std::vector<size_t> begin_;
+  std::vector<size_t> end_;
+  std::vector<T> values_;
+};
+
+/// The median share of each part in the durations of the datasets that have stragglers.
+void FindUsualShares(const Facts& facts, std::vector<Dataset>& datasets) {
+  const auto room_of = [](const Dataset& dataset) { return dataset.fit.stragglers > 0 ? dataset.judged() : 0; };
+  ListsByDataset<double> first(datasets, room_of);
+  ListsByDataset<double> second(datasets, room_of);
+  for (const size_t part : {size_t{0}, size_t{2}}) {  // two at a time, which take as much memory as the points did
+    first.Clear();
+    second.Clear();
+    facts.ForEachOk([&](size_t, const AttemptRow& attempt, uint32_t index) {
+      const Dataset& dataset = datasets[index];
+      if (dataset.fit.stragglers == 0 || !dataset.Judges(attempt) || attempt.duration_ns == 0) return;
+      const std::optional<OwnerTime> owner = SplitOwnerTime(attempt, facts.helpers);
+      if (!owner.has_value()) return;
+      const Parts parts = PartsInSeconds(*owner);
+      first.Add(index, parts[part] / Seconds(attempt));
+      second.Add(index, parts[part + 1] / Seconds(attempt));
+    });
+    for (uint32_t i = 0; i < datasets.size(); ++i) {
+      if (first.Of(i).empty()) continue;
+      datasets[i].usual_shares[part] = ExactQuantiles<double>(first.Of(i), {0.5})[0];
+      datasets[i].usual_shares[part + 1] = ExactQuantiles<double>(second.Of(i), {0.5})[0];
+    }
+  }
+}
+
+StragglerReason ReasonOf(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers, const Parts& usual_shares,
+                         double predicted_seconds) {
+  const std::optional<OwnerTime> owner = SplitOwnerTime(attempt, helpers);
+  if (!owner.has_value()) return StragglerReason::kUnknown;
+  Parts excess = PartsInSeconds(*owner);
+  for (size_t part = 0; part < excess.size(); ++part) excess[part] -= usual_shares[part] * predicted_seconds;
+  const auto largest = std::max_element(excess.begin(), excess.end()) - excess.begin();
+  const auto reason = static_cast<StragglerReason>(largest);
+  // Without the run delay, "blocked" may as well be waiting for a CPU.
+  if (reason == StragglerReason::kBlocked && !owner->wait_known) return StragglerReason::kUnknown;
+  return reason;
+}
+
+/// The residual beyond which a chunk took too long for its size.
+double FenceOf(absl::Span<const ChunkPoint> points, const RobustFit& fit) {
+  std::vector<double> residuals;
+  residuals.reserve(points.size());
+  for (const ChunkPoint& point : points) residuals.push_back(point.seconds - fit.Predict(point.events));
+  const auto [first_quartile, third_quartile] = ExactQuantiles<double>(residuals, {0.25, 0.75});
+  return third_quartile + kInterquartileRanges * (third_quartile - first_quartile);
+}
+
+/// Results beyond this many events are oversized. `points` are the dataset's, by events.
+double SizeLimit(const Facts& facts, uint32_t index, const Dataset& dataset, absl::Span<const ChunkPoint> points) {
+  if (dataset.sized_results == dataset.with_events) {
+    return kOversizedMedians * points[QuantileRank(0.5, points.size()) - 1].events;
+  }
+  std::vector<int64_t> sizes;  // some chunks were computed twice
+  sizes.reserve(dataset.sized_results);
+  facts.ForEachOk([&](size_t, const AttemptRow& attempt, uint32_t of_attempt) {
+    const bool sized = attempt.is_result && attempt.events != AttemptRow::kUnknown;
+    if (of_attempt == index && sized) sizes.push_back(attempt.events);
+  });
+  return kOversizedMedians * static_cast<double>(ExactQuantiles<int64_t>(sizes, {0.5})[0]);
+}
+
+std::vector<Dataset> CountAttempts(const Facts& facts) {
+  std::vector<Dataset> datasets;
+  facts.ForEachOk([&](size_t, const AttemptRow& attempt, uint32_t index) {
+    if (index >= datasets.size()) datasets.resize(index + size_t{1});
+    Dataset& dataset = datasets[index];
+    const bool has_events = attempt.events != AttemptRow::kUnknown;
+    ++dataset.ok;
+    dataset.with_events += has_events;
+    dataset.sized_results += has_events && attempt.is_result;
+  });
+  return datasets;
+}
+
+/// Draws each dataset's line, and the limits beyond which its chunks stand out: by size, nullopt where no result has
+/// events, by dataset.
+std::vector<std::optional<double>> FitDatasets(const Facts& facts, std::vector<Dataset>& datasets) {
+  ListsByDataset<ChunkPoint> points(datasets, [](const Dataset& dataset) { return dataset.judged(); });
+  facts.ForEachOk([&](size_t, const AttemptRow& attempt, uint32_t index) {
+    if (datasets[index].Judges(attempt)) points.Add(index, {Events(attempt), Seconds(attempt)});
+  });
+  std::vector<std::optional<double>> size_limits(datasets.size());
+  for (uint32_t i = 0; i < datasets.size(); ++i) {
+    Dataset& dataset = datasets[i];
+    if (dataset.ok == 0) continue;
+    dataset.fit.dataset = i;
+    dataset.fit.fit = FitDurationOf(points.Of(i));
+    if (dataset.judged() >= kLeastAttempts) dataset.fence = FenceOf(points.Of(i), dataset.fit.fit);
+    if (dataset.sized_results > 0) size_limits[i] = SizeLimit(facts, i, dataset, points.Of(i));
+  }
+  return size_limits;
+}
+
+/// Finds the attempts that stand out, those that took too long without a reason yet.
+void JudgeAttempts(const Facts& facts, const std::vector<std::optional<double>>& size_limits,
+                   std::vector<Dataset>& datasets, StragglerFindings& findings) {
+  facts.ForEachOk([&](size_t i, const AttemptRow& attempt, uint32_t index) {
+    Dataset& dataset = datasets[index];
+    if (attempt.events != AttemptRow::kUnknown && attempt.is_result && Events(attempt) > *size_limits[index]) {
+      ++dataset.fit.oversized;
+    }
+    if (!dataset.fence.has_value() || !dataset.Judges(attempt)) return;
+    const double seconds = Seconds(attempt);
+    const double predicted = dataset.fit.fit.Predict(Events(attempt));
+    if (seconds - predicted <= *dataset.fence || seconds <= kLeastOfPrediction * predicted) return;
+    ++dataset.fit.stragglers;
+    findings.stragglers.push_back({i, predicted, StragglerReason::kUnknown});
+  });
+}
+
+}  // namespace
+
+std::string_view ToString(StragglerReason reason) {
+  switch (reason) {
+    case StragglerReason::kCpu:
+      return "cpu";
+    case StragglerReason::kCpuWait:
+      return "cpu_wait";
+    case StragglerReason::kBlocked:
+      return "blocked";
+    case StragglerReason::kJoined:
+      return "joined";
+    case StragglerReason::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
+StragglerFindings FindStragglers(const std::vector<AttemptRow>& attempts, const std::vector<HelperTimes>& helpers,
+                                 const std::vector<uint32_t>& dataset_of_input) {
+  const Facts facts = {attempts, helpers, dataset_of_input};
+  StragglerFindings findings;
+  std::vector<Dataset> datasets = CountAttempts(facts);
+  const std::vector<std::optional<double>> size_limits = FitDatasets(facts, datasets);
+  JudgeAttempts(facts, size_limits, datasets, findings);
+  if (!findings.stragglers.empty()) FindUsualShares(facts, datasets);
+  for (Straggler& straggler : findings.stragglers) {
+    const AttemptRow& attempt = attempts[straggler.attempt];
+    const Parts& usual_shares = datasets[dataset_of_input[attempt.input]].usual_shares;
+    straggler.reason = ReasonOf(attempt, helpers, usual_shares, straggler.predicted_seconds);
+  }
+  for (const Dataset& dataset : datasets) {
+    if (dataset.ok == 0) continue;
+    findings.datasets.push_back(dataset.fit);
+    if (dataset.fence.has_value()) {
+      findings.straggler_chunks = findings.straggler_chunks.value_or(0) + dataset.fit.stragglers;
+    }
+    if (dataset.sized_results > 0) {
+      findings.oversized_chunks = findings.oversized_chunks.value_or(0) + dataset.fit.oversized;
+    }
+  }
+  std::sort(findings.stragglers.begin(), findings.stragglers.end(), [&](const Straggler& a, const Straggler& b) {
+    const AttemptRow& left = attempts[a.attempt];
+    const AttemptRow& right = attempts[b.attempt];
+    const double left_excess = Seconds(left) - a.predicted_seconds;
+    const double right_excess = Seconds(right) - b.predicted_seconds;
+    if (left_excess != right_excess) return left_excess > right_excess;
+    // Ties by what the attempts are, not by where they stand.
+    if (left.start_ns != right.start_ns) return left.start_ns < right.start_ns;
+    return left.chunk_id < right.chunk_id;
+  });
+  return findings;
+}
+
+}  // namespace crema

@@ -1,0 +1,324 @@
+#include "collector/metrics/budget/budget.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+
+#include "collector/metrics/attempts/attempt_interval.h"
+#include "collector/metrics/attempts/large_pages.h"
+#include "collector/metrics/budget/lane_time.h"
+
+namespace crema {
+namespace {
+
+__extension__ typedef __int128 Int128;
+
+constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+// Fractions of lanes are rounded, so "at least" and "beyond" are meant to this much: 2^-30 lanes.
+constexpr int64_t kLaneTolerance = kOneLane >> 30;
+constexpr size_t kNoWorker = static_cast<size_t>(-1);
+
+/// A step of a sum of lanes (occupied) or of cores (live); one of nothing only marks the time.
+struct Change {
+  int64_t time_ns = 0;
+  int64_t lanes = 0;
+  int64_t cores = 0;
+};
+
+/// The instants that decide which part free time belongs to.
+struct Milestones {
+  int64_t first_begin_ns = kNever;  ///< of any attempt, in the run
+  int64_t last_stop_ns = kNever;    ///< of the ended attempts, in the run; kNever: none ended
+  int64_t tail_start_ns = kNever;   ///< T; kNever: 90 % were never occupied
+};
+
+/// Lane nanoseconds x `kOneLane`.
+struct FreeTime {
+  Int128 startup = 0;
+  Int128 idle = 0;
+  Int128 tail = 0;
+  Int128 shutdown = 0;
+  Int128 oversubscribed = 0;
+};
+
+struct AttemptTotals {
+  Int128 compute = 0;
+  Int128 cpu_wait = 0;
+  Int128 blocked = 0;
+  Int128 joined = 0;
+  Int128 failed = 0;
+  Int128 unmeasured = 0;
+  bool wait_known = true;
+};
+
+struct Totals {
+  AttemptTotals attempts;
+  FreeTime free;
+};
+
+/// The steps of one sum, by kind: attempts begin and stop nearly in order, so each kind is nearly sorted as it comes,
+/// and takes far less room than if they stood in one list.
+struct Changes {
+  std::vector<int64_t> begins_ns;  ///< one lane more
+  std::vector<int64_t> stops_ns;   ///< one lane less
+  std::vector<Change> others;
+};
+
+int64_t TimeOf(int64_t time_ns) { return time_ns; }
+int64_t TimeOf(const Change& change) { return change.time_ns; }
+
+template <class T>
+void SortByTime(std::vector<T>& changes) {
+  const auto earlier = [](const T& a, const T& b) { return TimeOf(a) < TimeOf(b); };
+  if (!std::is_sorted(changes.begin(), changes.end(), earlier)) std::sort(changes.begin(), changes.end(), earlier);
+}
+
+/// Calls `visit(from_ns, to_ns, lanes, cores)` for each stretch of time without a change.
+template <class Visit>
+void Sweep(Changes& changes, Visit visit) {
+  SortByTime(changes.begins_ns);
+  SortByTime(changes.stops_ns);
+  SortByTime(changes.others);
+  size_t begin = 0;
+  size_t stop = 0;
+  size_t other = 0;
+  const auto next_ns = [&] {
+    int64_t next = kNever;
+    if (begin < changes.begins_ns.size()) next = std::min(next, changes.begins_ns[begin]);
+    if (stop < changes.stops_ns.size()) next = std::min(next, changes.stops_ns[stop]);
+    if (other < changes.others.size()) next = std::min(next, changes.others[other].time_ns);
+    return next;
+  };
+  int64_t lanes = 0;
+  int64_t cores = 0;
+  const auto has_next = [&] {
+    return begin < changes.begins_ns.size() || stop < changes.stops_ns.size() || other < changes.others.size();
+  };
+  while (has_next()) {
+    const int64_t now_ns = next_ns();
+    for (; begin < changes.begins_ns.size() && changes.begins_ns[begin] == now_ns; ++begin) {
+      lanes += kOneLane;
+    }
+    for (; stop < changes.stops_ns.size() && changes.stops_ns[stop] == now_ns; ++stop) {
+      lanes -= kOneLane;
+    }
+    for (; other < changes.others.size() && changes.others[other].time_ns == now_ns; ++other) {
+      lanes += changes.others[other].lanes;
+      cores += changes.others[other].cores;
+    }
+    if (has_next()) visit(now_ns, next_ns(), lanes, cores);
+  }
+}
+
+void AddLanes(int64_t from_ns, int64_t to_ns, int64_t lanes, Changes& changes) {
+  if (from_ns >= to_ns) return;
+  changes.begins_ns.push_back(from_ns);
+  changes.stops_ns.push_back(to_ns);
+  if (lanes == kOneLane) return;  // no helpers
+  changes.others.push_back({from_ns, lanes - kOneLane, 0});
+  changes.others.push_back({to_ns, kOneLane - lanes, 0});
+}
+
+void AddCores(int64_t from_ns, int64_t to_ns, int64_t cores, Changes& changes) {
+  if (from_ns >= to_ns) return;
+  changes.others.push_back({from_ns, 0, cores});
+  changes.others.push_back({to_ns, 0, -cores});
+}
+
+/// What the budget is made from.
+struct Facts {
+  const std::vector<AttemptRow>& attempts;
+  const std::vector<ProcessRow>& processes;
+  const std::vector<HelperTimes>& helpers;
+  const std::vector<WorkerLife>& workers;
+  const RunWindow& run;
+
+  LaneTime LaneOf(const AttemptRow& attempt) const {
+    return SplitLaneTime(attempt, IntervalOf(attempt, processes), helpers, run);
+  }
+};
+
+void Add(const LaneTime& lane, AttemptTotals& totals) {
+  totals.compute += lane.compute_ns;
+  totals.cpu_wait += lane.cpu_wait_ns;
+  totals.blocked += lane.blocked_ns;
+  totals.joined += lane.joined_ns;
+  totals.failed += lane.failed_ns;
+  totals.unmeasured += lane.unmeasured_ns;
+  totals.wait_known = totals.wait_known && lane.wait_known;
+}
+
+/// The last moment from `from_ns` to `last_stop_ns` at which 90 % of the live cores were occupied, else kNever.
+int64_t FindTailStart(const Facts& facts, int64_t from_ns, int64_t last_stop_ns) {
+  const RunWindow window = {from_ns, last_stop_ns};
+  Changes changes;
+  for (const AttemptRow& attempt : facts.attempts) {
+    if (HasEnded(attempt) && attempt.stop_ns() <= from_ns) continue;
+    const LaneTime lane = facts.LaneOf(attempt);
+    AddLanes(window.Clip(lane.inside.start_ns), window.Clip(lane.inside.stop_ns), lane.lanes, changes);
+  }
+  for (const WorkerLife& worker : facts.workers) {
+    AddCores(window.Clip(worker.start_ns), window.Clip(worker.stop_ns), worker.cores, changes);
+  }
+  int64_t tail_start_ns = kNever;
+  Sweep(changes, [&](int64_t, int64_t to_ns, int64_t lanes, int64_t cores) {
+    const bool full = Int128{lanes + kLaneTolerance} * 10 >= Int128{cores} * kOneLane * 9;
+    if (cores > 0 && full) tail_start_ns = to_ns;
+  });
+  return tail_start_ns;
+}
+
+Milestones FindMilestones(const Facts& facts) {
+  Milestones milestones;
+  bool ended = false;
+  int64_t last_stop_ns = facts.run.start_ns;
+  for (const AttemptRow& attempt : facts.attempts) {
+    milestones.first_begin_ns = std::min(milestones.first_begin_ns, facts.run.Clip(attempt.start_ns));
+    if (!HasEnded(attempt)) continue;
+    ended = true;
+    last_stop_ns = std::max(last_stop_ns, facts.run.Clip(attempt.stop_ns()));
+  }
+  if (!ended) return milestones;
+  milestones.last_stop_ns = last_stop_ns;
+  // T is near the end as a rule: look at the last 64th of the run first, then further back.
+  for (int64_t back = 64; back >= 1 && milestones.tail_start_ns == kNever; back /= 8) {
+    const int64_t from_ns = last_stop_ns - (last_stop_ns - facts.run.start_ns) / back;
+    milestones.tail_start_ns = FindTailStart(facts, from_ns, last_stop_ns);
+  }
+  return milestones;
+}
+
+std::vector<std::vector<uint32_t>> AttemptsOfWorkers(const Facts& facts) {
+  std::vector<size_t> worker_of_process(facts.processes.size(), kNoWorker);
+  for (size_t i = 0; i < facts.workers.size(); ++i) worker_of_process[facts.workers[i].process] = i;
+  std::vector<size_t> counts(facts.processes.size());
+  for (const AttemptRow& attempt : facts.attempts) ++counts[attempt.process];
+  std::vector<std::vector<uint32_t>> attempts_of_worker(facts.workers.size());
+  for (size_t i = 0; i < facts.workers.size(); ++i) {
+    ReserveLargePages(attempts_of_worker[i], counts[facts.workers[i].process]);
+  }
+  for (size_t i = 0; i < facts.attempts.size(); ++i) {
+    const size_t worker = worker_of_process[facts.attempts[i].process];
+    if (worker != kNoWorker) attempts_of_worker[worker].push_back(static_cast<uint32_t>(i));
+  }
+  return attempts_of_worker;
+}
+
+/// Where free time at this moment belongs: the first that applies.
+Int128& PartOf(int64_t time_ns, int64_t first_begin_ns, const Milestones& milestones, FreeTime& total) {
+  if (time_ns < first_begin_ns) return total.startup;
+  if (time_ns >= milestones.last_stop_ns) return total.shutdown;
+  if (time_ns >= milestones.tail_start_ns) return total.tail;
+  return total.idle;
+}
+
+/// Free and occupied together are the cores of every worker, and what it had beyond them.
+Totals AddUp(const Facts& facts, const Milestones& milestones) {
+  const std::vector<std::vector<uint32_t>> attempts_of_worker = AttemptsOfWorkers(facts);
+  Totals totals;
+  for (size_t i = 0; i < facts.workers.size(); ++i) {
+    const WorkerLife& worker = facts.workers[i];
+    Changes changes;
+    ReserveLargePages(changes.begins_ns, attempts_of_worker[i].size());
+    ReserveLargePages(changes.stops_ns, attempts_of_worker[i].size());
+    int64_t first_begin_ns = kNever;
+    for (uint32_t index : attempts_of_worker[i]) {
+      const AttemptRow& attempt = facts.attempts[index];
+      const LaneTime lane = facts.LaneOf(attempt);
+      Add(lane, totals.attempts);
+      AddLanes(lane.inside.start_ns, lane.inside.stop_ns, lane.lanes, changes);
+      first_begin_ns = std::min(first_begin_ns, attempt.start_ns);
+    }
+    AddCores(worker.start_ns, worker.stop_ns, worker.cores, changes);
+    for (int64_t boundary_ns : {first_begin_ns, milestones.last_stop_ns, milestones.tail_start_ns}) {
+      // So that no stretch belongs to two parts.
+      if (boundary_ns != kNever) changes.others.push_back({facts.run.Clip(boundary_ns)});
+    }
+    Sweep(changes, [&](int64_t from_ns, int64_t to_ns, int64_t lanes, int64_t cores) {
+      const Int128 free = Int128{cores} * kOneLane - lanes;
+      if (free < -kLaneTolerance) {
+        totals.free.oversubscribed += -free * (to_ns - from_ns);
+      } else if (free > 0) {
+        PartOf(from_ns, first_begin_ns, milestones, totals.free) += free * (to_ns - from_ns);
+      }
+    });
+  }
+  return totals;
+}
+
+std::optional<double> MeasureBalance(const Facts& facts, const Milestones& milestones) {
+  if (milestones.last_stop_ns == kNever) return std::nullopt;
+  const RunWindow window = {milestones.first_begin_ns, std::min(milestones.tail_start_ns, milestones.last_stop_ns)};
+  Int128 busy = 0;
+  for (const AttemptRow& attempt : facts.attempts) {
+    if (HasEnded(attempt)) busy += window.Clip(attempt.stop_ns()) - window.Clip(attempt.start_ns);
+  }
+  Int128 available = 0;
+  for (const WorkerLife& worker : facts.workers) {
+    available += Int128{worker.cores} * (window.Clip(worker.stop_ns) - window.Clip(worker.start_ns));
+  }
+  if (available <= 0) return std::nullopt;
+  return static_cast<double>(busy) / static_cast<double>(available);
+}
+
+double Seconds(Int128 nanoseconds) { return static_cast<double>(nanoseconds) / 1e9; }
+double LaneSeconds(Int128 lane_nanoseconds) {
+  return static_cast<double>(lane_nanoseconds) / static_cast<double>(kOneLane) / 1e9;
+}
+
+std::vector<BudgetRow> MakeRows(const Totals& totals) {
+  const AttemptTotals& attempts = totals.attempts;
+  const FreeTime& free = totals.free;
+  constexpr std::string_view kWaiting = "Waiting in your code";
+  constexpr std::string_view kIdle = "Idle";
+  std::vector<BudgetRow> rows;
+  const auto add = [&rows](std::string_view part, std::string_view group, double core_seconds) {
+    rows.push_back({part, group, core_seconds, std::nullopt});
+  };
+  add("compute", "CPU in your code", Seconds(attempts.compute));
+  if (attempts.wait_known) {
+    add("cpu_wait", kWaiting, Seconds(attempts.cpu_wait));
+    add("blocked", kWaiting, Seconds(attempts.blocked));
+  } else {
+    add("waiting", kWaiting, Seconds(attempts.cpu_wait + attempts.blocked));
+  }
+  add("outside_chunk", "Opening and reading around your code", 0);  // without an engine there are no tasks
+  add("framework", "Framework and repeats", 0);
+  add("failed", "Framework and repeats", Seconds(attempts.failed));
+  add("joined", kIdle, Seconds(attempts.joined));
+  add("startup", kIdle, LaneSeconds(free.startup));
+  add("idle", kIdle, LaneSeconds(free.idle));
+  add("tail", kIdle, LaneSeconds(free.tail));
+  add("shutdown", kIdle, LaneSeconds(free.shutdown));
+  if (attempts.unmeasured > 0) add("unmeasured", "Not measured", Seconds(attempts.unmeasured));
+  double sum = 0;
+  for (const BudgetRow& row : rows) sum += row.core_seconds;
+  for (BudgetRow& row : rows) {
+    if (sum > 0) row.share = row.core_seconds / sum;
+  }
+  return rows;
+}
+
+}  // namespace
+
+Budget ComputeBudget(const std::vector<AttemptRow>& attempts, const std::vector<ProcessRow>& processes,
+                     const std::vector<HelperTimes>& helpers, const std::vector<WorkerLife>& workers,
+                     const RunWindow& run) {
+  const Facts facts = {attempts, processes, helpers, workers, run};
+  const Milestones milestones = FindMilestones(facts);
+  const Totals totals = AddUp(facts, milestones);
+  Budget budget;
+  budget.rows = MakeRows(totals);
+  Int128 core_ns = 0;
+  for (const WorkerLife& worker : workers) core_ns += Int128{worker.cores} * (worker.stop_ns - worker.start_ns);
+  budget.core_seconds = Seconds(core_ns);
+  budget.oversubscribed_core_seconds = LaneSeconds(totals.free.oversubscribed);
+  if (milestones.tail_start_ns != kNever) {
+    budget.tail_start_ns = milestones.tail_start_ns;
+    budget.tail_time = Seconds(milestones.last_stop_ns - milestones.tail_start_ns);
+  }
+  budget.balance = MeasureBalance(facts, milestones);
+  return budget;
+}
+
+}  // namespace crema

@@ -1,0 +1,46 @@
+// Where the core-seconds went: the budget of METRICS.md section 7.
+#ifndef CREMA_COLLECTOR_METRICS_BUDGET_BUDGET_H_
+#define CREMA_COLLECTOR_METRICS_BUDGET_BUDGET_H_
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/attempts/process_row.h"
+#include "collector/metrics/run_window.h"
+#include "collector/metrics/workers/worker_life.h"
+
+namespace crema {
+
+struct BudgetRow {
+  std::string_view part;   ///< METRICS.md's name
+  std::string_view group;  ///< what people are shown
+  double core_seconds = 0;
+  std::optional<double> share;  ///< of the sum of the parts; nullopt where that is 0
+};
+
+struct Budget {
+  /// METRICS.md's parts in its order, with two exceptions. Where the run delay of a result is not known, `cpu_wait` and
+  /// `blocked` are one row `waiting`. Where attempts are still open (a live run) or a result's CPU time is not known, a
+  /// last row `unmeasured` (group "Not measured") holds their lane time, so that it passes for nothing else.
+  std::vector<BudgetRow> rows;
+  double core_seconds = 0;                 ///< the rows add up to this and the next
+  double oversubscribed_core_seconds = 0;  ///< lanes occupied beyond the cores of their worker
+  std::optional<int64_t> tail_start_ns;    ///< T, Unix time
+  std::optional<double> tail_time;         ///< last stop - T, seconds; nullopt: 90 % of the cores were never occupied
+  /// Seconds of ended attempts over cores' seconds, from the first begin of a chunk to T (where there is none, to the
+  /// last stop).
+  std::optional<double> balance;
+};
+
+/// Exact: integer nanoseconds, one sweep over the begins and stops of each worker's attempts, so the order of the rows
+/// does not matter. An attempt that reaches out of the run counts with the share of its duration inside it.
+Budget ComputeBudget(const std::vector<AttemptRow>& attempts, const std::vector<ProcessRow>& processes,
+                     const std::vector<HelperTimes>& helpers, const std::vector<WorkerLife>& workers,
+                     const RunWindow& run);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_BUDGET_BUDGET_H_

@@ -1,0 +1,359 @@
+#include "collector/metrics/budget/budget.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace crema {
+namespace {
+
+constexpr int64_t kSecond = 1'000'000'000;
+
+int64_t Ns(double seconds) { return std::llround(seconds * 1e9); }
+
+// A planted run; times in seconds since its start.
+struct PlantedRun {
+  std::vector<AttemptRow> attempts;
+  std::vector<ProcessRow> processes;
+  std::vector<HelperTimes> helpers;
+  RunWindow run;
+
+  explicit PlantedRun(double seconds) { run = {1000 * kSecond, 1000 * kSecond + Ns(seconds)}; }
+
+  uint32_t AddProcess(double start, double stop, int64_t cores) {
+    ProcessRow process;
+    process.host = "node";
+    process.pid = static_cast<int64_t>(processes.size()) + 1;
+    process.start_ns = run.start_ns + Ns(start);
+    process.last_ns = run.start_ns + Ns(stop);
+    process.declared_threads = cores;
+    processes.push_back(process);
+    return static_cast<uint32_t>(processes.size() - 1);
+  }
+
+  // A result that spent all its time on the CPU, to be changed by the caller.
+  AttemptRow& AddChunk(uint32_t process, double start, double stop) {
+    AttemptRow attempt;
+    attempt.process = process;
+    attempt.start_ns = run.start_ns + Ns(start);
+    attempt.duration_ns = Ns(stop) - Ns(start);
+    attempt.cpu_ns = attempt.duration_ns;
+    attempt.cpu_wait_ns = 0;
+    attempt.is_result = true;
+    attempts.push_back(attempt);
+    return attempts.back();
+  }
+
+  AttemptRow& AddUnended(uint32_t process, double start, AttemptStatus status) {
+    AttemptRow& attempt = AddChunk(process, start, start);
+    attempt.duration_ns = attempt.cpu_ns = attempt.cpu_wait_ns = AttemptRow::kUnknown;
+    attempt.is_result = false;
+    attempt.status = status;
+    return attempt;
+  }
+
+  void AddHelpers(AttemptRow& attempt, double scope, double in_union, double cpu, double wait) {
+    attempt.helpers = static_cast<uint32_t>(helpers.size());
+    HelperTimes times;
+    times.scope_ns = Ns(scope);
+    times.union_ns = Ns(in_union);
+    times.cpu_ns = Ns(cpu);
+    times.cpu_wait_ns = Ns(wait);
+    helpers.push_back(times);
+  }
+
+  Budget Compute() const {
+    return ComputeBudget(attempts, processes, helpers, FindWorkerLives(attempts, processes, run), run);
+  }
+};
+
+double Part(const Budget& budget, std::string_view part) {
+  for (const BudgetRow& row : budget.rows) {
+    if (row.part == part) return row.core_seconds;
+  }
+  ADD_FAILURE() << "no row " << part;
+  return NAN;
+}
+
+// Expects these parts, and 0 for all others.
+void ExpectParts(const Budget& budget, const std::vector<std::pair<std::string_view, double>>& expected) {
+  double sum = 0;
+  for (const BudgetRow& row : budget.rows) {
+    double wanted = 0;
+    for (const auto& [part, core_seconds] : expected) {
+      if (part == row.part) wanted = core_seconds;
+    }
+    EXPECT_NEAR(row.core_seconds, wanted, 1e-8) << row.part;
+    sum += row.core_seconds;
+  }
+  for (const auto& [part, core_seconds] : expected) Part(budget, part);
+  EXPECT_NEAR(sum, budget.core_seconds + budget.oversubscribed_core_seconds, 1e-8);
+}
+
+TEST(Budget, HasTheSpecifiedPartsInOrderWithTheirGroups) {
+  PlantedRun planted(10);
+  planted.AddChunk(planted.AddProcess(0, 10, 1), 0, 10);
+  std::vector<std::string> parts;
+  for (const BudgetRow& row : planted.Compute().rows) {
+    parts.push_back(std::string(row.part) + " - " + std::string(row.group));
+  }
+  EXPECT_EQ(parts, (std::vector<std::string>{
+                       "compute - CPU in your code",
+                       "cpu_wait - Waiting in your code",
+                       "blocked - Waiting in your code",
+                       "outside_chunk - Opening and reading around your code",
+                       "framework - Framework and repeats",
+                       "failed - Framework and repeats",
+                       "joined - Idle",
+                       "startup - Idle",
+                       "idle - Idle",
+                       "tail - Idle",
+                       "shutdown - Idle",
+                   }));
+}
+
+TEST(Budget, OfACoreThatAlwaysComputesIsAllCompute) {
+  PlantedRun planted(10);
+  planted.AddChunk(planted.AddProcess(0, 10, 1), 0, 10);
+  const Budget budget = planted.Compute();
+  ExpectParts(budget, {{"compute", 10}});
+  EXPECT_EQ(budget.core_seconds, 10);
+  EXPECT_EQ(budget.rows[0].share, 1);
+  EXPECT_EQ(budget.tail_time, 0);
+  EXPECT_EQ(budget.balance, 1);
+}
+
+TEST(Budget, PartsStartupIdleAndShutdownOfOneCore) {
+  PlantedRun planted(20);
+  const uint32_t process = planted.AddProcess(1, 18, 1);
+  planted.AddChunk(process, 3, 6);
+  planted.AddChunk(process, 8, 12);
+  const Budget budget = planted.Compute();
+  ExpectParts(budget, {{"compute", 7}, {"startup", 2}, {"idle", 2}, {"shutdown", 6}});
+  EXPECT_DOUBLE_EQ(budget.core_seconds, 17);
+  EXPECT_DOUBLE_EQ(*budget.balance, 7.0 / 9);
+}
+
+TEST(Budget, TellsTheTailFromIdleByTheLastMomentOfNinetyPercent) {
+  PlantedRun planted(100);
+  const uint32_t process = planted.AddProcess(0, 100, 10);
+  for (int lane = 0; lane < 9; ++lane) planted.AddChunk(process, 0, 40);  // 9 of 10: just enough
+  planted.AddChunk(process, 40, 90);
+  const Budget budget = planted.Compute();
+  ExpectParts(budget, {{"compute", 410}, {"idle", 40}, {"tail", 450}, {"shutdown", 100}});
+  EXPECT_EQ(budget.tail_start_ns, planted.run.start_ns + 40 * kSecond);
+  EXPECT_EQ(budget.tail_time, 50);
+  EXPECT_DOUBLE_EQ(*budget.balance, 0.9);
+}
+
+TEST(Budget, HasNoTailWhereNinetyPercentWereNeverOccupied) {
+  PlantedRun planted(100);
+  const uint32_t process = planted.AddProcess(0, 100, 10);
+  for (int lane = 0; lane < 8; ++lane) planted.AddChunk(process, 0, 50);
+  planted.AddChunk(process, 50, 90);
+  const Budget budget = planted.Compute();
+  ExpectParts(budget, {{"compute", 440}, {"idle", 460}, {"shutdown", 100}});
+  EXPECT_EQ(budget.tail_start_ns, std::nullopt);
+  EXPECT_EQ(budget.tail_time, std::nullopt);
+  EXPECT_DOUBLE_EQ(*budget.balance, 440.0 / 900);
+}
+
+TEST(Budget, MeasuresTheTailOverAllWorkersAndTheStartupOfEach) {
+  PlantedRun planted(30);
+  const uint32_t fast = planted.AddProcess(0, 25, 1);
+  const uint32_t slow = planted.AddProcess(2, 30, 1);
+  planted.AddChunk(fast, 1, 10);
+  planted.AddChunk(slow, 5, 28);
+  const Budget budget = planted.Compute();
+  // Both busy until 10; then the fast one has nothing left, until it leaves at 25, when one of one is busy again.
+  ExpectParts(budget, {{"compute", 32}, {"startup", 1 + 3}, {"idle", 15}, {"shutdown", 2}});
+  EXPECT_EQ(budget.tail_time, 0);
+}
+
+TEST(Budget, TakesNoInstantWithoutLiveCoresForAFullOne) {
+  PlantedRun planted(40);
+  const uint32_t first = planted.AddProcess(0, 10, 2);
+  const uint32_t second = planted.AddProcess(20, 40, 2);
+  planted.AddChunk(first, 0, 10);
+  planted.AddChunk(second, 20, 40);
+  const Budget budget = planted.Compute();
+  ExpectParts(budget, {{"compute", 30}, {"idle", 30}});
+  EXPECT_EQ(budget.tail_time, std::nullopt);
+}
+
+TEST(Budget, SplitsAChunkIntoCpuRunDelayAndBlocked) {
+  PlantedRun planted(10);
+  AttemptRow& chunk = planted.AddChunk(planted.AddProcess(0, 10, 1), 0, 10);
+  chunk.cpu_ns = 3 * kSecond;
+  chunk.cpu_wait_ns = 2 * kSecond;
+  ExpectParts(planted.Compute(), {{"compute", 3}, {"cpu_wait", 2}, {"blocked", 5}});
+}
+
+TEST(Budget, ClipsFiguresThatDoNotFitTheDuration) {
+  PlantedRun planted(10);
+  const uint32_t process = planted.AddProcess(0, 10, 2);
+  AttemptRow& too_much_cpu = planted.AddChunk(process, 0, 10);
+  too_much_cpu.cpu_ns = 11 * kSecond;
+  too_much_cpu.cpu_wait_ns = 1 * kSecond;
+  AttemptRow& too_much_wait = planted.AddChunk(process, 0, 10);
+  too_much_wait.cpu_ns = 8 * kSecond;
+  too_much_wait.cpu_wait_ns = 5 * kSecond;
+  ExpectParts(planted.Compute(), {{"compute", 18}, {"cpu_wait", 2}});
+}
+
+TEST(Budget, MergesWaitingWhereTheKernelDoesNotTellTheRunDelay) {
+  PlantedRun planted(10);
+  const uint32_t process = planted.AddProcess(0, 10, 2);
+  AttemptRow& known = planted.AddChunk(process, 0, 10);
+  known.cpu_ns = 3 * kSecond;
+  known.cpu_wait_ns = 2 * kSecond;
+  AttemptRow& unknown = planted.AddChunk(process, 0, 10);
+  unknown.cpu_ns = 4 * kSecond;
+  unknown.cpu_wait_ns = AttemptRow::kUnknown;
+  const Budget budget = planted.Compute();
+  ExpectParts(budget, {{"compute", 7}, {"waiting", 13}});
+  EXPECT_EQ(budget.rows[1].part, "waiting");
+  EXPECT_EQ(budget.rows[1].group, "Waiting in your code");
+  EXPECT_EQ(budget.rows.size(), 10u);
+}
+
+TEST(Budget, MergesWaitingWhereTheHelpersRunDelayIsNotKnown) {
+  PlantedRun planted(10);
+  AttemptRow& chunk = planted.AddChunk(planted.AddProcess(0, 10, 2), 0, 10);
+  chunk.cpu_ns = 4 * kSecond;
+  planted.AddHelpers(chunk, /*scope=*/10, /*in_union=*/0, /*cpu=*/7, /*wait=*/0);
+  planted.helpers[0].cpu_wait_ns = AttemptRow::kUnknown;
+  ExpectParts(planted.Compute(), {{"compute", 11}, {"waiting", 9}});
+}
+
+TEST(Budget, SpreadsHelpersOverTheirChunkAndLetsTheOwnerJoinThem) {
+  PlantedRun planted(10);
+  AttemptRow& chunk = planted.AddChunk(planted.AddProcess(0, 10, 4), 0, 10);
+  chunk.cpu_ns = 2 * kSecond;
+  chunk.cpu_wait_ns = 1 * kSecond;
+  planted.AddHelpers(chunk, /*scope=*/18, /*in_union=*/6, /*cpu=*/15, /*wait=*/1);
+  // 1 + 1.8 of 4 lanes are occupied; the owner joins for 6 of the 7 seconds it neither ran nor waited for a CPU.
+  const Budget budget = planted.Compute();
+  ExpectParts(budget, {{"compute", 2 + 15}, {"cpu_wait", 2}, {"blocked", 1 + 2}, {"joined", 6}, {"idle", 12}});
+  EXPECT_EQ(budget.tail_time, std::nullopt);
+}
+
+TEST(Budget, CountsHelpersForTheNinetyPercent) {
+  PlantedRun planted(20);
+  const uint32_t process = planted.AddProcess(0, 20, 2);
+  planted.AddHelpers(planted.AddChunk(process, 0, 10), 8, 8, 8, 0);  // 1.8 of 2 lanes: exactly 90 %
+  planted.AddChunk(process, 10, 20);
+  const Budget budget = planted.Compute();
+  EXPECT_EQ(budget.tail_time, 10);
+  EXPECT_NEAR(Part(budget, "tail"), 10, 1e-8);
+  EXPECT_NEAR(Part(budget, "idle"), 2, 1e-8);
+}
+
+TEST(Budget, ClipsHelpersCpuAndWaitToTheirScopes) {
+  PlantedRun planted(10);
+  AttemptRow& chunk = planted.AddChunk(planted.AddProcess(0, 10, 2), 0, 10);
+  planted.AddHelpers(chunk, 4, 4, 9, 9);
+  ExpectParts(planted.Compute(), {{"compute", 14}, {"idle", 6}});  // an owner that computed all along joined nobody
+}
+
+TEST(Budget, BooksFailedRepeatedAndLostLaneTimeAsFailed) {
+  PlantedRun planted(20);
+  const uint32_t process = planted.AddProcess(0, 20, 2);
+  AttemptRow& failed = planted.AddChunk(process, 0, 4);
+  failed.status = AttemptStatus::kFailed;
+  failed.is_result = false;
+  planted.AddHelpers(failed, 2, 2, 2, 0);
+  planted.AddChunk(process, 4, 7).is_result = false;  // done again later
+  planted.AddChunk(process, 7, 10);
+  planted.AddUnended(process, 12, AttemptStatus::kLost);  // until the process's end
+  const Budget budget = planted.Compute();
+  // Free: 0.5 x 4 while the failed one ran, then one lane until 10 (idle), and one beside the lost attempt.
+  ExpectParts(budget, {{"compute", 3}, {"failed", 4 + 2 + 3 + 8}, {"idle", 2 + 6}, {"shutdown", 4 + 8}});
+}
+
+TEST(Budget, BooksLanesBeyondTheCoresAsOversubscribed) {
+  PlantedRun planted(10);
+  const uint32_t process = planted.AddProcess(0, 10, 2);
+  for (int lane = 0; lane < 3; ++lane) {
+    AttemptRow& chunk = planted.AddChunk(process, 0, 8);
+    chunk.cpu_ns = 5 * kSecond;
+    chunk.cpu_wait_ns = 3 * kSecond;
+  }
+  const Budget budget = planted.Compute();
+  ExpectParts(budget, {{"compute", 15}, {"cpu_wait", 9}, {"shutdown", 4}});
+  EXPECT_NEAR(budget.oversubscribed_core_seconds, 8, 1e-9);
+  EXPECT_EQ(budget.core_seconds, 20);
+}
+
+TEST(Budget, DoesNotOversubscribeWhereOneChunkStopsAsTheNextBegins) {
+  PlantedRun planted(30);
+  const uint32_t process = planted.AddProcess(0, 30, 1);
+  for (int i = 0; i < 30; ++i) planted.AddChunk(process, i, i + 1);
+  const Budget budget = planted.Compute();
+  ExpectParts(budget, {{"compute", 30}});
+  EXPECT_EQ(budget.oversubscribed_core_seconds, 0);
+}
+
+TEST(Budget, TakesThirdsOfALaneForExactlyTheCoresTheyFill) {
+  PlantedRun planted(30);
+  const uint32_t process = planted.AddProcess(0, 30, 5);
+  for (int i = 0; i < 3; ++i) planted.AddHelpers(planted.AddChunk(process, 0, 30), 20, 20, 20, 0);
+  const Budget budget = planted.Compute();
+  EXPECT_EQ(budget.oversubscribed_core_seconds, 0);
+  EXPECT_NEAR(Part(budget, "idle"), 0, 1e-8);
+  EXPECT_EQ(budget.tail_time, 0);
+}
+
+TEST(Budget, LeavesOutWhatLiesOutsideTheRun) {
+  PlantedRun planted(10);
+  const uint32_t process = planted.AddProcess(-10, 15, 1);
+  AttemptRow& across = planted.AddChunk(process, -5, 5);
+  across.cpu_ns = 4 * kSecond;
+  planted.AddChunk(process, -9, -6);
+  planted.AddChunk(process, 12, 14);
+  const Budget budget = planted.Compute();
+  ExpectParts(budget, {{"compute", 2}, {"blocked", 3}, {"tail", 5}});  // the last chunk stops after the run
+  EXPECT_EQ(budget.core_seconds, 10);
+}
+
+TEST(Budget, OfWorkersWithoutAnEndedAttemptHasNeitherTailNorShutdown) {
+  PlantedRun planted(10);
+  const uint32_t process = planted.AddProcess(0, 10, 2);
+  planted.AddUnended(process, 4, AttemptStatus::kLost);
+  const Budget budget = planted.Compute();
+  ExpectParts(budget, {{"failed", 6}, {"startup", 8}, {"idle", 6}});
+  EXPECT_EQ(budget.tail_time, std::nullopt);
+  EXPECT_EQ(budget.balance, std::nullopt);
+}
+
+TEST(Budget, KeepsOpenAttemptsOfALiveRunApart) {
+  PlantedRun planted(10);
+  const uint32_t process = planted.AddProcess(0, 10, 1);
+  planted.AddChunk(process, 0, 6);
+  planted.AddUnended(process, 6, AttemptStatus::kOpen);
+  const Budget budget = planted.Compute();
+  ExpectParts(budget, {{"compute", 6}, {"unmeasured", 4}});
+  EXPECT_EQ(budget.rows.back().group, "Not measured");
+}
+
+TEST(Budget, CallsLaneTimeOfUnknownCpuNeitherComputeNorWaiting) {
+  PlantedRun planted(10);
+  AttemptRow& chunk = planted.AddChunk(planted.AddProcess(0, 10, 1), 0, 10);
+  chunk.cpu_ns = AttemptRow::kUnknown;
+  chunk.cpu_wait_ns = AttemptRow::kUnknown;
+  ExpectParts(planted.Compute(), {{"unmeasured", 10}});
+}
+
+TEST(Budget, OfNothingIsZeroWithoutShares) {
+  const Budget budget = PlantedRun(0).Compute();
+  ExpectParts(budget, {});
+  EXPECT_EQ(budget.core_seconds, 0);
+  EXPECT_EQ(budget.rows[0].share, std::nullopt);
+  EXPECT_EQ(budget.balance, std::nullopt);
+}
+
+}  // namespace
+}  // namespace crema

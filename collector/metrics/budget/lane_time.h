@@ -1,0 +1,39 @@
+// What one attempt's lanes were doing: its share of each part of the budget.
+#ifndef CREMA_COLLECTOR_METRICS_BUDGET_LANE_TIME_H_
+#define CREMA_COLLECTOR_METRICS_BUDGET_LANE_TIME_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "collector/metrics/attempts/attempt_interval.h"
+#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/run_window.h"
+
+namespace crema {
+
+/// Lanes in binary fixed point, so that sums are exact and equal in any order. An attempt's helpers are a fraction of a
+/// lane as a rule, since their scopes are spread evenly over the chunk.
+constexpr int kLaneFractionBits = 40;
+constexpr int64_t kOneLane = int64_t{1} << kLaneFractionBits;
+
+/// Lane nanoseconds of one attempt inside the run. The parts add up to the lane time, exactly.
+struct LaneTime {
+  AttemptInterval inside;  ///< the part of the attempt's interval that lies in the run
+  int64_t lanes = 0;       ///< occupied all along it, in units of 1 / `kOneLane`
+  int64_t compute_ns = 0;
+  int64_t cpu_wait_ns = 0;  ///< 0 where not known: then it is in `blocked_ns`
+  int64_t blocked_ns = 0;
+  int64_t joined_ns = 0;
+  int64_t failed_ns = 0;
+  int64_t unmeasured_ns = 0;  ///< of an attempt still open, or of a result whose CPU time is not known
+  bool wait_known = true;     ///< false: a result's run delay (its owner's or its helpers') is not known
+};
+
+/// METRICS.md section 7. `helpers` is the table that `attempt.helpers` points into. Figures that contradict each other
+/// are clipped: CPU to the time there was, run delay to what CPU leaves, joined to what both leave.
+LaneTime SplitLaneTime(const AttemptRow& attempt, const AttemptInterval& interval,
+                       const std::vector<HelperTimes>& helpers, const RunWindow& run);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_BUDGET_LANE_TIME_H_

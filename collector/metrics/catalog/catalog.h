@@ -1,0 +1,66 @@
+// The one table of the metric set: every key of METRICS.md sections 2 to 7 with its unit, label and definition.
+#ifndef CREMA_COLLECTOR_METRICS_CATALOG_CATALOG_H_
+#define CREMA_COLLECTOR_METRICS_CATALOG_CATALOG_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "collector/metrics/catalog/metric_set.h"
+
+namespace crema {
+
+struct MetricDefinition {
+  std::string key;
+  std::string alias;     ///< an older name kept beside it with the same value; empty: none
+  std::string unit;      ///< `s`, `B`, `count`, `ratio`, ...; empty for lists
+  std::string label;     ///< for people
+  std::string text;      ///< the definition in one sentence
+  std::string why_null;  ///< why there is no value where nothing more particular is known
+};
+
+/// Every key, in METRICS.md's order; aliases are not entries of their own.
+const std::vector<MetricDefinition>& MetricCatalog();
+
+/// The definition of a key or alias; nullptr where there is none.
+const MetricDefinition* FindMetric(std::string_view key_or_alias);
+
+/// Sets every key to null with its usual reason: what is measured is set afterwards.
+void SetAllNull(MetricSet* metrics);
+
+/// Gives every alias the value, or the reason, of its key.
+void SetAliases(MetricSet* metrics);
+
+/// Written without types, as the tables of the sections are.
+struct MetricEntry {
+  std::string_view key;
+  std::string_view alias;
+  std::string_view unit;
+  std::string_view label;
+  std::string_view text;
+  std::string_view why_null;
+};
+
+/// A quantity of chunks that is described by eight keys.
+struct ChunkQuantity {
+  std::string_view key;  ///< what the keys begin with
+  std::string_view unit;
+  std::string_view label;
+  std::string_view text;
+  std::string_view why_null;
+};
+
+/// The nine quantities of METRICS.md section 4.
+absl::Span<const ChunkQuantity> ChunkQuantities();
+
+// The tables of METRICS.md's sections; section 4's distributions are generated.
+absl::Span<const MetricEntry> RunMetrics();         // 2
+absl::Span<const MetricEntry> WorkerMetrics();      // 3
+absl::Span<const MetricEntry> ChunkMetrics();       // 4 and 5
+absl::Span<const MetricEntry> FineMetrics();        // 6
+absl::Span<const MetricEntry> EfficiencyMetrics();  // 7
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_CATALOG_CATALOG_H_

@@ -1,0 +1,61 @@
+// METRICS.md section 6: Dask's fine metrics.
+#include "collector/metrics/catalog/catalog.h"
+
+namespace crema {
+namespace {
+
+constexpr std::string_view kNoDask = "no Dask scheduler was observed";
+
+constexpr MetricEntry kEntries[] = {
+    {"cpu_time_seconds", "", "s", "Tasks on CPU", "thread-cpu of all prefixes.", kNoDask},
+    {"io_time_seconds", "", "s", "Tasks off CPU", "thread-noncpu of all prefixes.", kNoDask},
+    {"processor_cpu_time_seconds", "", "s", "Processor on CPU", "thread-cpu of the processor's prefixes.", kNoDask},
+    {"processor_noncpu_time_seconds", "processor_io_wait_time_seconds", "s", "Processor off CPU",
+     "thread-noncpu of the processor's prefixes.", kNoDask},
+    {"processor_cpu_percentage", "processor_cpu_percent", "%", "Processor on CPU",
+     "Processor CPU over CPU and non-CPU, times 100.", kNoDask},
+    {"processor_noncpu_percentage", "processor_io_wait_percent", "%", "Processor off CPU",
+     "Processor non-CPU over CPU and non-CPU, times 100.", kNoDask},
+    {"overhead_cpu_time_seconds", "", "s", "Other tasks on CPU", "thread-cpu of all other prefixes.", kNoDask},
+    {"overhead_noncpu_time_seconds", "overhead_io_wait_time_seconds", "s", "Other tasks off CPU",
+     "thread-noncpu of all other prefixes.", kNoDask},
+    {"total_bytes_memory_read_dask", "total_bytes_memory_read", "B", "Dependencies read from memory",
+     "memory-read: dependencies found in RAM.", kNoDask},
+    {"disk_read_bytes", "", "B", "Unspilled", "disk-read: dependencies read back from spill files.", kNoDask},
+    {"disk_write_bytes", "", "B", "Spilled", "disk-write: data spilled to disk.", kNoDask},
+    {"disk_read_time_seconds", "", "s", "Unspilling time", "disk-read in seconds.", kNoDask},
+    {"disk_write_time_seconds", "", "s", "Spilling time", "disk-write in seconds.", kNoDask},
+    {"disk_read_count", "", "count", "Unspills", "disk-read, how often.", kNoDask},
+    {"disk_write_count", "", "count", "Spills", "disk-write, how often.", kNoDask},
+    {"memory_read_hit_ratio", "", "ratio", "Memory hit ratio", "memory-read / (memory-read + disk-read), by count.",
+     kNoDask},
+    {"memory_read_hit_ratio_bytes", "", "ratio", "Memory hit ratio, bytes",
+     "memory-read / (memory-read + disk-read), by bytes.", kNoDask},
+    {"compression_time_seconds", "", "s", "Compression", "Time spent compressing spill and transfers.", kNoDask},
+    {"decompression_time_seconds", "", "s", "Decompression", "Time spent decompressing spill and transfers.", kNoDask},
+    {"total_compression_overhead_seconds", "", "s", "Compression and decompression", "Sum of the two.", kNoDask},
+    {"serialization_time_seconds", "", "s", "Serialization", "Time spent serializing.", kNoDask},
+    {"deserialization_time_seconds", "", "s", "Deserialization", "Time spent deserializing.", kNoDask},
+    {"total_serialization_overhead_seconds", "", "s", "Serialization and deserialization", "Sum of the two.", kNoDask},
+    {"transfer_time_seconds", "", "s", "Transfer", "get-data and gather-dep of the whole cluster; overlaps execution.",
+     kNoDask},
+    {"transfer_compression_seconds", "", "s", "Transfer, compression", "Compression within transfers.", kNoDask},
+    {"transfer_serialization_seconds", "", "s", "Transfer, serialization", "Serialization within transfers.", kNoDask},
+    {"task_overhead_seconds", "", "s", "Task overhead", "executor + offload + other.", kNoDask},
+    {"task_queue_seconds", "", "s", "Task queue", "Time between dispatch and start; occupies no thread.", kNoDask},
+    {"outside_chunk_time", "", "s", "Around the chunk",
+     "Compute of chunk tasks less the chunks' duration: opening files, building arrays, results.", kNoDask},
+    {"outside_chunk_share", "", "ratio", "Around the chunk", "outside_chunk_time over the chunk tasks' compute.",
+     kNoDask},
+    {"idle_time_seconds", "", "core s", "Idle", "Span's active core seconds less all execute seconds.", kNoDask},
+    {"failed_time_seconds", "", "s", "Failed tasks", "The activity `failed`.", kNoDask},
+    {"cancelled_time_seconds", "", "s", "Cancelled tasks", "The activity `cancelled`.", kNoDask},
+    {"fine_metrics_coverage", "", "ratio", "Fine metrics' coverage",
+     "In-task fine seconds over Dask's own compute seconds of the same tasks.", kNoDask},
+};
+
+}  // namespace
+
+absl::Span<const MetricEntry> FineMetrics() { return kEntries; }
+
+}  // namespace crema

@@ -1,0 +1,238 @@
+#include "collector/metrics/catalog/row_tables.h"
+
+namespace crema {
+namespace {
+
+constexpr RowField kPhaseFields[] = {
+    {"phase", "", "preprocess, process, reduce or postprocess: the name of its spans"},
+    {"wall_time", "s", "length of the union of its spans"},
+    {"task_seconds", "s", "of the engine's tasks in it; null where no engine was observed"},
+    {"start", "s", "first begin, since the run's start"},
+    {"stop", "s", "last end, since the run's start"},
+};
+
+constexpr RowField kBreakdownFields[] = {
+    {"name", "", "the dataset, file, host or thread"},
+    {"chunks", "count", "chunks whose result is in the row"},
+    {"attempts", "count", "attempts, whatever became of them"},
+    {"failed", "count", "attempts that failed"},
+    {"lost", "count", "attempts that began and whose process ended or vanished"},
+    {"events", "count", "of results"},
+    {"bytes_read", "B", "of ended attempts, as stored"},
+    {"bytes_uncompressed", "B", "of ended attempts, after decompression"},
+    {"duration_sum", "s", "wall time of ended attempts"},
+    {"duration_mean", "s", "of ended attempts, as the next three"},
+    {"duration_p50", "s", "median: the value of rank ceil(p n)"},
+    {"duration_p95", "s", "95 % quantile"},
+    {"duration_max", "s", "longest"},
+    {"cpu_sum", "s", "CPU time of ended attempts, owner and helpers"},
+    {"cpu_wait_sum", "s", "run delay of their owners"},
+    {"blocked_sum", "s", "time in which their owners were blocked"},
+    {"event_rate", "Hz", "events / duration_sum"},
+    {"events_per_cpu_second", "Hz", "events / cpu_sum"},
+    {"rss_delta_mean", "B", "mean change of resident memory over an ended attempt"},
+};
+
+constexpr RowField kWorkerFields[] = {
+    {"name", "", "`<host>:<pid>`"},
+    {"start", "s", "since the run's start; the fields between are those of the rows above"},
+    {"stop", "s", "since the run's start"},
+    {"cores", "cores", "declared, else the most lanes it ever had at once; `run.cores_source`"},
+    {"state", "", "ended, running or lost"},
+    {"peak_memory_bytes", "B", "largest sample of resident memory"},
+    {"memory_limit_bytes", "B", "the limit in force"},
+};
+
+constexpr RowField kSectionFields[] = {
+    {"path", "", "names from the outermost section inwards; `(other)` is the owner's time outside every section"},
+    {"helper", "", "true: ran on helper threads, and stands apart from the owner's time"},
+    {"count", "count", "calls"},
+    {"total", "s", "wall time with nested sections"},
+    {"self", "s", "wall time without nested sections; the owner rows' add up to the busy time"},
+    {"min", "s", "shortest call"},
+    {"max", "s", "longest call"},
+    {"mean", "s", "per call"},
+    {"cpu", "s", "CPU time, where the section asked for it"},
+    {"failed", "count", "calls left by an exception"},
+    {"chunks", "count", "ended attempts in which it ran; null outside chunks, as the next five"},
+    {"p50", "s", "median of the total in one chunk, over chunks in which it ran"},
+    {"p95", "s", "95 % quantile of the same"},
+    {"p99", "s", "99 % quantile of the same"},
+    {"mean_per_chunk", "s", "over all ended attempts"},
+    {"mean_when_run", "s", "over those in which it ran"},
+    {"share", "ratio", "self / busy_time"},
+};
+
+constexpr RowField kMemorySectionFields[] = {
+    {"path", "", "names from the outermost section inwards"},
+    {"count", "count", "calls"},
+    {"delta_bytes", "B", "sum of the changes of resident memory"},
+    {"min_bytes", "B", "least change in one call"},
+    {"max_bytes", "B", "largest change in one call"},
+    {"rss_start_bytes", "B", "resident memory before the largest change"},
+    {"rss_stop_bytes", "B", "resident memory after it"},
+    {"peak_bytes", "B", "largest resident memory seen at a begin or end"},
+};
+
+constexpr RowField kCustomMetricFields[] = {
+    {"name", "", "as recorded"},
+    {"unit", "", "as recorded; may be empty"},
+    {"count", "count", "finite values, of ended attempts"},
+    {"sum", "its unit", "sum of the values"},
+    {"mean", "its unit", "sum / count"},
+    {"min", "its unit", "least value"},
+    {"max", "its unit", "largest value"},
+    {"p50", "its unit", "median; of a chunk with several values, their mean stands for each"},
+    {"p95", "its unit", "95 % quantile of the same"},
+    {"invalid", "count", "values that were not finite: counted, not summed"},
+    {"by_dataset", "", "the same fields from `count` on, for each dataset"},
+};
+
+constexpr RowField kCutFields[] = {
+    {"name", "", "as recorded"},
+    {"events", "count", "events that passed, summed over results"},
+    {"weights", "", "sum of weights; null where a result gave none"},
+    {"step_efficiency", "ratio", "events / events of the cut before; 1 for the first"},
+    {"total_efficiency", "ratio", "events / events of the first cut"},
+};
+
+constexpr RowField kFineFields[] = {
+    {"context", "", "`native`: recorded by the SDK's activities"},
+    {"span", "", "the chunk's span, or null"},
+    {"worker", "", "`<host>:<pid>`, or null"},
+    {"function", "", "prefix of the task; null where there is none"},
+    {"activity", "", "as recorded"},
+    {"unit", "", "as recorded"},
+    {"value", "its unit", "sum over ended attempts"},
+};
+
+constexpr RowField kBudgetFields[] = {
+    {"part", "", "see the parts below"},
+    {"group", "", "what people are shown it under"},
+    {"core_seconds", "core s", "the rows add up to core_seconds + oversubscribed_core_seconds"},
+    {"share", "ratio", "of the sum of the rows"},
+};
+
+constexpr RowField kStragglerFields[] = {
+    {"chunk", "", "its number in the log of its process"},
+    {"dataset", "", "as recorded"},
+    {"file", "", "as recorded"},
+    {"entry_start", "count", "first entry of the file"},
+    {"entry_stop", "count", "one past its last entry"},
+    {"worker", "", "`<host>:<pid>`"},
+    {"start", "s", "since the run's start"},
+    {"duration", "s", "what it took"},
+    {"predicted", "s", "what the robust fit of its dataset gives for its events"},
+    {"events", "count", "as recorded"},
+    {"cpu", "s", "owner and helpers"},
+    {"cpu_wait", "s", "run delay of the owner"},
+    {"blocked", "s", "time in which the owner was blocked"},
+    {"reason", "", "where most of the excess went: cpu, cpu_wait, blocked, joined or unknown"},
+};
+
+constexpr RowField kVerdictFields[] = {
+    {"id", "", "see [verdicts](verdicts.md)"},
+    {"severity", "", "good, info, warning or bad"},
+    {"sentence", "", "the finding, for people"},
+    {"evidence", "", "rows `key value`: the figures that made it fire"},
+    {"suggestion", "", "what to do; empty where nothing is to be done"},
+    {"saving", "ratio", "share of the core-seconds that could be saved; null where none can be said"},
+};
+
+constexpr RowTable kTables[] = {
+    {"phases", "Spans of these names, one row each, in this order.", kPhaseFields},
+    {"datasets files workers hosts threads",
+     "Attempts summed by what they belong to, largest `duration_sum` first. `workers` has more fields, below.",
+     kBreakdownFields},
+    {"workers", "Beside the fields above.", kWorkerFields},
+    {"sections process_sections",
+     "Sections inside chunks, as a tree, `(other)` last, helpers after owners; and those outside chunks, whose "
+     "per-chunk fields are null.",
+     kSectionFields},
+    {"memory_sections", "By path.", kMemorySectionFields},
+    {"custom_metrics", "Your own metrics, by name and unit.", kCustomMetricFields},
+    {"cuts", "The cut flow, in the order in which cuts were recorded.", kCutFields},
+    {"fine", "Activities, by worker, span, activity and unit.", kFineFields},
+    {"budget", "Where the core-seconds went.", kBudgetFields},
+    {"stragglers", "Chunks that took far longer than their size explains, largest excess first; at most 1000.",
+     kStragglerFields},
+    {"verdicts", "Worst first, then largest saving first.", kVerdictFields},
+};
+
+constexpr RowField kBudgetParts[] = {
+    {"compute", "CPU in your code", "CPU of results, owners (clipped to the duration) and helpers"},
+    {"cpu_wait", "Waiting in your code", "ready to run without a CPU (run delay), clipped to what CPU leaves"},
+    {"blocked", "Waiting in your code", "I/O, locks, the GIL, a GPU, sleep: what CPU, run delay and joining leave"},
+    {"waiting", "Waiting in your code", "stands for the two above where the kernel does not tell the run delay"},
+    {"outside_chunk", "Opening and reading around your code", "compute of chunk tasks outside their chunk"},
+    {"framework", "Framework and repeats", "other tasks, and execution outside tasks"},
+    {"failed", "Framework and repeats", "lane time of attempts that are no result: failed, repeated, lost"},
+    {"joined", "Idle", "owners waiting for their own helpers"},
+    {"startup", "Idle", "free before a worker's first chunk begins"},
+    {"idle", "Idle", "free between"},
+    {"tail", "Idle",
+     "free from the last moment at which 90 % of the live cores were occupied to the last chunk's stop"},
+    {"shutdown", "Idle", "free after the last chunk's stop"},
+    {"unmeasured", "Not measured",
+     "lanes of attempts still open, or whose CPU time is not known; only where there are"},
+};
+
+constexpr RowField kQualityFields[] = {
+    {"records_read", "count", "lines of record logs that were used"},
+    {"records_malformed", "count", "lines that are no record: named in `warnings`, left out"},
+    {"records_torn", "count", "lines whose rest was never written"},
+    {"records_unknown", "count", "lines of a type that this version does not know"},
+    {"records_dropped", "count", "records that processes could not write (they say so at their end)"},
+    {"sections_dropped", "count", "section paths beyond the limits"},
+    {"tasks_read", "count", "task records of an engine"},
+    {"chunks_without_events", "count", "results that did not say their events"},
+    {"processes_ended", "count", "processes that said that they ended"},
+    {"processes_running", "count", "processes that still hold their log"},
+    {"processes_lost", "count", "neither: killed, crashed or vanished"},
+    {"chunks_joined_to_tasks", "count", "null without an engine's tasks, as the next two"},
+    {"chunks_unjoined", "count", "chunks that belong to no task"},
+    {"tasks_without_chunk", "count", "tasks in which no chunk was recorded"},
+    {"event_coverage", "ratio", "events in records over the Coffea report's, else over CREMA_TOTAL_EVENTS"},
+    {"fine_metrics_coverage", "ratio", "in-task fine seconds over the engine's own; below 0.99 is flagged"},
+    {"clock_offset_max_s", "s", "largest difference between clocks of hosts"},
+    {"clock_step_max_s", "s", "largest step of a wall clock while a process ran"},
+    {"sampling_gap_max_s", "s", "longest time between two samples"},
+    {"workers_unseen", "count", "workers of the engine that sent nothing"},
+    {"tree_cpu_sampled", "count", "processes whose CPU is known from their last sample only"},
+    {"processes_left_running", "count", "processes of the command that outlived it"},
+    {"missing_values", "", "ok attempts without a value, by quantity"},
+    {"not_measured", "", "why a metric is null, by key"},
+    {"warnings", "", "one line each"},
+};
+
+constexpr RowField kTimelines[] = {
+    {"worker_counts", "count", "live workers"},
+    {"worker_memory", "B", "resident memory"},
+    {"worker_memory_limit", "B", "its limit"},
+    {"worker_cores", "cores", "the worker's cores"},
+    {"worker_active_tasks", "count", "tasks assigned, queued ones too"},
+    {"worker_executing", "count", "tasks running"},
+    {"worker_nbytes", "B", "results held"},
+    {"worker_occupancy", "s", "queued work"},
+    {"worker_last_seen", "s", "latest sign of life, since the run's start"},
+    {"worker_cpu", "cores", "CPU seconds per second since the sample before"},
+    {"worker_spilled_bytes", "B", "spilled to disk"},
+    {"worker_managed_bytes", "B", "memory that the engine manages"},
+    {"worker_network_read_bps", "B/s", "received"},
+    {"worker_network_write_bps", "B/s", "sent"},
+    {"worker_disk_read_bps", "B/s", "read from devices"},
+    {"worker_disk_write_bps", "B/s", "written to devices"},
+    {"worker_event_loop_interval", "s", "time between two turns of the engine's event loop"},
+    {"worker_open_chunks", "count", "chunks open"},
+    {"worker_fds", "count", "open file descriptors"},
+    {"worker_threads", "count", "threads of the process"},
+};
+
+}  // namespace
+
+absl::Span<const RowTable> RowTables() { return kTables; }
+absl::Span<const RowField> BudgetParts() { return kBudgetParts; }
+absl::Span<const RowField> QualityFields() { return kQualityFields; }
+absl::Span<const RowField> TimelineSeries() { return kTimelines; }
+
+}  // namespace crema

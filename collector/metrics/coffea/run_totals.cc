@@ -1,0 +1,148 @@
+#include "collector/metrics/coffea/run_totals.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "collector/metrics/statistics/known_sum.h"
+
+namespace crema {
+namespace {
+
+constexpr std::string_view kRecords = "records";
+constexpr std::string_view kReport = "coffea_report";
+constexpr std::string_view kByDataset = "metrics_by_dataset";
+
+// METRICS.md rule 9.
+constexpr double kLargeDifference = 0.01;
+// Lines on single datasets; a campaign has hundreds.
+constexpr size_t kMostDatasetWarnings = 10;
+
+template <class T>
+SourcedValue<T> FirstKnown(const std::vector<SourcedValue<T>>& values) {
+  for (const SourcedValue<T>& value : values) {
+    if (value.value.has_value()) return value;
+  }
+  return {};
+}
+
+template <class T>
+std::optional<T> ZeroIf(bool measured) {
+  return measured ? std::optional<T>(T{0}) : std::nullopt;
+}
+
+std::string NameOf(std::string_view source) {
+  if (source == kReport) return "the Coffea report";
+  return source == kByDataset ? "the metrics by dataset" : "the records";
+}
+
+/// "events: 480000 in the records, 470000 in the Coffea report (2.1 % apart)", or nothing.
+std::optional<std::string> Difference(std::string_view what, const std::optional<double>& ours,
+                                      std::string_view our_source, const std::optional<double>& theirs,
+                                      std::string_view their_source) {
+  if (!ours.has_value() || !theirs.has_value()) return std::nullopt;
+  const double difference = std::abs(*ours - *theirs);
+  const double larger = std::max(*ours, *theirs);
+  if (difference <= kLargeDifference * larger) return std::nullopt;
+  const auto number = [](double value) {
+    return value == std::floor(value) ? fmt::format("{:.0f}", value) : fmt::format("{:.3f}", value);
+  };
+  return fmt::format("{}: {} in {}, {} in {} ({:.1f} % apart); the first is used", what, number(*ours),
+                     NameOf(our_source), number(*theirs), NameOf(their_source), 100 * difference / larger);
+}
+
+std::optional<double> Real(const std::optional<int64_t>& value) {
+  return value.has_value() ? std::optional<double>(static_cast<double>(*value)) : std::nullopt;
+}
+
+}  // namespace
+
+RunTotals ChooseTotals(bool has_processes, const AttemptTotals& totals, const RecordedBytes& bytes_read_chunks,
+                       const CoffeaFigures& coffea) {
+  const bool has_attempts = totals.counts.num_attempts > 0;
+  RunTotals chosen;
+  chosen.bytes_read = FirstKnown<int64_t>(
+      {{coffea.report.bytes, kReport}, {bytes_read_chunks, kRecords}, {coffea.of_datasets.bytes, kByDataset}});
+  if (has_attempts) {
+    chosen.busy_time = {totals.busy_ns.Seconds().value_or(0), kRecords};
+    chosen.num_chunks = {totals.counts.num_chunks, kRecords};
+    // An aggregate has one kind of source: events that the chunks did not tell are not taken from elsewhere.
+    if (const auto events = totals.events.Integer()) chosen.total_events = {events, kRecords};
+    return chosen;
+  }
+  const bool is_zero = has_processes && coffea.empty();
+  chosen.busy_time = FirstKnown<double>({{coffea.report.duration, kReport},
+                                         {coffea.of_datasets.duration, kByDataset},
+                                         {ZeroIf<double>(is_zero), kRecords}});
+  chosen.num_chunks = FirstKnown<int64_t>({{coffea.chunks, kReport}, {ZeroIf<int64_t>(is_zero), kRecords}});
+  chosen.total_events =
+      FirstKnown<int64_t>({{coffea.report.entries, kReport}, {coffea.of_datasets.entries, kByDataset}});
+  return chosen;
+}
+
+std::string_view FillDatasets(const CoffeaFigures& coffea, std::vector<BreakdownRow>* by_dataset) {
+  const bool has_recorded = !by_dataset->empty();
+  std::set<std::string_view> recorded;
+  for (const BreakdownRow& row : *by_dataset) recorded.insert(row.name);
+  std::vector<BreakdownRow> filled;
+  for (const auto& [dataset, sums] : coffea.datasets) {
+    if (recorded.count(dataset) > 0) continue;
+    BreakdownRow row;
+    row.name = dataset;
+    row.events = sums.entries;
+    row.bytes_read = sums.bytes;
+    row.duration_sum = sums.duration;
+    row.event_rate = Ratio(Real(sums.entries), sums.duration);
+    filled.push_back(std::move(row));
+  }
+  const bool has_filled = !filled.empty();
+  by_dataset->insert(by_dataset->end(), filled.begin(), filled.end());
+  SortByCost(by_dataset);
+  if (has_filled) return has_recorded ? "mixed" : kByDataset;
+  return has_recorded ? kRecords : "";
+}
+
+std::vector<std::string> CompareSources(const RunTotals& chosen, const AttemptTotals& totals,
+                                        const RecordedBytes& bytes_read_chunks, const CoffeaFigures& coffea,
+                                        const std::vector<BreakdownRow>& by_dataset) {
+  std::vector<std::string> warnings;
+  const auto compare = [&](std::string_view what, const std::optional<double>& ours, std::string_view our_source,
+                           const std::optional<double>& theirs, std::string_view their_source) {
+    if (our_source == their_source) return;
+    if (auto line = Difference(what, ours, our_source, theirs, their_source)) warnings.push_back(*std::move(line));
+  };
+  compare("chunks", Real(chosen.num_chunks.value), chosen.num_chunks.source, Real(coffea.chunks), kReport);
+  for (const auto& [source, sums] : {std::pair(kReport, coffea.report), std::pair(kByDataset, coffea.of_datasets)}) {
+    compare("events", Real(chosen.total_events.value), chosen.total_events.source, Real(sums.entries), source);
+    compare("busy time in s", chosen.busy_time.value, chosen.busy_time.source, sums.duration, source);
+    compare("bytes read", Real(chosen.bytes_read.value), chosen.bytes_read.source, Real(sums.bytes), source);
+  }
+  compare("bytes read", Real(chosen.bytes_read.value), chosen.bytes_read.source, Real(bytes_read_chunks), kRecords);
+  if (totals.counts.num_attempts == 0) return warnings;
+
+  const size_t of_run = warnings.size();
+  for (const BreakdownRow& row : by_dataset) {
+    const auto found = coffea.datasets.find(row.name);
+    if (found == coffea.datasets.end()) continue;
+    if (!row.attempts.has_value()) {
+      warnings.push_back(fmt::format("dataset {}: only in the metrics by dataset; no record names it", row.name));
+      continue;
+    }
+    const CoffeaSums& sums = found->second;
+    const auto what = [&](const char* quantity) { return fmt::format("dataset {}, {}", row.name, quantity); };
+    compare(what("events"), Real(row.events), kRecords, Real(sums.entries), kByDataset);
+    compare(what("busy time in s"), row.duration_sum, kRecords, sums.duration, kByDataset);
+    compare(what("bytes read"), Real(row.bytes_read), kRecords, Real(sums.bytes), kByDataset);
+  }
+  if (warnings.size() > of_run + kMostDatasetWarnings) {
+    const size_t more = warnings.size() - of_run - kMostDatasetWarnings;
+    warnings.resize(of_run + kMostDatasetWarnings);
+    warnings.push_back(fmt::format("{} more differences between records and metrics by dataset", more));
+  }
+  return warnings;
+}
+
+}  // namespace crema

@@ -1,0 +1,84 @@
+// Users' own metrics (`RecordMetric`), summed over ended attempts (METRICS.md section 5).
+#ifndef CREMA_COLLECTOR_METRICS_CONTENTS_CUSTOM_METRIC_TABLE_H_
+#define CREMA_COLLECTOR_METRICS_CONTENTS_CUSTOM_METRIC_TABLE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "collector/metrics/statistics/bounded_names.h"
+#include "collector/metrics/statistics/names_by_position.h"
+#include "collector/metrics/statistics/quantile_sketch.h"
+#include "collector/metrics/statistics/real_sum.h"
+#include "collector/records/facts.h"
+
+namespace crema {
+
+/// Finished figures of one metric. Quantiles are of the values; of a chunk that recorded several, only their mean is
+/// known, and stands for each of them.
+struct CustomMetricFigures {
+  int64_t count = 0;
+  std::optional<double> sum;
+  std::optional<double> mean;
+  std::optional<double> min;
+  std::optional<double> max;
+  std::optional<double> p50;
+  std::optional<double> p95;
+  int64_t invalid = 0;  ///< values that were not finite: counted, not summed
+};
+
+struct CustomMetricRow {
+  std::string name;
+  std::string unit;  ///< may be empty
+  CustomMetricFigures figures;
+  std::vector<std::pair<std::string, CustomMetricFigures>> by_dataset;  ///< by name
+};
+
+/// Accumulator of the `metrics` of chunk lines.
+class CustomMetricTable {
+ public:
+  static constexpr size_t kMaxMetrics = 1000;   ///< METRICS.md rule 7
+  static constexpr size_t kMaxDatasets = 1000;  ///< of one metric's breakdown; the others are one row `(other)`
+
+  void Add(const ChunkFact& chunk);
+  void Merge(const CustomMetricTable& other);
+  /// Rows by name and unit. `dropped`: readings that found no room.
+  std::vector<CustomMetricRow> Finalize(int64_t* dropped) const;
+
+ private:
+  struct Sums {
+    int64_t count = 0;
+    int64_t invalid = 0;
+    int64_t readings = 0;
+    RealSum sum;
+    std::optional<double> min;
+    std::optional<double> max;
+    QuantileSketch values;
+
+    void Add(const MetricFact& fact);
+    void Add(const Sums& other);
+    CustomMetricFigures Figures() const;
+  };
+  /// (metric, dataset); a dataset that found no room is `kRefused`.
+  using Key = std::pair<uint32_t, uint32_t>;
+
+  uint32_t InternMetric(std::string_view name);
+  uint32_t InternMetric(std::string_view name, std::string_view unit);
+  void MakeRoom();
+  void Renumber(const std::vector<uint32_t>& metrics, const std::vector<uint32_t>& datasets);
+
+  BoundedNames metrics_{kMaxMetrics};  // name, NUL, unit
+  BoundedNames datasets_{kMaxDatasets};
+  absl::flat_hash_map<Key, Sums> sums_;
+  int64_t dropped_ = 0;
+  NamesByPosition recent_metrics_;
+  NamesByPosition recent_datasets_;
+};
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_CONTENTS_CUSTOM_METRIC_TABLE_H_

@@ -1,0 +1,65 @@
+// The cut flow (`RecordCut`): summed over results, so it is kept by attempt until the results are known.
+#ifndef CREMA_COLLECTOR_METRICS_CONTENTS_CUT_TABLE_H_
+#define CREMA_COLLECTOR_METRICS_CONTENTS_CUT_TABLE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "collector/metrics/attempts/attempt_table.h"
+#include "collector/metrics/statistics/names_by_position.h"
+#include "collector/records/facts.h"
+
+namespace crema {
+
+struct CutRow {
+  std::string name;
+  int64_t events = 0;
+  std::optional<double> weights;           ///< nullopt: some result gave none
+  std::optional<double> step_efficiency;   ///< events over the cut's before; 1 for the first
+  std::optional<double> total_efficiency;  ///< events over the first cut's
+};
+
+/// Accumulator of the `cuts` of `ok` chunk lines: a few bytes for each cut of each attempt.
+class CutTable {
+ public:
+  static constexpr size_t kMaxCuts = 1000;  ///< rows
+
+  void Add(const LogRef& log, const ChunkFact& chunk);
+  /// `logs`: what `ProcessTable::Merge` returned.
+  void Merge(const CutTable& other, const std::vector<uint32_t>& logs);
+
+  bool empty() const { return attempts_.empty(); }
+  /// Rows in the order of the cuts (`OrderCuts`). `results`: sorted. `dropped`: cuts beyond `kMaxCuts`.
+  std::vector<CutRow> Finalize(const std::vector<AttemptKey>& results, int64_t* dropped) const;
+
+ private:
+  struct Attempt {
+    AttemptKey key;
+    uint64_t offset = 0;  // into `readings_`
+  };
+  struct Reading {
+    uint32_t cut = 0;
+    uint64_t events = 0;
+    std::optional<double> weights;
+  };
+  void Append(const Reading& reading);
+  Reading Take(uint64_t& offset) const;
+  uint64_t TakeNumber(uint64_t& offset) const;
+  void AppendNumber(uint64_t number);
+
+  uint32_t Intern(std::string_view name);
+
+  std::vector<std::string> names_;
+  NamesByPosition recent_;
+  absl::flat_hash_map<std::string, uint32_t> index_;
+  std::vector<Attempt> attempts_;
+  std::string readings_;  // of each attempt: how many, then each as cut, events, whether there are weights, weights
+};
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_CONTENTS_CUT_TABLE_H_

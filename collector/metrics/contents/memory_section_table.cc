@@ -1,0 +1,68 @@
+#include "collector/metrics/contents/memory_section_table.h"
+
+#include <algorithm>
+
+#include "collector/metrics/statistics/known_sum.h"
+#include "collector/metrics/statistics/stable_hash.h"
+
+namespace crema {
+
+void MemorySectionTable::Path::Add(const Path& other) {
+  count = AddCounts(count, other.count);
+  chunks += other.chunks;
+  delta_bytes += other.delta_bytes;
+  if (other.min_bytes.has_value() && (!min_bytes.has_value() || *other.min_bytes < *min_bytes)) {
+    min_bytes = other.min_bytes;
+  }
+  largest = std::max(largest, other.largest);
+  peak_bytes = std::max(peak_bytes, other.peak_bytes);
+}
+
+void MemorySectionTable::Add(const std::string& name, const Path& path) {
+  const uint32_t index = names_.Intern(name, HashOf(name));
+  if (index == BoundedNames::kRefused) {
+    dropped_ += path.chunks;
+    return;
+  }
+  if (index >= paths_.size()) paths_.resize(index + 1);
+  paths_[index].Add(path);
+  if (names_.full()) {
+    Renumber(paths_, names_.Prune(), names_.size(), [this](const Path& refused) { dropped_ += refused.chunks; });
+  }
+}
+
+void MemorySectionTable::Add(const ChunkFact& chunk) {
+  for (const MemorySectionFact& section : chunk.memory_sections) {
+    Path path;
+    path.count = section.count;
+    path.chunks = 1;
+    path.delta_bytes = section.delta_bytes;
+    path.min_bytes = section.min_bytes;
+    path.largest = {section.max_bytes, section.rss_stop_bytes, section.rss_start_bytes};
+    path.peak_bytes = section.peak_bytes;
+    Add(std::string(section.path), path);
+  }
+}
+
+void MemorySectionTable::Merge(const MemorySectionTable& other) {
+  dropped_ += other.dropped_;
+  for (uint32_t i = 0; i < other.names_.size(); ++i) Add(other.names_.name(i), other.paths_[i]);
+}
+
+std::vector<MemorySectionRow> MemorySectionTable::Finalize(int64_t* dropped) const {
+  MemorySectionTable sorted = *this;
+  const std::vector<uint32_t> renumbering = sorted.names_.PruneAndSort();
+  Renumber(sorted.paths_, renumbering, sorted.names_.size(),
+           [&sorted](const Path& refused) { sorted.dropped_ += refused.chunks; });
+  std::vector<MemorySectionRow> rows;
+  for (uint32_t i = 0; i < sorted.names_.size(); ++i) {
+    const Path& path = sorted.paths_[i];
+    const auto& [max_bytes, rss_stop_bytes, rss_start_bytes] = path.largest;
+    rows.push_back({sorted.names_.name(i), path.count, ToInt64(path.delta_bytes), path.min_bytes, max_bytes,
+                    rss_start_bytes, rss_stop_bytes, path.peak_bytes});
+  }
+  *dropped = sorted.dropped_;
+  return rows;
+}
+
+}  // namespace crema

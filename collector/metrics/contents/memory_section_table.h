@@ -1,0 +1,60 @@
+// Memory sections summed over ended attempts (METRICS.md section 5).
+#ifndef CREMA_COLLECTOR_METRICS_CONTENTS_MEMORY_SECTION_TABLE_H_
+#define CREMA_COLLECTOR_METRICS_CONTENTS_MEMORY_SECTION_TABLE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "absl/numeric/int128.h"
+#include "collector/metrics/statistics/bounded_names.h"
+#include "collector/records/facts.h"
+
+namespace crema {
+
+/// A finished row; bytes.
+struct MemorySectionRow {
+  std::string path;
+  int64_t count = 0;
+  int64_t delta_bytes = 0;           ///< sum
+  std::optional<int64_t> min_bytes;  ///< of one delta
+  std::optional<int64_t> max_bytes;
+  std::optional<int64_t> rss_start_bytes;  ///< around the largest delta
+  std::optional<int64_t> rss_stop_bytes;
+  std::optional<int64_t> peak_bytes;
+};
+
+/// Accumulator of the `memory_sections` of chunk lines.
+class MemorySectionTable {
+ public:
+  static constexpr size_t kMaxPaths = 1000;  ///< METRICS.md rule 7
+
+  void Add(const ChunkFact& chunk);
+  void Merge(const MemorySectionTable& other);
+  /// Rows by path. `dropped`: readings that found no room.
+  std::vector<MemorySectionRow> Finalize(int64_t* dropped) const;
+
+ private:
+  struct Path {
+    int64_t count = 0;
+    int64_t chunks = 0;
+    absl::int128 delta_bytes = 0;
+    std::optional<int64_t> min_bytes;
+    // (delta, stop, start): the largest is kept, so the order of records does not matter.
+    std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::optional<int64_t>> largest;
+    std::optional<int64_t> peak_bytes;
+
+    void Add(const Path& other);
+  };
+  void Add(const std::string& name, const Path& path);
+
+  BoundedNames names_{kMaxPaths};
+  std::vector<Path> paths_;
+  int64_t dropped_ = 0;
+};
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_CONTENTS_MEMORY_SECTION_TABLE_H_

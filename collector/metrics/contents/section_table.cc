@@ -1,0 +1,152 @@
+#include "collector/metrics/contents/section_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "collector/metrics/contents/section_order.h"
+#include "collector/metrics/statistics/known_sum.h"
+#include "collector/metrics/statistics/stable_hash.h"
+
+namespace crema {
+namespace {
+
+uint64_t RankOf(std::string_view name) {
+  const auto depth = static_cast<uint64_t>(std::count(name.begin(), name.end(), '/'));
+  return std::min<uint64_t>(depth, 255) << 56 | HashOf(name) >> 8;
+}
+
+void FillPerChunk(SectionRow& row, const QuantileSketch& total_ns, int64_t chunks, int64_t attempts) {
+  const auto seconds = [&](double p) -> std::optional<double> {
+    const std::optional<double> ns = total_ns.Quantile(p);
+    return ns.has_value() ? std::optional<double>(*ns / 1e9) : std::nullopt;
+  };
+  row.chunks = chunks;
+  row.p50 = seconds(0.50);
+  row.p95 = seconds(0.95);
+  row.p99 = seconds(0.99);
+  if (attempts > 0) row.mean_per_chunk = row.total / static_cast<double>(attempts);
+  if (chunks > 0) row.mean_when_run = row.total / static_cast<double>(chunks);
+}
+
+}  // namespace
+
+uint32_t SectionTable::IndexOf(std::string_view path, bool helper) {
+  name_.assign(1, helper ? 'h' : 'o');
+  name_ += path;
+  const uint32_t index = names_.Intern(name_, RankOf(name_));
+  if (index != BoundedNames::kRefused && index >= paths_.size()) paths_.resize(index + 1);
+  return index;
+}
+
+SectionTable::Path* SectionTable::Find(std::string_view path, bool helper) {
+  const uint32_t index = IndexOf(path, helper);
+  return index == BoundedNames::kRefused ? nullptr : &paths_[index];
+}
+
+void SectionTable::Renumber(const std::vector<uint32_t>& renumbering) {
+  recent_.Clear();
+  crema::Renumber(paths_, renumbering, names_.size(), [this](const Path& path) { sections_dropped_ += path.chunks; });
+}
+
+void SectionTable::MakeRoom() {
+  if (names_.full()) Renumber(names_.Prune());
+}
+
+void SectionTable::Add(const ChunkFact& chunk) {
+  const int64_t duration_ns = chunk.stop_ns - chunk.start_ns;
+  absl::int128 self_ns = 0;
+  for (const SectionFact& section : chunk.sections) {
+    if (!section.helper) self_ns += section.self_ns;
+  }
+  ++attempts_;
+  duration_ns_ += duration_ns;
+  sections_dropped_ = AddCounts(sections_dropped_, chunk.sections_dropped);
+
+  const bool consistent = self_ns <= duration_ns;
+  const int64_t other_ns = consistent ? duration_ns - static_cast<int64_t>(self_ns) : duration_ns;
+  SectionFact other;
+  other.count = 1;
+  other.total_ns = other.self_ns = other_ns;
+  other.min_ns = other.max_ns = other_ns;
+  other_.sums.Add(other);
+  ++other_.chunks;
+  other_.total_ns.Add(static_cast<double>(other_ns));
+  if (!consistent) {
+    ++inconsistent_chunks_;
+    return;
+  }
+  for (size_t i = 0; i < chunk.sections.size(); ++i) {
+    const SectionFact& section = chunk.sections[i];
+    const uint32_t index = recent_.IndexOf(i, section.path, section.helper ? "h" : "o",
+                                           [&] { return IndexOf(section.path, section.helper); });
+    if (index == BoundedNames::kRefused) {
+      ++sections_dropped_;
+      continue;
+    }
+    Path& path = paths_[index];
+    path.sums.Add(section);
+    ++path.chunks;
+    path.total_ns.Add(static_cast<double>(section.total_ns));
+  }
+  MakeRoom();
+}
+
+void SectionTable::Merge(const SectionTable& other) {
+  attempts_ += other.attempts_;
+  duration_ns_ += other.duration_ns_;
+  sections_dropped_ = AddCounts(sections_dropped_, other.sections_dropped_);
+  inconsistent_chunks_ += other.inconsistent_chunks_;
+  const auto add = [](Path& to, const Path& from) {
+    to.sums.Add(from.sums);
+    to.chunks += from.chunks;
+    to.total_ns.Merge(from.total_ns);
+  };
+  add(other_, other.other_);
+  for (uint32_t i = 0; i < other.names_.size(); ++i) {
+    const std::string& name = other.names_.name(i);
+    Path* path = Find(std::string_view(name).substr(1), name.front() == 'h');
+    if (path == nullptr) {
+      sections_dropped_ += other.paths_[i].chunks;
+    } else {
+      add(*path, other.paths_[i]);
+    }
+    MakeRoom();
+  }
+}
+
+SectionFindings SectionTable::Finalize() const {
+  SectionFindings findings;
+  findings.inconsistent_chunks = inconsistent_chunks_;
+  if (attempts_ == 0) return findings;
+  SectionTable sorted = *this;
+  sorted.Renumber(sorted.names_.PruneAndSort());
+  findings.sections_dropped = sorted.sections_dropped_;
+
+  const double busy_seconds = SecondsOf(duration_ns_);
+  const auto share = [&](double self) {
+    return busy_seconds > 0 ? std::optional<double>(self / busy_seconds) : std::nullopt;
+  };
+  findings.other_self_ns = duration_ns_;
+  for (uint32_t i = 0; i < sorted.names_.size(); ++i) {
+    const std::string& name = sorted.names_.name(i);
+    const Path& path = sorted.paths_[i];
+    const bool helper = name.front() == 'h';
+    if (!helper) findings.other_self_ns -= path.sums.self_ns;
+    SectionRow row = RowOf(name.substr(1), helper, path.sums);
+    FillPerChunk(row, path.total_ns, path.chunks, attempts_);
+    row.share = share(row.self);
+    findings.rows.push_back(std::move(row));
+  }
+  OrderAsTree(findings.rows);
+
+  SectionRow other = RowOf("(other)", false, other_.sums);
+  // What found no room above is the owner's time outside every section that is shown.
+  other.total = other.self = SecondsOf(findings.other_self_ns);
+  if (other.count > 0) other.mean = other.total / static_cast<double>(other.count);
+  FillPerChunk(other, other_.total_ns, attempts_, attempts_);
+  other.share = share(other.self);
+  findings.rows.push_back(std::move(other));
+  return findings;
+}
+
+}  // namespace crema

@@ -1,0 +1,108 @@
+// The document's rows hold the fields that the row tables (and so docs/metrics.md) name, in their order.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "collector/insight/verdicts.h"
+#include "collector/metrics/catalog/row_tables.h"
+#include "collector/metrics/measure_fixture.h"
+#include "collector/metrics/record_lines.h"
+
+namespace crema {
+namespace {
+
+using ::testing::ElementsAreArray;
+
+class DocumentRowsTest : public MeasureTest {
+ protected:
+  /// A run that has a row in every table.
+  Document TakeFull() {
+    std::vector<Line> lines = {ProcessLine(1, 0)};
+    for (int i = 0; i < 12; ++i) lines.push_back(ChunkLine(i, 10 * i, 10 * i + (i == 5 ? 9.5 : 1 + 0.001 * i)));
+    Line& chunk = lines.back();
+    chunk["sections"] = {SectionRowLine("read", kSecond / 2, kSecond / 2)};
+    chunk["memory_sections"] = {{{"path", "jets"}, {"count", 1}, {"delta_bytes", 5}}};
+    chunk["metrics"] = {{{"name", "jets"}, {"unit", "count"}, {"count", 2}, {"sum", 10.0}, {"min", 4.0}, {"max", 6.0}}};
+    chunk["cuts"] = {{{"name", "all"}, {"events", 100}}};
+    chunk["activities"] = {{{"label", "fit"}, {"unit", "seconds"}, {"value", 1.5}}};
+    lines.push_back({{"type", "span"}, {"name", "process"}, {"start_ns", At(0)}, {"stop_ns", At(100)}});
+    Line end = EndLine(130);
+    end["sections"] = {SectionRowLine("setup", kSecond, kSecond)};
+    lines.push_back(end);
+    Write("a.jsonl", lines);
+    Document document = Take();
+    AddInsight(&document);
+    return document;
+  }
+};
+
+std::vector<std::string> Names(absl::Span<const RowField> fields) {
+  std::vector<std::string> names;
+  for (const RowField& field : fields) names.emplace_back(field.name);
+  return names;
+}
+
+std::vector<std::string> KeysOf(const Document& object) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : object.items()) keys.push_back(key);
+  return keys;
+}
+
+/// The fields that the row tables give a table of the document, in order.
+std::vector<std::string> FieldsOf(const std::string& name) {
+  std::vector<std::string> fields;
+  for (const RowTable& table : RowTables()) {
+    std::istringstream names{std::string(table.names)};
+    for (std::string each; names >> each;) {
+      if (each != name) continue;
+      for (std::string& field : Names(table.fields)) {
+        if (fields.empty() || field != "name") fields.push_back(std::move(field));  // `workers` says its name again
+      }
+    }
+  }
+  return fields;
+}
+
+TEST_F(DocumentRowsTest, HoldTheFieldsOfTheRowTablesInTheirOrder) {
+  const Document document = TakeFull();
+  std::set<std::string> tables;
+  for (const RowTable& table : RowTables()) {
+    std::istringstream names{std::string(table.names)};
+    for (std::string name; names >> name;) tables.insert(name);
+  }
+  for (const std::string& name : tables) {
+    ASSERT_TRUE(document.contains(name)) << name;
+    ASSERT_FALSE(document[name].empty()) << name;
+    EXPECT_THAT(KeysOf(document[name][0]), ElementsAreArray(FieldsOf(name))) << name;
+  }
+}
+
+TEST_F(DocumentRowsTest, LeaveNoTableOfTheDocumentOut) {
+  const Document document = TakeFull();
+  for (const auto& [key, value] : document.items()) {
+    if (!value.is_array()) continue;
+    EXPECT_FALSE(FieldsOf(key).empty()) << key;
+  }
+}
+
+TEST_F(DocumentRowsTest, KnowEachPartOfTheBudgetAndItsGroup) {
+  const Document document = TakeFull();
+  for (const Document& row : document["budget"]) {
+    bool known = false;
+    for (const RowField& part : BudgetParts()) known |= part.name == row["part"] && part.unit == row["group"];
+    EXPECT_TRUE(known) << row["part"];
+  }
+}
+
+TEST_F(DocumentRowsTest, HoldEveryKeyOfQualityAndEveryTimeline) {
+  const Document document = TakeFull();
+  EXPECT_THAT(KeysOf(document["quality"]), ElementsAreArray(Names(QualityFields())));
+  EXPECT_THAT(KeysOf(document["timelines"]), ElementsAreArray(Names(TimelineSeries())));
+}
+
+}  // namespace
+}  // namespace crema

@@ -1,0 +1,153 @@
+#include "collector/metrics/read_records.h"
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <iterator>
+#include <numeric>
+#include <system_error>
+#include <thread>
+#include <tuple>
+#include <utility>
+
+#include "collector/sources/log_life.h"
+
+namespace crema {
+namespace {
+
+// Each part has sums of its own, so a log has no more parts than these, however large it is.
+constexpr int64_t kMostParts = 1000;
+
+struct PartRead {
+  LogPartReading reading;
+  bool other_process = false;     ///< a process began in it, other than the log's first
+  RecordAccumulator accumulator;  ///< of a log in several parts; else the thread's own is used
+};
+
+struct LogInParts {
+  const RecordLog* log = nullptr;
+  bool running = false;
+  std::vector<LogPart> parts;
+  std::vector<PartRead> reads;
+};
+
+// Feeds a part of a log into an accumulator. A log may hold several processes one after another (logs put together by
+// hand); those of other runs are passed over. A later part takes the log's first process for its own, which is right
+// unless an earlier part says otherwise.
+PartRead ReadPart(const LogInParts& log, const LogPart& part, bool all_runs, RecordAccumulator& accumulator) {
+  LogRef process;
+  bool taken = false;
+  int64_t processes = 0;
+  const auto begin_process = [&](const ProcessFact& fact) {
+    ++processes;
+    taken = all_runs || fact.run_id == log.log->run_id || !log.log->has_process_line;
+    if (taken) process = accumulator.AddProcess(fact, log.running);
+  };
+  if (part.begin > 0) {
+    ReadLogPart(*log.log, LogPart{0, 1}, log.running, [&](const Record& record) {
+      if (record.type == RecordType::kProcess && processes == 0) begin_process(record.process);
+    });
+  }
+  const int64_t known_processes = part.begin > 0 ? processes : 1;
+  PartRead read;
+  read.reading = ReadLogPart(*log.log, part, log.running, [&](const Record& record) {
+    if (record.type == RecordType::kProcess) {
+      begin_process(record.process);
+    } else if (taken) {
+      accumulator.Add(process, record);
+    }
+  });
+  // A log whose first line is blank does not tell its process at once: the log is read as a whole then.
+  read.other_process = processes != known_processes || known_processes == 0;
+  return read;
+}
+
+// Logs in the order of their processes, so that what is read together ends up together.
+std::vector<size_t> OrderOfProcesses(const std::vector<RecordLog>& logs) {
+  std::vector<size_t> order(logs.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto process = [&logs](size_t i) {
+    return std::tie(logs[i].run_id, logs[i].host, logs[i].pid, logs[i].start_ns, logs[i].recorder);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return process(a) < process(b); });
+  return order;
+}
+
+// Whether the parts can stand: each knew whose its lines are, and nothing ended the log before its end.
+bool AreGood(const LogInParts& log) {
+  return std::none_of(log.reads.begin(), log.reads.end(),
+                      [](const PartRead& read) { return read.other_process || read.reading.refused; });
+}
+
+void Join(LogInParts& log, bool all_runs, std::vector<ChunkStretch>& stretches, RecordsRead& records) {
+  if (log.parts.size() > 1) {
+    if (!AreGood(log)) {
+      log.parts = {LogPart{}};
+      RecordAccumulator whole;
+      PartRead read = ReadPart(log, log.parts[0], all_runs, whole);
+      log.reads.clear();
+      log.reads.push_back(std::move(read));
+      log.reads[0].accumulator = std::move(whole);
+    }
+    for (PartRead& read : log.reads) records.accumulator.Merge(std::move(read.accumulator));
+  }
+  std::vector<LogPartReading> readings;
+  for (PartRead& read : log.reads) {
+    std::move(read.reading.stretches.begin(), read.reading.stretches.end(), std::back_inserter(stretches));
+    readings.push_back(std::move(read.reading));
+  }
+  log.reads.clear();
+  records.reading.Add(JoinParts(*log.log, readings));
+}
+
+}  // namespace
+
+RecordsRead ReadRecords(const std::vector<RecordLog>& logs, const ReadRecordsOptions& options) {
+  const size_t cores = std::max<size_t>(1, options.threads > 0 ? options.threads : std::thread::hardware_concurrency());
+  std::vector<LogInParts> in_parts(logs.size());
+  std::vector<std::pair<size_t, size_t>> tasks;  // log, part
+  for (const size_t i : OrderOfProcesses(logs)) {
+    LogInParts& log = in_parts[i];
+    log.log = &logs[i];
+    log.parts = cores == 1 ? std::vector<LogPart>(1)
+                           : CutRecordLog(logs[i], std::max(options.part_bytes, logs[i].bytes / kMostParts));
+    log.reads.resize(log.parts.size());
+    for (size_t part = 0; part < log.parts.size(); ++part) tasks.emplace_back(i, part);
+    log.running = MayLackItsEnd(logs[i].path);
+  }
+
+  const size_t threads = std::clamp<size_t>(cores, 1, std::max<size_t>(1, tasks.size()));
+  std::vector<RecordAccumulator> accumulators(threads);
+  std::atomic<size_t> next{0};
+  const auto work = [&](size_t worker) {
+    for (size_t i = next++; i < tasks.size(); i = next++) {
+      LogInParts& log = in_parts[tasks[i].first];
+      PartRead& read = log.reads[tasks[i].second];
+      const bool alone = log.parts.size() == 1;
+      RecordAccumulator accumulator;
+      PartRead done =
+          ReadPart(log, log.parts[tasks[i].second], options.all_runs, alone ? accumulators[worker] : accumulator);
+      read = std::move(done);
+      if (!alone) read.accumulator = std::move(accumulator);
+    }
+  };
+  std::vector<std::thread> pool;
+  for (size_t worker = 1; worker < threads; ++worker) {
+    try {
+      pool.emplace_back(work, worker);
+    } catch (const std::system_error&) {
+      break;  // a limit on processes: those that are there do the work
+    }
+  }
+  work(0);
+  for (std::thread& thread : pool) thread.join();
+
+  RecordsRead records;
+  records.accumulator = std::move(accumulators[0]);
+  for (size_t worker = 1; worker < threads; ++worker) records.accumulator.Merge(std::move(accumulators[worker]));
+  records.stretches.resize(logs.size());
+  for (size_t i = 0; i < logs.size(); ++i) Join(in_parts[i], options.all_runs, records.stretches[i], records);
+  return records;
+}
+
+}  // namespace crema

@@ -1,0 +1,35 @@
+// Reads record logs into accumulators, on all cores.
+#ifndef CREMA_COLLECTOR_METRICS_READ_RECORDS_H_
+#define CREMA_COLLECTOR_METRICS_READ_RECORDS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "collector/metrics/record_accumulator.h"
+#include "collector/sources/record_log.h"
+#include "collector/sources/record_log_parts.h"
+
+namespace crema {
+
+struct ReadRecordsOptions {
+  /// Take the processes of every run, not only those of each log's first run.
+  bool all_runs = false;
+  /// 0: as many as the machine has cores.
+  size_t threads = 0;
+  /// Logs larger than this are read in parts, where there is more than one thread.
+  int64_t part_bytes = int64_t{64} << 20;
+};
+
+struct RecordsRead {
+  RecordAccumulator accumulator;
+  LogReading reading;
+  std::vector<std::vector<ChunkStretch>> stretches;  ///< by log
+};
+
+/// Neither the number of threads nor the size of parts changes what is found.
+RecordsRead ReadRecords(const std::vector<RecordLog>& logs, const ReadRecordsOptions& options);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_READ_RECORDS_H_

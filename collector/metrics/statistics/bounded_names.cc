@@ -1,0 +1,53 @@
+#include "collector/metrics/statistics/bounded_names.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+namespace crema {
+
+uint32_t BoundedNames::Intern(std::string_view name, uint64_t rank) {
+  const auto found = index_.find(absl::string_view(name.data(), name.size()));
+  if (found != index_.end()) return found->second;
+  Name entry{rank, std::string(name)};
+  if (has_worst_ && worst_ < entry) return kRefused;
+  const auto index = static_cast<uint32_t>(names_.size());
+  index_.emplace(entry.name, index);
+  names_.push_back(std::move(entry));
+  return index;
+}
+
+template <class Less>
+std::vector<uint32_t> BoundedNames::Keep(const Less& less) {
+  std::vector<uint32_t> order(names_.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (order.size() > limit_) {
+    const auto by_rank = [this](uint32_t a, uint32_t b) { return names_[a] < names_[b]; };
+    std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(limit_), order.end(), by_rank);
+    order.resize(limit_);
+    worst_ = names_[*std::max_element(order.begin(), order.end(), by_rank)];
+    has_worst_ = true;
+  }
+  std::sort(order.begin(), order.end(), less);
+  std::vector<uint32_t> renumbering(names_.size(), kRefused);
+  std::vector<Name> kept;
+  kept.reserve(order.size());
+  index_.clear();
+  for (const uint32_t old_index : order) {
+    renumbering[old_index] = static_cast<uint32_t>(kept.size());
+    index_.emplace(names_[old_index].name, renumbering[old_index]);
+    kept.push_back(std::move(names_[old_index]));
+  }
+  names_ = std::move(kept);
+  return renumbering;
+}
+
+std::vector<uint32_t> BoundedNames::Prune() {
+  return Keep([](uint32_t a, uint32_t b) { return a < b; });
+}
+
+std::vector<uint32_t> BoundedNames::PruneAndSort() {
+  return Keep([this](uint32_t a, uint32_t b) { return names_[a].name < names_[b].name; });
+}
+
+}  // namespace crema

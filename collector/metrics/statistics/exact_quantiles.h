@@ -1,0 +1,102 @@
+// Several exact quantiles of many values in a few passes, without sorting them.
+#ifndef CREMA_COLLECTOR_METRICS_STATISTICS_EXACT_QUANTILES_H_
+#define CREMA_COLLECTOR_METRICS_STATISTICS_EXACT_QUANTILES_H_
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "collector/metrics/statistics/quantile_rank.h"
+
+namespace crema {
+namespace exact_quantiles_internal {
+
+constexpr size_t kFewValues = 2048;  // so many are sooner partitioned than counted
+constexpr size_t kBuckets = 4096;
+constexpr int kMostRounds = 4;  // values on many scales at once may need more: then they are partitioned all the same
+
+// Replaces each rank (from 1) by the value of that rank. `T` is an integer or a finite floating-point number.
+template <class T>
+void Select(std::vector<T> values, absl::Span<const uint64_t> ranks, absl::Span<T> results) {
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    const auto nth = values.begin() + static_cast<std::ptrdiff_t>(ranks[i] - 1);
+    std::nth_element(values.begin(), nth, values.end());
+    results[i] = *nth;
+  }
+}
+
+template <class T>
+void SelectByCounting(absl::Span<const T> values, absl::Span<const uint64_t> ranks, absl::Span<T> results, int rounds) {
+  if (values.size() <= kFewValues || rounds == kMostRounds) {
+    Select(std::vector<T>(values.begin(), values.end()), ranks, results);
+    return;
+  }
+  T least = values[0];
+  T greatest = values[0];
+  for (const T value : values) {  // faster than std::minmax_element, which branches
+    least = std::min(least, value);
+    greatest = std::max(greatest, value);
+  }
+  const double low = static_cast<double>(least);
+  const double scale = (kBuckets - 1) / (static_cast<double>(greatest) - low);
+  if (!std::isfinite(scale) || scale <= 0) {
+    Select(std::vector<T>(values.begin(), values.end()), ranks, results);
+    return;
+  }
+  // Never falls as the value grows, which is all that is asked of it.
+  const auto bucket_of = [low, scale](T value) {
+    return static_cast<size_t>(static_cast<int64_t>((static_cast<double>(value) - low) * scale));
+  };
+  std::array<uint32_t, kBuckets> counts = {};
+  for (const T value : values) ++counts[bucket_of(value)];
+
+  // Only the values in the buckets of the ranks matter from here on.
+  constexpr uint8_t kNobodys = 0xff;
+  std::array<uint8_t, kBuckets> wanted;
+  wanted.fill(kNobodys);
+  std::vector<std::vector<T>> candidates;
+  std::vector<std::vector<uint64_t>> ranks_within;
+  std::vector<std::vector<size_t>> results_of;
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    uint64_t before = 0;
+    size_t bucket = 0;
+    while (before + counts[bucket] < ranks[i]) before += counts[bucket++];
+    if (wanted[bucket] == kNobodys) {
+      wanted[bucket] = static_cast<uint8_t>(candidates.size());
+      candidates.emplace_back().reserve(counts[bucket]);
+      ranks_within.emplace_back();
+      results_of.emplace_back();
+    }
+    ranks_within[wanted[bucket]].push_back(ranks[i] - before);
+    results_of[wanted[bucket]].push_back(i);
+  }
+  for (const T value : values) {
+    const uint8_t owner = wanted[bucket_of(value)];
+    if (owner != kNobodys) candidates[owner].push_back(value);
+  }
+  for (size_t owner = 0; owner < candidates.size(); ++owner) {
+    std::vector<T> found(ranks_within[owner].size());
+    SelectByCounting<T>(candidates[owner], ranks_within[owner], absl::MakeSpan(found), rounds + 1);
+    for (size_t i = 0; i < found.size(); ++i) results[results_of[owner][i]] = found[i];
+  }
+}
+
+}  // namespace exact_quantiles_internal
+
+/// The values of rank ceil(p n) for each `p`; `values` are integers or finite numbers, fewer than 2^32 and not none.
+template <class T, size_t kCount>
+std::array<T, kCount> ExactQuantiles(absl::Span<const T> values, const double (&p)[kCount]) {
+  std::array<uint64_t, kCount> ranks;
+  for (size_t i = 0; i < kCount; ++i) ranks[i] = QuantileRank(p[i], values.size());
+  std::array<T, kCount> results;
+  exact_quantiles_internal::SelectByCounting<T>(values, ranks, absl::MakeSpan(results), 0);
+  return results;
+}
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_STATISTICS_EXACT_QUANTILES_H_

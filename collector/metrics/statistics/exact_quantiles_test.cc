@@ -1,0 +1,70 @@
+#include "collector/metrics/statistics/exact_quantiles.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace crema {
+namespace {
+
+template <class T>
+void ExpectExact(const std::vector<T>& values, const char* what) {
+  constexpr double kP[] = {0.95, 0, 0.5, 0.9, 0.99, 1, 0.001};
+  std::vector<T> sorted = values;
+  std::sort(sorted.begin(), sorted.end());
+  const auto found = ExactQuantiles<T>(values, kP);
+  for (size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found[i], sorted[QuantileRank(kP[i], sorted.size()) - 1]) << what << " p " << kP[i];
+  }
+}
+
+TEST(ExactQuantiles, AreThoseOfTheSortedValues) {
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> normal(0, 1);
+  for (const size_t count : {1, 2, 7, 2049, 30000}) {
+    std::vector<double> reals;
+    std::vector<double> scales;
+    std::vector<double> ties;
+    std::vector<int64_t> integers;
+    std::vector<int64_t> extremes;
+    for (size_t i = 0; i < count; ++i) {
+      reals.push_back(normal(random));
+      scales.push_back(std::exp(100 * normal(random)) * (random() % 2 == 0 ? 1 : -1));
+      ties.push_back(static_cast<double>(random() % 3));
+      integers.push_back(static_cast<int64_t>(random() % 1000000) - 500000);
+      extremes.push_back(random() % 9 == 0 ? std::numeric_limits<int64_t>::min() : static_cast<int64_t>(random() >> 1));
+    }
+    ExpectExact(reals, "normal");
+    ExpectExact(scales, "many scales");
+    ExpectExact(ties, "ties");
+    ExpectExact(integers, "integers");
+    ExpectExact(extremes, "all 64 bits");
+    ExpectExact(std::vector<double>(count, 0.1), "constant");
+  }
+}
+
+TEST(ExactQuantiles, BearTheWholeRangeOfDoubles) {
+  std::mt19937_64 random(4);
+  std::vector<double> values;
+  for (int i = 0; i < 10000; ++i) {
+    values.push_back(std::ldexp(random() % 2 == 0 ? 1.0 : -1.0, static_cast<int>(random() % 2000) - 1000));
+  }
+  values.push_back(std::numeric_limits<double>::max());
+  values.push_back(std::numeric_limits<double>::lowest());
+  ExpectExact(values, "whole range");
+}
+
+TEST(ExactQuantiles, AreNotLedAstrayByOneFarAwayValue) {
+  std::vector<int64_t> values;
+  for (int64_t i = 0; i < 20000; ++i) values.push_back(i * 7919 % 20000);
+  values.push_back(std::numeric_limits<int64_t>::max());
+  ExpectExact(values, "outlier");
+}
+
+}  // namespace
+}  // namespace crema

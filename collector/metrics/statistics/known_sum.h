@@ -1,0 +1,58 @@
+// An exact sum of integers of which some may not be known.
+#ifndef CREMA_COLLECTOR_METRICS_STATISTICS_KNOWN_SUM_H_
+#define CREMA_COLLECTOR_METRICS_STATISTICS_KNOWN_SUM_H_
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "absl/numeric/int128.h"
+
+namespace crema {
+
+/// The largest and the least integer stand for sums beyond them, which no honest record reaches.
+inline int64_t ToInt64(absl::int128 value) {
+  constexpr absl::int128 kLeast = std::numeric_limits<int64_t>::min();
+  constexpr absl::int128 kMost = std::numeric_limits<int64_t>::max();
+  return static_cast<int64_t>(value < kLeast ? kLeast : value > kMost ? kMost : value);
+}
+
+/// Sums of counts: the largest integer stands for sums beyond it. Of numbers that are not negative, so that the order
+/// of additions does not matter.
+inline int64_t AddCounts(int64_t a, int64_t b) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  return a > kMost - b ? kMost : a + b;
+}
+
+/// What is not known is left out; where nothing is known, the sum is not either.
+struct KnownSum {
+  absl::int128 sum = 0;
+  int64_t count = 0;  ///< summands
+
+  void Add(const std::optional<int64_t>& value) {
+    if (!value.has_value()) return;
+    sum += *value;
+    ++count;
+  }
+  void Add(const KnownSum& other) {
+    sum += other.sum;
+    count += other.count;
+  }
+  std::optional<int64_t> Integer() const { return count > 0 ? std::optional<int64_t>(ToInt64(sum)) : std::nullopt; }
+  /// The sum in units of `per_unit`: 1e9 for the seconds of a sum of nanoseconds.
+  std::optional<double> In(double per_unit) const {
+    return count > 0 ? std::optional<double>(static_cast<double>(sum) / per_unit) : std::nullopt;
+  }
+  std::optional<double> Seconds() const { return In(1e9); }
+  std::optional<double> Mean() const { return In(static_cast<double>(count)); }
+};
+
+/// nullopt where a side is not known or the denominator is not positive (METRICS.md rule 1).
+inline std::optional<double> Ratio(const std::optional<double>& part, const std::optional<double>& whole) {
+  if (!part.has_value() || !whole.has_value() || *whole <= 0) return std::nullopt;
+  return *part / *whole;
+}
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_STATISTICS_KNOWN_SUM_H_

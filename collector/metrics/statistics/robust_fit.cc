@@ -1,0 +1,102 @@
+#include "collector/metrics/statistics/robust_fit.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "collector/metrics/statistics/exact_quantiles.h"
+#include "collector/metrics/statistics/flag_sort.h"
+
+namespace crema {
+namespace {
+
+constexpr size_t kMostGroups = 256;
+
+/// Chunks of one size, or of neighbouring sizes.
+struct Group {
+  double events = 0;
+  double seconds = 0;
+  double weight = 0;
+};
+
+double MiddleSeconds(absl::Span<const ChunkPoint> points) {
+  std::vector<double> seconds;
+  seconds.reserve(points.size());
+  for (const ChunkPoint& point : points) seconds.push_back(point.seconds);
+  return ExactQuantiles<double>(seconds, {0.5})[0];
+}
+
+/// An integer that grows with the number of events.
+uint64_t EventsKey(const ChunkPoint& point) {
+  constexpr uint64_t kSign = uint64_t{1} << 63;
+  const double events = point.events + 0.0;  // -0 is 0
+  uint64_t bits;
+  std::memcpy(&bits, &events, sizeof(bits));
+  return (bits & kSign) != 0 ? ~bits : bits | kSign;
+}
+
+/// `points` by events. Points of equal events are never parted.
+std::vector<Group> GroupBySize(absl::Span<const ChunkPoint> points) {
+  size_t sizes = 0;
+  for (size_t i = 0; i < points.size(); ++i) sizes += i == 0 || points[i].events != points[i - 1].events;
+  const size_t least = sizes <= kMostGroups ? 1 : (points.size() + kMostGroups - 1) / kMostGroups;
+  std::vector<Group> groups;
+  for (size_t begin = 0; begin < points.size();) {
+    size_t end = std::min(points.size(), begin + least);
+    while (end < points.size() && points[end].events == points[end - 1].events) ++end;
+    const double middle_events = points[begin + (end - begin - 1) / 2].events;
+    groups.push_back(
+        {middle_events, MiddleSeconds(points.subspan(begin, end - begin)), static_cast<double>(end - begin)});
+    begin = end;
+  }
+  return groups;
+}
+
+/// The slope with half of the pairs' weight on either side; the mean of two where the weight parts between them.
+double MedianSlope(const std::vector<Group>& groups) {
+  struct Slope {
+    double value;
+    double weight;
+  };
+  std::vector<Slope> slopes;
+  slopes.reserve(groups.size() * (groups.size() - 1) / 2);
+  double total = 0;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    for (size_t j = i + 1; j < groups.size(); ++j) {
+      const double weight = groups[i].weight * groups[j].weight;
+      slopes.push_back({(groups[j].seconds - groups[i].seconds) / (groups[j].events - groups[i].events), weight});
+      total += weight;  // whole numbers: exact in any order
+    }
+  }
+  std::sort(slopes.begin(), slopes.end(), [](const Slope& a, const Slope& b) { return a.value < b.value; });
+  double seen = 0;
+  for (size_t i = 0; i < slopes.size(); ++i) {
+    seen += slopes[i].weight;
+    if (2 * seen == total) return (slopes[i].value + slopes[i + 1].value) / 2;
+    if (2 * seen > total) return slopes[i].value;
+  }
+  return 0;  // not reached: there is at least one pair
+}
+
+}  // namespace
+
+RobustFit FitDuration(std::vector<ChunkPoint> points) { return FitDurationOf(absl::MakeSpan(points)); }
+
+RobustFit FitDurationOf(absl::Span<ChunkPoint> points) {
+  RobustFit fit;
+  fit.points = static_cast<int64_t>(points.size());
+  if (points.empty()) return fit;
+  FlagSort(points.data(), points.data() + points.size(), [](const ChunkPoint& point) { return EventsKey(point); });
+  const std::vector<Group> groups = GroupBySize(points);
+  if (groups.size() >= 2) {
+    fit.slope_known = true;
+    fit.seconds_per_event = MedianSlope(groups);
+  }
+  std::vector<double> rest;
+  rest.reserve(points.size());
+  for (const ChunkPoint& point : points) rest.push_back(point.seconds - fit.seconds_per_event * point.events);
+  fit.fixed_seconds = ExactQuantiles<double>(rest, {0.5})[0];
+  return fit;
+}
+
+}  // namespace crema

@@ -1,0 +1,292 @@
+#include "collector/metrics/tree/tree_accumulator.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <set>
+
+#include "collector/metrics/tree/tree_metric_reasons.h"
+
+namespace crema {
+namespace {
+
+constexpr double kNanosecond = 1e-9;
+
+std::optional<int64_t> Larger(std::optional<int64_t> a, std::optional<int64_t> b) {
+  if (!a.has_value()) return b;
+  if (!b.has_value()) return a;
+  return std::max(*a, *b);
+}
+
+std::optional<int64_t> Sum(std::optional<int64_t> a, std::optional<int64_t> b) {
+  if (!a.has_value() || !b.has_value()) return std::nullopt;
+  return *a + *b;
+}
+
+std::optional<TreeIo> Sum(const std::optional<TreeIo>& a, const std::optional<TreeIo>& b) {
+  if (!a.has_value() || !b.has_value()) return std::nullopt;
+  return TreeIo{a->read_bytes + b->read_bytes, a->write_bytes + b->write_bytes, a->rchar_bytes + b->rchar_bytes,
+                a->wchar_bytes + b->wchar_bytes};
+}
+
+std::optional<TreeNet> Sum(const std::optional<TreeNet>& a, const std::optional<TreeNet>& b) {
+  if (!a.has_value() || !b.has_value()) return std::nullopt;
+  return TreeNet{a->rx_bytes + b->rx_bytes, a->tx_bytes + b->tx_bytes};
+}
+
+// Two trees: what was used adds up, if it is known of both; what was held at one instant cannot be added, as the
+// instants differ.
+TreeTotals Together(const TreeTotals& a, const TreeTotals& b) {
+  TreeTotals both;
+  both.cpu_user_ns = Sum(a.cpu_user_ns, b.cpu_user_ns);
+  both.cpu_system_ns = Sum(a.cpu_system_ns, b.cpu_system_ns);
+  both.process_peak_rss_bytes = Larger(a.process_peak_rss_bytes, b.process_peak_rss_bytes);
+  both.tree_peak_rss_bytes = Larger(a.tree_peak_rss_bytes, b.tree_peak_rss_bytes);
+  both.tree_peak_pss_bytes = Larger(a.tree_peak_pss_bytes, b.tree_peak_pss_bytes);
+  both.tree_peak_swap_bytes = Larger(a.tree_peak_swap_bytes, b.tree_peak_swap_bytes);
+  both.io = Sum(a.io, b.io);
+  both.net = Sum(a.net, b.net);
+  both.max_processes = Larger(a.max_processes, b.max_processes);
+  both.max_threads = Larger(a.max_threads, b.max_threads);
+  both.major_faults = Sum(a.major_faults, b.major_faults);
+  both.context_switches_involuntary = Sum(a.context_switches_involuntary, b.context_switches_involuntary);
+  both.tree_cpu_sampled = Sum(a.tree_cpu_sampled, b.tree_cpu_sampled);
+  both.processes_left_running = Sum(a.processes_left_running, b.processes_left_running);
+  return both;
+}
+
+// PSS is read seldom. Where the tree held less than half of its peak at all of these times (a job of less than a second
+// is read right after its start), the largest of them is no peak.
+TreeTotals WithTruePeaks(const TreeRun& tree) {
+  TreeTotals totals = tree.totals;
+  if (tree.samples > 0 && tree.largest_rss_with_pss < totals.tree_peak_rss_bytes.value_or(0) / 2) {
+    totals.tree_peak_pss_bytes.reset();
+  }
+  return totals;
+}
+
+bool Fuller(const TreeRun& a, const TreeRun& b) {
+  if (a.end.has_value() != b.end.has_value()) return a.end.has_value();
+  return std::make_pair(a.last_ns, a.samples) > std::make_pair(b.last_ns, b.samples);
+}
+
+// CPUs granted, each host once: nested or successive runs on one host share them.
+void SetCores(const std::map<std::string, std::pair<double, std::string>>& by_host, TreeFigures* figures) {
+  std::set<std::string> sources;
+  double cores = 0;
+  for (const auto& [host, granted] : by_host) {
+    cores += granted.first;
+    sources.insert(granted.second);
+  }
+  if (by_host.empty()) return;
+  figures->allocated_cores = cores;
+  figures->allocated_cores_source = sources.size() == 1 ? *sources.begin() : "mixed";
+}
+
+std::optional<double> Seconds(std::optional<int64_t> nanoseconds) {
+  if (!nanoseconds.has_value()) return std::nullopt;
+  return static_cast<double>(*nanoseconds) * kNanosecond;
+}
+
+template <class Group>
+std::optional<int64_t> Field(const std::optional<Group>& group, int64_t Group::*field) {
+  if (!group.has_value()) return std::nullopt;
+  return (*group).*field;
+}
+
+}  // namespace
+
+void TreeRun::Add(const TreeSampleFact& sample) {
+  if (samples > 0) largest_gap_ns = std::max(largest_gap_ns, sample.time_ns - last_sample_ns_);
+  ++samples;
+  last_sample_ns_ = sample.time_ns;
+  last_ns = std::max(last_ns, sample.time_ns);
+  totals.cpu_user_ns = Larger(totals.cpu_user_ns, sample.cpu_user_ns);
+  totals.cpu_system_ns = Larger(totals.cpu_system_ns, sample.cpu_system_ns);
+  totals.tree_peak_rss_bytes = Larger(totals.tree_peak_rss_bytes, sample.rss_bytes);
+  totals.tree_peak_pss_bytes = Larger(totals.tree_peak_pss_bytes, sample.pss_bytes);
+  if (sample.pss_bytes.has_value()) largest_rss_with_pss = std::max(largest_rss_with_pss, sample.rss_bytes);
+  totals.tree_peak_swap_bytes = Larger(totals.tree_peak_swap_bytes, sample.swap_bytes);
+  if (sample.io.has_value()) totals.io = sample.io;
+  if (sample.net.has_value()) totals.net = sample.net;
+  totals.max_processes = Larger(totals.max_processes, sample.processes);
+  totals.max_threads = Larger(totals.max_threads, sample.threads);
+  for (const TreeProcessFact& row : sample.process_rows) {
+    totals.process_peak_rss_bytes = Larger(totals.process_peak_rss_bytes, row.rss_bytes);
+    ProcessSample reading;
+    reading.time_ns = sample.time_ns;
+    reading.rss_bytes = row.rss_bytes;
+    reading.cpu_ns = row.cpu_ns;
+    reading.threads = row.threads;
+    processes[{row.pid, row.start_ns}].push_back(reading);
+  }
+}
+
+void TreeRun::Add(const TreeReapFact& reaped) {
+  last_ns = std::max(last_ns, reaped.time_ns);
+  reaped_user_ns_ += reaped.user_ns;
+  reaped_system_ns_ += reaped.system_ns;
+  // A sample's counters hold what was reaped before it, so only a lower bound moves here.
+  totals.cpu_user_ns = Larger(totals.cpu_user_ns, reaped_user_ns_);
+  totals.cpu_system_ns = Larger(totals.cpu_system_ns, reaped_system_ns_);
+  totals.process_peak_rss_bytes = Larger(totals.process_peak_rss_bytes, reaped.max_rss_bytes);
+  totals.tree_peak_rss_bytes = Larger(totals.tree_peak_rss_bytes, reaped.max_rss_bytes);
+}
+
+void TreeRun::Add(const TreeEndFact& fact) {
+  last_ns = std::max(last_ns, fact.time_ns);
+  totals = fact.totals;
+  end = fact;
+}
+
+void TreeAccumulator::Add(TreeRun run) {
+  auto key = std::make_tuple(run.run.host, run.run.pid, run.run.start_ns);
+  auto found = runs_.find(key);
+  if (found == runs_.end()) {
+    runs_.emplace(std::move(key), std::move(run));
+  } else if (Fuller(run, found->second)) {
+    found->second = std::move(run);
+  }
+}
+
+void TreeAccumulator::Merge(const TreeAccumulator& other) {
+  for (const auto& [key, run] : other.runs_) Add(run);
+}
+
+std::vector<std::string> TreeAccumulator::run_ids() const {
+  std::set<std::string> ids;
+  for (const auto& [key, run] : runs_) ids.insert(run.run.run_id);
+  return {ids.begin(), ids.end()};
+}
+
+void TreeAccumulator::KeepRun(std::string_view run_id) {
+  for (auto run = runs_.begin(); run != runs_.end();) {
+    run = run->second.run.run_id == run_id ? std::next(run) : runs_.erase(run);
+  }
+}
+
+std::optional<TreeFigures> TreeAccumulator::Finalize() const {
+  if (runs_.empty()) return std::nullopt;
+  std::vector<const TreeRun*> by_start;
+  for (const auto& [key, run] : runs_) by_start.push_back(&run);
+  std::stable_sort(by_start.begin(), by_start.end(),
+                   [](const TreeRun* a, const TreeRun* b) { return a->run.start_ns < b->run.start_ns; });
+
+  TreeFigures figures;
+  const TreeRunFact& first = by_start.front()->run;
+  figures.run_id = first.run_id;
+  figures.name = first.name;
+  figures.command = first.command;
+  figures.start_ns = first.start_ns;
+
+  std::map<std::string, std::pair<double, std::string>> cores_by_host;
+  bool all_ended = true;
+  int64_t stop_ns = 0;
+  figures.totals = WithTruePeaks(*by_start.front());
+  for (const TreeRun* tree : by_start) {
+    if (tree != by_start.front()) figures.totals = Together(figures.totals, WithTruePeaks(*tree));
+    figures.origin = std::max(figures.origin, tree->run.origin);
+    figures.last_ns = std::max({figures.last_ns, tree->last_ns, tree->run.start_ns});
+    figures.samples += tree->samples;
+    figures.running = figures.running || tree->running;
+    figures.net_host_wide = figures.net_host_wide || tree->run.net_host_wide;
+    figures.sampling_gap_max_seconds =
+        std::max(figures.sampling_gap_max_seconds, static_cast<double>(tree->largest_gap_ns) * kNanosecond);
+    if (tree->run.memory_limit_bytes.has_value()) {
+      figures.memory_limit_bytes = std::min(*tree->run.memory_limit_bytes,
+                                            figures.memory_limit_bytes.value_or(std::numeric_limits<int64_t>::max()));
+    }
+    if (tree->run.allocated_cores.has_value()) {
+      std::pair<double, std::string> granted(*tree->run.allocated_cores, tree->run.allocated_cores_source);
+      auto [host, is_new] = cores_by_host.try_emplace(tree->run.host, granted);
+      if (!is_new) host->second = std::max(host->second, granted);
+    }
+    if (tree->end.has_value()) {
+      stop_ns = std::max(stop_ns, tree->end->time_ns);
+      if (figures.exit_status.value_or(0) == 0 && tree->end->exit_status.has_value()) {
+        figures.exit_status = tree->end->exit_status;
+      }
+    } else {
+      all_ended = false;
+    }
+  }
+  if (all_ended) figures.stop_ns = stop_ns;
+  SetCores(cores_by_host, &figures);
+  return figures;
+}
+
+std::vector<ProcessSample> TreeAccumulator::SamplesOf(std::string_view host, int64_t pid, int64_t start_ns) const {
+  const std::vector<ProcessSample>* nearest = nullptr;
+  int64_t least_distance = std::numeric_limits<int64_t>::max();
+  for (const auto& [key, tree] : runs_) {
+    if (std::get<0>(key) != host) continue;
+    auto process = tree.processes.lower_bound({pid, std::numeric_limits<int64_t>::min()});
+    for (; process != tree.processes.end() && process->first.first == pid; ++process) {
+      const int64_t distance = std::abs(process->first.second - start_ns);
+      // Nested runs see the same process: the one with more samples tells more.
+      if (distance < least_distance ||
+          (distance == least_distance && nearest != nullptr && process->second.size() > nearest->size())) {
+        least_distance = distance;
+        nearest = &process->second;
+      }
+    }
+  }
+  return nearest == nullptr ? std::vector<ProcessSample>() : *nearest;
+}
+
+void SetTreeMetrics(const std::optional<TreeFigures>& figures, std::optional<double> wall_time_seconds,
+                    std::optional<double> chunk_cpu_seconds, MetricSet* metrics) {
+  if (!figures.has_value()) {
+    for (const std::string_view key : TreeMetricKeys()) {
+      metrics->SetNull(key, "no process tree was sampled: the command was not run under `crema run`");
+    }
+    return;
+  }
+  const auto set = [&figures, metrics](std::string_view key, const auto& value) {
+    metrics->SetOptional(key, value, WhyTreeMetricIsUnknown(figures->origin, key));
+  };
+  const TreeTotals& totals = figures->totals;
+  set("tree_cpu_user", Seconds(totals.cpu_user_ns));
+  set("tree_cpu_system", Seconds(totals.cpu_system_ns));
+  set("process_peak_rss_bytes", totals.process_peak_rss_bytes);
+  set("tree_peak_rss_bytes", totals.tree_peak_rss_bytes);
+  set("tree_peak_pss_bytes", totals.tree_peak_pss_bytes);
+  set("tree_peak_swap_bytes", totals.tree_peak_swap_bytes);
+  set("tree_read_bytes", Field(totals.io, &TreeIo::read_bytes));
+  set("tree_write_bytes", Field(totals.io, &TreeIo::write_bytes));
+  set("tree_rchar_bytes", Field(totals.io, &TreeIo::rchar_bytes));
+  set("tree_wchar_bytes", Field(totals.io, &TreeIo::wchar_bytes));
+  set("max_processes", totals.max_processes);
+  set("max_threads", totals.max_threads);
+  set("major_faults", totals.major_faults);
+  set("context_switches_involuntary", totals.context_switches_involuntary);
+  set("net_rx_bytes", Field(totals.net, &TreeNet::rx_bytes));
+  set("net_tx_bytes", Field(totals.net, &TreeNet::tx_bytes));
+
+  if (figures->allocated_cores.has_value()) {
+    metrics->Set("allocated_cores", MetricValue(*figures->allocated_cores));
+  }
+  const std::optional<double> tree_cpu = Seconds(Sum(totals.cpu_user_ns, totals.cpu_system_ns));
+  if (!tree_cpu.has_value()) {
+    for (const char* key : {"job_cpu_efficiency", "cpu_outside_chunks_share"}) {
+      metrics->SetNull(key, WhyTreeMetricIsUnknown(figures->origin, "tree_cpu_user"));
+    }
+    return;
+  }
+  const double granted = wall_time_seconds.value_or(0) * figures->allocated_cores.value_or(0);
+  if (granted > 0) {
+    metrics->Set("job_cpu_efficiency", MetricValue(*tree_cpu / granted));
+  } else {
+    metrics->SetNull("job_cpu_efficiency", figures->allocated_cores.has_value()
+                                               ? "the run has no wall time"
+                                               : "the number of allocated cores is not known");
+  }
+  if (chunk_cpu_seconds.has_value() && *tree_cpu > 0) {
+    metrics->Set("cpu_outside_chunks_share", MetricValue(1 - *chunk_cpu_seconds / *tree_cpu));
+  } else {
+    metrics->SetNull("cpu_outside_chunks_share", chunk_cpu_seconds.has_value() ? "the process tree used no CPU time"
+                                                                               : "no chunk recorded its CPU time");
+  }
+}
+
+}  // namespace crema

@@ -1,0 +1,94 @@
+// The process tree's figures (METRICS.md section 3) from the facts of one or many `crema run`s.
+#ifndef CREMA_COLLECTOR_METRICS_TREE_TREE_ACCUMULATOR_H_
+#define CREMA_COLLECTOR_METRICS_TREE_TREE_ACCUMULATOR_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "collector/metrics/attempts/process_row.h"
+#include "collector/metrics/catalog/metric_set.h"
+#include "collector/records/tree_facts.h"
+
+namespace crema {
+
+/// One `crema run`, folded from its facts as they were written. A log cut short (crema was killed, or still runs)
+/// gives what it had by then.
+struct TreeRun {
+  TreeRunFact run;
+  TreeTotals totals;               ///< as of the last fact
+  int64_t last_ns = 0;             ///< latest time stamp
+  std::optional<TreeEndFact> end;  ///< absent: crema was killed or still runs
+  bool running = false;            ///< its log is still locked
+  int64_t samples = 0;
+  int64_t largest_gap_ns = 0;        ///< between two samples in a row
+  int64_t largest_rss_with_pss = 0;  ///< bytes, of the samples that have a PSS
+  /// Per (pid, start), by time: for `ProcessRow::samples`.
+  std::map<std::pair<int64_t, int64_t>, std::vector<ProcessSample>> processes;
+
+  void Add(const TreeSampleFact& sample);
+  void Add(const TreeReapFact& reaped);
+  void Add(const TreeEndFact& end);
+
+ private:
+  int64_t reaped_user_ns_ = 0;
+  int64_t reaped_system_ns_ = 0;
+  int64_t last_sample_ns_ = 0;
+};
+
+/// The figures of all trees together: sums of what was used, the largest of what was held.
+struct TreeFigures {
+  TreeTotals totals;
+  TreeOrigin origin = TreeOrigin::kStarted;  ///< of several: the one of which the least is known
+  std::string run_id;
+  std::string name;
+  std::vector<std::string> command;           ///< of the run that began first
+  int64_t start_ns = 0;                       ///< earliest command's start
+  std::optional<int64_t> stop_ns;             ///< latest command's end; absent while one has none
+  int64_t last_ns = 0;                        ///< latest time stamp, for bounds where there is no end
+  std::optional<int> exit_status;             ///< of one command; of several: the first that is not 0
+  bool running = false;                       ///< a `crema run` is still at work
+  std::optional<double> allocated_cores;      ///< each host once
+  std::string allocated_cores_source;         ///< `mixed` where hosts differ
+  std::optional<int64_t> memory_limit_bytes;  ///< the smallest
+  bool net_host_wide = false;
+  int64_t samples = 0;
+  double sampling_gap_max_seconds = 0;
+};
+
+class TreeAccumulator {
+ public:
+  /// Adds one run's tree. The same run (host, pid, start) given twice counts once: the fuller one.
+  void Add(TreeRun run);
+  void Merge(const TreeAccumulator& other);
+
+  bool empty() const { return runs_.empty(); }
+  /// The ids of the runs seen, sorted, each once.
+  std::vector<std::string> run_ids() const;
+  /// Keeps the runs with this id only.
+  void KeepRun(std::string_view run_id);
+
+  /// nullopt where no tree was sampled.
+  std::optional<TreeFigures> Finalize() const;
+
+  /// The samples of one recorded process: the process of this host and pid whose kernel start is nearest to
+  /// `start_ns` (a recorder starts after its process does). Empty where the tree never saw it.
+  std::vector<ProcessSample> SamplesOf(std::string_view host, int64_t pid, int64_t start_ns) const;
+
+ private:
+  std::map<std::tuple<std::string, int64_t, int64_t>, TreeRun> runs_;  // (host, pid, start)
+};
+
+/// Sets the process tree's keys of METRICS.md section 3 and `allocated_cores`; null, with the reason, where there are
+/// no figures. `wall_time_seconds` and `chunk_cpu_seconds` come from the records: without them the ratios are null.
+void SetTreeMetrics(const std::optional<TreeFigures>& figures, std::optional<double> wall_time_seconds,
+                    std::optional<double> chunk_cpu_seconds, MetricSet* metrics);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_TREE_TREE_ACCUMULATOR_H_

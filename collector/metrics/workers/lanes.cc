@@ -1,0 +1,125 @@
+#include "collector/metrics/workers/lanes.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <queue>
+#include <utility>
+
+#include "collector/metrics/attempts/attempt_interval.h"
+
+namespace crema {
+namespace {
+
+struct Begin {
+  int64_t start_ns = 0;
+  size_t attempt = 0;
+};
+
+/// The ended attempts of each process by start; ties in an order that is of the attempts themselves.
+std::vector<std::vector<Begin>> EndedByProcess(const std::vector<AttemptRow>& attempts) {
+  std::vector<std::vector<Begin>> by_process;
+  std::vector<size_t> counts;
+  for (const AttemptRow& attempt : attempts) {
+    if (attempt.process >= counts.size()) counts.resize(attempt.process + size_t{1});
+    counts[attempt.process] += HasEnded(attempt);
+  }
+  for (const size_t count : counts) by_process.emplace_back().reserve(count);
+  for (size_t i = 0; i < attempts.size(); ++i) {
+    if (HasEnded(attempts[i])) by_process[attempts[i].process].push_back({attempts[i].start_ns, i});
+  }
+  const auto earlier = [&](const Begin& a, const Begin& b) {
+    if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
+    const AttemptRow& left = attempts[a.attempt];
+    const AttemptRow& right = attempts[b.attempt];
+    return left.duration_ns != right.duration_ns ? left.duration_ns < right.duration_ns : left.number < right.number;
+  };
+  for (std::vector<Begin>& begins : by_process) {
+    if (!std::is_sorted(begins.begin(), begins.end(), earlier)) std::sort(begins.begin(), begins.end(), earlier);
+  }
+  return by_process;
+}
+
+}  // namespace
+
+std::vector<uint32_t> AssignLanes(const std::vector<AttemptRow>& attempts) {
+  using Busy = std::pair<int64_t, uint32_t>;  // until when, lane
+  std::vector<uint32_t> lanes(attempts.size(), AttemptRow::kNone);
+  for (const std::vector<Begin>& begins : EndedByProcess(attempts)) {
+    std::priority_queue<Busy, std::vector<Busy>, std::greater<>> busy;
+    std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> free;
+    uint32_t lane_count = 0;
+    for (const Begin& begin : begins) {
+      while (!busy.empty() && busy.top().first <= begin.start_ns) {
+        free.push(busy.top().second);
+        busy.pop();
+      }
+      if (free.empty()) free.push(lane_count++);
+      lanes[begin.attempt] = free.top();
+      busy.emplace(attempts[begin.attempt].stop_ns(), free.top());
+      free.pop();
+    }
+  }
+  return lanes;
+}
+
+std::optional<double> LoadImbalance(const std::vector<AttemptRow>& attempts) {
+  const std::vector<uint32_t> lanes = AssignLanes(attempts);
+  std::vector<std::vector<int64_t>> busy;  // by process, by lane
+  for (size_t i = 0; i < attempts.size(); ++i) {
+    if (lanes[i] == AttemptRow::kNone) continue;
+    const AttemptRow& attempt = attempts[i];
+    if (attempt.process >= busy.size()) busy.resize(attempt.process + size_t{1});
+    std::vector<int64_t>& of_process = busy[attempt.process];
+    if (lanes[i] >= of_process.size()) of_process.resize(lanes[i] + size_t{1});
+    of_process[lanes[i]] += attempt.stop_ns() - attempt.start_ns;
+  }
+  int64_t total = 0;
+  int64_t most = 0;
+  int64_t count = 0;
+  for (const std::vector<int64_t>& of_process : busy) {
+    for (int64_t nanoseconds : of_process) {
+      total += nanoseconds;
+      most = std::max(most, nanoseconds);
+      ++count;
+    }
+  }
+  if (total <= 0) return std::nullopt;
+  return static_cast<double>(most) * static_cast<double>(count) / static_cast<double>(total) - 1;
+}
+
+std::vector<int64_t> MaxOpenChunks(const std::vector<AttemptRow>& attempts, const std::vector<ProcessRow>& processes) {
+  struct Times {
+    std::vector<int64_t> begins;
+    std::vector<int64_t> stops;
+  };
+  std::vector<size_t> counts(processes.size());
+  for (const AttemptRow& attempt : attempts) ++counts[attempt.process];
+  std::vector<Times> times(processes.size());
+  for (size_t process = 0; process < processes.size(); ++process) {
+    times[process].begins.reserve(counts[process]);
+    times[process].stops.reserve(counts[process]);
+  }
+  std::vector<int64_t> most(processes.size(), 0);
+  for (const AttemptRow& attempt : attempts) {
+    most[attempt.process] = 1;  // an attempt of no length was open too
+    const AttemptInterval interval = IntervalOf(attempt, processes);
+    if (interval.start_ns == interval.stop_ns) continue;
+    times[attempt.process].begins.push_back(interval.start_ns);
+    times[attempt.process].stops.push_back(interval.stop_ns);
+  }
+  for (size_t process = 0; process < processes.size(); ++process) {
+    auto& [begins, stops] = times[process];
+    for (std::vector<int64_t>* instants : {&begins, &stops}) {
+      if (!std::is_sorted(instants->begin(), instants->end())) std::sort(instants->begin(), instants->end());
+    }
+    size_t stopped = 0;
+    for (size_t begun = 1; begun <= begins.size(); ++begun) {
+      while (stops[stopped] <= begins[begun - 1]) ++stopped;
+      most[process] = std::max(most[process], static_cast<int64_t>(begun - stopped));
+    }
+  }
+  return most;
+}
+
+}  // namespace crema

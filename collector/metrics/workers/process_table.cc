@@ -1,0 +1,242 @@
+#include "collector/metrics/workers/process_table.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "collector/metrics/contents/section_order.h"
+#include "collector/metrics/statistics/bounded_names.h"
+#include "collector/metrics/statistics/known_sum.h"
+#include "collector/metrics/statistics/stable_hash.h"
+
+namespace crema {
+namespace {
+
+template <class T>
+void TakeLarger(std::optional<T>& value, const std::optional<T>& other) {
+  if (other.has_value() && (!value.has_value() || *value < *other)) value = other;
+}
+
+auto SampleOrder(const ProcessSample& sample) {
+  return std::tie(sample.time_ns, sample.rss_bytes, sample.cpu_ns, sample.threads, sample.open_chunks,
+                  sample.memory_limit_bytes);
+}
+
+auto ProcessOrder(const ProcessRow& row) { return std::tie(row.run_id, row.host, row.pid, row.start_ns); }
+
+// Puts what a second recorder of the same process saw into the process's row.
+void AddRecorder(ProcessRow& row, const ProcessRow& other) {
+  row.parent_pid = std::max(row.parent_pid, other.parent_pid);
+  row.last_ns = std::max(row.last_ns, other.last_ns);
+  if (row.state != other.state) {
+    const bool running = row.state == ProcessState::kRunning || other.state == ProcessState::kRunning;
+    row.state = running ? ProcessState::kRunning : ProcessState::kLost;
+  }
+  TakeLarger(row.declared_threads, other.declared_threads);
+  row.lanes_peak = std::max(row.lanes_peak, other.lanes_peak);
+  TakeLarger(row.allowed_cores, other.allowed_cores);
+  TakeLarger(row.memory_limit_bytes, other.memory_limit_bytes);
+  if (other.overhead_ns.has_value()) row.overhead_ns = AddCounts(row.overhead_ns.value_or(0), *other.overhead_ns);
+  row.samples.insert(row.samples.end(), other.samples.begin(), other.samples.end());
+}
+
+std::optional<int64_t> LongestGap(const std::vector<ProcessSample>& samples) {
+  std::optional<int64_t> longest;
+  for (size_t i = 1; i < samples.size(); ++i) {
+    TakeLarger(longest, std::optional<int64_t>(samples[i].time_ns - samples[i - 1].time_ns));
+  }
+  return longest;
+}
+
+}  // namespace
+
+LogRef ProcessTable::Add(const ProcessFact& fact, bool running) {
+  LogRef ref;
+  ref.run_hash = HashOf(fact.run_id);
+  ref.process_hash = StableHash().Add(fact.run_id).Add(fact.host).Add(fact.pid).Add(fact.start_ns).value();
+  ref.log_hash = StableHash().Add(ref.process_hash).Add(fact.recorder.value_or(0)).value();
+  const auto [entry, is_new] = index_.try_emplace(ref.log_hash, static_cast<uint32_t>(logs_.size()));
+  ref.index = entry->second;
+  if (is_new) {
+    Log log;
+    log.row.run_id = std::string(fact.run_id);
+    log.row.host = std::string(fact.host);
+    log.row.pid = fact.pid;
+    log.row.start_ns = fact.start_ns;
+    log.row.last_ns = fact.start_ns;
+    log.recorder = fact.recorder.value_or(0);
+    logs_.push_back(std::move(log));
+  }
+  Log& log = logs_[ref.index];
+  log.ref = ref;
+  log.running |= running;
+  log.row.parent_pid = std::max(log.row.parent_pid, fact.parent_pid.value_or(0));
+  log.executable = std::max(log.executable, std::string(fact.executable));
+  TakeLarger(log.row.declared_threads, fact.threads);
+  TakeLarger(log.row.allowed_cores, fact.cores);
+  TakeLarger(log.row.memory_limit_bytes, fact.memory_limit_bytes);
+  TakeLarger(log.total_events, fact.total_events);
+  return ref;
+}
+
+void ProcessTable::TakeSections(Log& log, int64_t time_ns, const std::vector<SectionFact>& sections) {
+  if (sections.empty()) return;
+  absl::int128 total_ns = 0;
+  for (const SectionFact& section : sections) total_ns += section.total_ns;
+  const std::pair<int64_t, absl::int128> told(time_ns, total_ns);
+  if (told <= log.told) return;
+  log.told = told;
+  log.sections.clear();
+  for (const SectionFact& section : sections) {
+    Section& kept = log.sections.emplace_back(Section{std::string(section.path), section.helper, {}});
+    kept.sums.Add(section);
+  }
+}
+
+void ProcessTable::TakeClockStep(Log& log, const std::optional<int64_t>& offset_ns) {
+  if (!offset_ns.has_value()) return;
+  const int64_t step =
+      *offset_ns == std::numeric_limits<int64_t>::min() ? std::numeric_limits<int64_t>::max() : std::abs(*offset_ns);
+  TakeLarger(log.clock_step_ns, std::optional<int64_t>(step));
+}
+
+void ProcessTable::Add(const LogRef& ref, const SampleFact& fact) {
+  Log& log = logs_[ref.index];
+  SawAlive(ref, fact.time_ns);
+  TakeClockStep(log, fact.realtime_offset_ns);
+  TakeSections(log, fact.time_ns, fact.sections);
+  log.row.samples.push_back(
+      {fact.time_ns, fact.rss_bytes, fact.cpu_ns, fact.threads, fact.open_chunks, fact.memory_limit_bytes});
+}
+
+void ProcessTable::Add(const LogRef& ref, const EndFact& fact) {
+  Log& log = logs_[ref.index];
+  SawAlive(ref, fact.time_ns);
+  TakeClockStep(log, fact.realtime_offset_ns);
+  TakeSections(log, fact.time_ns, fact.sections);
+  TakeLarger(log.end_ns, std::optional<int64_t>(fact.time_ns));
+  TakeLarger(log.dropped, fact.dropped);
+  TakeLarger(log.row.overhead_ns, fact.overhead_ns);
+}
+
+void ProcessTable::SawAlive(const LogRef& ref, int64_t time_ns) {
+  ProcessRow& row = logs_[ref.index].row;
+  row.last_ns = std::max(row.last_ns, time_ns);
+}
+
+void ProcessTable::SawLanes(const LogRef& ref, int64_t lanes) {
+  ProcessRow& row = logs_[ref.index].row;
+  row.lanes_peak = std::max(row.lanes_peak, lanes);
+}
+
+void ProcessTable::SawTask(const LogRef& ref) { logs_[ref.index].serves_engine = true; }
+
+std::vector<uint32_t> ProcessTable::Merge(const ProcessTable& other) {
+  std::vector<uint32_t> here;
+  here.reserve(other.logs_.size());
+  for (const Log& theirs : other.logs_) {
+    const auto [entry, is_new] = index_.try_emplace(theirs.ref.log_hash, static_cast<uint32_t>(logs_.size()));
+    here.push_back(entry->second);
+    if (is_new) {
+      logs_.push_back(theirs);
+      logs_.back().ref.index = entry->second;
+      continue;
+    }
+    Log& log = logs_[entry->second];
+    log.running |= theirs.running;
+    log.serves_engine |= theirs.serves_engine;
+    log.executable = std::max(log.executable, theirs.executable);
+    TakeLarger(log.end_ns, theirs.end_ns);
+    TakeLarger(log.dropped, theirs.dropped);
+    TakeLarger(log.clock_step_ns, theirs.clock_step_ns);
+    TakeLarger(log.total_events, theirs.total_events);
+    if (theirs.told > log.told) {
+      log.told = theirs.told;
+      log.sections = theirs.sections;
+    }
+    // What one log says of its cost is said once, at its end: not to be added up here.
+    const std::optional<int64_t> overhead_ns = std::max(log.row.overhead_ns, theirs.row.overhead_ns);
+    AddRecorder(log.row, theirs.row);
+    log.row.overhead_ns = overhead_ns;
+  }
+  return here;
+}
+
+ProcessFindings ProcessTable::Finalize() const {
+  ProcessFindings findings;
+  std::vector<uint32_t> order(logs_.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [this](uint32_t a, uint32_t b) {
+    return std::tuple(ProcessOrder(logs_[a].row), logs_[a].recorder) <
+           std::tuple(ProcessOrder(logs_[b].row), logs_[b].recorder);
+  });
+
+  BoundedNames paths(kMaxSectionPaths);
+  std::vector<SectionSums> sums;
+  std::set<std::string> run_ids;
+  std::map<std::string_view, std::optional<int64_t>> events_of_run;
+  findings.process_of_log.resize(logs_.size());
+  for (const uint32_t index : order) {
+    const Log& log = logs_[index];
+    ProcessRow row = log.row;
+    row.state = log.end_ns.has_value() ? ProcessState::kEnded
+                : log.running          ? ProcessState::kRunning
+                                       : ProcessState::kLost;
+    if (log.end_ns.has_value()) row.last_ns = *log.end_ns;
+    if (!row.run_id.empty()) run_ids.insert(row.run_id);
+
+    auto& processes = findings.processes;
+    const bool same_process = !processes.empty() && ProcessOrder(processes.back()) == ProcessOrder(row);
+    if (same_process) {
+      AddRecorder(processes.back(), row);
+      findings.serves_engine.back() = findings.serves_engine.back() || log.serves_engine;
+    } else {
+      processes.push_back(std::move(row));
+      findings.executables.push_back(log.executable);
+      findings.serves_engine.push_back(log.serves_engine);
+    }
+    findings.process_of_log[index] = static_cast<uint32_t>(processes.size() - 1);
+
+    findings.records_dropped = AddCounts(findings.records_dropped, log.dropped.value_or(0));
+    TakeLarger(findings.clock_step_ns, log.clock_step_ns);
+    TakeLarger(events_of_run[log.row.run_id], log.total_events);
+    for (const Section& section : log.sections) {
+      // The owner's rows and the helpers' are apart: the name's first letter tells them.
+      const std::string name = (section.helper ? "h" : "o") + section.path;
+      const uint32_t at = paths.Intern(name, HashOf(name));
+      if (at == BoundedNames::kRefused) {
+        ++findings.dropped_paths;
+        continue;
+      }
+      sums.resize(paths.size());
+      sums[at].Add(section.sums);
+      if (paths.full()) {
+        Renumber(sums, paths.Prune(), paths.size(), [&](const SectionSums&) { ++findings.dropped_paths; });
+      }
+    }
+  }
+  const std::vector<uint32_t> renumbering = paths.PruneAndSort();
+  Renumber(sums, renumbering, paths.size(), [&](const SectionSums&) { ++findings.dropped_paths; });
+  for (uint32_t i = 0; i < paths.size(); ++i) {
+    findings.sections.push_back(RowOf(paths.name(i).substr(1), paths.name(i).front() == 'h', sums[i]));
+  }
+  OrderAsTree(findings.sections);
+
+  for (ProcessRow& row : findings.processes) {
+    std::sort(row.samples.begin(), row.samples.end(),
+              [](const ProcessSample& a, const ProcessSample& b) { return SampleOrder(a) < SampleOrder(b); });
+    TakeLarger(findings.sampling_gap_ns, LongestGap(row.samples));
+  }
+  findings.run_ids.assign(run_ids.begin(), run_ids.end());
+  const bool each_told =
+      std::all_of(events_of_run.begin(), events_of_run.end(), [](const auto& run) { return run.second.has_value(); });
+  for (const auto& [run, events] : events_of_run) {
+    if (each_told) findings.total_events = AddCounts(findings.total_events.value_or(0), *events);
+  }
+  return findings;
+}
+
+}  // namespace crema

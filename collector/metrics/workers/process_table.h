@@ -1,0 +1,96 @@
+// The recorded processes: who they were, how long they lived, what their samples and last words say.
+#ifndef CREMA_COLLECTOR_METRICS_WORKERS_PROCESS_TABLE_H_
+#define CREMA_COLLECTOR_METRICS_WORKERS_PROCESS_TABLE_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/numeric/int128.h"
+#include "collector/metrics/attempts/process_row.h"
+#include "collector/metrics/contents/section_sums.h"
+#include "collector/records/facts.h"
+
+namespace crema {
+
+/// A log as accumulators know it. `log_hash` is its identity, `process_hash` its process's (which may have several
+/// recorders, each with a log), `run_hash` its run's; they are the same wherever the log is read.
+struct LogRef {
+  uint32_t index = 0;
+  uint64_t log_hash = 0;
+  uint64_t process_hash = 0;
+  uint64_t run_hash = 0;
+};
+
+/// What the table comes to.
+struct ProcessFindings {
+  std::vector<ProcessRow> processes;       ///< by (run, host, pid, start)
+  std::vector<uint32_t> process_of_log;    ///< by log index
+  std::vector<SectionRow> sections;        ///< outside chunks, summed over processes
+  std::vector<std::string> executables;    ///< by process
+  std::vector<std::string> run_ids;        ///< those that are not empty, sorted
+  std::vector<bool> serves_engine;         ///< by process: it ran an engine's tasks
+  int64_t records_dropped = 0;             ///< said by the SDK
+  std::optional<int64_t> clock_step_ns;    ///< the largest step of a wall clock; nullopt: nobody looked
+  std::optional<int64_t> sampling_gap_ns;  ///< the longest time between two samples of one process
+  std::optional<int64_t> total_events;     ///< what the runs said they would process; nullopt: not each run did
+  int64_t dropped_paths = 0;               ///< readings of section paths beyond the limit
+};
+
+/// Accumulator of process, sample and end lines.
+class ProcessTable {
+ public:
+  /// Sections outside chunks kept for a run; beyond it they are counted.
+  static constexpr size_t kMaxSectionPaths = 1000;
+
+  /// `running`: the process still holds its log. A log that was added before is found again.
+  LogRef Add(const ProcessFact& fact, bool running);
+  void Add(const LogRef& log, const SampleFact& fact);
+  void Add(const LogRef& log, const EndFact& fact);
+  /// Any line shows that its process was alive then.
+  void SawAlive(const LogRef& log, int64_t time_ns);
+  void SawLanes(const LogRef& log, int64_t lanes);
+  void SawTask(const LogRef& log);
+
+  /// Entry i of the result is the index here of the other's log i.
+  std::vector<uint32_t> Merge(const ProcessTable& other);
+  ProcessFindings Finalize() const;
+
+  size_t logs() const { return logs_.size(); }
+
+ private:
+  struct Section {
+    std::string path;
+    bool helper;
+    SectionSums sums;
+  };
+  struct Log {
+    LogRef ref;
+    ProcessRow row;
+    int64_t recorder = 0;
+    std::string executable;
+    bool running = false;
+    std::optional<int64_t> end_ns;
+    std::optional<int64_t> dropped;
+    std::optional<int64_t> clock_step_ns;
+    std::optional<int64_t> total_events;
+    bool serves_engine = false;
+    // Sections outside chunks are told as sums since the process began: the latest telling is the whole truth.
+    // `told` is when, and how much, which decides between two tellings at one moment.
+    std::pair<int64_t, absl::int128> told = {-1, 0};
+    std::vector<Section> sections;
+  };
+
+  static void TakeSections(Log& log, int64_t time_ns, const std::vector<SectionFact>& sections);
+  static void TakeClockStep(Log& log, const std::optional<int64_t>& offset_ns);
+
+  std::vector<Log> logs_;
+  std::map<uint64_t, uint32_t> index_;  // by log hash
+};
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_WORKERS_PROCESS_TABLE_H_

@@ -1,0 +1,56 @@
+#include "collector/metrics/workers/sample_steps.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace crema {
+namespace {
+
+using Steps = std::vector<std::pair<int64_t, int64_t>>;
+
+ProcessSample Sample(int64_t time_ns, std::optional<int64_t> rss, std::optional<int64_t> limit = std::nullopt) {
+  ProcessSample sample;
+  sample.time_ns = time_ns;
+  sample.rss_bytes = rss;
+  sample.memory_limit_bytes = limit;
+  return sample;
+}
+
+Steps Pairs(const std::vector<SampleStep>& steps) {
+  Steps pairs;
+  for (const SampleStep& step : steps) pairs.emplace_back(step.time_ns, step.value);
+  return pairs;
+}
+
+Steps Rss(const std::vector<ProcessSample>& samples, int64_t start_ns, int64_t stop_ns) {
+  return Pairs(StepsOfSamples(samples, &ProcessSample::rss_bytes, start_ns, stop_ns));
+}
+
+TEST(SampleSteps, HoldTheLastSampleBeforeTheStart) {
+  EXPECT_EQ(Rss({Sample(1, 900), Sample(3, 100), Sample(7, 200)}, 5, 10), (Steps{{5, 100}, {7, 200}}));
+  EXPECT_EQ(Rss({Sample(1, 900), Sample(5, 300)}, 5, 10), (Steps{{5, 300}}));
+}
+
+TEST(SampleSteps, AreUnknownBeforeTheFirstSampleAndEndWithTheStop) {
+  EXPECT_EQ(Rss({Sample(7, 200), Sample(10, 300), Sample(11, 400)}, 5, 10), (Steps{{7, 200}, {10, 300}}));
+}
+
+TEST(SampleSteps, LeaveOutSamplesWithoutTheQuantity) {
+  EXPECT_EQ(Rss({Sample(6, 100), Sample(7, std::nullopt)}, 5, 10), (Steps{{6, 100}}));
+  EXPECT_TRUE(Rss({Sample(7, std::nullopt)}, 5, 10).empty());
+}
+
+TEST(SampleSteps, TakeTheLimitFromTheProcessUntilASampleTellsOne) {
+  ProcessRow process;
+  process.samples = {Sample(7, 1, 2000)};
+  EXPECT_EQ(Pairs(StepsOfMemoryLimit(process, 5, 10)), (Steps{{7, 2000}}));
+  process.memory_limit_bytes = 1000;
+  EXPECT_EQ(Pairs(StepsOfMemoryLimit(process, 5, 10)), (Steps{{5, 1000}, {7, 2000}}));
+  EXPECT_EQ(Pairs(StepsOfMemoryLimit(process, 8, 10)), (Steps{{8, 2000}}));
+}
+
+}  // namespace
+}  // namespace crema

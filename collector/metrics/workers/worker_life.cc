@@ -1,0 +1,99 @@
+#include "collector/metrics/workers/worker_life.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <string>
+
+#include "collector/metrics/attempts/attempt_interval.h"
+#include "collector/metrics/workers/lanes.h"
+
+namespace crema {
+namespace {
+
+/// What the attempts of one process say of it.
+struct ChunkSpan {
+  bool any = false;
+  int64_t first_begin_ns = 0;
+  int64_t last_stop_ns = 0;
+  int64_t lanes_peak = 0;
+};
+
+std::vector<ChunkSpan> SpanOfChunks(const std::vector<AttemptRow>& attempts, const std::vector<ProcessRow>& processes) {
+  std::vector<ChunkSpan> spans(processes.size());
+  for (const AttemptRow& attempt : attempts) {
+    const AttemptInterval interval = IntervalOf(attempt, processes);
+    ChunkSpan& span = spans[attempt.process];
+    span.first_begin_ns = span.any ? std::min(span.first_begin_ns, interval.start_ns) : interval.start_ns;
+    span.last_stop_ns = span.any ? std::max(span.last_stop_ns, interval.stop_ns) : interval.stop_ns;
+    span.lanes_peak = std::max<int64_t>(span.lanes_peak, attempt.lanes_peak);
+    span.any = true;
+  }
+  return spans;
+}
+
+}  // namespace
+
+std::vector<WorkerLife> FindWorkerLives(const std::vector<AttemptRow>& attempts,
+                                        const std::vector<ProcessRow>& processes, const RunWindow& run) {
+  const std::vector<ChunkSpan> spans = SpanOfChunks(attempts, processes);
+  std::vector<int64_t> open_chunks;  // counted only where nothing better is known
+  std::vector<WorkerLife> workers;
+  for (size_t i = 0; i < processes.size(); ++i) {
+    if (!spans[i].any) continue;
+    const ProcessRow& process = processes[i];
+    WorkerLife worker;
+    worker.process = static_cast<uint32_t>(i);
+    // A process line that was lost leaves 0 as the start.
+    const int64_t start_ns =
+        process.start_ns <= 0 ? spans[i].first_begin_ns : std::min(process.start_ns, spans[i].first_begin_ns);
+    worker.start_ns = run.Clip(start_ns);
+    worker.stop_ns = run.Clip(std::max(process.last_ns, spans[i].last_stop_ns));
+    const int64_t lanes_peak = std::max(process.lanes_peak, spans[i].lanes_peak);
+    if (process.declared_threads.value_or(0) > 0) {
+      worker.cores = *process.declared_threads;
+      worker.cores_source = CoresSource::kDeclared;
+    } else if (lanes_peak > 0) {
+      worker.cores = lanes_peak;
+      worker.cores_source = CoresSource::kLanesPeak;
+    } else {
+      if (open_chunks.empty()) open_chunks = MaxOpenChunks(attempts, processes);
+      worker.cores = open_chunks[i];
+      worker.cores_source = CoresSource::kOpenChunks;
+    }
+    workers.push_back(worker);
+  }
+  return workers;
+}
+
+std::string_view NameCoresSource(const std::vector<WorkerLife>& workers) {
+  if (workers.empty()) return "";
+  for (const WorkerLife& worker : workers) {
+    if (worker.cores_source != workers.front().cores_source) return "mixed";
+  }
+  switch (workers.front().cores_source) {
+    case CoresSource::kDeclared:
+      return "declared";
+    case CoresSource::kLanesPeak:
+      return "lanes_peak";
+    case CoresSource::kOpenChunks:
+      return "open_chunks";
+  }
+  return "";
+}
+
+std::optional<double> AllowedCores(const std::vector<ProcessRow>& processes) {
+  std::map<std::string_view, double> by_host;  // 0: not told
+  for (const ProcessRow& process : processes) {
+    double& cores = by_host[process.host];
+    cores = std::max(cores, process.allowed_cores.value_or(0));
+  }
+  double sum = 0;
+  for (const auto& [host, cores] : by_host) {
+    if (cores <= 0) return std::nullopt;
+    sum += cores;
+  }
+  return by_host.empty() ? std::nullopt : std::optional<double>(sum);
+}
+
+}  // namespace crema

@@ -1,0 +1,45 @@
+// Which processes were workers, from when to when, and with how many cores (METRICS.md section 3).
+#ifndef CREMA_COLLECTOR_METRICS_WORKERS_WORKER_LIFE_H_
+#define CREMA_COLLECTOR_METRICS_WORKERS_WORKER_LIFE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/attempts/process_row.h"
+#include "collector/metrics/run_window.h"
+
+namespace crema {
+
+enum class CoresSource : uint8_t {
+  kDeclared,    // CREMA_THREADS or Enable
+  kLanesPeak,   // the most lanes it ever had at once, as its records say
+  kOpenChunks,  // the most chunks it had open at once, from intervals
+};
+
+/// A process that recorded chunks, clipped to the run; a worker that lived outside it has start = stop.
+struct WorkerLife {
+  uint32_t process = 0;
+  int64_t start_ns = 0;  ///< Unix time
+  int64_t stop_ns = 0;
+  int64_t cores = 0;
+  CoresSource cores_source = CoresSource::kDeclared;
+};
+
+/// The workers, by process index. Where a log contradicts itself (a chunk before its process's start or after its end),
+/// the worker's life covers its chunks.
+std::vector<WorkerLife> FindWorkerLives(const std::vector<AttemptRow>& attempts,
+                                        const std::vector<ProcessRow>& processes, const RunWindow& run);
+
+/// `run.cores_source`: `declared`, `lanes_peak`, `open_chunks`, or `mixed`; empty without workers.
+std::string_view NameCoresSource(const std::vector<WorkerLife>& workers);
+
+/// `allocated_cores` as affinity and cgroup quota tell it: the largest `allowed_cores` of each host, added over hosts;
+/// nullopt where a host tells none.
+std::optional<double> AllowedCores(const std::vector<ProcessRow>& processes);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_WORKERS_WORKER_LIFE_H_

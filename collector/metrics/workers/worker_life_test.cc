@@ -1,0 +1,81 @@
+#include "collector/metrics/workers/worker_life.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace crema {
+namespace {
+
+ProcessRow Process(int64_t start, int64_t last, std::optional<int64_t> declared = std::nullopt, int64_t lanes = 0) {
+  ProcessRow process;
+  process.start_ns = start;
+  process.last_ns = last;
+  process.declared_threads = declared;
+  process.lanes_peak = lanes;
+  return process;
+}
+
+AttemptRow Attempt(uint32_t process, int64_t start, int64_t stop) {
+  AttemptRow attempt;
+  attempt.process = process;
+  attempt.start_ns = start;
+  attempt.duration_ns = stop - start;
+  return attempt;
+}
+
+TEST(WorkerLife, IsThatOfProcessesWithChunksOnly) {
+  const auto workers = FindWorkerLives({Attempt(1, 20, 30)}, {Process(1, 100), Process(10, 90)}, {0, 100});
+  ASSERT_EQ(workers.size(), 1u);
+  EXPECT_EQ(workers[0].process, 1u);
+  EXPECT_EQ(workers[0].start_ns, 10);
+  EXPECT_EQ(workers[0].stop_ns, 90);
+}
+
+TEST(WorkerLife, IsClippedToTheRun) {
+  const auto workers =
+      FindWorkerLives({Attempt(0, 20, 30), Attempt(1, 5, 8)}, {Process(10, 90), Process(2, 9)}, {40, 80});
+  ASSERT_EQ(workers.size(), 2u);
+  EXPECT_EQ(workers[0].start_ns, 40);
+  EXPECT_EQ(workers[0].stop_ns, 80);
+  EXPECT_EQ(workers[1].start_ns, workers[1].stop_ns);
+}
+
+TEST(WorkerLife, CoversItsChunksWhereTheLogContradictsItself) {
+  const auto workers = FindWorkerLives({Attempt(0, 20, 95)}, {Process(0, 90)}, {1, 100});
+  ASSERT_EQ(workers.size(), 1u);
+  EXPECT_EQ(workers[0].start_ns, 20);  // no process line: not since 1970
+  EXPECT_EQ(workers[0].stop_ns, 95);
+}
+
+TEST(WorkerLife, TakesDeclaredThreadsBeforeLanesBeforeOpenChunks) {
+  const std::vector<AttemptRow> attempts = {Attempt(0, 1, 5), Attempt(1, 1, 5), Attempt(2, 1, 5), Attempt(2, 2, 5)};
+  const std::vector<ProcessRow> processes = {Process(1, 9, 8, 3), Process(1, 9, std::nullopt, 3), Process(1, 9)};
+  const auto workers = FindWorkerLives(attempts, processes, {0, 10});
+  ASSERT_EQ(workers.size(), 3u);
+  EXPECT_EQ(workers[0].cores, 8);
+  EXPECT_EQ(workers[1].cores, 3);
+  EXPECT_EQ(workers[2].cores, 2);
+  EXPECT_EQ(NameCoresSource(workers), "mixed");
+  EXPECT_EQ(NameCoresSource({workers[0]}), "declared");
+  EXPECT_EQ(NameCoresSource({workers[1]}), "lanes_peak");
+  EXPECT_EQ(NameCoresSource({workers[2]}), "open_chunks");
+  EXPECT_EQ(NameCoresSource({}), "");
+}
+
+TEST(AllowedCores, CountEachHostOnce) {
+  std::vector<ProcessRow> processes(3);
+  processes[0].host = processes[1].host = "a";
+  processes[2].host = "b";
+  processes[0].allowed_cores = 4;
+  processes[1].allowed_cores = 2;
+  EXPECT_EQ(AllowedCores(processes), std::nullopt);  // b tells none
+  processes[2].allowed_cores = 1.5;
+  EXPECT_EQ(AllowedCores(processes), 5.5);
+  EXPECT_EQ(AllowedCores({}), std::nullopt);
+}
+
+}  // namespace
+}  // namespace crema

@@ -1,0 +1,45 @@
+// The timelines of METRICS.md section 3 that record logs can give.
+#ifndef CREMA_COLLECTOR_METRICS_WORKERS_WORKER_TIMELINES_H_
+#define CREMA_COLLECTOR_METRICS_WORKERS_WORKER_TIMELINES_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/attempts/process_row.h"
+#include "collector/metrics/run_window.h"
+#include "collector/metrics/workers/worker_life.h"
+
+namespace crema {
+
+/// A value that holds until the next point.
+struct TimelinePoint {
+  double seconds = 0;  ///< since the run's start
+  double value = 0;
+};
+using Timeline = std::vector<TimelinePoint>;
+
+struct NamedTimelines {
+  std::string_view key;  ///< `worker_memory` and so on
+  /// By worker name (`<host>:<pid>`); nullopt: not measured.
+  std::optional<std::map<std::string, Timeline>> by_worker;
+};
+
+struct WorkerTimelines {
+  Timeline worker_counts;
+  std::vector<NamedTimelines> series;  ///< every other key, in METRICS.md's order
+};
+
+/// Points are given on change and clipped to the run. `worker_cpu` is in cores (CPU seconds per second since the sample
+/// before); `worker_last_seen` in seconds since the run's start. `worker_open_chunks` comes from the chunks' intervals;
+/// a worker with more than 1,000 chunks gets the means over 2,000 equal slices of its life instead, which keeps the
+/// integral. The workers' lives must cover their attempts, as `FindWorkerLives` sees to.
+WorkerTimelines DrawWorkerTimelines(const std::vector<WorkerLife>& workers, const std::vector<AttemptRow>& attempts,
+                                    const std::vector<ProcessRow>& processes, const RunWindow& run);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_WORKERS_WORKER_TIMELINES_H_

@@ -1,0 +1,363 @@
+// The short cut for plain lines says what the general parser says, or nothing.
+#include "collector/records/plain_lines.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collector/records/record_parser.h"
+
+namespace crema {
+namespace {
+
+// Facts as text, to compare and to show. Doubles as their bits, so that -0 and 0 differ.
+class FactText {
+ public:
+  const std::string& text() const { return text_; }
+
+  void Put(std::string_view value) { text_.append("'").append(value).append("' "); }
+  void Put(bool value) { text_ += value ? "true " : "false "; }
+  void Put(int64_t value) { text_ += std::to_string(value) + " "; }
+  void Put(uint64_t value) { text_ += std::to_string(value) + "u "; }
+  void Put(double value) {
+    uint64_t bits;
+    std::memcpy(&bits, &value, sizeof(bits));
+    text_ += std::to_string(value) + "=" + std::to_string(bits) + " ";
+  }
+  template <class T>
+  void Put(const std::optional<T>& value) {
+    if (value.has_value()) {
+      Put(*value);
+    } else {
+      text_ += "null ";
+    }
+  }
+  template <class T>
+  void Put(const std::vector<T>& rows) {
+    text_ += "[";
+    for (const T& row : rows) Put(row);
+    text_ += "] ";
+  }
+  void Put(const SectionFact& row) {
+    PutAll(row.path, row.helper, row.count, row.total_ns, row.self_ns, row.min_ns, row.max_ns, row.cpu_ns, row.failed);
+  }
+  void Put(const MemorySectionFact& row) {
+    PutAll(row.path, row.count, row.delta_bytes, row.min_bytes, row.max_bytes, row.rss_start_bytes, row.rss_stop_bytes,
+           row.peak_bytes);
+  }
+  void Put(const MetricFact& row) { PutAll(row.name, row.unit, row.count, row.sum, row.min, row.max, row.invalid); }
+  void Put(const CutFact& row) { PutAll(row.name, row.events, row.weights); }
+  void Put(const ActivityFact& row) { PutAll(row.label, row.unit, row.value); }
+  void Put(const ChunkInput& input) {
+    PutAll(input.dataset, input.file, input.tree, input.entry_start, input.entry_stop, input.pass);
+  }
+  void Put(const BeginFact& fact) { PutAll(fact.number, fact.time_ns, fact.thread, fact.tid, fact.input); }
+  void Put(const ChunkFact& fact) {
+    PutAll(fact.number, fact.start_ns, fact.stop_ns, fact.failed, fact.events, fact.bytes_read, fact.bytes_uncompressed,
+           fact.cpu_ns, fact.helper_cpu_ns, fact.cpu_wait_ns, fact.helper_wait_ns, fact.helper_scope_ns,
+           fact.helper_union_ns, fact.rss_start_bytes, fact.rss_stop_bytes, fact.rss_peak_bytes, fact.io_read_bytes,
+           fact.open_chunks, fact.lanes_peak, fact.thread, fact.tid, fact.input, fact.span, fact.error, fact.columns,
+           fact.sections, fact.memory_sections, fact.metrics, fact.cuts, fact.activities, fact.sections_dropped);
+  }
+
+ private:
+  template <class... Values>
+  void PutAll(const Values&... values) {
+    (Put(values), ...);
+  }
+
+  std::string text_;
+};
+
+std::string Outcome(ParseOutcome outcome, const RecordParser& parser) {
+  if (outcome != ParseOutcome::kRecord) {
+    return std::to_string(static_cast<int>(outcome)) + ": " + parser.reason();
+  }
+  FactText text;
+  if (parser.record().type == RecordType::kChunk) text.Put(parser.record().chunk);
+  if (parser.record().type == RecordType::kBegin) text.Put(parser.record().begin);
+  return text.text();
+}
+
+// A line as any writer may write it: mostly plain, now and then not.
+class RandomLine {
+ public:
+  explicit RandomLine(uint32_t seed) : random_(seed) {}
+
+  std::string Chunk() {
+    text_ = R"({"type":"chunk")";
+    Field("chunk", Count(), kRequired);
+    const int64_t start = Below(2) == 0 ? 1795289028017896993 : Below(100);
+    Field("start_ns", std::to_string(start), kRequired);
+    Field("stop_ns", std::to_string(start + Below(100) - OneIn(50)), kRequired);
+    Field("status", OneIn(4) ? R"("failed")" : R"("ok")", kRequired);
+    for (const char* key : {"events", "bytes_read", "bytes_uncompressed", "cpu_ns", "helper_cpu_ns", "cpu_wait_ns",
+                            "helper_wait_ns", "helper_scope_ns", "helper_union_ns", "rss_start_bytes", "rss_stop_bytes",
+                            "rss_peak_bytes", "io_read_bytes", "open_chunks", "lanes_peak"}) {
+      Field(key, Count());
+    }
+    Identity();
+    Field("error", Text());
+    Field("columns", List([&] { return Text(); }));
+    Field("sections", List([&] {
+            return "{\"path\":" + Text() +
+                   (OneIn(4)   ? R"(,"helper":true)"
+                    : OneIn(9) ? R"(,"helper":false)"
+                               : "") +
+                   ",\"count\":" + Count() + ",\"total_ns\":" + Count() + ",\"self_ns\":" + Count() + Maybe("min_ns") +
+                   Maybe("max_ns") + Maybe("cpu_ns") + Maybe("failed") + "}";
+          }));
+    Field("memory_sections", List([&] {
+            return "{\"path\":" + Text() + ",\"count\":" + Count() + ",\"delta_bytes\":" + Signed() +
+                   ",\"min_bytes\":" + Signed() + ",\"max_bytes\":" + Signed() + Maybe("rss_start_bytes") +
+                   Maybe("rss_stop_bytes") + Maybe("peak_bytes") + "}";
+          }));
+    Field("metrics", List([&] {
+            return "{\"name\":" + Text() + ",\"unit\":" + Text() + ",\"count\":" + Count() + ",\"sum\":" + Real() +
+                   ",\"min\":" + Real() + ",\"max\":" + Real() + Maybe("invalid") + "}";
+          }));
+    Field("cuts",
+          List([&] { return "{\"name\":" + Text() + ",\"events\":" + Count() + ",\"weights\":" + Real() + "}"; }));
+    Field("activities",
+          List([&] { return "{\"label\":" + Text() + ",\"unit\":" + Text() + ",\"value\":" + Real() + "}"; }));
+    Field("sections_dropped", Count());
+    Attributes();
+    return text_ + "}";
+  }
+
+  std::string Begin() {
+    text_ = R"({"type":"begin")";
+    Field("chunk", Count(), kRequired);
+    Field("time_ns", Count(), kRequired);
+    Identity();
+    Attributes();
+    return text_ + "}";
+  }
+
+  /// Damage of the kinds that disks, other writers and people do.
+  void Damage(std::string& line) {
+    static const std::string_view kPieces[] = {"{",
+                                               "}",
+                                               "[",
+                                               "]",
+                                               "\"",
+                                               ",",
+                                               ":",
+                                               "\\",
+                                               "null",
+                                               "-",
+                                               "1",
+                                               "e999",
+                                               "\xc3\xa9",
+                                               "\x80",
+                                               "\\u00e9",
+                                               "\\n",
+                                               " ",
+                                               "\t",
+                                               "\n",
+                                               ".",
+                                               "0",
+                                               "true",
+                                               "\x01",
+                                               "\x7f",
+                                               "-0",
+                                               "1e5",
+                                               "1.50",
+                                               "\r",
+                                               "\"\"",
+                                               ",\"x\":{\"y\":[1,null]}",
+                                               ",\"events\":5"};
+    for (int64_t damage = Below(3); damage >= 0; --damage) {
+      const size_t at = static_cast<size_t>(Below(static_cast<int64_t>(line.size()) + 1));
+      switch (Below(5)) {
+        case 0:
+          line.resize(at);
+          if (line.empty()) line = "{";
+          break;
+        case 1:
+          line.insert(at, kPieces[static_cast<size_t>(Below(std::size(kPieces)))]);
+          break;
+        case 2:
+          line.replace(at, static_cast<size_t>(Below(4)), kPieces[static_cast<size_t>(Below(std::size(kPieces)))]);
+          break;
+        case 3:
+          SwapFields(line);
+          break;
+        default:
+          if (at < line.size()) line[at] = static_cast<char>(Below(256));
+      }
+    }
+  }
+
+  int64_t Below(int64_t limit) { return static_cast<int64_t>(random_() % static_cast<uint64_t>(limit)); }
+  bool OneIn(int64_t n) { return Below(n) == 0; }
+
+ private:
+  static constexpr bool kRequired = true;
+
+  void Field(const std::string& key, const std::string& value, bool required = false) {
+    if (!required && OneIn(8)) return;
+    const bool is_null = !required && OneIn(6);
+    text_ += ",\"" + key + "\":" + (is_null ? "null" : value);
+  }
+  void Identity() {
+    Field("thread", OneIn(20) ? "18446744073709551615" : Count());
+    Field("tid", Count());
+    for (const char* key : {"dataset", "file", "tree"}) Field(key, Text());
+    Field("entry_start", Signed());
+    Field("entry_stop", Signed());
+    Field("pass", Text());
+    Field("span", Text());
+  }
+  void Attributes() {
+    std::string value = "{";
+    for (int64_t i = Below(3); i > 0; --i) value += Text() + ":" + Text() + (i > 1 ? "," : "");
+    Field("attributes", value + "}");
+  }
+  std::string Maybe(const char* key) {
+    return OneIn(2) ? "" : ",\"" + std::string(key) + "\":" + (OneIn(6) ? "null" : Count());
+  }
+  template <class Make>
+  std::string List(const Make& make) {
+    std::string list = "[";
+    for (int64_t i = Below(4); i > 0; --i) list += make() + (i > 1 ? "," : "");
+    return list + "]";
+  }
+  std::string Digits(int64_t count) {
+    std::string digits;
+    for (int64_t i = 0; i < count; ++i)
+      digits += static_cast<char>('0' + (i == 0 && count > 1 ? 1 + Below(9) : Below(10)));
+    return digits;
+  }
+  std::string Count() {
+    if (OneIn(100)) return OneIn(2) ? "9223372036854775807" : "9223372036854775808";
+    return Digits(1 + Below(OneIn(60) ? 22 : 18));
+  }
+  std::string Signed() { return (OneIn(3) ? "-" : "") + Count(); }
+  std::string Real() {
+    if (OneIn(9)) return "null";
+    std::string number = OneIn(3) ? "-" : "";
+    number += Digits(1 + Below(OneIn(5) ? 19 : 7));
+    if (!OneIn(3)) number += "." + Digits(1 + Below(OneIn(3) ? 20 : 6));
+    if (OneIn(4)) number += (OneIn(2) ? "e-" : OneIn(2) ? "E+" : "e") + Digits(1 + Below(OneIn(9) ? 3 : 2));
+    return number;
+  }
+  std::string Text() {
+    static const std::string_view kTexts[] = {"",
+                                              "a",
+                                              "ttbar",
+                                              "/data/a b/nano_0017.root",
+                                              "select/jets",
+                                              "sixteen bytes...",
+                                              "eight...",
+                                              "c\xc3\xa9",
+                                              "quote \\\" ",
+                                              "\\u00e9",
+                                              "%2F",
+                                              "\x7f",
+                                              "a,\\\\",
+                                              "\\ud83d\\ude00"};
+    // Mostly plain texts, so that whole lines are.
+    const size_t kind = static_cast<size_t>(OneIn(100) ? Below(std::size(kTexts)) : Below(7));
+    return "\"" + std::string(kTexts[kind]) + "\"";
+  }
+  // Exchanges two neighbouring fields, roughly: what stands between three commas.
+  void SwapFields(std::string& line) {
+    const size_t first = line.find(",\"", static_cast<size_t>(Below(static_cast<int64_t>(line.size()) + 1)));
+    if (first == std::string::npos) return;
+    const size_t second = line.find(",\"", first + 1);
+    if (second == std::string::npos) return;
+    const size_t third = line.find(",\"", second + 1);
+    if (third == std::string::npos) return;
+    line = line.substr(0, first) + line.substr(second, third - second) + line.substr(first, second - first) +
+           line.substr(third);
+  }
+
+  std::mt19937_64 random_;
+  std::string text_;
+};
+
+class PlainLines : public ::testing::TestWithParam<uint32_t> {
+ protected:
+  // Both parsers on one line; what follows the line is the beginning of a line's rest, as after an unfinished one.
+  void ExpectTheSame(const std::string& line) {
+    const std::string rest = line.substr(line.size() - std::min<size_t>(line.size(), 7));
+    const std::string padded = line + rest + std::string(RecordParser::kPadding, OneOf("}\"0 ,"));
+    const std::string_view view = std::string_view(padded).substr(0, line.size());
+    const ParseOutcome short_cut = quick_.Parse(view);
+    const ParseOutcome general = thorough_.ParseGeneral(view);
+    ASSERT_EQ(Outcome(short_cut, quick_), Outcome(general, thorough_)) << line;
+    ChunkFact chunk;
+    BeginFact begin;
+    plain_ += ReadPlainChunk(view, chunk) || ReadPlainBegin(view, begin);
+  }
+  char OneOf(std::string_view choices) { return choices[plain_ % choices.size()]; }
+
+  RecordParser quick_;
+  RecordParser thorough_;
+  size_t plain_ = 0;
+};
+
+TEST_P(PlainLines, AreReadAsTheGeneralParserReadsThem) {
+  constexpr size_t kLines = 3000;
+  RandomLine random(GetParam());
+  for (size_t i = 0; i < kLines; ++i)
+    ASSERT_NO_FATAL_FAILURE(ExpectTheSame(random.OneIn(3) ? random.Begin() : random.Chunk()));
+  EXPECT_GT(plain_, kLines / 4) << "the short cut was hardly tried";
+  EXPECT_LT(plain_, kLines) << "the way round it neither";
+}
+
+TEST_P(PlainLines, AreReadOrRefusedAsTheGeneralParserDoesWhenDamaged) {
+  RandomLine random(GetParam());
+  for (int i = 0; i < 6000; ++i) {
+    std::string line = random.OneIn(3) ? random.Begin() : random.Chunk();
+    random.Damage(line);
+    ASSERT_NO_FATAL_FAILURE(ExpectTheSame(line));
+  }
+}
+
+TEST_P(PlainLines, AreNotReadBeyondTheirEnd) {
+  RandomLine random(GetParam());
+  const std::string line = random.Chunk();
+  for (size_t length = 1; length <= line.size(); ++length)
+    ASSERT_NO_FATAL_FAILURE(ExpectTheSame(line.substr(0, length)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, PlainLines, ::testing::Range(1u, 6u));
+
+TEST(PlainLine, OfTheSdkTakesTheShortCut) {
+  // Or nothing would be gained: fields, order and spelling are those of sdk/src/chunk_line.cc.
+  const std::string chunk =
+      R"({"type":"chunk","chunk":0,"start_ns":1795289408652494566,"stop_ns":1795289408875900896,"status":"ok",)"
+      R"("events":100,"bytes_read":null,"bytes_uncompressed":null,"cpu_ns":52005157,"helper_cpu_ns":0,)"
+      R"("cpu_wait_ns":171398079,"helper_wait_ns":0,"helper_scope_ns":0,"helper_union_ns":0,"rss_start_bytes":3444736,)"
+      R"("rss_stop_bytes":7651328,"rss_peak_bytes":7651328,"io_read_bytes":0,"open_chunks":1,"lanes_peak":1,)"
+      R"("thread":139924532246336,"tid":4415,"dataset":"ttbar","file":"f.root","tree":null,"entry_start":0,)"
+      R"("entry_stop":100,"pass":null,"span":null,"error":null,"columns":["pt"],)"
+      R"("sections":[{"path":"select","count":1,"total_ns":215498995,"self_ns":215498995,"min_ns":215498995,)"
+      R"("max_ns":215498995}],"memory_sections":[{"path":"jets","count":1,"delta_bytes":-4096,"min_bytes":-4096,)"
+      R"("max_bytes":-4096,"rss_start_bytes":8192,"rss_stop_bytes":4096,"peak_bytes":8192}],)"
+      R"("metrics":[{"name":"jets","unit":"count","count":1,"sum":3,"min":3,"max":3.25}],)"
+      R"("cuts":[{"name":"all","events":10,"weights":9.5}],"activities":[{"label":"gpu","unit":"s","value":0.1}],)"
+      R"("sections_dropped":0,"attributes":{"site":"x"}})" +
+      std::string(RecordParser::kPadding, ' ');
+  ChunkFact fact;
+  EXPECT_TRUE(ReadPlainChunk(std::string_view(chunk).substr(0, chunk.size() - RecordParser::kPadding), fact));
+  const std::string begin =
+      R"({"type":"begin","chunk":0,"time_ns":1795289028017896993,"thread":139837011388224,"tid":19567,)"
+      R"("dataset":"ttbar","file":null,"tree":null,"entry_start":null,"entry_stop":null,"pass":null,"span":null,)"
+      R"("attributes":{}})" +
+      std::string(RecordParser::kPadding, ' ');
+  BeginFact begun;
+  EXPECT_TRUE(ReadPlainBegin(std::string_view(begin).substr(0, begin.size() - RecordParser::kPadding), begun));
+}
+
+}  // namespace
+}  // namespace crema

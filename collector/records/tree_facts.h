@@ -1,0 +1,117 @@
+// What `crema run` saw of a process tree, as plain facts: the run, samples, reaped processes, the end.
+//
+// They are the lines of the log `crema.tree/1` (docs/tree_log.md); a fact knows nothing of that format.
+#ifndef CREMA_COLLECTOR_RECORDS_TREE_FACTS_H_
+#define CREMA_COLLECTOR_RECORDS_TREE_FACTS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace crema {
+
+/// I/O of proc_pid_io(5): what reached block devices, and what system calls moved.
+struct TreeIo {
+  int64_t read_bytes = 0;
+  int64_t write_bytes = 0;
+  int64_t rchar_bytes = 0;
+  int64_t wchar_bytes = 0;
+};
+
+/// Bytes through the network namespace since the run began, loopback apart.
+struct TreeNet {
+  int64_t rx_bytes = 0;
+  int64_t tx_bytes = 0;
+};
+
+/// Who watched the tree, and so what can be known of it.
+enum class TreeOrigin {
+  kStarted,  ///< `crema run -- COMMAND`: the parent, which waits for what ends
+  kWatched,  ///< `crema run --pid PID`: a stranger, who sees what /proc shows
+  kPrmon,    ///< files of HSF prmon
+};
+
+/// First line: what was run, where, with what.
+struct TreeRunFact {
+  TreeOrigin origin = TreeOrigin::kStarted;
+  std::string run_id;
+  std::string name;
+  std::vector<std::string> command;  ///< without secrets; empty: left out
+  std::string host;
+  int64_t pid = 0;       ///< of the command, or of the process watched
+  int64_t start_ns = 0;  ///< Unix time at which that was started
+  double interval_seconds = 0;
+  std::optional<double> allocated_cores;
+  std::string allocated_cores_source;  ///< slurm, htcondor, cgroup or affinity
+  std::optional<int64_t> memory_limit_bytes;
+  bool net_host_wide = true;  ///< the network namespace is shared with others
+};
+
+/// One process at the time of a sample.
+struct TreeProcessFact {
+  int64_t pid = 0;
+  int64_t start_ns = 0;  ///< Unix time of its start, from the kernel (one clock tick, 10 ms)
+  int64_t rss_bytes = 0;
+  int64_t cpu_ns = 0;  ///< its own, user and system
+  int64_t threads = 0;
+};
+
+/// The whole tree at one instant; counters are since the command's start and never fall.
+struct TreeSampleFact {
+  int64_t time_ns = 0;
+  int64_t rss_bytes = 0;
+  std::optional<int64_t> pss_bytes;  ///< costs a walk of the page tables: not in every sample
+  std::optional<int64_t> swap_bytes;
+  int64_t cpu_user_ns = 0;
+  int64_t cpu_system_ns = 0;
+  int64_t processes = 0;
+  int64_t threads = 0;
+  std::optional<TreeIo> io;
+  std::optional<TreeNet> net;
+  std::vector<TreeProcessFact> process_rows;
+};
+
+/// A process that `crema run` itself waited for: wait4(2)'s account, which includes what that process waited for.
+struct TreeReapFact {
+  int64_t time_ns = 0;
+  int64_t pid = 0;
+  int64_t user_ns = 0;
+  int64_t system_ns = 0;
+  int64_t max_rss_bytes = 0;
+  int64_t major_faults = 0;
+  int64_t context_switches_involuntary = 0;
+  int exit_status = 0;  ///< 128 + signal where it was killed
+};
+
+/// The process-tree part of METRICS.md section 3, as far as one tree gives it; what is absent is not known.
+struct TreeTotals {
+  std::optional<int64_t> cpu_user_ns;
+  std::optional<int64_t> cpu_system_ns;
+  std::optional<int64_t> process_peak_rss_bytes;
+  std::optional<int64_t> tree_peak_rss_bytes;
+  std::optional<int64_t> tree_peak_pss_bytes;
+  std::optional<int64_t> tree_peak_swap_bytes;
+  std::optional<TreeIo> io;
+  std::optional<TreeNet> net;
+  std::optional<int64_t> max_processes;
+  std::optional<int64_t> max_threads;
+  std::optional<int64_t> major_faults;
+  std::optional<int64_t> context_switches_involuntary;
+  std::optional<int64_t> tree_cpu_sampled;  ///< processes whose CPU time is that of their last sample
+  std::optional<int64_t> processes_left_running;
+};
+
+/// Last line: the command has ended and everything that ended with it was accounted for, or the watch was ended.
+struct TreeEndFact {
+  int64_t time_ns = 0;             ///< when the command or the watch ended
+  std::optional<int> exit_status;  ///< 128 + signal where it was killed; only its parent knows
+  TreeTotals totals;
+  int64_t samples = 0;
+  std::optional<int64_t> sampler_cpu_ns;  ///< what `crema run` itself cost
+  std::optional<int64_t> sampler_peak_rss_bytes;
+};
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_RECORDS_TREE_FACTS_H_

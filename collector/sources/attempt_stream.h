@@ -1,0 +1,76 @@
+// The attempts that record logs tell of, one after another: a log of any length costs the same memory.
+#ifndef CREMA_COLLECTOR_SOURCES_ATTEMPT_STREAM_H_
+#define CREMA_COLLECTOR_SOURCES_ATTEMPT_STREAM_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collector/records/facts.h"
+#include "collector/sources/record_log.h"
+
+namespace crema {
+
+/// Whose chunk it was.
+struct AttemptProcess {
+  std::string run_id;  ///< empty: none was given
+  std::string host;
+  int64_t pid = 0;
+  int64_t start_ns = 0;  ///< Unix time
+  std::string worker;    ///< `<host>:<pid>`: the name in every table
+};
+
+enum class AttemptState {
+  kOk,
+  kFailed,
+  kLost,     ///< begun, and its process ended or vanished
+  kRunning,  ///< begun, and its process still runs
+};
+
+/// `ok`, `failed`, `lost` or `running`.
+std::string_view ToString(AttemptState state);
+
+struct Attempt {
+  const AttemptProcess& process;
+  AttemptState state = AttemptState::kOk;
+  /// Of an attempt that did not end, only number, start, thread, tid and input are known; `stop_ns` is 0.
+  const ChunkFact& chunk;
+
+  bool has_ended() const { return state == AttemptState::kOk || state == AttemptState::kFailed; }
+};
+
+/// Views of the attempt hold during the call only.
+using OnAttempt = std::function<void(const Attempt&)>;
+
+/// Puts the lines of one log together: a `begin` without its `chunk` is an attempt too. It holds what is open.
+class AttemptAssembler {
+ public:
+  AttemptAssembler(bool running, OnAttempt on_attempt) : running_(running), on_attempt_(std::move(on_attempt)) {}
+  /// Takes the next record of the log; a process record begins a process.
+  void Add(const Record& record);
+  /// Hands out what never ended. To be called at the end of the log.
+  void Finish();
+  const AttemptProcess& process() const { return process_; }
+
+ private:
+  struct Begun {
+    std::string dataset, file, tree, pass;
+    BeginFact fact;  ///< its texts are stale
+  };
+
+  bool running_;
+  OnAttempt on_attempt_;
+  AttemptProcess process_;
+  std::map<int64_t, Begun> begun_;
+};
+
+/// Reads the logs that `FindRecordLogs(sources, run)` found; with `all_runs` a log that holds processes of other runs
+/// is read whole. Attempts come in the order of their ends, those that never ended last, log by log.
+LogReading ForEachAttempt(const std::vector<RecordLog>& logs, bool all_runs, const OnAttempt& on_attempt);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_SOURCES_ATTEMPT_STREAM_H_

@@ -1,0 +1,51 @@
+#include "collector/sources/log_life.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "collector/records/schema.h"
+
+namespace crema {
+namespace {
+
+constexpr std::string_view kLive = ".live";
+
+bool EndsWith(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+}  // namespace
+
+bool IsHeldByItsProcess(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const bool held = flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  close(descriptor);  // gives the lock back
+  return held;
+}
+
+std::string_view KindOfLog(std::string_view name) {
+  for (const std::string_view suffix : {kTreeLogSuffix, kRecordLogSuffix}) {
+    if (!EndsWith(name, suffix)) continue;
+    const std::string_view rest = name.substr(0, name.size() - suffix.size());
+    return name.substr(rest.size() - (EndsWith(rest, kLive) ? kLive.size() : 0));
+  }
+  const size_t dot = name.rfind('.');
+  return dot == std::string_view::npos ? std::string_view() : name.substr(dot);
+}
+
+bool IsLiveCopy(std::string_view path) { return KindOfLog(path).substr(0, kLive.size()) == kLive; }
+
+std::string LiveCopyName(std::string_view name) {
+  const std::string_view kind = KindOfLog(name);
+  std::string live(name.substr(0, name.size() - kind.size()));
+  if (!IsLiveCopy(name)) live.append(kLive);
+  return live.append(kind);
+}
+
+bool MayLackItsEnd(const std::string& path) { return IsLiveCopy(path) || IsHeldByItsProcess(path); }
+
+}  // namespace crema

@@ -1,0 +1,188 @@
+#include "collector/sources/prmon/prmon_reader.h"
+
+#include <sys/stat.h>
+
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "collector/sources/prmon/prmon_fields.h"
+#include "nlohmann/json.hpp"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int64_t kSecondNs = 1'000'000'000;
+constexpr size_t kProblemsNamed = 10;
+// No quantity of a job is larger in prmon's units, and in base units each still fits 64 bits.
+constexpr double kLargest = 1e15;
+constexpr double kLargestSeconds = 4e9;
+
+struct Rows {
+  std::vector<PrmonValues> rows;
+  PrmonValues largest;
+};
+
+std::optional<int64_t> Integer(const std::string& name, double number) {
+  const bool is_time = name == "Time" || name == "wtime" || name == "utime" || name == "stime";
+  if (!(number >= 0) || number > (is_time ? kLargestSeconds : kLargest)) return std::nullopt;
+  return std::llround(number);
+}
+
+std::vector<std::string> Words(const std::string& line) {
+  return absl::StrSplit(line, absl::ByAnyChar(" \t\r"), absl::SkipEmpty());
+}
+
+absl::Status CannotRead(const std::string& path) {
+  return absl::NotFoundError(
+      absl::StrFormat("%s: cannot be opened; check that it exists and that you may read it", path));
+}
+
+void Note(const std::string& path, const std::string& what, TreeLogReading* reading) {
+  ++reading->malformed;
+  if (reading->problems.size() < kProblemsNamed) {
+    reading->problems.push_back(absl::StrFormat("%s:%d: %s; it was left out", path, reading->lines, what));
+  }
+}
+
+std::optional<PrmonValues> ParseRow(const std::vector<std::string>& names, const std::vector<std::string>& words) {
+  if (words.size() != names.size()) return std::nullopt;
+  PrmonValues row;
+  for (size_t i = 0; i < names.size(); ++i) {
+    double number = 0;
+    if (!absl::SimpleAtod(words[i], &number)) return std::nullopt;
+    const std::optional<int64_t> value = Integer(names[i], number);
+    if (!value.has_value()) return std::nullopt;
+    row[names[i]] = *value;
+  }
+  return row;
+}
+
+absl::StatusOr<Rows> ReadText(const std::string& path, TreeLogReading* reading) {
+  Rows result;
+  std::ifstream file(path);
+  if (!file) return CannotRead(path);
+  std::vector<std::string> names;
+  std::string line;
+  while (std::getline(file, line)) {
+    const bool whole = !file.eof();  // getline stops at the end of the file only where a newline is missing
+    ++reading->lines;
+    const std::vector<std::string> words = Words(line);
+    if (reading->lines == 1) {
+      if (words.size() < 2 || words[0] != "Time") break;
+      names = words;
+      continue;
+    }
+    if (words.empty()) continue;
+    std::optional<PrmonValues> row = ParseRow(names, words);
+    if (row.has_value()) {
+      RaiseTo(*row, &result.largest);
+      result.rows.push_back(*std::move(row));
+    } else if (!whole) {
+      ++reading->torn;
+    } else {
+      Note(path, absl::StrFormat("not %d non-negative numbers, as the first line has names", names.size()), reading);
+    }
+  }
+  if (names.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("%s:1: no `Time wtime …` line of prmon's names; was this file written by prmon?", path));
+  }
+  return result;
+}
+
+// The summary's `Max`: totals of counters, peaks of what was held.
+absl::StatusOr<PrmonValues> ReadSummary(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return CannotRead(path);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const Json summary = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!summary.is_object() || !summary.contains("Max") || !summary["Max"].is_object()) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("%s:1: no JSON object with `Max`; was this file written by prmon?", path));
+  }
+  PrmonValues largest;
+  for (const auto& [name, value] : summary["Max"].items()) {
+    if (!value.is_number()) continue;
+    if (const std::optional<int64_t> integer = Integer(name, value.get<double>())) largest[name] = *integer;
+  }
+  return largest;
+}
+
+int64_t ModifiedNs(const std::string& path) {
+  struct stat file {};
+  if (stat(path.c_str(), &file) != 0) return 0;
+  return file.st_mtim.tv_sec * kSecondNs + file.st_mtim.tv_nsec;
+}
+
+// From when to when: the rows know; else the summary was written as the job ended.
+void SetTimes(const Rows& rows, const PrmonValues& largest, const std::string& summary, TreeRun* run) {
+  const int64_t wall_ns = WallSeconds(largest).value_or(0) * kSecondNs;
+  if (rows.rows.empty()) {
+    run->last_ns = ModifiedNs(summary);
+    run->run.start_ns = run->last_ns - wall_ns;
+    return;
+  }
+  const PrmonValues& last = rows.rows.back();
+  run->run.start_ns = SampleOf(last).time_ns - WallSeconds(last).value_or(0) * kSecondNs;
+  run->last_ns = std::max(SampleOf(last).time_ns, run->run.start_ns + wall_ns);
+}
+
+}  // namespace
+
+absl::StatusOr<TreeLogReading> ReadPrmon(const PrmonPaths& paths, const OnTreeSample& on_sample) {
+  TreeLogReading reading;
+  Rows rows;
+  if (!paths.text.empty()) {
+    absl::StatusOr<Rows> read = ReadText(paths.text, &reading);
+    if (!read.ok()) return read.status();
+    rows = *std::move(read);
+  }
+  PrmonValues largest = rows.largest;
+  if (!paths.summary.empty()) {
+    const absl::StatusOr<PrmonValues> summary = ReadSummary(paths.summary);
+    if (!summary.ok()) return summary.status();
+    RaiseTo(*summary, &largest);
+  }
+  const std::string& path = paths.text.empty() ? paths.summary : paths.text;
+  if (largest.empty()) {
+    return absl::InvalidArgumentError(absl::StrFormat("%s: holds no value; the job ended before prmon's first", path));
+  }
+
+  TreeRun& run = reading.run;
+  run.run.origin = TreeOrigin::kPrmon;
+  run.run.host = path;  // prmon does not tell; it only keeps jobs that began in the same second apart
+  for (const PrmonValues& row : rows.rows) {
+    const TreeSampleFact sample = SampleOf(row);
+    run.Add(sample);
+    if (on_sample) on_sample(sample);
+  }
+  run.totals = TotalsOf(largest);
+  SetTimes(rows, largest, paths.summary, &run);
+  if (!paths.summary.empty()) {  // it is written when the job has ended
+    run.end.emplace();
+    run.end->time_ns = run.last_ns;
+    run.end->totals = run.totals;
+    run.end->samples = run.samples;
+  } else {
+    reading.problems.push_back(path + ": no summary (prmon.json) beside it; prmon was killed, or still runs");
+  }
+  reading.problems.push_back(
+      path +
+      ": prmon cuts CPU time to whole seconds and misses what follows its last row; the tree's CPU time, peaks "
+      "and I/O are at least what is shown");
+  return reading;
+}
+
+}  // namespace crema

@@ -1,0 +1,245 @@
+#include "collector/sources/roastcoffea/roastcoffea_figures.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "collector/insight/document_fields.h"
+#include "collector/sources/roastcoffea/roastcoffea_timelines.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Sets keys of the document together with their aliases and reasons.
+class Patch {
+ public:
+  explicit Patch(Json* document) : document_(*document) {}
+
+  void Set(std::string_view key, const std::optional<double>& value, std::string_view reason_if_null) {
+    for (const std::string& name : NamesOf(key)) {
+      Json& metrics = document_["metrics"];
+      if (!metrics.contains(name)) continue;  // not a key of this version
+      Json& reasons = document_["quality"]["not_measured"];
+      if (value.has_value() && std::isfinite(*value)) {
+        metrics[name] = *value;
+        reasons.erase(name);
+      } else {
+        metrics[name] = nullptr;
+        reasons[name] = reason_if_null;
+      }
+    }
+  }
+  std::optional<double> Get(std::string_view key) const { return Metric(document_, key); }
+  void Warn(std::string sentence) { document_["quality"]["warnings"].push_back(std::move(sentence)); }
+
+ private:
+  std::vector<std::string> NamesOf(std::string_view key) const {
+    std::vector<std::string> names = {std::string(key)};
+    for (const auto& [name, definition] : Field(document_, "definitions").items()) {
+      if (TextField(definition, "alias_of") == key) names.push_back(name);
+    }
+    return names;
+  }
+  Json& document_;
+};
+
+std::optional<double> Ratio(const std::optional<double>& numerator, const std::optional<double>& denominator) {
+  if (!numerator.has_value() || !denominator.has_value() || *denominator <= 0) return std::nullopt;
+  return *numerator / *denominator;
+}
+
+constexpr char kNotTracked[] = "the roastcoffea measurement holds no worker samples (tracking_data)";
+
+double SumOfIntegrals(const RoastcoffeaTimelines& timelines, const std::string& series) {
+  double sum = 0;
+  const auto found = timelines.by_worker.find(series);
+  if (found == timelines.by_worker.end()) return sum;
+  for (const auto& [worker, steps] : found->second) sum += StepIntegral(steps, timelines.stop);
+  return sum;
+}
+
+/// Time averages over the samples; `core_seconds` is their mean core count over the whole run.
+void AddWorkers(const RoastcoffeaTimelines& timelines, Patch* patch) {
+  const bool tracked = !timelines.worker_counts.empty() && timelines.stop > 0;
+  const auto measured = [tracked](double value) { return tracked ? std::optional<double>(value) : std::nullopt; };
+  double peak_count = 0, count_sum = 0, peak_memory = 0;
+  for (const auto& [seconds, count] : timelines.worker_counts) {
+    peak_count = std::max(peak_count, count);
+    count_sum += count;
+  }
+  const auto memory = timelines.by_worker.find("worker_memory");
+  const bool has_memory = tracked && memory != timelines.by_worker.end() && !memory->second.empty();
+  double memory_seconds = 0;
+  if (has_memory) {
+    for (const auto& [worker, steps] : memory->second) {
+      if (!steps.empty()) memory_seconds += timelines.stop - steps.front().first;
+      for (const auto& [seconds, bytes] : steps) peak_memory = std::max(peak_memory, bytes);
+    }
+  }
+  const double worker_seconds = StepIntegral(timelines.worker_counts, timelines.stop);
+  const double core_integral = SumOfIntegrals(timelines, "worker_cores");
+  const std::optional<double> wall_time = patch->Get("wall_time");
+  const std::optional<double> cores =
+      tracked && core_integral > 0 ? std::optional<double>(core_integral / timelines.stop) : std::nullopt;
+  const std::optional<double> core_seconds =
+      cores.has_value() && wall_time.has_value() ? std::optional<double>(*cores * *wall_time) : std::nullopt;
+  patch->Set("avg_workers", measured(worker_seconds / timelines.stop), kNotTracked);
+  patch->Set("peak_workers", measured(peak_count), kNotTracked);
+  patch->Set("mean_sampled_workers", measured(count_sum / static_cast<double>(timelines.worker_counts.size())),
+             kNotTracked);
+  patch->Set("total_cores", cores, kNotTracked);
+  patch->Set("peak_cores", std::nullopt, "roastcoffea samples each worker's cores at times of its own");
+  patch->Set("cores_per_worker", Ratio(measured(core_integral), measured(worker_seconds)), kNotTracked);
+  patch->Set("core_seconds", core_seconds, kNotTracked);
+  patch->Set("peak_memory_bytes", has_memory ? std::optional<double>(peak_memory) : std::nullopt, kNotTracked);
+  patch->Set("peak_total_memory_bytes", std::nullopt, "roastcoffea's samples of workers were not added up by instant");
+  patch->Set("avg_memory_per_worker_bytes",
+             has_memory ? Ratio(SumOfIntegrals(timelines, "worker_memory"), memory_seconds) : std::nullopt,
+             kNotTracked);
+  patch->Set("memory_utilization_avg",
+             Ratio(has_memory ? std::optional<double>(SumOfIntegrals(timelines, "worker_memory")) : std::nullopt,
+                   SumOfIntegrals(timelines, "worker_memory_limit")),
+             "the roastcoffea measurement holds no memory limit of workers");
+  for (const char* key : {"memory_utilization_min", "memory_utilization_max"}) {
+    patch->Set(key, std::nullopt, "not taken from roastcoffea's samples");
+  }
+  patch->Set("task_slot_utilization_avg",
+             Ratio(measured(SumOfIntegrals(timelines, "worker_executing")), measured(core_integral)), kNotTracked);
+  patch->Set("worker_cpu_utilization_avg",
+             Ratio(measured(SumOfIntegrals(timelines, "worker_cpu") / 100), measured(core_integral)), kNotTracked);
+  patch->Set("core_efficiency", Ratio(patch->Get("busy_time"), core_seconds), kNotTracked);
+  patch->Set("ideal_wall_time", Ratio(patch->Get("busy_time"), cores), kNotTracked);
+  const std::optional<double> rate = Ratio(patch->Get("total_events"), core_seconds);
+  patch->Set("event_rate_core_hz", rate, kNotTracked);
+  patch->Set("event_rate_core_khz", Ratio(rate, 1000), kNotTracked);
+  constexpr char kWhichWorker[] = "roastcoffea's chunk records do not say on which worker they ran";
+  for (const char* key : {"load_imbalance", "balance", "max_open_chunks", "rss_slope", "rss_slope_low",
+                          "rss_slope_high", "oversubscribed_core_seconds", "tail_time"}) {
+    patch->Set(key, std::nullopt, kWhichWorker);
+  }
+}
+
+/// Dask's figures under their own keys; roastcoffea's chunk records have no CPU time of their own.
+void AddFine(const Json& theirs, Patch* patch) {
+  constexpr std::pair<const char*, const char*> kKeys[] = {
+      {"processor_cpu_time_seconds", "processor_cpu_time_seconds"},
+      {"processor_noncpu_time_seconds", "processor_io_wait_time_seconds"},
+      {"processor_cpu_percentage", "processor_cpu_percent"},
+      {"processor_noncpu_percentage", "processor_io_wait_percent"},
+      {"overhead_cpu_time_seconds", "overhead_cpu_time_seconds"},
+      {"overhead_noncpu_time_seconds", "overhead_io_wait_time_seconds"},
+      {"total_bytes_memory_read_dask", "total_bytes_memory_read"},
+      {"disk_read_bytes", "disk_read_bytes"},
+      {"disk_write_bytes", "disk_write_bytes"},
+      {"decompression_time_seconds", "decompression_time_seconds"},
+      {"compression_time_seconds", "compression_time_seconds"},
+      {"total_compression_overhead_seconds", "total_compression_overhead_seconds"},
+      {"deserialization_time_seconds", "deserialization_time_seconds"},
+      {"serialization_time_seconds", "serialization_time_seconds"},
+      {"total_serialization_overhead_seconds", "total_serialization_overhead_seconds"}};
+  constexpr char kNoSpans[] = "the roastcoffea measurement holds no fine metrics of Dask";
+  for (const auto& [ours, key] : kKeys) patch->Set(ours, NumberField(theirs, key), kNoSpans);
+}
+
+/// The four texts of a Python tuple's `repr`, as roastcoffea writes the keys of `raw_span_metrics`.
+std::optional<std::vector<std::string>> PythonTuple(const std::string& text) {
+  std::vector<std::string> parts;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char quote = text[at];
+    if (quote != '\'' && quote != '"') continue;
+    std::string part;
+    for (++at; at < text.size() && text[at] != quote; ++at) {
+      if (text[at] == '\\' && at + 1 < text.size()) ++at;
+      part += text[at];
+    }
+    if (at == text.size()) return std::nullopt;
+    parts.push_back(std::move(part));
+  }
+  return parts.size() == 4 ? std::optional(parts) : std::nullopt;
+}
+
+Json FineRows(const Json& span_metrics) {
+  Json rows = Json::array();
+  for (const auto& [key, value] : span_metrics.items()) {
+    const std::optional<std::vector<std::string>> parts = PythonTuple(key);
+    if (!parts.has_value() || !value.is_number()) continue;
+    rows.push_back({{"context", parts->at(0)},
+                    {"span", nullptr},
+                    {"worker", nullptr},
+                    {"function", parts->at(1)},
+                    {"activity", parts->at(2)},
+                    {"unit", parts->at(3)},
+                    {"value", value}});
+  }
+  return rows;
+}
+
+void AddTimelines(const RoastcoffeaTimelines& timelines, Json* document) {
+  const auto points = [](const SampledSteps& steps) {
+    Json list = Json::array();
+    for (const auto& [seconds, value] : steps) list.push_back({seconds, value});
+    return list;
+  };
+  Json& series = (*document)["timelines"];
+  for (auto& [name, value] : series.items()) value = nullptr;
+  if (!timelines.worker_counts.empty()) series["worker_counts"] = points(timelines.worker_counts);
+  for (const auto& [name, workers] : timelines.by_worker) {
+    if (name == "worker_last_seen") continue;  // Unix times of the scheduler: no second since the run's start
+    Json by_worker = Json::object();
+    for (const auto& [worker, steps] : workers) by_worker[worker] = points(steps);
+    series[name] = std::move(by_worker);
+  }
+}
+
+}  // namespace
+
+void AddRoastcoffeaFigures(const RoastcoffeaMeasurement& measurement, const RoastcoffeaRecords& records,
+                           Json* document) {
+  const Json& theirs = measurement.metrics;
+  const RoastcoffeaTimelines timelines = ReadRoastcoffeaTimelines(Field(theirs, "tracking_data"));
+  Patch patch(document);
+  const std::optional<double> bytes = NumberField(theirs, "total_bytes_read");
+  if (bytes.has_value() && *bytes > 0) {
+    const std::optional<double> rate = Ratio(bytes, measurement.elapsed_seconds);
+    patch.Set("total_bytes_read_coffea", bytes, "");
+    patch.Set("bytes_read_compressed", bytes, "");
+    patch.Set("overall_rate_gbps", Ratio(rate, 1e9 / 8), "the run took no time");
+    patch.Set("overall_rate_mbs", Ratio(rate, 1e6), "the run took no time");
+    (*document)["run"]["bytes_source"] = "coffea";
+  }
+  // bytes that chunks read may exceed the file's: baskets at the edges are read twice; roastcoffea has the share itself
+  for (const auto& [key, percent] : {std::pair("branches_read_share", "avg_branches_read_percent"),
+                                     {"bytes_read_share", "avg_bytes_read_percent"}}) {
+    const std::optional<double> share = Ratio(NumberField(theirs, percent), 100);
+    patch.Set(key, share.has_value() && *share > 0 ? share : std::nullopt, "roastcoffea saw no branch of any file");
+  }
+  AddWorkers(timelines, &patch);
+  AddFine(theirs, &patch);
+  (*document)["fine"] = FineRows(Field(theirs, "raw_span_metrics"));
+  AddTimelines(timelines, document);
+  for (const char* table : {"workers", "hosts", "threads", "budget"}) (*document)[table] = Json::array();
+  Json& run = (*document)["run"];
+  run["name"] = measurement.name;
+  run["boundary"] = "context";
+  run["cores_source"] = patch.Get("total_cores").has_value() ? Json("nthreads") : Json();
+  for (const char* key : {"start_ns", "stop_ns", "start"}) run[key] = nullptr;
+  patch.Warn(
+      "read from a roastcoffea measurement, which keeps no time of its start: the run is taken to end with its "
+      "last chunk");
+  if (records.malformed > 0) patch.Warn(fmt::format("{} chunk records have no start or duration", records.malformed));
+  if (records.overlapping_timings > 0) {
+    patch.Warn(
+        fmt::format("in {} chunks the sections add up to more than the chunk: they were nested, which roastcoffea "
+                    "does not record; they were left out",
+                    records.overlapping_timings));
+  }
+}
+
+}  // namespace crema

@@ -1,0 +1,204 @@
+#include "collector/writers/prmon.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include "nlohmann/json.hpp"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kSecondNs = 1e9;
+constexpr double kKibibyte = 1024;
+
+enum class Kind { kCounter, kHeld };
+
+/// One of prmon's quantities: its value in a sample and in the totals, in base units.
+struct Quantity {
+  std::string_view name;
+  Kind kind;
+  double unit;  ///< base units in one of prmon's
+  std::string_view unit_name;
+  std::string_view rate_name;  ///< of a counter's average
+  std::function<std::optional<int64_t>(const TreeSampleFact&)> in_sample;
+  std::function<std::optional<int64_t>(const TreeTotals&)> in_totals;
+};
+
+std::optional<int64_t> Io(const std::optional<TreeIo>& io, int64_t TreeIo::*field) {
+  return io.has_value() ? std::optional<int64_t>((*io).*field) : std::nullopt;
+}
+std::optional<int64_t> Net(const std::optional<TreeNet>& net, int64_t TreeNet::*field) {
+  return net.has_value() ? std::optional<int64_t>((*net).*field) : std::nullopt;
+}
+
+Quantity OfIo(std::string_view name, int64_t TreeIo::*field) {
+  return {name,
+          Kind::kCounter,
+          1,
+          "B",
+          "B/s",
+          [field](const TreeSampleFact& sample) { return Io(sample.io, field); },
+          [field](const TreeTotals& totals) { return Io(totals.io, field); }};
+}
+
+Quantity OfNet(std::string_view name, int64_t TreeNet::*field) {
+  return {name,
+          Kind::kCounter,
+          1,
+          "B",
+          "B/s",
+          [field](const TreeSampleFact& sample) { return Net(sample.net, field); },
+          [field](const TreeTotals& totals) { return Net(totals.net, field); }};
+}
+
+Quantity OfCpu(std::string_view name, int64_t TreeSampleFact::*field, std::optional<int64_t> TreeTotals::*total) {
+  return {name,
+          Kind::kCounter,
+          kSecondNs,
+          "s",
+          "",
+          [field](const TreeSampleFact& sample) { return sample.*field; },
+          [total](const TreeTotals& totals) { return totals.*total; }};
+}
+
+template <class Field>
+Quantity OfHeld(std::string_view name, double unit, std::string_view unit_name, Field TreeSampleFact::*field,
+                std::optional<int64_t> TreeTotals::*peak) {
+  return {name,
+          Kind::kHeld,
+          unit,
+          unit_name,
+          unit_name,
+          [field](const TreeSampleFact& sample) { return std::optional<int64_t>(sample.*field); },
+          [peak](const TreeTotals& totals) { return totals.*peak; }};
+}
+
+std::vector<Quantity> Quantities() {
+  return {
+      OfCpu("utime", &TreeSampleFact::cpu_user_ns, &TreeTotals::cpu_user_ns),
+      OfCpu("stime", &TreeSampleFact::cpu_system_ns, &TreeTotals::cpu_system_ns),
+      OfHeld("pss", kKibibyte, "kB", &TreeSampleFact::pss_bytes, &TreeTotals::tree_peak_pss_bytes),
+      OfHeld("rss", kKibibyte, "kB", &TreeSampleFact::rss_bytes, &TreeTotals::tree_peak_rss_bytes),
+      OfHeld("swap", kKibibyte, "kB", &TreeSampleFact::swap_bytes, &TreeTotals::tree_peak_swap_bytes),
+      OfIo("rchar", &TreeIo::rchar_bytes),
+      OfIo("wchar", &TreeIo::wchar_bytes),
+      OfIo("read_bytes", &TreeIo::read_bytes),
+      OfIo("write_bytes", &TreeIo::write_bytes),
+      OfNet("rx_bytes", &TreeNet::rx_bytes),
+      OfNet("tx_bytes", &TreeNet::tx_bytes),
+      OfHeld("nprocs", 1, "1", &TreeSampleFact::processes, &TreeTotals::max_processes),
+      OfHeld("nthreads", 1, "1", &TreeSampleFact::threads, &TreeTotals::max_threads),
+  };
+}
+
+int64_t Rounded(int64_t value, double unit) { return std::llround(static_cast<double>(value) / unit); }
+
+double Seconds(int64_t from_ns, int64_t to_ns) { return static_cast<double>(to_ns - from_ns) / kSecondNs; }
+
+/// One row: when, and each quantity as last known.
+struct Row {
+  int64_t time_ns = 0;
+  std::vector<int64_t> values;
+};
+
+// A PSS from an earlier sample may be above the RSS of this one, which no process's can be. Either may be missing.
+std::vector<int64_t> CappedPss(std::vector<int64_t> values, const std::vector<Quantity>& quantities) {
+  const auto value_of = [&](std::string_view name) -> int64_t* {
+    for (size_t i = 0; i < quantities.size(); ++i) {
+      if (quantities[i].name == name) return &values[i];
+    }
+    return nullptr;
+  };
+  int64_t* pss = value_of("pss");
+  const int64_t* rss = value_of("rss");
+  if (pss != nullptr && rss != nullptr) *pss = std::min(*pss, *rss);
+  return values;
+}
+
+// The samples while the tree lived, and the end. What a sample lacks is what it was before: PSS is read seldom.
+std::vector<Row> RowsOf(const PrmonSeries& series, const std::vector<Quantity>& quantities) {
+  std::vector<Row> rows;
+  std::vector<int64_t> last(quantities.size(), 0);
+  for (const TreeSampleFact& sample : series.samples) {
+    if (sample.time_ns > series.stop_ns) break;  // `crema run` looks once more when all have ended
+    for (size_t i = 0; i < quantities.size(); ++i) last[i] = quantities[i].in_sample(sample).value_or(last[i]);
+    rows.push_back({sample.time_ns, CappedPss(last, quantities)});
+  }
+  for (size_t i = 0; i < quantities.size(); ++i) {
+    if (quantities[i].kind == Kind::kCounter) last[i] = quantities[i].in_totals(series.totals).value_or(last[i]);
+  }
+  if (!rows.empty() && Rounded(rows.back().time_ns, kSecondNs) == Rounded(series.stop_ns, kSecondNs)) rows.pop_back();
+  rows.push_back({series.stop_ns, CappedPss(last, quantities)});
+  return rows;
+}
+
+// The time average of a quantity that holds until the next row.
+double Average(const std::vector<Row>& rows, size_t quantity) {
+  double integral = 0;
+  for (size_t i = 0; i + 1 < rows.size(); ++i) {
+    integral += static_cast<double>(rows[i].values[quantity]) * Seconds(rows[i].time_ns, rows[i + 1].time_ns);
+  }
+  const double seconds = Seconds(rows.front().time_ns, rows.back().time_ns);
+  return seconds > 0 ? integral / seconds : static_cast<double>(rows.back().values[quantity]);
+}
+
+std::string Table(const PrmonSeries& series, const std::vector<Quantity>& quantities, const std::vector<Row>& rows) {
+  std::string text = "Time\twtime";
+  for (const Quantity& quantity : quantities) text.append("\t").append(quantity.name);
+  text.push_back('\n');
+  for (const Row& row : rows) {
+    text += std::to_string(Rounded(row.time_ns, kSecondNs)) + "\t" +
+            std::to_string(Rounded(row.time_ns - series.start_ns, kSecondNs));
+    for (size_t i = 0; i < quantities.size(); ++i) {
+      text += "\t" + std::to_string(Rounded(row.values[i], quantities[i].unit));
+    }
+    text.push_back('\n');
+  }
+  return text;
+}
+
+Json Summary(const PrmonSeries& series, const std::vector<Quantity>& quantities, const std::vector<Row>& rows) {
+  const double wall = Seconds(series.start_ns, series.stop_ns);
+  Json average = Json::object(), largest = Json::object(), average_units = Json::object(), units = Json::object();
+  largest["wtime"] = std::llround(wall);
+  units["wtime"] = "s";
+  for (size_t i = 0; i < quantities.size(); ++i) {
+    const Quantity& quantity = quantities[i];
+    const std::string name(quantity.name);
+    const int64_t total = quantity.in_totals(series.totals).value_or(0);
+    largest[name] = Rounded(total, quantity.unit);
+    units[name] = quantity.unit_name;
+    if (quantity.rate_name.empty()) continue;
+    if (quantity.kind == Kind::kHeld) {
+      average[name] = Average(rows, i) / quantity.unit;
+    } else if (wall > 0) {
+      average[name] = std::round(static_cast<double>(total) / quantity.unit / wall);
+    } else {
+      continue;
+    }
+    average_units[name] = quantity.rate_name;
+  }
+  return {{"Avg", average},
+          {"Max", largest},
+          {"Units", {{"Avg", average_units}, {"Max", units}}},
+          {"prmon", {{"Version", kPrmonWriter}}}};
+}
+
+}  // namespace
+
+PrmonTexts RenderPrmon(const PrmonSeries& series) {
+  std::vector<Quantity> quantities = Quantities();
+  const auto is_unknown = [&series](const Quantity& quantity) {
+    return !quantity.in_totals(series.totals).has_value();
+  };
+  quantities.erase(std::remove_if(quantities.begin(), quantities.end(), is_unknown), quantities.end());
+  const std::vector<Row> rows = RowsOf(series, quantities);
+  return {Table(series, quantities, rows), Summary(series, quantities, rows).dump(2) + "\n"};
+}
+
+}  // namespace crema

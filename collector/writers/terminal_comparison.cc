@@ -1,0 +1,180 @@
+#include "collector/writers/terminal_comparison.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "collector/insight/human_numbers.h"
+#include "collector/writers/document_table.h"
+#include "collector/writers/metric_text.h"
+#include "collector/writers/table_text.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Shown whether they changed or not.
+const std::set<std::string_view> kKeyFigures = {
+    "wall_time",           "busy_time",         "chunk_cpu_time",      "num_chunks",        "total_events",
+    "event_rate_wall_khz", "overall_rate_mbs",  "cpu_efficiency",      "core_efficiency",   "io_overhead_pct",
+    "total_cores",         "peak_memory_bytes", "num_failed_attempts", "chunk_duration_p50"};
+
+/// A change smaller than this is shown with the rest of the document only (`--json`): two runs always differ a little.
+constexpr double kLeastShownChange = 0.02;
+
+/// Rows of a table beyond these are left out, and counted.
+constexpr size_t kMostRows = 20;
+
+std::string ChangeText(const ComparedValue& value, size_t at) {
+  const std::optional<double>& change = value.changes[at];
+  if (change.has_value() && *change == 0) return "=";
+  if (change.has_value()) {
+    // beyond a factor of ten, the factor says more than the per cent
+    if (*change > 9) return fmt::format("x {}", HumanNumber(1 + *change));
+    return fmt::format("{:+.1f} %", 100 * *change);
+  }
+  if (!value.values.front().has_value() && !value.values[at].has_value()) return "–";
+  if (!value.values.front().has_value()) return "new";
+  if (!value.values[at].has_value()) return "gone";
+  return "from 0";
+}
+
+std::string ValueText(const ComparedValue& value, size_t at) {
+  if (!value.values[at].has_value()) return "–";
+  // a ratio that exceeds 1 is a speed-up or a compression: per cent would mislead
+  return MetricText(value.key, Json(*value.values[at]), value.unit);
+}
+
+std::string ExactValueText(const ComparedValue& value, size_t at) {
+  if (!value.values[at].has_value()) return "–";
+  const double number = *value.values[at];
+  return number == std::floor(number) ? ExactCount(number) : fmt::format("{}", number);
+}
+
+using Cell = std::string (*)(const ComparedValue& value, size_t at);
+
+void AddValueColumns(const Comparison& comparison, TextTable* table) {
+  for (size_t at = 0; at < comparison.runs.size(); ++at) {
+    TableColumn column{comparison.runs[at].name, Align::kRight, 0};
+    column.is_elastic = true;
+    table->columns.push_back(column);
+    if (at > 0) table->columns.push_back({"change", Align::kRight, 0});
+  }
+}
+
+void AddValueCells(const ComparedValue& value, Cell cell, PaintedLine* line) {
+  for (size_t at = 0; at < value.values.size(); ++at) {
+    line->push_back({cell(value, at)});
+    if (at > 0) line->push_back({ChangeText(value, at)});
+  }
+}
+
+void AddUnequal(const Comparison& comparison, const TerminalStyle& style, std::string* text) {
+  const std::vector<ComparedValue> unequal = comparison.Unequal();
+  if (unequal.empty()) {
+    AddNote(
+        comparison.should_be_equal.empty()
+            ? "no events and no cuts were recorded: whether the runs did the same cannot be told"
+            : fmt::format("equal, as they should be: {} values of events and cuts", comparison.should_be_equal.size()),
+        style, text);
+    return;
+  }
+  AddTitle("should be equal and is not", style, text);
+  DocumentTable table;
+  table.text.columns.push_back({"what", Align::kLeft, 0, true});
+  AddValueColumns(comparison, &table.text);
+  for (size_t at = 0; at < std::min(unequal.size(), kMostRows); ++at) {
+    PaintedLine line = {{unequal[at].label, Paint::kBad}};
+    AddValueCells(unequal[at], ExactValueText, &line);
+    table.text.rows.push_back(std::move(line));
+  }
+  AddTable(table, style, text);
+  if (unequal.size() > kMostRows) AddNote(fmt::format("{} more: see --json", unequal.size() - kMostRows), style, text);
+}
+
+/// Of the distributions of chunks mean, p50, p99 and max tell the story.
+bool IsDetail(std::string_view key) {
+  if (key.substr(0, 6) != "chunk_") return false;
+  for (std::string_view ending : {"_min", "_std", "_p90", "_p95"}) {
+    if (key.size() > ending.size() && key.substr(key.size() - ending.size()) == ending) return true;
+  }
+  return false;
+}
+
+bool IsWorthShowing(const ComparedValue& value) {
+  if (IsDetail(value.key)) return false;
+  return std::any_of(value.changes.begin(), value.changes.end(), [](const std::optional<double>& change) {
+    return !change.has_value() || std::fabs(*change) >= kLeastShownChange;
+  });
+}
+
+void AddMetrics(const Comparison& comparison, const TerminalStyle& style, std::string* text) {
+  DocumentTable table;
+  table.text.columns.push_back({"metric", Align::kLeft, 0});
+  AddValueColumns(comparison, &table.text);
+  size_t left_out = 0;
+  for (const bool key_figures : {true, false}) {
+    for (const ComparedValue& value : comparison.metrics) {
+      if ((kKeyFigures.count(value.key) > 0) != key_figures) continue;
+      if (!key_figures && !IsWorthShowing(value)) {
+        if (value.differs()) ++left_out;
+        continue;
+      }
+      PaintedLine line = {{value.key}};
+      AddValueCells(value, ValueText, &line);
+      table.text.rows.push_back(std::move(line));
+    }
+  }
+  AddTitle("metrics", style, text);
+  if (table.text.rows.empty()) {
+    AddNote("none was measured", style, text);
+    return;
+  }
+  AddTable(table, style, text);
+  if (left_out > 0) {
+    AddNote(fmt::format("{} more changed by less than {}: see --json",
+                        Counted(static_cast<double>(left_out), "metric", "metrics"), HumanPercent(kLeastShownChange)),
+            style, text);
+  }
+}
+
+/// The fields a person looks for, one line each: `ttbar  busy  12 s  13 s  +8 %`.
+void AddRowsOf(const std::vector<ComparedRow>& rows, std::string_view title, const std::set<std::string_view>& fields,
+               const Comparison& comparison, const TerminalStyle& style, std::string* text) {
+  if (rows.empty()) return;
+  AddTitle(title, style, text);
+  DocumentTable table;
+  table.text.columns.push_back({"name", Align::kLeft, 0, true});
+  table.text.columns.push_back({"of", Align::kLeft, 0});
+  AddValueColumns(comparison, &table.text);
+  for (size_t at = 0; at < std::min(rows.size(), kMostRows); ++at) {
+    std::string name = rows[at].name;
+    for (const ComparedValue& value : rows[at].fields) {
+      if (fields.count(value.key) == 0) continue;
+      PaintedLine line = {{name}, {value.key, Paint::kDim}};
+      AddValueCells(value, ValueText, &line);
+      table.text.rows.push_back(std::move(line));
+      name.clear();
+    }
+  }
+  AddTable(table, style, text);
+  if (rows.size() > kMostRows) AddNote(fmt::format("{} more: see --json", rows.size() - kMostRows), style, text);
+}
+
+}  // namespace
+
+std::string RenderComparison(const Comparison& comparison, const TerminalStyle& style) {
+  std::string text;
+  AddUnequal(comparison, style, &text);
+  AddMetrics(comparison, style, &text);
+  AddRowsOf(comparison.datasets, "datasets", {"events", "duration_sum", "cpu_sum", "event_rate", "failed"}, comparison,
+            style, &text);
+  AddRowsOf(comparison.sections, "sections", {"self", "count", "mean"}, comparison, style, &text);
+  return text;
+}
+
+}  // namespace crema
