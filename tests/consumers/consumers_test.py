@@ -96,6 +96,21 @@ class ConsumersTest(unittest.TestCase):
     def test_cmake_find_package_of_an_installed_static_library(self):
         self.check_find_package(self.static_sdk())
 
+    def test_cmake_find_package_of_the_installed_c_library(self):
+        project = self.copy_project("cmake_c")
+        prefix = self.static_sdk()
+        run("cmake", "-S", project, "-B", project / "build", f"-DCMAKE_PREFIX_PATH={prefix}", cwd=project)
+        run("cmake", "--build", project / "build", cwd=project)
+        self.check_records(project / "build/analysis")
+
+    def test_c_compiler_alone_with_the_installed_c_library(self):
+        project = self.copy_project("cmake_c")
+        header = next(self.static_sdk().rglob("crema_c.h"))
+        library = next(self.static_sdk().rglob("libcrema_c.so"))
+        where = (f"-I{header.parent}", f"-L{library.parent}")
+        run("cc", "-std=c11", "analysis.c", *where, "-lcrema_c", "-o", "analysis", cwd=project)
+        self.check_records(project / "analysis", LD_LIBRARY_PATH=str(library.parent))
+
     def test_pkg_config_of_an_installed_static_library(self):
         module_directory = next(self.static_sdk().rglob("crema.pc")).parent
         project = self.copy_project("pkg_config")

@@ -16,6 +16,7 @@ import snippets
 CHECKOUT = pathlib.Path(__file__).resolve().parent.parent.parent
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "docs/**/*.md", "sdk/**/*.md", "collector/**/*.md", "examples/**/*.md")
 CXX = ["g++", "-std=c++17", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+LIBRARIES = {"": [], "tbb": ["-ltbb"], "openmp": ["-fopenmp"]}  # what a program says it needs
 FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)  # a lambda, `[](int i)`, looks like a link
 LINK = re.compile(r"\[[^\]]*\]\((?!https?://|mailto:|#)([^)#\s]+)[^)]*\)")
 
@@ -87,7 +88,7 @@ class DocsTest(unittest.TestCase):
         program = folder / "program"
         source.write_text(snippet.text)
         sdk = ["-I", CHECKOUT / "sdk/include", CHECKOUT / "bazel-bin/sdk/libcrema.a", "-pthread"]
-        status, output = run([*CXX, source, *sdk, "-o", program], folder)
+        status, output = run([*CXX, source, *sdk, *LIBRARIES[snippet.needs], "-o", program], folder)
         self.assertEqual(status, 0, output)
         status, output = run([program], folder, {"CREMA_DIR": str(folder / "program-records")})
         self.assertEqual(status, 0, output)

@@ -21,6 +21,7 @@ class Snippet:
     language: str
     mark: str  # "run", "run-in-checkout", "program", "not-run" or ""
     file: str  # the path after "file=", from the repository's root, or ""
+    needs: str  # the library after "needs=" that a program is linked with, or ""
     text: str
 
     @property
@@ -52,7 +53,8 @@ def read(document: pathlib.Path, text: str) -> list[Snippet]:
                 break
             body.append(inner[len(opening["indent"]) :] if inner.startswith(opening["indent"]) else inner)
         language, *words = opening["info"].split() or [""]
-        file = next((word[len("file=") :] for word in words if word.startswith("file=")), "")
+        named = dict(word.split("=", 1) for word in words if "=" in word)
         mark = next((word for word in words if "=" not in word), "")
-        snippets.append(Snippet(document, number, language, mark, file, "".join(f"{inner}\n" for inner in body)))
+        text = "".join(f"{inner}\n" for inner in body)
+        snippets.append(Snippet(document, number, language, mark, named.get("file", ""), named.get("needs", ""), text))
     return snippets

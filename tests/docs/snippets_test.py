@@ -13,7 +13,7 @@ echo two
 
 1. In a list:
 
-   ```cpp program
+   ```cpp program needs=tbb
    int main() {}
    ```
 
@@ -48,6 +48,9 @@ class SnippetsTest(unittest.TestCase):
         ]
         self.assertEqual(summary, expected)
         self.assertEqual(self.found[0].text, "echo one\n\necho two\n")
+
+    def test_a_program_says_which_library_it_needs(self):
+        self.assertEqual([snippet.needs for snippet in self.found], ["", "tbb", "", "", ""])
 
     def test_an_indented_block_loses_its_indent(self):
         self.assertEqual(self.found[1].text, "int main() {}\n")
