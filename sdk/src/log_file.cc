@@ -18,7 +18,8 @@ namespace internal {
 namespace {
 
 constexpr int kMostRecorders = 1000;
-constexpr std::int64_t kRetryAfterNanoseconds = 1000000000;
+/// A log that was removed is made anew after so long, so that a program that removes the directory can finish that.
+constexpr std::int64_t kMadeAnewAfterNanoseconds = 1000000000;
 constexpr std::uint64_t kBytesForLastLine = 2048;  // an `end` without sections has some 200
 
 /// The kernel kills a program that writes beyond RLIMIT_FSIZE (SIGXFSZ). The program may set it at any time, so it is
@@ -106,17 +107,23 @@ bool LogFile::IsReady() noexcept {
 }
 
 bool LogFile::MakeReady() noexcept {
-  if (given_up_until_ns_ != 0 && MonotonicNanoseconds() < given_up_until_ns_) return false;
+  const std::int64_t now_ns = MonotonicNanoseconds();
+  if (now_ns < not_anew_until_ns_) return false;
   const std::lock_guard<std::mutex> lock(mutex_);
   struct stat status {};
   if (fstat(descriptor_, &status) != 0 || !IsOurs(status)) return false;
-  const bool removed = counts_links_ && status.st_nlink == 0;
-  if (removed && left_removed_) return false;
-  if (removed && !ReplaceRemoved()) {
-    const std::string reason = strerror(errno);
-    given_up_until_ns_ = MonotonicNanoseconds() + kRetryAfterNanoseconds;
-    WarnOnce("the record log " + path_ + " was removed and cannot be made anew: " + reason + "; records are lost");
-    return false;
+  if (counts_links_ && status.st_nlink == 0) {
+    if (now_ns < not_anew_until_ns_ || left_removed_) return false;
+    const bool just_noticed = not_anew_until_ns_ == 0;
+    if (just_noticed || !ReplaceRemoved()) {
+      not_anew_until_ns_ = now_ns + kMadeAnewAfterNanoseconds;
+      if (!just_noticed) {
+        WarnOnce({"the record log ", path_, " was removed and cannot be made anew: ", strerror(errno),
+                  "; records are lost"});
+      }
+      return false;
+    }
+    not_anew_until_ns_ = 0;
   }
   if (!begun_) begun_ = Append(first_line_, kBytesForLastLine);
   return begun_;
@@ -170,7 +177,6 @@ bool LogFile::Write(std::string_view text) noexcept {
 bool LogFile::WriteLast(std::string_view text) noexcept {
   const int saved_errno = errno;
   const bool whole = IsReady() && Append(text, 0);
-  if (!whole) CountDropped(1);
   errno = saved_errno;
   return whole;
 }

@@ -24,15 +24,18 @@ class LogFile {
   bool is_open() const noexcept { return descriptor_ >= 0; }
 
   /// Writes the line that every log has to begin with. Where the disk is full just then, it comes before the next line;
-  /// where the log is removed later on, it comes first in the one that takes its place.
+  /// where the log is removed later on, it comes first in the one that takes its place. That is made a second after it
+  /// was missed, and each second again where it cannot be; lines meanwhile are lost.
   bool Begin(std::string_view first_line) noexcept;
   /// Appends `text`, which ends with a newline. After a write that fell short the next line starts on a new one.
   /// False, and counted in `dropped()`, when it did not get to the disk whole.
   bool Write(std::string_view text) noexcept;
-  /// As `Write`, for the line that tells what was lost: below RLIMIT_FSIZE some bytes are kept free for it.
+  /// As `Write`, for the line that tells what was lost, and is not counted itself: below RLIMIT_FSIZE some bytes are
+  /// kept free for it.
   bool WriteLast(std::string_view text) noexcept;
-  /// Where the log was removed and could not be made anew, the next line tries that again; else once a second.
-  void TryAgain() noexcept { given_up_until_ns_ = 0; }
+  const std::string& path() const noexcept { return path_; }
+  /// Whether it was removed, and has not been made anew yet.
+  bool is_missed() const noexcept { return not_anew_until_ns_ != 0; }
   /// From now on a log that was removed is not made anew.
   void LeaveRemoved() noexcept { left_removed_ = true; }
   void Sync() noexcept;
@@ -59,7 +62,7 @@ class LogFile {
   std::string first_line_;
   std::mutex mutex_;                                ///< for a log that has to be begun; else no write takes it
   std::atomic<bool> begun_{false};                  ///< its first line stands in it
-  std::atomic<std::int64_t> given_up_until_ns_{0};  ///< CLOCK_MONOTONIC: it was removed, and could not be made anew
+  std::atomic<std::int64_t> not_anew_until_ns_{0};  ///< CLOCK_MONOTONIC; 0: it was not missed
   std::atomic<bool> left_removed_{false};
   std::atomic<std::uint64_t> size_{0};
   std::atomic<bool> torn_{false};

@@ -55,10 +55,8 @@ Recorder* Start(const Settings& settings) {
   Calibrate(recorder);
   if (settings.summary) recorder->summary = new (std::nothrow) ExitSummary();
   if (!OpenLog(recorder)) {
-    const int error = errno;
-    std::string sentence = "cannot write record logs to " + recorder->settings.directory + ": " + strerror(error) +
-                           "; this process is not recorded";
-    WarnOnce(sentence);
+    WarnOnce({"cannot write record logs to ", recorder->settings.directory, ": ", strerror(errno),
+              "; this process is not recorded"});
     delete recorder;
     return nullptr;
   }
@@ -133,16 +131,16 @@ ThreadContext* AdoptedThreadContext() noexcept { return g_shared == nullptr ? nu
 
 bool UsesSharedCopy() noexcept { return g_shared != nullptr; }
 
-void WarnOnce(std::string_view sentence) noexcept {
+void WarnOnce(std::initializer_list<std::string_view> parts) noexcept {
   if (g_warned.exchange(true)) return;
-  char text[512];
-  constexpr std::string_view kStart = "crema: ";
-  std::size_t size = 0;
-  for (const std::string_view part :
-       {kStart, sentence.substr(0, sizeof text - kStart.size() - 1), std::string_view("\n")}) {
+  char text[512] = "crema: ";
+  std::size_t size = strlen(text);
+  for (std::string_view part : parts) {
+    part = part.substr(0, sizeof text - 1 - size);
     memcpy(text + size, part.data(), part.size());
     size += part.size();
   }
+  text[size++] = '\n';
   // One write, so that it cannot be mixed with the program's own lines; nothing to be done if it fails.
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, size);
 }
@@ -151,7 +149,7 @@ void CountMisuse(std::string_view sentence) noexcept {
   const ErrnoKeeper keeper;
   Recorder* recorder = CurrentRecorder();
   if (recorder != nullptr) recorder->dropped.fetch_add(1, std::memory_order_relaxed);
-  WarnOnce(sentence);
+  WarnOnce({sentence});
 }
 
 std::int64_t OccupyLane(Recorder* recorder) noexcept {

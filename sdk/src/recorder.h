@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <initializer_list>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -75,7 +76,7 @@ void SwitchOff();
 void MirrorMode(std::atomic<std::uint8_t>* mode);
 
 /// One sentence on stderr, `crema: …`, the first time only.
-void WarnOnce(std::string_view sentence) noexcept;
+void WarnOnce(std::initializer_list<std::string_view> parts) noexcept;
 
 /// Counts a guard that was not used as it should be, and warns once.
 void CountMisuse(std::string_view sentence) noexcept;

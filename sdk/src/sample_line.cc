@@ -72,7 +72,6 @@ std::int64_t OverheadNanoseconds(const Recorder& recorder, std::int64_t outside_
 }  // namespace
 
 void WriteSample(Recorder* recorder) noexcept {
-  recorder->log.TryAgain();
   JsonLine line;
   std::int64_t occurrences = 0;
   line.Raw("{\"type\":\"sample\"");
@@ -106,10 +105,10 @@ void WriteEnd(Recorder* recorder) noexcept {
     line.Raw("}\n");
     return !line.broken() && recorder->log.WriteLast(line.text());
   };
-  recorder->log.TryAgain();
-  // On a disk that is all but full there may still be room for the counts.
   if (!sections.broken() && write(sections.text())) return;
-  write({});
+  // On a disk that is all but full there may still be room for the counts.
+  const bool ended = write({});
+  if (!ended && recorder->log.is_missed()) WarnOnce({"the record log ", recorder->log.path(), " was removed"});
 }
 
 }  // namespace internal

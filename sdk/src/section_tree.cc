@@ -77,9 +77,9 @@ bool IsOrIsAround(const SectionNode* node, const SectionNode* open) {
 std::uint64_t TicksSoFar(const SectionNode* node, const ThreadState* running) {
   if (running != nullptr && IsOrIsAround(node, running->OpenOutside())) {
     const std::uint64_t start = node->start_ticks.load(kRelaxed);
-    const std::uint64_t ended = node->total_ticks.load(kRelaxed);
+    const std::uint64_t ended = node->total_ticks.load(std::memory_order_acquire);
     const std::uint64_t now = Ticks(running);
-    if (IsOrIsAround(node, running->OpenOutside()) && node->start_ticks.load(kRelaxed) == start) {
+    if (start != 0 && IsOrIsAround(node, running->OpenOutside()) && node->start_ticks.load(kRelaxed) == start) {
       return start < now ? ended + (now - start) : ended;
     }
   }

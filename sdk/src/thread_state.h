@@ -29,6 +29,7 @@ struct ThreadState : ThreadContext {
   SectionTree outside;        ///< sections outside chunks
   WorkFrame* work = nullptr;  ///< innermost open chunk or helper scope
   SpanState* span = nullptr;  ///< innermost span opened by this thread inside a chunk
+  std::uint64_t activities_begun = 0;
 
   /// A frame at the present depth of nesting, made once and reused; nullptr when nested too deep or out of memory.
   ChunkState* NewChunkFrame() noexcept;

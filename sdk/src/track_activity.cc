@@ -17,6 +17,13 @@ void CountDropped() {
   if (recorder != nullptr) recorder->dropped.fetch_add(1, std::memory_order_relaxed);
 }
 
+/// Where the activity lies among the open ones, from 1; 0: it is none of them.
+std::size_t DepthOf(WorkFrame& frame, std::uint64_t serial) {
+  std::size_t depth = frame.activities.size();
+  while (depth != 0 && frame.activities[depth - 1].serial != serial) --depth;
+  return depth;
+}
+
 }  // namespace
 }  // namespace internal
 
@@ -47,8 +54,8 @@ TrackActivity::TrackActivity(std::string_view label) noexcept {
     return;
   }
   frame_ = frame;
-  use_ = frame->uses;
-  depth_ = frame->activities.size();
+  serial_ = ++thread->activities_begun;
+  open->serial = serial_;
   open->row = row;
   open->start_ns = MonotonicNanoseconds();
 }
@@ -59,20 +66,21 @@ TrackActivity::~TrackActivity() {
   const std::int64_t stop_ns = MonotonicNanoseconds();
   auto* thread = static_cast<ThreadState*>(t_context);
   if (thread == nullptr) return;  // a fork's copy, or the process is ending
-  const WorkFrame* frame = thread->work;
+  WorkFrame* frame = thread->work;
   while (frame != nullptr && frame != frame_) frame = frame->outer;
-  if (frame == nullptr || frame->uses != use_ || frame_->activities.size() < depth_) {
+  const std::size_t depth = frame == nullptr ? 0 : DepthOf(*frame, serial_);
+  if (depth == 0) {
     CountMisuse("an activity ended on another thread, or after what it lay in: it is not recorded");
     return;
   }
-  if (frame_->activities.size() > depth_)
+  if (frame_->activities.size() > depth)
     CountMisuse("an activity ended before those inside it: these are not recorded");
-  const OpenActivity open = frame_->activities[depth_ - 1];
-  frame_->activities.CutTo(depth_ - 1);
+  const OpenActivity open = frame_->activities[depth - 1];
+  frame_->activities.CutTo(depth - 1);
   const double own_seconds = static_cast<double>(stop_ns - open.start_ns) * 1e-9 - open.inner_seconds;
   const double seconds = own_seconds < 0 ? 0 : own_seconds;  // what was recorded inside may be more than the clock's
   frame_->ledger.AddActivity(open.row, seconds);
-  if (depth_ > 1) frame_->activities[depth_ - 2].inner_seconds += seconds + open.inner_seconds;
+  if (depth > 1) frame_->activities[depth - 2].inner_seconds += seconds + open.inner_seconds;
 }
 
 }  // namespace crema

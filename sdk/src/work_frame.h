@@ -21,7 +21,8 @@ struct ThreadState;
 
 /// What the guard of an activity began. Kept here, not with the guard: one that is gone must not be followed.
 struct OpenActivity {
-  int row = 0;  ///< in the ledger
+  std::uint64_t serial = 0;  ///< of all that the thread began
+  int row = 0;               ///< in the ledger
   std::int64_t start_ns = 0;
   double inner_seconds = 0;  ///< what was recorded inside
 };

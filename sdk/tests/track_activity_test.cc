@@ -82,6 +82,16 @@ TEST(TrackActivity, WhoseGuardIsGoneIsNotFollowed) {
       inner.reset();
       TrackActivity after("after");
     }
+    {
+      TrackMetrics metrics("in another's place");
+      auto outer = std::make_unique<TrackActivity>("outer");
+      auto inner = std::make_unique<TrackActivity>("inner");
+      outer.reset();
+      TrackActivity first("first");
+      TrackActivity second("second");
+      inner.reset();  // lay as deep as the second lies now, which it must not end
+      SpinWall(1000000);
+    }
     TrackMetrics metrics("elsewhere");
     auto wanders = std::make_unique<TrackActivity>("wanders");
     std::thread([&] {
@@ -96,8 +106,9 @@ TEST(TrackActivity, WhoseGuardIsGoneIsNotFollowed) {
   const RecordLog log = ReadRecordLogs(directory).at(0);
   EXPECT_GE(Activity(ChunkOf(log, "out of order"), "outer").value, 0);
   EXPECT_GE(Activity(ChunkOf(log, "out of order"), "after").value, 0);
+  EXPECT_GE(Activity(ChunkOf(log, "in another's place"), "second").value, 0.001);
   EXPECT_EQ(Activity(ChunkOf(log, "elsewhere"), "more").value, 1);
-  EXPECT_EQ(log.end->dropped, 3);
+  EXPECT_EQ(log.end->dropped, 5);
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #ifndef CREMA_TRACK_ACTIVITY_H_
 #define CREMA_TRACK_ACTIVITY_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
@@ -42,8 +41,7 @@ class TrackActivity {
 
  private:
   [[maybe_unused]] internal::WorkFrame* frame_ = nullptr;  ///< null: not recorded
-  [[maybe_unused]] std::uint64_t use_ = 0;
-  [[maybe_unused]] std::size_t depth_ = 0;  ///< among the open activities of the chunk
+  [[maybe_unused]] std::uint64_t serial_ = 0;
 };
 
 /// Dask's name for it.

@@ -7,7 +7,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <new>
 #include <string>
@@ -31,17 +33,28 @@ bool MountSmallDisk(const std::string& directory) {
          mount("tmpfs", directory.c_str(), "tmpfs", 0, "size=64k") == 0;
 }
 
+std::string g_disk;
+std::string g_saved;
+
+/// The small disk ends with the process that mounted it.
+void SaveLogsFromDisk() {
+  for (const RecordLog& log : ReadRecordLogs(g_disk + "/records")) {
+    std::filesystem::copy_file(log.path, g_saved + "/log.jsonl");
+  }
+}
+
 /// Fault [disk]: a small disk that the program itself fills in mid-run, until it makes room again
 /// Program: nothing
 /// Recorded: what fits; each lost line is in `end.dropped`
 TEST(LimitFault, ASmallDiskIsFull) {
-  const std::string disk = NewDirectory();
-  const std::string saved = NewDirectory();
+  const std::string disk = g_disk = NewDirectory();
+  g_saved = NewDirectory();
   if (RunInChild({}, [&] { Require(MountSmallDisk(disk)); }).exit_status != 0) {
     GTEST_SKIP() << "not allowed to mount a small tmpfs";
   }
   const FaultRun run = RunWithFault(disk + "/records", [&] {
     Require(MountSmallDisk(disk));
+    Require(std::atexit(SaveLogsFromDisk) == 0);  // registered before recording begins, so it runs after its end
     const std::string filler = disk + "/filler";
     const int descriptor = open(filler.c_str(), O_WRONLY | O_CREAT, 0600);
     const std::vector<char> bytes(32768, 'x');
@@ -50,19 +63,17 @@ TEST(LimitFault, ASmallDiskIsFull) {
     close(descriptor);
     unlink(filler.c_str());
     RecordChunks(10, "after");
-    Flush();
-    for (const RecordLog& log : ReadRecordLogs(disk + "/records")) {
-      std::filesystem::copy_file(log.path, saved + "/log.jsonl");
-    }
   });
   EXPECT_EQ(run.warning, "");
-  const RecordLog log = ReadRecordLog(saved + "/log.jsonl");
+  const RecordLog log = ReadRecordLog(g_saved + "/log.jsonl");
   EXPECT_EQ(log.malformed.size(), 1u);  // the one that filled the disk
   std::size_t after = 0;
   for (const ChunkLine& chunk : log.chunks) after += chunk.dataset == "after" ? 1 : 0;
   EXPECT_EQ(after, 10u);
   EXPECT_GT(log.chunks.size(), 20u);
   EXPECT_LT(log.chunks.size(), 100u);
+  ASSERT_TRUE(log.end.has_value());
+  EXPECT_EQ(log.end->dropped, static_cast<std::int64_t>(2 * 210 - log.begins.size() - log.chunks.size()));
 }
 
 /// Fault [disk]: the log reaches `RLIMIT_FSIZE`, beyond which the kernel kills a program that writes

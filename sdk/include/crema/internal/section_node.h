@@ -16,7 +16,7 @@ namespace internal {
 /// One section path of one thread. Only the owning thread writes; the sampler reads the atomics, so they are relaxed.
 /// Names are matched by content, but first against the child that followed last time: in a loop that is always right.
 struct SectionNode {
-  std::atomic<std::uint64_t> start_ticks{0};
+  std::atomic<std::uint64_t> start_ticks{0};  ///< of the open occurrence; 0 while it is added to the sums
   std::atomic<std::uint64_t> count{0};
   std::atomic<std::uint64_t> total_ticks{0};
   std::atomic<std::uint64_t> min_ticks{UINT64_MAX};
@@ -128,8 +128,10 @@ void AddSectionCpu(OpenSection section) noexcept;
 
 CREMA_ALWAYS_INLINE void AddOccurrence(SectionNode* node, std::uint64_t ticks) noexcept {
   constexpr auto kRelaxed = std::memory_order_relaxed;
+  // The sampler reads in the other order: a total that has the occurrence in it comes with a section that is not open.
+  node->start_ticks.store(0, kRelaxed);
+  node->total_ticks.store(node->total_ticks.load(kRelaxed) + ticks, std::memory_order_release);
   node->count.store(node->count.load(kRelaxed) + 1, kRelaxed);
-  node->total_ticks.store(node->total_ticks.load(kRelaxed) + ticks, kRelaxed);
   if (ticks < node->min_ticks.load(kRelaxed)) node->min_ticks.store(ticks, kRelaxed);
   if (ticks > node->max_ticks.load(kRelaxed)) node->max_ticks.store(ticks, kRelaxed);
 }

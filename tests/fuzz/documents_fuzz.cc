@@ -1,0 +1,137 @@
+// Documents of any bytes: each reader refuses or reads, and all that crema makes of a measurement stands up to one that
+// nobody wrote. The first byte chooses the reader.
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "absl/status/statusor.h"
+#include "collector/exports/export_format.h"
+#include "collector/insight/comparison.h"
+#include "collector/insight/headline.h"
+#include "collector/insight/verdicts.h"
+#include "collector/metrics/measurement.h"
+#include "collector/sources/roastcoffea/roastcoffea_directory.h"
+#include "collector/sources/roastcoffea/roastcoffea_figures.h"
+#include "collector/sources/roastcoffea/roastcoffea_records.h"
+#include "collector/writers/terminal.h"
+#include "collector/writers/terminal_comparison.h"
+#include "collector/writers/verdict_list.h"
+#include "tests/fuzz/scratch_directory.h"
+
+namespace crema {
+namespace {
+
+void ShowAll(const nlohmann::ordered_json& document) {
+  TerminalStyle style;
+  for (const int width : {40, 100}) {
+    style.width = width;
+    RenderSummary(document, style);
+    for (const std::string_view table : TableNames()) RenderTable(document, table, style).IgnoreError();
+  }
+  RenderMetric(document, "wall_time", style).IgnoreError();
+  RenderVerdicts(Headline(document), VerdictRows(Judge(document)), style);
+  const Comparison comparison = Compare({&document, &document});
+  RenderComparison(comparison, style);
+  ComparisonAsJson(comparison);
+}
+
+void ExportAll(const nlohmann::ordered_json& document) {
+  const ExportSource source{document, [](const OnAttempt&) { return absl::OkStatus(); },
+                            [] { return absl::StatusOr<RecordLogs>(RecordLogs()); }};
+  for (const ExportFormat& format : ExportFormats()) {
+    const std::string path = ScratchDirectory() + "/export_" + std::string(format.name);
+    Export(format, source, path, /*force=*/true).IgnoreError();
+  }
+}
+
+void ReadMeasurement(std::string_view text) {
+  WriteScratch("measurement/measurement.json", text);
+  absl::StatusOr<Measurement> measurement = LoadMeasurement(ScratchDirectory() + "/measurement");
+  if (!measurement.ok()) return;
+  ShowAll(measurement->document);
+  ExportAll(measurement->document);
+  AddInsight(&measurement->document);
+  measurement->document.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+/// Everything that `crema collect` makes of a source.
+void Collect(const std::string& path) {
+  MeasureOptions options;
+  options.sources = {path};
+  options.run = "all";
+  absl::StatusOr<Measurement> measurement = Measure(options);
+  if (!measurement.ok()) return;
+  AddInsight(&measurement->document);
+  ShowAll(measurement->document);
+}
+
+void ReadReport(std::string_view text) {
+  MeasureOptions options;
+  options.coffea_reports = {WriteScratch("report.json", text)};
+  Measure(options).IgnoreError();
+}
+
+void ReadByDataset(std::string_view text) {
+  MeasureOptions options;
+  options.metrics_by_dataset = {WriteScratch("by_dataset.json", text)};
+  Measure(options).IgnoreError();
+}
+
+void ReadRoastcoffeaMeasurement(std::string_view metrics) {
+  const std::string directory = ScratchDirectory() + "/roastcoffea";
+  const std::string records = directory + "/records";
+  std::error_code error;
+  std::filesystem::remove_all(records, error);
+  std::filesystem::create_directories(records);
+  WriteScratch("roastcoffea/metrics.json", metrics);
+  WriteScratch("roastcoffea/start_end_time.txt", "2026-11-21T10:00:00\n2026-11-21T10:01:00\n");
+  const absl::StatusOr<RoastcoffeaMeasurement> read = ReadRoastcoffea(directory);
+  if (!read.ok()) return;
+  const absl::StatusOr<RoastcoffeaRecords> chunks = WriteRoastcoffeaRecords(*read, records);
+  if (!chunks.ok()) return;
+  MeasureOptions options;
+  options.sources = {records};
+  absl::StatusOr<Measurement> measurement = Measure(options);
+  if (!measurement.ok()) return;
+  AddRoastcoffeaFigures(*read, *chunks, &measurement->document);
+  AddInsight(&measurement->document);
+  ShowAll(measurement->document);
+}
+
+}  // namespace
+}  // namespace crema
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace crema;
+  if (size == 0) return 0;
+  const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
+  switch (data[0]) {
+    case 'm':
+      ReadMeasurement(text);
+      break;
+    case 'c':
+      ReadReport(text);
+      break;
+    case 'd':
+      ReadByDataset(text);
+      break;
+    case 'p':
+      Collect(WriteScratch("prmon/prmon.txt", text));
+      break;
+    case 'j':
+      Collect(WriteScratch("summary/prmon.json", text));
+      break;
+    case 't':
+      Collect(WriteScratch("host-1.tree.ndjson", text));
+      break;
+    case 'r':
+      ReadRoastcoffeaMeasurement(text);
+      break;
+    default:
+      break;
+  }
+  return 0;
+}
