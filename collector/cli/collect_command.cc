@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
@@ -55,12 +54,9 @@ int Collect(CollectOptions options) {
   if (absl::Status saved = SaveMeasurement(*measurement, options.directory, options.save); !saved.ok()) {
     return ReportFailure(saved);
   }
-  if (options.json) {
-    std::fputs((measurement->document.dump(1) + "\n").c_str(), stdout);
-  } else if (!options.output.quiet) {
-    std::fputs(RenderSummary(measurement->document, StyleFor(STDOUT_FILENO, options.output)).c_str(), stdout);
-  }
-  return kDone;
+  if (options.json) return PrintOut(measurement->document.dump(1) + "\n");
+  if (options.output.quiet) return kDone;
+  return PrintOut(RenderSummary(measurement->document, StyleFor(STDOUT_FILENO, options.output)));
 }
 
 }  // namespace

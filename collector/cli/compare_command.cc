@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
@@ -71,22 +70,26 @@ int RunCompare(const CompareOptions& options) {
   std::vector<JudgedGate> judged;
   for (const ComparisonGate& gate : gates) {
     const absl::StatusOr<GateResult> result = Judge(gate, comparison);
-    if (!result.ok()) return ReportFailure(result.status());
+    if (!result.ok()) {
+      PrintError(std::string(result.status().message()));
+      return kWrongUsage;
+    }
     judged.push_back({gate.text, *result});
   }
   TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
   if (options.width > 0) style.width = options.width;
+  int printed = kDone;
   if (options.json) {
-    std::fputs(AsJson(comparison, judged).c_str(), stdout);
+    printed = PrintOut(AsJson(comparison, judged));
   } else if (!options.output.quiet) {
-    std::fputs(RenderComparison(comparison, style).c_str(), stdout);
+    printed = PrintOut(RenderComparison(comparison, style));
   }
   bool fell = false;
   for (const JudgedGate& gate : judged) {
     if (gate.result.fell) PrintError(fmt::format("gate {} fell: {}", gate.text, gate.result.sentence));
     fell = fell || gate.result.fell;
   }
-  return fell ? kGateFell : kDone;
+  return fell ? kGateFell : printed;
 }
 
 }  // namespace

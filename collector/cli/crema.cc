@@ -1,6 +1,7 @@
 // The program `crema`: the command line and its subcommands, one file each.
 #include <algorithm>
 #include <exception>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ std::vector<std::string> TakeCommand(std::vector<std::string>* arguments) {
 
 int Main(std::vector<std::string> arguments) {
   const std::vector<std::string> command = TakeCommand(&arguments);
+  const std::string first = arguments.empty() ? "" : arguments.front();
   CLI::App program("Where did the time, the CPU and the memory of an analysis go?", "crema");
   program.footer("Example:\n  crema run -- ./analysis input.root\n\nEach subcommand has a --help of its own.");
   program.set_version_flag("--version", "crema " CREMA_VERSION_STRING);
@@ -46,8 +48,13 @@ int Main(std::vector<std::string> arguments) {
     if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
     const std::vector<CLI::App*> chosen = program.get_subcommands();
     const std::string name = chosen.empty() ? "crema" : "crema " + chosen.front()->get_name();
-    PrintError(std::string(error.what()) + "; see `" + name + " --help`");
+    const bool is_unknown_command = chosen.empty() && !first.empty() && first.front() != '-';
+    const std::string what = is_unknown_command ? "there is no command `" + first + "`" : error.what();
+    PrintError(what + "; see `" + name + " --help`");
     return kWrongUsage;
+  } catch (const std::bad_alloc&) {
+    PrintError("not enough memory: a chunk takes about 100 bytes; give fewer record logs at once, or `ulimit -v` more");
+    return kFailed;
   } catch (const std::exception& error) {
     PrintError(std::string(error.what()) + "; this is a bug in crema, please report it");
     return kFailed;

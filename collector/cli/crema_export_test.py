@@ -135,6 +135,7 @@ class Prometheus(ExportTestCase):
         )
         self.assertEqual(float(values['crema_dataset_events{dataset="ttbar"}']), 1200)
         self.assertNotIn("crema_disk_read_bytes", text)
+        self.assertRegex(text, r"(?m)^# HELP crema_event_rate_wall_hertz .* Here in hertz\.$")
 
     def test_labels_are_escaped_and_bounded(self):
         records = self.path("many")

@@ -45,6 +45,9 @@ class Program(unittest.TestCase):
             self.assertRegex(result.stderr, r"^crema: [^\n]*--help`\n$")
             self.assertEqual(result.stdout, "")
 
+    def test_a_command_that_there_is_not_is_named(self):
+        self.assertIn("there is no command `bogus`", crema("bogus").stderr)
+
     def test_what_cannot_be_done_is_status_1_and_one_line(self):
         for arguments in (["show", "/nonexistent"], ["collect", "/nonexistent", "-o", "/tmp/never"]):
             result = crema(*arguments)
@@ -60,6 +63,15 @@ class Coffea(unittest.TestCase):
         columns = ["Jet_pt-data", "nJet-offsets"]
         report = {"bytesread": 4000, "columns": columns, "entries": 300, "processtime": 12.5, "chunks": 3}
         self.report.write_text(json.dumps(report))
+
+    def test_what_does_not_arrive_on_stdout_is_status_1(self):
+        measurement = str(self.folder / "measurement")
+        collect = ["collect", "--coffea-report", str(self.report), "-o", measurement]
+        for command in (collect, ["doctor"], ["show", measurement], ["verdict", measurement, "--json"]):
+            with open("/dev/full", "w") as full:
+                result = subprocess.run([CREMA, *command], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+            self.assertEqual(result.returncode, 1, command)
+            self.assertEqual(result.stderr, "crema: stdout: No space left on device\n")
 
     def test_a_report_alone_makes_a_measurement(self):
         measurement = self.folder / "measurement"

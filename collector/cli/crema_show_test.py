@@ -33,6 +33,12 @@ class Show(unittest.TestCase):
         durations = [chunk["duration"] for chunk in self.chunks("--top", "3")]
         self.assertEqual(durations, [0.2, 0.19, 0.19])
 
+    def test_a_program_gets_every_attempt(self):
+        exported = crema("export", self.records, "--to", "chunks", "-o", "-")
+        self.assertEqual(exported.returncode, 0, exported.stderr)
+        self.assertEqual(len(self.chunks()), len(exported.stdout.splitlines()))
+        self.assertGreater(len(self.chunks()), 20)
+
     def test_takes_conditions_together(self):
         rows = self.chunks("--where", "dataset=zjets,worker=node:101", "--where", "status=ok")
         self.assertEqual(sorted(row["chunk"] for row in rows), [6, 7, 8, 9])

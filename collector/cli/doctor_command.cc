@@ -1,7 +1,6 @@
 // `crema doctor`: what this machine allows, what a guard costs here, what is missing.
 #include <unistd.h>
 
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
@@ -99,16 +98,12 @@ struct DoctorOptions {
 int Examine(const DoctorOptions& options) {
   const std::vector<DoctorCheck> checks = CheckMachine();
   const std::optional<GuardCost> cost = MeasureGuardCost();
-  if (options.json) {
-    std::fputs((AsJson(checks, cost).dump(1) + "\n").c_str(), stdout);
-    return kDone;
-  }
+  if (options.json) return PrintOut(AsJson(checks, cost).dump(1) + "\n");
   std::vector<DoctorCheck> shown;
   for (const DoctorCheck& check : checks) {
     if (!options.output.quiet || check.state != CheckState::kGood) shown.push_back(check);
   }
-  std::fputs(AsText(shown, cost, StyleFor(STDOUT_FILENO, options.output)).c_str(), stdout);
-  return kDone;
+  return PrintOut(AsText(shown, cost, StyleFor(STDOUT_FILENO, options.output)));
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // `crema merge`: one measurement of several.
 #include <unistd.h>
 
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
@@ -43,12 +42,9 @@ int Merge(MergeOptions options) {
   if (absl::Status saved = SaveMeasurement(*merged, options.directory, options.save); !saved.ok()) {
     return ReportFailure(saved);
   }
-  if (options.json) {
-    std::fputs((merged->document.dump(1) + "\n").c_str(), stdout);
-  } else if (!options.output.quiet) {
-    std::fputs(RenderSummary(merged->document, StyleFor(STDOUT_FILENO, options.output)).c_str(), stdout);
-  }
-  return kDone;
+  if (options.json) return PrintOut(merged->document.dump(1) + "\n");
+  if (options.output.quiet) return kDone;
+  return PrintOut(RenderSummary(merged->document, StyleFor(STDOUT_FILENO, options.output)));
 }
 
 }  // namespace

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
-#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "CLI/App.hpp"
@@ -67,16 +69,19 @@ absl::StatusOr<ChunkListing> ListChunks(const MeasuredSource& source, const Show
   return listing;
 }
 
-// Where the document has a table under another name.
+// What the table shows as text: of the document one list, or metrics and a list.
 absl::StatusOr<Json> TableAsJson(const Json& document, const std::string& table) {
-  static const std::map<std::string, std::string> kOtherNames = {{"memory", "memory_sections"},
-                                                                 {"metrics", "custom_metrics"}};
-  const auto other = kOtherNames.find(table);
-  const std::string key = other == kOtherNames.end() ? table : other->second;
-  if (!document.contains(key)) {
+  const Json& metrics = Field(document, "metrics");
+  if (table == "metrics") return Json{{"metrics", metrics}, {"custom_metrics", Field(document, "custom_metrics")}};
+  if (table == "memory") {
+    Json peaks = Json::object();
+    for (const std::string_view key : MemoryTableMetrics()) peaks[std::string(key)] = Field(metrics, key);
+    return Json{{"metrics", std::move(peaks)}, {"memory_sections", Field(document, "memory_sections")}};
+  }
+  if (!document.contains(table)) {
     return absl::NotFoundError("the measurement has no table `" + table + "`; see `crema show --help`");
   }
-  return Field(document, key);
+  return Field(document, table);
 }
 
 absl::StatusOr<Json> MetricAsJson(const Json& document, const std::string& key) {
@@ -145,9 +150,10 @@ absl::StatusOr<std::string> AsText(const MeasuredSource& source, const ShowOptio
 
 // Wrong usage is to be found before anything is read.
 void CheckChunkOptions(ShowOptions* options) {
+  // a program gets every attempt, unless it asks for some
+  const size_t top = options->top > 0 ? options->top : options->json ? SIZE_MAX : kDefaultTop;
   absl::StatusOr<ChunkQuery> query =
-      ParseChunkQuery(options->sort.empty() ? "duration" : options->sort,
-                      options->top == 0 ? kDefaultTop : options->top, options->where, options->failed);
+      ParseChunkQuery(options->sort.empty() ? "duration" : options->sort, top, options->where, options->failed);
   if (!query.ok()) throw CLI::ValidationError(std::string(query.status().message()));
   options->query = *std::move(query);
   if (!AsksForSingleChunks(*options)) return;
@@ -166,8 +172,7 @@ int Show(ShowOptions options) {
   if (!source.ok()) return ReportFailure(source.status());
   const absl::StatusOr<std::string> text = options.json ? AsJson(*source, options) : AsText(*source, options);
   if (!text.ok()) return ReportFailure(text.status());
-  std::fputs(text->c_str(), stdout);
-  return kDone;
+  return PrintOut(*text);
 }
 
 std::vector<std::string> TableNamesAsText() {
@@ -208,7 +213,8 @@ void AddShowCommand(CLI::App* program, int* status) {
   show->add_option("--metric", options->metrics, "Print these metrics: value, unit, definition and source")->take_all();
   show->add_option("--sort", options->sort, "List single chunks by this field: numbers largest first")
       ->option_text("FIELD");
-  show->add_option("--top", options->top, "How many of them (default 20)")->check(CLI::Range(1, 100000));
+  show->add_option("--top", options->top, "How many of them (default 20; all with --json)")
+      ->check(CLI::Range(1, 100000));
   show->add_option("--where", options->where, "Only chunks with these values: dataset=ttbar,worker=node1:4711")
       ->take_all()
       ->option_text("FIELD=VALUE,...");

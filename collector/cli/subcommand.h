@@ -19,7 +19,10 @@ inline constexpr int kGateFell = 3;
 /// Prints `crema: <message>` to stderr, newlines turned into blanks, and returns `kFailed`.
 int ReportFailure(const absl::Status& status);
 
-/// As above, for a message; it says what, where and what to do.
+/// Prints what was asked for to stdout. Returns `kDone`, or what `ReportFailure` does where it did not arrive whole.
+int PrintOut(const std::string& text);
+
+/// As `ReportFailure`, for a message; it says what, where and what to do.
 void PrintError(const std::string& message);
 
 /// Each adds one subcommand to the program; when it is given, it runs while the command line is parsed and leaves its

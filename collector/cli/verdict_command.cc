@@ -60,15 +60,16 @@ int PrintVerdicts(VerdictOptions options) {
     if (gate) fallen.push_back(verdict.id);
   }
   const std::string headline = Headline(measurement->document);
+  int printed = kDone;
   if (options.json) {
     const nlohmann::ordered_json document = {
         {"headline", headline}, {"verdicts", VerdictRows(verdicts)}, {"failed_on", fallen}};
-    std::fputs((document.dump(1) + "\n").c_str(), stdout);
+    printed = PrintOut(document.dump(1) + "\n");
   } else if (!options.output.quiet) {
     const TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
-    std::fputs(RenderVerdicts(headline, VerdictRows(verdicts), style).c_str(), stdout);
+    printed = PrintOut(RenderVerdicts(headline, VerdictRows(verdicts), style));
   }
-  if (fallen.empty()) return kDone;
+  if (fallen.empty()) return printed;
   PrintError(fmt::format("{} fired", fmt::join(fallen, ", ")));
   return kGateFell;
 }

@@ -35,8 +35,8 @@ absl::StatusOr<ChunkQuery> ParseChunkQuery(const std::string& sort, size_t top, 
 /// Whether the attempt is asked for. A file matches by its whole path or by its last component.
 bool Matches(const ChunkQuery& query, const Attempt& attempt);
 
-/// Keeps the first `query.top` of all that match: numbers largest first, texts in their order, what is not measured
-/// last. Ties are broken by start, worker and number, so the order of the logs does not matter.
+/// Keeps the first `query.top` (SIZE_MAX: all) of all that match: numbers largest first, texts in their order, what is
+/// not measured last. Ties are broken by start, worker and number, so the order of the logs does not matter.
 class TopChunks {
  public:
   explicit TopChunks(ChunkQuery query) : query_(std::move(query)) {}

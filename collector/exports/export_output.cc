@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -18,9 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-absl::Status Failed(const fs::path& path, int error) {
-  return absl::ErrnoToStatus(error, fmt::format("{}: {}", path.string(), strerror(error)));
-}
+absl::Status Failed(const fs::path& path, int error) { return absl::ErrnoToStatus(error, path.string()); }
 
 std::string Beginning(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);

@@ -5,6 +5,7 @@
 
 #include "collector/exports/formats.h"
 #include "collector/insight/document_fields.h"
+#include "collector/records/section_path.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -13,8 +14,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Frames are told apart by `;`, the number by the last space, stacks by line ends.
-std::string Frame(std::string name) {
-  for (size_t at = name.find("%2F"); at != std::string::npos; at = name.find("%2F", at + 1)) name.replace(at, 3, "/");
+std::string Frame(std::string part) {
+  std::string name = NameOfPathPart(std::move(part));
   for (char& character : name) {
     if (character == ';') character = ':';
     if (static_cast<unsigned char>(character) < ' ') character = ' ';

@@ -25,6 +25,7 @@ struct BaseUnit {
   std::string_view key_ending;  ///< what the key's name says of the scaled unit, and is taken off
   std::string_view suffix;
   double factor = 1;
+  std::string_view stated = "";  ///< the base unit in words, where the factor is not 1
 };
 
 constexpr BaseUnit kBaseUnits[] = {
@@ -32,15 +33,15 @@ constexpr BaseUnit kBaseUnits[] = {
     {"core s", "_seconds", "_seconds", 1},
     {"B", "_bytes", "_bytes", 1},
     {"ratio", "_ratio", "_ratio", 1},
-    {"%", "_percentage", "_ratio", 0.01},
-    {"%", "_pct", "_ratio", 0.01},
-    {"kHz", "_khz", "_hertz", 1e3},
+    {"%", "_percentage", "_ratio", 0.01, "as a ratio"},
+    {"%", "_pct", "_ratio", 0.01, "as a ratio"},
+    {"kHz", "_khz", "_hertz", 1e3, "in hertz"},
     {"Hz", "_hz", "_hertz", 1},
     {"Hz/core", "_hz", "_hertz", 1},
-    {"kHz/core", "_khz", "_hertz", 1e3},
-    {"Gbit/s", "_gbps", "_bytes_per_second", 1e9 / 8},
-    {"MB/s", "_mbs", "_bytes_per_second", 1e6},
-    {"B/1000 events", "", "_bytes_per_event", 1e-3},
+    {"kHz/core", "_khz", "_hertz", 1e3, "in hertz"},
+    {"Gbit/s", "_gbps", "_bytes_per_second", 1e9 / 8, "in bytes per second"},
+    {"MB/s", "_mbs", "_bytes_per_second", 1e6, "in bytes per second"},
+    {"B/1000 events", "", "_bytes_per_event", 1e-3, "in bytes per event"},
     {"cores", "", "", 1},
     {"count", "", "", 1},
 };
@@ -48,6 +49,7 @@ constexpr BaseUnit kBaseUnits[] = {
 struct BaseMetric {
   std::string name;
   double factor = 1;
+  std::string_view stated;
 };
 
 std::optional<BaseMetric> InBaseUnit(std::string key, std::string_view unit) {
@@ -63,7 +65,7 @@ std::optional<BaseMetric> InBaseUnit(std::string key, std::string_view unit) {
         key.replace(key.size() - ending.size(), std::string::npos, instead);
       }
     }
-    return BaseMetric{"crema_" + key + std::string(base.suffix), base.factor};
+    return BaseMetric{"crema_" + key + std::string(base.suffix), base.factor, base.stated};
   }
   return std::nullopt;  // a unit this table does not know: left out rather than mislabelled
 }
@@ -134,7 +136,8 @@ void AddMetrics(const Json& document, Exposition* exposition) {
     const std::optional<BaseMetric> base = InBaseUnit(key, TextField(definition, "unit"));
     const double number = value.get<double>();
     if (!base.has_value() || !std::isfinite(number)) continue;
-    const std::string help = fmt::format("{}: {}", TextField(definition, "label"), TextField(definition, "text"));
+    std::string help = fmt::format("{}: {}", TextField(definition, "label"), TextField(definition, "text"));
+    if (base->factor != 1) help += fmt::format(" Here {}.", base->stated);
     // one quantity under two scales (Gbit/s and MB/s) is one metric in base units
     if (exposition->Begin(base->name, help)) exposition->Add({}, number * base->factor);
   }

@@ -5,9 +5,6 @@
 
 #include <cerrno>
 #include <cstddef>
-#include <cstring>
-
-#include "fmt/format.h"
 
 namespace crema {
 namespace {
@@ -28,7 +25,7 @@ absl::Status TextSink::Flush() {
     const ssize_t written = write(descriptor_, rest.data(), rest.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
-      status_ = absl::ErrnoToStatus(errno, fmt::format("{}: {}", name_, strerror(errno)));
+      status_ = absl::ErrnoToStatus(errno, name_);
       break;
     }
     rest.remove_prefix(static_cast<size_t>(written));
@@ -39,7 +36,7 @@ absl::Status TextSink::Flush() {
 
 absl::Status WriteTextFile(const std::string& path, const std::function<absl::Status(TextSink*)>& write) {
   const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (descriptor < 0) return absl::ErrnoToStatus(errno, fmt::format("{}: {}", path, strerror(errno)));
+  if (descriptor < 0) return absl::ErrnoToStatus(errno, path);
   TextSink sink(descriptor, path);
   absl::Status status = write(&sink);
   if (status.ok()) status = sink.Flush();

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "collector/exports/chunk_fields.h"
+#include "collector/records/section_path.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -19,11 +20,7 @@ std::string MicrosOf(int64_t ns) {
   return fmt::format("{}{}.{:03}", ns < 0 ? "-" : "", std::llabs(ns) / 1000, std::llabs(ns) % 1000);
 }
 
-std::string LastName(std::string_view path) {
-  std::string name(path.substr(path.rfind('/') + 1));
-  for (size_t at = name.find("%2F"); at != std::string::npos; at = name.find("%2F", at + 1)) name.replace(at, 3, "/");
-  return name;
-}
+std::string LastName(std::string_view path) { return NameOfPathPart(std::string(path.substr(path.rfind('/') + 1))); }
 
 Json ArgumentsOf(const Attempt& attempt) {
   Json arguments = Json::object();

@@ -215,6 +215,9 @@ Comparison Compare(const std::vector<const Json*>& documents) {
   comparison.runs = RunsOf(documents);
   comparison.should_be_equal = CompareContents(documents);
   comparison.metrics = CompareMetrics(documents);
+  for (const Json* document : documents) {
+    for (const auto& [key, ignored] : Field(*document, "metrics").items()) comparison.keys.insert(key);
+  }
   comparison.datasets = CompareRows(documents, "datasets", RowName, kDatasetFields);
   comparison.sections = CompareRows(documents, "sections", SectionName, kSectionFields);
   return comparison;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,7 @@ struct Comparison {
   std::vector<ComparedRun> runs;
   /// Events and cuts: the same analysis of the same data gives the same, whatever machine it ran on.
   std::vector<ComparedValue> should_be_equal;
+  std::set<std::string> keys;          ///< of all metrics that the documents name, measured or not
   std::vector<ComparedValue> metrics;  ///< in METRICS.md's order, without aliases; those measured in one of them
   std::vector<ComparedRow> datasets;
   std::vector<ComparedRow> sections;  ///< a helper's are named `path (helper)`

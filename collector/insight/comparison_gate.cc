@@ -84,6 +84,9 @@ absl::StatusOr<GateResult> Judge(const ComparisonGate& gate, const Comparison& c
                                         comparison.should_be_equal.size(), unequal.front().label)};
   }
   const ComparedValue* value = Find(comparison, gate.key);
+  if (value == nullptr && comparison.keys.count(gate.key) > 0) {
+    return GateResult{true, fmt::format("{} is measured in no run", gate.key)};
+  }
   if (value == nullptr) {
     return absl::InvalidArgumentError(
         fmt::format("--fail-on {}: no measurement has a value of `{}`; `crema show SOURCE --json` lists the keys",

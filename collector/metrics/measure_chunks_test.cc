@@ -99,6 +99,7 @@ TEST_F(MeasureChunksTest, SumsCustomMetricsAndDerivesReadRates) {
   Line first = ChunkLine(0, 0, 2);
   first["metrics"] = {{{"name", "jets"}, {"unit", "count"}, {"count", 2}, {"sum", 10.0}, {"min", 4.0}, {"max", 6.0}},
                       {{"name", "bytes_read"}, {"unit", "B"}, {"count", 1}, {"sum", 4e6}, {"min", 4e6}, {"max", 4e6}},
+                      {{"name", "bytes_read"}, {"unit", "kB"}, {"count", 1}, {"sum", 8.0}, {"min", 8.0}, {"max", 8.0}},
                       {{"name", "read_wall"}, {"unit", "s"}, {"count", 1}, {"sum", 2.0}, {"min", 2.0}, {"max", 2.0}}};
   Line second = ChunkLine(1, 2, 4, "wjets");
   second["metrics"] = {{{"name", "jets"}, {"unit", "count"}, {"count", 1}, {"sum", 1.0}, {"min", 1.0}, {"max", 1.0}},
@@ -158,7 +159,8 @@ TEST_F(MeasureChunksTest, CountsActivitiesBeyondTheRowsThatAreKept) {
   Write("a.jsonl", lines);
   const Document document = Take();
   EXPECT_EQ(document["fine"].size(), 10000u);
-  EXPECT_NE(document["quality"]["warnings"].dump().find("5000 readings of activities were left out: not finite, or beyond 10000 rows"),
+  EXPECT_NE(document["quality"]["warnings"].dump().find(
+                "5000 readings of activities were left out: not finite, or beyond 10000 rows"),
             std::string::npos);
 }
 

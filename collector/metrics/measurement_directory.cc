@@ -25,9 +25,7 @@ constexpr char kDocument[] = "measurement.json";
 constexpr char kRecords[] = "records";
 constexpr std::string_view kSchemaName = "crema.measurement/";
 
-absl::Status Failed(const fs::path& path, int error) {
-  return absl::ErrnoToStatus(error, fmt::format("{}: {}", path.string(), strerror(error)));
-}
+absl::Status Failed(const fs::path& path, int error) { return absl::ErrnoToStatus(error, path.string()); }
 absl::Status Failed(const fs::path& path, const std::error_code& error) { return Failed(path, error.value()); }
 
 /// A descriptor that is closed whatever happens.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <functional>
 #include <iterator>
 #include <numeric>
@@ -119,7 +120,7 @@ RecordsRead ReadRecords(const std::vector<RecordLog>& logs, const ReadRecordsOpt
   const size_t threads = std::clamp<size_t>(cores, 1, std::max<size_t>(1, tasks.size()));
   std::vector<RecordAccumulator> accumulators(threads);
   std::atomic<size_t> next{0};
-  const auto work = [&](size_t worker) {
+  const auto read_some = [&](size_t worker) {
     for (size_t i = next++; i < tasks.size(); i = next++) {
       LogInParts& log = in_parts[tasks[i].first];
       PartRead& read = log.reads[tasks[i].second];
@@ -129,6 +130,14 @@ RecordsRead ReadRecords(const std::vector<RecordLog>& logs, const ReadRecordsOpt
           ReadPart(log, log.parts[tasks[i].second], options.all_runs, alone ? accumulators[worker] : accumulator);
       read = std::move(done);
       if (!alone) read.accumulator = std::move(accumulator);
+    }
+  };
+  std::vector<std::exception_ptr> failures(threads);  // out of memory, in whichever thread
+  const auto work = [&](size_t worker) {
+    try {
+      read_some(worker);
+    } catch (...) {
+      failures[worker] = std::current_exception();
     }
   };
   std::vector<std::thread> pool;
@@ -141,6 +150,9 @@ RecordsRead ReadRecords(const std::vector<RecordLog>& logs, const ReadRecordsOpt
   }
   work(0);
   for (std::thread& thread : pool) thread.join();
+  for (const std::exception_ptr& failure : failures) {
+    if (failure != nullptr) std::rethrow_exception(failure);
+  }
 
   RecordsRead records;
   records.accumulator = std::move(accumulators[0]);

@@ -145,16 +145,27 @@ void SetEfficiencyMetrics(const std::vector<ProcessRow>& processes, const Attemp
   metrics->Set("oversubscribed_core_seconds", budget.oversubscribed_core_seconds);
 }
 
+namespace {
+
+/// The unit in which `TrackIo` and those who record these metrics themselves give them.
+std::string_view UnitOfReadMetric(std::string_view name) {
+  if (name == "read_calls") return "count";
+  const bool is_time = name == "read_wall" || name == "unzip_wall";
+  return is_time ? "s" : "B";
+}
+
+}  // namespace
+
 void SetReadMetrics(const std::vector<CustomMetricRow>& custom_metrics, MetricSet* metrics) {
   const auto sum_of = [&](std::string_view name) -> std::optional<double> {
-    std::optional<double> sum;
-    for (const CustomMetricRow& row : custom_metrics) {
-      if (row.name == name && row.figures.sum.has_value()) sum = sum.value_or(0) + *row.figures.sum;
+    for (const CustomMetricRow& row : custom_metrics) {  // a user's metric of the same name may be in another unit
+      if (row.name == name && row.unit == UnitOfReadMetric(name)) return row.figures.sum;
     }
-    return sum;
+    return std::nullopt;
   };
   const auto set = [&](std::string_view key, std::string_view part, std::string_view whole, double factor) {
-    SetRatio(key, sum_of(part), fmt::format("the metric {}", whole), sum_of(whole), factor, metrics);
+    SetRatio(key, sum_of(part), fmt::format("the metric {} ({})", whole, UnitOfReadMetric(whole)), sum_of(whole),
+             factor, metrics);
   };
   set("read_rate_mbs", "bytes_read", "read_wall", 1 / 1e6);
   set("bytes_per_read", "bytes_read", "read_calls", 1);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "collector/writers/terminal_style.h"
 #include "nlohmann/json.hpp"
 
@@ -21,6 +22,9 @@ std::string RenderSummary(const nlohmann::ordered_json& document, const Terminal
 
 /// The names `RenderTable` knows, in the order in which `crema show --help` lists them.
 std::vector<std::string_view> TableNames();
+
+/// The metrics that the table `memory` begins with.
+absl::Span<const std::string_view> MemoryTableMetrics();
 
 /// One table of the document. A table without rows is one line that says why.
 /// Columns that do not fit `style.width` are left out and named under the table.

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "collector/insight/document_fields.h"
 #include "collector/insight/human_numbers.h"
+#include "collector/records/section_path.h"
 #include "collector/writers/display_text.h"
 #include "collector/writers/document_table.h"
 #include "collector/writers/labelled_lines.h"
@@ -26,6 +27,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using Kind = FieldKind;
+
+constexpr std::string_view kMemoryMetrics[] = {
+    "peak_memory_bytes",   "peak_total_memory_bytes", "avg_memory_per_worker_bytes", "process_peak_rss_bytes",
+    "tree_peak_rss_bytes", "tree_peak_pss_bytes",     "tree_peak_swap_bytes"};
 
 void AddRun(const Json& document, const TerminalStyle& style, std::string* text) {
   std::vector<std::pair<std::string, std::string>> pairs;
@@ -90,11 +95,6 @@ void AddChunks(const Json& document, const TerminalStyle& style, std::string* te
   AddRows(ListField(document, "stragglers"), StragglerColumns(), "none", style, text);
 }
 
-std::string WithSlashes(std::string name) {
-  for (size_t at = name.find("%2F"); at != std::string::npos; at = name.find("%2F", at + 1)) name.replace(at, 3, "/");
-  return name;
-}
-
 /// Paths become a tree: a row is indented under its parent and shows its own name only. One that does not follow its
 /// parent (a helper's, whose rows come last) shows its whole path.
 Json AsTree(const Json& sections) {
@@ -110,7 +110,7 @@ Json AsTree(const Json& sections) {
     const size_t slash = path.rfind('/');
     const std::string parent = slash == std::string::npos ? "" : path.substr(0, slash) + (is_helper ? "\n" : "");
     while (!open.empty() && open.back() != parent) open.pop_back();
-    const std::string name = WithSlashes(open.empty() ? path : path.substr(slash + 1));
+    const std::string name = NameOfPathPart(open.empty() ? path : path.substr(slash + 1));
     row["path"] = std::string(2 * open.size(), ' ') + name + (is_helper ? " (helper)" : "");
     open.push_back(key);
     rows.push_back(std::move(row));
@@ -128,9 +128,7 @@ void AddSections(const Json& document, const TerminalStyle& style, std::string* 
 
 void AddMemory(const Json& document, const TerminalStyle& style, std::string* text) {
   std::vector<std::pair<std::string, std::string>> peaks;
-  for (std::string_view key :
-       {"peak_memory_bytes", "peak_total_memory_bytes", "avg_memory_per_worker_bytes", "process_peak_rss_bytes",
-        "tree_peak_rss_bytes", "tree_peak_pss_bytes", "tree_peak_swap_bytes"}) {
+  for (std::string_view key : kMemoryMetrics) {
     const Json& value = Field(Field(document, "metrics"), key);
     peaks.emplace_back(key, value.is_null() ? "– " + WhyNotMeasured(document, key) : FieldText(value, Kind::kMemory));
   }
@@ -220,6 +218,8 @@ constexpr std::array<NamedTable, 13> kTables = {{
 }};
 
 }  // namespace
+
+absl::Span<const std::string_view> MemoryTableMetrics() { return kMemoryMetrics; }
 
 std::vector<std::string_view> TableNames() {
   std::vector<std::string_view> names;

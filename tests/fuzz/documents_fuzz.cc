@@ -87,7 +87,7 @@ void ReadRoastcoffeaMeasurement(std::string_view metrics) {
   std::filesystem::remove_all(records, error);
   std::filesystem::create_directories(records);
   WriteScratch("roastcoffea/metrics.json", metrics);
-  WriteScratch("roastcoffea/start_end_time.txt", "2026-11-21T10:00:00\n2026-11-21T10:01:00\n");
+  WriteScratch("roastcoffea/start_end_time.txt", "1795289000.0,1795289060.0");
   const absl::StatusOr<RoastcoffeaMeasurement> read = ReadRoastcoffea(directory);
   if (!read.ok()) return;
   const absl::StatusOr<RoastcoffeaRecords> chunks = WriteRoastcoffeaRecords(*read, records);

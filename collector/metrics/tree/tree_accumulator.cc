@@ -161,7 +161,8 @@ std::vector<std::string> TreeAccumulator::run_ids() const {
 
 void TreeAccumulator::KeepRun(std::string_view run_id) {
   for (auto run = runs_.begin(); run != runs_.end();) {
-    run = run->second.run.run_id == run_id ? std::next(run) : runs_.erase(run);
+    const std::string& id = run->second.run.run_id;
+    run = id == run_id || id.empty() ? std::next(run) : runs_.erase(run);
   }
 }
 

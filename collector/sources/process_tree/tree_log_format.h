@@ -6,8 +6,6 @@
 
 namespace crema {
 
-/// How the names of these logs end.
-inline constexpr std::string_view kTreeLogSuffix = ".tree.ndjson";
 /// `schema` of the first line; another major number is another format.
 inline constexpr std::string_view kTreeLogSchema = "crema.tree/1";
 /// Minor numbers only add fields.

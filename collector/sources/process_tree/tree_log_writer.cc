@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "collector/records/schema.h"
 #include "collector/sources/process_tree/tree_log_format.h"
 #include "collector/sources/process_tree/tree_log_lines.h"
 

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
+#include "collector/insight/document_fields.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -56,6 +57,13 @@ std::string WithoutNonFinite(const std::string& text) {
   return clean;
 }
 
+bool IsExportOfCrema(const fs::path& metadata) {
+  const absl::StatusOr<std::string> text = ReadText(metadata);
+  if (!text.ok()) return false;
+  const auto document = nlohmann::ordered_json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  return TextField(document, "written_by").compare(0, 6, "crema ") == 0;
+}
+
 }  // namespace
 
 bool IsRoastcoffea(const std::string& directory) {
@@ -86,6 +94,7 @@ absl::StatusOr<RoastcoffeaMeasurement> ReadRoastcoffea(const std::string& direct
         fmt::format("{}: holds no start and stop (two numbers with a comma between)", (path / kTimes).string()));
   }
   measurement.elapsed_seconds = stop - start;
+  measurement.has_section_paths = IsExportOfCrema(path / "metadata.json");
   fs::path named = fs::absolute(path).lexically_normal();
   if (!named.has_filename()) named = named.parent_path();
   measurement.name = named.filename().string();

@@ -13,6 +13,7 @@ struct RoastcoffeaMeasurement {
   std::string name;                ///< the directory's
   nlohmann::ordered_json metrics;  ///< an object; keys are roastcoffea's
   double elapsed_seconds = 0;      ///< difference of the two readings in start_end_time.txt
+  bool has_section_paths = false;  ///< crema exported it: names of sections are paths
 };
 
 /// Whether the directory holds such a measurement, and not one of crema's own.

@@ -165,11 +165,15 @@ std::optional<std::vector<std::string>> PythonTuple(const std::string& text) {
   return parts.size() == 4 ? std::optional(parts) : std::nullopt;
 }
 
-Json FineRows(const Json& span_metrics) {
+/// `left_out`: how many have no name or no number.
+Json FineRows(const Json& span_metrics, int64_t* left_out) {
   Json rows = Json::array();
   for (const auto& [key, value] : span_metrics.items()) {
     const std::optional<std::vector<std::string>> parts = PythonTuple(key);
-    if (!parts.has_value() || !value.is_number()) continue;
+    if (!parts.has_value() || !value.is_number()) {
+      ++*left_out;
+      continue;
+    }
     rows.push_back({{"context", parts->at(0)},
                     {"span", nullptr},
                     {"worker", nullptr},
@@ -222,7 +226,8 @@ void AddRoastcoffeaFigures(const RoastcoffeaMeasurement& measurement, const Roas
   }
   AddWorkers(timelines, &patch);
   AddFine(theirs, &patch);
-  (*document)["fine"] = FineRows(Field(theirs, "raw_span_metrics"));
+  int64_t fine_left_out = 0;
+  (*document)["fine"] = FineRows(Field(theirs, "raw_span_metrics"), &fine_left_out);
   AddTimelines(timelines, document);
   for (const char* table : {"workers", "hosts", "threads", "budget"}) (*document)[table] = Json::array();
   Json& run = (*document)["run"];
@@ -233,6 +238,10 @@ void AddRoastcoffeaFigures(const RoastcoffeaMeasurement& measurement, const Roas
   patch.Warn(
       "read from a roastcoffea measurement, which keeps no time of its start: the run is taken to end with its "
       "last chunk");
+  if (fine_left_out > 0) {
+    patch.Warn(fmt::format("{} of raw_span_metrics have no number, or no name of four texts; they were left out",
+                           fine_left_out));
+  }
   if (records.malformed > 0) patch.Warn(fmt::format("{} chunk records have no start or duration", records.malformed));
   if (records.overlapping_timings > 0) {
     patch.Warn(

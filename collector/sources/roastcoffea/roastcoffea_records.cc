@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <fstream>
+#include <map>
 #include <optional>
 
 #include "absl/status/status.h"
 #include "collector/insight/document_fields.h"
+#include "collector/records/section_path.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -17,19 +20,22 @@ using Json = nlohmann::ordered_json;
 constexpr double kMebibyte = 1024.0 * 1024.0;
 
 std::optional<int64_t> Nanoseconds(const std::optional<double>& seconds) {
-  // beyond this a double does not fit 64 bits of nanoseconds
-  if (!seconds.has_value() || *seconds < 0 || *seconds > 9e9) return std::nullopt;
+  // so that the sum of two fits 64 bits of nanoseconds
+  if (!seconds.has_value() || !(*seconds >= 0 && *seconds < 4e9)) return std::nullopt;
   return std::llround(*seconds * 1e9);
 }
 
+/// null where it does not fit.
+Json Integer(double value) { return std::fabs(value) < 9e18 ? Json(std::llround(value)) : Json(); }
+
 Json PositiveInteger(const Json& record, const char* key) {
   const std::optional<double> value = NumberField(record, key);
-  return value.has_value() && *value > 0 && *value < 9e18 ? Json(std::llround(*value)) : Json();
+  return value.has_value() && *value > 0 ? Integer(*value) : Json();
 }
 
 Json CountOrNull(const Json& record, const char* key) {
   const std::optional<double> value = NumberField(record, key);
-  return value.has_value() && *value >= 0 && *value < 9e18 ? Json(std::llround(*value)) : Json();
+  return value.has_value() && *value >= 0 ? Integer(*value) : Json();
 }
 
 Json TextOrNull(const Json& record, const char* key) {
@@ -40,41 +46,54 @@ Json TextOrNull(const Json& record, const char* key) {
 Json Mebibytes(const Json& record, const char* key) {
   // 0.0 is what it writes without psutil: no process has no memory
   const std::optional<double> value = NumberField(record, key);
-  return value.has_value() && *value > 0 ? Json(std::llround(*value * kMebibyte)) : Json();
+  return value.has_value() && *value > 0 ? Integer(*value * kMebibyte) : Json();
 }
 
-/// A name is one section: a slash in it is no path.
-std::string SectionName(std::string name) {
-  for (size_t at = name.find('/'); at != std::string::npos; at = name.find('/', at)) name.replace(at, 1, "%2F");
-  return name;
+/// roastcoffea's own names are one section each: a slash in one is no path.
+std::string PathOf(const std::string& name, bool has_section_paths) {
+  return has_section_paths ? name : PathPartOfName(name);
 }
 
-Json Sections(const Json& record, int64_t duration_ns, RoastcoffeaRecords* told) {
-  Json rows = Json::array();
-  int64_t sum_ns = 0;
+/// What lies inside each section, by its path; what lies in no other one, by the empty path.
+std::map<std::string, int64_t> InnerNanoseconds(const std::map<std::string, int64_t>& total_ns) {
+  std::map<std::string, int64_t> inner_ns;
+  for (const auto& [path, ns] : total_ns) {
+    const size_t slash = path.rfind('/');
+    const std::string around = slash == std::string::npos ? "" : path.substr(0, slash);
+    int64_t& inner = inner_ns[total_ns.count(around) > 0 ? around : ""];
+    inner = std::min(inner, INT64_MAX - ns) + ns;
+  }
+  return inner_ns;
+}
+
+Json Sections(const Json& record, int64_t duration_ns, bool has_section_paths, RoastcoffeaRecords* told) {
+  std::map<std::string, int64_t> total_ns;
   for (const auto& [name, seconds] : Field(record, "timing").items()) {
     if (!seconds.is_number()) continue;
     const std::optional<int64_t> ns = Nanoseconds(seconds.get<double>());
-    if (!ns.has_value()) continue;
-    sum_ns += *ns;
-    rows.push_back({{"path", SectionName(name)},
-                    {"count", 1},
-                    {"total_ns", *ns},
-                    {"self_ns", *ns},
-                    {"min_ns", *ns},
-                    {"max_ns", *ns}});
+    if (ns.has_value()) total_ns[PathOf(name, has_section_paths)] = *ns;
   }
-  if (sum_ns <= duration_ns) return rows;
+  std::map<std::string, int64_t> inner_ns = InnerNanoseconds(total_ns);
+  bool overlap = inner_ns[""] > duration_ns;
+  Json rows = Json::array();
+  for (const auto& [path, ns] : total_ns) {
+    const int64_t self_ns = path.empty() ? ns : ns - inner_ns[path];
+    overlap = overlap || self_ns < 0;
+    rows.push_back(
+        {{"path", path}, {"count", 1}, {"total_ns", ns}, {"self_ns", self_ns}, {"min_ns", ns}, {"max_ns", ns}});
+  }
+  if (!overlap) return rows;
   ++told->overlapping_timings;
   return Json::array();
 }
 
-Json MemorySections(const Json& record) {
+Json MemorySections(const Json& record, bool has_section_paths) {
   Json rows = Json::array();
   for (const auto& [name, mebibytes] : Field(record, "memory").items()) {
     if (!mebibytes.is_number()) continue;
-    const int64_t bytes = std::llround(mebibytes.get<double>() * kMebibyte);
-    rows.push_back({{"path", SectionName(name)},
+    const Json bytes = Integer(mebibytes.get<double>() * kMebibyte);
+    if (bytes.is_null()) continue;
+    rows.push_back({{"path", PathOf(name, has_section_paths)},
                     {"count", 1},
                     {"delta_bytes", bytes},
                     {"min_bytes", bytes},
@@ -83,7 +102,7 @@ Json MemorySections(const Json& record) {
   return rows;
 }
 
-std::optional<Json> ChunkLine(const Json& record, RoastcoffeaRecords* told) {
+std::optional<Json> ChunkLine(const Json& record, bool has_section_paths, RoastcoffeaRecords* told) {
   const std::optional<int64_t> start_ns = Nanoseconds(NumberField(record, "t_start"));
   const std::optional<int64_t> duration_ns = Nanoseconds(NumberField(record, "duration"));
   if (!start_ns.has_value() || !duration_ns.has_value()) return std::nullopt;
@@ -107,8 +126,8 @@ std::optional<Json> ChunkLine(const Json& record, RoastcoffeaRecords* told) {
                {"entry_stop", CountOrNull(record, "entry_stop")},
                {"error", failed ? Field(record, "error") : Json()},
                {"columns", std::move(columns)}};
-  line["sections"] = Sections(record, *duration_ns, told);
-  line["memory_sections"] = MemorySections(record);
+  line["sections"] = Sections(record, *duration_ns, has_section_paths, told);
+  line["memory_sections"] = MemorySections(record, has_section_paths);
   return line;
 }
 
@@ -120,7 +139,7 @@ Json FileLine(const std::string& name, const Json& metadata) {
           {"file", name},
           {"branches", PositiveInteger(metadata, "total_branches")},
           // theirs is compressed over uncompressed
-          {"bytes", has_bytes ? Json(std::llround(compressed.get<double>() / *ratio)) : Json()},
+          {"bytes", has_bytes ? Integer(compressed.get<double>() / *ratio) : Json()},
           {"compressed_bytes", compressed}};
 }
 
@@ -135,7 +154,7 @@ absl::StatusOr<RoastcoffeaRecords> WriteRoastcoffeaRecords(const RoastcoffeaMeas
     lines += line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   };
   for (const Json& record : ListField(measurement.metrics, "raw_chunk_metrics")) {
-    const std::optional<Json> line = ChunkLine(record, &told);
+    const std::optional<Json> line = ChunkLine(record, measurement.has_section_paths, &told);
     if (!line.has_value()) {
       ++told.malformed;
       continue;
@@ -153,7 +172,7 @@ absl::StatusOr<RoastcoffeaRecords> WriteRoastcoffeaRecords(const RoastcoffeaMeas
     add(FileLine(name, metadata));
   add({{"type", "end"}, {"time_ns", last_ns}, {"realtime_offset_ns", 0}, {"chunks", told.chunks}});
 
-  const int64_t start_ns = last_ns - std::llround(measurement.elapsed_seconds * 1e9);
+  const int64_t start_ns = last_ns - Nanoseconds(measurement.elapsed_seconds).value_or(last_ns);
   const std::optional<double> cores = NumberField(measurement.metrics, "total_cores");
   const Json process = {{"type", "process"},
                         {"schema", "crema.records/1"},
@@ -163,7 +182,7 @@ absl::StatusOr<RoastcoffeaRecords> WriteRoastcoffeaRecords(const RoastcoffeaMeas
                         {"pid", 0},
                         {"start_ns", std::max<int64_t>(0, start_ns)},
                         {"recorder", 0},
-                        {"threads", cores.has_value() && *cores >= 1 ? Json(std::llround(*cores)) : Json()}};
+                        {"threads", cores.has_value() && *cores >= 1 && *cores < 1e9 ? Integer(*cores) : Json()}};
   const std::string path = fmt::format("{}/unknown-0-{}-0.jsonl", directory, std::max<int64_t>(0, start_ns));
   std::ofstream log(path, std::ios::binary);
   log << process.dump(-1, ' ', false, Json::error_handler_t::replace) << "\n" << lines;

@@ -29,8 +29,9 @@ class Roastcoffea : public testing::Test {
     std::ofstream(directory_ / "start_end_time.txt") << times;
   }
   /// The lines of the log, the process line first.
-  std::vector<Json> Records(const Json& chunks) {
+  std::vector<Json> Records(const Json& chunks, bool has_section_paths = false) {
     RoastcoffeaMeasurement measurement;
+    measurement.has_section_paths = has_section_paths;
     measurement.name = "m";
     measurement.metrics = {{"raw_chunk_metrics", chunks}};
     measurement.elapsed_seconds = 5;
@@ -85,6 +86,31 @@ TEST_F(Roastcoffea, LeavesOutSectionsThatCannotStandSideBySide) {
   EXPECT_EQ(lines.at(1)["sections"].size(), 2u);
   EXPECT_TRUE(lines.at(2)["sections"].empty());
   EXPECT_EQ(told_.overlapping_timings, 1);
+}
+
+TEST_F(Roastcoffea, TakesPathsForPathsWhereCremaWroteThem) {
+  const Json timing = {{"read", 0.9}, {"read/unzip", 0.5}, {"a%2Fb", 0.1}};
+  const auto lines = Records({{{"t_start", 1.0}, {"duration", 1.0}, {"timing", timing}}}, /*has_section_paths=*/true);
+  const Json& sections = lines.at(1)["sections"];
+  ASSERT_EQ(sections.size(), 3u);
+  EXPECT_EQ(sections[0]["path"], "a%2Fb");
+  EXPECT_EQ(sections[1]["path"], "read");
+  EXPECT_EQ(sections[1]["self_ns"], 400'000'000);
+  EXPECT_EQ(sections[2]["self_ns"], 500'000'000);
+  EXPECT_EQ(told_.overlapping_timings, 0);
+  Save("{}");
+  std::ofstream(directory_ / "metadata.json") << R"({"written_by": "crema 1.2.3"})";
+  EXPECT_TRUE(ReadRoastcoffea(directory_.string())->has_section_paths);
+}
+
+TEST_F(Roastcoffea, LeavesOutNumbersThatNoClockAndNoMemoryHas) {
+  const auto lines =
+      Records({{{"t_start", 1e300}, {"duration", 1.0}},
+               {{"t_start", 3e9}, {"duration", 3e9}, {"mem_before_mb", 1e300}, {"memory", {{"a", 1e300}}}}});
+  EXPECT_EQ(told_.malformed, 1);
+  EXPECT_EQ(lines.at(1)["stop_ns"], 6'000'000'000'000'000'000);
+  EXPECT_TRUE(lines.at(1)["rss_start_bytes"].is_null());
+  EXPECT_TRUE(lines.at(1)["memory_sections"].empty());
 }
 
 TEST_F(Roastcoffea, TakesTheZerosItWritesForNotKnown) {

@@ -1,0 +1,24 @@
+// Paths of sections: names with a slash between, in which a slash of a name is written %2F.
+#ifndef CREMA_COLLECTOR_RECORDS_SECTION_PATH_H_
+#define CREMA_COLLECTOR_RECORDS_SECTION_PATH_H_
+
+#include <cstddef>
+#include <string>
+
+namespace crema {
+
+/// A name as the user wrote it.
+inline std::string NameOfPathPart(std::string part) {
+  for (size_t at = part.find("%2F"); at != std::string::npos; at = part.find("%2F", at + 1)) part.replace(at, 3, "/");
+  return part;
+}
+
+/// A name as a part of a path.
+inline std::string PathPartOfName(std::string name) {
+  for (size_t at = name.find('/'); at != std::string::npos; at = name.find('/', at)) name.replace(at, 1, "%2F");
+  return name;
+}
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_RECORDS_SECTION_PATH_H_
