@@ -54,7 +54,7 @@ void FillFromName(const std::string& path, RecordLog& log) {
 
 // Reads the log's first line. False: nothing in the log may be read (said in `warnings`), or it is empty.
 bool ReadHead(RecordLog& log, std::vector<std::string>& warnings) {
-  const int fd = open(log.path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = open(log.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // it may have become a FIFO
   if (fd < 0) {
     warnings.push_back(fmt::format("{}: cannot be opened ({}); it was left out", log.path, strerror(errno)));
     return false;
@@ -100,7 +100,12 @@ struct Paths {
   std::set<std::string> logs;
   std::set<std::string> tree_logs;
   std::vector<PrmonPaths> prmon;
+  std::vector<std::string> warnings;
 };
+
+bool IsNamedLikeALog(const std::string& path) {
+  return EndsWith(path, kTreeLogSuffix) || EndsWith(path, kRecordLogSuffix);
+}
 
 absl::Status AddDirectory(const fs::path& directory, Paths& paths, bool& found) {
   std::error_code error;
@@ -111,7 +116,12 @@ absl::Status AddDirectory(const fs::path& directory, Paths& paths, bool& found) 
     if (error) return absl::UnavailableError(fmt::format("{}: {}", directory.string(), error.message()));
     const std::string path = entries->path().lexically_normal().string();
     std::error_code ignored;
-    if (!entries->is_regular_file(ignored)) continue;
+    if (!entries->is_regular_file(ignored)) {
+      if (IsNamedLikeALog(path)) {
+        paths.warnings.push_back(fmt::format("{}: is no file that can be read as a log; it was left out", path));
+      }
+      continue;
+    }
     if (EndsWith(path, kTreeLogSuffix)) {
       paths.tree_logs.insert(path);
       found = has_tree = true;
@@ -216,6 +226,8 @@ absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& source
       if (fs::is_directory(records, error)) {
         if (absl::Status added = AddDirectory(records, paths, found); !added.ok()) return added;
       }
+    } else if (!fs::is_regular_file(status)) {
+      return absl::InvalidArgumentError(fmt::format("{}: is neither a file nor a directory", source));
     } else if (std::optional<PrmonPaths> job = PrmonFilesOf(source)) {
       paths.prmon.push_back(*std::move(job));
       found = true;
@@ -237,12 +249,23 @@ absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& source
     }
     result.directories.push_back(source);
   }
+  result.warnings = std::move(paths.warnings);
+  std::vector<std::string> empty;
   for (const std::string& path : paths.logs) {
     RecordLog log;
     log.path = path;
     std::error_code error;
     log.bytes = static_cast<int64_t>(fs::file_size(path, error));
+    if (log.bytes == 0 && !error) {
+      empty.push_back(path);
+      continue;
+    }
     if (ReadHead(log, result.warnings)) result.logs.push_back(std::move(log));
+  }
+  if (!empty.empty()) {
+    result.warnings.push_back(fmt::format("{}: empty: nothing was recorded, or the disk was full at the start{}",
+                                          empty.front(),
+                                          empty.size() > 1 ? fmt::format("; so are {} more", empty.size() - 1) : ""));
   }
   result.tree_logs.assign(paths.tree_logs.begin(), paths.tree_logs.end());
   result.prmon = std::move(paths.prmon);
