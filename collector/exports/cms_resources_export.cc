@@ -39,6 +39,20 @@ std::string TimedParent(const std::map<std::string, size_t>& timed, const std::s
   return "";
 }
 
+/// Whether an owner's section has neither CPU time of its own nor lies in one that has.
+bool HasSectionsWithoutCpu(const Json& document) {
+  std::map<std::string, size_t> timed;
+  for (const Json& row : ListField(document, "sections")) {
+    if (!IsHelper(row) && NumberField(row, "cpu").has_value()) timed[TextField(row, "path")] = 0;
+  }
+  for (const Json& row : ListField(document, "sections")) {
+    const std::string path = TextField(row, "path");
+    if (IsHelper(row) || path == "(other)" || timed.count(path) > 0) continue;
+    if (TimedParent(timed, path).empty()) return true;
+  }
+  return false;
+}
+
 std::vector<Module> ModulesOf(const Json& document) {
   std::vector<Module> modules;
   std::map<std::string, size_t> timed;
@@ -77,12 +91,21 @@ absl::Status WriteCmsResources(const ExportSource& source, const std::string&, T
     attributed_ms += module.thread_ms.value_or(0);
     if (module.label == "(other)" && module.type == "section") other = &module;
   }
-  // what no section measured as its own belongs to the rest, so that the sum closes
-  if (other != nullptr && cpu.has_value()) other->thread_ms = *cpu * kMilliseconds - attributed_ms;
+  // what no section measured as its own belongs to the rest, so that the sum closes: to the time in no section where
+  // all sections have a CPU clock, else to nobody in particular
+  if (cpu.has_value()) {
+    const double rest_ms = *cpu * kMilliseconds - attributed_ms;
+    if (other != nullptr && !HasSectionsWithoutCpu(document)) {
+      other->thread_ms = rest_ms;
+    } else {
+      modules.push_back({"section", "(CPU in sections without a CPU clock and in none)", 0, rest_ms});
+    }
+  }
 
-  const auto whole_events = static_cast<int64_t>(events.value_or(0));
   const auto entry = [&](const std::string& type, const std::string& label, double real_ms, double thread_ms) {
-    Json row = {{"type", type}, {"label", label}, {"events", whole_events}, {"time_real", real_ms}};
+    Json row = {{"type", type}, {"label", label}};
+    if (events.has_value()) row["events"] = static_cast<int64_t>(*events);  // circles divides by it
+    row["time_real"] = real_ms;
     if (cpu.has_value()) row["time_thread"] = thread_ms;
     return row;
   };

@@ -34,7 +34,10 @@ constexpr ExportFormat kFormats[] = {
     {"perfetto", "Chrome's trace format (JSON), for ui.perfetto.dev", WritePerfetto, nullptr,
      [](std::string_view text) { return BeginsWith(text, R"({"otherData":{"written_by":"crema)"); }},
     {"folded", "stacks of sections, for flamegraph.pl or speedscope.app", WriteFolded, nullptr,
-     [](std::string_view text) { return BeginsWith(text, "chunks;") || BeginsWith(text, "outside chunks;"); }},
+     [](std::string_view text) {
+       return BeginsWith(text, "chunks;") || BeginsWith(text, "helpers of chunks;") ||
+              BeginsWith(text, "outside chunks;");
+     }},
     {"cms-resources", "resources.json as CMSSW's FastTimerService writes it, for circles", WriteCmsResources, nullptr,
      [](std::string_view text) { return text.find("\"written_by\": \"crema") != std::string_view::npos; }},
     {"prmon", "a directory with prmon.txt and prmon.json, as HSF prmon writes them of a job", nullptr, WritePrmon,

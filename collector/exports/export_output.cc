@@ -54,7 +54,7 @@ absl::Status Synced(const fs::path& path) {
 
 absl::Status WriteFile(const ExportFormat& format, const ExportSource& source, const fs::path& temporary,
                        const fs::path& path) {
-  const int descriptor = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  const int descriptor = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (descriptor < 0) return Failed(temporary, errno);
   TextSink sink(descriptor, path.string());
   absl::Status status = format.write_file(source, path.string(), &sink);
@@ -65,7 +65,7 @@ absl::Status WriteFile(const ExportFormat& format, const ExportSource& source, c
 }
 
 absl::Status WriteDirectory(const ExportFormat& format, const ExportSource& source, const fs::path& temporary) {
-  if (mkdir(temporary.c_str(), 0700) != 0) return Failed(temporary, errno);
+  if (mkdir(temporary.c_str(), 0777) != 0) return Failed(temporary, errno);
   if (absl::Status status = format.write_directory(source, temporary.string()); !status.ok()) return status;
   for (const fs::directory_entry& entry : fs::directory_iterator(temporary)) {
     if (absl::Status synced = Synced(entry.path()); !synced.ok()) return synced;

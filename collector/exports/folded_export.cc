@@ -41,8 +41,9 @@ void WriteRows(const Json& rows, const std::string& root, TextSink* sink) {
     const bool is_helper = helper.is_boolean() && helper.get<bool>();
     const auto microseconds = std::llround(*self * 1e6);
     if (microseconds <= 0) continue;
+    // helpers run beside the owner: below its root they would make chunks longer than they were
     sink->Write(
-        fmt::format("{} {}\n", Stack(is_helper ? root + ";(helpers)" : root, TextField(row, "path")), microseconds));
+        fmt::format("{} {}\n", Stack(is_helper ? "helpers of " + root : root, TextField(row, "path")), microseconds));
   }
 }
 

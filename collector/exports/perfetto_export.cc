@@ -45,23 +45,25 @@ void AddLog(const RecordLog& log, bool all_runs, TraceEvents* events) {
   assembler.Finish();
 }
 
-/// What `crema run` sampled, process by process: its clock knows a process's start to a tick only, so each process
-/// stands beside that of the record log, with the same name.
+/// What `crema run` sampled, process by process: beside what the process recorded of itself, where it did.
 void AddTree(const TreeRun& tree, TraceEvents* events) {
   for (const auto& [key, samples] : tree.processes) {
-    AttemptProcess process;
-    process.host = tree.run.host;
-    process.pid = key.first;
-    process.start_ns = key.second;
-    process.worker = process.host + ":" + std::to_string(process.pid) + " (sampled)";
-    const int64_t number = events->Process(process);
+    int64_t number = events->Process(tree.run.host, key.first, key.second);
+    if (number == 0) {
+      AttemptProcess process;
+      process.host = tree.run.host;
+      process.pid = key.first;
+      process.start_ns = key.second;
+      process.worker = process.host + ":" + std::to_string(process.pid);
+      number = events->Process(process);
+    }
     for (const ProcessSample& sample : samples) {
       SampleFact fact;
       fact.time_ns = sample.time_ns;
       fact.rss_bytes = sample.rss_bytes;
       fact.cpu_ns = sample.cpu_ns;
       fact.threads = sample.threads;
-      events->Add(number, fact);
+      events->Add(number, fact, " (crema run)");
     }
   }
 }
@@ -79,8 +81,7 @@ absl::Status WritePerfetto(const ExportSource& source, const std::string&, TextS
   const Json about = {{"written_by", "crema " CREMA_VERSION_STRING},
                       {"run", Field(Field(source.document, "run"), "name")},
                       {"zero_unix_ns", std::to_string(zero_ns)}};
-  sink->Write(R"({"otherData":)" + about.dump(-1, ' ', false, Json::error_handler_t::replace) +
-              R"(,"displayTimeUnit":"ms","traceEvents":[)");
+  sink->Write(R"({"otherData":)" + about.dump(-1, ' ', false, Json::error_handler_t::replace) + R"(,"traceEvents":[)");
   TraceEvents events(sink, zero_ns);
   if (source.find_logs) {
     const bool all_runs = ListField(Field(source.document, "run"), "run_ids").size() > 1;

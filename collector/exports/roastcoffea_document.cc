@@ -102,6 +102,20 @@ Json PointsOf(const Json& points, int64_t start_ns) {
   return result;
 }
 
+/// The package joins points by lines: the value before each change is repeated just before it.
+Json AsCorners(const Json& steps) {
+  constexpr double kJustBefore = 1e-6;
+  Json corners = Json::array();
+  if (!steps.is_array()) return corners;
+  for (const Json& point : steps) {
+    if (!IsPoint(point)) continue;
+    const double before = point[0].get<double>() - kJustBefore;
+    if (!corners.empty() && corners.back()[0].get<double>() < before) corners.push_back({before, corners.back()[1]});
+    corners.push_back(point);
+  }
+  return corners;
+}
+
 /// A step function read at the times of another: the package looks memory and limit up at equal times.
 Json AtTimesOf(const Json& times, const Json& steps) {
   Json result = Json::array();
@@ -167,8 +181,8 @@ Json RoastcoffeaTrackingData(const Json& document) {
   if (!memory.is_object() || memory.empty() || !start.is_number_integer()) return {};
   const auto start_ns = start.get<int64_t>();
   Json tracking = {{"worker_counts", Json::object()}};
-  for (const Json& point : ListField(timelines, "worker_counts")) {
-    if (IsPoint(point)) tracking["worker_counts"][NaiveLocal(point[0], start_ns)] = point[1];
+  for (const Json& point : AsCorners(ListField(timelines, "worker_counts"))) {
+    tracking["worker_counts"][NaiveLocal(point[0], start_ns)] = point[1];
   }
   for (const char* series :
        {"worker_memory", "worker_memory_limit", "worker_active_tasks", "worker_cores", "worker_nbytes",
@@ -177,8 +191,11 @@ Json RoastcoffeaTrackingData(const Json& document) {
     const Json& by_worker = Field(timelines, series);
     if (!by_worker.is_object()) continue;
     for (const auto& [worker, points] : by_worker.items()) {
-      const bool is_limit = std::string_view(series) == "worker_memory_limit";
-      tracking[series][worker] = PointsOf(is_limit ? AtTimesOf(Field(memory, worker), points) : points, start_ns);
+      const std::string_view name = series;
+      tracking[series][worker] = PointsOf(name == "worker_memory_limit" ? AtTimesOf(Field(memory, worker), points)
+                                          : name == "worker_cores"      ? AsCorners(points)
+                                                                        : points,
+                                          start_ns);
     }
   }
   return tracking;

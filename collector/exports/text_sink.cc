@@ -35,7 +35,7 @@ absl::Status TextSink::Flush() {
 }
 
 absl::Status WriteTextFile(const std::string& path, const std::function<absl::Status(TextSink*)>& write) {
-  const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (descriptor < 0) return absl::ErrnoToStatus(errno, path);
   TextSink sink(descriptor, path);
   absl::Status status = write(&sink);

@@ -26,7 +26,8 @@ class TextSink {
   absl::Status status_;
 };
 
-/// Writes a file that is not there yet, for this user only. Errors: what open(2) and write(2) say.
+/// Writes a file that is not there yet, for whom the umask says: other tools read it. Errors: what open(2) and write(2)
+/// say.
 absl::Status WriteTextFile(const std::string& path, std::string_view text);
 /// As above, the text piece by piece.
 absl::Status WriteTextFile(const std::string& path, const std::function<absl::Status(TextSink*)>& write);

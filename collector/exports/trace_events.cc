@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <tuple>
+#include <utility>
 
 #include "collector/exports/chunk_fields.h"
 #include "collector/records/section_path.h"
@@ -52,9 +54,10 @@ void TraceEvents::Write(const std::string& event) {
 }
 
 int64_t TraceEvents::Process(const AttemptProcess& process) {
-  const auto [entry, is_new] = processes_.try_emplace({process.host, process.pid, process.start_ns},
-                                                      static_cast<int64_t>(processes_.size()) + 1);
+  const auto [entry, is_new] = processes_.try_emplace({process.host, process.pid, process.start_ns}, numbers_ + 1);
   if (is_new) {
+    ++numbers_;
+    pids_[entry->second] = process.pid;
     Write(fmt::format(R"({{"ph":"M","pid":{},"tid":0,"name":"process_name","args":{{"name":{}}}}})", entry->second,
                       Quoted(process.worker)));
     Write(fmt::format(R"({{"ph":"M","pid":{0},"tid":0,"name":"process_sort_index","args":{{"sort_index":{0}}}}})",
@@ -63,27 +66,56 @@ int64_t TraceEvents::Process(const AttemptProcess& process) {
   return entry->second;
 }
 
-int64_t TraceEvents::Thread(int64_t process, int64_t tid, std::string_view name) {
-  const auto [entry, is_new] = threads_.try_emplace({process, tid}, static_cast<int64_t>(threads_.size()) + 1);
+int64_t TraceEvents::Process(const std::string& host, int64_t pid, int64_t about_start_ns) const {
+  constexpr int64_t kTolerance = 1000000000;
+  const auto at = processes_.lower_bound({host, pid, about_start_ns - kTolerance});
+  const bool is_it = at != processes_.end() && std::get<0>(at->first) == host && std::get<1>(at->first) == pid &&
+                     std::get<2>(at->first) <= about_start_ns + kTolerance;
+  return is_it ? at->second : 0;
+}
+
+/// A thread with a process's number is taken for that process's main thread, so only that one gets it.
+int64_t TraceEvents::Thread(int64_t process, int64_t tid, bool is_helper) {
+  const int64_t number = tid == pids_[process] ? process : numbers_ + 1;
+  const auto [entry, is_new] = threads_.try_emplace({process, tid}, number);
   if (is_new) {
-    Write(fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":{}}}}})", process,
-                      entry->second, Quoted(fmt::format("{} {}", name, tid))));
+    numbers_ += number == process ? 0 : 1;
+    Write(fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":{}}}}})", process, number,
+                      Quoted(fmt::format("{} {}", is_helper ? "helper" : "thread", tid))));
+    constexpr int64_t kHelpersLast = 1000000;
+    Write(fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_sort_index","args":{{"sort_index":{}}}}})",
+                      process, number, number + (is_helper ? kHelpersLast : 0)));
   }
   return entry->second;
 }
 
-void TraceEvents::Slice(int64_t process, int64_t thread, std::string_view category, std::string_view name,
-                        int64_t start_ns, int64_t duration_ns, const Json& arguments) {
-  Write(fmt::format(R"({{"ph":"X","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"dur":{},"args":{}}})", category,
-                    Quoted(name), process, thread, Micros(start_ns), MicrosOf(duration_ns),
-                    arguments.dump(-1, ' ', false, Json::error_handler_t::replace)));
+/// As pairs of begin and end in an order that nests: readers that add a duration to a start may come out after the
+/// slice around it.
+void TraceEvents::WriteNested(int64_t process, int64_t thread, std::vector<TraceSlice> slices) {
+  std::stable_sort(slices.begin(), slices.end(), [](const TraceSlice& a, const TraceSlice& b) {
+    return std::tie(a.start_ns, a.depth, a.stop_ns) < std::tie(b.start_ns, b.depth, b.stop_ns);
+  });
+  std::vector<std::pair<int64_t, int64_t>> open;  // depth, stop
+  const auto close = [&] {
+    Write(fmt::format(R"({{"ph":"E","pid":{},"tid":{},"ts":{}}})", process, thread, Micros(open.back().second)));
+    open.pop_back();
+  };
+  for (const TraceSlice& slice : slices) {
+    while (!open.empty() && (open.back().first >= slice.depth || open.back().second < slice.start_ns)) close();
+    const int64_t stop_ns = open.empty() ? slice.stop_ns : std::min(slice.stop_ns, open.back().second);
+    Write(fmt::format(R"({{"ph":"B","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"args":{}}})", slice.category,
+                      Quoted(slice.name), process, thread, Micros(slice.start_ns),
+                      slice.arguments.dump(-1, ' ', false, Json::error_handler_t::replace)));
+    open.emplace_back(slice.depth, std::max(stop_ns, slice.start_ns));
+  }
+  while (!open.empty()) close();
 }
 
 void TraceEvents::Add(const Attempt& attempt) {
   const ChunkFact& chunk = attempt.chunk;
   const int64_t process = Process(attempt.process);
   const int64_t owner_tid = ThreadOf(chunk);
-  const int64_t thread = Thread(process, owner_tid, "thread");
+  const int64_t thread = Thread(process, owner_tid, /*is_helper=*/false);
   const std::string_view name = chunk.input.dataset.empty() ? "chunk" : chunk.input.dataset;
   if (!attempt.has_ended()) {
     Write(fmt::format(R"({{"ph":"i","s":"t","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"args":{}}})",
@@ -93,16 +125,19 @@ void TraceEvents::Add(const Attempt& attempt) {
     return;
   }
   const bool failed = attempt.state == AttemptState::kFailed;
-  Slice(process, thread, failed ? "failed chunk" : "chunk",
-        failed ? std::string(name) + " (failed)" : std::string(name), chunk.start_ns, chunk.stop_ns - chunk.start_ns,
-        ArgumentsOf(attempt));
+  std::map<int64_t, std::vector<TraceSlice>> slices;  // by thread
+  slices[thread].push_back({chunk.start_ns, chunk.stop_ns, 0, failed ? "failed chunk" : "chunk",
+                            failed ? std::string(name) + " (failed)" : std::string(name), ArgumentsOf(attempt)});
   for (const TraceFact& occurrence : chunk.trace) {
     if (occurrence.section >= static_cast<int64_t>(chunk.sections.size())) continue;
     const std::string_view path = chunk.sections[static_cast<size_t>(occurrence.section)].path;
     const bool is_owner = occurrence.tid == owner_tid || occurrence.tid == 0;
-    Slice(process, is_owner ? thread : Thread(process, occurrence.tid, "helper"), "section", LastName(path),
-          chunk.start_ns + occurrence.start_ns, occurrence.duration_ns, {{"path", path}});
+    const int64_t start_ns = chunk.start_ns + occurrence.start_ns;
+    slices[is_owner ? thread : Thread(process, occurrence.tid, /*is_helper=*/true)].push_back(
+        {start_ns, start_ns + occurrence.duration_ns, 1 + std::count(path.begin(), path.end(), '/'), "section",
+         LastName(path), Json{{"path", path}}});
   }
+  for (auto& [number, of_thread] : slices) WriteNested(process, number, std::move(of_thread));
 }
 
 void TraceEvents::Counter(int64_t process, std::string_view name, std::string_view unit, int64_t time_ns,
@@ -112,30 +147,28 @@ void TraceEvents::Counter(int64_t process, std::string_view name, std::string_vi
                     Micros(time_ns), Quoted(unit), value));
 }
 
-void TraceEvents::CpuReading(int64_t process, int64_t time_ns, std::optional<int64_t> cpu_ns) {
+void TraceEvents::CpuReading(int64_t process, std::string_view by, int64_t time_ns, std::optional<int64_t> cpu_ns) {
   if (!cpu_ns.has_value()) return;
-  const auto [entry, is_new] = cpu_.try_emplace(process, time_ns, *cpu_ns);
+  const auto [entry, is_new] = cpu_.try_emplace(std::pair(process, std::string(by)), std::pair(time_ns, *cpu_ns));
   if (is_new) return;
   const auto [before_ns, before_cpu_ns] = entry->second;
   if (time_ns <= before_ns) return;
   // the value holds until the next reading, so it is written where its interval begins
   Counter(
-      process, "cores in use", "cores", before_ns,
+      process, fmt::format("CPU in use{}", by), "cores", before_ns,
       static_cast<double>(std::max<int64_t>(0, *cpu_ns - before_cpu_ns)) / static_cast<double>(time_ns - before_ns));
   entry->second = {time_ns, *cpu_ns};
 }
 
-void TraceEvents::Add(int64_t process, const SampleFact& sample) {
-  if (sample.rss_bytes.has_value()) {
-    Counter(process, "resident memory", "bytes", sample.time_ns, static_cast<double>(*sample.rss_bytes));
-  }
-  if (sample.open_chunks.has_value()) {
-    Counter(process, "open chunks", "chunks", sample.time_ns, static_cast<double>(*sample.open_chunks));
-  }
-  if (sample.threads.has_value()) {
-    Counter(process, "threads", "threads", sample.time_ns, static_cast<double>(*sample.threads));
-  }
-  CpuReading(process, sample.time_ns, sample.cpu_ns);
+void TraceEvents::Add(int64_t process, const SampleFact& sample, std::string_view by) {
+  const auto counter = [&](std::string_view name, std::string_view unit, const std::optional<int64_t>& value) {
+    if (!value.has_value()) return;
+    Counter(process, fmt::format("{}{}", name, by), unit, sample.time_ns, static_cast<double>(*value));
+  };
+  counter("resident memory", "bytes", sample.rss_bytes);
+  counter("open chunks", "count", sample.open_chunks);
+  counter("threads", "count", sample.threads);
+  CpuReading(process, by, sample.time_ns, sample.cpu_ns);
 }
 
 void TraceEvents::Add(int64_t process, const SpanFact& span) {

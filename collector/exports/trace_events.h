@@ -12,6 +12,7 @@
 #include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "collector/exports/text_sink.h"
 #include "collector/records/facts.h"
@@ -27,20 +28,31 @@ class TraceEvents {
 
   /// A number for the process in this trace; it is named when it is new. Pids of several hosts may be the same.
   int64_t Process(const AttemptProcess& process);
+  /// The number of a process that was named and began then, to a second; 0: there is none.
+  int64_t Process(const std::string& host, int64_t pid, int64_t about_start_ns) const;
   /// A slice for an attempt that ended; in trace mode, slices for its sections, on their own threads. A lost attempt is
   /// an instant.
   void Add(const Attempt& attempt);
-  void Add(int64_t process, const SampleFact& sample);
+  /// `by`: who sampled, at the end of the counters' names; empty: the process itself.
+  void Add(int64_t process, const SampleFact& sample, std::string_view by = "");
   void Add(int64_t process, const SpanFact& span);
   /// A value that changes over time.
   void Counter(int64_t process, std::string_view name, std::string_view unit, int64_t time_ns, double value);
   /// CPU time since the process began, drawn as cores in use since the reading before.
-  void CpuReading(int64_t process, int64_t time_ns, std::optional<int64_t> cpu_ns);
+  void CpuReading(int64_t process, std::string_view by, int64_t time_ns, std::optional<int64_t> cpu_ns);
 
  private:
-  int64_t Thread(int64_t process, int64_t tid, std::string_view name);
-  void Slice(int64_t process, int64_t thread, std::string_view category, std::string_view name, int64_t start_ns,
-             int64_t duration_ns, const nlohmann::ordered_json& arguments);
+  struct TraceSlice {
+    int64_t start_ns;
+    int64_t stop_ns;
+    int64_t depth;  ///< 0: the chunk
+    std::string_view category;
+    std::string name;
+    nlohmann::ordered_json arguments;
+  };
+
+  int64_t Thread(int64_t process, int64_t tid, bool is_helper);
+  void WriteNested(int64_t process, int64_t thread, std::vector<TraceSlice> slices);
   void Write(const std::string& event);
   std::string Micros(int64_t time_ns) const;
 
@@ -48,9 +60,11 @@ class TraceEvents {
   int64_t zero_ns_;
   bool is_first_ = true;
   int64_t spans_ = 0;
-  std::map<std::tuple<std::string, int64_t, int64_t>, int64_t> processes_;  // (host, pid, start)
-  std::map<std::pair<int64_t, int64_t>, int64_t> threads_;                  // (process, tid)
-  std::map<int64_t, std::pair<int64_t, int64_t>> cpu_;                      // process: (time, CPU time)
+  int64_t numbers_ = 0;                                                         // given to processes and threads
+  std::map<std::tuple<std::string, int64_t, int64_t>, int64_t> processes_;      // (host, pid, start)
+  std::map<int64_t, int64_t> pids_;                                             // by process
+  std::map<std::pair<int64_t, int64_t>, int64_t> threads_;                      // (process, tid)
+  std::map<std::pair<int64_t, std::string>, std::pair<int64_t, int64_t>> cpu_;  // (process, by): (time, CPU time)
 };
 
 }  // namespace crema

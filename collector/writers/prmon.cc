@@ -132,7 +132,6 @@ std::vector<Row> RowsOf(const PrmonSeries& series, const std::vector<Quantity>& 
   for (size_t i = 0; i < quantities.size(); ++i) {
     if (quantities[i].kind == Kind::kCounter) last[i] = quantities[i].in_totals(series.totals).value_or(last[i]);
   }
-  if (!rows.empty() && Rounded(rows.back().time_ns, kSecondNs) == Rounded(series.stop_ns, kSecondNs)) rows.pop_back();
   rows.push_back({series.stop_ns, CappedPss(last, quantities)});
   return rows;
 }
@@ -147,13 +146,17 @@ double Average(const std::vector<Row>& rows, size_t quantity) {
   return seconds > 0 ? integral / seconds : static_cast<double>(rows.back().values[quantity]);
 }
 
+// prmon's scripts take a second for a row's name, so the last row of each is written.
 std::string Table(const PrmonSeries& series, const std::vector<Quantity>& quantities, const std::vector<Row>& rows) {
   std::string text = "Time\twtime";
   for (const Quantity& quantity : quantities) text.append("\t").append(quantity.name);
   text.push_back('\n');
-  for (const Row& row : rows) {
-    text += std::to_string(Rounded(row.time_ns, kSecondNs)) + "\t" +
-            std::to_string(Rounded(row.time_ns - series.start_ns, kSecondNs));
+  const int64_t start = Rounded(series.start_ns, kSecondNs);
+  const auto second = [&series](const Row& row) { return Rounded(row.time_ns - series.start_ns, kSecondNs); };
+  for (size_t at = 0; at < rows.size(); ++at) {
+    const Row& row = rows[at];
+    if (at + 1 < rows.size() && second(rows[at + 1]) == second(row)) continue;
+    text += std::to_string(start + second(row)) + "\t" + std::to_string(second(row));
     for (size_t i = 0; i < quantities.size(); ++i) {
       text += "\t" + std::to_string(Rounded(row.values[i], quantities[i].unit));
     }

@@ -346,9 +346,11 @@ void Ledger::AppendTrace(const TickRate& rate, std::uint64_t start_ticks, JsonLi
     line->Raw(line->text().back() == '[' ? "[" : ",[");
     line->Unsigned(occurrence.node->row);
     line->Raw(",");
-    line->Integer(rate.Nanoseconds(occurrence.start_ticks - start_ticks));
+    // Of the rounded ends, so that an occurrence ends no later than what it lies in.
+    const std::int64_t start_ns = rate.Nanoseconds(occurrence.start_ticks - start_ticks);
+    line->Integer(start_ns);
     line->Raw(",");
-    line->Integer(rate.Nanoseconds(occurrence.stop_ticks - occurrence.start_ticks));
+    line->Integer(rate.Nanoseconds(occurrence.stop_ticks - start_ticks) - start_ns);
     line->Raw(",");
     line->Integer(occurrence.tid);
     line->Raw("]");

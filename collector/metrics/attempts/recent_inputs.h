@@ -56,7 +56,7 @@ class RecentInputs {
   static size_t PlaceOf(const ChunkInput& input) {
     uint64_t last = 0;
     const size_t bytes = std::min(input.file.size(), sizeof(last));
-    std::memcpy(&last, input.file.data() + (input.file.size() - bytes), bytes);
+    if (bytes > 0) std::memcpy(&last, input.file.data() + (input.file.size() - bytes), bytes);
     uint64_t before = input.dataset.size();
     if (input.file.size() >= 2 * sizeof(last)) {
       std::memcpy(&before, input.file.data() + (input.file.size() - 2 * sizeof(last)), sizeof(before));
