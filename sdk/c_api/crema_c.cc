@@ -47,6 +47,21 @@ crema::internal::OpenSection FindOpen(std::int32_t number) {
   return {};
 }
 
+void Close(std::int32_t number, bool failed) {
+  if (number == 0) return;
+  const crema::internal::OpenSection section = FindOpen(number);
+  if (section.node == nullptr) {
+    crema::internal::CountUnmatchedExit();
+    return;
+  }
+  if ((number & kMeasuresCpu) != 0) crema::internal::AddSectionCpu(section);
+  if (failed) {
+    std::atomic<std::uint64_t>& failures = section.node->failed;
+    failures.store(failures.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  crema::internal::ExitSection(section);
+}
+
 }  // namespace
 
 struct crema_chunk {
@@ -171,20 +186,8 @@ int32_t crema_cpu_section_open(const char* name) {
   return StartBits(section.start_ticks) | kMeasuresCpu | kIsSection;
 }
 
-void crema_section_close(int32_t number, int32_t failed) {
-  if (number == 0) return;
-  const crema::internal::OpenSection section = FindOpen(number);
-  if (section.node == nullptr) {
-    crema::internal::CountUnmatchedExit();
-    return;
-  }
-  if ((number & kMeasuresCpu) != 0) crema::internal::AddSectionCpu(section);
-  if (failed != 0) {
-    std::atomic<std::uint64_t>& failures = section.node->failed;
-    failures.store(failures.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  }
-  crema::internal::ExitSection(section);
-}
+void crema_section_close(int32_t section) { Close(section, false); }
+void crema_section_close_failed(int32_t section) { Close(section, true); }
 
 crema_scope* crema_cpu_section_begin(const char* name) {
   return Begin<crema::TrackSection>(Text(name), crema::kCpuTime);

@@ -90,8 +90,9 @@ CREMA_API void crema_section_exit(crema_section section);
 CREMA_API int32_t crema_section_open(const char* name);
 /* With its CPU time: two system calls (about 1 us) more. */
 CREMA_API int32_t crema_cpu_section_open(const char* name);
-/* `failed` nonzero: the section is left by an exception, which only C++'s own tell by themselves. */
-CREMA_API void crema_section_close(int32_t section, int32_t failed);
+CREMA_API void crema_section_close(int32_t section);
+/* The section is left by an exception. Only C++'s tell that by themselves. */
+CREMA_API void crema_section_close_failed(int32_t section);
 
 typedef struct crema_scope crema_scope;
 

@@ -71,7 +71,7 @@ void record_helper(void) {
 }
 
 static void* close_elsewhere(void* section) {
-  crema_section_close(*(int32_t*)section, 0);
+  crema_section_close(*(int32_t*)section);
   return NULL;
 }
 
@@ -81,15 +81,19 @@ void record_numbered_sections(void) {
   int32_t outer = crema_section_open("select");
   for (int i = 0; i < 3; ++i) {
     int32_t inner = crema_section_open("jets");
-    crema_section_close(inner, i == 2);
+    if (i < 2) {
+      crema_section_close(inner);
+    } else {
+      crema_section_close_failed(inner);
+    }
   }
-  crema_section_close(outer, 0);
-  crema_section_close(crema_cpu_section_open("fill"), 0);
+  crema_section_close(outer);
+  crema_section_close(crema_cpu_section_open("fill"));
   int32_t foreign = crema_section_open("foreign");
   pthread_t thread;
   if (pthread_create(&thread, NULL, close_elsewhere, &foreign) == 0) pthread_join(thread, NULL);
-  crema_section_close(foreign, 0);
-  crema_section_close(0, 0);
+  crema_section_close(foreign);
+  crema_section_close(0);
   crema_chunk_end(chunk);
 }
 
@@ -97,8 +101,8 @@ void close_a_section_twice(void) {
   crema_chunk_info info = dataset_only("ttbar");
   crema_chunk* chunk = crema_chunk_begin(&info);
   int32_t section = crema_section_open("select");
-  crema_section_close(section, 0);
-  crema_section_close(section, 0);
+  crema_section_close(section);
+  crema_section_close(section);
   crema_chunk_end(chunk);
 }
 
