@@ -31,9 +31,9 @@ def enable(
 ) -> bool:
     """Starts or resumes recording into `directory` (default: CREMA_DIR); returns whether it is on afterwards.
 
-    `interval` is the sampler's, in seconds; 0 or None: no sampler, unless CREMA_INTERVAL asks for one. What else is None
-    takes the environment variable's value. While recording is on this changes nothing, and a process keeps the directory
-    of its first log: `directory()` tells it. Never raises; where it cannot be, one line on stderr says why.
+    `interval` is the sampler's, in seconds; 0 or None: no sampler, unless CREMA_INTERVAL asks for one. What else is
+    None takes the environment variable's value. While recording is on this changes nothing, and a process keeps the
+    directory of its first log: `directory()` tells it. Never raises; where it cannot be, a line on stderr says why.
     """
     global _directory
     try:

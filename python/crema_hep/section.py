@@ -24,8 +24,8 @@ class track_section:
         with track_section("select"):
             with track_section("jets"):  # select/jets
 
-    Inside a chunk it goes into the chunk's record, elsewhere into the process's. `track_section(self, "select")`, as in a
-    processor, is the same. A block that is left by an exception counts as failed. Never raises; costs about 0.4 us.
+    Inside a chunk it goes into the chunk's record, elsewhere into the process's. `track_section(self, "select")`, as in
+    a processor, is the same. A block that is left by an exception counts as failed. Never raises; costs about 0.4 us.
     """
 
     __slots__ = ("_name", "_number")
