@@ -35,7 +35,7 @@ def _whole(value) -> int:
     """An integer that the C API takes for one; what is none is not known."""
     try:
         value = int(value)
-    except (TypeError, ValueError, OverflowError):
+    except Exception:
         return library.UNKNOWN
     return value if 0 <= value < 1 << 63 else library.UNKNOWN
 
@@ -101,7 +101,7 @@ class TrackMetrics:
         """Adds names of columns (branches, fields) that were read; each counts once."""
         try:
             text = b"".join(library.encoded(name) + b"\0" for name in names)
-        except TypeError:
+        except Exception:
             return
         _add_columns(self._chunk, text, len(text))
 

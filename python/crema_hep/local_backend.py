@@ -5,6 +5,7 @@ import fcntl
 import os
 import pathlib
 import shutil
+import sys
 import tempfile
 import time
 
@@ -61,13 +62,13 @@ class LocalBackend:
         nanoevents.forget_files()
         if not recorder.enable(self._directory, interval=self._interval):
             raise RuntimeError(f"recording into {self._directory} could not be switched on")
-        recorder.flush()
         self._sizes = {log: log.stat().st_size for log in pathlib.Path(self._directory).glob("*.jsonl")}
         self._start_ns = time.time_ns()
+        recorder.flush()  # a first sample
 
     def stop(self) -> None:
-        self._stop_ns = time.time_ns()
         recorder.flush()
+        self._stop_ns = time.time_ns()
         if not self._was_on:
             recorder.disable()
         self._records = scratch_directory()
@@ -79,6 +80,7 @@ class LocalBackend:
 
     def measure(self, output, arguments) -> None:
         """Makes the measurement in the directory `output`, with further arguments of `crema collect`."""
+        name = os.path.basename(sys.argv[0]) or "python"
         bounds = ["--start", f"{self._start_ns / 1e9:.6f}", "--stop", f"{self._stop_ns / 1e9:.6f}"]
         sources = [self._records] if self._records is not None and any(self._records.iterdir()) else []
-        program.run("collect", *sources, "-o", output, "--run", "all", "-q", *bounds, *arguments)
+        program.run("collect", *sources, "-o", output, "--run", "all", "--name", name, "-q", *bounds, *arguments)

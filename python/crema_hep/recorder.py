@@ -98,14 +98,15 @@ class _ForkedChild:
 _forked_child = _ForkedChild()
 
 
-def _after_fork_in_child() -> None:
+def _tell_multiprocessing() -> None:
     util = sys.modules.get("multiprocessing.util")
     if util is not None:
         util.register_after_fork(_forked_child, lambda _: _end_with_multiprocessing())
 
 
 def _start() -> None:
-    os.register_at_fork(after_in_child=_after_fork_in_child)
+    os.register_at_fork(after_in_child=_tell_multiprocessing)
+    _tell_multiprocessing()  # a child of the fork server imports its main module before it is made a child
     process = sys.modules.get("multiprocessing.process")
     if process is not None and process.parent_process() is not None:
         _end_with_multiprocessing()

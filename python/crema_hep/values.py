@@ -20,7 +20,7 @@ def _number(value):
     """A float, or None where the value is no number."""
     try:
         return float(value)
-    except (TypeError, ValueError, OverflowError):
+    except Exception:
         return None
 
 
@@ -48,8 +48,8 @@ def _label(label):
         return label
     try:
         return json.dumps(label)
-    except (TypeError, ValueError):
-        return str(label)
+    except Exception:
+        return label
 
 
 def record_activity(label, value, unit="seconds") -> None:
