@@ -100,9 +100,13 @@ class TrackMetrics:
     def add_columns(self, names) -> None:
         """Adds names of columns (branches, fields) that were read; each counts once."""
         try:
-            text = b"".join(library.encoded(name) + b"\0" for name in names)
+            names = list(names)
         except Exception:
             return
+        try:
+            text = "\0".join([*names, ""]).encode()
+        except (TypeError, UnicodeEncodeError):  # a name that is no text, or half a character
+            text = b"".join(library.encoded(name) + b"\0" for name in names)
         _add_columns(self._chunk, text, len(text))
 
     def set_file_info(self, branches=None, bytes=None, compressed_bytes=None) -> None:

@@ -342,7 +342,7 @@ else:
 
 def _add_versions():
     """A copy of the tests for each other Python; one test that is skipped for each that is missing."""
-    own = "%d.%d" % sys.version_info[:2]
+    own = ".".join(map(str, sys.version_info[:2]))
     for version in installed.VERSIONS:
         name = f"GuardsOfPython{version.replace('.', '')}Test"
         path = installed.interpreters().get(version)

@@ -17,14 +17,14 @@ COFFEA_PYTHON = CHECKOUT / ".cache/test/roastcoffea/bin/python"
 VERSIONS = ("3.10", "3.11", "3.12", "3.13")
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def build() -> None:
     targets = ["//sdk/c_api:libcrema.so.1", "//sdk/c_api:recording_plugin.so", "//collector/cli:crema"]
     command = ["bazel", "build", "--ui_event_filters=-info", "--noshow_progress", *targets]
     subprocess.run(command, cwd=CHECKOUT, check=True)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def interpreters() -> dict:
     """Path by version, of those of VERSIONS that this machine has."""
     found = {}
