@@ -17,7 +17,7 @@ DATA = os.environ.get("CREMA_NANOAOD", str(installed.CHECKOUT / ".cache/test" / 
 
 RUN = """
 import json, sys, warnings
-warnings.filterwarnings("ignore")
+warnings.filterwarnings("ignore", "(?!crema)")
 import awkward as ak
 from coffea.nanoevents import NanoAODSchema
 from coffea.processor import IterativeExecutor, ProcessorABC, Runner
