@@ -67,8 +67,8 @@ class LocalBackend:
         recorder.flush()  # a first sample
 
     def stop(self) -> None:
-        recorder.flush()
         self._stop_ns = time.time_ns()
+        recorder.flush()
         if not self._was_on:
             recorder.disable()
         self._records = scratch_directory()

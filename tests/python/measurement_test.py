@@ -49,15 +49,18 @@ class MeasurementTest(installed.RecordedTest):
     def test_a_local_collector_measures_its_block_and_nothing_before(self):
         told = self.tell("""
 run(crema.MetricsCollector(backend="local"), chunks=2)
+before = time.time()
 collector = run(crema.MetricsCollector(backend="local"))
+after = time.time()
 metrics = collector.get_metrics()
 worker_counts = metrics.pop("tracking_data")["worker_counts"]
-told = [metrics, collector.t_end - collector.t_start, collector.measurement.quality, collector.measurement.run]
+told = [metrics, after - before, collector.measurement.quality, collector.measurement.run]
 told += [sorted(worker_counts.values())]
 """)
         metrics, seconds, quality, run, counts = told
         self.assertEqual((metrics["num_chunks"], metrics["total_events"]), (8, 40))
-        self.assertAlmostEqual(metrics["wall_time"], seconds, delta=0.5 * seconds)
+        self.assertLess(metrics["wall_time"], seconds)
+        self.assertGreater(metrics["wall_time"], metrics["busy_time"])
         self.assertEqual(metrics["elapsed_time_seconds"], metrics["wall_time"])
         self.assertGreater(metrics["peak_memory_bytes"], 1e6)
         self.assertEqual((quality["processes_lost"], quality["records_malformed"]), (0, 0))
