@@ -13,8 +13,9 @@ import re
 import subprocess
 import sys
 import tempfile
-import tomllib
 import zipfile
+
+import tomllib
 
 CHECKOUT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGE = CHECKOUT / "python"

@@ -1,4 +1,4 @@
-"""The wheel that tools/wheel builds, installed into a clean environment of each Python: guards, program, what they need.
+"""The wheel that tools/wheel builds, installed into a clean environment of each Python.
 
 Run by tools/test, outside Bazel. No network is used: the wheel depends on nothing.
 """
@@ -10,11 +10,11 @@ import re
 import shutil
 import subprocess
 import tempfile
-import tomllib
 import unittest
 import zipfile
 
 import installed
+import tomllib
 
 ANALYSIS = """
 import sys
