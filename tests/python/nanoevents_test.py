@@ -45,7 +45,56 @@ with open("told.json", "w") as file:  # Coffea prints progress bars
 """
 
 
-@unittest.skipUnless(os.access(installed.COFFEA_PYTHON, os.X_OK), "no Coffea: tools/setup test found no Python >= 3.12")
+SENT = """
+import sys
+import cloudpickle
+import crema_hep as crema
+
+class Processor:
+    @crema.track_metrics
+    def process(self, events):
+        return len(events)
+
+open(sys.argv[1], "wb").write(cloudpickle.dumps(Processor()))
+"""
+
+ARRIVED = """
+import sys
+import cloudpickle
+
+print(cloudpickle.load(open(sys.argv[1], "rb")).process([1, 2, 3]))
+"""
+
+has_coffea = unittest.skipUnless(
+    os.access(installed.COFFEA_PYTHON, os.X_OK), "no Coffea: tools/setup test found no Python >= 3.12"
+)
+
+
+@has_coffea
+class CloudpickledTest(installed.RecordedTest):
+    """A processor that is defined in the client's __main__, as Coffea's executors send it."""
+
+    def send(self, **environment):
+        path = self.folder / "processor.pickle"
+        for program in (SENT, ARRIVED):
+            done = self.run_program(program, path, python=installed.COFFEA_PYTHON, **environment)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            environment = {**environment, "CREMA_DIR": str(self.records)}
+            environment.update(self.at_worker)
+        return done.stdout
+
+    def test_it_records_where_it_arrives(self):
+        self.at_worker = {}
+        self.assertEqual(self.send(), "3\n")
+        self.assertEqual([chunk["events"] for chunk in of_type(self.lines(), "chunk")], [3])
+
+    def test_it_runs_undecorated_where_the_package_is_not_installed(self):
+        self.at_worker = {"PYTHONPATH": ""}
+        self.assertEqual(self.send(), "3\n")
+        self.assertFalse(self.records.exists())
+
+
+@has_coffea
 @unittest.skipUnless(pathlib.Path(DATA).exists(), "no NanoAOD file: CREMA_NANOAOD names none")
 class NanoEventsTest(installed.RecordedTest):
     def told(self):

@@ -92,6 +92,9 @@ class WheelTest(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         document = json.loads((place / "saved/measurement.json").read_text())
         self.assertEqual(document["metrics"]["num_chunks"], 3)
+        (program,) = place.glob("venv/lib/python*/site-packages/crema_hep/bin/crema")
+        needed = run(["ldd", program]).stdout
+        self.assertIn(str(program.parent.parent / "lib/libfmt"), needed.replace("/bin/../", "/"))
         version = run(["crema", "--version"], cwd=place, env=environment)
         self.assertEqual((version.returncode, version.stderr), (0, ""))
         self.assertIn(document["provenance"]["crema"], version.stdout)
