@@ -35,6 +35,18 @@ from .values import (
 
 __version__ = "0.1.0"
 
+_OF_DASK = ("attach", "get_span_metrics")
+
+
+def __getattr__(name):
+    """What needs Dask is imported when it is asked for."""
+    if name in _OF_DASK:
+        from . import dask_backend
+
+        return getattr(dask_backend, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 __all__ = [
     "BaseInstrumentationContext",
     "ChunkHandle",
