@@ -32,7 +32,9 @@ void ProgressNote::Wait() {
   std::unique_lock<std::mutex> lock(mutex_);
   if (over_.wait_for(lock, kPatience, [this] { return is_over_; })) return;
   std::fprintf(stderr, "crema: %s ...", what_.c_str());
-  over_.wait(lock, [this] { return is_over_; });
+  // Not wait(): GCC 12 binds it to GLIBCXX_3.4.30, which AlmaLinux 9 does not have.
+  while (!over_.wait_for(lock, kPatience, [this] { return is_over_; })) {
+  }
   std::fputs(kEraseLine, stderr);
 }
 

@@ -19,9 +19,9 @@ std::string IsoUtc(int64_t unix_ns) {
 Json OrNullText(std::string_view text) { return text.empty() ? Json() : Json(text); }
 
 const char* StateOf(const RunFigures& figures) {
-  bool any_ended = false;
+  bool any_ended = figures.bounds.stop_was_told;
   for (const ProcessRow& process : figures.findings.processes.processes) {
-    if (process.state == ProcessState::kRunning) return "running";
+    if (process.state == ProcessState::kRunning && !figures.bounds.stop_was_told) return "running";
     any_ended |= process.state == ProcessState::kEnded;
   }
   if (figures.tree.has_value()) {

@@ -200,6 +200,14 @@ TEST_F(MeasureTest, LetsTheCallerSetTheBounds) {
   EXPECT_DOUBLE_EQ(Metric(document, "core_seconds"), 4);
 }
 
+TEST_F(MeasureTest, ARunWhoseStopWasToldHasFinishedThoughItsProcessLivesOn) {
+  Write("a.live.jsonl", {ProcessLine(1, 0), ChunkLine(0, 1, 2)});
+  EXPECT_EQ(Take()["run"]["state"], "running");
+  MeasureOptions options;
+  options.stop_ns = At(5);
+  EXPECT_EQ(Take(options)["run"]["state"], "finished");
+}
+
 TEST_F(MeasureTest, TakesBoundsCoresAndMemoryFromTheProcessTree) {
   Write("a.jsonl", {ProcessLine(1, 1), ChunkLine(0, 2, 6), EndLine(9)});
   const Line run = {{"type", "run"},

@@ -37,6 +37,7 @@ RunBounds FindBounds(const std::optional<TreeFigures>& tree, const ProcessFindin
   }
   if (start_ns.has_value() || stop_ns.has_value()) {
     bounds.boundary = "context";
+    bounds.stop_was_told = stop_ns.has_value();
     bounds.window.start_ns = start_ns.value_or(bounds.window.start_ns);
     bounds.window.stop_ns = stop_ns.value_or(bounds.window.stop_ns);
   }

@@ -17,6 +17,8 @@ struct RunBounds {
   RunWindow window;
   /// `command`, `context`, `processes` or `chunks`: what the window is taken from; empty: there are no time stamps.
   std::string_view boundary;
+  /// The caller said when it stopped: its processes may live on, as an engine's workers and a notebook do.
+  bool stop_was_told = false;
 };
 
 /// The first that exists of: the command's bounds (`crema run`), the processes', the chunks'. `start_ns` and `stop_ns`

@@ -1,5 +1,7 @@
 #include "crema_c.h"
 
+#include <atomic>
+#include <cstdint>
 #include <cstring>
 #include <new>
 #include <string_view>
@@ -10,6 +12,7 @@ namespace crema {
 namespace internal {
 struct SharedCopy;
 const SharedCopy* OwnCopy() noexcept;  // shared_copy.h, which is not for users
+void EndProcess() noexcept;            // exit_and_fork.h, likewise
 }  // namespace internal
 }  // namespace crema
 
@@ -23,6 +26,40 @@ Struct Known(const Struct* given) {
   Struct known{};
   if (given != nullptr) std::memcpy(&known, given, given->size < sizeof known ? given->size : sizeof known);
   return known;
+}
+
+// An open section as a number: the low bits of its start, which no other open section of the thread shares; whether its
+// CPU time is measured; and a bit that makes it nonzero.
+constexpr std::int32_t kIsSection = 1;
+constexpr std::int32_t kMeasuresCpu = 2;
+
+std::int32_t StartBits(std::uint64_t start_ticks) { return static_cast<std::int32_t>((start_ticks & 0x1fffffff) << 2); }
+
+/// The open section of this thread that the number stands for; its node is null where there is none.
+crema::internal::OpenSection FindOpen(std::int32_t number) {
+  const crema::internal::ThreadContext* context = crema::internal::t_context;
+  if (context == nullptr) return {};
+  crema::internal::SectionNode* node = context->current.load(std::memory_order_relaxed);
+  for (; node->parent != nullptr; node = node->parent) {
+    const std::uint64_t start_ticks = node->start_ticks.load(std::memory_order_relaxed);
+    if (StartBits(start_ticks) == (number & ~(kIsSection | kMeasuresCpu))) return {node, start_ticks};
+  }
+  return {};
+}
+
+void Close(std::int32_t number, bool failed) {
+  if (number == 0) return;
+  const crema::internal::OpenSection section = FindOpen(number);
+  if (section.node == nullptr) {
+    crema::internal::CountUnmatchedExit();
+    return;
+  }
+  if ((number & kMeasuresCpu) != 0) crema::internal::AddSectionCpu(section);
+  if (failed) {
+    std::atomic<std::uint64_t>& failures = section.node->failed;
+    failures.store(failures.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  crema::internal::ExitSection(section);
 }
 
 }  // namespace
@@ -74,6 +111,7 @@ int crema_enable(const crema_options* given) {
 void crema_disable(void) { crema::Disable(); }
 int crema_enabled(void) { return crema::Enabled() ? 1 : 0; }
 void crema_flush(void) { crema::Flush(); }
+void crema_end(void) { crema::internal::EndProcess(); }
 
 crema_chunk* crema_chunk_begin(const crema_chunk_info* given) {
   if (!crema::Enabled()) return nullptr;
@@ -106,6 +144,15 @@ void crema_chunk_add_column(crema_chunk* chunk, const char* name) {
   if (chunk != nullptr) chunk->guard.AddColumn(Text(name));
 }
 
+void crema_chunk_add_columns(crema_chunk* chunk, const char* names, size_t size) {
+  if (chunk == nullptr || names == nullptr) return;
+  for (const char* const stop = names + size; names < stop;) {
+    const std::string_view name(names, strnlen(names, static_cast<size_t>(stop - names)));
+    chunk->guard.AddColumn(name);
+    names += name.size() + 1;
+  }
+}
+
 void crema_chunk_set_file_info(crema_chunk* chunk, int64_t branches, int64_t bytes, int64_t compressed_bytes) {
   if (chunk != nullptr) chunk->guard.SetFileInfo(branches, bytes, compressed_bytes);
 }
@@ -124,6 +171,23 @@ void crema_section_exit(crema_section section) {
   if (section.node == nullptr) return;
   crema::internal::ExitSection({static_cast<crema::internal::SectionNode*>(section.node), section.start_ticks});
 }
+
+int32_t crema_section_open(const char* name) {
+  if (!crema::internal::Recording()) return 0;
+  const crema::internal::OpenSection section = crema::internal::EnterSection(Text(name));
+  return section.node == nullptr ? 0 : StartBits(section.start_ticks) | kIsSection;
+}
+
+int32_t crema_cpu_section_open(const char* name) {
+  if (!crema::internal::Recording()) return 0;
+  const crema::internal::OpenSection section = crema::internal::EnterSection(Text(name));
+  if (section.node == nullptr) return 0;
+  section.node->cpu_start_ns = crema::internal::ThreadCpuNanoseconds();
+  return StartBits(section.start_ticks) | kMeasuresCpu | kIsSection;
+}
+
+void crema_section_close(int32_t section) { Close(section, false); }
+void crema_section_close_failed(int32_t section) { Close(section, true); }
 
 crema_scope* crema_cpu_section_begin(const char* name) {
   return Begin<crema::TrackSection>(Text(name), crema::kCpuTime);

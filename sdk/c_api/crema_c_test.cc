@@ -75,6 +75,39 @@ TEST(CApi, AHelperWorksForTheChunkWhoseHandleItHas) {
   EXPECT_EQ(Metric(chunk, "jets", "count").sum, 5);
 }
 
+TEST(CApi, ASectionMayBeANumber) {
+  const RecordLog log = Recorded(record_numbered_sections);
+  const ChunkLine& chunk = log.chunks.at(0);
+  EXPECT_EQ(Paths(chunk.sections), (std::vector<std::string>{"select", "select/jets", "fill", "foreign"}));
+  EXPECT_EQ(Section(chunk.sections, "select").count, 1);
+  EXPECT_EQ(Section(chunk.sections, "select/jets").count, 3);
+  EXPECT_EQ(Section(chunk.sections, "select/jets").failed, 1);
+  EXPECT_EQ(Section(chunk.sections, "select").cpu_ns, std::nullopt);
+  EXPECT_TRUE(Section(chunk.sections, "fill").cpu_ns.has_value());
+  EXPECT_EQ(Section(chunk.sections, "foreign").count, 1);
+}
+
+TEST(CApi, ANumberThatIsNotOpenClosesNothingAndIsCounted) {
+  const std::string directory = NewDirectory();
+  const ChildResult child = RunInChild({{"CREMA_DIR", directory}, {"CREMA_INTERVAL", "0"}}, close_a_section_twice);
+  EXPECT_EQ(child.exit_status, 0) << "signal " << child.signal;
+  EXPECT_NE(child.errors.find("it is not recorded"), std::string::npos) << child.errors;
+  const RecordLog log = ReadRecordLogs(directory).at(0);
+  EXPECT_EQ(Section(log.chunks.at(0).sections, "select").count, 1);
+  EXPECT_EQ(log.end->dropped, 1);
+}
+
+TEST(CApi, ManyColumnsInOneCall) {
+  EXPECT_EQ(RecordedChunk(record_many_columns).columns, (std::vector<std::string>{"Muon_pt", "", "Muon_eta"}));
+}
+
+TEST(CApi, AProcessThatLeavesByUnderscoreExitCanEndItsLog) {
+  const RecordLog log = Recorded(record_and_end);
+  EXPECT_EQ(log.chunks.size(), 1u);
+  ASSERT_TRUE(log.end.has_value());
+  EXPECT_EQ(log.end->chunks, 1);
+}
+
 TEST(CApi, SpansAndSectionsOutsideChunksAreTheProcesss) {
   const RecordLog log = Recorded(record_span);
   ASSERT_EQ(log.spans.size(), 1u);

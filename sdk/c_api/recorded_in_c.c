@@ -70,6 +70,60 @@ void record_helper(void) {
   crema_chunk_end(chunk);
 }
 
+static void* close_elsewhere(void* section) {
+  crema_section_close(*(int32_t*)section);
+  return NULL;
+}
+
+void record_numbered_sections(void) {
+  crema_chunk_info info = dataset_only("ttbar");
+  crema_chunk* chunk = crema_chunk_begin(&info);
+  int32_t outer = crema_section_open("select");
+  for (int i = 0; i < 3; ++i) {
+    int32_t inner = crema_section_open("jets");
+    if (i < 2) {
+      crema_section_close(inner);
+    } else {
+      crema_section_close_failed(inner);
+    }
+  }
+  crema_section_close(outer);
+  crema_section_close(crema_cpu_section_open("fill"));
+  int32_t foreign = crema_section_open("foreign");
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, close_elsewhere, &foreign) == 0) pthread_join(thread, NULL);
+  crema_section_close(foreign);
+  crema_section_close(0);
+  crema_chunk_end(chunk);
+}
+
+void close_a_section_twice(void) {
+  crema_chunk_info info = dataset_only("ttbar");
+  crema_chunk* chunk = crema_chunk_begin(&info);
+  int32_t section = crema_section_open("select");
+  crema_section_close(section);
+  crema_section_close(section);
+  crema_chunk_end(chunk);
+}
+
+void record_many_columns(void) {
+  static const char names[] = {'M', 'u', 'o', 'n', '_', 'p', 't', 0, 0, 'M', 'u', 'o', 'n', '_', 'e', 't', 'a'};
+  crema_chunk_info info = dataset_only("ttbar");
+  crema_chunk* chunk = crema_chunk_begin(&info);
+  crema_chunk_add_columns(chunk, names, sizeof names);
+  crema_chunk_add_columns(chunk, NULL, 1);
+  crema_chunk_add_columns(NULL, names, sizeof names);
+  crema_chunk_end(chunk);
+}
+
+void record_and_end(void) {
+  crema_chunk_info info = dataset_only("ttbar");
+  crema_chunk_end(crema_chunk_begin(&info));
+  crema_end();
+  crema_chunk_end(crema_chunk_begin(&info));
+  crema_end();
+}
+
 void record_span(void) {
   crema_scope* span = crema_span_begin("preprocess");
   crema_section section = crema_section_enter("set up");

@@ -16,6 +16,14 @@ void record_full_chunk(void);
 void record_failure(const char* reason);
 /* A chunk, and a second thread that helps it inside its section "cluster". */
 void record_helper(void);
+/* A chunk whose sections are numbers: one inside the other, one with CPU time, one that fails; and one that is ended on
+ * a second thread first, which does not count. */
+void record_numbered_sections(void);
+void close_a_section_twice(void);
+/* A chunk with the columns "Muon_pt", "" and "Muon_eta" told at once, the last without its NUL. */
+void record_many_columns(void);
+/* A chunk, and the log's last line before the process ends. */
+void record_and_end(void);
 /* A span with a section outside chunks in it. */
 void record_span(void);
 /* Begins, uses and ends everything, with nulls for whatever may be null. */

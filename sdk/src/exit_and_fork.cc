@@ -16,10 +16,7 @@ namespace {
 std::atomic<bool> g_watching{false};
 std::atomic<bool> g_ending{false};
 
-void AtExit() {
-  const ErrnoKeeper keeper;
-  if (!g_ending.exchange(true)) EndRecording();
-}
+void AtExit() { EndProcess(); }
 
 /// A plug-in that is unloaded would take the code of thread and exit handlers with it: it stays.
 void StayLoaded() {
@@ -36,6 +33,11 @@ void WatchExitAndFork() noexcept {
   pthread_atfork(nullptr, nullptr, ForgetParent);
   atexit(AtExit);
   at_quick_exit(AtExit);
+}
+
+void EndProcess() noexcept {
+  const ErrnoKeeper keeper;
+  if (!g_ending.exchange(true)) EndRecording();
 }
 
 bool ProcessIsEnding() noexcept { return g_ending.load(); }

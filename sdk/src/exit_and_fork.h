@@ -7,6 +7,8 @@ namespace internal {
 
 /// Registers the handlers, once per process image.
 void WatchExitAndFork() noexcept;
+/// What exit(3) does to the recorder; once.
+void EndProcess() noexcept;
 /// Whether exit(3) was called: nothing is switched on any more.
 bool ProcessIsEnding() noexcept;
 

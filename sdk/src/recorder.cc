@@ -129,6 +129,8 @@ void MirrorMode(std::atomic<std::uint8_t>* mode) {
 
 ThreadContext* AdoptedThreadContext() noexcept { return g_shared == nullptr ? nullptr : g_shared->thread_context(); }
 
+bool WasForked() noexcept { return g_inherited != nullptr; }
+
 bool UsesSharedCopy() noexcept { return g_shared != nullptr; }
 
 void WarnOnce(std::initializer_list<std::string_view> parts) noexcept {

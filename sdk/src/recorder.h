@@ -75,6 +75,9 @@ void SwitchOff();
 /// From now on `mode` follows this copy's own (see shared_copy.h).
 void MirrorMode(std::atomic<std::uint8_t>* mode);
 
+/// Whether the process is the child of one that was recorded, and was not replaced by execve(2) since.
+bool WasForked() noexcept;
+
 /// One sentence on stderr, `crema: …`, the first time only.
 void WarnOnce(std::initializer_list<std::string_view> parts) noexcept;
 

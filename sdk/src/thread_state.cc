@@ -211,6 +211,11 @@ void ExitOutOfOrder(SectionNode* node, std::uint64_t start_ticks, std::uint64_t 
   CountMisuse("a section ended before the sections inside it: they were ended with it");
 }
 
+void CountUnmatchedExit() noexcept {
+  if (t_context == nullptr || WasForked()) return;
+  CountMisuse("a section ended on another thread, or after what it lay in: it is not recorded");
+}
+
 void TraceOccurrence(SectionNode* node, std::uint64_t start_ticks, std::uint64_t stop_ticks) noexcept {
   auto* thread = static_cast<ThreadState*>(t_context);
   if (thread->work != nullptr) thread->work->ledger.AddTrace({node, start_ticks, stop_ticks, thread->tid});

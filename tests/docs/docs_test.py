@@ -14,8 +14,17 @@ import unittest
 import snippets
 
 CHECKOUT = pathlib.Path(__file__).resolve().parent.parent.parent
-DOCUMENTS = ("README.md", "CONTRIBUTING.md", "docs/**/*.md", "sdk/**/*.md", "collector/**/*.md", "examples/**/*.md")
+DOCUMENTS = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs/**/*.md",
+    "sdk/**/*.md",
+    "collector/**/*.md",
+    "examples/**/*.md",
+    "python/**/*.md",
+)
 CXX = ["g++", "-std=c++17", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+NANOAOD = "nanoAOD_2015_CMS_Open_Data_ttbar.root"  # of scikit-hep-testdata; CREMA_NANOAOD names another place
 LIBRARIES = {"": [], "tbb": ["-ltbb"], "openmp": ["-fopenmp"]}  # what a program says it needs
 FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)  # a lambda, `[](int i)`, looks like a link
 LINK = re.compile(r"\[[^\]]*\]\((?!https?://|mailto:|#)([^)#\s]+)[^)]*\)")
@@ -45,7 +54,7 @@ def documents():
 class DocsTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        targets = ["//collector/cli:crema", "//sdk:crema"]
+        targets = ["//collector/cli:crema", "//sdk:crema", "//sdk/c_api:libcrema.so.1"]
         status, output = run(["bazel", "build", "--ui_event_filters=-info", "--noshow_progress", *targets], CHECKOUT)
         assert status == 0, output
 
@@ -76,6 +85,8 @@ class DocsTest(unittest.TestCase):
             self.check_command(snippet, folder, environment)
         elif snippet.mark == "run-in-checkout":
             self.check_command(snippet, CHECKOUT, {"PATH": environment["PATH"]})
+        elif snippet.mark == "program" and snippet.language == "python":
+            self.check_python(snippet, folder, environment)
         elif snippet.mark == "program":
             self.check_program(snippet, folder)
 
@@ -92,6 +103,24 @@ class DocsTest(unittest.TestCase):
         self.assertEqual(status, 0, output)
         status, output = run([program], folder, {"CREMA_DIR": str(folder / "program-records")})
         self.assertEqual(status, 0, output)
+
+    def check_python(self, snippet, folder, environment):
+        python = "python3"
+        if snippet.needs == "coffea":
+            python = CHECKOUT / ".cache/test/roastcoffea/bin/python"
+            data = pathlib.Path(os.environ.get("CREMA_NANOAOD", CHECKOUT / ".cache/test" / NANOAOD))
+            if not python.exists() or not data.exists():
+                self.skipTest(f"{snippet.place}: no Coffea in .cache/test (tools/setup test), or no {NANOAOD} there")
+            if not (folder / NANOAOD).exists():
+                (folder / NANOAOD).symlink_to(data)
+        program = folder / "program.py"
+        program.write_text(snippet.text)
+        package = {
+            "PYTHONPATH": str(CHECKOUT / "python"),
+            "CREMA_LIBRARY": str(CHECKOUT / "bazel-bin/sdk/c_api/libcrema.so.1"),
+        }
+        status, output = run([python, program], folder, {**environment, **package})
+        self.assertEqual(status, 0, f"\n{output}")
 
 
 class LinksTest(unittest.TestCase):

@@ -73,6 +73,8 @@ ThreadContext* EnsureThreadContext() noexcept;
 SectionNode* FindOrAddChild(ThreadContext* context, SectionNode* parent, std::string_view name) noexcept;
 /// Closes a section that is not the innermost open one of its thread.
 void ExitOutOfOrder(SectionNode* node, std::uint64_t start_ticks, std::uint64_t now_ticks) noexcept;
+/// Counts a section that was to be closed and is not open on this thread, unless it may be that of a parent process.
+void CountUnmatchedExit() noexcept;
 /// Trace mode: keeps one occurrence.
 void TraceOccurrence(SectionNode* node, std::uint64_t start_ticks, std::uint64_t stop_ticks) noexcept;
 /// CLOCK_THREAD_CPUTIME_ID in ns, or -1.

@@ -1,0 +1,79 @@
+"""crema for Python: guards that record where an analysis spends its time, and the measurement made of the records.
+
+    from crema_hep import track_metrics, track_section
+
+    class Processor(processor.ProcessorABC):
+        @track_metrics
+        def process(self, events):
+            with track_section(self, "select"):
+                ...
+
+Guards do nothing unless recording is on (CREMA_DIR, `crema run`, `enable`, `MetricsCollector`), and need the standard
+library only. docs/python.md is the guide.
+"""
+
+from .chunk import ChunkHandle, TrackMetrics, current_chunk, track_metrics
+from .collector import MetricsCollector
+from .context import BaseInstrumentationContext
+from .fine_metrics import extract_per_task_metrics
+from .helper import track_helper
+from .measurement import Measurement, load, load_measurement
+from .memory import track_memory
+from .recorder import disable, enable, enabled, flush
+from .section import track_cpu_section, track_section, track_time
+from .span import span
+from .values import (
+    add_bytes_read,
+    digest_metric,
+    meter,
+    record_activity,
+    record_cut,
+    record_metric,
+    set_attribute,
+    track_bytes,
+)
+
+__version__ = "0.1.0"
+
+_OF_DASK = ("attach", "get_span_metrics")
+
+
+def __getattr__(name):
+    """What needs Dask is imported when it is asked for."""
+    if name in _OF_DASK:
+        from . import dask_backend
+
+        return getattr(dask_backend, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+__all__ = [
+    "BaseInstrumentationContext",
+    "ChunkHandle",
+    "Measurement",
+    "MetricsCollector",
+    "TrackMetrics",
+    "add_bytes_read",
+    "current_chunk",
+    "digest_metric",
+    "disable",
+    "enable",
+    "enabled",
+    "extract_per_task_metrics",
+    "flush",
+    "load",
+    "load_measurement",
+    "meter",
+    "record_activity",
+    "record_cut",
+    "record_metric",
+    "set_attribute",
+    "span",
+    "track_bytes",
+    "track_cpu_section",
+    "track_helper",
+    "track_memory",
+    "track_metrics",
+    "track_section",
+    "track_time",
+]

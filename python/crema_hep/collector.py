@@ -1,0 +1,202 @@
+"""MetricsCollector: measures what runs inside a `with` block, with the reference's interface."""
+
+import json
+import pathlib
+import re
+import time
+import warnings
+
+from .local_backend import LocalBackend, scratch_directory
+from .measurement import Measurement, load
+
+_REFERENCE_KEY = "__roastcoffea_metrics__"
+# The program's lines on what should be equal. Coffea's seconds and bytes hold more than the chunks' (opening files, the
+# decorator): their differences are in `quality` only.
+_DISAGREEMENT = re.compile(r"(dataset .*, )?(chunks|events): .* apart\)")
+_TOLERANCE = 0.01  # beyond which two sources of one figure disagree, as in docs/metrics.md
+
+
+def _plain(value):
+    """For json: sets, and numbers of numpy."""
+    if isinstance(value, (set, frozenset, tuple)):
+        return sorted(value, key=str)
+    return value.item() if hasattr(value, "item") else str(value)
+
+
+def _backend(client, name, track_workers, interval, processor):
+    if name == "local":
+        return LocalBackend(track_workers, interval)
+    if name != "dask":
+        raise ValueError(f"Unsupported backend: {name}: use 'dask' or 'local'")
+    if client is None:
+        raise ValueError("backend 'dask' needs a Client, or an executor that has one: else use backend='local'")
+    from .dask_backend import DaskBackend
+
+    return DaskBackend(client, track_workers=track_workers, interval=interval, processor=processor)
+
+
+class MetricsCollector:
+    """Measures what runs in the block.
+
+        with MetricsCollector(client) as collector:
+            output, report = runner(fileset, processor_instance=my_processor)
+            collector.set_coffea_report(report)
+        collector.print_summary()
+
+    `client`: a Dask client, or an executor that has one. `backend="local"` measures this process and its children. With
+    `track_workers`, workers are sampled each `worker_tracking_interval` seconds. With `output_dir` the measurement is
+    saved there as the block ends. Whatever fails here is a warning: the block runs on, and its exceptions are its own.
+
+    A backend is an object with `start()`, `stop()` and `measure(output, arguments)`, which makes the measurement in the
+    directory `output` by `crema collect` with these further arguments.
+    """
+
+    def __init__(
+        self,
+        client=None,
+        backend="dask",
+        track_workers=True,
+        worker_tracking_interval=1.0,
+        processor_instance=None,
+        output_dir=None,
+    ):
+        self.client = client
+        self.backend = backend
+        self.track_workers = track_workers
+        self.worker_tracking_interval = worker_tracking_interval
+        self.processor_instance = processor_instance
+        self.processor_name = None if processor_instance is None else type(processor_instance).__name__
+        self.output_dir = output_dir
+        self.metrics_backend = _backend(client, backend, track_workers, worker_tracking_interval, self.processor_name)
+        self.t_start = self.t_end = None
+        self.coffea_report = None
+        self.custom_metrics = None
+        self._reports = []
+        self._told_chunks = None
+        self._measurement = None
+
+    def __enter__(self):
+        self.t_start = time.perf_counter()
+        self._do("start", self.metrics_backend.start)
+        return self
+
+    def __exit__(self, kind, error, trace):
+        self.t_end = time.perf_counter()
+        self._do("stop", self.metrics_backend.stop)
+        if self.output_dir is not None:
+            self._do("save", lambda: self.save_measurement(self.output_dir))
+
+    @staticmethod
+    def _do(what, action):
+        try:
+            action()
+        except Exception as error:
+            warnings.warn(f"crema: cannot {what} the measurement: {error}", RuntimeWarning, stacklevel=4)
+
+    # What Coffea and roastcoffea tell.
+
+    def set_coffea_report(self, report, custom_metrics=None) -> None:
+        """The report of `Runner(savemetrics=True)`; several add up. `custom_metrics` is the reference's, by dataset."""
+        self.coffea_report = report
+        if report is not None:
+            self._reports.append(report)
+        if custom_metrics is not None:
+            self.custom_metrics = custom_metrics
+        self._measurement = None
+
+    def set_chunk_metrics(self, chunk_metrics) -> None:
+        """Chunks as another tool saw them: crema's own records win, and a difference is a warning."""
+        self._told_chunks = list(chunk_metrics or ())
+        self._measurement = None
+
+    def extract_metrics_from_output(self, output) -> None:
+        """Takes roastcoffea's records out of a run's output, if there are any, for `set_chunk_metrics`."""
+        if isinstance(output, dict) and _REFERENCE_KEY in output:
+            records = output.pop(_REFERENCE_KEY)
+            if isinstance(records, list):
+                self.set_chunk_metrics(records)
+
+    # What was measured.
+
+    @property
+    def measurement(self) -> Measurement:
+        """All that was measured; made when first asked for. Raises RuntimeError before the block has ended."""
+        if self.t_end is None:
+            raise RuntimeError("Timing not available: the measurement is made once the context manager has ended")
+        if self._measurement is None:
+            directory = scratch_directory()
+            self.metrics_backend.measure(directory / "measurement", self._collect_arguments(directory))
+            self._measurement = load(directory / "measurement")
+            self._warn_of_differences()
+        return self._measurement
+
+    def get_metrics(self) -> dict:
+        """Every metric by its key, aliases too; `tracking_data` as well, None without worker tracking."""
+        tracking_data = self.tracking_data if self.track_workers else None
+        return {**self.measurement.metrics, "tracking_data": tracking_data}
+
+    @property
+    def metrics(self):
+        """As `get_metrics`; None before the block has ended."""
+        return None if self.t_end is None else self.get_metrics()
+
+    @property
+    def chunk_metrics(self) -> list:
+        """Every attempt at a chunk, in the reference's structure."""
+        return self.measurement.chunk_metrics
+
+    @property
+    def span_metrics(self) -> dict:
+        """Fine metrics as {(context, function, activity, unit): value}."""
+        return self.measurement.span_metrics
+
+    @property
+    def tracking_data(self) -> dict:
+        """Worker series by time."""
+        return self.measurement.tracking_data
+
+    def print_summary(self) -> None:
+        """Prints what `crema show` prints."""
+        print(self.measurement.summary(), end="")
+
+    def save_measurement(self, output_dir=None, measurement_name=None) -> pathlib.Path:
+        """Saves to `output_dir/measurement_name` (default: the constructor's directory, the time); returns the path."""
+        if self.t_end is None:
+            raise RuntimeError("Cannot save measurement before context manager completes")
+        if output_dir is None:
+            output_dir = self.output_dir
+        if output_dir is None:
+            raise ValueError("save_measurement needs an output_dir")
+        return self.measurement.save(output_dir, measurement_name)
+
+    def _collect_arguments(self, directory) -> list:
+        arguments = []
+        for number, report in enumerate(self._reports):
+            arguments += ["--coffea-report", _write_json(directory / f"report{number}.json", report)]
+        if self.custom_metrics is not None:
+            arguments += ["--metrics-by-dataset", _write_json(directory / "by_dataset.json", self.custom_metrics)]
+        return arguments
+
+    def _warn_of_differences(self) -> None:
+        for line in self._measurement.quality.get("warnings") or ():
+            if _DISAGREEMENT.match(line):
+                warnings.warn(f"crema: {line}", RuntimeWarning, stacklevel=4)
+        if self._told_chunks is None:
+            return
+        for what, ours, theirs in (
+            ("num_chunks", self._measurement.metrics.get("num_chunks"), len(self._told_chunks)),
+            ("total_events", self._measurement.metrics.get("total_events"), _events_of(self._told_chunks)),
+        ):
+            if theirs is not None and (ours is None or abs(ours - theirs) > _TOLERANCE * max(abs(ours), abs(theirs))):
+                text = f"crema: {what}: {ours} by crema's records, which count; {theirs} by set_chunk_metrics"
+                warnings.warn(text, RuntimeWarning, stacklevel=4)
+
+
+def _write_json(path, value) -> str:
+    path.write_text(json.dumps(value, default=_plain), encoding="utf-8")
+    return str(path)
+
+
+def _events_of(chunks):
+    counts = [chunk.get("num_events", chunk.get("events")) for chunk in chunks if isinstance(chunk, dict)]
+    return sum(counts) if counts and all(isinstance(count, int) for count in counts) else None

@@ -1,0 +1,160 @@
+"""libcrema.so.1, the SDK, through its C API (sdk/c_api/crema_c.h).
+
+Where it cannot be loaded, every function does nothing, and one warning says so: an analysis runs with or without it.
+Functions are called with the GIL held (PyDLL): they take nanoseconds to microseconds, and giving the GIL away may cost
+a whole switch interval. Only `crema_flush` and `crema_end` wait for a disk, and let it go.
+
+Functions called once a section have no `argtypes`: ctypes then takes bytes as `const char*` and int as C int as they
+are, in half the time.
+"""
+
+import ctypes
+import os
+import pathlib
+import warnings
+
+UNKNOWN = -1  # CREMA_UNKNOWN
+_NAME = "libcrema.so.1"
+
+
+class Options(ctypes.Structure):
+    """crema_options."""
+
+    _fields_ = (
+        ("size", ctypes.c_size_t),
+        ("directory", ctypes.c_char_p),
+        ("run_id", ctypes.c_char_p),
+        ("pass_", ctypes.c_char_p),
+        ("threads", ctypes.c_int32),
+        ("trace", ctypes.c_int32),
+        ("interval_seconds", ctypes.c_double),
+        ("total_events", ctypes.c_int64),
+        ("no_arguments", ctypes.c_int32),
+    )
+
+
+class ChunkInfo(ctypes.Structure):
+    """crema_chunk_info."""
+
+    _fields_ = (
+        ("size", ctypes.c_size_t),
+        ("dataset", ctypes.c_char_p),
+        ("file", ctypes.c_char_p),
+        ("tree", ctypes.c_char_p),
+        ("pass_", ctypes.c_char_p),
+        ("entry_start", ctypes.c_int64),
+        ("entry_stop", ctypes.c_int64),
+    )
+
+
+class Handle(ctypes.Structure):
+    """crema_chunk_handle."""
+
+    _fields_ = (("state", ctypes.c_void_p), ("generation", ctypes.c_uint64), ("section", ctypes.c_void_p))
+
+
+_TEXT, _POINTER, _LONG, _DOUBLE = ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
+
+# Result, arguments (None: not checked), and what the function gives where there is no library.
+_SIGNATURES = {
+    "crema_version": (_TEXT, (), None),
+    "crema_enable": (ctypes.c_int, (ctypes.POINTER(Options),), 0),
+    "crema_disable": (None, (), None),
+    "crema_enabled": (ctypes.c_int, (), 0),
+    "crema_flush": (None, (), None),
+    "crema_end": (None, (), None),
+    "crema_chunk_begin": (_POINTER, (ctypes.POINTER(ChunkInfo),), None),
+    "crema_chunk_end": (None, (_POINTER,), None),
+    "crema_chunk_fail": (None, (_POINTER, _TEXT), None),
+    "crema_chunk_set_events": (None, (_POINTER, _LONG), None),
+    "crema_chunk_add_bytes_read": (None, (_POINTER, _LONG, _LONG), None),
+    "crema_chunk_add_columns": (None, (_POINTER, _TEXT, ctypes.c_size_t), None),
+    "crema_chunk_set_file_info": (None, (_POINTER, _LONG, _LONG, _LONG), None),
+    "crema_chunk_set_attribute": (None, (_POINTER, _TEXT, _TEXT), None),
+    "crema_chunk_get_handle": (Handle, (_POINTER,), None),
+    "crema_section_open": (ctypes.c_int32, None, 0),
+    "crema_cpu_section_open": (ctypes.c_int32, None, 0),
+    "crema_section_close": (None, None, None),
+    "crema_section_close_failed": (None, None, None),
+    "crema_memory_begin": (_POINTER, (_TEXT,), None),
+    "crema_activity_begin": (_POINTER, (_TEXT,), None),
+    "crema_span_begin": (_POINTER, (_TEXT,), None),
+    "crema_helper_begin": (_POINTER, (Handle,), None),
+    "crema_scope_end": (None, (_POINTER,), None),
+    "crema_record_metric": (None, (_TEXT, _DOUBLE, _TEXT), None),
+    "crema_record_cut": (None, (_TEXT, _LONG), None),
+    "crema_record_cut_weighted": (None, (_TEXT, _LONG, _DOUBLE), None),
+    "crema_record_activity": (None, (_TEXT, _DOUBLE, _TEXT), None),
+    "crema_add_bytes_read": (None, (_LONG, _LONG), None),
+    "crema_set_attribute": (None, (_TEXT, _TEXT), None),
+}
+_WAITS_FOR_THE_DISK = ("crema_flush", "crema_end")
+
+
+def packaged_path() -> pathlib.Path:
+    """Where the wheel has the library."""
+    return pathlib.Path(__file__).parent / "lib" / _NAME
+
+
+def _loaded_already() -> str:
+    """The library's name if native code of this process has it: two copies would write two logs."""
+    try:
+        ctypes.PyDLL(_NAME, mode=os.RTLD_NOLOAD | os.RTLD_LAZY)
+    except OSError:
+        return ""
+    return _NAME
+
+
+def _bind(path: str) -> dict:
+    holding_the_gil, releasing_it = ctypes.PyDLL(path), ctypes.CDLL(path)
+    functions = {}
+    for name, (result, arguments, _) in _SIGNATURES.items():
+        function = getattr(releasing_it if name in _WAITS_FOR_THE_DISK else holding_the_gil, name)
+        function.restype = result
+        if arguments is not None:
+            function.argtypes = arguments
+        functions[name] = function
+    return functions
+
+
+def _nothing(result):
+    return lambda *_: result
+
+
+def _load() -> dict:
+    """The functions by name: of CREMA_LIBRARY, a library that is loaded already, the wheel's, or the system's."""
+    named = os.environ.get("CREMA_LIBRARY")
+    packaged = packaged_path()
+    candidates = [named] if named else [_loaded_already(), str(packaged) if packaged.exists() else "", _NAME]
+    reasons = []
+    for path in filter(None, candidates):
+        try:
+            return _bind(path)
+        except (OSError, AttributeError) as error:
+            reasons.append(str(error))
+    warnings.warn(
+        f"crema: nothing is recorded by Python code, as {_NAME} cannot be loaded ({'; '.join(reasons)}); "
+        "install the wheel crema-hep, or name the library in CREMA_LIBRARY",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+    return {}
+
+
+functions = _load()
+IS_LOADED = bool(functions)
+if not IS_LOADED:
+    functions = {name: _nothing(without) for name, (_, _, without) in _SIGNATURES.items()}
+
+
+def encoded(text) -> bytes:
+    """Text as the C API takes it; what is no text becomes it. Ends at a NUL, as it would there. Never raises."""
+    try:
+        return (text if isinstance(text, str) else str(text)).encode("utf-8", "replace").split(b"\0", 1)[0]
+    except Exception:  # somebody's __str__
+        return b"?"
+
+
+def encoded_or_none(text):
+    """As `encoded`; None stays None, which is "not known"."""
+    return None if text is None else encoded(text)

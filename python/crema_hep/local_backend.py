@@ -1,0 +1,86 @@
+"""Measuring this process and its children: the backend of `MetricsCollector` without Dask."""
+
+import atexit
+import fcntl
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+import time
+
+from . import nanoevents, program, recorder
+
+
+def _is_held(log) -> bool:
+    """Whether the process that writes the log lives: it holds a lock (flock(2)) on it."""
+    descriptor = os.open(log, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _copy_from(log, offset, target) -> None:
+    """The log's first line, and its lines from `offset` on."""
+    with open(log, "rb") as source, open(target, "xb") as copy:
+        if offset > 0:
+            copy.write(source.readline())
+            source.seek(offset - 1)
+            source.readline()  # the rest of a line that was being written then
+        shutil.copyfileobj(source, copy)
+
+
+def scratch_directory() -> pathlib.Path:
+    """A directory that is removed when this process ends."""
+    path = pathlib.Path(tempfile.mkdtemp(prefix="crema-"))
+    owner = os.getpid()
+    atexit.register(lambda: shutil.rmtree(path, ignore_errors=True) if os.getpid() == owner else None)
+    return path
+
+
+class LocalBackend:
+    """Records this process, and children that it forks, from `start` to `stop`.
+
+    A process has one log for its life, so what was recorded before `start` is left out of the copies that are measured.
+    """
+
+    def __init__(self, track_workers=True, worker_tracking_interval=1.0):
+        self._interval = worker_tracking_interval if track_workers else 0
+        self._directory = None
+        self._sizes = {}
+        self._was_on = False
+        self._start_ns = self._stop_ns = None
+        self._records = None
+
+    def start(self) -> None:
+        self._was_on = recorder.enabled()
+        self._directory = recorder.directory() or os.environ.get("CREMA_DIR") or scratch_directory()
+        nanoevents.forget_files()
+        if not recorder.enable(self._directory, interval=self._interval):
+            raise RuntimeError(f"recording into {self._directory} could not be switched on")
+        self._sizes = {log: log.stat().st_size for log in pathlib.Path(self._directory).glob("*.jsonl")}
+        self._start_ns = time.time_ns()
+        recorder.flush()  # a first sample
+
+    def stop(self) -> None:
+        self._stop_ns = time.time_ns()
+        recorder.flush()
+        if not self._was_on:
+            recorder.disable()
+        self._records = scratch_directory()
+        for log in pathlib.Path(self._directory).glob("*.jsonl"):
+            offset = self._sizes.get(log, 0)
+            if log.stat().st_size > offset:
+                name = f"{log.stem}.live.jsonl" if offset > 0 or _is_held(log) else log.name
+                _copy_from(log, offset, self._records / name)
+
+    def measure(self, output, arguments) -> None:
+        """Makes the measurement in the directory `output`, with further arguments of `crema collect`."""
+        name = os.path.basename(sys.argv[0]) or "python"
+        bounds = ["--start", f"{self._start_ns / 1e9:.6f}", "--stop", f"{self._stop_ns / 1e9:.6f}"]
+        sources = [self._records] if self._records is not None and any(self._records.iterdir()) else []
+        program.run("collect", *sources, "-o", output, "--run", "all", "--name", name, "-q", *bounds, *arguments)

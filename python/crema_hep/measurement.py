@@ -1,0 +1,160 @@
+"""A measurement: the document that the program `crema` made of records, and its tables."""
+
+import json
+import pathlib
+import shutil
+import time
+
+from . import program, reference_shapes
+from .fine_metrics import span_metrics
+
+_DOCUMENT = "measurement.json"
+_TABLES = (
+    "budget",
+    "custom_metrics",
+    "cuts",
+    "datasets",
+    "files",
+    "fine",
+    "hosts",
+    "memory_sections",
+    "phases",
+    "process_sections",
+    "sections",
+    "stragglers",
+    "threads",
+    "verdicts",
+    "workers",
+)
+
+
+class Measurement:
+    """What a run did. Numbers are the program's, by the keys of docs/metrics.md; what was not measured is None.
+
+    `metrics` (aliases too), `definitions`, `run`, `quality`, `timelines` are dictionaries; `datasets`, `files`,
+    `workers`, `sections`, `budget`, `verdicts` and the other tables are lists of rows, and `table(name)` is the same as
+    a pandas DataFrame where pandas is installed.
+    """
+
+    def __init__(self, source, document):
+        self.source = pathlib.Path(source)
+        self.document = document
+        self._chunks = None
+
+    def __getattr__(self, name):
+        if name in _TABLES:
+            return self.document.get(name) or []
+        raise AttributeError(f"a measurement has no {name!r}; its tables are {', '.join(_TABLES)}, chunks")
+
+    def __dir__(self):
+        return [*super().__dir__(), *_TABLES]
+
+    @property
+    def metrics(self) -> dict:
+        """Every metric by its key, aliases too."""
+        return self.document["metrics"]
+
+    @property
+    def definitions(self) -> dict:
+        """Unit, label and text of every metric."""
+        return self.document["definitions"]
+
+    @property
+    def run(self) -> dict:
+        """The run: id, name, start, stop, and where figures come from."""
+        return self.document["run"]
+
+    @property
+    def quality(self) -> dict:
+        """What was read, what is missing, and why."""
+        return self.document["quality"]
+
+    @property
+    def timelines(self) -> dict:
+        """Series as [seconds since the run's start, value]."""
+        return self.document["timelines"]
+
+    @property
+    def headline(self):
+        """The run in one sentence."""
+        return self.document.get("headline")
+
+    @property
+    def chunks(self) -> list:
+        """Every attempt at a chunk, as `crema export --to chunks` gives it. Raises ProgramError without records."""
+        if self._chunks is None:
+            lines = program.run("export", self.source, "--to", "chunks", "-o", "-", "-q")
+            self._chunks = [json.loads(line) for line in lines.splitlines()]
+        return self._chunks
+
+    @property
+    def chunk_metrics(self) -> list:
+        """The same in the reference's structure: `processing_time`, `sections`, `memory_sections`, `custom_metrics`."""
+        return [reference_shapes.chunk_metrics(row) for row in self.chunks]
+
+    @property
+    def span_metrics(self) -> dict:
+        """Fine metrics as {(context, function, activity, unit): value}."""
+        return span_metrics(self.fine)
+
+    @property
+    def tracking_data(self) -> dict:
+        """Worker series by time, as the reference has them."""
+        return reference_shapes.tracking_data(self.timelines, self.run.get("start_ns") or 0)
+
+    def table(self, name):
+        """A table's rows: a pandas DataFrame where pandas is installed, else a list of dictionaries."""
+        rows = self.chunks if name == "chunks" else getattr(self, name)
+        try:
+            import pandas
+        except ImportError:
+            return rows
+        return pandas.DataFrame(rows)
+
+    def summary(self, width=100) -> str:
+        """What `crema show` prints."""
+        return program.run("show", self.source, "--width", width, "--color", "never")
+
+    def save(self, output_dir, measurement_name=None) -> pathlib.Path:
+        """Copies the measurement to `output_dir/measurement_name` (default: the time) and returns that path.
+
+        A measurement of that name is replaced; anything else there raises FileExistsError.
+        """
+        target = pathlib.Path(output_dir, measurement_name or time.strftime("%Y-%m-%d_%H-%M-%S"))
+        if target.exists() and not (target / _DOCUMENT).is_file():
+            raise FileExistsError(f"crema: {target} exists, and is no measurement: choose another name")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        copy = target.with_name(f".{target.name}.{time.time_ns()}")
+        if (self.source / _DOCUMENT).is_file():
+            shutil.copytree(self.source, copy)
+        else:
+            program.run("collect", self.source, "-o", copy, "-q")
+        if target.exists():
+            shutil.rmtree(target)
+        copy.rename(target)
+        return target
+
+    def __repr__(self):
+        return f"<crema measurement {self.run.get('name')!r}: {self.headline}>"
+
+
+def load(path) -> Measurement:
+    """The measurement in `path`; of record logs, or another source that `crema show` takes, what they say by now.
+
+    Raises ProgramError, a RuntimeError, with one line that says what is wrong.
+    """
+    document = pathlib.Path(path, _DOCUMENT)
+    if not document.is_file():
+        return Measurement(path, json.loads(program.run("show", path, "--json", "-q")))
+    try:
+        return Measurement(path, json.loads(document.read_text(encoding="utf-8")))
+    except ValueError as error:
+        raise program.ProgramError(f"crema: {document}: not JSON ({error}): make the measurement again") from error
+
+
+def load_measurement(path):
+    """(metrics, start, stop) as roastcoffea's: times in Unix seconds, and `tracking_data` among the metrics."""
+    measurement = load(path)
+    metrics = {**measurement.metrics, "tracking_data": measurement.tracking_data}
+    start_ns, stop_ns = measurement.run.get("start_ns"), measurement.run.get("stop_ns")
+    return metrics, None if start_ns is None else start_ns / 1e9, None if stop_ns is None else stop_ns / 1e9

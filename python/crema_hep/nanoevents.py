@@ -1,0 +1,108 @@
+"""What NanoEvents know of the data behind them: data set, file, entry range, bytes and columns that were read.
+
+Everything is optional: other versions of Coffea, other schemas and no Coffea at all give less, which is None, and never
+an exception. No branch is touched per chunk: what a file holds in all is looked up once per file and process.
+"""
+
+import os
+
+_KEPT_FILES = 10_000
+_file_facts = {}  # (uuid or path, tree) -> (branches, bytes, compressed bytes), as first seen in this process
+
+
+def forget_files() -> None:
+    _file_facts.clear()
+
+
+os.register_at_fork(after_in_child=forget_files)  # the child's log is to have them too
+
+
+class EventSource:
+    """The data behind `events`: facts as attributes; what was read since then from `bytes_read` and `columns`."""
+
+    def __init__(self, events):
+        self.dataset = self.file = self.tree = self.entry_start = self.entry_stop = self.events = None
+        self.file_facts = None
+        self._file = self._log = None
+        self._log_start = 0
+        self._bytes_before = None
+        self._identity = None
+        for read in (self._read_metadata, self._read_length, self._read_factory):
+            try:
+                read(events)
+            except Exception:
+                continue  # what is known without it is used
+
+    def _read_metadata(self, events):
+        metadata = getattr(events, "metadata", None)
+        known = metadata.get if hasattr(metadata, "get") else lambda _: None
+        self.dataset = known("dataset")
+        self.file = known("filename")
+        self.tree = known("treename")
+        self.entry_start = known("entrystart")
+        self.entry_stop = known("entrystop")
+        self._identity = known("fileuuid") or self.file
+
+    def _read_length(self, events):
+        if self.entry_start is not None and self.entry_stop is not None:
+            self.events = self.entry_stop - self.entry_start
+        elif not hasattr(events, "__dask_graph__"):  # the length of a collection of Dask's is a computation
+            self.events = len(events)
+
+    def _read_factory(self, events):
+        attributes = getattr(events, "attrs", None)
+        factory = attributes.get("@events_factory") if hasattr(attributes, "get") else None
+        if factory is None:
+            return
+        self._log = getattr(factory, "access_log", None)
+        self._log_start = 0 if self._log is None else len(self._log)
+        directory = getattr(factory, "file_handle", None)
+        if directory is None:
+            return
+        self._file = getattr(directory, "file", directory)
+        self._bytes_before = requested_bytes(self._file)
+        self.file_facts = self._facts_of_file(directory)
+
+    def _facts_of_file(self, directory):
+        """(branches, bytes, compressed bytes) the first time that this process sees the file; later None."""
+        key = (self._identity, self.tree)
+        if self.file is None or self.tree is None or key in _file_facts or len(_file_facts) >= _KEPT_FILES:
+            return None
+        _file_facts[key] = None  # asked once, also where there is no answer
+        tree = directory[self.tree]
+        _file_facts[key] = (
+            number_of_branches(tree),
+            getattr(tree, "uncompressed_bytes", None),
+            getattr(tree, "compressed_bytes", None),
+        )
+        return _file_facts[key]
+
+    def bytes_read(self):
+        """Bytes requested from the file since then, as stored; None where that is not counted."""
+        if self._bytes_before is None:
+            return None
+        now = requested_bytes(self._file)
+        return None if now is None else now - self._bytes_before
+
+    def columns(self):
+        """Names of the branches that were read since then, in order, each once."""
+        try:
+            return dict.fromkeys(access.branch for access in self._log[self._log_start :])
+        except Exception:
+            return ()
+
+
+def requested_bytes(file):
+    """Bytes that uproot asked the file's source for so far; None where it does not count them."""
+    try:
+        return int(file.source.num_requested_bytes)
+    except Exception:
+        return None
+
+
+def number_of_branches(tree):
+    """Branches of a tree, those inside branches too; None where they cannot be counted."""
+    try:
+        return sum(1 + number_of_branches(branch) for branch in tree.branches)
+    except Exception:
+        return None

@@ -1,0 +1,118 @@
+"""Recording on and off, and the process's log at fork and exit.
+
+Recording is on where CREMA_DIR names a directory, or after `enable`. The SDK's sampler is a native thread, and CPython
+warns at os.fork() when there are such: so in Python it runs only if CREMA_INTERVAL or `interval` asks for it.
+"""
+
+import ctypes
+import os
+import sys
+
+from . import library
+
+_enable = library.functions["crema_enable"]
+_disable = library.functions["crema_disable"]
+_enabled = library.functions["crema_enabled"]
+_flush = library.functions["crema_flush"]
+_end = library.functions["crema_end"]
+
+_directory = None  # what recording was first switched on with: a process keeps its log
+
+
+def enable(
+    directory=None,
+    run_id=None,
+    pass_=None,
+    threads=None,
+    interval=None,
+    trace=None,
+    total_events=None,
+    record_arguments=None,
+) -> bool:
+    """Starts or resumes recording into `directory` (default: CREMA_DIR); returns whether it is on afterwards.
+
+    `interval` is the sampler's, in seconds; 0 or None: no sampler, unless CREMA_INTERVAL asks for one. What else is
+    None takes the environment variable's value. While recording is on this changes nothing, and a process keeps the
+    directory of its first log: `directory()` tells it. Never raises; where it cannot be, a line on stderr says why.
+    """
+    global _directory
+    try:
+        options = library.Options(size=ctypes.sizeof(library.Options))
+        options.directory = library.encoded_or_none(os.fspath(directory) if directory is not None else None)
+        options.run_id = library.encoded_or_none(run_id)
+        options.pass_ = library.encoded_or_none(pass_)
+        options.threads = int(threads or 0)
+        options.trace = 1 if trace else 0
+        options.total_events = int(total_events or 0)
+        options.no_arguments = 1 if record_arguments is False else 0
+        if interval:
+            options.interval_seconds = float(interval)
+        elif interval is not None or "CREMA_INTERVAL" not in os.environ:
+            options.interval_seconds = -1
+        is_on = bool(_enable(ctypes.byref(options)))
+        if is_on and _directory is None:
+            _directory = os.path.abspath(os.fspath(directory or os.environ.get("CREMA_DIR", "")))
+        return is_on
+    except Exception as error:
+        print(f"crema: cannot enable recording: {error}", file=sys.stderr)
+        return False
+
+
+def disable() -> None:
+    """Stops recording; open guards end quietly. `enable` goes on with the same log."""
+    _disable()
+
+
+def enabled() -> bool:
+    """Whether recording is on."""
+    return bool(_enabled())
+
+
+def flush() -> None:
+    """Writes what is kept per process, and asks the disk to keep the log (fdatasync(2)). Chunks need no flush."""
+    _flush()
+
+
+def directory():
+    """The directory of this process's log; None if it has none."""
+    return _directory
+
+
+def version():
+    """The SDK's version; None where it is not loaded."""
+    text = library.functions["crema_version"]()
+    return None if text is None else text.decode()
+
+
+def _end_with_multiprocessing() -> None:
+    """Children of multiprocessing leave by os._exit, which runs its finalizers and no exit handler."""
+    from multiprocessing import util
+
+    util.Finalize(None, _end, exitpriority=-100)
+
+
+class _ForkedChild:
+    """What multiprocessing asks for to call a function in a child, once it has forgotten the parent's finalizers."""
+
+
+_forked_child = _ForkedChild()
+
+
+def _tell_multiprocessing() -> None:
+    util = sys.modules.get("multiprocessing.util")
+    if util is not None:
+        util.register_after_fork(_forked_child, lambda _: _end_with_multiprocessing())
+
+
+def _start() -> None:
+    os.register_at_fork(after_in_child=_tell_multiprocessing)
+    _tell_multiprocessing()  # a child of the fork server imports its main module before it is made a child
+    process = sys.modules.get("multiprocessing.process")
+    if process is not None and process.parent_process() is not None:
+        _end_with_multiprocessing()
+    if os.environ.get("CREMA_DIR") and os.environ.get("CREMA_OFF") != "1":
+        enable()
+
+
+if library.IS_LOADED:
+    _start()

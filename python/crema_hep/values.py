@@ -1,0 +1,135 @@
+"""Numbers of the user's own: metrics, cuts, activities, bytes. They belong to the chunk that the thread works for."""
+
+import json
+import time
+
+from . import library
+from .nanoevents import EventSource
+
+_record_metric = library.functions["crema_record_metric"]
+_record_cut = library.functions["crema_record_cut"]
+_record_cut_weighted = library.functions["crema_record_cut_weighted"]
+_record_activity = library.functions["crema_record_activity"]
+_add_bytes_read = library.functions["crema_add_bytes_read"]
+_set_attribute = library.functions["crema_set_attribute"]
+_activity_begin = library.functions["crema_activity_begin"]
+_scope_end = library.functions["crema_scope_end"]
+
+
+def _number(value):
+    """A float, or None where the value is no number."""
+    try:
+        return float(value)
+    except Exception:
+        return None
+
+
+def record_metric(name, value, unit=None) -> None:
+    """A number of your own: count, sum, least, greatest are kept per name and unit. What is no number is left out."""
+    value = _number(value)
+    if value is not None:
+        _record_metric(library.encoded(name), value, library.encoded_or_none(unit))
+
+
+def record_cut(name, events, sum_of_weights=None) -> None:
+    """Events left after a cut, and the sum of their weights: cuts are a cut flow, in the order of their first call."""
+    events, weights = _number(events), _number(sum_of_weights)
+    if events is None or events != events or abs(events) >= 1 << 63:
+        return
+    if weights is None:
+        _record_cut(library.encoded(name), int(events))
+    else:
+        _record_cut_weighted(library.encoded(name), int(events), weights)
+
+
+def _label(label):
+    """Dask's labels may be any hashable: what is no text is written as JSON."""
+    if isinstance(label, str):
+        return label
+    try:
+        return json.dumps(label)
+    except Exception:
+        return label
+
+
+def record_activity(label, value, unit="seconds") -> None:
+    """Adds to an activity (Dask calls them fine metrics), by label and unit."""
+    value = _number(value)
+    if value is not None:
+        _record_activity(library.encoded(_label(label)), value, library.encoded(unit))
+
+
+digest_metric = record_activity
+
+
+def add_bytes_read(stored, uncompressed=None) -> None:
+    """Bytes that were read from files: as stored there, and decompressed."""
+    stored, uncompressed = _number(stored), _number(uncompressed)
+    if stored is not None:
+        _add_bytes_read(int(stored), library.UNKNOWN if uncompressed is None else int(uncompressed))
+
+
+def set_attribute(name, value) -> None:
+    """A note on the chunk; the last value of a name wins."""
+    _set_attribute(library.encoded(name), library.encoded(value))
+
+
+class meter:
+    """Times a `with` block as an activity; what a nested one takes is not the outer one's.
+
+        with meter("decompress"):
+            ...
+
+    As Dask's `context_meter.meter`: with a `func` of your own, the difference of two calls of it is kept in `unit`.
+    """
+
+    __slots__ = ("_label", "_unit", "_function", "_floor", "_before", "_scope")
+
+    def __init__(self, label, unit="seconds", func=None, floor=0.0):
+        self._label = label
+        self._unit = unit
+        self._function = None if func is time.perf_counter and unit == "seconds" else func
+        self._floor = floor
+
+    def __enter__(self):
+        self._scope = self._before = None
+        if self._function is None:
+            self._scope = _activity_begin(library.encoded(_label(self._label)))
+        else:
+            self._before = self._function()
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if self._function is None:
+            _scope_end(self._scope)
+            return
+        value = self._function() - self._before
+        if value >= self._floor:
+            record_activity(self._label, value, self._unit)
+
+
+class track_bytes:
+    """Records how many bytes a `with` block requested from the file behind `events`, as the metric `<name>.bytes_read`.
+
+        with track_bytes(self, events, "load"):  # or track_bytes(events, "load")
+            pt = events.Jet.pt
+
+    Where that is not counted, nothing is recorded. Never raises.
+    """
+
+    __slots__ = ("_events", "_name", "_source")
+
+    def __init__(self, *arguments, name=None):
+        if name is None and len(arguments) > 1:
+            name, arguments = arguments[-1], arguments[:-1]
+        self._events = arguments[-1] if arguments else None
+        self._name = name
+
+    def __enter__(self):
+        self._source = EventSource(self._events)
+        return self
+
+    def __exit__(self, kind, error, trace):
+        count = self._source.bytes_read()
+        if count is not None:
+            record_metric(f"{self._name}.bytes_read", count, "B")

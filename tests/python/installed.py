@@ -1,0 +1,100 @@
+"""What the tests of the Python package share: interpreters, the built native parts, and programs that are recorded."""
+
+import functools
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+CHECKOUT = pathlib.Path(__file__).resolve().parent.parent.parent
+PACKAGE = CHECKOUT / "python"
+LIBRARY = CHECKOUT / "bazel-bin/sdk/c_api/libcrema.so.1"
+PROGRAM = CHECKOUT / "bazel-bin/collector/cli/crema"
+COFFEA_PYTHON = CHECKOUT / ".cache/test/roastcoffea/bin/python"
+VERSIONS = ("3.10", "3.11", "3.12", "3.13")
+
+
+@functools.cache
+def build() -> None:
+    targets = ["//sdk/c_api:libcrema.so.1", "//sdk/c_api:recording_plugin.so", "//collector/cli:crema"]
+    command = ["bazel", "build", "--ui_event_filters=-info", "--noshow_progress", *targets]
+    subprocess.run(command, cwd=CHECKOUT, check=True)
+
+
+@functools.cache
+def interpreters() -> dict:
+    """Path by version, of those of VERSIONS that this machine has."""
+    found = {}
+    for version in VERSIONS:
+        candidates = [shutil.which(f"python{version}"), shutil.which("python3")]
+        candidates += sorted(map(str, pathlib.Path.home().glob(f".pyenv/versions/{version}.*/bin/python")))
+        for path in filter(None, candidates):
+            command = [path, "-c", "import ctypes, sys; print('%d.%d' % sys.version_info[:2])"]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.stdout.strip() == version:
+                found[version] = path
+                break
+    return found
+
+
+class RecordedTest(unittest.TestCase):
+    maxDiff = None
+    """Runs pieces of Python with the package in processes of their own, and reads what they recorded."""
+
+    @classmethod
+    def setUpClass(cls):
+        build()
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.records = self.folder / "records"
+
+    def environment(self, **more) -> dict:
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(("CREMA_", "PYTHON"))}
+        package = {"PYTHONPATH": str(PACKAGE), "CREMA_LIBRARY": str(LIBRARY), "CREMA_PROGRAM": str(PROGRAM)}
+        return {**clean, **package, "HOME": str(self.folder), "MPLCONFIGDIR": str(self.folder), **more}
+
+    def run_program(self, text, *arguments, python="python3", **environment):
+        script = self.folder / "analysis.py"
+        script.write_text(text)
+        return subprocess.run(
+            [python, script, *map(str, arguments)],
+            cwd=self.folder,
+            env=self.environment(**environment),
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+    def record(self, text, *arguments, python="python3", errors="", **environment) -> list:
+        """The lines of the logs of a program that succeeds, and prints `errors` on stderr."""
+        done = self.run_program(text, *arguments, python=python, CREMA_DIR=str(self.records), **environment)
+        self.assertEqual((done.returncode, done.stderr), (0, errors))
+        return self.lines()
+
+    def lines(self) -> list:
+        found = []
+        for log in sorted(self.records.glob("*.jsonl")):
+            found += [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+        return found
+
+    def record_chunk(self, text, *arguments, **named) -> dict:
+        """The only chunk of such a program, whose log has to be complete."""
+        lines = self.record(text, *arguments, **named)
+        (end,) = of_type(lines, "end")
+        self.assertEqual((end["open"], end["dropped"]), (0, 0))
+        (chunk,) = of_type(lines, "chunk")
+        return chunk
+
+
+def of_type(lines, kind) -> list:
+    return [line for line in lines if line["type"] == kind]
+
+
+def paths(chunk) -> list:
+    return [row["path"] for row in chunk["sections"]]

@@ -1,0 +1,291 @@
+"""Collectors and measurements in Python: the reference's interface on real runs of this machine."""
+
+import json
+import subprocess
+import sys
+import unittest
+
+import installed
+
+RUN = """
+import json, sys, time, warnings
+import crema_hep as crema
+
+class Processor:
+    @crema.track_metrics
+    def process(self, events):
+        with crema.track_section(self, "select"):
+            with crema.track_section(self, "jets"), crema.track_memory(self, "arrays"):
+                time.sleep(0.001)
+        crema.record_metric("jets", 3, "count")
+        crema.record_cut("all", len(events))
+        crema.record_activity("cache", 7, "bytes")
+        return len(events)
+
+def run(collector, chunks=4, size=10):
+    with collector:
+        for _ in range(chunks):
+            with crema.TrackMetrics("ttbar"):
+                pass
+            Processor().process([0] * size)
+    return collector
+
+def warnings_of(action):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        action()
+    return [str(warning.message) for warning in caught]
+"""
+
+
+class MeasurementTest(installed.RecordedTest):
+    def tell(self, text, *arguments, **environment):
+        """What the program puts into `told`."""
+        program = f"{RUN}\ntold = None\n{text}\nprint(json.dumps(told))\n"
+        done = self.run_program(program, *arguments, **environment)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return json.loads(done.stdout)
+
+    def test_a_local_collector_measures_its_block_and_nothing_before(self):
+        told = self.tell("""
+run(crema.MetricsCollector(backend="local"), chunks=2)
+before = time.time()
+collector = run(crema.MetricsCollector(backend="local"))
+after = time.time()
+metrics = collector.get_metrics()
+worker_counts = metrics.pop("tracking_data")["worker_counts"]
+told = [metrics, after - before, collector.measurement.quality, collector.measurement.run]
+told += [sorted(worker_counts.values())]
+""")
+        metrics, seconds, quality, run, counts = told
+        self.assertEqual((metrics["num_chunks"], metrics["total_events"]), (8, 40))
+        self.assertLess(metrics["wall_time"], seconds)
+        self.assertGreater(metrics["wall_time"], metrics["busy_time"])
+        self.assertEqual(metrics["elapsed_time_seconds"], metrics["wall_time"])
+        self.assertGreater(metrics["peak_memory_bytes"], 1e6)
+        self.assertEqual((quality["processes_lost"], quality["records_malformed"]), (0, 0))
+        self.assertEqual((run["state"], run["boundary"], run["name"]), ("finished", "context", "analysis.py"))
+        self.assertEqual(counts[-1], 1)
+
+    def test_under_crema_run_the_block_is_measured_too(self):
+        script = self.folder / "analysis.py"
+        script.write_text(f'{RUN}\nprint(run(crema.MetricsCollector(backend="local")).get_metrics()["num_chunks"])\n')
+        command = ["run", "-q", "-o", str(self.folder / "run"), "--", sys.executable, str(script)]
+        done = subprocess.run(
+            [installed.PROGRAM, *command],
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+        )
+        self.assertEqual((done.returncode, done.stdout), (0, "8\n"), done.stderr)
+        document = json.loads((self.folder / "run/measurement.json").read_text())
+        self.assertEqual(document["metrics"]["num_chunks"], 8)
+
+    def test_children_of_the_block_are_measured(self):
+        told = self.tell("""
+import multiprocessing
+with crema.MetricsCollector(backend="local", track_workers=False) as collector:
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        pool.map(Processor().process, [[0] * 5] * 10)
+        pool.close()
+        pool.join()
+told = [collector.get_metrics()["total_events"], collector.measurement.quality["processes_lost"]]
+""")
+        self.assertEqual(told, [50, 0])
+
+    def test_chunks_have_the_references_structure(self):
+        chunks = self.tell('told = run(crema.MetricsCollector(backend="local"), chunks=1).chunk_metrics')
+        chunk = next(chunk for chunk in chunks if chunk["sections"])
+        self.assertEqual((chunk["num_events"], chunk["custom_metrics"]), (10, {"jets": 3.0}))
+        self.assertAlmostEqual(chunk["processing_time"], chunk["t_end"] - chunk["t_start"], places=5)
+        self.assertAlmostEqual(chunk["processing_time"], chunk["duration"], places=9)
+        delta_gb = chunk["memory_end_gb"] - chunk["memory_start_gb"]
+        self.assertAlmostEqual(chunk["memory_delta_gb"], delta_gb, places=9)
+        names = {row["section_name"]: row["time_delta"] for row in chunk["sections"]}
+        self.assertEqual(list(names), ["select", "select/jets"])
+        self.assertGreaterEqual(names["select/jets"], 0.001)
+        (memory,) = chunk["memory_sections"]
+        self.assertEqual(memory["section_name"], "select/jets/arrays")
+        self.assertAlmostEqual(memory["memory_delta_gb"], memory["memory_end_gb"] - memory["memory_start_gb"], places=9)
+
+    def test_span_metrics_have_tuples_as_keys(self):
+        told = self.tell("""
+collector = run(crema.MetricsCollector(backend="local"))
+told = [[list(key), value] for key, value in collector.span_metrics.items()]
+""")
+        self.assertEqual(told, [[["native", None, "cache", "bytes"], 28.0]])
+
+    def test_per_task_metrics_keep_units_apart(self):
+        told = self.tell("""
+spans = {
+    ("execute", "Processor", "thread-cpu", "seconds"): 2.5,
+    ("execute", "Processor", "disk-read", "seconds"): 1.5,
+    ("execute", "Processor", "disk-read", "bytes"): 5e9,
+    ("execute", "Processor", "old"): 3,
+    ("get-data", "network", "seconds"): 9,
+    "('execute', 'reduce', 'thread-cpu', 'seconds')": 0.5,
+    "no tuple": 1,
+    ("short",): 1,
+}
+told = crema.extract_per_task_metrics(spans)
+""")
+        processor = {"thread-cpu": 2.5, "disk-read": 1.5, "disk-read (bytes)": 5e9, "old": 3}
+        self.assertEqual(told, {"Processor": processor, "reduce": {"thread-cpu": 0.5}})
+
+    def test_a_saved_measurement_is_loaded_whole(self):
+        told = self.tell("""
+collector = run(crema.MetricsCollector(backend="local"))
+path = collector.save_measurement("benchmarks", measurement_name="my_run")
+again = collector.save_measurement("benchmarks", measurement_name="my_run")
+metrics, start, stop = crema.load_measurement(path)
+measurement = crema.load(path)
+assert metrics.pop("tracking_data") == collector.tracking_data == measurement.tracking_data
+told = [str(path) == str(again), metrics == measurement.metrics == collector.measurement.metrics, stop - start,
+        metrics["wall_time"], len(measurement.chunks), [row["path"] for row in measurement.sections],
+        sum(row["core_seconds"] for row in measurement.budget), metrics["core_seconds"],
+        bool(measurement.verdicts), measurement.definitions["wall_time"]["unit"], repr(measurement)[:10],
+        type(measurement.table("sections")).__name__]
+""")
+        same_path, same_metrics, seconds, wall_time, chunks, sections, budget, core_seconds, *rest = told
+        self.assertTrue(same_path and same_metrics)
+        self.assertAlmostEqual(seconds, wall_time, places=5)
+        self.assertEqual((chunks, sections[:2]), (8, ["select", "select/jets"]))
+        self.assertAlmostEqual(budget, core_seconds, places=6)
+        self.assertEqual(rest[:3], [True, "s", "<crema mea"])
+        self.assertIn(rest[3], ("list", "DataFrame"))
+        self.assertEqual([path.name for path in (self.folder / "benchmarks").iterdir()], ["my_run"])
+
+    def test_an_output_directory_is_saved_to_as_the_block_ends(self):
+        self.tell('run(crema.MetricsCollector(backend="local", output_dir="out"))')
+        self.assertEqual(len(list(self.folder.glob("out/*/measurement.json"))), 1)
+
+    def test_what_stands_there_already_is_not_replaced(self):
+        (self.folder / "out/mine").mkdir(parents=True)
+        told = self.tell("""
+collector = run(crema.MetricsCollector(backend="local"))
+try:
+    collector.save_measurement("out", "mine")
+except FileExistsError as error:
+    told = str(error)
+""")
+        self.assertIn("out/mine exists, and is no measurement", told)
+
+    def test_logs_are_loaded_without_a_measurement(self):
+        told = self.tell(
+            """
+run_plain = [Processor().process([0] * 10) for _ in range(3)]
+crema.flush()
+told = [crema.load(sys.argv[1]).metrics["num_chunks"], crema.load(sys.argv[1]).run["state"]]
+""",
+            self.records,
+            CREMA_DIR=str(self.records),
+        )
+        self.assertEqual(told, [3, "running"])
+
+    def test_what_cannot_be_loaded_is_one_line(self):
+        (self.folder / "torn").mkdir()
+        (self.folder / "torn/measurement.json").write_text("{")
+        told = self.tell("""
+told = []
+for path in ("nowhere", "torn"):
+    try:
+        crema.load(path)
+    except RuntimeError as error:
+        told.append(str(error))
+""")
+        self.assertEqual([(text[:7], "\n" in text) for text in told], [("crema: ", False)] * 2)
+        self.assertIn("nowhere", told[0])
+        self.assertIn("torn/measurement.json", told[1])
+
+    def test_before_the_block_has_ended_there_is_nothing_to_ask_for(self):
+        told = self.tell("""
+told = []
+with crema.MetricsCollector(backend="local") as collector:
+    assert collector.metrics is None
+    for ask in (collector.get_metrics, lambda: collector.save_measurement("out")):
+        try:
+            ask()
+        except RuntimeError as error:
+            told.append(str(error))
+for wrong in (lambda: crema.MetricsCollector(backend="taskvine"), lambda: crema.MetricsCollector()):
+    try:
+        wrong()
+    except ValueError as error:
+        told.append(str(error))
+""")
+        self.assertTrue(told[0].startswith("Timing not available"))
+        self.assertEqual(told[1], "Cannot save measurement before context manager completes")
+        self.assertTrue(told[2].startswith("Unsupported backend: taskvine"))
+        self.assertIn("needs a Client", told[3])
+
+    def test_coffeas_report_is_kept_and_a_difference_is_a_warning(self):
+        agreeing = self.tell("""
+collector = run(crema.MetricsCollector(backend="local"))
+report = {"bytesread": 1000, "columns": {"Jet_pt-data"}, "entries": 40, "processtime": 0.5, "chunks": 8}
+collector.set_coffea_report(report)
+told = [warnings_of(collector.get_metrics), collector.get_metrics()["total_bytes_read"]]
+""")
+        self.assertEqual(agreeing[1], 1000)
+        self.assertEqual(agreeing[0], [])
+        told = self.tell("""
+collector = run(crema.MetricsCollector(backend="local"))
+report = {"bytesread": 1000, "columns": [], "entries": 4000, "processtime": 0.5, "chunks": 8}
+collector.set_coffea_report(report, custom_metrics={"ttbar": {"entries": 40, "duration": 0.5}})
+told = [warnings_of(collector.get_metrics), collector.get_metrics()["total_events"]]
+""")
+        self.assertEqual(told[1], 40)
+        self.assertEqual(len(told[0]), 1, told[0])
+        self.assertRegex(told[0][0], "events: 40 in .*, 4000 in .*; the first is used")
+
+    def test_chunks_of_roastcoffea_are_accepted_and_a_difference_is_a_warning(self):
+        told = self.tell("""
+collector = run(crema.MetricsCollector(backend="local"))
+collector.extract_metrics_from_output(None)
+output = {"sum": 1, "__roastcoffea_metrics__": [{"num_events": 5, "duration": 1.0}] * 8}
+collector.extract_metrics_from_output(output)
+told = [output, warnings_of(collector.get_metrics), collector.get_metrics()["total_events"]]
+collector.set_chunk_metrics([{"num_events": 5}] * 3)
+told += [warnings_of(collector.get_metrics)]
+""")
+        self.assertEqual(told[:3], [{"sum": 1}, [], 40])
+        (difference, events) = told[3]
+        self.assertIn("num_chunks: 8 by crema's records, which count; 3", difference)
+        self.assertIn("total_events: 40 by crema's records", events)
+
+    def test_an_exception_in_the_block_is_the_users(self):
+        told = self.tell("""
+try:
+    with crema.MetricsCollector(backend="local") as collector:
+        Processor().process([0] * 10)
+        raise KeyError("mine")
+except KeyError as error:
+    told = [str(error), collector.get_metrics()["num_chunks"]]
+""")
+        self.assertEqual(told, ["'mine'", 1])
+
+    def test_a_backend_that_fails_is_a_warning_and_the_block_runs(self):
+        told = self.tell("""
+crema.disable()
+collector = crema.MetricsCollector(backend="local")
+def fail():
+    raise OSError("no scheduler")
+collector.metrics_backend.start = collector.metrics_backend.stop = fail
+told = []
+def block():
+    with collector:
+        told.append("ran")
+told += warnings_of(block)
+""")
+        self.assertEqual(told[0], "ran")
+        self.assertEqual([("no scheduler" in text) for text in told[1:]], [True, True])
+
+    def test_the_summary_is_the_programs(self):
+        done = self.run_program(f'{RUN}\nrun(crema.MetricsCollector(backend="local")).print_summary()\n')
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("where the core-seconds went", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,150 @@
+"""The decorator on real NanoEvents: 947 branches of a CMS file, read by Coffea; what it takes from the metadata.
+
+Needs Coffea, which tools/setup puts into .cache/test, and nanoAOD_2015_CMS_Open_Data_ttbar.root of scikit-hep-testdata:
+there too, or where CREMA_NANOAOD says.
+"""
+
+import json
+import os
+import pathlib
+import unittest
+
+import installed
+from installed import of_type
+
+NAME = "nanoAOD_2015_CMS_Open_Data_ttbar.root"
+DATA = os.environ.get("CREMA_NANOAOD", str(installed.CHECKOUT / ".cache/test" / NAME))
+
+RUN = """
+import json, sys, warnings
+warnings.filterwarnings("ignore", "(?!crema)")
+import awkward as ak
+from coffea.nanoevents import NanoAODSchema
+from coffea.processor import IterativeExecutor, ProcessorABC, Runner
+import crema_hep as crema
+
+class Processor(ProcessorABC):
+    @crema.track_metrics
+    def process(self, events):
+        with crema.track_section(self, "select"), crema.track_bytes(self, events, "load"):
+            count = int(ak.sum(events.Jet.pt > 30))
+        if FAIL and events.metadata["entrystart"] == 0:
+            raise ValueError("no such jet")
+        return {"jets": count, "events": len(events)}
+
+    def postprocess(self, accumulator):
+        return accumulator
+
+runner = Runner(IterativeExecutor(status=False), schema=NanoAODSchema, chunksize=50, savemetrics=True)
+with crema.MetricsCollector(backend="local") as collector:
+    output, report = runner({"ttbar": [sys.argv[1]]}, processor_instance=Processor(), treename="Events")
+    collector.set_coffea_report(report)
+report["columns"] = sorted(report["columns"])
+with open("told.json", "w") as file:  # Coffea prints progress bars
+    json.dump({"output": output, "report": report, "metrics": collector.measurement.metrics}, file)
+"""
+
+
+SENT = """
+import sys
+import cloudpickle
+import crema_hep as crema
+
+class Processor:
+    @crema.track_metrics
+    def process(self, events):
+        return len(events)
+
+open(sys.argv[1], "wb").write(cloudpickle.dumps(Processor()))
+"""
+
+ARRIVED = """
+import sys
+import cloudpickle
+
+print(cloudpickle.load(open(sys.argv[1], "rb")).process([1, 2, 3]))
+"""
+
+has_coffea = unittest.skipUnless(
+    os.access(installed.COFFEA_PYTHON, os.X_OK), "no Coffea: tools/setup test found no Python >= 3.12"
+)
+
+
+@has_coffea
+class CloudpickledTest(installed.RecordedTest):
+    """A processor that is defined in the client's __main__, as Coffea's executors send it."""
+
+    def send(self, **environment):
+        path = self.folder / "processor.pickle"
+        for program in (SENT, ARRIVED):
+            done = self.run_program(program, path, python=installed.COFFEA_PYTHON, **environment)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            environment = {**environment, "CREMA_DIR": str(self.records)}
+            environment.update(self.at_worker)
+        return done.stdout
+
+    def test_it_records_where_it_arrives(self):
+        self.at_worker = {}
+        self.assertEqual(self.send(), "3\n")
+        self.assertEqual([chunk["events"] for chunk in of_type(self.lines(), "chunk")], [3])
+
+    def test_it_runs_undecorated_where_the_package_is_not_installed(self):
+        self.at_worker = {"PYTHONPATH": ""}
+        self.assertEqual(self.send(), "3\n")
+        self.assertFalse(self.records.exists())
+
+
+@has_coffea
+@unittest.skipUnless(pathlib.Path(DATA).exists(), "no NanoAOD file: CREMA_NANOAOD names none")
+class NanoEventsTest(installed.RecordedTest):
+    def told(self):
+        return json.loads((self.folder / "told.json").read_text())
+
+    def run_coffea(self, fail=False, expected=0, replacing=None, **environment):
+        program = RUN.replace("FAIL", str(fail))
+        for old, new in (replacing or {}).items():
+            self.assertIn(old, program)
+            program = program.replace(old, new)
+        done = self.run_program(program, DATA, python=installed.COFFEA_PYTHON, **environment)
+        self.assertEqual(done.returncode, expected, done.stderr[-3000:])
+        return done
+
+    def test_metadata_bytes_columns_and_file_facts(self):
+        done = self.run_coffea(CREMA_DIR=str(self.records))
+        self.assertNotIn("crema", done.stderr)
+        told = self.told()
+        chunks = of_type(self.lines(), "chunk")
+        self.assertEqual(len(chunks), told["report"]["chunks"])
+        self.assertEqual(
+            {(chunk["dataset"], chunk["file"], chunk["tree"]) for chunk in chunks}, {("ttbar", DATA, "Events")}
+        )
+        ranges = sorted((chunk["entry_start"], chunk["entry_stop"]) for chunk in chunks)
+        self.assertEqual(ranges, [(0, 50), (50, 100), (100, 150), (150, 200)])
+        self.assertEqual(sum(chunk["events"] for chunk in chunks), told["report"]["entries"])
+        branches = {column.rsplit("-", 1)[0] for column in told["report"]["columns"]}
+        for chunk in chunks:
+            self.assertEqual(set(chunk["columns"]), branches)
+            self.assertEqual([row["path"] for row in chunk["sections"]], ["select"])
+            loaded = [row["sum"] for row in chunk["metrics"] if row["name"] == "load.bytes_read"]
+            self.assertEqual(loaded, [chunk["bytes_read"]])
+        (file,) = of_type(self.lines(), "file")
+        self.assertEqual((file["branches"], file["bytes"], file["compressed_bytes"]), (947, 62802, 36169))
+        self.assertEqual(told["metrics"]["total_events"], told["report"]["entries"])
+        self.assertEqual(told["metrics"]["total_bytes_read_coffea"], told["report"]["bytesread"])
+
+    def test_results_are_the_same_without_the_decorator(self):
+        self.run_coffea(CREMA_DIR=str(self.records))
+        recorded = self.told()["output"]
+        self.run_coffea(replacing={"crema.track_metrics": "lambda function: function"})
+        self.assertEqual(self.told()["output"], recorded)
+
+    def test_a_processor_that_raises_is_a_failed_attempt_and_coffeas_own_error(self):
+        done = self.run_coffea(fail=True, expected=1, CREMA_DIR=str(self.records))
+        self.assertIn("no such jet", done.stderr)
+        failed = [chunk for chunk in of_type(self.lines(), "chunk") if chunk["status"] == "failed"]
+        self.assertEqual({chunk["error"] for chunk in failed}, {"ValueError: no such jet"})
+        self.assertEqual({chunk["entry_start"] for chunk in failed}, {0})
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
