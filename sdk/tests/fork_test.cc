@@ -1,11 +1,13 @@
 // What a fork does to recording.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <thread>
 
@@ -205,6 +207,7 @@ TEST(Fork, TheParentsLockIsHeldWhileItLivesAndNotByItsChildren) {
   struct State {
     bool locked_while_alive;
     pid_t survivor;
+    std::atomic<bool> survivor_runs;
   };
   const SharedValue<State> state;
   int done[2];
@@ -214,10 +217,12 @@ TEST(Fork, TheParentsLockIsHeldWhileItLivesAndNotByItsChildren) {
     state->survivor = fork();
     if (state->survivor == 0) {  // lives on after its parent, until the test says so
       char byte;
+      state->survivor_runs = true;
       close(done[1]);
       _exit(read(done[0], &byte, 1) == 0 ? 0 : 1);
     }
     InFork([] {});
+    while (!state->survivor_runs) sched_yield();  // until then it has its parent's descriptor too
     state->locked_while_alive = IsLocked(ReadRecordLogs(directory).at(0).path);
   });
   EXPECT_EQ(child.exit_status, 0);

@@ -16,6 +16,7 @@
 #include "sdk/tests/faults/record_chunks.h"
 #include "sdk/tests/process_usage.h"
 #include "sdk/tests/record_log_reader.h"
+#include "sdk/tests/without_leak_check.h"  // AChunkThatIsNeverEnded
 
 namespace crema {
 namespace testing {

@@ -1,0 +1,17 @@
+// Whether a sanitizer runs this test: it keeps memory that was freed, so growth says nothing.
+#ifndef CREMA_SDK_TESTS_SANITIZED_H_
+#define CREMA_SDK_TESTS_SANITIZED_H_
+
+namespace crema {
+namespace testing {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
+}  // namespace testing
+}  // namespace crema
+
+#endif  // CREMA_SDK_TESTS_SANITIZED_H_
