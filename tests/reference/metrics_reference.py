@@ -1,0 +1,313 @@
+"""The metric set over again, slow and obvious: what docs/metrics.md defines, from record logs alone.
+
+It shares no code with the collector. Times are exact integers of ns and sums exact fractions up to the last division, so
+that a difference from the program is the program's, or a different reading of the definition. Where the definition leaves
+a choice, a comment that begins with "Reading:" says which.
+"""
+
+from fractions import Fraction
+
+import reference_budget
+import reference_tables
+from reference_chunks import (
+    blocked_ns,
+    chunk_cpu_ns,
+    cpu_wait_ns,
+    event_rate,
+    helper_cpu_ns,
+    joined_ns,
+    known,
+    per_event,
+    ratio,
+    rss_delta,
+    seconds,
+    sum_of,
+    total,
+)
+from reference_records import attempts_by_chunk
+from reference_statistics import (
+    distribution,
+    load_imbalance,
+    most_at_once,
+    rss_slope,
+    straggler_count,
+    straggler_rows,
+    value_at,
+)
+from reference_workers import worker_metrics
+
+
+def run_bounds(recorded):
+    """First process's start to the last one's end; no engine's workers and no command are in record logs alone."""
+    return min(process.start for process in recorded.processes), max(process.stop for process in recorded.processes)
+
+
+def is_retried(tries):
+    """Attempted again after a failed or lost attempt: by the order in which the attempts began."""
+    last = max(attempt.start for attempt in tries)
+    return any(attempt.status in ("failed", "lost") and attempt.start < last for attempt in tries)
+
+
+def count_metrics(recorded):
+    chunks = list(attempts_by_chunk(recorded.attempts).values())
+    statuses = [attempt.status for attempt in recorded.attempts]
+    return {
+        "num_chunks": len(recorded.results),
+        "num_attempts": len(statuses),
+        "num_failed_attempts": statuses.count("failed"),
+        "num_lost_attempts": statuses.count("lost"),
+        "num_retried_chunks": sum(is_retried(tries) for tries in chunks),
+        "num_recomputed_chunks": sum([attempt.status for attempt in tries].count("ok") > 1 for tries in chunks),
+        "num_unfinished_chunks": sum(all(attempt.status != "ok" for attempt in tries) for tries in chunks),
+    }
+
+
+def compression_ratio(recorded):
+    both = [a for a in recorded.ended if None not in (a.get("bytes_read"), a.get("bytes_uncompressed"))]
+    return ratio(total(both, "bytes_uncompressed"), total(both, "bytes_read"))
+
+
+def run_metrics(recorded):
+    start, stop = run_bounds(recorded)
+    wall = seconds(stop - start)
+    busy = seconds(sum(attempt.duration for attempt in recorded.ended))
+    cpu = seconds(sum_of(chunk_cpu_ns, recorded.ended))
+    with_cpu = [attempt for attempt in recorded.ended if chunk_cpu_ns(attempt) is not None]
+    events = total(recorded.results, "events")
+    read = total(recorded.ended, "bytes_read")
+    metrics = {
+        "wall_time": wall,
+        "busy_time": busy,
+        "chunk_cpu_time": cpu,
+        "helper_cpu_time": seconds(sum_of(helper_cpu_ns, with_cpu)),
+        **count_metrics(recorded),
+        "busy_time_per_chunk": ratio(busy, len(recorded.results)),
+        "busy_time_per_attempt": ratio(busy, len(recorded.ended)),
+        "total_events": events,
+        "bytes_read_chunks": read,
+        "total_bytes_read_coffea": None,
+        "bytes_read_compressed": read,
+        "bytes_read_uncompressed": total(recorded.ended, "bytes_uncompressed"),
+        "compression_ratio": compression_ratio(recorded),
+        "overall_rate_gbps": ratio(read, wall, Fraction(8, 10**9)),
+        "overall_rate_mbs": ratio(read, wall, Fraction(1, 10**6)),
+        "event_rate_wall_khz": ratio(events, wall, Fraction(1, 1000)),
+        "event_rate_agg_khz": ratio(events, busy, Fraction(1, 1000)),
+        "event_rate_cpu_khz": ratio(events, cpu, Fraction(1, 1000)),
+        "speedup_factor": ratio(busy, wall),
+        "cpu_speedup": ratio(cpu, wall),
+        **column_metrics(recorded),
+    }
+    return metrics
+
+
+def columns_of(attempts):
+    return sorted({column for attempt in attempts for column in attempt.get("columns") or []})
+
+
+def column_metrics(recorded):
+    columns = columns_of(recorded.ended)
+    told = {}
+    for line in recorded.lines("file"):
+        told.setdefault(line["file"], []).append(line)
+    branch_shares, byte_shares = [], []
+    for name, lines in told.items():
+        attempts = [attempt for attempt in recorded.ended if attempt.get("file") == name]
+        branches = max(known(line.get("branches") for line in lines), default=None)
+        stored = max(known(line.get("compressed_bytes") for line in lines), default=None)
+        branch_shares.append(ratio(len(columns_of(attempts)) or None, branches))
+        byte_shares.append(ratio(total(attempts, "bytes_read"), stored))
+    return {
+        "columns": columns or None,
+        "num_columns_read": len(columns) or None,
+        "branches_read_share": mean(known(branch_shares)),
+        "bytes_read_share": mean(known(byte_shares)),
+    }
+
+
+def mean(values):
+    return ratio(sum(values), len(values))
+
+
+DISTRIBUTIONS = {
+    "chunk_duration": lambda attempt: seconds(attempt.duration),
+    "chunk_cpu": lambda attempt: seconds(chunk_cpu_ns(attempt)),
+    "chunk_cpu_wait": lambda attempt: seconds(cpu_wait_ns(attempt)),
+    "chunk_blocked": lambda attempt: seconds(blocked_ns(attempt)),
+    "chunk_events": lambda attempt: attempt.get("events"),
+    "chunk_time_per_event": lambda attempt: per_event(seconds(attempt.duration), attempt),
+    "chunk_rss_delta": rss_delta,
+    "chunk_rss_delta_per_event": lambda attempt: per_event(rss_delta(attempt), attempt),
+    "chunk_event_rate": event_rate,
+}
+
+
+def distribution_metrics(recorded):
+    metrics = {}
+    for name, value_of in DISTRIBUTIONS.items():
+        values = known(value_of(attempt) for attempt in recorded.ok)
+        metrics.update({f"{name}_{part}": value for part, value in distribution(values).items()})
+    return metrics
+
+
+def missing_values(recorded):
+    missing = {name: sum(value_of(a) is None for a in recorded.ok) for name, value_of in DISTRIBUTIONS.items()}
+    return {name: count for name, count in missing.items() if count}
+
+
+def oversized_chunks(recorded):
+    """Results with over 3 times the events of their dataset's median."""
+    by_dataset = {}
+    for attempt in recorded.results:
+        if attempt.get("events") is not None:
+            by_dataset.setdefault(attempt.get("dataset"), []).append(attempt.get("events"))
+    if not by_dataset:
+        return None
+    return sum(value > 3 * value_at(50, sizes) for sizes in by_dataset.values() for value in sizes)
+
+
+def chunk_metrics(recorded):
+    slope = rss_slope(recorded) or (None, None, None)
+    return {
+        "chunk_cpu_wait": seconds(sum_of(cpu_wait_ns, recorded.ended)),
+        "chunk_joined": seconds(sum_of(joined_ns, recorded.ended)),
+        "chunk_blocked": seconds(sum_of(blocked_ns, recorded.ended)),
+        "straggler_chunks": straggler_count(recorded),
+        "oversized_chunks": oversized_chunks(recorded),
+        "rss_slope": slope[0],
+        "rss_slope_low": slope[1],
+        "rss_slope_high": slope[2],
+        "load_imbalance": load_imbalance(recorded),
+        "max_open_chunks": max(
+            most_at_once([(a.start, a.last_moment) for a in process.attempts]) for process in recorded.workers
+        ),
+    }
+
+
+def well_known(recorded, name, unit):
+    """Sum of a metric of crema's own names (METRICS, section 5)."""
+    rows = [row for attempt in recorded.ended for row in attempt.get("metrics") or []]
+    sums = known(row.get("sum") for row in rows if row["name"] == name and (row.get("unit") or "") == unit)
+    return sum(map(Fraction, sums)) if sums else None
+
+
+def reading_metrics(recorded, busy):
+    read = well_known(recorded, "bytes_read", "B")
+    unzip_wall = well_known(recorded, "unzip_wall", "s")
+    return {
+        "read_rate_mbs": ratio(read, well_known(recorded, "read_wall", "s"), Fraction(1, 10**6)),
+        "bytes_per_read": ratio(read, well_known(recorded, "read_calls", "count")),
+        "read_overhead_share": ratio(well_known(recorded, "read_overhead_bytes", "B"), read),
+        "decompression_rate_mbs": ratio(well_known(recorded, "unzip_bytes", "B"), unzip_wall, Fraction(1, 10**6)),
+        "decompression_share": ratio(unzip_wall, busy),
+    }
+
+
+def last_overhead_ns(log):
+    return ([line["overhead_ns"] for line in log.lines if line.get("overhead_ns") is not None] or [None])[-1]
+
+
+def efficiency_metrics(recorded, metrics, budget):
+    core_seconds = metrics["core_seconds"]
+    busy, cpu, blocked = (metrics[key] for key in ("busy_time", "chunk_cpu_time", "chunk_blocked"))
+    overheads = known(last_overhead_ns(log) for log in recorded.logs)
+    return {
+        "cpu_efficiency": ratio(cpu, core_seconds),
+        "core_efficiency": ratio(busy, core_seconds),
+        "ideal_wall_time": ratio(busy, metrics["total_cores"]),
+        "event_rate_core_hz": ratio(metrics["total_events"], core_seconds),
+        "event_rate_core_khz": ratio(metrics["total_events"], core_seconds, Fraction(1, 1000)),
+        "io_overhead_pct": ratio(blocked, busy, 100),
+        "io_overhead": ratio(blocked, busy),
+        "balance": budget.balance,
+        "instrumentation_overhead": ratio(seconds(sum(overheads)) if overheads else None, busy),
+        "tail_time": seconds(budget.tail_ns),
+        "oversubscribed_core_seconds": seconds(budget.oversubscribed_ns),
+    }
+
+
+ALIASES = {
+    "wall_time": "elapsed_time_seconds",
+    "busy_time": "total_cpu_time",
+    "busy_time_per_chunk": "avg_cpu_time_per_chunk",
+    "total_bytes_read_coffea": "total_bytes_read",
+    "bytes_read_uncompressed": "total_bytes_uncompressed",
+    "overall_rate_gbps": "data_rate_gbps",
+    "event_rate_wall_khz": "event_rate_elapsed_khz",
+    "event_rate_agg_khz": "event_rate_cpu_total_khz",
+    "avg_workers": "time_avg_workers",
+}
+
+
+def all_metrics(recorded):
+    budget = reference_budget.Budget(recorded, run_bounds(recorded))
+    metrics = {
+        **run_metrics(recorded),
+        **worker_metrics(recorded, run_bounds(recorded)),
+        **distribution_metrics(recorded),
+        **chunk_metrics(recorded),
+    }
+    metrics["section_coverage"] = reference_tables.section_coverage(recorded)
+    metrics.update(reading_metrics(recorded, metrics["busy_time"]))
+    metrics.update(efficiency_metrics(recorded, metrics, budget))
+    metrics.update({alias: metrics[key] for key, alias in ALIASES.items()})
+    return metrics
+
+
+def quality(recorded):
+    states = [process.state for process in recorded.processes]
+    offsets = known(line.get("realtime_offset_ns") for line in recorded.lines("sample") + recorded.lines("end"))
+    return {
+        "records_read": sum(len(log.lines) for log in recorded.logs),
+        "records_malformed": sum(log.malformed for log in recorded.logs),
+        "records_torn": sum(log.torn for log in recorded.logs),
+        "records_unknown": sum(log.unknown for log in recorded.logs),
+        "records_dropped": sum(line.get("dropped") or 0 for line in recorded.lines("end")),
+        "sections_dropped": total(recorded.ended, "sections_dropped") or 0,
+        "tasks_read": 0,
+        "chunks_without_events": sum(attempt.get("events") is None for attempt in recorded.results),
+        "processes_ended": states.count("ended"),
+        "processes_running": states.count("running"),
+        "processes_lost": states.count("lost"),
+        "event_coverage": ratio(total(recorded.results, "events"), expected_events(recorded)),
+        "clock_step_max_s": seconds(max(map(abs, offsets), default=None)),
+        "sampling_gap_max_s": seconds(max(sampling_gaps(recorded), default=None)),
+        "missing_values": missing_values(recorded),
+    }
+
+
+def expected_events(recorded):
+    """What each run will process, all runs together."""
+    runs = {}
+    for process in recorded.processes:
+        expected = (process.line.get("attributes") or {}).get("total_events")
+        if expected is not None:
+            runs[process.run] = max(runs.get(process.run, 0), expected)
+    return sum(runs.values()) if runs else None
+
+
+def sampling_gaps(recorded):
+    gaps = []
+    for process in recorded.processes:
+        times = sorted(line["time_ns"] for line in process.of_type("sample"))
+        gaps += [later - earlier for earlier, later in zip(times, times[1:])]
+    return gaps
+
+
+def measure(recorded):
+    """What `crema collect` should find, as the parts of measurement.json that record logs give."""
+    bounds = run_bounds(recorded)
+    return {
+        "metrics": all_metrics(recorded),
+        "phases": reference_tables.phases(recorded, bounds),
+        **reference_tables.breakdowns(recorded, bounds),
+        "sections": reference_tables.sections(recorded),
+        "process_sections": reference_tables.process_sections(recorded),
+        "memory_sections": reference_tables.memory_sections(recorded),
+        "custom_metrics": reference_tables.custom_metrics(recorded),
+        "cuts": reference_tables.cuts(recorded),
+        "fine": reference_tables.fine(recorded),
+        "budget": reference_budget.Budget(recorded, bounds).rows(),
+        "stragglers": straggler_rows(recorded),
+        "quality": quality(recorded),
+    }

@@ -1,0 +1,488 @@
+"""Directories of record logs from a seed: of every kind that docs/record_log.md allows, and of some that it does not."""
+
+import json
+import os
+import random
+
+SECOND = 10**9
+EPOCH = 1_790_000_000 * SECOND
+PAGE = 4096
+# Beyond what a double holds exactly; a thousand of them are still less than 2^63.
+HUGE = 2**53 // 5
+CUTS = ("all", "trigger", 'two "leptons"', "z window")
+NULLABLE = (
+    "events bytes_read bytes_uncompressed cpu_ns helper_cpu_ns cpu_wait_ns helper_wait_ns rss_start_bytes rss_stop_bytes "
+    "rss_peak_bytes io_read_bytes lanes_peak open_chunks dataset file tree entry_start entry_stop columns sections "
+    "memory_sections metrics cuts activities"
+).split()
+
+
+class Traits:
+    """What kind of run a seed makes: each fault and feature is in some seeds only, so that many seeds stay clean."""
+
+    def __init__(self, dice):
+        def sometimes(chance):
+            return dice.random() < chance
+
+        self.processes = dice.choice([1, 1, 2, 3, 5])
+        self.threads = dice.choice([1, 1, 2, 3])
+        self.chunks = dice.choice([1, 4, 8, 12, 30, 30])
+        self.declared = sometimes(0.6)
+        self.helpers = sometimes(0.4)
+        self.overlapping = sometimes(0.2)
+        self.failures = dice.choice([0, 0, 0.1, 0.3])
+        self.losses = dice.choice([0, 0, 0.1])
+        self.recomputed = dice.choice([0, 0, 0.1])
+        self.outliers = dice.choice([0, 0.05, 0.1])
+        self.empty_chunks = dice.choice([0, 0, 0.1])
+        self.nulls = dice.choice([0, 0, 0.03, 0.2])
+        self.never_told = set(dice.sample(NULLABLE, dice.choice([0, 0, 1, 3])))
+        self.growth_bytes = dice.choice([0, 10 * PAGE, 200 * PAGE])
+        self.samples = sometimes(0.7)
+        self.missing_end = dice.choice([0, 0, 0.5, 1])
+        self.running = sometimes(0.15)
+        self.huge = sometimes(0.05)
+        self.malformed = dice.choice([0, 0, 0.05])
+        self.unknown = dice.choice([0, 0, 0.05])
+        self.blank = dice.choice([0, 0, 0.05])
+        self.torn = sometimes(0.25)
+        self.copies = sometimes(0.15)
+        self.reordered = sometimes(0.3)
+        self.spaced = sometimes(0.2)
+        self.runs = dice.choice([1, 1, 1, 2])
+        self.passes = dice.choice([1, 1, 2])
+        self.second_recorder = sometimes(0.1)
+        self.weights = sometimes(0.6)
+        self.total_events = sometimes(0.3)
+
+
+def work_items(dice, traits):
+    """Ranges of entries of files; a range is one chunk."""
+    items = []
+    for dataset in ("ttbar", "zjets", "données"):
+        for number in range(dice.randint(1, 3)):
+            entry, size = 0, dice.choice([1, 100, 5000])
+            for _ in range(traits.chunks):
+                stop = entry + max(1, round(size * dice.choice([0.5, 1, 1, 1, 1, 1.25, 3.7])))
+                items.append(
+                    {
+                        "dataset": dataset,
+                        "file": f"/data/{dataset}/{number}.root",
+                        "tree": dice.choice(["Events", "Events", None]),
+                        "entry_start": entry,
+                        "entry_stop": stop,
+                        "pass": f"pass {dice.randrange(traits.passes)}" if traits.passes > 1 else None,
+                    }
+                )
+                entry = stop
+    dice.shuffle(items)
+    return items
+
+
+def process_line(dice, traits, run, number, start):
+    return {
+        "type": "process",
+        "schema": "crema.records/1",
+        "schema_minor": 0,
+        "run_id": run,
+        "host": f"node{dice.randrange(3)}",
+        "pid": 100 + number,
+        "parent_pid": 1,
+        "pid_namespace": dice.choice([4026531836, None]),
+        "start_ns": start,
+        "boot_id": dice.choice(["898e31df-ea84-414d-b00d-743fbb391096", None]),
+        "recorder": 0,
+        "executable": "/bin/analysis",
+        "arguments": ["analysis", '--cut="pt > 25"'],
+        "cores": dice.choice([4, 2.5, 1, None]),
+        "threads": traits.threads + dice.choice([0, 0, 1]) if traits.declared else None,
+        "memory_limit_bytes": dice.choice([4 << 30, 1 << 30, None]),
+        "clock": "tsc",
+        "sdk": "crema-cpp 0.1.0",
+        "attributes": {"total_events": 10**6} if traits.total_events else {},
+    }
+
+
+def section_row(dice, path, total, self_ns, **more):
+    count = dice.randint(1, 4)
+    return {
+        "path": path,
+        **({"helper": True} if more.get("helper") else {}),
+        "count": count,
+        "total_ns": total,
+        "self_ns": self_ns,
+        "min_ns": total // (2 * count),
+        "max_ns": total // count,
+        **({"cpu_ns": dice.randint(0, total)} if dice.random() < 0.3 else {}),
+        **({"failed": dice.randint(1, count)} if more.get("failed") else {}),
+    }
+
+
+def section_rows(dice, duration, scope, failed):
+    """Sections whose self times fit into the duration."""
+    rows = []
+    select, jets, read = (duration * share // 100 for share in dice.choices(range(30), k=3))
+    if dice.random() < 0.9:
+        rows.append(section_row(dice, "read", read, read))
+    if dice.random() < 0.8:
+        rows.append(section_row(dice, "select", select + jets, select, failed=failed))
+        rows.append(section_row(dice, "select/jets", jets, jets, failed=failed and dice.random() < 0.5))
+    if dice.random() < 0.3:
+        rows.append(section_row(dice, "a%2Fb", duration // 10, duration // 10))
+    if scope:
+        rows.append(section_row(dice, "select/jets", scope // 2, scope // 3, helper=True))
+    return rows
+
+
+def memory_row(dice, path):
+    start = dice.randint(10, 10**5) * PAGE
+    low, high = sorted((dice.randint(-(10**4), 10**4) * PAGE, dice.randint(-(10**4), 10**4) * PAGE))
+    return {
+        "path": path,
+        "count": 2,
+        "delta_bytes": low + high,
+        "min_bytes": low,
+        "max_bytes": high,
+        "rss_start_bytes": start,
+        "rss_stop_bytes": max(0, start + high),
+        "peak_bytes": start + abs(high),
+    }
+
+
+def metric_row(dice, name, unit, values):
+    row = {
+        "name": name,
+        "unit": unit,
+        "count": len(values),
+        "sum": sum(values),
+        "min": min(values, default=None),
+        "max": max(values, default=None),
+    }
+    if dice.random() < 0.1:
+        row["invalid"] = dice.randint(1, 3)
+    return row
+
+
+def metric_rows(dice, duration):
+    rows = [metric_row(dice, "jets", "count", [dice.randint(0, 9) for _ in range(dice.choice([0, 1, 1, 3]))])]
+    if dice.random() < 0.5:
+        rows.append(metric_row(dice, "mass", "GeV", [dice.uniform(-10, 200) for _ in range(dice.choice([0, 1, 4]))]))
+    if dice.random() < 0.5:
+        rows.append(metric_row(dice, "mass", "", [dice.gauss(0, 1e6)]))
+    if dice.random() < 0.6:
+        rows.append(metric_row(dice, "bytes_read", "B", [dice.randint(1, 10**8)]))
+        rows.append(metric_row(dice, "read_wall", "s", [duration / 1e9 * dice.random()]))
+        rows.append(metric_row(dice, "read_calls", "count", [dice.randint(1, 100)]))
+        rows.append(metric_row(dice, "read_overhead_bytes", "B", [dice.randint(0, 10**6)]))
+    if dice.random() < 0.6:
+        rows.append(metric_row(dice, "unzip_bytes", "B", [dice.randint(1, 10**8)]))
+        rows.append(metric_row(dice, "unzip_wall", "s", [duration / 1e9 * dice.random()]))
+    return rows
+
+
+def cut_rows(dice, events, weights):
+    rows, left = [], events
+    for name in CUTS:
+        rows.append({"name": name, "events": left, "weights": left * dice.uniform(0.9, 1.1) if weights else None})
+        left = round(left * dice.random())
+    return rows
+
+
+def activity_rows(dice):
+    rows = [{"label": "basket cache", "unit": "count", "value": dice.randint(0, 50)}]
+    if dice.random() < 0.5:
+        rows.append({"label": "open file", "unit": "seconds", "value": dice.random()})
+    return rows[: dice.randint(0, 2)]
+
+
+def chunk_line(dice, traits, begin, events, stop, status):
+    duration = stop - begin["time_ns"]
+    busy = dice.random()
+    scope = round(duration * dice.uniform(0, 1.5)) if traits.helpers and dice.random() < 0.7 else 0
+    rss = (200_000 + dice.randint(-3000, 3000)) * PAGE + traits.growth_bytes * begin["chunk"]
+    stored = dice.randint(HUGE // 2, HUGE) if traits.huge else dice.randint(0, 10**6)
+    place = {name: begin[name] for name in ("thread", "tid", *PLACE)}
+    line = {
+        "type": "chunk",
+        "chunk": begin["chunk"],
+        "start_ns": begin["time_ns"],
+        "stop_ns": stop,
+        "status": status,
+        "events": events,
+        "bytes_read": stored,
+        "bytes_uncompressed": stored * dice.randint(1, 5),
+        "cpu_ns": round(duration * busy * dice.choice([1, 1, 1, 1.3])),
+        "helper_cpu_ns": round(scope * dice.uniform(0, 1.05)),
+        "cpu_wait_ns": round(duration * (1 - busy) * dice.choice([0, 0.1, 0.5, 1.2])),
+        "helper_wait_ns": round(scope * dice.uniform(0, 0.2)),
+        "helper_scope_ns": scope,
+        "helper_union_ns": min(duration, round(scope * dice.uniform(0.5, 1))),
+        "rss_start_bytes": rss,
+        "rss_stop_bytes": rss + dice.randint(-2000, 3000) * PAGE,
+        "rss_peak_bytes": rss + 4000 * PAGE,
+        "io_read_bytes": dice.randint(0, 10**6),
+        "open_chunks": traits.threads,
+        "lanes_peak": traits.threads + (2 if scope else 0),
+        **place,
+        "span": dice.choice([None, "process"]),
+        "error": "bad basket,\nline 2" if status == "failed" else None,
+        "columns": dice.sample(["Jet_pt", "Jet_eta", "Muon_pt", "nMuon"], dice.randint(0, 4)),
+        "sections": section_rows(dice, duration, scope, status == "failed"),
+        "memory_sections": [memory_row(dice, path) for path in ("select/jets", "fill")[: dice.randint(0, 2)]],
+        "metrics": metric_rows(dice, duration),
+        "cuts": cut_rows(dice, events, traits.weights and dice.random() < 0.95),
+        "activities": activity_rows(dice),
+        "sections_dropped": dice.choice([0, 0, 0, 2]),
+        "attributes": {"generator": "madgraph"},
+    }
+    for name in NULLABLE:
+        if name in traits.never_told or dice.random() < traits.nulls:
+            line[name] = None
+            if dice.random() < 0.5:
+                del line[name]
+    return line
+
+
+PLACE = ("dataset", "file", "tree", "entry_start", "entry_stop", "pass", "span")
+
+
+class Writer:
+    """One process at its work: threads that take items, each after the one before it."""
+
+    def __init__(self, dice, traits, process):
+        self.dice = dice
+        self.traits = traits
+        self.process = process
+        # Two recorders of a process need not, but may, count on from each other.
+        self.next_number = 1000 * process["recorder"]
+        self.timed = []
+
+    def attempts(self, items):
+        """Works off `items`; yields those that have to be tried again."""
+        now = [self.process["start_ns"] + self.dice.randint(0, 2 * SECOND) for _ in range(self.traits.threads)]
+        again = []
+        for item in items:
+            thread = min(range(len(now)), key=lambda index: now[index])
+            start = now[thread] + self.dice.choice([0, 0, self.dice.randint(0, SECOND // 2)])
+            stop = start + self.duration(item)
+            status = "failed" if self.dice.random() < self.traits.failures else "ok"
+            lost = self.dice.random() < self.traits.losses
+            self.write_attempt(item, thread, start, stop, None if lost else status)
+            if lost or status == "failed" or self.dice.random() < self.traits.recomputed:
+                again.append(item)
+            now[thread] = start if self.traits.overlapping and self.dice.random() < 0.2 else stop
+        return again
+
+    def duration(self, item):
+        if self.dice.random() < self.traits.empty_chunks:
+            return 0
+        events = item["entry_stop"] - item["entry_start"]
+        fixed = 20_000_000 + events * 50_000
+        outlier = 10 if self.dice.random() < self.traits.outliers else 1
+        return round(fixed * self.dice.uniform(0.9, 1.1) * outlier)
+
+    def write_attempt(self, item, thread, start, stop, status):
+        begin = {
+            "type": "begin",
+            "chunk": self.next_number,
+            "time_ns": start,
+            "thread": 2**63 + 4096 * thread,
+            "tid": self.process["pid"] + thread,
+            **item,
+            "span": None,
+            "attributes": {},
+        }
+        events = item["entry_stop"] - item["entry_start"]
+        for name in ("dataset", "file", "tree", "entry_start", "entry_stop"):
+            if name in self.traits.never_told:
+                begin[name] = None
+        self.next_number += 1
+        self.timed.append((start, 0, begin))
+        if status is not None:
+            self.timed.append((stop, 1, chunk_line(self.dice, self.traits, begin, events, stop, status)))
+
+    def latest(self):
+        return max((time for time, _, _ in self.timed), default=self.process["start_ns"])
+
+    def sections_outside(self):
+        total = self.dice.randint(1, SECOND)
+        return [{"path": "set up", "count": 1, "total_ns": total, "self_ns": total, "min_ns": total, "max_ns": total}]
+
+    def add_samples(self):
+        start, stop = self.process["start_ns"], self.latest()
+        cpu, time = self.dice.randint(0, SECOND), start + self.dice.randint(1, SECOND)
+        overhead = 0
+        while time < stop:
+            overhead += self.dice.randint(0, 10_000)
+            cpu += self.dice.randint(0, SECOND)
+            sample = {
+                "type": "sample",
+                "time_ns": time,
+                "realtime_offset_ns": self.dice.choice([0, 0, 0, -5_000_000, 2_000]),
+                "rss_bytes": self.dice.choice([self.dice.randint(1, 10**6) * PAGE] * 9 + [None]),
+                "cpu_ns": cpu,
+                "threads": 2,
+                "open_chunks": 1,
+                "read_bytes": 0,
+                "write_bytes": 0,
+                "memory_limit_bytes": self.process["memory_limit_bytes"],
+                "sections": self.sections_outside(),
+                "cpu_pressure_percent": 12.36,
+                "overhead_ns": overhead,
+            }
+            self.timed.append((time, 2, sample))
+            time += max(SECOND // 3, (stop - start) // self.dice.randint(3, 12))
+
+    def add_spans_and_files(self):
+        for name in self.dice.sample(["preprocess", "process", "reduce", "merge"], self.dice.randint(0, 3)):
+            start = self.process["start_ns"] + self.dice.randint(0, SECOND)
+            stop = start + self.dice.randint(0, SECOND)
+            span = {"type": "span", "name": name, "path": name, "start_ns": start, "stop_ns": stop, "thread": 1}
+            self.timed.append((stop, 3, span))
+        files = sorted({line["file"] for _, _, line in self.timed if line.get("file")})
+        for file in self.dice.sample(files, min(len(files), self.dice.randint(0, 2))):
+            # What a file holds does not depend on who looks.
+            size = 10**7 + 1000 * len(file)
+            line = {"type": "file", "file": file, "branches": 312, "bytes": 4 * size, "compressed_bytes": size}
+            self.timed.append((self.process["start_ns"], 3, line))
+
+    def end_line(self):
+        chunks = [line for _, _, line in self.timed if line["type"] == "chunk"]
+        return {
+            "type": "end",
+            "time_ns": self.latest() + self.dice.randint(0, SECOND),
+            "realtime_offset_ns": self.dice.choice([0, 0, 7_000_000]),
+            "chunks": len(chunks),
+            "failed": sum(line["status"] == "failed" for line in chunks),
+            "open": 0,
+            "dropped": self.dice.choice([0, 0, 3]),
+            "overhead_ns": self.dice.randint(10**6, 10**7),
+            **({"sections": self.sections_outside()} if self.dice.random() < 0.8 else {}),
+        }
+
+    def lines(self):
+        if self.traits.samples and not self.process["recorder"]:
+            self.add_samples()
+        self.add_spans_and_files()
+        ordered = sorted(self.timed, key=lambda entry: entry[:2])
+        lines = [self.process, *(line for _, _, line in ordered)]
+        if self.dice.random() >= self.traits.missing_end:
+            lines.append(self.end_line())
+        return lines
+
+
+def text_of(dice, traits, line):
+    if traits.reordered:
+        names = [name for name in line if name != "type"]
+        dice.shuffle(names)
+        line = {"type": line["type"], **{name: line[name] for name in names}}
+        if dice.random() < 0.3:
+            line = {name: line[name] for name in reversed(line)}
+    line = {**line, **({"later": [1, {"minor": None}]} if dice.random() < 0.02 else {})}
+    separators = None if traits.spaced else (",", ":")
+    return json.dumps(line, separators=separators, ensure_ascii=dice.random() < 0.5).encode()
+
+
+def broken(dice, text):
+    """A line that is no record."""
+    return dice.choice(
+        [
+            b"hello",
+            b"[1,2]",
+            b'{"type":"chunk"}',
+            b'{"type":7}',
+            text.replace(b'_ns":', b'_ns":-'),
+            b'{"type":"chunk","chunk":0,"start_ns":1,"stop_ns":2,"status":"fine"}',
+            b'{"type":"chunk","chunk":0,"start_ns":2,"stop_ns":1,"status":"ok"}',
+            b'{"type":"sample","time_ns":"now"}',
+            b"\xff\xfe" + text,
+        ]
+    )
+
+
+def texts_of(dice, traits, lines):
+    """The lines of a log, faults included; the first one stays whole."""
+    texts = [text_of(dice, traits, lines[0])]
+    for line in lines[1:]:
+        text = text_of(dice, traits, line)
+        if dice.random() < traits.blank:
+            texts.append(dice.choice([b"", b"  "]))
+        if dice.random() < traits.unknown:
+            texts.append(b'{"type":"gpu","time_ns":17}')
+        if dice.random() < traits.malformed:
+            texts.append(broken(dice, text))
+        if traits.torn and dice.random() < 0.05:
+            text = text[: dice.randint(1, len(text) - 1)]
+        texts.append(text)
+    return texts
+
+
+def log_bytes(dice, traits, lines, running):
+    texts = texts_of(dice, traits, lines)
+    if running:
+        return b"\n".join(texts) + b'\n{"type":"sam'
+    if traits.torn and len(texts) > 1 and dice.random() < 0.5:
+        return b"\n".join([*texts[:-1], texts[-1][: dice.randint(1, len(texts[-1]) - 1)]])
+    return b"\n".join(texts) + b"\n"
+
+
+class Logs:
+    """A directory of logs, and what the caller has to know of it."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.run = "all"
+        self.running = []
+
+    def write(self, process, recorder, content, suffix=""):
+        name = f"{process['host']}-{process['pid']}-{process['start_ns']}-{recorder}{suffix}.jsonl"
+        with open(os.path.join(self.directory, name), "wb") as log:
+            log.write(content)
+        return name
+
+
+def write_process(dice, traits, logs, process, items):
+    """One process's log, or two where it has a second recorder; returns the items to be tried again."""
+    recorders = 2 if traits.second_recorder and traits.declared else 1
+    again = []
+    for recorder in range(recorders):
+        line = {**process, "recorder": recorder}
+        writer = Writer(dice, traits, line)
+        again += writer.attempts(items[recorder::recorders])
+        lines = writer.lines()
+        running = traits.running and lines[-1]["type"] != "end" and recorders == 1
+        content = log_bytes(dice, traits, lines, running)
+        name = logs.write(line, recorder, content)
+        if running:
+            logs.running.append(name)
+        elif traits.copies:
+            logs.write(line, recorder, content if dice.random() < 0.5 else half_of(content), ".live")
+    return again
+
+
+def half_of(content):
+    """A copy from when the log was being written."""
+    lines = content.split(b"\n")
+    return b"\n".join(lines[: 1 + len(lines) // 2]) + b"\n"
+
+
+def write_logs(directory, seed):
+    """Writes the logs of `seed` into the empty `directory`."""
+    dice = random.Random(seed)
+    traits = Traits(dice)
+    logs = Logs(directory)
+    number = 0
+    for run in range(traits.runs):
+        items = work_items(dice, traits)
+        share = -(-len(items) // traits.processes)
+        start = EPOCH + dice.randint(0, SECOND)
+        again = []
+        for index in range(traits.processes):
+            process = process_line(dice, traits, f"run {run}", number, start + dice.randint(0, 3 * SECOND))
+            number += 1
+            mine = again + items[index * share : (index + 1) * share]
+            again = write_process(dice, traits, logs, process, mine)
+            start += dice.choice([0, 0, 5 * SECOND])
+    if traits.runs > 1 and dice.random() < 0.5:
+        logs.run = "run 0"
+    return logs

@@ -1,0 +1,176 @@
+"""Where the core-seconds went (METRICS, section 7), from exact step functions of occupied lanes and live cores."""
+
+from fractions import Fraction
+
+from reference_chunks import helper_cpu_ns, joined_ns, ratio, seconds
+from reference_workers import cores_of
+
+GROUPS = {
+    "compute": "CPU in your code",
+    "cpu_wait": "Waiting in your code",
+    "blocked": "Waiting in your code",
+    "waiting": "Waiting in your code",
+    "outside_chunk": "Opening and reading around your code",
+    "framework": "Framework and repeats",
+    "failed": "Framework and repeats",
+    "joined": "Idle",
+    "startup": "Idle",
+    "idle": "Idle",
+    "tail": "Idle",
+    "shutdown": "Idle",
+    "unmeasured": "Not measured",
+}
+
+
+def lanes(attempt):
+    """Lanes that an attempt occupies: its own, and its helpers' scopes spread evenly over it."""
+    if not attempt.ended or not attempt.duration:
+        return Fraction(1)
+    return 1 + Fraction(attempt.get("helper_scope_ns") or 0, attempt.duration)
+
+
+def overlap(one, other):
+    return max(0, min(one[1], other[1]) - max(one[0], other[0]))
+
+
+def occupied(process, moment):
+    """Lanes in use from `moment` to the next change."""
+    return sum(lanes(a) for a in process.attempts if a.start <= moment < a.last_moment)
+
+
+def split_owner(attempt):
+    """ns of a result's own thread by part."""
+    cpu = attempt.get("cpu_ns")
+    if not attempt.duration:
+        return {}
+    if cpu is None:
+        return {"unmeasured": attempt.duration}
+    cpu = min(cpu, attempt.duration)
+    joined = joined_ns(attempt) or 0
+    rest = attempt.duration - cpu - joined
+    if attempt.get("cpu_wait_ns") is None:
+        return {"compute": cpu, "joined": joined, "waiting": rest}
+    wait = min(attempt.get("cpu_wait_ns"), attempt.duration - cpu)
+    return {"compute": cpu, "joined": joined, "cpu_wait": wait, "blocked": rest - wait}
+
+
+def split_helpers(attempt):
+    scope = attempt.get("helper_scope_ns") or 0
+    if not scope:
+        return {}
+    cpu = helper_cpu_ns(attempt)
+    if cpu is None:
+        return {"unmeasured": scope}
+    cpu = min(cpu, scope)
+    if attempt.get("helper_wait_ns") is None:
+        return {"compute": cpu, "waiting": scope - cpu}
+    wait = min(attempt.get("helper_wait_ns"), scope - cpu)
+    return {"compute": cpu, "cpu_wait": wait, "blocked": scope - cpu - wait}
+
+
+def lacks_run_delay(attempt):
+    return "waiting" in split_owner(attempt) or "waiting" in split_helpers(attempt)
+
+
+class Budget:
+    """The parts in ns, and what goes with them: `tail_ns`, `oversubscribed_ns`, `balance`."""
+
+    def __init__(self, recorded, bounds):
+        self.recorded = recorded
+        self.parts = dict.fromkeys(GROUPS, Fraction(0))
+        self.oversubscribed_ns = Fraction(0)
+        self.moments = sorted(self.changes() | set(bounds))
+        self.last_stop = max((attempt.stop for attempt in recorded.ended), default=None)
+        self.tail_start = self.find_tail()
+        self.tail_ns = None if self.tail_start is None else self.last_stop - self.tail_start
+        self.add_lanes()
+        self.add_free()
+        self.balance = self.find_balance()
+
+    def changes(self):
+        """When any step function may change."""
+        times = {time for process in self.recorded.workers for time in (process.start, process.stop)}
+        times |= {time for a in self.recorded.attempts for time in (a.start, a.last_moment)}
+        return times | {attempt.stop for attempt in self.recorded.ended}
+
+    def steps(self):
+        return zip(self.moments, self.moments[1:])
+
+    def live_cores(self, moment):
+        return sum(cores_of(w) for w in self.recorded.workers if w.start <= moment < w.stop)
+
+    def all_occupied(self, moment):
+        return sum(occupied(worker, moment) for worker in self.recorded.workers)
+
+    def find_tail(self):
+        """The last moment, not after the last stop, at which 90 % of the live cores were occupied."""
+        busy = [
+            stop
+            for start, stop in self.steps()
+            if self.last_stop is not None
+            and start < self.last_stop
+            and self.live_cores(start) > 0
+            and 10 * self.all_occupied(start) >= 9 * self.live_cores(start)
+        ]
+        return max(busy, default=None)
+
+    def add_lanes(self):
+        for attempt in self.recorded.attempts:
+            if attempt.is_result:
+                for parts in (split_owner(attempt), split_helpers(attempt)):
+                    for part, ns in parts.items():
+                        self.parts[part] += ns
+            elif attempt.ended:
+                self.parts["failed"] += attempt.duration + (attempt.get("helper_scope_ns") or 0)
+            else:
+                part = "failed" if attempt.status == "lost" else "unmeasured"
+                self.parts[part] += attempt.last_moment - attempt.start
+
+    def add_free(self):
+        for worker in self.recorded.workers:
+            cores = cores_of(worker)
+            first = min(attempt.start for attempt in worker.attempts)
+            for start, stop in self.steps():
+                live = cores if worker.start <= start < worker.stop else 0
+                used = occupied(worker, start)
+                self.oversubscribed_ns += max(0, used - live) * (stop - start)
+                self.parts[self.free_part(start, first)] += max(0, live - used) * (stop - start)
+
+    def free_part(self, moment, first):
+        if moment < first:
+            return "startup"
+        if self.last_stop is not None and moment >= self.last_stop:
+            return "shutdown"
+        if self.tail_start is not None and moment >= self.tail_start:
+            return "tail"
+        return "idle"
+
+    def find_balance(self):
+        """Wall time of ended attempts over the live cores' time, from the first chunk's begin to the tail.
+
+        Reading: without a moment at which the tail begins, to the last stop.
+        """
+        if self.last_stop is None:
+            return None
+        first = min(attempt.start for attempt in self.recorded.attempts)
+        stop = self.last_stop if self.tail_start is None else self.tail_start
+        busy = sum(overlap((attempt.start, attempt.stop), (first, stop)) for attempt in self.recorded.ended)
+        available = sum(
+            cores_of(worker) * overlap((worker.start, worker.stop), (first, stop)) for worker in self.recorded.workers
+        )
+        return ratio(busy, available)
+
+    def rows(self):
+        waits = ("cpu_wait", "blocked")
+        parts = dict(self.parts)
+        if any(lacks_run_delay(attempt) for attempt in self.recorded.results):
+            parts["waiting"] += sum(parts.pop(part) for part in waits)
+        else:
+            del parts["waiting"]
+        if not parts["unmeasured"]:
+            del parts["unmeasured"]
+        whole = sum(parts.values())
+        return [
+            {"part": part, "group": GROUPS[part], "core_seconds": seconds(ns), "share": ratio(ns, whole)}
+            for part, ns in parts.items()
+        ]

@@ -1,0 +1,78 @@
+"""What one attempt took (docs/metrics.md, "Chunks"); None is what was not measured."""
+
+from fractions import Fraction
+
+
+def known(values):
+    return [value for value in values if value is not None]
+
+
+def seconds(ns):
+    return None if ns is None else Fraction(ns) / 10**9
+
+
+def ratio(numerator, denominator, factor=1):
+    """Null where a part is unknown, or the denominator is not positive (METRICS, rule 1)."""
+    if numerator is None or denominator is None or denominator <= 0:
+        return None
+    return Fraction(numerator) * factor / Fraction(denominator)
+
+
+def sum_of(value_of, attempts):
+    """Null where no attempt has the value."""
+    values = known(value_of(attempt) for attempt in attempts)
+    return sum(values) if values else None
+
+
+def total(attempts, field):
+    return sum_of(lambda attempt: attempt.get(field), attempts)
+
+
+def cpu_wait_ns(attempt):
+    return attempt.get("cpu_wait_ns")
+
+
+def helper_cpu_ns(attempt):
+    """Reading: where no helper had a scope, their CPU time is 0 though the record does not say it."""
+    return attempt.get("helper_cpu_ns") if attempt.get("helper_scope_ns") else attempt.get("helper_cpu_ns") or 0
+
+
+def chunk_cpu_ns(attempt):
+    """Owner and helpers."""
+    parts = (attempt.get("cpu_ns"), helper_cpu_ns(attempt))
+    return None if None in parts else sum(parts)
+
+
+def rest_ns(attempt):
+    """What CPU and run delay leave of the duration.
+
+    Reading: where the run delay is not known, all that CPU leaves; so `joined` is known there, `blocked` is not.
+    """
+    if attempt.get("cpu_ns") is None:
+        return None
+    return max(0, attempt.duration - attempt.get("cpu_ns") - (attempt.get("cpu_wait_ns") or 0))
+
+
+def joined_ns(attempt):
+    """The owner waits for its own helpers."""
+    rest, union = rest_ns(attempt), attempt.get("helper_union_ns")
+    return None if None in (rest, union) else min(rest, union)
+
+
+def blocked_ns(attempt):
+    if attempt.get("cpu_wait_ns") is None or joined_ns(attempt) is None:
+        return None
+    return rest_ns(attempt) - joined_ns(attempt)
+
+
+def per_event(value, attempt):
+    return ratio(value, attempt.get("events"))
+
+
+def event_rate(attempt):
+    return ratio(attempt.get("events"), seconds(attempt.duration))
+
+
+def rss_delta(attempt):
+    start, stop = attempt.get("rss_start_bytes"), attempt.get("rss_stop_bytes")
+    return None if None in (start, stop) else stop - start

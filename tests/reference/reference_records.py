@@ -1,0 +1,395 @@
+"""Record logs as docs/record_log.md defines them, read line by line: processes, and their attempts at chunks."""
+
+import json
+import os
+
+LARGEST_SIGNED = 2**63 - 1
+LARGEST_UNSIGNED = 2**64 - 1
+LONGEST_LINE = 1 << 20
+
+
+def is_integer(value):
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def is_text(value):
+    return isinstance(value, str)
+
+
+def is_count(value):
+    """A number, a size or a time: never negative."""
+    return is_integer(value) and 0 <= value <= LARGEST_SIGNED
+
+
+def is_signed(value):
+    return is_integer(value) and -LARGEST_SIGNED - 1 <= value <= LARGEST_SIGNED
+
+
+def is_thread(value):
+    return is_integer(value) and 0 <= value <= LARGEST_UNSIGNED
+
+
+def is_number(value):
+    return is_integer(value) or isinstance(value, float)
+
+
+def is_amount(value):
+    return is_number(value) and value >= 0
+
+
+def is_flag(value):
+    return isinstance(value, bool)
+
+
+def is_status(value):
+    return value in ("ok", "failed")
+
+
+def is_list(value):
+    return isinstance(value, list)
+
+
+def is_object(value):
+    return isinstance(value, dict)
+
+
+def is_texts(value):
+    return is_list(value) and all(is_text(item) for item in value)
+
+
+def fields(required, **optional):
+    """What each field must be; `required` ones may not be missing or null."""
+    return required, optional
+
+
+def is_rows_of(layout):
+    return lambda value: is_list(value) and all(is_object(row) and fits(row, layout) for row in value)
+
+
+def fits(line, layout):
+    required, optional = layout
+    for field, allowed in required.items():
+        if line.get(field) is None or not allowed(line[field]):
+            return False
+    return all(line.get(field) is None or allowed(line[field]) for field, allowed in optional.items())
+
+
+SECTIONS = fields(
+    {"path": is_text, "count": is_count, "total_ns": is_count, "self_ns": is_count},
+    helper=is_flag,
+    min_ns=is_count,
+    max_ns=is_count,
+    cpu_ns=is_count,
+    failed=is_count,
+)
+MEMORY_SECTIONS = fields(
+    {
+        "path": is_text,
+        "count": is_count,
+        "delta_bytes": is_signed,
+    },
+    min_bytes=is_signed,
+    max_bytes=is_signed,
+    rss_start_bytes=is_count,
+    rss_stop_bytes=is_count,
+    peak_bytes=is_count,
+)
+METRICS = fields(
+    {"name": is_text, "count": is_count}, unit=is_text, sum=is_number, min=is_number, max=is_number, invalid=is_count
+)
+CUTS = fields({"name": is_text, "events": is_count}, weights=is_number)
+ACTIVITIES = fields({"label": is_text}, unit=is_text, value=is_number)
+PLACE = {
+    "thread": is_thread,
+    "tid": is_count,
+    "dataset": is_text,
+    "file": is_text,
+    "tree": is_text,
+    "entry_start": is_signed,
+    "entry_stop": is_signed,
+    "pass": is_text,
+}
+LAYOUTS = {
+    "process": fields(
+        {"schema": is_text, "host": is_text, "pid": is_count, "start_ns": is_count},
+        run_id=is_text,
+        boot_id=is_text,
+        pid_namespace=is_count,
+        recorder=is_count,
+        cores=is_amount,
+        threads=is_count,
+        memory_limit_bytes=is_count,
+        attributes=is_object,
+    ),
+    "begin": fields({"chunk": is_count, "time_ns": is_count}, **PLACE),
+    "chunk": fields(
+        {"chunk": is_count, "start_ns": is_count, "stop_ns": is_count, "status": is_status},
+        events=is_count,
+        bytes_read=is_count,
+        bytes_uncompressed=is_count,
+        cpu_ns=is_count,
+        helper_cpu_ns=is_count,
+        cpu_wait_ns=is_count,
+        helper_wait_ns=is_count,
+        helper_scope_ns=is_count,
+        helper_union_ns=is_count,
+        rss_start_bytes=is_count,
+        rss_stop_bytes=is_count,
+        rss_peak_bytes=is_count,
+        lanes_peak=is_count,
+        span=is_text,
+        error=is_text,
+        columns=is_texts,
+        sections=is_rows_of(SECTIONS),
+        memory_sections=is_rows_of(MEMORY_SECTIONS),
+        metrics=is_rows_of(METRICS),
+        cuts=is_rows_of(CUTS),
+        activities=is_rows_of(ACTIVITIES),
+        sections_dropped=is_count,
+        **PLACE,
+    ),
+    "sample": fields(
+        {"time_ns": is_count},
+        realtime_offset_ns=is_signed,
+        rss_bytes=is_count,
+        cpu_ns=is_count,
+        open_chunks=is_count,
+        memory_limit_bytes=is_count,
+        sections=is_rows_of(SECTIONS),
+        overhead_ns=is_count,
+    ),
+    "file": fields({"file": is_text}, branches=is_count, bytes=is_count, compressed_bytes=is_count),
+    "span": fields({"name": is_text, "start_ns": is_count, "stop_ns": is_count}, path=is_text),
+    "end": fields(
+        {"time_ns": is_count},
+        realtime_offset_ns=is_signed,
+        chunks=is_count,
+        failed=is_count,
+        open=is_count,
+        dropped=is_count,
+        overhead_ns=is_count,
+        sections=is_rows_of(SECTIONS),
+    ),
+}
+
+
+def identity(line, *names):
+    return tuple(line.get(name) for name in names)
+
+
+class Log:
+    """The lines of one log that can be used, and the number of those that cannot (docs/metrics.md, `quality`)."""
+
+    def __init__(self, running):
+        self.running = running
+        self.lines = []
+        self.malformed = 0
+        self.torn = 0
+        self.unknown = 0
+
+    def end_ns(self):
+        """When it says that the process ended, or None."""
+        return max((line["time_ns"] for line in self.lines if line["type"] == "end"), default=None)
+
+    def stop_ns(self):
+        """METRICS, section 3: the `end` line, else the latest time stamp on any line."""
+        end = self.end_ns()
+        return max(time for line in self.lines for time in times_in(line)) if end is None else end
+
+
+class Process:
+    """What one process wrote into its logs, and how it ended: `ended`, `running` or `lost`."""
+
+    def __init__(self, logs, running):
+        first = logs[0].lines[0]
+        self.line = first
+        self.run = first.get("run_id")
+        self.host = first["host"]
+        self.pid = first["pid"]
+        self.name = f"{self.host}:{self.pid}"
+        self.start = first["start_ns"]
+        self.logs = logs
+        self.lines = [line for log in logs for line in log.lines]
+        # Reading: a process with two recorders has ended when both say so.
+        ended = all(log.end_ns() is not None for log in logs)
+        self.state = "ended" if ended else "running" if running else "lost"
+        self.stop = max(log.stop_ns() for log in logs)
+        self.attempts = [attempt for log in logs for attempt in attempts_in(self, log)]
+
+    def of_type(self, kind):
+        return [line for line in self.lines if line["type"] == kind]
+
+
+class Attempt:
+    """An attempt at a chunk. Times are in ns since 1970; `stop` is None where the attempt did not end by itself."""
+
+    def __init__(self, process, recorder, line, start, stop, status):
+        self.process = process
+        self.line = line
+        self.number = line["chunk"]
+        self.start = start
+        self.stop = stop
+        self.status = status
+        self.chunk = chunk_identity(process, recorder, line)
+        self.is_result = False
+
+    @property
+    def ended(self):
+        return self.status in ("ok", "failed")
+
+    @property
+    def duration(self):
+        return self.stop - self.start
+
+    @property
+    def last_moment(self):
+        """When it stopped; lost and open attempts last as long as their process."""
+        return self.stop if self.ended else max(self.start, self.process.stop)
+
+    def get(self, field):
+        return self.line.get(field)
+
+
+def chunk_identity(process, recorder, line):
+    """METRICS, rule 3: where the data is; without a file or a range, the attempt itself."""
+    place = identity(line, "file", "entry_start", "entry_stop")
+    if None in place:
+        return (process.run, process.host, process.pid, process.start, recorder, line["chunk"])
+    return (process.run, *identity(line, "pass", "dataset", "tree"), *place)
+
+
+def no_constant(text):
+    raise ValueError(f"{text} is not JSON")
+
+
+def parsed(text):
+    """The object in a line; None for what is no JSON object of a type."""
+    try:
+        line = json.loads(text.decode("utf-8"), parse_constant=no_constant)
+    except (ValueError, RecursionError):
+        return None
+    return line if is_object(line) and is_text(line.get("type")) else None
+
+
+def is_unfinished(text):
+    """Whether a line is the beginning of an object whose rest was never written."""
+    depth, in_text, escaped = 0, False, False
+    for byte in text.strip():
+        character = chr(byte)
+        if escaped:
+            escaped = False
+        elif in_text:
+            escaped = character == "\\"
+            in_text = character != '"'
+        elif character == '"':
+            in_text = True
+        else:
+            depth += (character in "{[") - (character in "}]")
+    return text.lstrip().startswith(b"{") and (in_text or depth > 0)
+
+
+def is_sound(line):
+    """Whether a line of a known type holds what the format allows."""
+    if not fits(line, LAYOUTS[line["type"]]):
+        return False
+    if line["type"] in ("chunk", "span"):
+        return line["stop_ns"] >= line["start_ns"]
+    return True
+
+
+def read_log(path, running):
+    """The log at `path`. The unfinished last line of a running process is just being written."""
+    with open(path, "rb") as file:
+        texts = file.read().split(b"\n")
+    log = Log(running)
+    for position, text in enumerate(texts):
+        if not text.strip():
+            continue
+        line = parsed(text)
+        if line is None and is_unfinished(text):
+            log.torn += not (running and position == len(texts) - 1)
+        elif line is None:
+            log.malformed += 1
+        elif line["type"] not in LAYOUTS:
+            log.unknown += 1
+        elif len(text) >= LONGEST_LINE or not is_sound(line):
+            log.malformed += 1
+        else:
+            log.lines.append(line)
+    return log
+
+
+def times_in(line):
+    return [line[field] for field in ("time_ns", "start_ns", "stop_ns") if line.get(field) is not None]
+
+
+def attempts_in(process, log):
+    """Joins each `begin` to its `chunk`; one without is lost, or open while its process runs."""
+    chunks = [line for line in log.lines if line["type"] == "chunk"]
+    begins = {line["chunk"]: line for line in log.lines if line["type"] == "begin"}
+    recorder = log.lines[0].get("recorder")
+    attempts = [Attempt(process, recorder, line, line["start_ns"], line["stop_ns"], line["status"]) for line in chunks]
+    ended = {line["chunk"] for line in chunks}
+    status = "open" if process.state == "running" else "lost"
+    for number, line in begins.items():
+        if number not in ended:
+            attempts.append(Attempt(process, recorder, line, line["time_ns"], None, status))
+    return attempts
+
+
+def attempts_by_chunk(attempts):
+    chunks = {}
+    for attempt in attempts:
+        chunks.setdefault(attempt.chunk, []).append(attempt)
+    return chunks
+
+
+def find_results(attempts):
+    """The result of a chunk is its `ok` attempt that stopped last (METRICS, rule 4)."""
+    for tries in attempts_by_chunk(attempts).values():
+        ok = [attempt for attempt in tries if attempt.status == "ok"]
+        if ok:
+            max(ok, key=lambda attempt: attempt.stop).is_result = True
+
+
+def fullest(logs):
+    """Copies of one log tell the same; the fullest tells most."""
+    return max(logs, key=lambda log: len(log.lines))
+
+
+def grouped(things, key):
+    groups = {}
+    for thing in things:
+        groups.setdefault(key(thing), []).append(thing)
+    return list(groups.values())
+
+
+def log_identity(log):
+    """docs/record_log.md, "What a reader does"."""
+    return identity(log.lines[0], "host", "boot_id", "pid_namespace", "pid", "start_ns", "recorder")
+
+
+def process_identity(log):
+    return log_identity(log)[:-1]
+
+
+class Recorded:
+    """All that the logs of a directory say of one run, or of all runs where `run` is None."""
+
+    def __init__(self, directory, run=None, running=()):
+        names = sorted(os.listdir(directory))
+        logs = [read_log(os.path.join(directory, name), name in running) for name in names]
+        logs = [log for log in logs if run is None or log.lines[0].get("run_id") == run]
+        self.logs = [fullest(copies) for copies in grouped(logs, log_identity)]
+        self.processes = [
+            Process(group, any(log.running for log in group)) for group in grouped(self.logs, process_identity)
+        ]
+        self.workers = [process for process in self.processes if process.attempts]
+        self.attempts = [attempt for process in self.processes for attempt in process.attempts]
+        find_results(self.attempts)
+        self.ended = [attempt for attempt in self.attempts if attempt.ended]
+        self.ok = [attempt for attempt in self.attempts if attempt.status == "ok"]
+        self.results = [attempt for attempt in self.attempts if attempt.is_result]
+
+    def lines(self, kind):
+        return [line for process in self.processes for line in process.of_type(kind)]

@@ -1,0 +1,306 @@
+"""The tables of docs/metrics.md that record logs give, row by row."""
+
+from fractions import Fraction
+
+from reference_chunks import (
+    blocked_ns,
+    chunk_cpu_ns,
+    cpu_wait_ns,
+    known,
+    ratio,
+    rss_delta,
+    seconds,
+    sum_of,
+    total,
+)
+from reference_records import grouped
+from reference_statistics import value_at
+from reference_workers import cores_of, limit_at, memory_samples
+
+PHASES = ("preprocess", "process", "reduce", "postprocess")
+# The row of attempts that did not say their dataset or file.
+NO_NAME = "(none)"
+
+
+def quantile(percent, values):
+    return value_at(percent, values) if values else None
+
+
+def union_length(intervals):
+    length, reached = 0, None
+    for start, stop in sorted(intervals):
+        begin = start if reached is None else max(start, reached)
+        length += max(0, stop - begin)
+        reached = stop if reached is None else max(reached, stop)
+    return length
+
+
+def phases(recorded, bounds):
+    rows = []
+    for name in PHASES:
+        spans = [(span["start_ns"], span["stop_ns"]) for span in recorded.lines("span") if span["name"] == name]
+        if spans:
+            rows.append(
+                {
+                    "phase": name,
+                    "wall_time": seconds(union_length(spans)),
+                    "task_seconds": None,
+                    "start": seconds(min(start for start, _ in spans) - bounds[0]),
+                    "stop": seconds(max(stop for _, stop in spans) - bounds[0]),
+                }
+            )
+    return rows
+
+
+def breakdown_row(name, attempts):
+    ended = [attempt for attempt in attempts if attempt.ended]
+    results = [attempt for attempt in attempts if attempt.is_result]
+    statuses = [attempt.status for attempt in attempts]
+    durations = [attempt.duration for attempt in ended]
+    deltas = known(map(rss_delta, ended))
+    events, cpu = total(results, "events"), sum_of(chunk_cpu_ns, ended)
+    return {
+        "name": name,
+        "chunks": len(results),
+        "attempts": len(attempts),
+        "failed": statuses.count("failed"),
+        "lost": statuses.count("lost"),
+        "events": events,
+        "bytes_read": total(ended, "bytes_read"),
+        "bytes_uncompressed": total(ended, "bytes_uncompressed"),
+        "duration_sum": seconds(sum(durations)),
+        "duration_mean": ratio(seconds(sum(durations)), len(durations)),
+        "duration_p50": seconds(quantile(50, durations)),
+        "duration_p95": seconds(quantile(95, durations)),
+        "duration_max": seconds(max(durations, default=None)),
+        "cpu_sum": seconds(cpu),
+        "cpu_wait_sum": seconds(sum_of(cpu_wait_ns, ended)),
+        "blocked_sum": seconds(sum_of(blocked_ns, ended)),
+        "event_rate": ratio(events, seconds(sum(durations))),
+        "events_per_cpu_second": ratio(events, seconds(cpu)),
+        "rss_delta_mean": ratio(sum(deltas), len(deltas)),
+    }
+
+
+def worker_fields(process, bounds):
+    return {
+        "start": seconds(process.start - bounds[0]),
+        "stop": seconds(process.stop - bounds[0]),
+        "cores": cores_of(process),
+        "state": process.state,
+        "peak_memory_bytes": max((value for _, value in memory_samples(process)), default=None),
+        "memory_limit_bytes": limit_at(process, process.stop),
+    }
+
+
+def told_breakdown(attempts, field):
+    """Reading: a table of `(none)` alone is left out."""
+    rows = breakdown(attempts, lambda attempt: attempt.get(field) or NO_NAME)
+    return [] if [row["name"] for row in rows] == [NO_NAME] else rows
+
+
+def breakdown(attempts, name_of):
+    return [breakdown_row(name_of(group[0]), group) for group in grouped(attempts, name_of)]
+
+
+def breakdowns(recorded, bounds):
+    attempts = recorded.attempts
+    workers = [
+        {**breakdown_row(process.name, process.attempts), **worker_fields(process, bounds)}
+        for process in recorded.workers
+    ]
+    return {
+        "datasets": told_breakdown(attempts, "dataset"),
+        "files": told_breakdown(attempts, "file"),
+        "workers": workers,
+        "hosts": breakdown(attempts, lambda attempt: attempt.process.host),
+        "threads": breakdown(attempts, lambda attempt: f"{attempt.process.name}/{attempt.get('tid')}"),
+    }
+
+
+def owner_sections(attempt):
+    return [row for row in attempt.get("sections") or [] if not row.get("helper")]
+
+
+def other_ns(attempt):
+    """The owner's time outside every section."""
+    return attempt.duration - sum(row["self_ns"] for row in owner_sections(attempt))
+
+
+def section_coverage(recorded):
+    busy = sum(attempt.duration for attempt in recorded.ended)
+    share = ratio(sum(map(other_ns, recorded.ended)), busy)
+    return None if share is None else 1 - share
+
+
+def other_section(attempt):
+    other = other_ns(attempt)
+    return {"path": "(other)", "count": 1, "total_ns": other, "self_ns": other, "min_ns": other, "max_ns": other}
+
+
+def section_key(row):
+    return row["path"], bool(row.get("helper"))
+
+
+def section_sums(rows):
+    count = sum(row["count"] for row in rows)
+    return {
+        "path": rows[0]["path"],
+        "helper": bool(rows[0].get("helper")),
+        "count": count,
+        "total": seconds(sum(row["total_ns"] for row in rows)),
+        "self": seconds(sum(row["self_ns"] for row in rows)),
+        "min": seconds(min(known(row.get("min_ns") for row in rows), default=None)),
+        "max": seconds(max(known(row.get("max_ns") for row in rows), default=None)),
+        "mean": ratio(seconds(sum(row["total_ns"] for row in rows)), count),
+        "cpu": sum_of_field(rows, "cpu_ns"),
+        "failed": sum(row.get("failed") or 0 for row in rows),
+    }
+
+
+def sum_of_field(rows, field):
+    values = known(row.get(field) for row in rows)
+    return seconds(sum(values)) if values else None
+
+
+def sections(recorded):
+    rows = [row for a in recorded.ended for row in [*(a.get("sections") or []), other_section(a)]]
+    busy = sum(attempt.duration for attempt in recorded.ended)
+    return [chunk_section(group, len(recorded.ended), busy) for group in grouped(rows, section_key)]
+
+
+def chunk_section(rows, ended, busy):
+    totals = [row["total_ns"] for row in rows]
+    return {
+        **section_sums(rows),
+        "chunks": len(rows),
+        "p50": seconds(value_at(50, totals)),
+        "p95": seconds(value_at(95, totals)),
+        "p99": seconds(value_at(99, totals)),
+        "mean_per_chunk": ratio(seconds(sum(totals)), ended),
+        "mean_when_run": ratio(seconds(sum(totals)), len(rows)),
+        "share": ratio(sum(row["self_ns"] for row in rows), busy),
+    }
+
+
+def process_sections(recorded):
+    """Sections outside chunks: the last line of a log that has them counts, it holds all since the process began."""
+    last = [([line["sections"] for line in log.lines if is_process_line(line)] or [[]])[-1] for log in recorded.logs]
+    rows = [row for log_rows in last for row in log_rows]
+    return [section_sums(group) for group in grouped(rows, section_key)]
+
+
+def is_process_line(line):
+    return line["type"] in ("sample", "end") and line.get("sections") is not None
+
+
+def memory_sections(recorded):
+    rows = [row for attempt in recorded.ended for row in attempt.get("memory_sections") or []]
+    return [memory_section(group) for group in grouped(rows, lambda row: row["path"])]
+
+
+def memory_section(rows):
+    largest = max(rows, key=lambda row: row["max_bytes"])
+    return {
+        "path": rows[0]["path"],
+        "count": sum(row["count"] for row in rows),
+        "delta_bytes": sum(row["delta_bytes"] for row in rows),
+        "min_bytes": min(row["min_bytes"] for row in rows),
+        "max_bytes": largest["max_bytes"],
+        "rss_start_bytes": largest["rss_start_bytes"],
+        "rss_stop_bytes": largest["rss_stop_bytes"],
+        "peak_bytes": max(row["peak_bytes"] for row in rows),
+    }
+
+
+def metric_key(row):
+    return row["name"], row.get("unit") or ""
+
+
+def custom_metrics(recorded):
+    entries = [(attempt, row) for attempt in recorded.ended for row in attempt.get("metrics") or []]
+    result = []
+    for group in grouped(entries, lambda entry: metric_key(entry[1])):
+        name, unit = metric_key(group[0][1])
+        by_dataset = grouped(
+            [entry for entry in group if entry[0].get("dataset") is not None], lambda entry: entry[0].get("dataset")
+        )
+        result.append(
+            {
+                "name": name,
+                "unit": unit,
+                **metric_values([row for _, row in group]),
+                "by_dataset": {
+                    entries[0][0].get("dataset"): metric_values([row for _, row in entries]) for entries in by_dataset
+                },
+            }
+        )
+    return result
+
+
+def metric_values(rows):
+    count = sum(row["count"] for row in rows)
+    sums = known(row.get("sum") for row in rows)
+    whole = sum(map(Fraction, sums)) if sums and count else None
+    # Of a chunk with several values, their mean stands for each.
+    values = [
+        Fraction(row["sum"]) / row["count"]
+        for row in rows
+        if row["count"] and row.get("sum") is not None
+        for _ in range(row["count"])
+    ]
+    return {
+        "count": count,
+        "sum": whole,
+        "mean": ratio(whole, count),
+        "min": min(known(row.get("min") for row in rows), default=None),
+        "max": max(known(row.get("max") for row in rows), default=None),
+        "p50": quantile(50, values),
+        "p95": quantile(95, values),
+        "invalid": sum(row.get("invalid") or 0 for row in rows),
+    }
+
+
+def cuts(recorded):
+    """The cut flow of results, in the order in which cuts were recorded."""
+    rows = [row for attempt in recorded.results for row in attempt.get("cuts") or []]
+    flow = []
+    for group in grouped(rows, lambda row: row["name"]):
+        weights = [row.get("weights") for row in group]
+        events = sum(row["events"] for row in group)
+        flow.append(
+            {
+                "name": group[0]["name"],
+                "events": events,
+                "weights": None if None in weights else sum(map(Fraction, weights)),
+                "step_efficiency": ratio(events, flow[-1]["events"] if flow else events),
+                "total_efficiency": ratio(events, flow[0]["events"] if flow else events),
+            }
+        )
+    return flow
+
+
+def fine(recorded):
+    """Activities of the SDK."""
+    entries = [(attempt, row) for attempt in recorded.ended for row in attempt.get("activities") or []]
+
+    def key(entry):
+        attempt, row = entry
+        return attempt.get("span"), attempt.process.name, row["label"], row.get("unit")
+
+    rows = []
+    for group in grouped(entries, key):
+        span, worker, activity, unit = key(group[0])
+        values = known(row.get("value") for _, row in group)
+        rows.append(
+            {
+                "context": "native",
+                "span": span,
+                "worker": worker,
+                "function": None,
+                "activity": activity,
+                "unit": unit,
+                "value": sum(map(Fraction, values)) if values else None,
+            }
+        )
+    return rows

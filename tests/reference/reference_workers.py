@@ -1,0 +1,130 @@
+"""Workers as step functions (METRICS, section 3): processes that recorded chunks, from their start to their end."""
+
+from fractions import Fraction
+
+from reference_chunks import known, ratio, seconds
+from reference_statistics import most_at_once
+
+
+def cores_of(process):
+    """Declared, else the most lanes that it ever had at once."""
+    declared = process.line.get("threads")
+    if declared is not None:
+        return declared
+    peaks = known(attempt.get("lanes_peak") for attempt in process.attempts)
+    return max(peaks) if peaks else most_at_once([(a.start, a.last_moment) for a in process.attempts])
+
+
+def lifetime(process):
+    return process.stop - process.start
+
+
+def is_alive(process, moment):
+    return process.start <= moment < process.stop
+
+
+def memory_samples(process):
+    """(time, RSS) of each sample, in the order of their times."""
+    samples = [line for line in process.of_type("sample") if line.get("rss_bytes") is not None]
+    return sorted((line["time_ns"], line["rss_bytes"]) for line in samples)
+
+
+def limit_at(process, moment):
+    """The limit in force: the latest sample's, else the one that the process began with."""
+    limits = sorted(
+        (line["time_ns"], line["memory_limit_bytes"])
+        for line in process.of_type("sample")
+        if line.get("memory_limit_bytes") is not None and line["time_ns"] <= moment
+    )
+    return limits[-1][1] if limits else process.line.get("memory_limit_bytes")
+
+
+def held(samples, stop):
+    """(from, to, value) of each sample: a value holds until the next one, the last one until `stop`."""
+    times = [time for time, _ in samples[1:]] + [stop]
+    return [(time, until, value) for (time, value), until in zip(samples, times)]
+
+
+def memory_at(process, moment):
+    values = [value for time, value in memory_samples(process) if time <= moment]
+    return values[-1] if values else 0
+
+
+def peak_total_memory(workers):
+    moments = [time for worker in workers for time, _ in memory_samples(worker)]
+    sums = [sum(memory_at(w, moment) for w in workers if w.start <= moment <= w.stop) for moment in moments]
+    return max(sums, default=None)
+
+
+def memory_metrics(workers):
+    values = [value for worker in workers for _, value in memory_samples(worker)]
+    memory_time = limit_time = limited_memory_time = 0
+    shares = []
+    for worker in workers:
+        for start, stop, value in held(memory_samples(worker), worker.stop):
+            memory_time += value * (stop - start)
+            limit = limit_at(worker, start)
+            if limit:
+                limited_memory_time += value * (stop - start)
+                limit_time += limit * (stop - start)
+                shares.append(Fraction(value, limit))
+    return {
+        "peak_memory_bytes": max(values, default=None),
+        "peak_total_memory_bytes": peak_total_memory(workers),
+        # Reading: seconds of the workers that have samples; before its first sample a worker's memory counts as 0.
+        "avg_memory_per_worker_bytes": ratio(memory_time, sum(lifetime(w) for w in workers if memory_samples(w))),
+        "memory_utilization_avg": ratio(limited_memory_time, limit_time),
+        "memory_utilization_min": min(shares, default=None),
+        "memory_utilization_max": max(shares, default=None),
+    }
+
+
+def cpu_utilization(workers):
+    """CPU of the processes over their cores, between each one's first and last sample."""
+    cpu = core_time = 0
+    for worker in workers:
+        samples = sorted(
+            (line["time_ns"], line["cpu_ns"]) for line in worker.of_type("sample") if line.get("cpu_ns") is not None
+        )
+        if samples:
+            cpu += samples[-1][1] - samples[0][1]
+            core_time += (samples[-1][0] - samples[0][0]) * cores_of(worker)
+    return ratio(cpu, core_time)
+
+
+def allocated_cores(processes):
+    """CPUs allowed; each host once.
+
+    Readings: a host has the most of what its processes were allowed; where one host does not tell, nothing is told.
+    """
+    hosts = {process.host: [] for process in processes}
+    for process in processes:
+        hosts[process.host] += known([process.line.get("cores")])
+    return sum(max(map(Fraction, cores)) for cores in hosts.values()) if all(hosts.values()) else None
+
+
+def mean_sampled_workers(workers):
+    moments = {line["time_ns"] for worker in workers for line in worker.of_type("sample")}
+    counts = [sum(worker.start <= moment <= worker.stop for worker in workers) for moment in moments]
+    return ratio(sum(counts), len(counts))
+
+
+def worker_metrics(recorded, bounds):
+    workers = recorded.workers
+    wall = bounds[1] - bounds[0]
+    worker_time = sum(map(lifetime, workers))
+    core_time = sum(cores_of(worker) * lifetime(worker) for worker in workers)
+    peak_workers = max((sum(is_alive(w, m.start) for w in workers) for m in workers), default=None)
+    peak_cores = max((sum(cores_of(w) for w in workers if is_alive(w, m.start)) for m in workers), default=None)
+    return {
+        "avg_workers": ratio(worker_time, wall),
+        "peak_workers": peak_workers,
+        "mean_sampled_workers": mean_sampled_workers(workers),
+        "core_seconds": seconds(core_time),
+        "total_cores": ratio(core_time, wall),
+        "peak_cores": peak_cores,
+        "cores_per_worker": ratio(core_time, worker_time),
+        "allocated_cores": allocated_cores(recorded.processes),
+        **memory_metrics(workers),
+        "worker_cpu_utilization_avg": cpu_utilization(workers),
+    }
