@@ -1,8 +1,8 @@
 """The metric set over again, slow and obvious: what docs/metrics.md defines, from record logs alone.
 
-It shares no code with the collector. Times are exact integers of ns and sums exact fractions up to the last division, so
-that a difference from the program is the program's, or a different reading of the definition. Where the definition leaves
-a choice, a comment that begins with "Reading:" says which.
+It shares no code with the collector. Times are exact integers of ns and sums exact fractions up to the last division,
+so that a difference from the program is the program's, or a different reading of the definition. Where the definition
+leaves a choice, a comment that begins with "Reading:" says which.
 """
 
 from fractions import Fraction
@@ -75,7 +75,7 @@ def run_metrics(recorded):
     with_cpu = [attempt for attempt in recorded.ended if chunk_cpu_ns(attempt) is not None]
     events = total(recorded.results, "events")
     read = total(recorded.ended, "bytes_read")
-    metrics = {
+    return {
         "wall_time": wall,
         "busy_time": busy,
         "chunk_cpu_time": cpu,
@@ -98,7 +98,6 @@ def run_metrics(recorded):
         "cpu_speedup": ratio(cpu, wall),
         **column_metrics(recorded),
     }
-    return metrics
 
 
 def columns_of(attempts):

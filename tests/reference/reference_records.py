@@ -232,6 +232,8 @@ class Attempt:
         self.status = status
         self.chunk = chunk_identity(process, recorder, line)
         self.is_result = False
+        # Lost and open attempts last as long as their process.
+        self.last_moment = max(start, process.stop) if stop is None else stop
 
     @property
     def ended(self):
@@ -240,11 +242,6 @@ class Attempt:
     @property
     def duration(self):
         return self.stop - self.start
-
-    @property
-    def last_moment(self):
-        """When it stopped; lost and open attempts last as long as their process."""
-        return self.stop if self.ended else max(self.start, self.process.stop)
 
     def get(self, field):
         return self.line.get(field)

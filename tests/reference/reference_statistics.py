@@ -100,9 +100,9 @@ def weighted_median(values):
 def robust_fit(points):
     """Fixed cost and slope of (events, duration).
 
-    Reading: Theil-Sen on the median durations of chunks of equal size, each pair of sizes with the weight of the pairs of
-    chunks that it stands for; the fixed cost is the median of what the slope leaves. Medians of times are values of rank
-    ceil(n / 2), as in rule 6. The program puts sizes together where a dataset has hundreds of them; the logs here do not.
+    Reading: Theil-Sen on the median durations of chunks of equal size, each pair of sizes with the weight of the pairs
+    of chunks that it stands for; the fixed cost is the median of what the slope leaves. Medians of times are values of
+    rank ceil(n / 2), as in rule 6. The program puts sizes together where a dataset has hundreds; the logs here do not.
     """
     sizes = [
         (group[0][0], value_at(50, [y for _, y in group]), len(group)) for group in grouped(points, lambda p: p[0])
@@ -157,7 +157,8 @@ def straggler_row(attempt, predicted):
         **{name: attempt.get(name) for name in ("dataset", "file", "entry_start", "entry_stop", "events")},
         "worker": attempt.process.name,
         "duration": seconds(attempt.duration),
-        "predicted": seconds(predicted),
+        # Reading: no chunk is predicted to take less than nothing.
+        "predicted": seconds(max(0, predicted)),
         "cpu": seconds(chunk_cpu_ns(attempt)),
         "cpu_wait": seconds(cpu_wait_ns(attempt)),
         "blocked": seconds(blocked_ns(attempt)),
