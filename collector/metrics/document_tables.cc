@@ -221,6 +221,8 @@ Json TimelineTable(const WorkerTimelines& timelines) {
   return table;
 }
 
+Json NameOrNull(const std::string& name) { return name.empty() ? Json() : Json(name); }
+
 Json StragglerTable(const RunFigures& figures, const std::vector<EntryRange>& ranges) {
   const AttemptFindings& attempts = figures.findings.attempts;
   Json table = Json::array();
@@ -228,8 +230,8 @@ Json StragglerTable(const RunFigures& figures, const std::vector<EntryRange>& ra
     const Straggler& straggler = figures.stragglers.stragglers[i];
     const AttemptRow& attempt = attempts.rows[straggler.attempt];
     table.push_back({{"chunk", attempt.number},
-                     {"dataset", attempts.datasets[attempts.dataset_of_input[attempt.input]]},
-                     {"file", attempts.files[attempts.file_of_input[attempt.input]]},
+                     {"dataset", NameOrNull(attempts.datasets[attempts.dataset_of_input[attempt.input]])},
+                     {"file", NameOrNull(attempts.files[attempts.file_of_input[attempt.input]])},
                      {"entry_start", OrNull(ranges[i].start)},
                      {"entry_stop", OrNull(ranges[i].stop)},
                      {"worker", figures.findings.processes.processes[attempt.process].worker()},

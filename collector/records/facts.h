@@ -165,6 +165,7 @@ struct SampleFact {
   std::optional<int64_t> write_bytes;
   std::optional<int64_t> memory_limit_bytes;
   std::vector<SectionFact> sections;
+  std::optional<int64_t> overhead_ns;  ///< what the instrumentation has cost so far
 };
 
 struct FileFact {

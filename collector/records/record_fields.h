@@ -211,6 +211,7 @@ inline constexpr Field<SampleFact> kSampleFields[] = {
     {"write_bytes", NotNegative<&SampleFact::write_bytes>},
     {"memory_limit_bytes", NotNegative<&SampleFact::memory_limit_bytes>},
     {"sections", Objects<&SampleFact::sections, kSectionFields>},
+    {"overhead_ns", NotNegative<&SampleFact::overhead_ns>},
 };
 
 inline constexpr Field<FileFact> kFileFields[] = {

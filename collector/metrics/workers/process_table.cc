@@ -108,6 +108,7 @@ void ProcessTable::Add(const LogRef& ref, const SampleFact& fact) {
   SawAlive(ref, fact.time_ns);
   TakeClockStep(log, fact.realtime_offset_ns);
   TakeSections(log, fact.time_ns, fact.sections);
+  TakeLarger(log.row.overhead_ns, fact.overhead_ns);  // it grows; a process that is killed has no `end`
   log.row.samples.push_back(
       {fact.time_ns, fact.rss_bytes, fact.cpu_ns, fact.threads, fact.open_chunks, fact.memory_limit_bytes});
 }
