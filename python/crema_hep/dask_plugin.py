@@ -542,7 +542,10 @@ class CremaWorkerPlugin(WorkerPlugin):
     async def _push(self, name: str, offset: int, blob: bytes) -> int:
         """Hands over the bytes of a log from `offset` on; how many the scheduler has now. Repeating it is harmless."""
         before_ns = time.monotonic_ns()
-        call = self.worker.scheduler.crema_push(source=name, worker=self.worker.address, offset=offset, blob=blob)
+        adopted = f"-{self.pid}-" not in name
+        call = self.worker.scheduler.crema_push(
+            source=name, worker=self.worker.address, offset=offset, blob=blob, adopted=adopted
+        )
         reply = await asyncio.wait_for(call, PUSH_SECONDS)
         self._take_reply(reply, before_ns, time.monotonic_ns())
         return reply["have"]
@@ -760,16 +763,17 @@ class CremaSchedulerPlugin(SchedulerPlugin):
         self._busy_ns += time.perf_counter_ns() - begin_ns
         return self._reply(boot_id=_boot_id())
 
-    def push(self, source=None, worker=None, offset=0, blob=b"") -> dict:
+    def push(self, source=None, worker=None, offset=0, blob=b"", adopted=False) -> dict:
         """Takes the part of a log that is new; says how much of it is here. The bytes are not looked at."""
         begin_ns = time.perf_counter_ns()
         blob = bytes(blob)
         have = self.have.get(source, 0)
         if blob and offset <= have < offset + len(blob):
             new = blob[have - offset :]
-            head = _line(
-                type="records", time_ns=time.time_ns(), source=source, worker=worker, offset=have, bytes=len(new)
-            )
+            fields = {"source": source, "worker": worker, "offset": have, "bytes": len(new)}
+            if adopted:
+                fields["adopted"] = True
+            head = _line(type="records", time_ns=time.time_ns(), **fields)
             self._store(head + new, keep=False, record_bytes=len(new))
             have += len(new)
             self.have[source] = have

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -53,7 +54,9 @@ class ProcessTable {
   /// Any line shows that its process was alive then.
   void SawAlive(const LogRef& log, int64_t time_ns);
   void SawLanes(const LogRef& log, int64_t lanes);
-  void SawTask(const LogRef& log);
+  /// An engine's plug-in writes this log; `worker` is the engine's name for the process, where it is known.
+  void SawEngine(const LogRef& log, std::string_view worker);
+  void Add(const LogRef& log, const ClockFact& fact);
 
   /// Entry i of the result is the index here of the other's log i.
   std::vector<uint32_t> Merge(const ProcessTable& other);
@@ -78,6 +81,7 @@ class ProcessTable {
     std::optional<int64_t> clock_step_ns;
     std::optional<int64_t> total_events;
     bool serves_engine = false;
+    std::optional<std::pair<int64_t, int64_t>> clock;  // uncertainty and offset: the best that was told
     // Sections outside chunks are told as sums since the process began: the latest telling is the whole truth.
     // `told` is when, and how much, which decides between two tellings at one moment.
     std::pair<int64_t, absl::int128> told = {-1, 0};
