@@ -126,8 +126,9 @@ void WarnOfEngine(const RunFigures& figures, std::vector<std::string>& warnings)
                                    100 * *engine.fine_coverage));
   }
   if (!figures.findings.tasks.empty() && engine.join.chunks_unjoined > 0) {
-    warnings.push_back(fmt::format("{} chunks belong to no task that was seen; their tasks pass for framework",
-                                   engine.join.chunks_unjoined));
+    const int64_t unjoined = engine.join.chunks_unjoined;
+    warnings.push_back(fmt::format("{} to no task that was seen, so the time around is not known",
+                                   unjoined == 1 ? "one chunk belongs" : fmt::format("{} chunks belong", unjoined)));
   }
   if (figures.findings.omissions.fine > 0) {
     warnings.push_back(fmt::format("{} readings of the engine's activities found no room", figures.findings.omissions.fine));

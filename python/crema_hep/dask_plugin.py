@@ -36,7 +36,7 @@ RECORD_SCHEMA_MINOR = 1
 NAME = "crema"
 ROUTE = "/crema/v1"
 
-# A drain looks for new records this often; beyond 100 workers more seldom, so that all together push 200 times a second.
+# A drain looks for new records this often; beyond 100 workers more seldom: all together push 200 times a second.
 DRAIN_SECONDS = 0.5
 SECONDS_PER_WORKER = 0.005
 SAMPLE_SECONDS = 1.0
@@ -920,7 +920,7 @@ class CremaSchedulerPlugin(SchedulerPlugin):
             )
 
 
-# -- As a preload file --------------------------------------------------------------------------------------------------
+# -- As a preload file -----------------------------------------------------------------------------------------------
 
 
 async def dask_setup(server) -> None:

@@ -56,7 +56,7 @@ class Splitter {
     const std::string source = line.fields.value("source", "");
     const auto offset = line.fields["offset"];
     if (!IsSafeName(source) || !offset.is_number_unsigned()) {
-      ++refused_;
+      Take(DaskLineFault{line.number, false, "the records behind it name no record log"});
       return;
     }
     SentLog& log = logs_[source];
@@ -71,7 +71,7 @@ class Splitter {
   }
 
   // Logs of workers that are still there are no sign of a lost process, as long as they have no end.
-  absl::Status Finish(const std::string& path) {
+  absl::Status Finish() {
     for (auto& [source, log] : logs_) {
       if (log.missing > 0) {
         lines_ << fmt::format("{{\"type\":\"lost\",\"source\":{},\"bytes\":{}}}\n", nlohmann::json(source).dump(),
@@ -86,9 +86,7 @@ class Splitter {
       if (error) return Failed();
     }
     lines_.close();
-    if (lines_.fail()) return Failed();
-    if (refused_ == 0) return absl::OkStatus();
-    return absl::InvalidArgumentError(fmt::format("{}: {} blobs of records name no record log", path, refused_));
+    return lines_.fail() ? Failed() : absl::OkStatus();
   }
 
  private:
@@ -109,7 +107,6 @@ class Splitter {
   std::ofstream lines_;
   std::map<std::string, SentLog> logs_;
   std::set<std::string> here_;
-  int64_t refused_ = 0;
 };
 
 }  // namespace
@@ -120,7 +117,7 @@ absl::Status SplitDaskLog(const std::string& path, const std::string& directory,
       path, [&](const DaskLine& line) { splitter.Take(line); },
       [&](const DaskLineFault& fault) { splitter.Take(fault); });
   if (!read.ok()) return read;
-  return splitter.Finish(path);
+  return splitter.Finish();
 }
 
 }  // namespace crema
