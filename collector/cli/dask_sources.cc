@@ -39,7 +39,9 @@ absl::Status Unpack(const std::string& source, const fs::path& directory, std::s
   std::string log = source;
   if (IsDaskAddress(source)) {
     log = (directory / "pulled").string();
-    if (absl::Status pulled = PullDaskLog(source, log); !pulled.ok()) return pulled;
+    absl::Status pulled = PullDaskLog(source, log);
+    if (absl::IsNotFound(pulled)) pulled = DescribeBareScheduler(source, log);
+    if (!pulled.ok()) return pulled;
   }
   if (absl::Status split = SplitDaskLog(log, folder.string(), name); !split.ok()) return split;
   *unpacked = folder.string();

@@ -138,7 +138,7 @@ Json Definitions() {
 }
 
 Json QualityOf(const Quality& quality, const RunFigures& figures) {
-  const bool has_records = !figures.findings.processes.processes.empty();
+  const bool has_records = figures.findings.processes.has_records();
   Json json;
   json["records_read"] = quality.reading.records_read;
   json["records_malformed"] = quality.reading.records_malformed;

@@ -111,14 +111,15 @@ void WarnOfEngine(const RunFigures& figures, std::vector<std::string>& warnings)
   const EngineFigures& engine = figures.engine;
   warnings.insert(warnings.end(), engine.complaints.begin(), engine.complaints.end());
   if (engine.lost_bytes > 0) {
-    warnings.push_back(fmt::format(
-        "{} bytes of records were sent and did not fit in the scheduler's memory; collect the workers' directories too, "
-        "or attach with a larger keep_bytes",
-        engine.lost_bytes));
+    warnings.push_back(
+        fmt::format("{} bytes of records were sent and did not fit in the scheduler's memory; collect the workers' "
+                    "directories too, "
+                    "or attach with a larger keep_bytes",
+                    engine.lost_bytes));
   }
   if (engine.workers_unseen > 0) {
-    warnings.push_back(fmt::format("{} of the scheduler's workers sent no records; their tasks are missing",
-                                   engine.workers_unseen));
+    warnings.push_back(
+        fmt::format("{} of the scheduler's workers sent no records; their tasks are missing", engine.workers_unseen));
   }
   constexpr double kFlaggedCoverage = 0.99;
   if (engine.fine_coverage.value_or(1) < kFlaggedCoverage) {
@@ -131,13 +132,14 @@ void WarnOfEngine(const RunFigures& figures, std::vector<std::string>& warnings)
                                    unjoined == 1 ? "one chunk belongs" : fmt::format("{} chunks belong", unjoined)));
   }
   if (figures.findings.omissions.fine > 0) {
-    warnings.push_back(fmt::format("{} readings of the engine's activities found no room", figures.findings.omissions.fine));
+    warnings.push_back(
+        fmt::format("{} readings of the engine's activities found no room", figures.findings.omissions.fine));
   }
 }
 
 /// METRICS.md section 8: events in records over the report's, else over what the run said that it would process.
 std::optional<double> EventCoverage(const RunFigures& figures) {
-  if (figures.findings.processes.processes.empty()) return std::nullopt;
+  if (!figures.findings.processes.has_records()) return std::nullopt;
   std::optional<int64_t> expected = figures.coffea.report.entries;
   if (!expected.has_value()) expected = figures.findings.processes.total_events;
   if (!expected.has_value()) expected = figures.coffea.of_datasets.entries;

@@ -147,8 +147,7 @@ RecordsRead ReadRecords(const std::vector<RecordLog>& logs, const ReadRecordsOpt
       PartRead& read = log.reads[tasks[i].second];
       const bool alone = log.parts.size() == 1;
       RecordAccumulator accumulator;
-      PartRead done =
-          ReadPart(log, log.parts[tasks[i].second], options, alone ? accumulators[worker] : accumulator);
+      PartRead done = ReadPart(log, log.parts[tasks[i].second], options, alone ? accumulators[worker] : accumulator);
       read = std::move(done);
       if (!alone) read.accumulator = std::move(accumulator);
     }

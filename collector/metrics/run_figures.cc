@@ -12,6 +12,7 @@
 #include "collector/metrics/catalog/catalog.h"
 #include "collector/metrics/engine/cluster_timelines.h"
 #include "collector/metrics/engine/engine_metrics.h"
+#include "collector/metrics/engine/task_phases.h"
 #include "collector/metrics/run_metrics.h"
 #include "collector/metrics/workers/lanes.h"
 #include "collector/metrics/workers/worker_steps.h"
@@ -134,10 +135,23 @@ void AlignClocks(RecordFindings& findings) {
   }
 }
 
+std::string SayBare(const ClusterFact& cluster) {
+  const auto count = [&](const char* name) {
+    const auto found = cluster.counts.find(name);
+    return found == cluster.counts.end() ? 0 : found->second;
+  };
+  return fmt::format(
+      "the scheduler {} has no crema plug-in: of its {} workers, {} cores and {} tasks of this moment nothing more is "
+      "known; attach with crema_hep.attach(client)",
+      cluster.address, count("workers"), count("cores"), count("tasks"));
+}
+
 std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, RunFigures& figures) {
   const size_t recorded = figures.findings.processes.processes.size();
   std::vector<ClusterWorker> workers = MatchWorkers(clusters, figures.findings.processes);
-  figures.engine.has_scheduler = !clusters.empty();
+  for (const auto& [epoch, cluster] : clusters.by_epoch()) {
+    figures.engine.has_scheduler = figures.engine.has_scheduler || !cluster.is_bare;
+  }
   const std::optional<ClusterSession> session = clusters.Session();
   figures.engine.ended = session.has_value() && session->ended;
   for (const ClusterWorker& worker : workers) {
@@ -150,6 +164,7 @@ std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, RunFigures
   }
   for (const auto& [epoch, cluster] : clusters.by_epoch()) {
     for (const auto& [log, bytes] : cluster.lost_bytes) figures.engine.lost_bytes += bytes;
+    if (cluster.is_bare) figures.engine.complaints.push_back(SayBare(cluster));
     for (const auto& [worker, why] : cluster.silent) {
       figures.engine.complaints.push_back(fmt::format("{} did not send its last records: {}", worker, why));
     }
@@ -183,8 +198,8 @@ std::optional<double> TaskSlotUtilization(const RunFigures& figures) {
 
 void SetEngine(const ClusterTable& clusters, RunFigures& figures) {
   const RunWindow& window = figures.bounds.window;
-  EngineFacts facts = {figures.findings.fine, figures.findings.tasks, figures.engine.join, {}, std::nullopt,
-                       TaskSlotUtilization(figures)};
+  EngineFacts facts = {figures.findings.fine, figures.findings.tasks,      figures.engine.join, {},
+                       std::nullopt,          TaskSlotUtilization(figures)};
   const std::optional<ClusterSession> session = clusters.Session();
   const int64_t told_ns = session.has_value() ? session->flushed_ns : std::numeric_limits<int64_t>::max();
   facts.compute_seconds = clusters.ComputeSeconds(session.has_value() ? window.start_ns : 0, told_ns);
@@ -221,15 +236,15 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
   figures.timelines = DrawWorkerTimelines(figures.workers, attempts.rows, processes, window);
   AddClusterTimelines(cluster_workers, window, &figures.timelines);
   figures.engine.join = JoinTasks(attempts.rows, attempts.thread_ids, figures.findings.tasks.rows);
-  const EngineTime engine_time = {figures.engine.join.stretches,
-                                  OutsideTasks(figures.findings.fine, processes.size())};
+  const EngineTime engine_time = {figures.engine.join.stretches, OutsideTasks(figures.findings.fine, processes.size())};
   figures.budget = ComputeBudget(attempts.rows, processes, attempts.helpers, figures.workers, window, engine_time);
   figures.phases = FindPhases(figures.findings.spans);
 
   MetricSet& metrics = figures.metrics;
   SetAllNull(&metrics);
   SetWorkerMetrics(steps, &metrics);
-  figures.chosen = ChooseTotals(!processes.empty(), figures.totals, figures.bytes_read_chunks(), figures.coffea);
+  figures.chosen = ChooseTotals(figures.findings.processes.has_records(), figures.totals, figures.bytes_read_chunks(),
+                                figures.coffea);
   SetRunMetrics(figures.findings, figures.totals, figures.chosen, figures.coffea, wall_time, &metrics);
   if (const std::optional<double> cores = AllowedCores(processes)) {
     metrics.Set("allocated_cores", *cores);
@@ -240,6 +255,7 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
   }
   SetTreeMetrics(figures.tree, wall_time, figures.totals.cpu_ns.Seconds(), &metrics);
   SetEngine(clusters, figures);
+  if (figures.phases.empty()) figures.phases = FindTaskPhases(figures.findings.tasks, figures.engine.join);
   SetDistributions(figures);
   SetChunkMetrics(figures.findings, figures.totals, &metrics);
   SetReadMetrics(figures.findings.custom_metrics, &metrics);

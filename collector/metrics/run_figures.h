@@ -35,9 +35,9 @@ struct EngineFigures {
   bool ended = false;  ///< the session was
   TaskJoin join;
   std::optional<double> fine_coverage;
-  int64_t workers_unseen = 0;             ///< they joined, and sent nothing
-  std::vector<std::string> complaints;    ///< one line each
-  int64_t lost_bytes = 0;                 ///< of records that were sent and could not be kept
+  int64_t workers_unseen = 0;           ///< they joined, and sent nothing
+  std::vector<std::string> complaints;  ///< one line each
+  int64_t lost_bytes = 0;               ///< of records that were sent and could not be kept
 };
 
 struct RunFigures {
@@ -75,8 +75,7 @@ struct RunFigures {
 /// Computes the metric set from what records, process trees and Coffea's reports say. `start_ns` and `stop_ns` override
 /// the run's bounds.
 RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees, std::optional<int64_t> start_ns,
-                          std::optional<int64_t> stop_ns, CoffeaFigures coffea = {},
-                          const ClusterTable& clusters = {});
+                          std::optional<int64_t> stop_ns, CoffeaFigures coffea = {}, const ClusterTable& clusters = {});
 
 }  // namespace crema
 

@@ -80,6 +80,8 @@ struct ClusterFact {
   int64_t first_ns = 0;
   int64_t last_ns = 0;
   bool closed = false;
+  bool is_bare = false;                    ///< it has no plug-in: only its state at one moment is known
+  std::map<std::string, int64_t> counts;   ///< that state: `workers`, `cores`, `tasks`, `erred` and others
   std::vector<ClusterWorkerFact> workers;  ///< in the order in which they came
   std::vector<ClusterAccountFact> accounts;
   std::vector<ClusterSpanFact> spans;

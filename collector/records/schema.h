@@ -10,6 +10,9 @@ namespace crema {
 /// A log's `schema`: this name, a slash and the major number. Minor versions only add fields and types.
 inline constexpr std::string_view kRecordSchema = "crema.records/1";
 
+/// The `schema` of what a Dask scheduler told (docs/dask_log.md).
+inline constexpr std::string_view kDaskSchema = "crema.dask/1";
+
 /// What a record log's name ends with, what the process-tree log of `crema run` ends with, and what a scheduler told.
 inline constexpr std::string_view kRecordLogSuffix = ".jsonl";
 inline constexpr std::string_view kTreeLogSuffix = ".tree.ndjson";

@@ -58,6 +58,14 @@ def _line(**fields) -> bytes:
     return json.dumps(fields, separators=(",", ":"), default=str).encode("utf-8", "replace") + b"\n"
 
 
+def _text(value) -> str:
+    return "null" if value is None else json.dumps(str(value))
+
+
+def _number(value) -> str:
+    return "null" if value is None else str(value)
+
+
 def _boot_id() -> str | None:
     try:
         with open("/proc/sys/kernel/random/boot_id") as file:
@@ -215,6 +223,7 @@ class CremaWorkerPlugin(WorkerPlugin):
         self._sent = {}  # log's name: bytes that the scheduler has
         self._fine = {}
         self._sampled_ns = 0
+        self._step_ns = 0  # how far the wall clock was stepped, as of the last sample
         self._clock_width_ns = None
         self._said = False
         self._known_leaves = 0
@@ -357,7 +366,7 @@ class CremaWorkerPlugin(WorkerPlugin):
         now = time.time()
         task = worker.state.tasks.get(key)
         start, stop = self._compute_times(task, delay, began, now)
-        shift_ns = -self.clock.offset_ns()  # from the wall clock to the log's
+        shift_ns = -self._step_ns  # from the wall clock to the log's
         start_ns = int(start * 1e9) + shift_ns
         stop_ns = max(start_ns, int(stop * 1e9) + shift_ns)
         attempt = self._attempts.get(key, 0)
@@ -368,22 +377,15 @@ class CremaWorkerPlugin(WorkerPlugin):
         began_ns = int(began * 1e9) + shift_ns
         queue_ns = None if arrived_ns is None else max(0, began_ns - self.clock.anchor_ns - arrived_ns)
         text = str(key)
+        prefix = getattr(task, "prefix", None)
+        span = getattr(task, "span_id", None)
         self.log.write(
-            _line(
-                type="task",
-                key=text,
-                prefix=getattr(task, "prefix", None) or text,
-                group=None,
-                span=getattr(task, "span_id", None),
-                thread=worker.threads.get(key),
-                start_ns=start_ns,
-                stop_ns=stop_ns,
-                outcome=finish,
-                attempt=attempt,
-                worker=worker.address,
-                engine="dask",
-                queue_ns=queue_ns,
-            )
+            (
+                f'{{"type":"task","key":{_text(text)},"prefix":{_text(prefix)},"group":null,"span":{_text(span)},'
+                f'"thread":{_number(worker.threads.get(key))},"start_ns":{start_ns},"stop_ns":{stop_ns},'
+                f'"outcome":{_text(finish)},"attempt":{attempt},"worker":{_text(worker.address)},"engine":"dask",'
+                f'"queue_ns":{_number(queue_ns)}}}\n'
+            ).encode()
         )
 
     def _compute_times(self, task, delay, began, now):
@@ -432,6 +434,7 @@ class CremaWorkerPlugin(WorkerPlugin):
 
     def _write_sample(self) -> None:
         now_ns = self.clock.now_ns()
+        self._step_ns = self.clock.offset_ns()
         with open("/proc/self/statm") as file:
             rss_bytes = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
         with open("/proc/self/status") as file:
@@ -441,7 +444,7 @@ class CremaWorkerPlugin(WorkerPlugin):
             _line(
                 type="sample",
                 time_ns=now_ns,
-                realtime_offset_ns=self.clock.offset_ns(),
+                realtime_offset_ns=self._step_ns,
                 rss_bytes=rss_bytes,
                 cpu_ns=time.process_time_ns(),
                 threads=threads,

@@ -174,6 +174,8 @@ class HealthyRun(DaskTestCase):
 
     def test_logs_found_by_path_too_change_nothing(self):
         both = self.case.collect(self.directory / "run.ndjson", self.directory / "logs")
+        # the SDK says what it cost as its process ends, which is after the last drain
+        both["metrics"]["instrumentation_overhead"] = None
         for name in ("metrics", "budget", "fine"):
             self.assertEqual(both[name], self.document[name])
 
@@ -204,20 +206,22 @@ class Losses(DaskTestCase):
     def test_nothing_is_lost_on_sigterm_with_and_without_nanny(self):
         self.assert_complete(*self.measure("preloaded"))
 
-    def test_the_log_of_a_killed_worker_is_adopted(self):
-        for scenario in ("killed", "killed_without_nanny"):
-            with self.subTest(scenario):
-                truth, document = self.measure(scenario)
-                metrics = document["metrics"]
-                self.assertEqual(metrics["num_chunks"], truth["chunks"])
-                self.assertEqual(metrics["num_unfinished_chunks"], 0)
-                self.assertEqual(document["quality"]["records_lost_bytes"], 0)
-                self.assertEqual(document["quality"]["processes_lost"], 1)
-                # results that were computed again count once, and cost twice
-                self.assertGreater(metrics["num_attempts"], truth["chunks"])
-                whole = self.collect(self.directory / "logs")
-                self.assertEqual(metrics["num_attempts"], whole["metrics"]["num_attempts"])
-                self.assert_budget_adds_up(document)
+    def assert_adopted(self, truth, document):
+        metrics, quality = document["metrics"], document["quality"]
+        self.assertEqual(metrics["num_chunks"], truth["chunks"])
+        self.assertEqual((metrics["num_unfinished_chunks"], quality["records_lost_bytes"]), (0, 0))
+        self.assertEqual(quality["processes_lost"], 1)
+        # results that were computed again count once, and cost twice
+        self.assertGreater(metrics["num_attempts"], truth["chunks"])
+        whole = self.collect(self.directory / "logs")
+        self.assertEqual(metrics["num_attempts"], whole["metrics"]["num_attempts"])
+        self.assert_budget_adds_up(document)
+
+    def test_who_comes_after_a_killed_worker_adopts_its_log(self):
+        self.assert_adopted(*self.measure("killed"))
+
+    def test_another_worker_of_the_host_adopts_the_log_of_a_killed_one(self):
+        self.assert_adopted(*self.measure("killed_without_nanny"))
 
     def test_what_the_scheduler_could_not_keep_is_told(self):
         truth, document = self.measure("full_ring")

@@ -54,7 +54,7 @@ def wait_for_heartbeats(client):
     """Dask's fine metrics come with heartbeats: until each worker was seen twice since now."""
 
     def oldest(dask_scheduler):
-        return min((ws.last_seen for ws in dask_scheduler.workers.values()), default=0)
+        return min((ws.last_seen for ws in dask_scheduler.workers.values()), default=float("inf"))
 
     begin = time.time()
     while client.run_on_scheduler(oldest) < begin + 1.5:

@@ -24,8 +24,8 @@ struct BudgetRow {
 
 /// What an engine did with its workers' cores beside the chunks.
 struct EngineTime {
-  std::vector<TaskStretch> stretches;        ///< tasks, while no chunk of theirs was open
-  std::vector<int64_t> outside_tasks_ns;     ///< by process: execution outside tasks, which has no time stamps
+  std::vector<TaskStretch> stretches;     ///< tasks, while no chunk of theirs was open
+  std::vector<int64_t> outside_tasks_ns;  ///< by process: execution outside tasks, which has no time stamps
 };
 
 struct Budget {

@@ -24,6 +24,7 @@ uint32_t AddProcess(const ClusterWorkerFact& worker, int64_t last_ns, ProcessFin
   findings.processes.push_back(std::move(row));
   findings.executables.emplace_back();
   findings.serves_engine.push_back(true);
+  ++findings.without_records;
   return static_cast<uint32_t>(findings.processes.size() - 1);
 }
 
@@ -72,6 +73,7 @@ std::optional<ClusterSession> ClusterTable::Session() const {
 std::map<std::string, double> ClusterTable::ComputeSeconds(int64_t start_ns, int64_t stop_ns) const {
   std::map<std::string, double> seconds;
   for (const auto& [epoch, cluster] : clusters_) {
+    if (cluster.is_bare) continue;  // there is nothing to compare it with
     std::map<std::string, double> before;
     std::map<std::string, double> after;
     for (const ClusterAccountFact& account : cluster.accounts) {
@@ -93,8 +95,7 @@ std::vector<RunWindow> ClusterTable::ActiveSpans(const RunWindow& run) const {
       if (inside.start_ns < inside.stop_ns) spans.push_back(inside);
     }
   }
-  std::sort(spans.begin(), spans.end(),
-            [](const RunWindow& a, const RunWindow& b) { return a.start_ns < b.start_ns; });
+  std::sort(spans.begin(), spans.end(), [](const RunWindow& a, const RunWindow& b) { return a.start_ns < b.start_ns; });
   std::vector<RunWindow> merged;
   for (const RunWindow& span : spans) {
     if (merged.empty() || merged.back().stop_ns < span.start_ns) {

@@ -13,8 +13,8 @@ constexpr std::string_view kExecute = "execute";
 
 // What Dask times around a task's call, and what stands for a whole task that came to nothing. Anything else is the
 // call itself, split into thread-cpu, thread-noncpu and the user's own activities.
-constexpr std::string_view kAroundTask[] = {"executor",    "offload",   "other",      "disk-read",  "disk-write",
-                                            "compress",    "decompress", "serialize", "deserialize", "memory-read"};
+constexpr std::string_view kAroundTask[] = {"executor", "offload",    "other",     "disk-read",   "disk-write",
+                                            "compress", "decompress", "serialize", "deserialize", "memory-read"};
 constexpr std::string_view kInVain[] = {"failed", "cancelled"};
 
 template <size_t kSize>
@@ -46,7 +46,9 @@ class Sums {
     return sum;
   }
   void Set(std::string_view key, double value) const { metrics_->Set(key, value); }
-  void SetCount(std::string_view key, double value) const { metrics_->Set(key, static_cast<int64_t>(std::llround(value))); }
+  void SetCount(std::string_view key, double value) const {
+    metrics_->Set(key, static_cast<int64_t>(std::llround(value)));
+  }
 
   static bool IsExecute(const FineRow& row) { return row.context == kExecute; }
 

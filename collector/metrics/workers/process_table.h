@@ -28,7 +28,8 @@ struct LogRef {
 
 /// What the table comes to.
 struct ProcessFindings {
-  std::vector<ProcessRow> processes;       ///< by (run, host, pid, start)
+  std::vector<ProcessRow> processes;       ///< by (run, host, pid, start); those that recorded nothing come last
+  size_t without_records = 0;              ///< an engine's workers of which only the scheduler knows
   std::vector<uint32_t> process_of_log;    ///< by log index
   std::vector<SectionRow> sections;        ///< outside chunks, summed over processes
   std::vector<std::string> executables;    ///< by process
@@ -39,6 +40,8 @@ struct ProcessFindings {
   std::optional<int64_t> sampling_gap_ns;  ///< the longest time between two samples of one process
   std::optional<int64_t> total_events;     ///< what the runs said they would process; nullopt: not each run did
   int64_t dropped_paths = 0;               ///< readings of section paths beyond the limit
+
+  bool has_records() const { return processes.size() > without_records; }
 };
 
 /// Accumulator of process, sample and end lines.

@@ -15,17 +15,19 @@ constexpr int kConnectSeconds = 5;
 constexpr int kAnswerSeconds = 60;  // a scheduler may be busy, and a flush waits for workers
 
 absl::Status NoAnswer(const std::string& address, httplib::Error error) {
-  return absl::UnavailableError(
-      fmt::format("{}: no answer ({}); give the address of the scheduler's dashboard, as client.dashboard_link shows it",
-                  address, httplib::to_string(error)));
+  return absl::UnavailableError(fmt::format(
+      "{}: no answer ({}); give the address of the scheduler's dashboard, as client.dashboard_link shows it", address,
+      httplib::to_string(error)));
 }
 
 }  // namespace
 
 bool IsDaskAddress(std::string_view source) { return source.substr(0, kScheme.size()) == kScheme; }
 
+std::string HostAndPort(const std::string& address) { return address.substr(kScheme.size()); }
+
 absl::Status PullDaskLog(const std::string& address, const std::string& path) {
-  httplib::Client client("http://" + address.substr(kScheme.size()));
+  httplib::Client client("http://" + HostAndPort(address));
   client.set_connection_timeout(kConnectSeconds);
   client.set_read_timeout(kAnswerSeconds);
   client.set_keep_alive(true);

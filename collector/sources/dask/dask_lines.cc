@@ -50,8 +50,8 @@ absl::Status CheckSchema(const std::string& path, const nlohmann::json& first) {
   return absl::FailedPreconditionError(
       is_cluster ? fmt::format("{}:1: schema {} where {} is readable; read it with the crema that wrote it", path,
                                schema, kDaskSchema)
-                 : fmt::format("{}:1: is no Dask log (the first line names no schema {}); save it with crema_hep",
-                               path, kDaskSchema));
+                 : fmt::format("{}:1: is no Dask log (the first line names no schema {}); save it with crema_hep", path,
+                               kDaskSchema));
 }
 
 bool IsObjectWithType(const nlohmann::json& fields) {

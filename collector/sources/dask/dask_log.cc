@@ -149,7 +149,17 @@ void AddFlush(const Json& fields, ClusterFact& cluster) {
   cluster.silent.clear();
   const auto silent = fields.find("silent");
   if (silent == fields.end() || !silent->is_object()) return;
-  for (const auto& [worker, why] : silent->items()) cluster.silent[worker] = why.is_string() ? why.get<std::string>() : "";
+  for (const auto& [worker, why] : silent->items())
+    cluster.silent[worker] = why.is_string() ? why.get<std::string>() : "";
+}
+
+void AddCounts(const Json& fields, ClusterFact& cluster) {
+  cluster.is_bare = true;
+  const auto counts = fields.find("counts");
+  if (counts == fields.end() || !counts->is_object()) return;
+  for (const auto& [name, value] : counts->items()) {
+    if (value.is_number_integer()) cluster.counts[name] = value.get<int64_t>();
+  }
 }
 
 /// False: a type that is not known.
@@ -177,6 +187,8 @@ bool AddLine(const Json& fields, ClusterFact& cluster) {
     cluster.busy_ns = Integer(fields, "busy_ns");
   } else if (type == "lost") {
     cluster.lost_bytes[Text(fields, "source")] += Integer(fields, "bytes").value_or(0);
+  } else if (type == "bare") {
+    AddCounts(fields, cluster);
   } else if (type == "closed") {
     cluster.closed = true;
   } else {

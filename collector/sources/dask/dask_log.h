@@ -13,8 +13,6 @@
 
 namespace crema {
 
-inline constexpr std::string_view kDaskSchema = "crema.dask/1";
-
 struct DaskLogReading {
   std::vector<ClusterFact> clusters;  ///< one for each epoch, in order
   int64_t lines = 0;

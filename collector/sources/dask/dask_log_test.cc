@@ -44,7 +44,9 @@ class DaskLog : public ::testing::Test {
     std::ifstream file(directory_ / "out" / name, std::ios::binary);
     return std::string(std::istreambuf_iterator<char>(file), {});
   }
-  absl::Status Split(const std::string& text) { return SplitDaskLog(Write(text), (directory_ / "out").string(), "run"); }
+  absl::Status Split(const std::string& text) {
+    return SplitDaskLog(Write(text), (directory_ / "out").string(), "run");
+  }
   bool Exists(const std::string& name) { return fs::exists(directory_ / "out" / name); }
 
   fs::path directory_;
@@ -58,8 +60,7 @@ TEST_F(DaskLog, IsKnownByItsFirstLine) {
 
 TEST_F(DaskLog, TellsWorkersFromTheirJoinToTheirLeave) {
   const auto reading = ReadDaskLog(Write(
-      Line(kCluster) +
-      Line(R"({"type":"worker","event":"present","time_ns":1001,"worker":"a","threads":2,"pid":7})") +
+      Line(kCluster) + Line(R"({"type":"worker","event":"present","time_ns":1001,"worker":"a","threads":2,"pid":7})") +
       Line(R"({"type":"plugin","time_ns":1002,"worker":"a","hostname":"n1","pid":7,"start_ns":900})") +
       Line(R"({"type":"worker","event":"join","time_ns":1003,"worker":"b","threads":1})") +
       Line(R"({"type":"sample","time_ns":1004,"worker":"b","memory_bytes":5,"cpu_percent":50.5,"executing":null})") +

@@ -20,11 +20,11 @@ namespace fs = std::filesystem;
 /// A record log that is put together from what was sent of it.
 struct SentLog {
   std::ofstream file;
-  std::string worker;     // who sent it last
-  int64_t end = 0;        // offset in the original up to which it was seen
-  int64_t missing = 0;    // bytes in between that never came
-  bool has_end = false;   // the process said that it ended
-  bool adopted = false;   // its process is gone: another one sent it
+  std::string worker;    // who sent it last
+  int64_t end = 0;       // offset in the original up to which it was seen
+  int64_t missing = 0;   // bytes in between that never came
+  bool has_end = false;  // the process said that it ended
+  bool adopted = false;  // its process is gone: another one sent it
 };
 
 // The name comes from another machine: it must not lead out of the directory.
