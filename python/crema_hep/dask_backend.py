@@ -77,6 +77,12 @@ class Attachment:
                 size += file.write(block)
         return size
 
+    def _answers(self) -> bool:
+        try:
+            return isinstance(self._call("crema_pull", since=0, limit=1), dict)
+        except Exception:
+            return False
+
     def _mark(self, event: str, **fields) -> int:
         if not self.has_scheduler_plugin:
             return time.time_ns()
@@ -109,6 +115,8 @@ def attach(client, *, run_id: str | None = None, directory: str | None = None, *
                 attachment.refused[where] = f"{type(error).__name__}: {error}"
     finally:
         cloudpickle.unregister_pickle_by_value(dask_plugin)
+    if attachment.has_scheduler_plugin and not attachment._answers():
+        attachment.refused["scheduler"] = "it was registered, and does not answer"
     for where, why in attachment.refused.items():
         print(f"crema: the {where} refused the plug-in ({why.splitlines()[0][:200]})", file=sys.stderr)
     return attachment

@@ -43,6 +43,7 @@ SAMPLE_SECONDS = 1.0
 # What one push may carry: the costs of a call no longer show from 100 kB on.
 BLOB_BYTES = 1 << 20
 PUSH_SECONDS = 5.0
+HELLO_SECONDS = 5.0
 # `Worker.close` waits for the last drain: never long.
 TEARDOWN_SECONDS = 2.0
 # What the scheduler keeps of records and samples. Joins, leaves and accounts are kept beside, as long as it lives.
@@ -336,7 +337,8 @@ class CremaWorkerPlugin(WorkerPlugin):
                     )
                 )
                 self._adopting = False
-                await self._push_all()
+                if self._said:
+                    await self._push_all()
 
     # -- Tasks --------------------------------------------------------------------------------------------------------
 
@@ -480,10 +482,14 @@ class CremaWorkerPlugin(WorkerPlugin):
     # -- Sending ------------------------------------------------------------------------------------------------------
 
     async def _drain_for_ever(self) -> None:
+        patience = again = HELLO_SECONDS
         while not self._closed:
             await asyncio.sleep(self._period)
-            if not self._said:
-                await self._say_hello()
+            patience -= self._period
+            if not self._said and patience <= 0:
+                await self._say_hello()  # the scheduler's plug-in may come later; each call without it is logged there
+                again = min(2 * again, 600)
+                patience = again
             if self._busy.locked():
                 continue
             with contextlib.suppress(Exception):

@@ -50,6 +50,7 @@ class DaskTestCase(unittest.TestCase):
         environment.update(
             CREMA_TEST_PYTHON=str(CHECKOUT / "python"),
             CREMA_TEST_LIBRARY=str(LIBRARY),
+            CREMA_TEST_PROGRAM=str(CREMA),
             PYTHONPATH=str(pathlib.Path(__file__).parent),
             TMPDIR=str(self.directory),
         )
@@ -262,7 +263,17 @@ class Faults(DaskTestCase):
 
     def test_a_scheduler_that_refuses_plug_ins_stops_nobody(self):
         truth = self.run_scenario("refused")
-        self.assertIn("scheduler", truth["refused"])
+        self.assertEqual(list(truth["refused"]), ["scheduler"])
+        # the logs are complete
+        document = self.collect(self.directory / "logs")
+        self.assertEqual(document["metrics"]["num_chunks"], truth["chunks"])
+        self.assertEqual(document["quality"]["chunks_joined_to_tasks"], truth["chunks"])
+        # and what every scheduler tells is taken, with a word on what is missing
+        self.assertEqual((truth["bare_status"], truth["bare_stderr"]), (0, ""))
+        bare = json.loads((self.directory / "bare" / "measurement.json").read_text())
+        self.assertIsNone(bare["metrics"]["num_attempts"])
+        self.assertIsNone(bare["quality"]["workers_unseen"])
+        self.assertRegex(" ".join(bare["quality"]["warnings"]), "no crema plug-in: of its 2 workers, 4 cores")
 
 
 class Sessions(DaskTestCase):

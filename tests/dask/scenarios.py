@@ -226,15 +226,20 @@ def spans_of_datasets(run):
 
 
 @contextlib.contextmanager
-def _processes(run, *workers):
-    """A `dask scheduler` and `dask worker`s, with the plug-in as a preload file."""
-    environment = {**os.environ, "CREMA_DIR": str(run.logs), "PYTHONPATH": str(pathlib.Path(__file__).parent)}
+def _processes(run, *workers, preload=True):
+    """A `dask scheduler` and `dask worker`s; with the plug-in as a preload file, or without anything of crema."""
+    environment = {name: value for name, value in os.environ.items() if preload or "CREMA" not in name}
+    environment["PYTHONPATH"] = str(pathlib.Path(__file__).parent) if preload else ""
+    if preload:
+        environment["CREMA_DIR"] = str(run.logs)
     address_file = run.directory / "scheduler.json"
     dask = [sys.executable, "-m", "dask"]
     started = []
 
     def start(*arguments):
-        command = [*dask, *arguments, "--scheduler-file", str(address_file), "--preload", PLUGIN_FILE]
+        command = [*dask, *arguments, "--scheduler-file", str(address_file)]
+        if preload:
+            command += ["--preload", PLUGIN_FILE]
         output = open(run.directory / f"process{len(started)}.log", "wb")  # noqa: SIM115  (open as long as the process)
         started.append(subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.STDOUT))
         return started[-1]
@@ -291,8 +296,8 @@ def killed_without_nanny(run):
 
 
 def without_package(run):
-    """Workers that have neither crema_hep nor the SDK's library: plain Dask, and nobody is harmed."""
-    with local_cluster(env={"PYTHONPATH": "", "CREMA_TEST_LIBRARY": ""}) as (_, client):
+    """Scheduler and workers that have neither crema_hep nor the SDK's library."""
+    with _processes(run, ["--nanny"], ["--no-nanny"], preload=False) as (client, _):
         attachment = run.attach(client)
         attachment.start()
 
@@ -307,16 +312,23 @@ def without_package(run):
 
 
 def refused(run):
-    """A scheduler that takes no plug-ins: the workers' records stay in files."""
-    import dask
+    """A scheduler that takes no plug-in of its own: the workers' records stay in files."""
 
-    with dask.config.set({"distributed.scheduler.pickle": False}), local_cluster() as (_, client):
+    def refuse(dask_scheduler):
+        del dask_scheduler.handlers["register_scheduler_plugin"]
+
+    with local_cluster() as (cluster, client):
+        client.run_on_scheduler(refuse)
         attachment = run.attach(client)
         attachment.start()
-        with contextlib.suppress(Exception):
-            wait(client.map(record_chunk, range(20), key="record_chunk"))
+        wait(client.map(record_chunk, range(20), key="record_chunk"))
         attachment.stop()
-        run.truth.update(refused=attachment.refused)
+        run.truth.update(refused=attachment.refused, chunks=20, bare=cluster.dashboard_link.split("/")[2])
+        command = [os.environ["CREMA_TEST_PROGRAM"], "collect", f"dask://{run.truth['bare']}"]
+        result = subprocess.run(
+            [*command, "-o", str(run.directory / "bare"), "-q"], capture_output=True, text=True, check=False
+        )
+        run.truth["bare_status"], run.truth["bare_stderr"] = result.returncode, result.stderr
 
 
 def main() -> None:
