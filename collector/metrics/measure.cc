@@ -244,8 +244,8 @@ std::optional<RecordWindow> WindowOf(const MeasureOptions& options, const Trees&
   RecordWindow window = {session->window.start_ns, session->window.stop_ns, session->flushed_ns};
   window.start_ns = options.start_ns.value_or(window.start_ns);
   if (options.stop_ns.has_value()) {
-    window.flushed_ns = std::max(*options.stop_ns, window.flushed_ns);
     window.stop_ns = *options.stop_ns;
+    window.flushed_ns = clusters.FlushedAfter(window.stop_ns).value_or(std::max(window.stop_ns, window.flushed_ns));
   }
   return window;
 }
@@ -292,10 +292,10 @@ absl::StatusOr<Measurement> Measure(const MeasureOptions& options) {
     Add(clusters.quality, reading);
     reading.warnings.insert(reading.warnings.end(), coffea->warnings.begin(), coffea->warnings.end());
     const bool has_window = how.window.has_value();
-    figures = ComputeFigures(std::move(records.accumulator).Finalize(), trees->accumulator,
-                             has_window ? how.window->start_ns : options.start_ns,
-                             has_window ? how.window->stop_ns : options.stop_ns, std::move(coffea->figures),
-                             clusters.table);
+    figures =
+        ComputeFigures(std::move(records.accumulator).Finalize(), trees->accumulator,
+                       has_window ? how.window->start_ns : options.start_ns,
+                       has_window ? how.window->stop_ns : options.stop_ns, std::move(coffea->figures), clusters.table);
   }
   const std::vector<EntryRange> ranges = FindEntryRanges(figures, logs->logs, stretches);
   const Quality quality = JudgeQuality(figures, std::move(reading));

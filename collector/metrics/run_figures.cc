@@ -198,10 +198,12 @@ std::optional<double> TaskSlotUtilization(const RunFigures& figures) {
 
 void SetEngine(const ClusterTable& clusters, RunFigures& figures) {
   const RunWindow& window = figures.bounds.window;
-  EngineFacts facts = {figures.findings.fine, figures.findings.tasks,      figures.engine.join, {},
-                       std::nullopt,          TaskSlotUtilization(figures)};
+  EngineFacts facts = {figures.findings.fine, figures.findings.tasks, figures.engine.join};
+  facts.processors = clusters.Processors();
+  facts.task_slot_utilization = TaskSlotUtilization(figures);
   const std::optional<ClusterSession> session = clusters.Session();
-  const int64_t told_ns = session.has_value() ? session->flushed_ns : std::numeric_limits<int64_t>::max();
+  const int64_t last_ns = session.has_value() ? session->flushed_ns : std::numeric_limits<int64_t>::max();
+  const int64_t told_ns = clusters.FlushedAfter(window.stop_ns).value_or(last_ns);
   facts.compute_seconds = clusters.ComputeSeconds(session.has_value() ? window.start_ns : 0, told_ns);
   if (const std::vector<RunWindow> active = clusters.ActiveSpans(window); !active.empty()) {
     facts.active_core_seconds = CoreSeconds(figures.workers, active);

@@ -69,6 +69,7 @@ struct ClusterSessionFact {
   std::optional<int64_t> begin_ns;
   std::optional<int64_t> end_ns;
   std::optional<int64_t> flushed_ns;  ///< by then, workers had told what they did until the end
+  std::string processor;              ///< prefix of the tasks that the user calls the processor's; empty: not told
 };
 
 /// All that one scheduler told.

@@ -7,7 +7,9 @@ the rest works on: a worker's records stay in files where the scheduler's plug-i
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
+import tempfile
 import time
 import uuid
 from typing import Any
@@ -120,6 +122,47 @@ def attach(client, *, run_id: str | None = None, directory: str | None = None, *
     for where, why in attachment.refused.items():
         print(f"crema: the {where} refused the plug-in ({why.splitlines()[0][:200]})", file=sys.stderr)
     return attachment
+
+
+class DaskBackend:
+    """Measures what a cluster does between `start` and `stop`: the backend of `MetricsCollector` with Dask.
+
+    `client`: a `distributed.Client`, or an executor that has one. `processor`: prefix of the processor's tasks.
+    """
+
+    def __init__(self, client, track_workers=True, interval=1.0, processor=None):
+        self.client = getattr(client, "client", None) or client
+        self._sample_seconds = interval if track_workers else 0
+        self._processor = processor
+        self.attachment: Attachment | None = None
+
+    def start(self) -> None:
+        self.attachment = attach(self.client, sample_seconds=self._sample_seconds)
+        self.attachment.start(processor=self._processor)
+
+    def stop(self) -> None:
+        self._require_attachment().stop()
+
+    def measure(self, output, arguments) -> None:
+        """Makes the measurement in the directory `output`, with further arguments of `crema collect`."""
+        from . import program
+
+        attachment = self._require_attachment()
+        with tempfile.TemporaryDirectory(prefix="crema-") as directory:
+            source = os.path.join(directory, "dask.ndjson")
+            if attachment.has_scheduler_plugin:
+                attachment.save(source)
+            else:
+                source = "dask://" + self.client.dashboard_link.split("://")[1].split("/")[0]
+            name = os.path.basename(sys.argv[0]) or "python"
+            stop_ns = attachment.stop_ns or time.time_ns()
+            bounds = ["--start", f"{attachment.start_ns / 1e9:.6f}", "--stop", f"{stop_ns / 1e9:.6f}"]
+            program.run("collect", source, "-o", output, "--run", "all", "--name", name, "-q", *bounds, *arguments)
+
+    def _require_attachment(self) -> Attachment:
+        if self.attachment is None:
+            raise RuntimeError("the cluster was not attached: start() comes first")
+        return self.attachment
 
 
 def _span_on_scheduler(dask_scheduler, span_id):

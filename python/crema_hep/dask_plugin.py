@@ -864,7 +864,7 @@ class CremaSchedulerPlugin(SchedulerPlugin):
             )
 
     async def _look_for_ever(self) -> None:
-        while True:
+        while self.sample_seconds > 0:
             await asyncio.sleep(self.sample_seconds)
             with contextlib.suppress(Exception):
                 self._look()

@@ -70,6 +70,28 @@ std::optional<ClusterSession> ClusterTable::Session() const {
   return session;
 }
 
+std::optional<int64_t> ClusterTable::FlushedAfter(int64_t stop_ns) const {
+  constexpr int64_t kTolerance = 1'000'000;  // bounds come through decimal seconds
+  std::optional<int64_t> flushed_ns;
+  for (const auto& [epoch, cluster] : clusters_) {
+    for (const ClusterSessionFact& fact : cluster.sessions) {
+      if (!fact.flushed_ns.has_value() || fact.end_ns.value_or(0) < stop_ns - kTolerance) continue;
+      flushed_ns = std::min(flushed_ns.value_or(*fact.flushed_ns), *fact.flushed_ns);
+    }
+  }
+  return flushed_ns;
+}
+
+std::set<std::string> ClusterTable::Processors() const {
+  std::set<std::string> processors;
+  for (const auto& [epoch, cluster] : clusters_) {
+    for (const ClusterSessionFact& fact : cluster.sessions) {
+      if (!fact.processor.empty()) processors.insert(fact.processor);
+    }
+  }
+  return processors;
+}
+
 std::map<std::string, double> ClusterTable::ComputeSeconds(int64_t start_ns, int64_t stop_ns) const {
   std::map<std::string, double> seconds;
   for (const auto& [epoch, cluster] : clusters_) {

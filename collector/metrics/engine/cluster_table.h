@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,12 @@ class ClusterTable {
 
   /// From the first begin of a session to the last end; nullopt: no session was begun.
   std::optional<ClusterSession> Session() const;
+
+  /// By when workers had told what they did until `stop_ns`: the flush of the first session that ended no earlier.
+  std::optional<int64_t> FlushedAfter(int64_t stop_ns) const;
+
+  /// Prefixes that sessions name the processor's.
+  std::set<std::string> Processors() const;
 
   /// Compute seconds by prefix that schedulers counted from `start_ns` to `stop_ns`, as far as they told then.
   std::map<std::string, double> ComputeSeconds(int64_t start_ns, int64_t stop_ns) const;

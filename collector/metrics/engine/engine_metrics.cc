@@ -71,7 +71,7 @@ void SetProcessor(const Sums& sums, const std::set<std::string>& prefixes, Metri
     for (std::string_view key :
          {"processor_cpu_time_seconds", "processor_noncpu_time_seconds", "processor_cpu_percentage",
           "processor_noncpu_percentage", "overhead_cpu_time_seconds", "overhead_noncpu_time_seconds"}) {
-      metrics->SetNull(key, "no chunk was joined to a task, so the processor's tasks are not known");
+      metrics->SetNull(key, "no chunk was joined to a task, and nobody said which tasks are the processor's");
     }
     return;
   }
@@ -127,7 +127,7 @@ void SetFine(const EngineFacts& facts, MetricSet* metrics) {
   const Sums sums(facts.fine, metrics);
   sums.Set("cpu_time_seconds", sums.Of("thread-cpu", kSeconds));
   sums.Set("io_time_seconds", sums.Of("thread-noncpu", kSeconds));
-  SetProcessor(sums, ChunkPrefixes(facts.tasks, facts.join), metrics);
+  SetProcessor(sums, facts.processors.empty() ? ChunkPrefixes(facts.tasks, facts.join) : facts.processors, metrics);
   SetMemoryAndDisk(sums, metrics);
   SetPair(sums, "compress", "decompress", "compression_time_seconds", "decompression_time_seconds",
           "total_compression_overhead_seconds");

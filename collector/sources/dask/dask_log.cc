@@ -134,11 +134,13 @@ void AddSession(const Json& fields, int64_t time_ns, ClusterFact& cluster) {
     return known.id == id && !known.end_ns.has_value();
   });
   if (session == cluster.sessions.end()) {
-    cluster.sessions.push_back({id, std::nullopt, std::nullopt, std::nullopt});
+    cluster.sessions.emplace_back();
+    cluster.sessions.back().id = id;
     session = cluster.sessions.end() - 1;
   }
   if (Text(fields, "event") == "begin") {
     session->begin_ns = time_ns;
+    session->processor = Text(fields, "processor");
   } else {
     session->end_ns = time_ns;
     session->flushed_ns = Integer(fields, "flushed_ns");
