@@ -798,21 +798,26 @@ class CremaSchedulerPlugin(SchedulerPlugin):
         return {"epoch": self.epoch, "base": self.ring.base, "next": following, "time_ns": time.time_ns(), "body": body}
 
     async def flush(self, timeout=PUSH_SECONDS) -> dict:
-        """Has every worker send what it has, and adds what the scheduler knows now."""
+        """Has every worker send what it has, and adds what the scheduler knows now. Waits at most `timeout` seconds."""
         workers = list(self.scheduler.workers)
-        silent = dict.fromkeys(workers, "did not answer in time")
-        with contextlib.suppress(Exception):
-            broadcast = self.scheduler.broadcast(msg={"op": "crema_drain"}, workers=workers, on_error="return")
-            for address, reply in (await asyncio.wait_for(broadcast, float(timeout))).items():
-                if isinstance(reply, dict) and "dropped" in reply:
-                    silent.pop(address, None)
-                else:
-                    silent[address] = "has no crema plug-in" if "crema_drain" in str(reply) else str(reply)[:200]
+        answers = await asyncio.gather(*(self._ask_to_drain(address, float(timeout)) for address in workers))
+        silent = {address: why for address, why in zip(workers, answers) if why is not None}
         self._look(everything=True)
         reply = {"epoch": self.epoch, "time_ns": time.time_ns(), "workers": len(workers), "silent": silent}
         reply["cursor"] = self.ring.next
         self._append(type="flush", **reply)
         return reply
+
+    async def _ask_to_drain(self, address: str, timeout: float) -> str | None:
+        """Why the worker did not; None where it did."""
+        call = self.scheduler.broadcast(msg={"op": "crema_drain"}, workers=[address], on_error="return")
+        try:
+            reply = (await asyncio.wait_for(call, timeout)).get(address)
+        except Exception:
+            return "did not answer in time"
+        if isinstance(reply, dict) and "dropped" in reply:
+            return None
+        return "has no crema plug-in" if reply is None or "crema_drain" in str(reply) else str(reply)[:200]
 
     async def session(self, id=None, event=None, timeout=PUSH_SECONDS, **fields) -> dict:
         """Marks the begin or the end of what one collector measures. What was done before the begin is drained before
