@@ -347,10 +347,12 @@ class CremaWorkerPlugin(WorkerPlugin):
         try:
             if finish == "executing":
                 if start not in _RUNNING:
-                    self._stamps[key] = (self.worker.scheduler_delay, time.time())
+                    self._stamps[key] = (self.worker.scheduler_delay, time.time(), None)
             elif start in _RUNNING:
-                if finish not in _RUNNING:
-                    self._write_task(key, finish)
+                if self._still_runs(key):
+                    self._note_thread(key)
+                elif finish not in _RUNNING:
+                    self._write_task(key, "cancelled" if start == "cancelled" else finish)
             elif start == "released" and finish == "waiting":
                 self._arrived[key] = time.monotonic_ns()
             elif finish in ("released", "forgotten"):
@@ -359,12 +361,28 @@ class CremaWorkerPlugin(WorkerPlugin):
             if self.log is not None:
                 self.log.dropped += 1
 
+    def _still_runs(self, key) -> bool:
+        """A task that is no longer wanted is released in name, and runs on to its end as `cancelled`."""
+        task = self.worker.state.tasks.get(key)
+        return getattr(task, "state", None) in ("cancelled", "resumed") and not getattr(task, "done", True)
+
+    def _note_thread(self, key) -> None:
+        """The thread on which a task runs, which the worker forgets of one that is cancelled."""
+        stamp = self._stamps.get(key)
+        if stamp is None or self._closed:
+            return
+        threads = [thread for thread, running in list(self.worker.active_threads.items()) if running == key]
+        if threads:
+            self._stamps[key] = (*stamp[:2], threads[0])
+        else:  # it has not begun yet
+            self.worker.loop.call_later(0.001, self._note_thread, key)
+
     def _write_task(self, key, finish) -> None:
         stamp = self._stamps.pop(key, None)
         arrived_ns = self._arrived.pop(key, None)
         if stamp is None or self.log is None:
             return
-        delay, began = stamp
+        delay, began, thread = stamp
         worker = self.worker
         now = time.time()
         task = worker.state.tasks.get(key)
@@ -385,7 +403,7 @@ class CremaWorkerPlugin(WorkerPlugin):
         self.log.write(
             (
                 f'{{"type":"task","key":{_text(text)},"prefix":{_text(prefix)},"group":null,"span":{_text(span)},'
-                f'"thread":{_number(worker.threads.get(key))},"start_ns":{start_ns},"stop_ns":{stop_ns},'
+                f'"thread":{_number(worker.threads.get(key, thread))},"start_ns":{start_ns},"stop_ns":{stop_ns},'
                 f'"outcome":{_text(finish)},"attempt":{attempt},"worker":{_text(worker.address)},"engine":"dask",'
                 f'"queue_ns":{_number(queue_ns)}}}\n'
             ).encode()

@@ -97,7 +97,8 @@ constexpr RowField kCutFields[] = {
 };
 
 constexpr RowField kFineFields[] = {
-    {"context", "", "the engine's: execute, get-data, gather-dep and others; `native`: recorded by the SDK's activities"},
+    {"context", "",
+     "the engine's: execute, get-data, gather-dep and others; `native`: recorded by the SDK's activities"},
     {"span", "", "the engine's span (its id), or the chunk's; null: none"},
     {"worker", "", "the engine's name for it, else `<host>:<pid>`"},
     {"function", "", "prefix of the task; null where there is none"},

@@ -44,7 +44,8 @@ void AddRecorder(ProcessRow& row, const ProcessRow& other) {
   row.parent_pid = std::max(row.parent_pid, other.parent_pid);
   row.last_ns = std::max(row.last_ns, other.last_ns);
   if (other.is_engine_worker) {
-    row.state = other.state;  // the engine's plug-in sees the worker's end, and the SDK's log may end after the last copy
+    row.state =
+        other.state;  // the engine's plug-in sees the worker's end, and the SDK's log may end after the last copy
   } else if (!row.is_engine_worker && row.state != other.state) {
     const bool running = row.state == ProcessState::kRunning || other.state == ProcessState::kRunning;
     row.state = running ? ProcessState::kRunning : ProcessState::kLost;
