@@ -272,11 +272,11 @@ def preloaded(run):
         attachment.start()
         futures = client.map(record_chunk, range(300), key="record_chunk")
         wait(futures)
-        del futures
         for process in started[1:3]:
             process.send_signal(signal.SIGTERM)
         for process in started[1:3]:
             process.wait(20)
+        wait(futures)  # results that went with their workers are computed again
         time.sleep(1)
         run.end(client, attachment, chunks=300)
 
