@@ -15,6 +15,7 @@ import uuid
 from typing import Any
 
 import cloudpickle
+
 from crema_hep import dask_plugin
 from crema_hep.dask_plugin import CremaSchedulerPlugin, CremaWorkerPlugin
 
