@@ -65,10 +65,12 @@ void AddCollectCommand(CLI::App* program, int* status) {
   CLI::App* collect = program->add_subcommand("collect", "Make a measurement of record logs");
   collect->footer(
       "Example:\n  crema collect job1/records job2/records -o both\n"
-      "  crema collect job1 --coffea-report report.json -o ttbar");
+      "  crema collect job1 --coffea-report report.json -o ttbar\n"
+      "  crema collect dask://localhost:8787 -o ttbar");
   auto options = std::make_shared<CollectOptions>();
   collect->add_option("SOURCE", options->measure.sources,
-                      "Directories of record logs, measurements, roastcoffea measurements");
+                      "Directories of record logs, measurements, roastcoffea measurements, dask://HOST:PORT (a "
+                      "scheduler's dashboard), Dask logs saved by crema_hep (*.ndjson)");
   collect->add_option("-o,--output", options->directory, "Directory of the measurement")->required();
   collect->add_option("--start", options->start, "Start of the run: Unix seconds, or a time like 2026-11-21T14:02:11Z");
   collect->add_option("--stop", options->stop, "Its stop");

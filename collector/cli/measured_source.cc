@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "collector/cli/dask_sources.h"
 #include "collector/cli/progress_note.h"
 #include "collector/insight/verdicts.h"
 #include "collector/sources/roastcoffea/roastcoffea_directory.h"
@@ -79,8 +80,11 @@ bool AnyIsRoastcoffea(const std::vector<std::string>& sources) {
 
 }  // namespace
 
-absl::StatusOr<Measurement> MeasureAndJudge(const MeasureOptions& options, bool quiet) {
+absl::StatusOr<Measurement> MeasureAndJudge(const MeasureOptions& given, bool quiet) {
   const ProgressNote note("reading the records", quiet);
+  MeasureOptions options = given;
+  const absl::StatusOr<std::shared_ptr<TemporaryDirectory>> unpacked = UnpackDaskSources(&options.sources);
+  if (!unpacked.ok()) return unpacked.status();
   absl::StatusOr<Measurement> measurement;
   if (AnyIsRoastcoffea(options.sources)) {
     const absl::StatusOr<std::unique_ptr<TemporaryDirectory>> directory = TemporaryDirectory::Make();
@@ -90,7 +94,12 @@ absl::StatusOr<Measurement> MeasureAndJudge(const MeasureOptions& options, bool 
   } else {
     measurement = Measure(options);
   }
-  if (measurement.ok()) AddInsight(&measurement->document);
+  if (!measurement.ok()) return measurement;
+  if (*unpacked != nullptr) {
+    measurement->document["provenance"]["sources"] = given.sources;
+    measurement->holder = *unpacked;
+  }
+  AddInsight(&measurement->document);
   return measurement;
 }
 
@@ -104,8 +113,12 @@ absl::StatusOr<Measurement> LoadOrMeasure(const MeasureOptions& options, bool qu
   return MeasureAndJudge(options, quiet);
 }
 
-absl::StatusOr<MeasuredSource> MeasuredSource::Open(const MeasureOptions& options, bool quiet) {
+absl::StatusOr<MeasuredSource> MeasuredSource::Open(const MeasureOptions& given, bool quiet) {
   MeasuredSource opened;
+  MeasureOptions options = given;
+  absl::StatusOr<std::shared_ptr<TemporaryDirectory>> unpacked = UnpackDaskSources(&options.sources);
+  if (!unpacked.ok()) return unpacked.status();
+  opened.unpacked_ = *std::move(unpacked);
   opened.sources_ = options.sources;
   opened.run_ = options.run;
   absl::StatusOr<Measurement> measurement = LoadOrMeasure(options, quiet);

@@ -19,6 +19,7 @@ std::string IsoUtc(int64_t unix_ns) {
 Json OrNullText(std::string_view text) { return text.empty() ? Json() : Json(text); }
 
 const char* StateOf(const RunFigures& figures) {
+  if (figures.engine.ended) return "finished";  // its workers may serve others
   bool any_ended = figures.bounds.stop_was_told;
   for (const ProcessRow& process : figures.findings.processes.processes) {
     if (process.state == ProcessState::kRunning && !figures.bounds.stop_was_told) return "running";
@@ -137,7 +138,7 @@ Json Definitions() {
 }
 
 Json QualityOf(const Quality& quality, const RunFigures& figures) {
-  const bool has_records = !figures.findings.processes.processes.empty();
+  const bool has_records = figures.findings.processes.has_records();
   Json json;
   json["records_read"] = quality.reading.records_read;
   json["records_malformed"] = quality.reading.records_malformed;
@@ -145,19 +146,23 @@ Json QualityOf(const Quality& quality, const RunFigures& figures) {
   json["records_unknown"] = quality.reading.records_unknown;
   json["records_dropped"] = quality.records_dropped;
   json["sections_dropped"] = quality.sections_dropped;
-  json["tasks_read"] = figures.findings.tasks;
+  json["tasks_read"] = figures.findings.tasks.rows.size();
   json["chunks_without_events"] = has_records ? Json(quality.chunks_without_events) : Json();
   json["processes_ended"] = quality.processes_ended;
   json["processes_running"] = quality.processes_running;
   json["processes_lost"] = quality.processes_lost;
-  // A scheduler's view is needed to join chunks to tasks, to compare clocks and to know of workers never seen.
-  for (const char* key : {"chunks_joined_to_tasks", "chunks_unjoined", "tasks_without_chunk"}) json[key] = Json();
+  const EngineFigures& engine = figures.engine;
+  const bool has_tasks = !figures.findings.tasks.empty();
+  json["chunks_joined_to_tasks"] = has_tasks ? Json(engine.join.chunks_joined) : Json();
+  json["chunks_unjoined"] = has_tasks ? Json(engine.join.chunks_unjoined) : Json();
+  json["tasks_without_chunk"] = has_tasks ? Json(engine.join.tasks_without_chunk) : Json();
   json["event_coverage"] = OrNull(quality.event_coverage);
-  json["fine_metrics_coverage"] = Json();
-  json["clock_offset_max_s"] = Json();
+  json["fine_metrics_coverage"] = OrNull(engine.fine_coverage);
+  json["clock_offset_max_s"] = OrNull(quality.clock_offset_max_s);
   json["clock_step_max_s"] = OrNull(quality.clock_step_max_s);
   json["sampling_gap_max_s"] = OrNull(quality.sampling_gap_max_s);
-  json["workers_unseen"] = Json();
+  json["workers_unseen"] = engine.has_scheduler ? Json(engine.workers_unseen) : Json();
+  json["records_lost_bytes"] = engine.has_scheduler ? Json(engine.lost_bytes) : Json();
   json["tree_cpu_sampled"] = OrNull(quality.tree_cpu_sampled);
   json["processes_left_running"] = OrNull(quality.processes_left_running);
   Json missing = Json::object();
@@ -194,7 +199,7 @@ Json WriteDocument(const RunFigures& figures, const Quality& quality, const std:
   document["memory_sections"] = MemorySectionTableOf(findings.memory_sections);
   document["custom_metrics"] = CustomMetricTableOf(findings.custom_metrics);
   document["cuts"] = CutTableOf(findings.cuts);
-  document["fine"] = FineTable(findings.activities, findings.processes.processes);
+  document["fine"] = FineTableOf(findings.activities, findings.fine, findings.processes.processes);
   document["budget"] = BudgetTable(figures.budget);
   document["timelines"] = TimelineTable(figures.timelines);
   document["stragglers"] = StragglerTable(figures, straggler_ranges);

@@ -170,8 +170,19 @@ Json CutTableOf(const std::vector<CutRow>& rows) {
   return table;
 }
 
-Json FineTable(const std::vector<ActivitySumRow>& rows, const std::vector<ProcessRow>& processes) {
+Json FineTableOf(const std::vector<ActivitySumRow>& rows, const std::vector<FineRow>& engine_rows,
+                 const std::vector<ProcessRow>& processes) {
   Json table = Json::array();
+  const auto or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
+  for (const FineRow& row : engine_rows) {
+    table.push_back({{"context", row.context},
+                     {"span", or_null(row.span)},
+                     {"worker", processes[row.process].worker()},
+                     {"function", or_null(row.function)},
+                     {"activity", row.activity},
+                     {"unit", row.unit},
+                     {"value", OrNull(row.value)}});
+  }
   for (const ActivitySumRow& row : rows) {
     table.push_back({{"context", "native"},
                      {"span", row.span.empty() ? Json() : Json(row.span)},

@@ -29,7 +29,8 @@ Json MemorySectionTableOf(const std::vector<MemorySectionRow>& rows);
 Json CustomMetricTableOf(const std::vector<CustomMetricRow>& rows);
 Json CutTableOf(const std::vector<CutRow>& rows);
 /// METRICS.md section 6: the SDK's own activities, context `native`.
-Json FineTable(const std::vector<ActivitySumRow>& rows, const std::vector<ProcessRow>& processes);
+Json FineTableOf(const std::vector<ActivitySumRow>& rows, const std::vector<FineRow>& engine_rows,
+                 const std::vector<ProcessRow>& processes);
 Json PhaseTable(const std::vector<PhaseRow>& rows, const RunWindow& window);
 Json BudgetTable(const Budget& budget);
 Json TimelineTable(const WorkerTimelines& timelines);

@@ -16,6 +16,7 @@
 #include "collector/metrics/read_records.h"
 #include "collector/metrics/run_figures.h"
 #include "collector/sources/coffea_report.h"
+#include "collector/sources/dask/dask_log.h"
 #include "collector/sources/prmon/prmon_reader.h"
 #include "collector/sources/process_tree/tree_log_reader.h"
 #include "collector/sources/record_log.h"
@@ -193,6 +194,62 @@ std::vector<std::string> SourcesOfLogs(const std::vector<std::string>& sources) 
   return with_logs;
 }
 
+struct Clusters {
+  ClusterTable table;
+  ReadingQuality quality;
+};
+
+// Bytes that a scheduler could not keep are not lost where the log itself was found.
+void ForgetWhatWasFound(const std::vector<RecordLog>& logs, const std::string& path, ClusterFact& cluster) {
+  const std::filesystem::path directory = std::filesystem::path(path).parent_path();
+  for (const RecordLog& log : logs) {
+    const std::filesystem::path found = log.path;
+    if (found.parent_path() != directory) cluster.lost_bytes.erase(found.filename().string());
+  }
+}
+
+Clusters ReadClusters(const RecordLogs& logs) {
+  Clusters clusters;
+  for (const std::string& path : logs.dask_logs) {
+    absl::StatusOr<DaskLogReading> reading = ReadDaskLog(path);
+    if (!reading.ok()) {
+      clusters.quality.warnings.push_back(std::string(reading.status().message()) + "; it was left out");
+      continue;
+    }
+    clusters.quality.records_malformed += reading->malformed;
+    clusters.quality.records_torn += reading->torn;
+    clusters.quality.records_unknown += reading->unknown;
+    for (std::string& problem : reading->problems) clusters.quality.warnings.push_back(std::move(problem));
+    for (ClusterFact& cluster : reading->clusters) {
+      ForgetWhatWasFound(logs.logs, path, cluster);
+      clusters.table.Add(std::move(cluster));
+    }
+  }
+  return clusters;
+}
+
+void Add(const ReadingQuality& other, ReadingQuality& quality) {
+  quality.records_malformed += other.records_malformed;
+  quality.records_torn += other.records_torn;
+  quality.records_unknown += other.records_unknown;
+  quality.warnings.insert(quality.warnings.end(), other.warnings.begin(), other.warnings.end());
+}
+
+/// Workers of an engine serve one run after another: which records are this one's. nullopt: all.
+std::optional<RecordWindow> WindowOf(const MeasureOptions& options, const Trees& trees, const ClusterTable& clusters) {
+  // A command's own bounds go before those of what it measured in between.
+  if (!trees.accumulator.empty()) return std::nullopt;
+  const std::optional<ClusterSession> session = clusters.Session();
+  if (!session.has_value()) return std::nullopt;
+  RecordWindow window = {session->window.start_ns, session->window.stop_ns, session->flushed_ns};
+  window.start_ns = options.start_ns.value_or(window.start_ns);
+  if (options.stop_ns.has_value()) {
+    window.stop_ns = *options.stop_ns;
+    window.flushed_ns = clusters.FlushedAfter(window.stop_ns).value_or(std::max(window.stop_ns, window.flushed_ns));
+  }
+  return window;
+}
+
 ReadingQuality SumUp(const RecordLogs& logs, const LogReading& records, const ReadingQuality& trees) {
   ReadingQuality quality = trees;
   quality.records_read = records.records_read;
@@ -221,18 +278,24 @@ absl::StatusOr<Measurement> Measure(const MeasureOptions& options) {
   absl::StatusOr<Trees> trees = ReadTrees(*logs, options);
   if (!trees.ok()) return trees.status();
 
+  Clusters clusters = ReadClusters(*logs);
   RunFigures figures;
   ReadingQuality reading;
   std::vector<std::vector<ChunkStretch>> stretches;
   {
     ReadRecordsOptions how;
     how.all_runs = options.run == "all";
+    how.window = WindowOf(options, *trees, clusters.table);
     RecordsRead records = ReadRecords(logs->logs, how);
     stretches = std::move(records.stretches);
     reading = SumUp(*logs, records.reading, trees->quality);
+    Add(clusters.quality, reading);
     reading.warnings.insert(reading.warnings.end(), coffea->warnings.begin(), coffea->warnings.end());
-    figures = ComputeFigures(std::move(records.accumulator).Finalize(), trees->accumulator, options.start_ns,
-                             options.stop_ns, std::move(coffea->figures));
+    const bool has_window = how.window.has_value();
+    figures =
+        ComputeFigures(std::move(records.accumulator).Finalize(), trees->accumulator,
+                       has_window ? how.window->start_ns : options.start_ns,
+                       has_window ? how.window->stop_ns : options.stop_ns, std::move(coffea->figures), clusters.table);
   }
   const std::vector<EntryRange> ranges = FindEntryRanges(figures, logs->logs, stretches);
   const Quality quality = JudgeQuality(figures, std::move(reading));
@@ -242,6 +305,7 @@ absl::StatusOr<Measurement> Measure(const MeasureOptions& options) {
   measurement.document = WriteDocument(figures, quality, ranges, provenance);
   for (const RecordLog& log : logs->logs) measurement.log_paths.push_back(log.path);
   measurement.log_paths.insert(measurement.log_paths.end(), logs->tree_logs.begin(), logs->tree_logs.end());
+  measurement.log_paths.insert(measurement.log_paths.end(), logs->dask_logs.begin(), logs->dask_logs.end());
   measurement.coffea_files = std::move(coffea->files);
   for (const PrmonPaths& paths : logs->prmon) {
     for (const std::string& path : {paths.text, paths.summary}) {

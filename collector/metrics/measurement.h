@@ -3,6 +3,7 @@
 #define CREMA_COLLECTOR_METRICS_MEASUREMENT_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,8 @@ struct Measurement {
   std::vector<std::string> log_paths;
   /// Coffea's files that it was made from, kept with the logs.
   std::vector<CoffeaFile> coffea_files;
+  /// Whatever holds the logs as long as they may be kept: a directory that was made for them.
+  std::shared_ptr<void> holder;
 };
 
 struct MeasureOptions {

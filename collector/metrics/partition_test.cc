@@ -196,7 +196,7 @@ class LogFiles {
   std::string Document(size_t threads, int64_t part_bytes) const {
     const absl::StatusOr<RecordLogs> logs = FindRecordLogs({directory_}, "");
     EXPECT_TRUE(logs.ok()) << logs.status();
-    RecordsRead read = ReadRecords(logs->logs, {false, threads, part_bytes});
+    RecordsRead read = ReadRecords(logs->logs, {false, threads, part_bytes, std::nullopt});
     const RunFigures figures =
         ComputeFigures(std::move(read.accumulator).Finalize(), TreeAccumulator(), std::nullopt, std::nullopt);
     ReadingQuality reading{read.reading.records_read, read.reading.records_malformed, read.reading.records_torn,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "collector/metrics/attempts/file_table.h"
@@ -100,20 +101,45 @@ void WarnOfTimes(const RunFigures& figures, const Quality& quality, std::vector<
       (*totals.first_start_ns < window.start_ns || totals.last_stop_ns.value_or(0) > window.stop_ns)) {
     warnings.push_back("some chunks lie outside the run's bounds; they count in sums and not in time averages");
   }
-  if (figures.findings.tasks > 0) {
-    warnings.push_back(fmt::format(
-        "{} were read, counted and not used: they are not joined to chunks yet",
-        figures.findings.tasks == 1 ? "one task record" : fmt::format("{} task records", figures.findings.tasks)));
-  }
   if (const int64_t open = totals.counts.num_open_attempts; open > 0) {
     warnings.push_back(fmt::format("{} still open; this is a state on the way",
                                    open == 1 ? "one attempt is" : fmt::format("{} attempts are", open)));
   }
 }
 
+void WarnOfEngine(const RunFigures& figures, std::vector<std::string>& warnings) {
+  const EngineFigures& engine = figures.engine;
+  warnings.insert(warnings.end(), engine.complaints.begin(), engine.complaints.end());
+  if (engine.lost_bytes > 0) {
+    warnings.push_back(
+        fmt::format("{} bytes of records were sent and did not fit in the scheduler's memory; collect the workers' "
+                    "directories too, "
+                    "or attach with a larger keep_bytes",
+                    engine.lost_bytes));
+  }
+  if (engine.workers_unseen > 0) {
+    warnings.push_back(
+        fmt::format("{} of the scheduler's workers sent no records; their tasks are missing", engine.workers_unseen));
+  }
+  constexpr double kFlaggedCoverage = 0.99;
+  if (engine.fine_coverage.value_or(1) < kFlaggedCoverage) {
+    warnings.push_back(fmt::format("the engine's activities cover {:.1f} % of its own compute time; the rest was lost",
+                                   100 * *engine.fine_coverage));
+  }
+  if (!figures.findings.tasks.empty() && engine.join.chunks_unjoined > 0) {
+    const int64_t unjoined = engine.join.chunks_unjoined;
+    warnings.push_back(fmt::format("{} to no task that was seen, so the time around is not known",
+                                   unjoined == 1 ? "one chunk belongs" : fmt::format("{} chunks belong", unjoined)));
+  }
+  if (figures.findings.omissions.fine > 0) {
+    warnings.push_back(
+        fmt::format("{} readings of the engine's activities found no room", figures.findings.omissions.fine));
+  }
+}
+
 /// METRICS.md section 8: events in records over the report's, else over what the run said that it would process.
 std::optional<double> EventCoverage(const RunFigures& figures) {
-  if (figures.findings.processes.processes.empty()) return std::nullopt;
+  if (!figures.findings.processes.has_records()) return std::nullopt;
   std::optional<int64_t> expected = figures.coffea.report.entries;
   if (!expected.has_value()) expected = figures.findings.processes.total_events;
   if (!expected.has_value()) expected = figures.coffea.of_datasets.entries;
@@ -158,7 +184,13 @@ Quality JudgeQuality(const RunFigures& figures, ReadingQuality reading) {
   }
   WarnOfOmissions(figures, quality.warnings);
   WarnOfPartialSums(figures, quality.warnings);
+  for (const ProcessRow& process : processes.processes) {
+    if (!process.clock_offset_ns.has_value()) continue;
+    const double offset = std::abs(SecondsOf(*process.clock_offset_ns));
+    quality.clock_offset_max_s = std::max(quality.clock_offset_max_s.value_or(0), offset);
+  }
   WarnOfTimes(figures, quality, quality.warnings);
+  WarnOfEngine(figures, quality.warnings);
   for (std::string& line :
        CompareSources(figures.chosen, totals, figures.bytes_read_chunks(), figures.coffea, figures.by_dataset)) {
     quality.warnings.push_back(std::move(line));

@@ -29,6 +29,7 @@ struct Quality {
   int64_t processes_running = 0;
   int64_t processes_lost = 0;
   std::optional<double> event_coverage;
+  std::optional<double> clock_offset_max_s;
   std::optional<double> clock_step_max_s;
   std::optional<double> sampling_gap_max_s;
   std::optional<int64_t> tree_cpu_sampled;

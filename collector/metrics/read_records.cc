@@ -14,6 +14,25 @@
 #include "collector/sources/log_life.h"
 
 namespace crema {
+
+bool RecordWindow::Keeps(const Record& record) const {
+  const auto is_inside = [this](int64_t time_ns) { return time_ns >= start_ns && time_ns < stop_ns; };
+  switch (record.type) {
+    case RecordType::kBegin:
+      return is_inside(record.begin.time_ns);
+    case RecordType::kChunk:
+      return is_inside(record.chunk.start_ns);
+    case RecordType::kTask:
+      return is_inside(record.task.start_ns);
+    case RecordType::kSpan:
+      return is_inside(record.span.start_ns);
+    case RecordType::kFine:
+      return record.fine.time_ns >= start_ns && record.fine.time_ns <= flushed_ns;
+    default:
+      return true;
+  }
+}
+
 namespace {
 
 // Each part has sums of its own, so a log has no more parts than these, however large it is.
@@ -35,13 +54,14 @@ struct LogInParts {
 // Feeds a part of a log into an accumulator. A log may hold several processes one after another (logs put together by
 // hand); those of other runs are passed over. A later part takes the log's first process for its own, which is right
 // unless an earlier part says otherwise.
-PartRead ReadPart(const LogInParts& log, const LogPart& part, bool all_runs, RecordAccumulator& accumulator) {
+PartRead ReadPart(const LogInParts& log, const LogPart& part, const ReadRecordsOptions& options,
+                  RecordAccumulator& accumulator) {
   LogRef process;
   bool taken = false;
   int64_t processes = 0;
   const auto begin_process = [&](const ProcessFact& fact) {
     ++processes;
-    taken = all_runs || fact.run_id == log.log->run_id || !log.log->has_process_line;
+    taken = options.all_runs || fact.run_id == log.log->run_id || !log.log->has_process_line;
     if (taken) process = accumulator.AddProcess(fact, log.running);
   };
   if (part.begin > 0) {
@@ -54,7 +74,7 @@ PartRead ReadPart(const LogInParts& log, const LogPart& part, bool all_runs, Rec
   read.reading = ReadLogPart(*log.log, part, log.running, [&](const Record& record) {
     if (record.type == RecordType::kProcess) {
       begin_process(record.process);
-    } else if (taken) {
+    } else if (taken && (!options.window.has_value() || options.window->Keeps(record))) {
       accumulator.Add(process, record);
     }
   });
@@ -80,12 +100,13 @@ bool AreGood(const LogInParts& log) {
                       [](const PartRead& read) { return read.other_process || read.reading.refused; });
 }
 
-void Join(LogInParts& log, bool all_runs, std::vector<ChunkStretch>& stretches, RecordsRead& records) {
+void Join(LogInParts& log, const ReadRecordsOptions& options, std::vector<ChunkStretch>& stretches,
+          RecordsRead& records) {
   if (log.parts.size() > 1) {
     if (!AreGood(log)) {
       log.parts = {LogPart{}};
       RecordAccumulator whole;
-      PartRead read = ReadPart(log, log.parts[0], all_runs, whole);
+      PartRead read = ReadPart(log, log.parts[0], options, whole);
       log.reads.clear();
       log.reads.push_back(std::move(read));
       log.reads[0].accumulator = std::move(whole);
@@ -126,8 +147,7 @@ RecordsRead ReadRecords(const std::vector<RecordLog>& logs, const ReadRecordsOpt
       PartRead& read = log.reads[tasks[i].second];
       const bool alone = log.parts.size() == 1;
       RecordAccumulator accumulator;
-      PartRead done =
-          ReadPart(log, log.parts[tasks[i].second], options.all_runs, alone ? accumulators[worker] : accumulator);
+      PartRead done = ReadPart(log, log.parts[tasks[i].second], options, alone ? accumulators[worker] : accumulator);
       read = std::move(done);
       if (!alone) read.accumulator = std::move(accumulator);
     }
@@ -158,7 +178,7 @@ RecordsRead ReadRecords(const std::vector<RecordLog>& logs, const ReadRecordsOpt
   records.accumulator = std::move(accumulators[0]);
   for (size_t worker = 1; worker < threads; ++worker) records.accumulator.Merge(std::move(accumulators[worker]));
   records.stretches.resize(logs.size());
-  for (size_t i = 0; i < logs.size(); ++i) Join(in_parts[i], options.all_runs, records.stretches[i], records);
+  for (size_t i = 0; i < logs.size(); ++i) Join(in_parts[i], options, records.stretches[i], records);
   return records;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "collector/metrics/record_accumulator.h"
@@ -12,6 +13,15 @@
 
 namespace crema {
 
+/// Unix nanoseconds. What began outside is none of the run: workers of an engine serve one run after another.
+struct RecordWindow {
+  int64_t start_ns = 0;
+  int64_t stop_ns = 0;
+  int64_t flushed_ns = 0;  ///< until then, workers told their activities of before `stop_ns`
+
+  bool Keeps(const Record& record) const;
+};
+
 struct ReadRecordsOptions {
   /// Take the processes of every run, not only those of each log's first run.
   bool all_runs = false;
@@ -19,6 +29,8 @@ struct ReadRecordsOptions {
   size_t threads = 0;
   /// Logs larger than this are read in parts, where there is more than one thread.
   int64_t part_bytes = int64_t{64} << 20;
+  /// nullopt: everything counts.
+  std::optional<RecordWindow> window;
 };
 
 struct RecordsRead {

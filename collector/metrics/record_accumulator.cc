@@ -31,8 +31,16 @@ void RecordAccumulator::Add(const LogRef& log, const Record& record) {
       break;
     case RecordType::kTask:
       processes_.SawAlive(log, record.task.stop_ns);
-      processes_.SawTask(log);
-      ++tasks_;
+      processes_.SawEngine(log, record.task.worker);
+      tasks_.Add(log, record.task);
+      break;
+    case RecordType::kFine:
+      processes_.SawAlive(log, record.fine.time_ns);
+      processes_.SawEngine(log, record.fine.worker);
+      fine_.Add(log, record.fine);
+      break;
+    case RecordType::kClock:
+      processes_.Add(log, record.clock);
       break;
     case RecordType::kSample:
       processes_.Add(log, record.sample);
@@ -60,7 +68,8 @@ void RecordAccumulator::Merge(RecordAccumulator other) {
   activities_.Merge(other.activities_, logs);
   files_.Merge(other.files_);
   spans_.Merge(other.spans_);
-  tasks_ += other.tasks_;
+  tasks_.Merge(other.tasks_, logs);
+  fine_.Merge(other.fine_, logs);
 }
 
 RecordFindings RecordAccumulator::Finalize() const& {
@@ -93,7 +102,8 @@ RecordFindings RecordAccumulator::FinalizeWith(ProcessFindings processes, Attemp
   findings.files = files_.Finalize();
   omissions.columns = findings.files.columns_truncated;
   findings.spans = spans_.Finalize(&omissions.spans);
-  findings.tasks = tasks_;
+  findings.tasks = tasks_.Finalize(findings.processes);
+  findings.fine = fine_.Finalize(findings.processes, &omissions.fine);
   return findings;
 }
 

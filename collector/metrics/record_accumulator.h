@@ -13,6 +13,8 @@
 #include "collector/metrics/contents/memory_section_table.h"
 #include "collector/metrics/contents/section_table.h"
 #include "collector/metrics/contents/span_table.h"
+#include "collector/metrics/engine/fine_table.h"
+#include "collector/metrics/engine/task_table.h"
 #include "collector/metrics/workers/process_table.h"
 #include "collector/records/facts.h"
 
@@ -25,6 +27,7 @@ struct Omissions {
   int64_t metrics = 0;
   int64_t cuts = 0;
   int64_t activities = 0;
+  int64_t fine = 0;
   bool columns = false;
   bool spans = false;
   int64_t inconsistent_chunks = 0;  ///< sections that claim more than their chunk's duration
@@ -41,7 +44,8 @@ struct RecordFindings {
   std::vector<ActivitySumRow> activities;
   FileFindings files;
   std::vector<SpanRow> spans;
-  int64_t tasks = 0;
+  TaskFindings tasks;
+  std::vector<FineRow> fine;
   Omissions omissions;
 };
 
@@ -73,7 +77,8 @@ class RecordAccumulator {
   ActivityTable activities_;
   FileTable files_;
   SpanTable spans_;
-  int64_t tasks_ = 0;
+  TaskTable tasks_;
+  FineTable fine_;
 };
 
 }  // namespace crema

@@ -1,12 +1,18 @@
 #include "collector/metrics/run_figures.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 
 #include "collector/metrics/attempts/chunk_distributions.h"
 #include "collector/metrics/attempts/rss_slope.h"
 #include "collector/metrics/catalog/catalog.h"
+#include "collector/metrics/engine/cluster_timelines.h"
+#include "collector/metrics/engine/engine_metrics.h"
+#include "collector/metrics/engine/task_phases.h"
 #include "collector/metrics/run_metrics.h"
 #include "collector/metrics/workers/lanes.h"
 #include "collector/metrics/workers/worker_steps.h"
@@ -114,10 +120,102 @@ void SetAnalyses(RunFigures& figures) {
   if (!attempts.rows.empty()) metrics.Set("max_open_chunks", *std::max_element(open.begin(), open.end()));
 }
 
+// Puts every time of a process on its scheduler's clock, as far as that is known.
+void AlignClocks(RecordFindings& findings) {
+  std::vector<ProcessRow>& processes = findings.processes.processes;
+  const auto offset_of = [&](uint32_t process) { return processes[process].clock_offset_ns.value_or(0); };
+  for (AttemptRow& attempt : findings.attempts.rows) attempt.start_ns += offset_of(attempt.process);
+  for (TaskRow& task : findings.tasks.rows) {
+    task.start_ns += offset_of(task.process);
+    task.stop_ns += offset_of(task.process);
+  }
+  for (uint32_t i = 0; i < processes.size(); ++i) {
+    processes[i].last_ns += offset_of(i);
+    for (ProcessSample& sample : processes[i].samples) sample.time_ns += offset_of(i);
+  }
+}
+
+std::string SayBare(const ClusterFact& cluster) {
+  const auto count = [&](const char* name) {
+    const auto found = cluster.counts.find(name);
+    return found == cluster.counts.end() ? 0 : found->second;
+  };
+  return fmt::format(
+      "the scheduler {} has no crema plug-in: of its {} workers, {} cores and {} tasks of this moment nothing more is "
+      "known; attach with crema_hep.attach(client)",
+      cluster.address, count("workers"), count("cores"), count("tasks"));
+}
+
+std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, RunFigures& figures) {
+  const size_t recorded = figures.findings.processes.processes.size();
+  std::vector<ClusterWorker> workers = MatchWorkers(clusters, figures.findings.processes);
+  for (const auto& [epoch, cluster] : clusters.by_epoch()) {
+    figures.engine.has_scheduler = figures.engine.has_scheduler || !cluster.is_bare;
+  }
+  const std::optional<ClusterSession> session = clusters.Session();
+  figures.engine.ended = session.has_value() && session->ended;
+  for (const ClusterWorker& worker : workers) {
+    if (worker.process < recorded) continue;
+    ++figures.engine.workers_unseen;
+    if (!worker.fact->failure.empty()) {
+      figures.engine.complaints.push_back(
+          fmt::format("{} records nothing: {}", worker.fact->address, worker.fact->failure));
+    }
+  }
+  for (const auto& [epoch, cluster] : clusters.by_epoch()) {
+    for (const auto& [log, bytes] : cluster.lost_bytes) figures.engine.lost_bytes += bytes;
+    if (cluster.is_bare) figures.engine.complaints.push_back(SayBare(cluster));
+    for (const auto& [worker, why] : cluster.silent) {
+      figures.engine.complaints.push_back(fmt::format("{} did not send its last records: {}", worker, why));
+    }
+  }
+  figures.findings.attempts.bytes_of_process.resize(figures.findings.processes.processes.size());
+  return workers;
+}
+
+// Cores of live workers, integrated over stretches of time.
+double CoreSeconds(const std::vector<WorkerLife>& workers, const std::vector<RunWindow>& stretches) {
+  double core_ns = 0;
+  for (const WorkerLife& worker : workers) {
+    for (const RunWindow& stretch : stretches) {
+      core_ns += static_cast<double>(worker.cores) *
+                 static_cast<double>(stretch.Clip(worker.stop_ns) - stretch.Clip(worker.start_ns));
+    }
+  }
+  return core_ns / 1e9;
+}
+
+std::optional<double> TaskSlotUtilization(const RunFigures& figures) {
+  const RunWindow& window = figures.bounds.window;
+  const double core_seconds = CoreSeconds(figures.workers, {window});
+  if (figures.findings.tasks.empty() || core_seconds <= 0) return std::nullopt;
+  double task_ns = 0;
+  for (const TaskRow& task : figures.findings.tasks.rows) {
+    task_ns += static_cast<double>(window.Clip(task.stop_ns) - window.Clip(task.start_ns));
+  }
+  return task_ns / 1e9 / core_seconds;
+}
+
+void SetEngine(const ClusterTable& clusters, RunFigures& figures) {
+  const RunWindow& window = figures.bounds.window;
+  EngineFacts facts = {figures.findings.fine, figures.findings.tasks, figures.engine.join};
+  facts.processors = clusters.Processors();
+  facts.task_slot_utilization = TaskSlotUtilization(figures);
+  const std::optional<ClusterSession> session = clusters.Session();
+  const int64_t last_ns = session.has_value() ? session->flushed_ns : std::numeric_limits<int64_t>::max();
+  const int64_t told_ns = clusters.FlushedAfter(window.stop_ns).value_or(last_ns);
+  facts.compute_seconds = clusters.ComputeSeconds(session.has_value() ? window.start_ns : 0, told_ns);
+  if (const std::vector<RunWindow> active = clusters.ActiveSpans(window); !active.empty()) {
+    facts.active_core_seconds = CoreSeconds(figures.workers, active);
+  }
+  figures.engine.fine_coverage = FineCoverage(facts);
+  SetEngineMetrics(facts, &figures.metrics);
+}
+
 }  // namespace
 
 RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees, std::optional<int64_t> start_ns,
-                          std::optional<int64_t> stop_ns, CoffeaFigures coffea) {
+                          std::optional<int64_t> stop_ns, CoffeaFigures coffea, const ClusterTable& clusters) {
   RunFigures figures;
   figures.coffea = std::move(coffea);
   figures.findings = std::move(findings);
@@ -125,6 +223,8 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
   std::vector<ProcessRow>& processes = figures.findings.processes.processes;
   const AttemptFindings& attempts = figures.findings.attempts;
   TakeSamplesOfTree(trees, figures.tree, processes);
+  AlignClocks(figures.findings);
+  const std::vector<ClusterWorker> cluster_workers = TakeClusters(clusters, figures);
 
   figures.totals = SumAttempts(attempts.rows, attempts.helpers, attempts.counts);
   figures.bounds = FindBounds(figures.tree, figures.findings.processes, figures.totals, start_ns, stop_ns);
@@ -136,13 +236,17 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
   const WorkerSteps steps =
       figures.workers.empty() ? WorkerSteps() : MeasureWorkers(figures.workers, processes, window);
   figures.timelines = DrawWorkerTimelines(figures.workers, attempts.rows, processes, window);
-  figures.budget = ComputeBudget(attempts.rows, processes, attempts.helpers, figures.workers, window);
+  AddClusterTimelines(cluster_workers, window, &figures.timelines);
+  figures.engine.join = JoinTasks(attempts.rows, attempts.thread_ids, figures.findings.tasks.rows);
+  const EngineTime engine_time = {figures.engine.join.stretches, OutsideTasks(figures.findings.fine, processes.size())};
+  figures.budget = ComputeBudget(attempts.rows, processes, attempts.helpers, figures.workers, window, engine_time);
   figures.phases = FindPhases(figures.findings.spans);
 
   MetricSet& metrics = figures.metrics;
   SetAllNull(&metrics);
   SetWorkerMetrics(steps, &metrics);
-  figures.chosen = ChooseTotals(!processes.empty(), figures.totals, figures.bytes_read_chunks(), figures.coffea);
+  figures.chosen = ChooseTotals(figures.findings.processes.has_records(), figures.totals, figures.bytes_read_chunks(),
+                                figures.coffea);
   SetRunMetrics(figures.findings, figures.totals, figures.chosen, figures.coffea, wall_time, &metrics);
   if (const std::optional<double> cores = AllowedCores(processes)) {
     metrics.Set("allocated_cores", *cores);
@@ -152,6 +256,8 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
     figures.allocated_cores_source = figures.tree->allocated_cores_source;
   }
   SetTreeMetrics(figures.tree, wall_time, figures.totals.cpu_ns.Seconds(), &metrics);
+  SetEngine(clusters, figures);
+  if (figures.phases.empty()) figures.phases = FindTaskPhases(figures.findings.tasks, figures.engine.join);
   SetDistributions(figures);
   SetChunkMetrics(figures.findings, figures.totals, &metrics);
   SetReadMetrics(figures.findings.custom_metrics, &metrics);

@@ -14,6 +14,8 @@
 #include "collector/metrics/catalog/metric_set.h"
 #include "collector/metrics/coffea/coffea_accumulator.h"
 #include "collector/metrics/coffea/run_totals.h"
+#include "collector/metrics/engine/cluster_table.h"
+#include "collector/metrics/engine/task_join.h"
 #include "collector/metrics/record_accumulator.h"
 #include "collector/metrics/run_bounds.h"
 #include "collector/metrics/tree/tree_accumulator.h"
@@ -27,8 +29,20 @@ struct MissingValues {
   int64_t attempts = 0;       ///< `ok` attempts without it
 };
 
+/// What an engine's scheduler and its tasks add.
+struct EngineFigures {
+  bool has_scheduler = false;
+  bool ended = false;  ///< the session was
+  TaskJoin join;
+  std::optional<double> fine_coverage;
+  int64_t workers_unseen = 0;           ///< they joined, and sent nothing
+  std::vector<std::string> complaints;  ///< one line each
+  int64_t lost_bytes = 0;               ///< of records that were sent and could not be kept
+};
+
 struct RunFigures {
   RecordFindings findings;
+  EngineFigures engine;
   AttemptTotals totals;
   std::optional<TreeFigures> tree;
   CoffeaFigures coffea;
@@ -61,7 +75,7 @@ struct RunFigures {
 /// Computes the metric set from what records, process trees and Coffea's reports say. `start_ns` and `stop_ns` override
 /// the run's bounds.
 RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees, std::optional<int64_t> start_ns,
-                          std::optional<int64_t> stop_ns, CoffeaFigures coffea = {});
+                          std::optional<int64_t> stop_ns, CoffeaFigures coffea = {}, const ClusterTable& clusters = {});
 
 }  // namespace crema
 

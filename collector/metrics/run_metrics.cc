@@ -80,7 +80,7 @@ void SetRunMetrics(const RecordFindings& findings, const AttemptTotals& totals, 
   SetIfKnown("busy_time", chosen.busy_time.value, metrics);
   SetIfKnown("num_chunks", chosen.num_chunks.value, metrics);
   SetIfKnown("total_events", chosen.total_events.value, metrics);
-  if (!findings.processes.processes.empty()) SetCounts(totals.counts, metrics);
+  if (findings.processes.has_records()) SetCounts(totals.counts, metrics);
   SetIfKnown("chunk_cpu_time", totals.cpu_ns.Seconds(), metrics);
   SetIfKnown("helper_cpu_time", totals.helper_cpu_ns.Seconds(), metrics);
   if (chosen.num_chunks.value.value_or(0) > 0) {

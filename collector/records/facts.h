@@ -149,8 +149,34 @@ struct TaskFact {
   int64_t start_ns = 0;
   int64_t stop_ns = 0;
   std::string_view outcome;
+  int64_t attempt = 0;  ///< how often it was tried before, in this process
   std::string_view worker;
   std::string_view engine;
+  std::optional<int64_t> queue_ns;  ///< between the engine's order and `start_ns`
+};
+
+/// One activity of an engine in one unit: what it came to since the line before.
+struct FineRowFact {
+  std::string_view context;
+  std::string_view span;      ///< empty: none
+  std::string_view function;  ///< a task prefix; empty: none
+  std::string_view activity;
+  std::string_view unit;
+  double value = 0;
+};
+
+/// An engine's own account of what a worker did.
+struct FineFact {
+  int64_t time_ns = 0;
+  std::string_view worker;
+  std::vector<FineRowFact> rows;
+};
+
+/// What an engine's scheduler's clock was ahead of the log's.
+struct ClockFact {
+  int64_t time_ns = 0;
+  int64_t offset_ns = 0;
+  int64_t uncertainty_ns = 0;
 };
 
 /// One reading of a process by its own sampler. `sections` are those outside chunks, summed since the process began.
@@ -194,7 +220,7 @@ struct EndFact {
   std::vector<SectionFact> sections;   ///< those outside chunks
 };
 
-enum class RecordType { kProcess, kBegin, kChunk, kTask, kSample, kFile, kSpan, kEnd };
+enum class RecordType { kProcess, kBegin, kChunk, kTask, kSample, kFile, kSpan, kFine, kClock, kEnd };
 
 /// One parsed line: `type` names the member that holds it; the others hold nothing of use.
 struct Record {
@@ -206,6 +232,8 @@ struct Record {
   SampleFact sample;
   FileFact file;
   SpanFact span;
+  FineFact fine;
+  ClockFact clock;
   EndFact end;
 };
 

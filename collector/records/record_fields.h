@@ -194,9 +194,54 @@ inline constexpr Field<TaskFact> kTaskFields[] = {
     {"start_ns", NotNegative<&TaskFact::start_ns>, kRequired},
     {"stop_ns", NotNegative<&TaskFact::stop_ns>, kRequired},
     {"outcome", Any<&TaskFact::outcome>},
-    {"attempt", Skip<TaskFact>},
+    {"attempt", NotNegative<&TaskFact::attempt>},
     {"worker", Any<&TaskFact::worker>},
     {"engine", Any<&TaskFact::engine>},
+    {"queue_ns", NotNegative<&TaskFact::queue_ns>},
+};
+
+/// `[context, span, function, activity, unit, value]`; span and function may be null.
+inline Complaint ReadFineRows(ondemand::value& value, FineFact& out) {
+  static constexpr char kBadFineRow[] = "holds something that is not a list of five texts and a number";
+  ondemand::array array;
+  if (value.get_array().get(array)) return kNotAList;
+  out.rows.clear();
+  for (auto element : array) {
+    ondemand::array fields;
+    if (element.get_array().get(fields)) return kBadFineRow;
+    FineRowFact row;
+    std::string_view* const texts[] = {&row.context, &row.span, &row.function, &row.activity, &row.unit};
+    size_t at = 0;
+    for (auto field : fields) {
+      ondemand::value item;
+      if (field.get(item)) return kBadFineRow;
+      if (at < std::size(texts)) {
+        if (!IsNull(item) && item.get_string().get(*texts[at])) return kBadFineRow;
+      } else if (at == std::size(texts) && ReadValue(item, row.value)) {
+        return kBadFineRow;
+      }
+      ++at;
+    }
+    if (at <= std::size(texts)) return kBadFineRow;
+    out.rows.push_back(row);
+  }
+  return nullptr;
+}
+
+inline constexpr Field<FineFact> kFineFields[] = {
+    {"type", Skip<FineFact>},
+    {"time_ns", NotNegative<&FineFact::time_ns>, kRequired},
+    {"worker", Any<&FineFact::worker>},
+    {"engine", Skip<FineFact>},
+    {"rows", ReadFineRows, kRequired},
+};
+
+inline constexpr Field<ClockFact> kClockFields[] = {
+    {"type", Skip<ClockFact>},
+    {"time_ns", NotNegative<&ClockFact::time_ns>, kRequired},
+    {"reference", Skip<ClockFact>},
+    {"offset_ns", Any<&ClockFact::offset_ns>, kRequired},
+    {"uncertainty_ns", NotNegative<&ClockFact::uncertainty_ns>, kRequired},
 };
 
 inline constexpr Field<SampleFact> kSampleFields[] = {

@@ -62,6 +62,12 @@ void ClearWithSections(Fact& fact) {
 void Clear(SampleFact& fact) { ClearWithSections(fact); }
 void Clear(EndFact& fact) { ClearWithSections(fact); }
 
+void Clear(FineFact& fact) {
+  auto rows = Emptied(fact.rows);
+  fact = FineFact();
+  fact.rows = std::move(rows);
+}
+
 template <class Fact, size_t kFields>
 Refusal Read(ondemand::object object, const Field<Fact> (&fields)[kFields], Fact& fact) {
   Clear(fact);
@@ -76,7 +82,8 @@ Refusal CheckInterval(const Fact& fact) {
 constexpr std::pair<std::string_view, RecordType> kTypes[] = {
     {"chunk", RecordType::kChunk},     {"begin", RecordType::kBegin}, {"sample", RecordType::kSample},
     {"process", RecordType::kProcess}, {"file", RecordType::kFile},   {"span", RecordType::kSpan},
-    {"task", RecordType::kTask},       {"end", RecordType::kEnd},
+    {"task", RecordType::kTask},       {"end", RecordType::kEnd},     {"fine", RecordType::kFine},
+    {"clock", RecordType::kClock},
 };
 
 const std::pair<std::string_view, RecordType>* FindType(std::string_view name) {
@@ -204,6 +211,12 @@ ParseOutcome RecordParser::ParseGeneral(std::string_view line) {
     case RecordType::kSpan:
       refusal = Read(object, json::kSpanFields, record_.span);
       if (!refusal) refusal = CheckInterval(record_.span);
+      break;
+    case RecordType::kFine:
+      refusal = Read(object, json::kFineFields, record_.fine);
+      break;
+    case RecordType::kClock:
+      refusal = Read(object, json::kClockFields, record_.clock);
       break;
     case RecordType::kEnd:
       refusal = Read(object, json::kEndFields, record_.end);

@@ -28,7 +28,7 @@ bool IsHeldByItsProcess(const std::string& path) {
 }
 
 std::string_view KindOfLog(std::string_view name) {
-  for (const std::string_view suffix : {kTreeLogSuffix, kRecordLogSuffix}) {
+  for (const std::string_view suffix : {kTreeLogSuffix, kDaskLogSuffix, kRecordLogSuffix}) {
     if (!EndsWith(name, suffix)) continue;
     const std::string_view rest = name.substr(0, name.size() - suffix.size());
     return name.substr(rest.size() - (EndsWith(rest, kLive) ? kLive.size() : 0));

@@ -30,6 +30,7 @@ struct RecordLog {
 struct RecordLogs {
   std::vector<RecordLog> logs;           ///< by path
   std::vector<std::string> tree_logs;    ///< paths of `*.tree.ndjson`, which `crema run` writes, sorted
+  std::vector<std::string> dask_logs;    ///< paths of `*.dask.ndjson`: what schedulers told, sorted
   std::vector<PrmonPaths> prmon;         ///< jobs that prmon watched
   std::vector<std::string> directories;  ///< those that held logs
   std::vector<std::string> warnings;

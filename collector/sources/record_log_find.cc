@@ -99,6 +99,7 @@ bool ReadHead(RecordLog& log, std::vector<std::string>& warnings) {
 struct Paths {
   std::set<std::string> logs;
   std::set<std::string> tree_logs;
+  std::set<std::string> dask_logs;
   std::vector<PrmonPaths> prmon;
   std::vector<std::string> warnings;
 };
@@ -125,6 +126,9 @@ absl::Status AddDirectory(const fs::path& directory, Paths& paths, bool& found) 
     if (EndsWith(path, kTreeLogSuffix)) {
       paths.tree_logs.insert(path);
       found = has_tree = true;
+    } else if (EndsWith(path, kDaskLogSuffix)) {
+      paths.dask_logs.insert(path);
+      found = true;
     } else if (EndsWith(path, kRecordLogSuffix)) {
       paths.logs.insert(path);
       found = true;
@@ -139,7 +143,9 @@ absl::Status AddDirectory(const fs::path& directory, Paths& paths, bool& found) 
 }
 
 // A copy of a log that was made while it grew is a beginning of it: the larger one says everything.
-void TakeEachLogOnce(std::vector<RecordLog>& logs, std::vector<std::string>& warnings) {
+// `sent`: directories of logs that workers sent; that their originals are found too is nothing to warn of.
+void TakeEachLogOnce(std::vector<RecordLog>& logs, const std::set<fs::path>& sent,
+                     std::vector<std::string>& warnings) {
   using Identity = std::tuple<std::string, std::string, int64_t, int64_t, int64_t>;
   std::map<Identity, size_t> kept;
   std::vector<RecordLog> once;
@@ -159,8 +165,12 @@ void TakeEachLogOnce(std::vector<RecordLog>& logs, std::vector<std::string>& war
     if (!fs::equivalent(log.path, other.path, ignored)) {
       // Of the same size, a copy made on the way says less: not even whether the process has ended.
       const bool larger = log.bytes > other.bytes || (log.bytes == other.bytes && IsLiveCopy(other.path));
-      warnings.push_back(fmt::format("{} and {} are logs of the same process; only the fuller, {}, was read",
-                                     other.path, log.path, larger ? log.path : other.path));
+      const bool was_sent =
+          sent.count(fs::path(log.path).parent_path()) + sent.count(fs::path(other.path).parent_path()) > 0;
+      if (!was_sent) {
+        warnings.push_back(fmt::format("{} and {} are logs of the same process; only the fuller, {}, was read",
+                                       other.path, log.path, larger ? log.path : other.path));
+      }
       if (larger) other = std::move(log);
     }
   }
@@ -235,7 +245,10 @@ absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& source
       return absl::InvalidArgumentError(
           fmt::format("{}: is no record log (*{}); of a measurement name the directory", source, kRecordLogSuffix));
     } else {
-      (EndsWith(source, kTreeLogSuffix) ? paths.tree_logs : paths.logs).insert(fs::path(source).lexically_normal());
+      std::set<std::string>& kind = EndsWith(source, kTreeLogSuffix)   ? paths.tree_logs
+                                    : EndsWith(source, kDaskLogSuffix) ? paths.dask_logs
+                                                                       : paths.logs;
+      kind.insert(fs::path(source).lexically_normal());
       found = true;
     }
     if (!found && fs::exists(fs::path(source) / "measurement.json", error)) {
@@ -268,10 +281,13 @@ absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& source
                                           empty.size() > 1 ? fmt::format("; so are {} more", empty.size() - 1) : ""));
   }
   result.tree_logs.assign(paths.tree_logs.begin(), paths.tree_logs.end());
+  result.dask_logs.assign(paths.dask_logs.begin(), paths.dask_logs.end());
   result.prmon = std::move(paths.prmon);
-  TakeEachLogOnce(result.logs, result.warnings);
+  std::set<fs::path> sent;
+  for (const std::string& path : result.dask_logs) sent.insert(fs::path(path).parent_path());
+  TakeEachLogOnce(result.logs, sent, result.warnings);
   if (absl::Status chosen = ChooseRun(sources, run, result); !chosen.ok()) return chosen;
-  if (result.logs.empty() && result.tree_logs.empty() && result.prmon.empty()) {
+  if (result.logs.empty() && result.tree_logs.empty() && result.dask_logs.empty() && result.prmon.empty()) {
     return absl::FailedPreconditionError(
         fmt::format("{}: no readable record log{}", Join(sources),
                     result.warnings.empty() ? " (all are empty)" : "; " + result.warnings.front()));

@@ -64,19 +64,19 @@ uint32_t AttemptTable::InternThread(const LogRef& log, std::optional<uint64_t> t
   constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;
   RecentThread& recent = recent_threads_[((log.process_hash ^ id) * kGolden) >> 58];
   if (recent.index == BoundedNames::kRefused || recent.process_hash != log.process_hash || recent.id != id) {
-    recent = {log.process_hash, id, InternNewThread(log, id)};
+    recent = {log.process_hash, id, InternNewThread(log, id, thread.value_or(0))};
   }
   return recent.index;
 }
 
-uint32_t AttemptTable::InternNewThread(const LogRef& log, uint64_t id) {
+uint32_t AttemptTable::InternNewThread(const LogRef& log, uint64_t id, uint64_t pthread) {
   char name[16];
   std::memcpy(name, &log.process_hash, 8);
   std::memcpy(name + 8, &id, 8);
   const std::string_view view(name, sizeof(name));
   const uint32_t index = thread_names_.Intern(view, HashOf(view));
   if (index != BoundedNames::kRefused && index >= threads_.size()) {
-    threads_.push_back({log.index, id});
+    threads_.push_back({log.index, id, pthread});
     bytes_of_thread_.resize(threads_.size());
   }
   return index;
@@ -163,7 +163,7 @@ void AttemptTable::Merge(AttemptTable other, const std::vector<uint32_t>& logs) 
     const uint32_t index = thread_names_.Intern(other.thread_names_.name(i), other.thread_names_.rank(i));
     threads.push_back(index);
     if (index != BoundedNames::kRefused && index >= threads_.size()) {
-      threads_.push_back({logs[other.threads_[i].log], other.threads_[i].id});
+      threads_.push_back({logs[other.threads_[i].log], other.threads_[i].id, other.threads_[i].pthread});
       bytes_of_thread_.resize(threads_.size());
     }
   }
@@ -264,9 +264,11 @@ AttemptFindings AttemptTable::Finalize(const ProcessFindings& processes, std::ve
   for (const auto& [process, id, index] : threads) {
     thread_order[index] = static_cast<uint32_t>(findings.threads.size());
     findings.threads.push_back(processes.processes[process].worker() + "/" + std::to_string(id));
+    findings.thread_ids.push_back(table.threads_[index].pthread);
     findings.bytes_of_thread.push_back(table.bytes_of_thread_[index]);
   }
   findings.threads.emplace_back(kOtherName);
+  findings.thread_ids.push_back(0);
   findings.bytes_of_thread.push_back(table.bytes_of_other_threads_);
 
   findings.bytes_of_process.resize(processes.processes.size());

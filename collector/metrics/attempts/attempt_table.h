@@ -33,6 +33,7 @@ struct AttemptFindings {
   std::vector<uint32_t> dataset_of_input;  ///< by `AttemptRow::input`
   std::vector<uint32_t> file_of_input;
   std::vector<std::string> threads;  ///< names, by `AttemptRow::thread`
+  std::vector<uint64_t> thread_ids;  ///< what pthread_self(3) says of them; 0: not known
   ByteSums bytes;                    ///< over ended attempts, as the next
   std::vector<ByteSums> bytes_of_dataset;
   std::vector<ByteSums> bytes_of_file;
@@ -63,6 +64,7 @@ class AttemptTable {
   struct Thread {
     uint32_t log;
     uint64_t id;
+    uint64_t pthread;
   };
 
   struct RecentThread {
@@ -72,7 +74,7 @@ class AttemptTable {
   };
 
   uint32_t InternThread(const LogRef& log, std::optional<uint64_t> thread, std::optional<int64_t> tid);
-  uint32_t InternNewThread(const LogRef& log, uint64_t id);
+  uint32_t InternNewThread(const LogRef& log, uint64_t id, uint64_t pthread);
   const RecentInput& InternInput(const LogRef& log, const ChunkInput& input);
   static uint64_t ChunkIdentity(const LogRef& log, int64_t number, const ChunkInput& input, StableHash identity);
   void MakeRoom();

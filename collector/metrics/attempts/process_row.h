@@ -41,8 +41,15 @@ struct ProcessRow {
   std::optional<int64_t> overhead_ns;  ///< what the SDK says it cost
   std::vector<ProcessSample> samples;  ///< by time
 
-  /// The worker's name in every table: `<host>:<pid>`.
-  std::string worker() const { return host + ":" + std::to_string(pid); }
+  // Of an engine's worker only.
+  bool is_engine_worker = false;
+  std::string engine_worker;               ///< the engine's name for it
+  std::optional<int64_t> joined_ns;        ///< on the scheduler's clock, as the next; nullopt: not seen
+  std::optional<int64_t> left_ns;          ///< nullopt: it was there to the last
+  std::optional<int64_t> clock_offset_ns;  ///< what the scheduler's clock is ahead of its own
+
+  /// The worker's name in every table: the engine's, else `<host>:<pid>`.
+  std::string worker() const { return engine_worker.empty() ? host + ":" + std::to_string(pid) : engine_worker; }
 };
 
 }  // namespace crema

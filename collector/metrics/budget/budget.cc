@@ -54,6 +54,8 @@ struct AttemptTotals {
 struct Totals {
   AttemptTotals attempts;
   FreeTime free;
+  Int128 outside_chunk = 0;
+  Int128 framework = 0;  // lane nanoseconds x `kOneLane`
 };
 
 /// The steps of one sum, by kind: attempts begin and stop nearly in order, so each kind is nearly sorted as it comes,
@@ -132,6 +134,7 @@ struct Facts {
   const std::vector<HelperTimes>& helpers;
   const std::vector<WorkerLife>& workers;
   const RunWindow& run;
+  const EngineTime& engine;
 
   LaneTime LaneOf(const AttemptRow& attempt) const {
     return SplitLaneTime(attempt, IntervalOf(attempt, processes), helpers, run);
@@ -156,6 +159,9 @@ int64_t FindTailStart(const Facts& facts, int64_t from_ns, int64_t last_stop_ns)
     if (HasEnded(attempt) && attempt.stop_ns() <= from_ns) continue;
     const LaneTime lane = facts.LaneOf(attempt);
     AddLanes(window.Clip(lane.inside.start_ns), window.Clip(lane.inside.stop_ns), lane.lanes, changes);
+  }
+  for (const TaskStretch& stretch : facts.engine.stretches) {
+    AddLanes(window.Clip(stretch.start_ns), window.Clip(stretch.stop_ns), kOneLane, changes);
   }
   for (const WorkerLife& worker : facts.workers) {
     AddCores(window.Clip(worker.start_ns), window.Clip(worker.stop_ns), worker.cores, changes);
@@ -204,6 +210,33 @@ std::vector<std::vector<uint32_t>> AttemptsOfWorkers(const Facts& facts) {
   return attempts_of_worker;
 }
 
+/// The tasks' stretches of each worker, by time.
+std::vector<std::vector<uint32_t>> StretchesOfWorkers(const Facts& facts) {
+  std::vector<size_t> worker_of_process(facts.processes.size(), kNoWorker);
+  for (size_t i = 0; i < facts.workers.size(); ++i) worker_of_process[facts.workers[i].process] = i;
+  std::vector<std::vector<uint32_t>> stretches(facts.workers.size());
+  for (size_t i = 0; i < facts.engine.stretches.size(); ++i) {
+    const size_t worker = worker_of_process[facts.engine.stretches[i].process];
+    if (worker != kNoWorker) stretches[worker].push_back(static_cast<uint32_t>(i));
+  }
+  return stretches;
+}
+
+/// Execution outside tasks has no time stamps: it took place in idle time, as far as that goes.
+void MoveOutOfIdle(int64_t outside_tasks_ns, FreeTime& free, Totals& totals) {
+  const Int128 moved = std::min(free.idle, Int128{outside_tasks_ns} * kOneLane);
+  free.idle -= moved;
+  totals.framework += moved;
+}
+
+void Add(const FreeTime& free, FreeTime& total) {
+  total.startup += free.startup;
+  total.idle += free.idle;
+  total.tail += free.tail;
+  total.shutdown += free.shutdown;
+  total.oversubscribed += free.oversubscribed;
+}
+
 /// Where free time at this moment belongs: the first that applies.
 Int128& PartOf(int64_t time_ns, int64_t first_begin_ns, const Milestones& milestones, FreeTime& total) {
   if (time_ns < first_begin_ns) return total.startup;
@@ -215,6 +248,7 @@ Int128& PartOf(int64_t time_ns, int64_t first_begin_ns, const Milestones& milest
 /// Free and occupied together are the cores of every worker, and what it had beyond them.
 Totals AddUp(const Facts& facts, const Milestones& milestones) {
   const std::vector<std::vector<uint32_t>> attempts_of_worker = AttemptsOfWorkers(facts);
+  const std::vector<std::vector<uint32_t>> stretches_of_worker = StretchesOfWorkers(facts);
   Totals totals;
   for (size_t i = 0; i < facts.workers.size(); ++i) {
     const WorkerLife& worker = facts.workers[i];
@@ -229,7 +263,16 @@ Totals AddUp(const Facts& facts, const Milestones& milestones) {
       AddLanes(lane.inside.start_ns, lane.inside.stop_ns, lane.lanes, changes);
       first_begin_ns = std::min(first_begin_ns, attempt.start_ns);
     }
+    for (uint32_t index : stretches_of_worker[i]) {
+      const TaskStretch& stretch = facts.engine.stretches[index];
+      const int64_t start_ns = facts.run.Clip(stretch.start_ns);
+      const int64_t stop_ns = facts.run.Clip(stretch.stop_ns);
+      if (start_ns >= stop_ns) continue;
+      AddLanes(start_ns, stop_ns, kOneLane, changes);
+      (stretch.around_chunk ? totals.outside_chunk : totals.framework) += Int128{stop_ns - start_ns} * kOneLane;
+    }
     AddCores(worker.start_ns, worker.stop_ns, worker.cores, changes);
+    FreeTime free_of_worker;
     for (int64_t boundary_ns : {first_begin_ns, milestones.last_stop_ns, milestones.tail_start_ns}) {
       // So that no stretch belongs to two parts.
       if (boundary_ns != kNever) changes.others.push_back({facts.run.Clip(boundary_ns)});
@@ -237,11 +280,15 @@ Totals AddUp(const Facts& facts, const Milestones& milestones) {
     Sweep(changes, [&](int64_t from_ns, int64_t to_ns, int64_t lanes, int64_t cores) {
       const Int128 free = Int128{cores} * kOneLane - lanes;
       if (free < -kLaneTolerance) {
-        totals.free.oversubscribed += -free * (to_ns - from_ns);
+        free_of_worker.oversubscribed += -free * (to_ns - from_ns);
       } else if (free > 0) {
-        PartOf(from_ns, first_begin_ns, milestones, totals.free) += free * (to_ns - from_ns);
+        PartOf(from_ns, first_begin_ns, milestones, free_of_worker) += free * (to_ns - from_ns);
       }
     });
+    if (worker.process < facts.engine.outside_tasks_ns.size()) {
+      MoveOutOfIdle(facts.engine.outside_tasks_ns[worker.process], free_of_worker, totals);
+    }
+    Add(free_of_worker, totals.free);
   }
   return totals;
 }
@@ -282,8 +329,8 @@ std::vector<BudgetRow> MakeRows(const Totals& totals) {
   } else {
     add("waiting", kWaiting, Seconds(attempts.cpu_wait + attempts.blocked));
   }
-  add("outside_chunk", "Opening and reading around your code", 0);  // without an engine there are no tasks
-  add("framework", "Framework and repeats", 0);
+  add("outside_chunk", "Opening and reading around your code", LaneSeconds(totals.outside_chunk));
+  add("framework", "Framework and repeats", LaneSeconds(totals.framework));
   add("failed", "Framework and repeats", Seconds(attempts.failed));
   add("joined", kIdle, Seconds(attempts.joined));
   add("startup", kIdle, LaneSeconds(free.startup));
@@ -303,8 +350,8 @@ std::vector<BudgetRow> MakeRows(const Totals& totals) {
 
 Budget ComputeBudget(const std::vector<AttemptRow>& attempts, const std::vector<ProcessRow>& processes,
                      const std::vector<HelperTimes>& helpers, const std::vector<WorkerLife>& workers,
-                     const RunWindow& run) {
-  const Facts facts = {attempts, processes, helpers, workers, run};
+                     const RunWindow& run, const EngineTime& engine) {
+  const Facts facts = {attempts, processes, helpers, workers, run, engine};
   const Milestones milestones = FindMilestones(facts);
   const Totals totals = AddUp(facts, milestones);
   Budget budget;

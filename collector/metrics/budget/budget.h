@@ -9,6 +9,7 @@
 
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/process_row.h"
+#include "collector/metrics/engine/task_join.h"
 #include "collector/metrics/run_window.h"
 #include "collector/metrics/workers/worker_life.h"
 
@@ -19,6 +20,12 @@ struct BudgetRow {
   std::string_view group;  ///< what people are shown
   double core_seconds = 0;
   std::optional<double> share;  ///< of the sum of the parts; nullopt where that is 0
+};
+
+/// What an engine did with its workers' cores beside the chunks.
+struct EngineTime {
+  std::vector<TaskStretch> stretches;     ///< tasks, while no chunk of theirs was open
+  std::vector<int64_t> outside_tasks_ns;  ///< by process: execution outside tasks, which has no time stamps
 };
 
 struct Budget {
@@ -39,7 +46,7 @@ struct Budget {
 /// does not matter. An attempt that reaches out of the run counts with the share of its duration inside it.
 Budget ComputeBudget(const std::vector<AttemptRow>& attempts, const std::vector<ProcessRow>& processes,
                      const std::vector<HelperTimes>& helpers, const std::vector<WorkerLife>& workers,
-                     const RunWindow& run);
+                     const RunWindow& run, const EngineTime& engine = {});
 
 }  // namespace crema
 

@@ -34,7 +34,7 @@ constexpr RowField kBreakdownFields[] = {
 };
 
 constexpr RowField kWorkerFields[] = {
-    {"name", "", "`<host>:<pid>`"},
+    {"name", "", "the engine's name for it, else `<host>:<pid>`"},
     {"start", "s", "since the run's start; the fields between are those of the rows above"},
     {"stop", "s", "since the run's start"},
     {"cores", "cores", "declared, else the most lanes it ever had at once; `run.cores_source`"},
@@ -97,13 +97,14 @@ constexpr RowField kCutFields[] = {
 };
 
 constexpr RowField kFineFields[] = {
-    {"context", "", "`native`: recorded by the SDK's activities"},
-    {"span", "", "the chunk's span, or null"},
-    {"worker", "", "`<host>:<pid>`, or null"},
+    {"context", "",
+     "the engine's: execute, get-data, gather-dep and others; `native`: recorded by the SDK's activities"},
+    {"span", "", "the engine's span (its id), or the chunk's; null: none"},
+    {"worker", "", "the engine's name for it, else `<host>:<pid>`"},
     {"function", "", "prefix of the task; null where there is none"},
     {"activity", "", "as recorded"},
     {"unit", "", "as recorded"},
-    {"value", "its unit", "sum over ended attempts"},
+    {"value", "its unit", "sum over ended attempts, or over tasks"},
 };
 
 constexpr RowField kBudgetFields[] = {
@@ -198,6 +199,7 @@ constexpr RowField kQualityFields[] = {
     {"clock_step_max_s", "s", "largest step of a wall clock while a process ran"},
     {"sampling_gap_max_s", "s", "longest time between two samples"},
     {"workers_unseen", "count", "workers of the engine that sent nothing"},
+    {"records_lost_bytes", "B", "records that workers sent and the scheduler could not keep"},
     {"tree_cpu_sampled", "count", "processes whose CPU is known from their last sample only"},
     {"processes_left_running", "count", "processes of the command that outlived it"},
     {"missing_values", "", "ok attempts without a value, by quantity"},

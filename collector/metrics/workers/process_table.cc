@@ -27,14 +27,32 @@ auto SampleOrder(const ProcessSample& sample) {
 
 auto ProcessOrder(const ProcessRow& row) { return std::tie(row.run_id, row.host, row.pid, row.start_ns); }
 
+using Clock = std::optional<std::pair<int64_t, int64_t>>;
+
+void TakeBetterClock(Clock& clock, const Clock& other) {
+  if (other.has_value() && (!clock.has_value() || *other < *clock)) clock = other;
+}
+
+// The offset within which a clock is as good as the scheduler's own.
+std::optional<int64_t> OffsetOf(const Clock& clock) {
+  if (!clock.has_value()) return std::nullopt;
+  return std::abs(clock->second) <= clock->first ? 0 : clock->second;
+}
+
 // Puts what a second recorder of the same process saw into the process's row.
 void AddRecorder(ProcessRow& row, const ProcessRow& other) {
   row.parent_pid = std::max(row.parent_pid, other.parent_pid);
   row.last_ns = std::max(row.last_ns, other.last_ns);
-  if (row.state != other.state) {
+  if (other.is_engine_worker) {
+    row.state =
+        other.state;  // the engine's plug-in sees the worker's end, and the SDK's log may end after the last copy
+  } else if (!row.is_engine_worker && row.state != other.state) {
     const bool running = row.state == ProcessState::kRunning || other.state == ProcessState::kRunning;
     row.state = running ? ProcessState::kRunning : ProcessState::kLost;
   }
+  row.is_engine_worker = row.is_engine_worker || other.is_engine_worker;
+  row.engine_worker = std::max(row.engine_worker, other.engine_worker);
+  if (!row.clock_offset_ns.has_value()) row.clock_offset_ns = other.clock_offset_ns;
   TakeLarger(row.declared_threads, other.declared_threads);
   row.lanes_peak = std::max(row.lanes_peak, other.lanes_peak);
   TakeLarger(row.allowed_cores, other.allowed_cores);
@@ -133,7 +151,18 @@ void ProcessTable::SawLanes(const LogRef& ref, int64_t lanes) {
   row.lanes_peak = std::max(row.lanes_peak, lanes);
 }
 
-void ProcessTable::SawTask(const LogRef& ref) { logs_[ref.index].serves_engine = true; }
+void ProcessTable::SawEngine(const LogRef& ref, std::string_view worker) {
+  Log& log = logs_[ref.index];
+  log.serves_engine = true;
+  log.row.is_engine_worker = true;
+  log.row.engine_worker = std::max(log.row.engine_worker, std::string(worker));
+}
+
+void ProcessTable::Add(const LogRef& ref, const ClockFact& fact) {
+  SawAlive(ref, fact.time_ns);
+  SawEngine(ref, "");
+  TakeBetterClock(logs_[ref.index].clock, std::pair(fact.uncertainty_ns, fact.offset_ns));
+}
 
 std::vector<uint32_t> ProcessTable::Merge(const ProcessTable& other) {
   std::vector<uint32_t> here;
@@ -149,6 +178,7 @@ std::vector<uint32_t> ProcessTable::Merge(const ProcessTable& other) {
     Log& log = logs_[entry->second];
     log.running |= theirs.running;
     log.serves_engine |= theirs.serves_engine;
+    TakeBetterClock(log.clock, theirs.clock);
     log.executable = std::max(log.executable, theirs.executable);
     TakeLarger(log.end_ns, theirs.end_ns);
     TakeLarger(log.dropped, theirs.dropped);
@@ -187,6 +217,7 @@ ProcessFindings ProcessTable::Finalize() const {
                 : log.running          ? ProcessState::kRunning
                                        : ProcessState::kLost;
     if (log.end_ns.has_value()) row.last_ns = *log.end_ns;
+    row.clock_offset_ns = OffsetOf(log.clock);
     if (!row.run_id.empty()) run_ids.insert(row.run_id);
 
     auto& processes = findings.processes;

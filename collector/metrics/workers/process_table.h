@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,7 +28,8 @@ struct LogRef {
 
 /// What the table comes to.
 struct ProcessFindings {
-  std::vector<ProcessRow> processes;       ///< by (run, host, pid, start)
+  std::vector<ProcessRow> processes;       ///< by (run, host, pid, start); those that recorded nothing come last
+  size_t without_records = 0;              ///< an engine's workers of which only the scheduler knows
   std::vector<uint32_t> process_of_log;    ///< by log index
   std::vector<SectionRow> sections;        ///< outside chunks, summed over processes
   std::vector<std::string> executables;    ///< by process
@@ -38,6 +40,8 @@ struct ProcessFindings {
   std::optional<int64_t> sampling_gap_ns;  ///< the longest time between two samples of one process
   std::optional<int64_t> total_events;     ///< what the runs said they would process; nullopt: not each run did
   int64_t dropped_paths = 0;               ///< readings of section paths beyond the limit
+
+  bool has_records() const { return processes.size() > without_records; }
 };
 
 /// Accumulator of process, sample and end lines.
@@ -53,7 +57,9 @@ class ProcessTable {
   /// Any line shows that its process was alive then.
   void SawAlive(const LogRef& log, int64_t time_ns);
   void SawLanes(const LogRef& log, int64_t lanes);
-  void SawTask(const LogRef& log);
+  /// An engine's plug-in writes this log; `worker` is the engine's name for the process, where it is known.
+  void SawEngine(const LogRef& log, std::string_view worker);
+  void Add(const LogRef& log, const ClockFact& fact);
 
   /// Entry i of the result is the index here of the other's log i.
   std::vector<uint32_t> Merge(const ProcessTable& other);
@@ -78,6 +84,7 @@ class ProcessTable {
     std::optional<int64_t> clock_step_ns;
     std::optional<int64_t> total_events;
     bool serves_engine = false;
+    std::optional<std::pair<int64_t, int64_t>> clock;  // uncertainty and offset: the best that was told
     // Sections outside chunks are told as sums since the process began: the latest telling is the whole truth.
     // `told` is when, and how much, which decides between two tellings at one moment.
     std::pair<int64_t, absl::int128> told = {-1, 0};

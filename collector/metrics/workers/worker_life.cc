@@ -32,6 +32,25 @@ std::vector<ChunkSpan> SpanOfChunks(const std::vector<AttemptRow>& attempts, con
   return spans;
 }
 
+struct EngineLife {
+  int64_t start_ns = 0;
+  int64_t stop_ns = 0;
+};
+
+// From its join to its leave, as the scheduler saw it; one that nobody saw join or leave was there all along. Without a
+// scheduler's word it lived as its process did.
+EngineLife LifeOf(const ProcessRow& process, const ChunkSpan& chunks, const RunWindow& run) {
+  EngineLife life = {process.start_ns, process.last_ns};
+  if (process.joined_ns.has_value()) {
+    life = {*process.joined_ns, process.left_ns.value_or(std::max(run.stop_ns, *process.joined_ns))};
+  }
+  if (chunks.any) {
+    life.start_ns = std::min(life.start_ns, chunks.first_begin_ns);
+    life.stop_ns = std::max(life.stop_ns, chunks.last_stop_ns);
+  }
+  return life;
+}
+
 }  // namespace
 
 std::vector<WorkerLife> FindWorkerLives(const std::vector<AttemptRow>& attempts,
@@ -40,10 +59,19 @@ std::vector<WorkerLife> FindWorkerLives(const std::vector<AttemptRow>& attempts,
   std::vector<int64_t> open_chunks;  // counted only where nothing better is known
   std::vector<WorkerLife> workers;
   for (size_t i = 0; i < processes.size(); ++i) {
-    if (!spans[i].any) continue;
     const ProcessRow& process = processes[i];
+    if (!spans[i].any && !process.is_engine_worker) continue;
     WorkerLife worker;
     worker.process = static_cast<uint32_t>(i);
+    if (process.is_engine_worker) {
+      const EngineLife life = LifeOf(process, spans[i], run);
+      worker.start_ns = run.Clip(life.start_ns);
+      worker.stop_ns = run.Clip(life.stop_ns);
+      worker.cores = process.declared_threads.value_or(std::max<int64_t>(1, spans[i].lanes_peak));
+      worker.cores_source = process.declared_threads.has_value() ? CoresSource::kScheduler : CoresSource::kLanesPeak;
+      workers.push_back(worker);
+      continue;
+    }
     // A process line that was lost leaves 0 as the start.
     const int64_t start_ns =
         process.start_ns <= 0 ? spans[i].first_begin_ns : std::min(process.start_ns, spans[i].first_begin_ns);
@@ -76,6 +104,8 @@ std::string_view NameCoresSource(const std::vector<WorkerLife>& workers) {
       return "declared";
     case CoresSource::kLanesPeak:
       return "lanes_peak";
+    case CoresSource::kScheduler:
+      return "scheduler";
     case CoresSource::kOpenChunks:
       return "open_chunks";
   }

@@ -16,10 +16,11 @@ namespace crema {
 enum class CoresSource : uint8_t {
   kDeclared,    // CREMA_THREADS or Enable
   kLanesPeak,   // the most lanes it ever had at once, as its records say
+  kScheduler,   // an engine's own word for its worker
   kOpenChunks,  // the most chunks it had open at once, from intervals
 };
 
-/// A process that recorded chunks, clipped to the run; a worker that lived outside it has start = stop.
+/// A process that recorded chunks, or an engine's worker, clipped to the run; a worker that lived outside it has start = stop.
 struct WorkerLife {
   uint32_t process = 0;
   int64_t start_ns = 0;  ///< Unix time
@@ -33,7 +34,7 @@ struct WorkerLife {
 std::vector<WorkerLife> FindWorkerLives(const std::vector<AttemptRow>& attempts,
                                         const std::vector<ProcessRow>& processes, const RunWindow& run);
 
-/// `run.cores_source`: `declared`, `lanes_peak`, `open_chunks`, or `mixed`; empty without workers.
+/// `run.cores_source`: `declared`, `lanes_peak`, `scheduler`, `open_chunks`, or `mixed`; empty without workers.
 std::string_view NameCoresSource(const std::vector<WorkerLife>& workers);
 
 /// `allocated_cores` as affinity and cgroup quota tell it: the largest `allowed_cores` of each host, added over hosts;

@@ -4,6 +4,8 @@
 
 #include <string_view>
 
+#include "collector/records/schema.h"  // kTreeLogSuffix
+
 namespace crema {
 
 /// `schema` of the first line; another major number is another format.

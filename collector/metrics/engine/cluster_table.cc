@@ -1,0 +1,152 @@
+#include "collector/metrics/engine/cluster_table.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace crema {
+namespace {
+
+bool IsProcessOf(const ClusterWorkerFact& worker, const ProcessRow& process) {
+  if (worker.pid.has_value() && *worker.pid != process.pid) return false;
+  if (worker.process_start_ns.has_value()) {
+    return worker.hostname == process.host && *worker.process_start_ns == process.start_ns;
+  }
+  return process.engine_worker == worker.address;
+}
+
+uint32_t AddProcess(const ClusterWorkerFact& worker, int64_t last_ns, ProcessFindings& findings) {
+  ProcessRow row;
+  row.host = worker.hostname.empty() ? worker.host : worker.hostname;
+  row.pid = worker.pid.value_or(0);
+  row.start_ns = worker.process_start_ns.value_or(worker.joined_ns);
+  row.last_ns = worker.left_ns.value_or(last_ns);
+  row.state = worker.left_ns.has_value() ? ProcessState::kEnded : ProcessState::kRunning;
+  findings.processes.push_back(std::move(row));
+  findings.executables.emplace_back();
+  findings.serves_engine.push_back(true);
+  ++findings.without_records;
+  return static_cast<uint32_t>(findings.processes.size() - 1);
+}
+
+void FillIn(const ClusterWorkerFact& worker, ProcessRow& process) {
+  process.is_engine_worker = true;
+  process.engine_worker = worker.address;
+  process.joined_ns = std::min(process.joined_ns.value_or(worker.joined_ns), worker.joined_ns);
+  process.left_ns = worker.left_ns;
+  if (worker.threads > 0) process.declared_threads = worker.threads;
+  if (!process.memory_limit_bytes.has_value()) process.memory_limit_bytes = worker.memory_limit_bytes;
+}
+
+void TakeSamples(const ClusterWorkerFact& worker, ProcessRow& process) {
+  for (const ClusterSampleFact& sample : worker.samples) {
+    ProcessSample taken;
+    taken.time_ns = sample.time_ns;
+    taken.rss_bytes = sample.memory_bytes;
+    taken.memory_limit_bytes = sample.memory_limit_bytes;
+    process.samples.push_back(taken);
+  }
+}
+
+}  // namespace
+
+void ClusterTable::Add(ClusterFact cluster) {
+  const auto [known, is_new] = clusters_.try_emplace(cluster.epoch);
+  if (is_new || known->second.last_ns < cluster.last_ns) known->second = std::move(cluster);
+}
+
+std::optional<ClusterSession> ClusterTable::Session() const {
+  std::optional<ClusterSession> session;
+  for (const auto& [epoch, cluster] : clusters_) {
+    for (const ClusterSessionFact& fact : cluster.sessions) {
+      if (!fact.begin_ns.has_value()) continue;
+      const int64_t stop_ns = fact.end_ns.value_or(cluster.last_ns);
+      if (!session.has_value()) session = {{*fact.begin_ns, stop_ns}, stop_ns, true};
+      session->window.start_ns = std::min(session->window.start_ns, *fact.begin_ns);
+      session->window.stop_ns = std::max(session->window.stop_ns, stop_ns);
+      session->flushed_ns = std::max(session->flushed_ns, fact.flushed_ns.value_or(cluster.last_ns));
+      session->ended = session->ended && fact.end_ns.has_value();
+    }
+  }
+  return session;
+}
+
+std::optional<int64_t> ClusterTable::FlushedAfter(int64_t stop_ns) const {
+  constexpr int64_t kTolerance = 1'000'000;  // bounds come through decimal seconds
+  std::optional<int64_t> flushed_ns;
+  for (const auto& [epoch, cluster] : clusters_) {
+    for (const ClusterSessionFact& fact : cluster.sessions) {
+      if (!fact.flushed_ns.has_value() || fact.end_ns.value_or(0) < stop_ns - kTolerance) continue;
+      flushed_ns = std::min(flushed_ns.value_or(*fact.flushed_ns), *fact.flushed_ns);
+    }
+  }
+  return flushed_ns;
+}
+
+std::set<std::string> ClusterTable::Processors() const {
+  std::set<std::string> processors;
+  for (const auto& [epoch, cluster] : clusters_) {
+    for (const ClusterSessionFact& fact : cluster.sessions) {
+      if (!fact.processor.empty()) processors.insert(fact.processor);
+    }
+  }
+  return processors;
+}
+
+std::map<std::string, double> ClusterTable::ComputeSeconds(int64_t start_ns, int64_t stop_ns) const {
+  std::map<std::string, double> seconds;
+  for (const auto& [epoch, cluster] : clusters_) {
+    if (cluster.is_bare) continue;  // there is nothing to compare it with
+    std::map<std::string, double> before;
+    std::map<std::string, double> after;
+    for (const ClusterAccountFact& account : cluster.accounts) {
+      const auto compute = account.seconds.find("compute");
+      if (compute == account.seconds.end() || account.time_ns > stop_ns) continue;
+      (account.time_ns <= start_ns ? before : after)[account.prefix] = compute->second;
+    }
+    for (const auto& [prefix, sum] : after) seconds[prefix] += sum - before[prefix];
+  }
+  return seconds;
+}
+
+std::vector<RunWindow> ClusterTable::ActiveSpans(const RunWindow& run) const {
+  std::vector<RunWindow> spans;
+  for (const auto& [epoch, cluster] : clusters_) {
+    for (const ClusterSpanFact& span : cluster.spans) {
+      const int64_t stop_ns = span.done ? span.stop_ns : run.stop_ns;
+      const RunWindow inside = {run.Clip(span.enqueued_ns), run.Clip(stop_ns)};
+      if (inside.start_ns < inside.stop_ns) spans.push_back(inside);
+    }
+  }
+  std::sort(spans.begin(), spans.end(), [](const RunWindow& a, const RunWindow& b) { return a.start_ns < b.start_ns; });
+  std::vector<RunWindow> merged;
+  for (const RunWindow& span : spans) {
+    if (merged.empty() || merged.back().stop_ns < span.start_ns) {
+      merged.push_back(span);
+    } else {
+      merged.back().stop_ns = std::max(merged.back().stop_ns, span.stop_ns);
+    }
+  }
+  return merged;
+}
+
+std::vector<ClusterWorker> MatchWorkers(const ClusterTable& clusters, ProcessFindings& findings) {
+  std::vector<ClusterWorker> workers;
+  const size_t recorded = findings.processes.size();
+  std::vector<bool> sampled(recorded);
+  for (size_t i = 0; i < recorded; ++i) sampled[i] = !findings.processes[i].samples.empty();
+  for (const auto& [epoch, cluster] : clusters.by_epoch()) {
+    for (const ClusterWorkerFact& worker : cluster.workers) {
+      const auto process = std::find_if(findings.processes.begin(), findings.processes.end(),
+                                        [&](const ProcessRow& row) { return IsProcessOf(worker, row); });
+      const uint32_t index = process == findings.processes.end()
+                                 ? AddProcess(worker, cluster.last_ns, findings)
+                                 : static_cast<uint32_t>(process - findings.processes.begin());
+      FillIn(worker, findings.processes[index]);
+      if (index >= recorded || !sampled[index]) TakeSamples(worker, findings.processes[index]);
+      workers.push_back({index, &worker});
+    }
+  }
+  return workers;
+}
+
+}  // namespace crema

@@ -1,0 +1,63 @@
+// What schedulers told, put together with what the workers' own logs say.
+#ifndef CREMA_COLLECTOR_METRICS_ENGINE_CLUSTER_TABLE_H_
+#define CREMA_COLLECTOR_METRICS_ENGINE_CLUSTER_TABLE_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "collector/metrics/run_window.h"
+#include "collector/metrics/workers/process_table.h"
+#include "collector/records/cluster_facts.h"
+
+namespace crema {
+
+/// What one collector measured, over all clusters.
+struct ClusterSession {
+  RunWindow window;
+  int64_t flushed_ns = 0;  ///< by then, workers had told what they did in it
+  bool ended = false;
+};
+
+/// Accumulator of schedulers' accounts: the fullest of each epoch counts.
+class ClusterTable {
+ public:
+  void Add(ClusterFact cluster);
+  bool empty() const { return clusters_.empty(); }
+  const std::map<std::string, ClusterFact>& by_epoch() const { return clusters_; }
+
+  /// From the first begin of a session to the last end; nullopt: no session was begun.
+  std::optional<ClusterSession> Session() const;
+
+  /// By when workers had told what they did until `stop_ns`: the flush of the first session that ended no earlier.
+  std::optional<int64_t> FlushedAfter(int64_t stop_ns) const;
+
+  /// Prefixes that sessions name the processor's.
+  std::set<std::string> Processors() const;
+
+  /// Compute seconds by prefix that schedulers counted from `start_ns` to `stop_ns`, as far as they told then.
+  std::map<std::string, double> ComputeSeconds(int64_t start_ns, int64_t stop_ns) const;
+
+  /// Integral of the spans' union with the live workers' cores would be their active core seconds: this is the union.
+  std::vector<RunWindow> ActiveSpans(const RunWindow& run) const;
+
+ private:
+  std::map<std::string, ClusterFact> clusters_;
+};
+
+/// An engine's worker, and the row of its process.
+struct ClusterWorker {
+  uint32_t process = 0;
+  const ClusterWorkerFact* fact = nullptr;
+};
+
+/// Finds each worker's process, or adds a row for one that recorded nothing; fills in what schedulers know of it.
+/// The facts belong to `clusters`.
+std::vector<ClusterWorker> MatchWorkers(const ClusterTable& clusters, ProcessFindings& findings);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_ENGINE_CLUSTER_TABLE_H_

@@ -1,0 +1,215 @@
+#include "collector/metrics/engine/engine_metrics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <string_view>
+
+namespace crema {
+namespace {
+
+constexpr std::string_view kSeconds = "seconds";
+constexpr std::string_view kExecute = "execute";
+
+// What Dask times around a task's call, and what stands for a whole task that came to nothing. Anything else is the
+// call itself, split into thread-cpu, thread-noncpu and the user's own activities.
+constexpr std::string_view kAroundTask[] = {"executor", "offload",    "other",     "disk-read",   "disk-write",
+                                            "compress", "decompress", "serialize", "deserialize", "memory-read"};
+constexpr std::string_view kInVain[] = {"failed", "cancelled"};
+
+template <size_t kSize>
+bool IsAmong(std::string_view activity, const std::string_view (&names)[kSize]) {
+  return std::find(std::begin(names), std::end(names), activity) != std::end(names);
+}
+
+bool IsTransfer(const FineRow& row) { return row.context == "get-data" || row.context == "gather-dep"; }
+
+using Filter = std::function<bool(const FineRow&)>;
+
+class Sums {
+ public:
+  Sums(const std::vector<FineRow>& rows, MetricSet* metrics) : rows_(rows), metrics_(metrics) {}
+
+  /// Sum of one activity in one unit over the rows that pass.
+  double Of(std::string_view activity, std::string_view unit, const Filter& passes = IsExecute) const {
+    double sum = 0;
+    for (const FineRow& row : rows_) {
+      if (row.activity == activity && row.unit == unit && passes(row)) sum += row.value;
+    }
+    return sum;
+  }
+  double SecondsOf(const Filter& passes) const {
+    double sum = 0;
+    for (const FineRow& row : rows_) {
+      if (row.unit == kSeconds && passes(row)) sum += row.value;
+    }
+    return sum;
+  }
+  void Set(std::string_view key, double value) const { metrics_->Set(key, value); }
+  void SetCount(std::string_view key, double value) const {
+    metrics_->Set(key, static_cast<int64_t>(std::llround(value)));
+  }
+
+  static bool IsExecute(const FineRow& row) { return row.context == kExecute; }
+
+ private:
+  const std::vector<FineRow>& rows_;
+  MetricSet* metrics_;
+};
+
+void SetRatioOf(std::string_view key, double part, double whole, std::string_view whole_name, double factor,
+                MetricSet* metrics) {
+  if (whole > 0) {
+    metrics->Set(key, part / whole * factor);
+  } else {
+    metrics->SetNull(key, std::string(whole_name) + " is zero");
+  }
+}
+
+void SetProcessor(const Sums& sums, const std::set<std::string>& prefixes, MetricSet* metrics) {
+  if (prefixes.empty()) {
+    for (std::string_view key :
+         {"processor_cpu_time_seconds", "processor_noncpu_time_seconds", "processor_cpu_percentage",
+          "processor_noncpu_percentage", "overhead_cpu_time_seconds", "overhead_noncpu_time_seconds"}) {
+      metrics->SetNull(key, "no chunk was joined to a task, and nobody said which tasks are the processor's");
+    }
+    return;
+  }
+  const Filter is_processor = [&](const FineRow& row) {
+    return Sums::IsExecute(row) && prefixes.count(row.function) > 0;
+  };
+  const Filter is_other = [&](const FineRow& row) { return Sums::IsExecute(row) && prefixes.count(row.function) == 0; };
+  const double cpu = sums.Of("thread-cpu", kSeconds, is_processor);
+  const double noncpu = sums.Of("thread-noncpu", kSeconds, is_processor);
+  sums.Set("processor_cpu_time_seconds", cpu);
+  sums.Set("processor_noncpu_time_seconds", noncpu);
+  SetRatioOf("processor_cpu_percentage", cpu, cpu + noncpu, "the processor's time", 100, metrics);
+  SetRatioOf("processor_noncpu_percentage", noncpu, cpu + noncpu, "the processor's time", 100, metrics);
+  sums.Set("overhead_cpu_time_seconds", sums.Of("thread-cpu", kSeconds, is_other));
+  sums.Set("overhead_noncpu_time_seconds", sums.Of("thread-noncpu", kSeconds, is_other));
+}
+
+void SetMemoryAndDisk(const Sums& sums, MetricSet* metrics) {
+  const double memory_bytes = sums.Of("memory-read", "bytes");
+  const double disk_bytes = sums.Of("disk-read", "bytes");
+  const double memory_count = sums.Of("memory-read", "count");
+  const double disk_count = sums.Of("disk-read", "count");
+  sums.SetCount("total_bytes_memory_read_dask", memory_bytes);
+  sums.SetCount("disk_read_bytes", disk_bytes);
+  sums.SetCount("disk_write_bytes", sums.Of("disk-write", "bytes"));
+  sums.Set("disk_read_time_seconds", sums.Of("disk-read", kSeconds));
+  sums.Set("disk_write_time_seconds", sums.Of("disk-write", kSeconds));
+  sums.SetCount("disk_read_count", disk_count);
+  sums.SetCount("disk_write_count", sums.Of("disk-write", "count"));
+  constexpr std::string_view kNoReads = "the number of dependencies read";
+  SetRatioOf("memory_read_hit_ratio", memory_count, memory_count + disk_count, kNoReads, 1, metrics);
+  SetRatioOf("memory_read_hit_ratio_bytes", memory_bytes, memory_bytes + disk_bytes, kNoReads, 1, metrics);
+}
+
+void SetPair(const Sums& sums, std::string_view there, std::string_view back, std::string_view there_key,
+             std::string_view back_key, std::string_view total_key) {
+  const double there_seconds = sums.Of(there, kSeconds);
+  const double back_seconds = sums.Of(back, kSeconds);
+  sums.Set(there_key, there_seconds);
+  sums.Set(back_key, back_seconds);
+  sums.Set(total_key, there_seconds + back_seconds);
+}
+
+void SetTransfers(const Sums& sums) {
+  sums.Set("transfer_time_seconds", sums.SecondsOf(IsTransfer));
+  sums.Set("transfer_compression_seconds",
+           sums.Of("compress", kSeconds, IsTransfer) + sums.Of("decompress", kSeconds, IsTransfer));
+  sums.Set("transfer_serialization_seconds",
+           sums.Of("serialize", kSeconds, IsTransfer) + sums.Of("deserialize", kSeconds, IsTransfer));
+}
+
+void SetFine(const EngineFacts& facts, MetricSet* metrics) {
+  const Sums sums(facts.fine, metrics);
+  sums.Set("cpu_time_seconds", sums.Of("thread-cpu", kSeconds));
+  sums.Set("io_time_seconds", sums.Of("thread-noncpu", kSeconds));
+  SetProcessor(sums, facts.processors.empty() ? ChunkPrefixes(facts.tasks, facts.join) : facts.processors, metrics);
+  SetMemoryAndDisk(sums, metrics);
+  SetPair(sums, "compress", "decompress", "compression_time_seconds", "decompression_time_seconds",
+          "total_compression_overhead_seconds");
+  SetPair(sums, "serialize", "deserialize", "serialization_time_seconds", "deserialization_time_seconds",
+          "total_serialization_overhead_seconds");
+  SetTransfers(sums);
+  sums.Set("task_overhead_seconds",
+           sums.Of("executor", kSeconds) + sums.Of("offload", kSeconds) + sums.Of("other", kSeconds));
+  sums.Set("failed_time_seconds", sums.Of("failed", kSeconds));
+  sums.Set("cancelled_time_seconds", sums.Of("cancelled", kSeconds));
+  if (facts.active_core_seconds.has_value()) {
+    sums.Set("idle_time_seconds", std::max(0.0, *facts.active_core_seconds - sums.SecondsOf(Sums::IsExecute)));
+  } else {
+    metrics->SetNull("idle_time_seconds", "the scheduler told of no span that was active");
+  }
+}
+
+void SetTasks(const EngineFacts& facts, MetricSet* metrics) {
+  int64_t queue_ns = 0;
+  bool queue_known = false;
+  for (const TaskRow& task : facts.tasks.rows) {
+    if (task.queue_ns < 0) continue;
+    queue_ns += task.queue_ns;
+    queue_known = true;
+  }
+  if (queue_known) metrics->Set("task_queue_seconds", static_cast<double>(queue_ns) / 1e9);
+  if (facts.task_slot_utilization.has_value()) {
+    metrics->Set("task_slot_utilization_avg", *facts.task_slot_utilization);
+  }
+  if (facts.join.chunks_joined == 0) {
+    for (std::string_view key : {"outside_chunk_time", "outside_chunk_share"}) {
+      metrics->SetNull(key, "no chunk was joined to a task");
+    }
+    return;
+  }
+  metrics->Set("outside_chunk_time", static_cast<double>(facts.join.outside_ns) / 1e9);
+  SetRatioOf("outside_chunk_share", static_cast<double>(facts.join.outside_ns),
+             static_cast<double>(facts.join.chunk_task_ns), "the chunk tasks' compute", 1, metrics);
+}
+
+}  // namespace
+
+bool IsInTask(const FineRow& row) {
+  return row.context == kExecute && row.unit == kSeconds && !IsAmong(row.activity, kAroundTask) &&
+         !IsAmong(row.activity, kInVain);
+}
+
+std::vector<int64_t> OutsideTasks(const std::vector<FineRow>& rows, size_t processes) {
+  std::vector<int64_t> outside_ns(processes);
+  for (const FineRow& row : rows) {
+    if (row.context != kExecute || row.unit != kSeconds || !IsAmong(row.activity, kAroundTask)) continue;
+    outside_ns[row.process] += static_cast<int64_t>(std::max(0.0, row.value) * 1e9);
+  }
+  return outside_ns;
+}
+
+std::set<std::string> ChunkPrefixes(const TaskFindings& tasks, const TaskJoin& join) {
+  std::set<std::string> prefixes;
+  for (size_t i = 0; i < tasks.rows.size(); ++i) {
+    if (join.chunks_of_task[i] > 0) prefixes.insert(tasks.prefixes[tasks.rows[i].prefix]);
+  }
+  return prefixes;
+}
+
+std::optional<double> FineCoverage(const EngineFacts& facts) {
+  double compute = 0;
+  double in_task = 0;
+  for (const auto& [prefix, seconds] : facts.compute_seconds) compute += seconds;
+  for (const FineRow& row : facts.fine) {
+    if (IsInTask(row) && facts.compute_seconds.count(row.function) > 0) in_task += row.value;
+  }
+  return compute > 0 ? std::optional<double>(in_task / compute) : std::nullopt;
+}
+
+void SetEngineMetrics(const EngineFacts& facts, MetricSet* metrics) {
+  if (!facts.fine.empty()) SetFine(facts, metrics);
+  if (!facts.tasks.empty()) SetTasks(facts, metrics);
+  if (const std::optional<double> coverage = FineCoverage(facts)) {
+    metrics->Set("fine_metrics_coverage", *coverage);
+  } else if (!facts.fine.empty()) {
+    metrics->SetNull("fine_metrics_coverage", "the scheduler's own account of compute seconds was not seen");
+  }
+}
+
+}  // namespace crema

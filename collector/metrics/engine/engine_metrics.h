@@ -1,0 +1,50 @@
+// The keys of METRICS.md section 6, from an engine's activities and tasks.
+#ifndef CREMA_COLLECTOR_METRICS_ENGINE_ENGINE_METRICS_H_
+#define CREMA_COLLECTOR_METRICS_ENGINE_ENGINE_METRICS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "collector/metrics/catalog/metric_set.h"
+#include "collector/metrics/engine/fine_table.h"
+#include "collector/metrics/engine/task_join.h"
+#include "collector/metrics/engine/task_table.h"
+
+namespace crema {
+
+/// Whether an activity of the context `execute`, in seconds, takes place inside the task's call, on its thread.
+bool IsInTask(const FineRow& row);
+
+/// Execution outside tasks (executor, spilling, serialization, other), in nanoseconds, by process.
+std::vector<int64_t> OutsideTasks(const std::vector<FineRow>& rows, size_t processes);
+
+/// Prefixes of the tasks in which chunks ran.
+std::set<std::string> ChunkPrefixes(const TaskFindings& tasks, const TaskJoin& join);
+
+struct EngineFacts {
+  const std::vector<FineRow>& fine;
+  const TaskFindings& tasks;
+  const TaskJoin& join;
+  /// By prefix, as the scheduler counts them; empty: not told.
+  std::map<std::string, double> compute_seconds = {};
+  /// Prefixes that the user calls the processor's; empty: those of the tasks in which chunks ran.
+  std::set<std::string> processors = {};
+  /// Integral of live workers' cores while a span was active; nullopt: no span was told.
+  std::optional<double> active_core_seconds = {};
+  /// Of tasks inside the run, over the integral of live workers' cores; nullopt: no tasks, or no cores.
+  std::optional<double> task_slot_utilization = {};
+};
+
+/// In-task seconds over the scheduler's compute seconds, of the prefixes that it told; nullopt: it told none.
+std::optional<double> FineCoverage(const EngineFacts& facts);
+
+/// Sets what is measured; the other keys stay null with a reason.
+void SetEngineMetrics(const EngineFacts& facts, MetricSet* metrics);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_ENGINE_ENGINE_METRICS_H_

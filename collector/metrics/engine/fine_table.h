@@ -1,0 +1,56 @@
+// An engine's own activities (Dask's fine metrics), by worker: METRICS.md section 6.
+#ifndef CREMA_COLLECTOR_METRICS_ENGINE_FINE_TABLE_H_
+#define CREMA_COLLECTOR_METRICS_ENGINE_FINE_TABLE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collector/metrics/statistics/bounded_names.h"
+#include "collector/metrics/statistics/real_sum.h"
+#include "collector/metrics/workers/process_table.h"
+#include "collector/records/facts.h"
+
+namespace crema {
+
+/// A finished row: the sum of one activity in one unit, of one worker's tasks of one prefix in one span.
+struct FineRow {
+  uint32_t process = 0;  ///< index of the finished process
+  std::string context;
+  std::string span;      ///< empty: none
+  std::string function;  ///< task prefix; empty: none
+  std::string activity;
+  std::string unit;
+  double value = 0;
+};
+
+/// Accumulator of fine lines. No list of names or units is known here.
+class FineTable {
+ public:
+  static constexpr size_t kMaxRows = 100'000;
+
+  void Add(const LogRef& log, const FineFact& fact);
+  /// `logs`: what `ProcessTable::Merge` returned.
+  void Merge(const FineTable& other, const std::vector<uint32_t>& logs);
+  /// Rows by process, context, span, function, activity, unit. `dropped`: readings that found no room.
+  std::vector<FineRow> Finalize(const ProcessFindings& processes, int64_t* dropped) const;
+
+ private:
+  struct Sum {
+    uint32_t log = 0;  // one of the process's
+    int64_t readings = 0;
+    RealSum value;
+  };
+  Sum* Find(std::string_view name, uint32_t log);
+  void MakeRoom();
+
+  BoundedNames names_{kMaxRows};
+  std::vector<Sum> sums_;
+  int64_t dropped_ = 0;
+};
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_ENGINE_FINE_TABLE_H_

@@ -1,0 +1,97 @@
+#include "collector/metrics/engine/task_join.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <tuple>
+#include <utility>
+
+#include "collector/metrics/attempts/attempt_interval.h"
+
+namespace crema {
+namespace {
+
+using Interval = std::pair<int64_t, int64_t>;
+
+int64_t Overlap(const AttemptRow& attempt, const TaskRow& task) {
+  return std::min(attempt.stop_ns(), task.stop_ns) - std::max(attempt.start_ns, task.start_ns);
+}
+
+// Tasks of one thread follow one another, so the one that overlaps most is among those around the attempt's start.
+uint32_t FindTask(const AttemptRow& attempt, uint64_t thread, const std::vector<TaskRow>& tasks) {
+  const auto key = std::tuple(attempt.process, thread, attempt.start_ns);
+  auto task = std::upper_bound(tasks.begin(), tasks.end(), key, [](const auto& wanted, const TaskRow& row) {
+    return wanted < std::tuple(row.process, row.thread, row.start_ns);
+  });
+  const auto is_same_thread = [&](const TaskRow& row) {
+    return row.process == attempt.process && row.thread == thread;
+  };
+  uint32_t best = TaskJoin::kNone;
+  int64_t best_overlap = -1;  // an attempt of no length overlaps by 0
+  const auto look_at = [&](std::vector<TaskRow>::const_iterator row) {
+    const int64_t overlap = Overlap(attempt, *row);
+    if (overlap <= best_overlap) return;
+    best_overlap = overlap;
+    best = static_cast<uint32_t>(row - tasks.begin());
+  };
+  constexpr int kLookBack = 8;  // clocks that were stepped may put tasks on top of one another
+  auto before = task;
+  for (int i = 0; i < kLookBack && before != tasks.begin() && is_same_thread(*(before - 1)); ++i) look_at(--before);
+  for (; task != tasks.end() && is_same_thread(*task) && task->start_ns < attempt.stop_ns(); ++task) look_at(task);
+  return best;
+}
+
+// The parts of a task that none of its chunks covers.
+void AddStretches(const TaskRow& task, std::vector<Interval>& chunks, TaskJoin& join) {
+  std::sort(chunks.begin(), chunks.end());
+  int64_t at_ns = task.start_ns;
+  const auto add = [&](int64_t stop_ns) {
+    if (stop_ns <= at_ns) return;
+    join.stretches.push_back({task.process, !chunks.empty(), at_ns, stop_ns});
+    if (!chunks.empty()) join.outside_ns += stop_ns - at_ns;
+  };
+  for (const auto& [start_ns, stop_ns] : chunks) {
+    add(std::min(start_ns, task.stop_ns));
+    at_ns = std::max(at_ns, stop_ns);
+  }
+  add(task.stop_ns);
+}
+
+}  // namespace
+
+TaskJoin JoinTasks(const std::vector<AttemptRow>& attempts, const std::vector<uint64_t>& threads,
+                   const std::vector<TaskRow>& tasks) {
+  TaskJoin join;
+  join.task_of_attempt.assign(attempts.size(), TaskJoin::kNone);
+  join.chunks_of_task.assign(tasks.size(), 0);
+  std::vector<std::pair<uint32_t, uint32_t>> pairs;  // task, attempt
+  for (uint32_t i = 0; i < attempts.size(); ++i) {
+    const AttemptRow& attempt = attempts[i];
+    if (!HasEnded(attempt)) continue;
+    const uint64_t thread = threads[attempt.thread];
+    const uint32_t task = thread == 0 ? TaskJoin::kNone : FindTask(attempt, thread, tasks);
+    join.task_of_attempt[i] = task;
+    if (task == TaskJoin::kNone) {
+      ++join.chunks_unjoined;
+      continue;
+    }
+    ++join.chunks_joined;
+    ++join.chunks_of_task[task];
+    pairs.emplace_back(task, i);
+  }
+  std::sort(pairs.begin(), pairs.end());
+  size_t pair = 0;
+  std::vector<Interval> chunks;
+  for (uint32_t task = 0; task < tasks.size(); ++task) {
+    chunks.clear();
+    for (; pair < pairs.size() && pairs[pair].first == task; ++pair) {
+      const AttemptRow& attempt = attempts[pairs[pair].second];
+      chunks.emplace_back(attempt.start_ns, attempt.stop_ns());
+    }
+    join.tasks_without_chunk += chunks.empty();
+    if (!chunks.empty()) join.chunk_task_ns += tasks[task].stop_ns - tasks[task].start_ns;
+    AddStretches(tasks[task], chunks, join);
+  }
+  return join;
+}
+
+}  // namespace crema

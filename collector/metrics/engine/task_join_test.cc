@@ -1,0 +1,82 @@
+#include "collector/metrics/engine/task_join.h"
+
+#include <gtest/gtest.h>
+
+namespace crema {
+namespace {
+
+AttemptRow Chunk(int64_t start_ns, int64_t stop_ns, uint32_t thread = 0, uint32_t process = 0) {
+  AttemptRow row;
+  row.start_ns = start_ns;
+  row.duration_ns = stop_ns - start_ns;
+  row.thread = thread;
+  row.process = process;
+  return row;
+}
+
+TaskRow Task(int64_t start_ns, int64_t stop_ns, uint64_t thread = 100, uint32_t process = 0) {
+  TaskRow row;
+  row.start_ns = start_ns;
+  row.stop_ns = stop_ns;
+  row.thread = thread;
+  row.process = process;
+  return row;
+}
+
+const std::vector<uint64_t> kThreads = {100, 200, 0};
+
+TEST(JoinTasks, TakesTheTaskThatOverlapsMost) {
+  const TaskJoin join = JoinTasks({Chunk(95, 190)}, kThreads, {Task(0, 100), Task(100, 200)});
+  EXPECT_EQ(join.task_of_attempt, std::vector<uint32_t>{1});
+  EXPECT_EQ(join.chunks_joined, 1);
+  EXPECT_EQ(join.tasks_without_chunk, 1);
+}
+
+TEST(JoinTasks, KeepsThreadsAndProcessesApart) {
+  const TaskJoin join = JoinTasks({Chunk(10, 20, 1), Chunk(10, 20, 0, 1)}, kThreads, {Task(0, 100)});
+  EXPECT_EQ(join.chunks_joined, 0);
+  EXPECT_EQ(join.chunks_unjoined, 2);
+}
+
+TEST(JoinTasks, JoinsNothingToAThreadThatIsNotKnown) {
+  EXPECT_EQ(JoinTasks({Chunk(10, 20, 2)}, kThreads, {Task(0, 100, 0)}).chunks_unjoined, 1);
+}
+
+TEST(JoinTasks, LeavesChunksThatNeverEndedAlone) {
+  AttemptRow lost = Chunk(10, 20);
+  lost.status = AttemptStatus::kLost;
+  const TaskJoin join = JoinTasks({lost}, kThreads, {Task(0, 100)});
+  EXPECT_EQ(join.chunks_joined + join.chunks_unjoined, 0);
+}
+
+TEST(JoinTasks, AChunkOfNoLengthBelongsToTheTaskAroundIt) {
+  EXPECT_EQ(JoinTasks({Chunk(50, 50)}, kThreads, {Task(0, 40), Task(45, 90)}).task_of_attempt[0], 1u);
+}
+
+TEST(JoinTasks, AChunkAfterItsThreadsLastTaskBelongsToNone) {
+  EXPECT_EQ(JoinTasks({Chunk(150, 160)}, kThreads, {Task(0, 100)}).chunks_unjoined, 1);
+}
+
+TEST(JoinTasks, TimeOutsideIsWhatSeveralChunksLeaveOfTheirTask) {
+  const TaskJoin join = JoinTasks({Chunk(10, 30), Chunk(20, 40), Chunk(60, 70)}, kThreads, {Task(0, 100)});
+  EXPECT_EQ(join.chunk_task_ns, 100);
+  EXPECT_EQ(join.outside_ns, 10 + 20 + 30);
+  EXPECT_EQ(join.stretches.size(), 3u);
+  EXPECT_TRUE(join.stretches[0].around_chunk);
+}
+
+TEST(JoinTasks, AChunkThatReachesOutOfItsTaskLeavesNothingNegative) {
+  const TaskJoin join = JoinTasks({Chunk(-5, 105)}, kThreads, {Task(0, 100)});
+  EXPECT_EQ(join.outside_ns, 0);
+  EXPECT_TRUE(join.stretches.empty());
+}
+
+TEST(JoinTasks, ATaskWithoutAChunkIsOneStretch) {
+  const TaskJoin join = JoinTasks({}, kThreads, {Task(0, 100)});
+  ASSERT_EQ(join.stretches.size(), 1u);
+  EXPECT_FALSE(join.stretches[0].around_chunk);
+  EXPECT_EQ(join.outside_ns, 0);
+}
+
+}  // namespace
+}  // namespace crema

@@ -1,0 +1,75 @@
+#include "collector/metrics/engine/task_table.h"
+
+#include <algorithm>
+#include <string_view>
+#include <tuple>
+
+#include "collector/metrics/attempts/input_table.h"
+#include "collector/metrics/statistics/stable_hash.h"
+
+namespace crema {
+namespace {
+
+TaskOutcome OutcomeOf(std::string_view outcome) {
+  if (outcome == "memory") return TaskOutcome::kDone;
+  return outcome == "error" ? TaskOutcome::kFailed : TaskOutcome::kOther;
+}
+
+}  // namespace
+
+void TaskTable::Add(const LogRef& log, const TaskFact& fact) {
+  TaskRow row;
+  row.start_ns = fact.start_ns;
+  row.stop_ns = fact.stop_ns;
+  row.queue_ns = fact.queue_ns.value_or(TaskRow::kUnknown);
+  row.thread = fact.thread.value_or(0);
+  row.process = log.index;
+  row.prefix = prefixes_.Intern(fact.prefix, HashOf(fact.prefix));
+  row.outcome = OutcomeOf(fact.outcome);
+  row.is_repeat = fact.attempt > 0;
+  rows_.push_back(row);
+  if (prefixes_.full()) RenumberPrefixes(prefixes_.Prune());
+}
+
+void TaskTable::RenumberPrefixes(const std::vector<uint32_t>& renumbering) {
+  for (TaskRow& row : rows_) {
+    if (row.prefix != BoundedNames::kRefused) row.prefix = renumbering[row.prefix];
+  }
+}
+
+void TaskTable::Merge(const TaskTable& other, const std::vector<uint32_t>& logs) {
+  std::vector<uint32_t> prefixes;
+  for (uint32_t i = 0; i < other.prefixes_.size(); ++i) {
+    prefixes.push_back(prefixes_.Intern(other.prefixes_.name(i), other.prefixes_.rank(i)));
+  }
+  for (TaskRow row : other.rows_) {
+    row.process = logs[row.process];
+    if (row.prefix != BoundedNames::kRefused) row.prefix = prefixes[row.prefix];
+    rows_.push_back(row);
+  }
+  if (prefixes_.full()) RenumberPrefixes(prefixes_.Prune());
+}
+
+TaskFindings TaskTable::Finalize(const ProcessFindings& processes) const {
+  TaskTable table = *this;
+  table.RenumberPrefixes(table.prefixes_.PruneAndSort());
+  TaskFindings findings;
+  for (uint32_t i = 0; i < table.prefixes_.size(); ++i) findings.prefixes.push_back(table.prefixes_.name(i));
+  const auto other = static_cast<uint32_t>(findings.prefixes.size());
+  bool any_other = false;
+  for (TaskRow& row : table.rows_) {
+    row.process = processes.process_of_log[row.process];
+    if (row.prefix != BoundedNames::kRefused) continue;
+    row.prefix = other;
+    any_other = true;
+  }
+  if (any_other) findings.prefixes.emplace_back(kOtherName);
+  std::sort(table.rows_.begin(), table.rows_.end(), [](const TaskRow& a, const TaskRow& b) {
+    return std::tie(a.process, a.thread, a.start_ns, a.stop_ns, a.prefix, a.outcome, a.queue_ns) <
+           std::tie(b.process, b.thread, b.start_ns, b.stop_ns, b.prefix, b.outcome, b.queue_ns);
+  });
+  findings.rows = std::move(table.rows_);
+  return findings;
+}
+
+}  // namespace crema

@@ -1,0 +1,60 @@
+// Tasks of a distributed engine, as its workers' logs tell them.
+#ifndef CREMA_COLLECTOR_METRICS_ENGINE_TASK_TABLE_H_
+#define CREMA_COLLECTOR_METRICS_ENGINE_TASK_TABLE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "collector/metrics/statistics/bounded_names.h"
+#include "collector/metrics/workers/process_table.h"
+#include "collector/records/facts.h"
+
+namespace crema {
+
+/// What became of a task, in the worker's eyes.
+enum class TaskOutcome : uint8_t {
+  kDone,    // its result is kept
+  kFailed,  // it raised
+  kOther,   // it was cancelled, rescheduled or no longer wanted
+};
+
+struct TaskRow {
+  static constexpr int64_t kUnknown = -1;
+
+  int64_t start_ns = 0;  ///< Unix time, on its process's clock
+  int64_t stop_ns = 0;
+  int64_t queue_ns = kUnknown;  ///< between the engine's order and the start
+  uint64_t thread = 0;          ///< pthread_self(3); 0: not known
+  uint32_t process = 0;         ///< index of the finished process (of the log while it is collected)
+  uint32_t prefix = 0;          ///< index into `TaskFindings::prefixes`
+  TaskOutcome outcome = TaskOutcome::kDone;
+  bool is_repeat = false;  ///< it was tried before, in the same process
+};
+
+struct TaskFindings {
+  std::vector<TaskRow> rows;          ///< by (process, thread, start, stop)
+  std::vector<std::string> prefixes;  ///< sorted; `(other)` stands for those beyond the limit
+  bool empty() const { return rows.empty(); }
+};
+
+/// Accumulator of task lines.
+class TaskTable {
+ public:
+  static constexpr size_t kMaxPrefixes = 1000;
+
+  void Add(const LogRef& log, const TaskFact& fact);
+  /// `logs`: what `ProcessTable::Merge` returned.
+  void Merge(const TaskTable& other, const std::vector<uint32_t>& logs);
+  TaskFindings Finalize(const ProcessFindings& processes) const;
+
+ private:
+  void RenumberPrefixes(const std::vector<uint32_t>& renumbering);
+
+  std::vector<TaskRow> rows_;
+  BoundedNames prefixes_{kMaxPrefixes};
+};
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_ENGINE_TASK_TABLE_H_

@@ -1,0 +1,189 @@
+// An engine's workers, tasks and activities, from record lines and a scheduler's to the measurement.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "collector/metrics/measure_fixture.h"
+#include "collector/metrics/record_lines.h"
+
+namespace crema {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+constexpr char kWorker[] = "tcp://w:1";
+
+Line TaskLine(double start, double stop, const std::string& prefix = "process", const std::string& outcome = "memory") {
+  return {{"type", "task"},    {"key", prefix + "-1"},  {"prefix", prefix},     {"group", nullptr},   {"span", "s1"},
+          {"thread", 7},       {"start_ns", At(start)}, {"stop_ns", At(stop)},  {"outcome", outcome}, {"attempt", 0},
+          {"worker", kWorker}, {"engine", "dask"},      {"queue_ns", 500000000}};
+}
+
+Line FineRow(const std::string& function, const std::string& activity, const std::string& unit, double value) {
+  return Line::array({"execute", "s1", function, activity, unit, value});
+}
+
+Line FineLine(double seconds, Line rows) {
+  return {
+      {"type", "fine"}, {"time_ns", At(seconds)}, {"worker", kWorker}, {"engine", "dask"}, {"rows", std::move(rows)}};
+}
+
+Line ClockLine(double offset, double uncertainty) {
+  return {{"type", "clock"},
+          {"time_ns", At(0)},
+          {"reference", "tcp://s:1"},
+          {"offset_ns", static_cast<int64_t>(offset * 1e9)},
+          {"uncertainty_ns", static_cast<int64_t>(uncertainty * 1e9)}};
+}
+
+Line Cluster() {
+  return {{"type", "cluster"}, {"schema", "crema.dask/1"}, {"schema_minor", 0}, {"epoch", "e1"}, {"time_ns", At(0)}};
+}
+
+Line Join(double seconds, const std::string& worker = kWorker, int64_t pid = 1) {
+  return {{"type", "worker"}, {"event", "join"}, {"time_ns", At(seconds)}, {"worker", worker},
+          {"pid", pid},       {"threads", 2},    {"host", "10.0.0.1"}};
+}
+
+Line Leave(double seconds) {
+  return {{"type", "worker"}, {"event", "leave"}, {"time_ns", At(seconds)}, {"worker", kWorker}};
+}
+
+Line Session(const std::string& event, double seconds) {
+  return {{"type", "session"}, {"id", "m"}, {"event", event}, {"time_ns", At(seconds)}, {"flushed_ns", At(seconds)}};
+}
+
+Line Account(double seconds, double compute) {
+  const Line row = {{"prefix", "process"}, {"seconds", {{"compute", compute}}}};
+  return {{"type", "account"}, {"time_ns", At(seconds)}, {"rows", Line::array({row})}};
+}
+
+class MeasureEngineTest : public MeasureTest {
+ protected:
+  static double Part(const Document& document, const std::string& part) {
+    return Row(document["budget"], "part", part)["core_seconds"].get<double>();
+  }
+};
+
+TEST_F(MeasureEngineTest, TasksAroundChunksAndTasksWithoutAreParts) {
+  Write("a.jsonl", {ProcessLine(1), TaskLine(1, 5), TaskLine(5, 6, "reduce"),
+                    FineLine(6, {FineRow("process", "executor", "seconds", 0.5)}), BeginLine(0, 2), ChunkLine(0, 2, 4),
+                    EndLine(10)});
+  Write("run.dask.ndjson", {Cluster(), Join(0), Session("begin", 0), Session("end", 10)});
+  const Document document = Take();
+  EXPECT_DOUBLE_EQ(Metric(document, "core_seconds"), 20);
+  EXPECT_DOUBLE_EQ(Part(document, "outside_chunk"), 2);
+  EXPECT_DOUBLE_EQ(Part(document, "framework"), 1 + 0.5);  // a task, and what was taken out of idle time
+  EXPECT_DOUBLE_EQ(Metric(document, "outside_chunk_time"), 2);
+  EXPECT_DOUBLE_EQ(Metric(document, "outside_chunk_share"), 0.5);
+  EXPECT_DOUBLE_EQ(Metric(document, "task_queue_seconds"), 1);
+  EXPECT_DOUBLE_EQ(Metric(document, "task_slot_utilization_avg"), 5.0 / 20);
+  double sum = 0;
+  for (const Document& row : document["budget"]) sum += row["core_seconds"].get<double>();
+  EXPECT_NEAR(sum, 20, 1e-9);
+  EXPECT_EQ(document["quality"]["tasks_without_chunk"], 1);
+  EXPECT_EQ(document["run"]["cores_source"], "scheduler");
+  EXPECT_EQ(document["workers"][0]["name"], kWorker);
+  ASSERT_EQ(document["phases"].size(), 2u);
+  EXPECT_EQ(document["phases"][0]["phase"], "process");
+  EXPECT_EQ(document["phases"][0]["task_seconds"], 4);
+}
+
+TEST_F(MeasureEngineTest, TakesNoMoreOutOfIdleThanThereIs) {
+  Write("a.jsonl", {ProcessLine(1), TaskLine(0, 10), FineLine(10, {FineRow("process", "other", "seconds", 99)}),
+                    ChunkLine(0, 0, 10), EndLine(10)});
+  Write("run.dask.ndjson", {Cluster(), Join(0), Session("begin", 0), Session("end", 10)});
+  const Document document = Take();
+  EXPECT_DOUBLE_EQ(Part(document, "framework"), 10);  // the second core's
+  EXPECT_DOUBLE_EQ(Part(document, "idle"), 0);
+}
+
+TEST_F(MeasureEngineTest, FineMetricsAreSummedByWhatTheyMean) {
+  Write("a.jsonl",
+        {ProcessLine(1), TaskLine(1, 5), ChunkLine(0, 2, 4),
+         FineLine(5, {FineRow("process", "thread-cpu", "seconds", 1), FineRow("process", "thread-noncpu", "seconds", 2),
+                      FineRow("process", "mine", "seconds", 1), FineRow("process", "mine", "native-seconds", 50),
+                      FineRow("reduce", "thread-cpu", "seconds", 8), FineRow("process", "disk-read", "bytes", 30),
+                      FineRow("process", "memory-read", "bytes", 90), FineRow("process", "disk-read", "seconds", 4)}),
+         FineLine(6, {FineRow("process", "thread-cpu", "seconds", 0.5)}), EndLine(10)});
+  Write("run.dask.ndjson", {Cluster(), Join(0), Account(9, 4.5)});
+  const Document document = Take();
+  EXPECT_DOUBLE_EQ(Metric(document, "cpu_time_seconds"), 9.5);
+  EXPECT_DOUBLE_EQ(Metric(document, "processor_cpu_time_seconds"), 1.5);
+  EXPECT_DOUBLE_EQ(Metric(document, "overhead_cpu_time_seconds"), 8);
+  EXPECT_DOUBLE_EQ(Metric(document, "memory_read_hit_ratio_bytes"), 0.75);
+  EXPECT_DOUBLE_EQ(Metric(document, "disk_read_time_seconds"), 4);
+  EXPECT_EQ(Metric(document, "disk_read_bytes"), 30);
+  // in the task's call: CPU, the rest, and the user's own, in seconds; of the prefix that the scheduler counts
+  EXPECT_DOUBLE_EQ(Metric(document, "fine_metrics_coverage"), 1);
+  EXPECT_TRUE(document["metrics"]["memory_read_hit_ratio"].is_null());
+}
+
+TEST_F(MeasureEngineTest, WhatBeganOutsideTheSessionIsNoneOfIt) {
+  Write("a.jsonl", {ProcessLine(1), BeginLine(0, 1), ChunkLine(0, 1, 2), TaskLine(1, 2),
+                    FineLine(2, {FineRow("process", "thread-cpu", "seconds", 5)}), BeginLine(1, 4), ChunkLine(1, 4, 5),
+                    TaskLine(4, 5), FineLine(6, {FineRow("process", "thread-cpu", "seconds", 1)}), EndLine(10)});
+  Write("run.dask.ndjson",
+        {Cluster(), Join(0), Account(2.5, 100), Session("begin", 3), Account(6, 101), Session("end", 6)});
+  const Document document = Take();
+  EXPECT_EQ(Metric(document, "num_attempts"), 1);
+  EXPECT_DOUBLE_EQ(Metric(document, "wall_time"), 3);
+  EXPECT_DOUBLE_EQ(Metric(document, "cpu_time_seconds"), 1);
+  EXPECT_DOUBLE_EQ(Metric(document, "fine_metrics_coverage"), 1);
+  EXPECT_EQ(document["run"]["boundary"], "context");
+}
+
+TEST_F(MeasureEngineTest, TimesOfAnotherHostAreOnTheSchedulersClock) {
+  // The host is 100 s behind; of two estimates the one that is better known counts.
+  Write("a.jsonl", {ProcessLine(1, -100), ClockLine(90, 20), ClockLine(100, 0.001), TaskLine(-99, -96),
+                    ChunkLine(0, -98, -97), EndLine(-90)});
+  Write("run.dask.ndjson", {Cluster(), Join(0), Leave(10)});
+  const Document document = Take();
+  EXPECT_DOUBLE_EQ(document["quality"]["clock_offset_max_s"].get<double>(), 100);
+  EXPECT_EQ(document["run"]["start_ns"], At(2));
+  EXPECT_DOUBLE_EQ(Metric(document, "core_seconds"), 2);  // the chunk is within the worker's life
+  EXPECT_EQ(document["quality"]["chunks_joined_to_tasks"], 1);
+}
+
+TEST_F(MeasureEngineTest, AnOffsetBelowItsUncertaintyIsNone) {
+  Write("a.jsonl", {ProcessLine(1), ClockLine(0.01, 0.02), ChunkLine(0, 1, 2), EndLine(10)});
+  EXPECT_EQ(Take()["quality"]["clock_offset_max_s"], 0);
+}
+
+TEST_F(MeasureEngineTest, AWorkerThatSentNothingIsCountedAndHasCores) {
+  Line plugin = {{"type", "plugin"}, {"time_ns", At(0)}, {"worker", "tcp://w:2"}, {"pid", 2}};
+  plugin["failure"] = "OSError: /full";
+  Write("a.jsonl", {ProcessLine(1), TaskLine(1, 2), ChunkLine(0, 1, 2), EndLine(10)});
+  Write("run.dask.ndjson",
+        {Cluster(), Join(0), Join(0, "tcp://w:2", 2), plugin, Session("begin", 0), Session("end", 10)});
+  const Document document = Take();
+  EXPECT_EQ(document["quality"]["workers_unseen"], 1);
+  EXPECT_DOUBLE_EQ(Metric(document, "core_seconds"), 40);
+  EXPECT_THAT(document["quality"]["warnings"].get<std::vector<std::string>>(),
+              Contains(HasSubstr("tcp://w:2 records nothing: OSError: /full")));
+}
+
+TEST_F(MeasureEngineTest, ThePluginsWordOnAWorkersEndCounts) {
+  Line plugin = ProcessLine(1);
+  plugin["recorder"] = 1;
+  Write("sdk.jsonl", {ProcessLine(1), BeginLine(0, 1)});  // what was sent of it holds no end
+  Write("plugin.jsonl", {plugin, TaskLine(0, 0.5), EndLine(3)});
+  const Document document = Take();
+  EXPECT_EQ(document["quality"]["processes_ended"], 1);
+  EXPECT_EQ(Metric(document, "num_lost_attempts"), 1);
+}
+
+TEST_F(MeasureEngineTest, WithoutTasksNothingIsSaidOfJoins) {
+  Write("a.jsonl", {ProcessLine(1), ChunkLine(0, 1, 2), EndLine(3)});
+  const Document document = Take();
+  for (const char* key : {"chunks_joined_to_tasks", "chunks_unjoined", "workers_unseen", "records_lost_bytes"}) {
+    EXPECT_TRUE(document["quality"][key].is_null()) << key;
+  }
+  EXPECT_EQ(document["quality"]["not_measured"]["outside_chunk_time"], "no Dask scheduler was observed");
+}
+
+}  // namespace
+}  // namespace crema

@@ -1,0 +1,98 @@
+// What an engine's scheduler knows of its workers, as plain facts. Times are Unix nanoseconds on the scheduler's clock.
+#ifndef CREMA_COLLECTOR_RECORDS_CLUSTER_FACTS_H_
+#define CREMA_COLLECTOR_RECORDS_CLUSTER_FACTS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace crema {
+
+/// One reading of a worker, as the scheduler last heard of it.
+struct ClusterSampleFact {
+  int64_t time_ns = 0;
+  std::optional<int64_t> last_seen_ns;
+  std::optional<int64_t> memory_bytes;
+  std::optional<int64_t> memory_limit_bytes;
+  std::optional<double> cpu_percent;  ///< of one core
+  std::optional<int64_t> active;      ///< tasks assigned, queued ones too
+  std::optional<int64_t> executing;
+  std::optional<int64_t> nbytes;
+  std::optional<double> occupancy;  ///< seconds of queued work
+  std::optional<int64_t> managed_bytes;
+  std::optional<int64_t> spilled_bytes;
+  std::optional<double> network_read_bps;
+  std::optional<double> network_write_bps;
+  std::optional<double> disk_read_bps;
+  std::optional<double> disk_write_bps;
+  std::optional<double> event_loop_interval;  ///< seconds
+  std::optional<int64_t> fds;
+};
+
+/// A worker from its join to its leave.
+struct ClusterWorkerFact {
+  std::string address;
+  std::string name;
+  std::string host;  ///< as the scheduler reaches it
+  std::optional<int64_t> pid;
+  int64_t threads = 0;
+  std::optional<int64_t> memory_limit_bytes;
+  int64_t joined_ns = 0;           ///< 0: it was there before anybody looked
+  std::optional<int64_t> left_ns;  ///< nullopt: it is still there
+  // Told by its plug-in; empty: that never came.
+  std::string hostname;
+  std::optional<int64_t> process_start_ns;
+  std::string failure;  ///< why it records nothing
+  std::vector<ClusterSampleFact> samples;
+};
+
+/// Seconds by action (`compute` and others) of one prefix since the scheduler began.
+struct ClusterAccountFact {
+  int64_t time_ns = 0;
+  std::string prefix;
+  std::map<std::string, double> seconds;
+};
+
+struct ClusterSpanFact {
+  std::string id;
+  std::vector<std::string> name;
+  int64_t enqueued_ns = 0;
+  int64_t stop_ns = 0;
+  bool done = false;
+};
+
+/// What one collector measured.
+struct ClusterSessionFact {
+  std::string id;
+  std::optional<int64_t> begin_ns;
+  std::optional<int64_t> end_ns;
+  std::optional<int64_t> flushed_ns;  ///< by then, workers had told what they did until the end
+  std::string processor;              ///< prefix of the tasks that the user calls the processor's; empty: not told
+};
+
+/// All that one scheduler told.
+struct ClusterFact {
+  std::string epoch;  ///< tells schedulers, and restarts of one, apart
+  std::string address;
+  std::string version;  ///< of the engine
+  std::string boot_id;
+  int64_t first_ns = 0;
+  int64_t last_ns = 0;
+  bool closed = false;
+  bool is_bare = false;                    ///< it has no plug-in: only its state at one moment is known
+  std::map<std::string, int64_t> counts;   ///< that state: `workers`, `cores`, `tasks`, `erred` and others
+  std::vector<ClusterWorkerFact> workers;  ///< in the order in which they came
+  std::vector<ClusterAccountFact> accounts;
+  std::vector<ClusterSpanFact> spans;
+  std::vector<ClusterSessionFact> sessions;
+  std::map<std::string, std::string> silent;  ///< workers that did not answer the last flush, and why
+  int64_t erred = 0;                          ///< tasks given up
+  std::optional<int64_t> busy_ns;             ///< what the plug-in has cost the scheduler
+  std::map<std::string, int64_t> lost_bytes;  ///< that workers sent and the scheduler could not keep, by record log
+};
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_RECORDS_CLUSTER_FACTS_H_

@@ -1,0 +1,233 @@
+"""Attaches crema to a running Dask cluster, from the client: `attachment = attach(client)`.
+
+Workers and scheduler get the plug-ins of `dask_plugin`, by value. What was refused is said in `attachment.refused`, and
+the rest works on: a worker's records stay in files where the scheduler's plug-in is missing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+import time
+import uuid
+from typing import Any
+
+import cloudpickle
+
+from crema_hep import dask_plugin
+from crema_hep.dask_plugin import CremaSchedulerPlugin, CremaWorkerPlugin
+
+PAGE_BYTES = 4 << 20
+# Workers report to the scheduler every `heartbeat_interval`, at most some seconds.
+DEFAULT_RETRIES = 20
+DEFAULT_DELAY_SECONDS = 0.5
+
+
+class Attachment:
+    """crema on one cluster, for one measurement. Made by `attach`."""
+
+    def __init__(self, client, run_id: str) -> None:
+        self.client = client
+        self.run_id = run_id
+        self.refused: dict[str, str] = {}
+        self.silent: dict[str, str] = {}  # workers that did not answer the last flush, and why
+        self.start_ns: int | None = None
+        self.stop_ns: int | None = None
+        self._epoch: str | None = None
+
+    @property
+    def has_scheduler_plugin(self) -> bool:
+        return "scheduler" not in self.refused
+
+    def start(self, **fields) -> int:
+        """Begins the measurement; the scheduler's time in Unix nanoseconds."""
+        self.start_ns = self._mark("begin", **fields)
+        return self.start_ns
+
+    def stop(self, timeout: float = 10.0, **fields) -> int:
+        """Ends it: waits until every worker has sent its records, at most `timeout` seconds."""
+        self.stop_ns = self._mark("end", timeout=timeout, **fields)
+        return self.stop_ns
+
+    def flush(self, timeout: float = 10.0) -> dict[str, Any]:
+        """Has every worker send what it has. The reply's `silent` names those that did not, and why."""
+        reply: dict[str, Any] = {"silent": {}, "workers": 0}
+        if self.has_scheduler_plugin:
+            reply = self._call("crema_flush", timeout=timeout)
+        self.silent = dict(reply.get("silent") or {})
+        return reply
+
+    def records(self):
+        """All that the scheduler has, as blocks of NDJSON bytes (docs/dask_log.md)."""
+        since = 0
+        while self.has_scheduler_plugin:
+            reply = self._call("crema_pull", since=since, limit=PAGE_BYTES)
+            if self._epoch not in (None, reply["epoch"]):
+                since = 0  # the scheduler was restarted
+            self._epoch = reply["epoch"]
+            if not reply["body"]:
+                return
+            yield bytes(reply["body"])
+            since = reply["next"]
+
+    def save(self, path) -> int:
+        """Writes it to a file that `crema collect` reads; its size in bytes."""
+        size = 0
+        with open(path, "wb") as file:
+            for block in self.records():
+                size += file.write(block)
+        return size
+
+    def _answers(self) -> bool:
+        try:
+            return isinstance(self._call("crema_pull", since=0, limit=1), dict)
+        except Exception:
+            return False
+
+    def _mark(self, event: str, **fields) -> int:
+        if not self.has_scheduler_plugin:
+            return time.time_ns()
+        reply = self._call("crema_session", id=self.run_id, event=event, **fields)
+        self.silent = dict(reply["silent"])
+        return reply["time_ns"]
+
+    def _call(self, operation: str, **arguments):
+        return self.client.sync(getattr(self.client.scheduler, operation), **arguments)
+
+
+def attach(client, *, run_id: str | None = None, directory: str | None = None, **options) -> Attachment:
+    """Puts crema's plug-ins on a cluster, unless they are there, and returns how it went.
+
+    `directory`: where workers write record logs (default: CREMA_DIR there, else below their temporary directory).
+    `options`: `sample_seconds`, `drain_seconds`, `keep_bytes`. It never raises for a cluster that refuses.
+    """
+    attachment = Attachment(client, run_id or uuid.uuid4().hex)
+    cloudpickle.register_pickle_by_value(dask_plugin)
+    scheduler_options = {name: options[name] for name in ("sample_seconds", "keep_bytes") if name in options}
+    worker_options = {name: options[name] for name in ("sample_seconds", "drain_seconds") if name in options}
+    try:
+        for where, plugin in (
+            ("scheduler", CremaSchedulerPlugin(**scheduler_options)),
+            ("workers", CremaWorkerPlugin(directory=directory, **worker_options)),
+        ):
+            try:
+                client.register_plugin(plugin)
+            except Exception as error:
+                attachment.refused[where] = f"{type(error).__name__}: {error}"
+    finally:
+        cloudpickle.unregister_pickle_by_value(dask_plugin)
+    if attachment.has_scheduler_plugin and not attachment._answers():
+        attachment.refused["scheduler"] = "it was registered, and does not answer"
+    for where, why in attachment.refused.items():
+        print(f"crema: the {where} refused the plug-in ({why.splitlines()[0][:200]})", file=sys.stderr)
+    return attachment
+
+
+class DaskBackend:
+    """Measures what a cluster does between `start` and `stop`: the backend of `MetricsCollector` with Dask.
+
+    `client`: a `distributed.Client`, or an executor that has one. `processor`: prefix of the processor's tasks.
+    """
+
+    def __init__(self, client, track_workers=True, interval=1.0, processor=None):
+        self.client = getattr(client, "client", None) or client
+        self._sample_seconds = interval if track_workers else 0
+        self._processor = processor
+        self.attachment: Attachment | None = None
+
+    def start(self) -> None:
+        self.attachment = attach(self.client, sample_seconds=self._sample_seconds)
+        self.attachment.start(processor=self._processor)
+
+    def stop(self) -> None:
+        self._require_attachment().stop()
+
+    def measure(self, output, arguments) -> None:
+        """Makes the measurement in the directory `output`, with further arguments of `crema collect`."""
+        from . import program
+
+        attachment = self._require_attachment()
+        with tempfile.TemporaryDirectory(prefix="crema-") as directory:
+            source = os.path.join(directory, "dask.ndjson")
+            if attachment.has_scheduler_plugin:
+                attachment.save(source)
+            else:
+                source = "dask://" + self.client.dashboard_link.split("://")[1].split("/")[0]
+            name = os.path.basename(sys.argv[0]) or "python"
+            stop_ns = attachment.stop_ns or time.time_ns()
+            bounds = ["--start", f"{attachment.start_ns / 1e9:.6f}", "--stop", f"{stop_ns / 1e9:.6f}"]
+            program.run("collect", source, "-o", output, "--run", "all", "--name", name, "-q", *bounds, *arguments)
+
+    def _require_attachment(self) -> Attachment:
+        if self.attachment is None:
+            raise RuntimeError("the cluster was not attached: start() comes first")
+        return self.attachment
+
+
+def _span_on_scheduler(dask_scheduler, span_id):
+    """Runs on the scheduler: a span's activities, and whether every worker was seen since it ended."""
+    span = dask_scheduler.extensions["spans"].spans.get(span_id)
+    if span is None:
+        return None
+    stop = span.stop
+    seconds = dict(span.all_durations)
+    metrics = dict(span.cumulative_worker_metrics)
+    in_task = sum(
+        value
+        for key, value in metrics.items()
+        if key[0] == "execute" and key[-1] == "seconds" and key[2] in ("thread-cpu", "thread-noncpu")
+    )
+    return {
+        "metrics": metrics,
+        "done": bool(span.done),
+        "seen": all(ws.last_seen > stop for ws in dask_scheduler.workers.values()),
+        "coverage": in_task / seconds["compute"] if seconds.get("compute") else None,
+    }
+
+
+def get_span_metrics(
+    client,
+    span_info: dict[str, Any],
+    max_retries: int = DEFAULT_RETRIES,
+    retry_delay: float = DEFAULT_DELAY_SECONDS,
+) -> dict[tuple, Any]:
+    """The activities of a Dask span, by tuples (context, function, activity, unit), once every worker was seen after
+    its end or they cover 0.999 of Dask's own compute time. After `max_retries` x `retry_delay` seconds: what there is.
+    Empty where the span never came to be. `span_info`: `{"id": ...}`, as `create_span` gives."""
+    span_id = span_info.get("id")
+    if span_id is None:
+        return {}
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    try:
+        metrics: dict[tuple, Any] = {}
+        for attempt in range(max(1, max_retries)):
+            if attempt:
+                time.sleep(retry_delay)
+            found = client.run_on_scheduler(_span_on_scheduler, span_id=span_id)
+            if not found:
+                continue
+            metrics = found["metrics"]
+            if found["done"] and (found["seen"] or (found["coverage"] or 0) >= 0.999):
+                break
+        return metrics
+    finally:
+        cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
+
+
+@contextlib.contextmanager
+def dataset_span(name: str):
+    """A Dask span for one dataset; gives keyword arguments that `client.map` and `submit` need beside it.
+
+    Dask files tasks of one prefix under the span that it saw first (two datasets mapped with one function end up in one
+    span); a prefix of the dataset's own prevents that:
+
+        with dataset_span("ttbar") as options:
+            futures = client.map(process, files, **options)
+    """
+    from distributed import span
+
+    letters = "".join(character if character.isalpha() else "_" for character in name)
+    with span(name):
+        yield {"key": f"{letters}-{uuid.uuid4().hex}"}

@@ -1,0 +1,970 @@
+"""crema inside a Dask cluster: a plug-in for the workers, one for the scheduler, and a preload file, in one module.
+
+It needs nothing but what a cluster has: `distributed` and the standard library. `crema_hep.attach(client)` ships it by
+value, so neither workers nor scheduler need this package; an administrator may load the file instead:
+
+    dask scheduler --preload dask_plugin.py
+    dask worker tcp://... --preload dask_plugin.py
+
+A worker's plug-in switches recording on in its process, writes tasks, fine metrics and samples into a record log of its
+own (docs/record_log.md), and sends all logs of its process to the scheduler. The scheduler's plug-in keeps what comes,
+unread and capped, beside what it knows itself, and serves both as NDJSON (docs/dask_log.md). Nothing here may harm the
+analysis: whatever fails costs records, and is noted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import bisect
+import contextlib
+import fcntl
+import json
+import os
+import re
+import socket
+import sys
+import tempfile
+import time
+import uuid
+
+from distributed.diagnostics.plugin import SchedulerPlugin, WorkerPlugin
+
+SCHEMA = "crema.dask/1"
+SCHEMA_MINOR = 0
+RECORD_SCHEMA = "crema.records/1"
+RECORD_SCHEMA_MINOR = 1
+NAME = "crema"
+ROUTE = "/crema/v1"
+
+# A drain looks for new records this often; beyond 50 workers more seldom: all together, of two logs each, push 200
+# times a second.
+DRAIN_SECONDS = 0.5
+SECONDS_PER_WORKER = 0.01
+SAMPLE_SECONDS = 1.0
+# What one push may carry: the costs of a call no longer show from 100 kB on.
+BLOB_BYTES = 1 << 20
+PUSH_SECONDS = 5.0
+HELLO_SECONDS = 5.0
+# `Worker.close` waits for the last drain: never long.
+TEARDOWN_SECONDS = 2.0
+# What the scheduler keeps of records and samples. Joins, leaves and accounts are kept beside, as long as it lives.
+KEEP_BYTES = 256 << 20
+PAGE_BYTES = 4 << 20
+MOST_SPANS = 1000
+MOST_KEPT_LINES = 200_000
+
+LOG_NAME = re.compile(r"(?P<host>.+)-(?P<pid>\d+)-(?P<start>\d+)-(?P<recorder>\d+)\.jsonl$")
+
+
+def _line(**fields) -> bytes:
+    return json.dumps(fields, separators=(",", ":"), default=str).encode("utf-8", "replace") + b"\n"
+
+
+def _text(value) -> str:
+    return "null" if value is None else json.dumps(str(value))
+
+
+def _number(value) -> str:
+    return "null" if value is None else str(value)
+
+
+def _boot_id() -> str | None:
+    try:
+        with open("/proc/sys/kernel/random/boot_id") as file:
+            return file.read().strip()
+    except OSError:
+        return None
+
+
+class _Clock:
+    """Unix time that no step of the wall clock moves, as the SDK's: one anchor, and CLOCK_MONOTONIC since."""
+
+    def __init__(self) -> None:
+        self.anchor_ns = self._ahead_ns()
+
+    @staticmethod
+    def _ahead_ns() -> int:
+        """REALTIME less MONOTONIC, of several readings that with the least between."""
+        readings = []
+        for _ in range(5):
+            before_ns, wall_ns, after_ns = time.monotonic_ns(), time.time_ns(), time.monotonic_ns()
+            readings.append((after_ns - before_ns, wall_ns - (before_ns + after_ns) // 2))
+        return min(readings)[1]
+
+    def now_ns(self) -> int:
+        return self.anchor_ns + time.monotonic_ns()
+
+    def offset_ns(self) -> int:
+        """How far the wall clock was stepped since the anchor; what two readings differ by anyway counts as 0."""
+        step = self._ahead_ns() - self.anchor_ns
+        return 0 if abs(step) < 100_000 else step
+
+    def process_start_ns(self) -> int:
+        """When this process began, exactly as the SDK comes to it: both name the same process by it."""
+        with open("/proc/self/stat") as file:
+            ticks = int(file.read().rpartition(")")[2].split()[19])
+        ahead_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.monotonic_ns()
+        boot_ns = (self.anchor_ns - ahead_ns) // 1_000_000 * 1_000_000
+        return boot_ns + ticks * (1_000_000_000 // os.sysconf("SC_CLK_TCK"))
+
+
+def _is_held(path: str) -> bool:
+    """Whether the process that writes this log still lives: it holds a lock on it."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return True
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(fd)
+    return False
+
+
+class _Log:
+    """The plug-in's own record log. Failing costs records, which are counted."""
+
+    def __init__(self, directory: str, host: str, pid: int, start_ns: int) -> None:
+        os.makedirs(directory, mode=0o700, exist_ok=True)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+        for recorder in range(1000):
+            self.name = f"{host.replace('/', '_')}-{pid}-{start_ns}-{recorder}.jsonl"
+            self.path = os.path.join(directory, self.name)
+            try:
+                self.fd = os.open(self.path, flags, 0o600)
+            except FileExistsError:
+                continue
+            break
+        else:
+            raise FileExistsError(f"{directory}: no free name for a record log")
+        self.recorder = recorder
+        self.dropped = 0
+        self._torn = False
+        with contextlib.suppress(OSError):  # a file system without locks only costs the "still running" mark
+            fcntl.flock(self.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def write(self, line: bytes) -> None:
+        if self.fd < 0:
+            self.dropped += 1
+            return
+        if self._torn:
+            line = b"\n" + line
+        try:
+            written = os.write(self.fd, line)
+        except OSError:
+            self.dropped += 1
+            return
+        self._torn = written < len(line)
+        self.dropped += self._torn
+
+    def close(self) -> None:
+        fd, self.fd = self.fd, -1
+        if fd >= 0:
+            os.close(fd)
+
+
+def _read_blob(path: str, offset: int) -> bytes:
+    """Whole lines from `offset` on, at most BLOB_BYTES unless a line is longer."""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            file.seek(offset)
+            blob = file.read(BLOB_BYTES)
+    except OSError:
+        return b""
+    return blob[: blob.rfind(b"\n") + 1]
+
+
+def _activity_row(key, value):
+    """One entry of `Worker.digests_total` as [context, span, function, activity, unit, value]; None: no activity."""
+    if not isinstance(key, tuple) or len(key) < 3:
+        return None
+    context, unit = key[0], key[-1]
+    if context in ("execute", "p2p") and len(key) >= 5:
+        span, function, activity = key[1], key[2], key[3:-1]
+    else:
+        span, function, activity = None, None, key[1:-1]
+    texts = [name if isinstance(name, str) else json.dumps(name, default=str) for name in activity]
+    activity = texts[0] if len(texts) == 1 else json.dumps(list(activity), default=str)
+    span = None if span is None else str(span)
+    function = None if function is None else str(function)
+    return [str(context), span, function, activity, str(unit), value]
+
+
+_NOT_RUNNING_YET = ("released", "waiting", "ready", "constrained", "fetch", "flight", "missing", "forgotten")
+_RUNNING = ("executing", "long-running", "cancelled", "resumed")
+
+
+class CremaWorkerPlugin(WorkerPlugin):
+    """Records what a worker does, and sends it to the scheduler.
+
+    `directory`: where record logs go, on each worker; None: CREMA_DIR, else one below the temporary directory.
+    `run_id`: written into logs that begin from now on; None: CREMA_RUN_ID, else the cluster's. `drain_seconds`: how
+    often new records are looked for. `sample_seconds`: how often the process is sampled; 0: never.
+    """
+
+    name = NAME
+    idempotent = True
+
+    def __init__(self, directory=None, run_id=None, drain_seconds=DRAIN_SECONDS, sample_seconds=SAMPLE_SECONDS):
+        self.directory = directory
+        self.run_id = run_id
+        self.drain_seconds = drain_seconds
+        self.sample_seconds = sample_seconds
+
+    # -- Life ---------------------------------------------------------------------------------------------------------
+
+    async def setup(self, worker) -> None:
+        self.worker = worker
+        self.log = None
+        self.failure = None
+        self._stamps = {}  # key: (scheduler_delay, time) as it began to run
+        self._arrived = {}  # key: monotonic ns at which the scheduler's order came
+        self._attempts = {}  # key: how often it failed here
+        self._sent = {}  # log's name: bytes that the scheduler has
+        self._fine = {}
+        self._sampled_ns = 0
+        self._step_ns = 0  # how far the wall clock was stepped, as of the last sample
+        self._clock_width_ns = None
+        self._said = False
+        self._known_leaves = 0
+        self._period = self.drain_seconds
+        self._closed = False
+        self._adopting = True
+        self._busy = asyncio.Lock()
+        try:
+            await self._begin()
+        except Exception as error:  # the job runs on without records of this worker
+            self.failure = f"{type(error).__name__}: {error}"
+        await self._say_hello()
+        worker.handlers["crema_drain"] = self._answer_drain
+        self._task = asyncio.ensure_future(self._drain_for_ever())
+
+    async def _begin(self) -> None:
+        self.clock = _Clock()
+        self.host = socket.gethostname()
+        self.pid = os.getpid()
+        identity = await asyncio.wait_for(self.worker.scheduler.identity(n_workers=0), PUSH_SECONDS)
+        scheduler_id = str(identity.get("id", "")).replace("/", "_")
+        self.reference = identity.get("address")
+        run_id = self.run_id or os.environ.get("CREMA_RUN_ID") or "dask-" + scheduler_id
+        directory = self.directory or os.environ.get("CREMA_DIR")
+        if not directory:
+            directory = os.path.join(tempfile.gettempdir(), f"crema-{os.getuid()}", scheduler_id)
+        self.record_directory = os.path.abspath(directory)
+        # A cluster's process that began before its scheduler is none of its workers.
+        self._cluster_start_ns = int(float(identity.get("started", 0)) * 1e9)
+        self.start_ns = self.clock.process_start_ns()
+        self.log = _Log(self.record_directory, self.host, self.pid, self.start_ns)
+        self.run_id_in_force = run_id
+        self.log.write(self._process_line(run_id))
+        self._enable_recording(run_id)
+
+    def _process_line(self, run_id) -> bytes:
+        allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+        return _line(
+            type="process",
+            schema=RECORD_SCHEMA,
+            schema_minor=RECORD_SCHEMA_MINOR,
+            run_id=run_id,
+            host=self.host,
+            pid=self.pid,
+            parent_pid=os.getppid(),
+            start_ns=self.start_ns,
+            boot_id=_boot_id(),
+            recorder=self.log.recorder,
+            executable=sys.executable,
+            arguments=[],
+            cores=allowed,
+            threads=self.worker.state.nthreads,
+            memory_limit_bytes=self.worker.memory_manager.memory_limit,
+            clock="monotonic",
+            sdk="crema-dask 0.1.0",
+            attributes={"engine": "dask", "worker": self.worker.address},
+        )
+
+    def _enable_recording(self, run_id) -> None:
+        """Guards of this process that begin from now on record into the directory."""
+        os.environ.setdefault("CREMA_DIR", self.record_directory)
+        os.environ.setdefault("CREMA_RUN_ID", run_id)
+        os.environ.setdefault("CREMA_THREADS", str(self.worker.state.nthreads))
+        os.environ.setdefault("CREMA_INTERVAL", "0")  # the plug-in samples
+
+    async def _say_hello(self) -> None:
+        """Tells the scheduler's plug-in which process this is. Without that plug-in the logs stay files."""
+        worker = self.worker
+        fields = {"worker": worker.address, "hostname": socket.gethostname(), "pid": os.getpid()}
+        fields["failure"] = self.failure
+        if self.log is not None:
+            fields.update(start_ns=self.start_ns, boot_id=_boot_id(), directory=self.record_directory)
+            fields.update(run_id=self.run_id_in_force)
+        before_ns = time.monotonic_ns()
+        try:
+            reply = await asyncio.wait_for(worker.scheduler.crema_hello(fields=fields), PUSH_SECONDS)
+        except Exception:
+            return
+        if not isinstance(reply, dict) or "time_ns" not in reply:
+            return
+        self._said = True
+        self._take_reply(reply, before_ns, time.monotonic_ns())
+        if self.log is not None and reply.get("boot_id") is not None and reply["boot_id"] == _boot_id():
+            self._write_clock(0, 0)
+
+    async def teardown(self, worker) -> None:
+        self._closed = True
+        worker.handlers.pop("crema_drain", None)
+        with contextlib.suppress(Exception):
+            await asyncio.wait_for(self._last_drain(), TEARDOWN_SECONDS)
+        self._task.cancel()
+        if self.log is not None:
+            self.log.close()
+
+    async def _last_drain(self) -> None:
+        async with self._busy:
+            if self.log is not None:
+                self._write_fine()
+                self._write_sample()
+                self.log.write(
+                    _line(
+                        type="end",
+                        time_ns=self.clock.now_ns(),
+                        realtime_offset_ns=self.clock.offset_ns(),
+                        chunks=0,
+                        failed=0,
+                        open=0,
+                        dropped=self.log.dropped,
+                        overhead_ns=0,
+                    )
+                )
+                self._adopting = False
+                if self._said:
+                    await self._push_all()
+
+    # -- Tasks --------------------------------------------------------------------------------------------------------
+
+    def transition(self, key, start, finish, **kwargs) -> None:
+        try:
+            if finish == "executing":
+                if start not in _RUNNING:
+                    self._stamps[key] = (self.worker.scheduler_delay, time.time(), None)
+            elif start in _RUNNING:
+                if self._still_runs(key):
+                    self._note_thread(key)
+                elif finish not in _RUNNING:
+                    self._write_task(key, "cancelled" if start == "cancelled" else finish)
+            elif start == "released" and finish == "waiting":
+                self._arrived[key] = time.monotonic_ns()
+            elif finish in ("released", "forgotten"):
+                self._arrived.pop(key, None)
+        except Exception:  # a task that is not noted is none that fails
+            if self.log is not None:
+                self.log.dropped += 1
+
+    def _still_runs(self, key) -> bool:
+        """A task that is no longer wanted is released in name, and runs on to its end as `cancelled`."""
+        task = self.worker.state.tasks.get(key)
+        return getattr(task, "state", None) in ("cancelled", "resumed") and not getattr(task, "done", True)
+
+    def _note_thread(self, key) -> None:
+        """The thread on which a task runs, which the worker forgets of one that is cancelled."""
+        stamp = self._stamps.get(key)
+        if stamp is None or self._closed:
+            return
+        threads = [thread for thread, running in list(self.worker.active_threads.items()) if running == key]
+        if threads:
+            self._stamps[key] = (*stamp[:2], threads[0])
+        else:  # it has not begun yet
+            self.worker.loop.call_later(0.001, self._note_thread, key)
+
+    def _write_task(self, key, finish) -> None:
+        stamp = self._stamps.pop(key, None)
+        arrived_ns = self._arrived.pop(key, None)
+        if stamp is None or self.log is None:
+            return
+        delay, began, thread = stamp
+        worker = self.worker
+        now = time.time()
+        task = worker.state.tasks.get(key)
+        start, stop = self._compute_times(task, delay, began, now)
+        shift_ns = -self._step_ns  # from the wall clock to the log's
+        start_ns = int(start * 1e9) + shift_ns
+        stop_ns = max(start_ns, int(stop * 1e9) + shift_ns)
+        attempt = self._attempts.get(key, 0)
+        if finish in ("error", "rescheduled"):
+            self._attempts[key] = attempt + 1
+        elif attempt:
+            del self._attempts[key]
+        began_ns = int(began * 1e9) + shift_ns
+        queue_ns = None if arrived_ns is None else max(0, began_ns - self.clock.anchor_ns - arrived_ns)
+        text = str(key)
+        prefix = getattr(task, "prefix", None)
+        span = getattr(task, "span_id", None)
+        self.log.write(
+            (
+                f'{{"type":"task","key":{_text(text)},"prefix":{_text(prefix)},"group":null,"span":{_text(span)},'
+                f'"thread":{_number(worker.threads.get(key, thread))},"start_ns":{start_ns},"stop_ns":{stop_ns},'
+                f'"outcome":{_text(finish)},"attempt":{attempt},"worker":{_text(worker.address)},"engine":"dask",'
+                f'"queue_ns":{_number(queue_ns)}}}\n'
+            ).encode()
+        )
+
+    def _compute_times(self, task, delay, began, now):
+        """When the task ran, on this worker's wall clock. Dask adds its estimate of the scheduler's clock, as of the
+        task's submission, to both times; the estimate may have changed since: of the two, the one that fits counts."""
+        for entry in reversed(getattr(task, "startstops", None) or ()):
+            if entry.get("action") != "compute":
+                continue
+            best = None
+            for candidate in (delay, self.worker.scheduler_delay):
+                start, stop = entry["start"] - candidate, entry["stop"] - candidate
+                outside = max(0.0, began - start) + max(0.0, stop - now)
+                if best is None or outside < best[0]:
+                    best = (outside, start, stop)
+            if best[2] >= began:
+                return best[1], best[2]
+            break  # of an earlier attempt
+        return began, now
+
+    # -- Activities, samples, clock -----------------------------------------------------------------------------------
+
+    def _write_fine(self) -> None:
+        """What Dask's activities came to since the last line."""
+        totals = getattr(self.worker, "digests_total", None)
+        if not totals:
+            return
+        rows = []
+        for key, value in list(totals.items()):
+            before = self._fine.get(key, 0)
+            if value == before:
+                continue
+            self._fine[key] = value
+            row = _activity_row(key, value - before)
+            if row is not None:
+                rows.append(row)
+        for at in range(0, len(rows), 1000):
+            self.log.write(
+                _line(
+                    type="fine",
+                    time_ns=self.clock.now_ns(),
+                    worker=self.worker.address,
+                    engine="dask",
+                    rows=rows[at : at + 1000],
+                )
+            )
+
+    def _write_sample(self) -> None:
+        now_ns = self.clock.now_ns()
+        self._step_ns = self.clock.offset_ns()
+        with open("/proc/self/statm") as file:
+            rss_bytes = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        with open("/proc/self/status") as file:
+            threads = next((int(text.split()[1]) for text in file if text.startswith("Threads:")), None)
+        self._sampled_ns = now_ns
+        self.log.write(
+            _line(
+                type="sample",
+                time_ns=now_ns,
+                realtime_offset_ns=self._step_ns,
+                rss_bytes=rss_bytes,
+                cpu_ns=time.process_time_ns(),
+                threads=threads,
+                memory_limit_bytes=self.worker.memory_manager.memory_limit,
+            )
+        )
+
+    def _write_clock(self, offset_ns: int, width_ns: int) -> None:
+        """The scheduler's clock less this log's, where it is known better than before."""
+        if self._clock_width_ns is not None and width_ns > 0.8 * self._clock_width_ns:
+            return
+        self._clock_width_ns = width_ns
+        self.log.write(
+            _line(
+                type="clock",
+                time_ns=self.clock.now_ns(),
+                reference=self.reference,
+                offset_ns=offset_ns,
+                uncertainty_ns=width_ns,
+            )
+        )
+
+    def _take_reply(self, reply, before_ns: int, after_ns: int) -> None:
+        """`before_ns` and `after_ns`: CLOCK_MONOTONIC around the call. The scheduler answered somewhere between."""
+        self._period = max(self.drain_seconds, float(reply.get("period", 0)))
+        leaves = reply.get("leaves", self._known_leaves)
+        self._adopting = self._adopting or leaves != self._known_leaves
+        self._known_leaves = leaves
+        if self.log is not None:
+            here_ns = self.clock.anchor_ns + (before_ns + after_ns) // 2
+            self._write_clock(int(reply["time_ns"]) - here_ns, (after_ns - before_ns) // 2 + 1)
+
+    # -- Sending ------------------------------------------------------------------------------------------------------
+
+    async def _drain_for_ever(self) -> None:
+        patience = again = HELLO_SECONDS
+        while not self._closed:
+            await asyncio.sleep(self._period)
+            patience -= self._period
+            if not self._said and patience <= 0:
+                await self._say_hello()  # the scheduler's plug-in may come later; each call without it is logged there
+                again = min(2 * again, 600)
+                patience = again
+            if self._busy.locked():
+                continue
+            with contextlib.suppress(Exception):
+                await self._drain()
+
+    async def _drain(self) -> None:
+        async with self._busy:
+            if self.log is None or self._closed:
+                return
+            self._write_fine()
+            if self.sample_seconds and self.clock.now_ns() - self._sampled_ns >= self.sample_seconds * 1e9:
+                self._write_sample()
+            if self._said:
+                await self._push_all()
+
+    async def _answer_drain(self, **kwargs):
+        await self._drain()
+        return {"failure": self.failure, "dropped": 0 if self.log is None else self.log.dropped}
+
+    async def _push_all(self) -> None:
+        for name in await asyncio.to_thread(self._logs_to_send):
+            await self._push_log(name)
+
+    def _logs_to_send(self) -> list[str]:
+        """This process's logs; and those that dead workers of this host left, where somebody died."""
+        adopting, self._adopting = self._adopting, False
+        own, left = [], []
+        try:
+            names = os.listdir(self.record_directory)
+        except OSError:
+            return []
+        for name in names:
+            match = LOG_NAME.match(name)
+            if match is None or match["host"] != self.host.replace("/", "_"):
+                continue
+            if int(match["pid"]) == self.pid and abs(int(match["start"]) - self.start_ns) < 1_000_000_000:
+                own.append(name)
+            elif adopting and int(match["start"]) >= self._cluster_start_ns - 1_000_000_000:
+                left.append(name)
+        return own + [name for name in left if not _is_held(os.path.join(self.record_directory, name))]
+
+    async def _push_log(self, name: str) -> None:
+        path = os.path.join(self.record_directory, name)
+        sent = self._sent.get(name)
+        if sent is None:
+            sent = await self._push(name, 0, b"")
+        while True:
+            blob = await asyncio.to_thread(_read_blob, path, sent)
+            if not blob:
+                self._sent[name] = sent
+                return
+            have = await self._push(name, sent, blob)
+            is_all = have == sent + len(blob) and len(blob) < BLOB_BYTES // 2
+            stuck = have == sent
+            self._sent[name] = sent = have
+            if is_all or stuck:
+                return
+
+    async def _push(self, name: str, offset: int, blob: bytes) -> int:
+        """Hands over the bytes of a log from `offset` on; how many the scheduler has now. Repeating it is harmless."""
+        before_ns = time.monotonic_ns()
+        adopted = f"-{self.pid}-" not in name
+        call = self.worker.scheduler.crema_push(
+            source=name, worker=self.worker.address, offset=offset, blob=blob, adopted=adopted
+        )
+        reply = await asyncio.wait_for(call, PUSH_SECONDS)
+        self._take_reply(reply, before_ns, time.monotonic_ns())
+        return reply["have"]
+
+
+class _Ring:
+    """Lines and blobs in the order in which they came, by a cursor that counts bytes; the oldest go when it is full.
+
+    `kept` lines are never dropped: who reads from the beginning gets them first.
+    """
+
+    def __init__(self, limit_bytes: int) -> None:
+        self.limit_bytes = limit_bytes
+        self.base = 0
+        self.next = 0
+        self.dropped_records_bytes = 0
+        self._starts = []
+        self._items = []
+        self._first = 0  # of those that are still there
+        self._kept = []
+
+    def append(self, item: bytes, keep: bool = False, record_bytes: int = 0) -> None:
+        if keep and len(self._kept) < MOST_KEPT_LINES:
+            self._kept.append((self.next, item))
+        self._starts.append(self.next)
+        self._items.append((item, record_bytes))
+        self.next += len(item)
+        while self.next - self.base > self.limit_bytes and self._first < len(self._items) - 1:
+            item, record_bytes = self._items[self._first]
+            self._items[self._first] = None
+            self.base += len(item)
+            self.dropped_records_bytes += record_bytes
+            self._first += 1
+        if self._first > 10_000 and self._first > len(self._items) // 2:
+            del self._starts[: self._first], self._items[: self._first]
+            self._first = 0
+
+    def page(self, since: int, limit: int) -> tuple[bytes, int]:
+        """What came from `since` on, up to about `limit` bytes, and the cursor for the next page."""
+        pieces = []
+        if since < self.base:
+            pieces = [line for at, line in self._kept if since <= at < self.base]
+            since = self.base
+        at = bisect.bisect_left(self._starts, since, lo=self._first)
+        size = 0
+        while at < len(self._items) and size < limit:
+            item = self._items[at][0]
+            pieces.append(item)
+            size += len(item)
+            since = self._starts[at] + len(item)
+            at += 1
+        return b"".join(pieces), since
+
+
+def _worker_sample(ws, now_ns: int, dask_now: float) -> dict:
+    metrics = ws.metrics or {}
+    net, disk = metrics.get("host_net_io") or {}, metrics.get("host_disk_io") or {}
+    spilled = metrics.get("spilled_bytes") or {}
+    return {
+        "type": "sample",
+        "time_ns": now_ns,
+        "worker": ws.address,
+        "last_seen_ns": int(ws.last_seen * 1e9),
+        "memory_bytes": metrics.get("memory"),
+        "memory_limit_bytes": ws.memory_limit or None,
+        "cpu_percent": metrics.get("cpu"),
+        "threads": ws.nthreads,
+        "active": len(ws.processing),
+        "executing": len(ws.executing),
+        "nbytes": ws.nbytes,
+        "occupancy": ws.occupancy,
+        "managed_bytes": metrics.get("managed_bytes"),
+        "spilled_bytes": spilled.get("disk") if isinstance(spilled, dict) else spilled,
+        "network_read_bps": net.get("read_bps"),
+        "network_write_bps": net.get("write_bps"),
+        "disk_read_bps": disk.get("read_bps"),
+        "disk_write_bps": disk.get("write_bps"),
+        "event_loop_interval": metrics.get("event_loop_interval"),
+        "fds": metrics.get("num_fds"),
+    }
+
+
+class CremaSchedulerPlugin(SchedulerPlugin):
+    """Keeps what workers send and what the scheduler knows, and serves it as NDJSON (docs/dask_log.md).
+
+    `sample_seconds`: how often workers are looked at. `keep_bytes`: how much of records and samples is kept.
+    `path`: also written there, on the scheduler's machine.
+    """
+
+    name = NAME
+    idempotent = True
+
+    def __init__(self, sample_seconds=SAMPLE_SECONDS, keep_bytes=KEEP_BYTES, path=None):
+        self.sample_seconds = sample_seconds
+        self.keep_bytes = keep_bytes
+        self.path = path
+
+    # -- Life ---------------------------------------------------------------------------------------------------------
+
+    async def start(self, scheduler) -> None:
+        self.scheduler = scheduler
+        self.epoch = uuid.uuid4().hex
+        self.ring = _Ring(self.keep_bytes)
+        self.have = {}  # source: bytes that came
+        self.leaves = 0
+        self._seen = {}  # worker: the `last_seen` of its last sample
+        self._accounts = {}
+        self._spans_done = set()
+        self._busy_ns = 0
+        self._file = None
+        self._ring_of_file = None
+        if self.path:
+            with contextlib.suppress(OSError):
+                self._file = open(self.path, "ab", buffering=0)  # noqa: SIM115  (open as long as the scheduler)
+        import distributed
+
+        self._append(
+            type="cluster",
+            schema=SCHEMA,
+            schema_minor=SCHEMA_MINOR,
+            epoch=self.epoch,
+            time_ns=time.time_ns(),
+            id=str(scheduler.id),
+            address=scheduler.address,
+            started_ns=int(scheduler.time_started * 1e9) if hasattr(scheduler, "time_started") else None,
+            host=socket.gethostname(),
+            boot_id=_boot_id(),
+            dask=distributed.__version__,
+            python=sys.version.split()[0],
+        )
+        for ws in list(scheduler.workers.values()):
+            self._append_join(ws, late=True)
+        for name in ("hello", "push", "pull", "flush", "session"):
+            scheduler.handlers["crema_" + name] = getattr(self, name)
+        self._add_routes(scheduler)
+        self._task = asyncio.ensure_future(self._look_for_ever())
+
+    @staticmethod
+    def _add_routes(scheduler) -> None:
+        """Routes cannot be taken away again, so they look the plug-in up: one that is registered later is found too."""
+        from distributed.http.utils import RequestHandler
+
+        def plugin_of(handler):
+            plugin = handler.server.plugins.get(NAME)
+            if plugin is None or not hasattr(plugin, "ring"):
+                handler.set_status(404)
+                handler.finish("crema is not attached to this scheduler\n")
+                return None
+            return plugin
+
+        class Records(RequestHandler):
+            def get(self):
+                plugin = plugin_of(self)
+                if plugin is None:
+                    return
+                begin_ns = time.perf_counter_ns()
+                try:
+                    since = int(self.get_argument("since", "0"))
+                    limit = int(self.get_argument("limit", str(PAGE_BYTES)))
+                except ValueError:
+                    self.set_status(400)
+                    self.finish("since and limit are numbers of bytes\n")
+                    return
+                body, following = plugin.ring.page(since, min(max(limit, 1), 4 * PAGE_BYTES))
+                self.set_header("Content-Type", "application/x-ndjson")
+                self.set_header("X-Crema-Epoch", plugin.epoch)
+                self.set_header("X-Crema-Base", str(plugin.ring.base))
+                self.set_header("X-Crema-Next", str(following))
+                self.set_header("X-Crema-Time", str(time.time_ns()))
+                self.finish(body)
+                plugin._busy_ns += time.perf_counter_ns() - begin_ns
+
+        class Flush(RequestHandler):
+            async def get(self):
+                plugin = plugin_of(self)
+                if plugin is None:
+                    return
+                self.set_header("Content-Type", "application/json")
+                self.finish(json.dumps(await plugin.flush()))
+
+        routes = [(ROUTE + "/records", Records), (ROUTE + "/flush", Flush)]
+        application = getattr(scheduler, "http_application", None)
+        if application is None or getattr(application, "crema_routes", False):
+            return
+        application.add_handlers(r".*", [(path, handler, {"dask_server": scheduler}) for path, handler in routes])
+        application.crema_routes = True
+
+    async def before_close(self) -> None:
+        with contextlib.suppress(Exception):
+            self._look()
+            self._append(type="closed", time_ns=time.time_ns())
+        self._task.cancel()
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _append(self, keep=True, **fields) -> None:
+        self._store(_line(**fields), keep)
+
+    def _store(self, item: bytes, keep: bool, record_bytes: int = 0) -> None:
+        self.ring.append(item, keep, record_bytes)
+        if self._file is not None:
+            with contextlib.suppress(OSError):
+                self._file.write(item)
+
+    # -- What workers say ---------------------------------------------------------------------------------------------
+
+    def _reply(self, **fields) -> dict:
+        period = SECONDS_PER_WORKER * len(self.scheduler.workers)
+        return {"time_ns": time.time_ns(), "period": period, "leaves": self.leaves, **fields}
+
+    def hello(self, fields=None) -> dict:
+        begin_ns = time.perf_counter_ns()
+        self._append(type="plugin", time_ns=time.time_ns(), **(fields or {}))
+        self._busy_ns += time.perf_counter_ns() - begin_ns
+        return self._reply(boot_id=_boot_id())
+
+    def push(self, source=None, worker=None, offset=0, blob=b"", adopted=False) -> dict:
+        """Takes the part of a log that is new; says how much of it is here. The bytes are not looked at."""
+        begin_ns = time.perf_counter_ns()
+        blob = bytes(blob)
+        have = self.have.get(source, 0)
+        if blob and offset <= have < offset + len(blob):
+            new = blob[have - offset :]
+            told = ',"adopted":true' if adopted else ""
+            head = (
+                f'{{"type":"records","time_ns":{time.time_ns()},"source":{_text(source)},"worker":{_text(worker)},'
+                f'"offset":{have},"bytes":{len(new)}{told}}}\n'
+            ).encode()
+            self._store(head + new, keep=False, record_bytes=len(new))
+            have += len(new)
+            self.have[source] = have
+        self._busy_ns += time.perf_counter_ns() - begin_ns
+        return self._reply(have=have)
+
+    # -- What clients ask ---------------------------------------------------------------------------------------------
+
+    def pull(self, since=0, limit=PAGE_BYTES) -> dict:
+        body, following = self.ring.page(since, limit)
+        return {"epoch": self.epoch, "base": self.ring.base, "next": following, "time_ns": time.time_ns(), "body": body}
+
+    async def flush(self, timeout=PUSH_SECONDS) -> dict:
+        """Has every worker send what it has, and adds what the scheduler knows now. Waits at most `timeout` seconds."""
+        workers = list(self.scheduler.workers)
+        answers = await asyncio.gather(*(self._ask_to_drain(address, float(timeout)) for address in workers))
+        silent = {address: why for address, why in zip(workers, answers) if why is not None}
+        self._look(everything=True)
+        reply = {"epoch": self.epoch, "time_ns": time.time_ns(), "workers": len(workers), "silent": silent}
+        reply["cursor"] = self.ring.next
+        self._append(type="flush", **reply)
+        return reply
+
+    async def _ask_to_drain(self, address: str, timeout: float) -> str | None:
+        """Why the worker did not; None where it did."""
+        call = self.scheduler.broadcast(msg={"op": "crema_drain"}, workers=[address], on_error="return")
+        try:
+            reply = (await asyncio.wait_for(call, timeout)).get(address)
+        except Exception:
+            return "did not answer in time"
+        if isinstance(reply, dict) and "dropped" in reply:
+            return None
+        return "has no crema plug-in" if reply is None or "crema_drain" in str(reply) else str(reply)[:200]
+
+    async def session(self, id=None, event=None, timeout=PUSH_SECONDS, **fields) -> dict:
+        """Marks the begin or the end of what one collector measures. What was done before the begin is drained before
+        it; what was done before the end, until `flushed_ns`."""
+        now_ns = time.time_ns()
+        reply = await self.flush(timeout)
+        flushed_ns = time.time_ns()
+        if event == "begin":
+            now_ns = flushed_ns
+        self._append(type="session", id=id, event=event, time_ns=now_ns, flushed_ns=flushed_ns, **fields)
+        return {**reply, "time_ns": now_ns, "cursor": self.ring.next}
+
+    # -- What the scheduler knows -------------------------------------------------------------------------------------
+
+    def _append_join(self, ws, late=False) -> None:
+        self._append(
+            type="worker",
+            event="present" if late else "join",
+            time_ns=time.time_ns(),
+            worker=ws.address,
+            name=str(ws.name),
+            host=ws.host,
+            pid=getattr(ws, "pid", None),
+            threads=ws.nthreads,
+            memory_limit_bytes=ws.memory_limit or None,
+            nanny=ws.nanny,
+        )
+
+    def add_worker(self, scheduler, worker) -> None:
+        ws = scheduler.workers.get(worker)
+        if ws is not None:
+            self._append_join(ws)
+
+    def remove_worker(self, scheduler, worker, **kwargs) -> None:
+        self.leaves += 1
+        self._seen.pop(worker, None)
+        reason = kwargs.get("stimulus_id")
+        self._append(type="worker", event="leave", time_ns=time.time_ns(), worker=worker, reason=reason)
+
+    def transition(self, key, start, finish, *args, **kwargs) -> None:
+        if finish == "erred":
+            error = kwargs.get("exception_text")
+            text = None if error is None else str(error)[:1024]
+            self._append(
+                keep=False,
+                type="erred",
+                time_ns=time.time_ns(),
+                key=str(key),
+                worker=kwargs.get("worker"),
+                error=text,
+            )
+
+    async def _look_for_ever(self) -> None:
+        while self.sample_seconds > 0:
+            await asyncio.sleep(self.sample_seconds)
+            with contextlib.suppress(Exception):
+                self._look()
+
+    def _look(self, everything: bool = False) -> None:
+        begin_ns = time.perf_counter_ns()
+        now_ns = time.time_ns()
+        now = time.time()
+        for ws in list(self.scheduler.workers.values()):
+            if self._seen.get(ws.address) == ws.last_seen and not everything:
+                continue
+            self._seen[ws.address] = ws.last_seen
+            self._append(keep=False, **_worker_sample(ws, now_ns, now))
+        self._account(now_ns)
+        if everything:
+            with contextlib.suppress(Exception):
+                self._tell_spans(now_ns)
+        self._busy_ns += time.perf_counter_ns() - begin_ns
+        if everything:
+            self._append(
+                keep=False,
+                type="overhead",
+                time_ns=now_ns,
+                busy_ns=self._busy_ns,
+                dropped_bytes=self.ring.dropped_records_bytes,
+            )
+
+    def _account(self, now_ns: int) -> None:
+        """Dask's own account of seconds, by prefix, since the scheduler began; what has changed."""
+        rows = []
+        for prefix, state in list(self.scheduler.task_prefixes.items()):
+            seconds = {str(action): value for action, value in dict(state.all_durations).items()}
+            if self._accounts.get(prefix) == seconds:
+                continue
+            self._accounts[prefix] = seconds
+            rows.append({"prefix": str(prefix), "seconds": seconds})
+        if rows:
+            self._append(type="account", time_ns=now_ns, rows=rows)
+
+    def _tell_spans(self, now_ns: int) -> None:
+        extension = self.scheduler.extensions.get("spans")
+        if extension is None:
+            return
+        for span in list(extension.spans.values())[-MOST_SPANS:]:
+            if span.id in self._spans_done:
+                continue
+            done = bool(span.done)
+            if done:
+                self._spans_done.add(span.id)
+            self._append(
+                type="span",
+                time_ns=now_ns,
+                id=span.id,
+                name=[str(tag) for tag in span.name],
+                parent=None if span.parent is None else span.parent.id,
+                enqueued_ns=int(span.enqueued * 1e9),
+                start_ns=int(span.start * 1e9),
+                stop_ns=int(span.stop * 1e9),
+                done=done,
+                active_core_seconds=span.active_cpu_seconds,
+                seconds={str(action): value for action, value in dict(span.all_durations).items()},
+            )
+
+
+# -- As a preload file -----------------------------------------------------------------------------------------------
+
+
+async def dask_setup(server) -> None:
+    """Called by `dask scheduler --preload` and `dask worker --preload`."""
+    try:
+        if hasattr(server, "workers"):
+            plugin = CremaSchedulerPlugin()
+            await plugin.start(server)
+            server.add_plugin(plugin, name=NAME)
+        else:
+            await server.plugin_add(CremaWorkerPlugin(), name=NAME)
+    except Exception as error:
+        print(f"crema: not attached ({type(error).__name__}: {error})", file=sys.stderr)

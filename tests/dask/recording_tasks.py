@@ -1,0 +1,80 @@
+"""Tasks that record chunks through libcrema.so.1, as a native kernel would. Imported by the workers."""
+
+import ctypes
+import functools
+import os
+import time
+
+
+class _ChunkInfo(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_size_t),
+        ("dataset", ctypes.c_char_p),
+        ("file", ctypes.c_char_p),
+        ("tree", ctypes.c_char_p),
+        ("pass_", ctypes.c_char_p),
+        ("entry_start", ctypes.c_int64),
+        ("entry_stop", ctypes.c_int64),
+    ]
+
+
+class _Section(ctypes.Structure):
+    _fields_ = [("node", ctypes.c_void_p), ("start_ticks", ctypes.c_uint64)]
+
+
+@functools.cache
+def crema() -> ctypes.CDLL:
+    """Loaded once per process: an object of ctypes does not travel to another."""
+    library = ctypes.CDLL(os.environ["CREMA_TEST_LIBRARY"])
+    for name, result, arguments in (
+        ("crema_chunk_begin", ctypes.c_void_p, [ctypes.POINTER(_ChunkInfo)]),
+        ("crema_chunk_end", None, [ctypes.c_void_p]),
+        ("crema_chunk_fail", None, [ctypes.c_void_p, ctypes.c_char_p]),
+        ("crema_chunk_set_events", None, [ctypes.c_void_p, ctypes.c_int64]),
+        ("crema_set_attribute", None, [ctypes.c_char_p, ctypes.c_char_p]),
+        ("crema_section_enter", _Section, [ctypes.c_char_p]),
+        ("crema_section_exit", None, [_Section]),
+    ):
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+def burn(seconds: float) -> None:
+    """Uses the CPU of this thread."""
+    stop = time.thread_time() + seconds
+    while time.thread_time() < stop:
+        pass
+
+
+def record_chunk(number: int, seconds: float = 0.002, around: float = 0.0, dataset: str = "ttbar", fail: bool = False):
+    """A task: `around` seconds of sleep before the chunk, then the chunk, half of it on the CPU. Which task it was is
+    noted in the chunk, so that the join can be checked."""
+    from distributed import get_worker
+
+    library = crema()
+    time.sleep(around)
+    info = _ChunkInfo(
+        ctypes.sizeof(_ChunkInfo), dataset.encode(), b"events.root", b"Events", None, number * 100, number * 100 + 100
+    )
+    chunk = library.crema_chunk_begin(ctypes.byref(info))
+    try:
+        library.crema_set_attribute(b"task", str(get_worker().get_current_task()).encode())
+        section = library.crema_section_enter(b"select")
+        burn(seconds / 2)
+        library.crema_section_exit(section)
+        time.sleep(seconds / 2)
+        library.crema_chunk_set_events(chunk, 100)
+        if fail:
+            library.crema_chunk_fail(chunk, b"ValueError: on purpose")
+    finally:
+        library.crema_chunk_end(chunk)
+    if fail:
+        raise ValueError("on purpose")
+    return number
+
+
+def plain(number: int, seconds: float = 0.005) -> int:
+    """A task without a chunk."""
+    burn(seconds)
+    return number
