@@ -1,7 +1,8 @@
 """Libraries from the distribution's -dev packages, under the repository names that their Bazel users know."""
 
-# repository -> package -> target -> what it needs: pkg-config modules, -l flags, -D definitions, headers that must exist
+# repository -> package -> target -> what it needs: pkg-config modules, -l flags, headers that must exist
 SYSTEM_LIBRARIES = {
+    "boost": {"": {"boost": "/usr/include/boost/beast.hpp"}},
     "cli11": {"": {"cli11": "/usr/include/CLI/CLI.hpp"}},
     "com_github_fmtlib_fmt": {"": {"fmt": "fmt"}},
     "com_github_google_benchmark": {"": {
@@ -34,10 +35,6 @@ SYSTEM_LIBRARIES = {
         "gtest": "gmock gtest",
         "gtest_main": "gmock_main gmock gtest",
     }},
-    "cpp_httplib": {"": {
-        # the library was built with these, and its classes differ by them
-        "cpp_httplib": "-DCPPHTTPLIB_OPENSSL_SUPPORT -DCPPHTTPLIB_ZLIB_SUPPORT -DCPPHTTPLIB_BROTLI_SUPPORT cpp-httplib",
-    }},
     # targets that need a library that is not installed are skipped, so that the rest builds without it
     "fastjet": {"": {"fastjet": "-lfastjet /usr/include/fastjet/ClusterSequence.hh"}},
     "hepmc3": {"": {"hepmc3": "-lHepMC3 /usr/include/HepMC3/GenEvent.h"}},
@@ -52,11 +49,9 @@ constraint_value(name = "not_installed", constraint_setting = ":installation")
 """
 
 def _target(ctx, name, needs):
-    linkopts, defines, missing = [], [], []
+    linkopts, missing = [], []
     for need in needs.split(" "):
-        if need.startswith("-D"):
-            defines.append(need[2:])
-        elif need.startswith("-"):
+        if need.startswith("-"):
             linkopts.append(need)
         elif need.startswith("/"):
             missing += [] if ctx.path(need).exists else [need]
@@ -67,9 +62,8 @@ def _target(ctx, name, needs):
     if missing:
         # buildifier: disable=print
         print("%s:%s: not installed: %s" % (ctx.name, name, ", ".join(missing)))
-    return 'cc_library(name = "{}", defines = {}, linkopts = {}, target_compatible_with = {}, visibility = ["//visibility:public"])\n'.format(
+    return 'cc_library(name = "{}", linkopts = {}, target_compatible_with = {}, visibility = ["//visibility:public"])\n'.format(
         name,
-        defines,
         linkopts,
         [":not_installed"] if missing else [],
     )

@@ -164,6 +164,21 @@ TEST_F(MeasureChunksTest, CountsActivitiesBeyondTheRowsThatAreKept) {
             std::string::npos);
 }
 
+TEST_F(MeasureChunksTest, TakesALineThatIsThereTwiceOnce) {
+  Line first = ChunkLine(0, 0, 2);
+  first["cuts"] = {{{"name", "all"}, {"events", 100}, {"weights", nullptr}}};
+  const Line second = ChunkLine(70, 2, 3);
+  Write("a.jsonl", {ProcessLine(1, 0), BeginLine(0, 0), first, BeginLine(0, 0), first, second, EndLine(4)});
+  const Document document = Take();
+  EXPECT_EQ(document["metrics"]["num_attempts"], 2);
+  EXPECT_EQ(document["metrics"]["num_lost_attempts"], 0);
+  EXPECT_EQ(document["metrics"]["total_events"], 200);
+  EXPECT_EQ(Row(document["cuts"], "name", "all")["events"], 100);
+  EXPECT_EQ(document["quality"]["records_read"], 5);
+  EXPECT_EQ(document["quality"]["records_malformed"], 2);
+  EXPECT_NE(document["quality"]["warnings"].dump().find("2 lines of chunks that had ended before"), std::string::npos);
+}
+
 TEST_F(MeasureChunksTest, CountsTaskLinesAndRefusesNone) {
   const Line task = {{"type", "task"},    {"key", "('process', 1)"}, {"prefix", "process"},
                      {"start_ns", At(0)}, {"stop_ns", At(2)},        {"outcome", "memory"},

@@ -11,7 +11,9 @@
 #include <tuple>
 #include <utility>
 
+#include "collector/records/seen_numbers.h"
 #include "collector/sources/log_life.h"
+#include "fmt/format.h"
 
 namespace crema {
 
@@ -41,6 +43,8 @@ constexpr int64_t kMostParts = 1000;
 struct PartRead {
   LogPartReading reading;
   bool other_process = false;     ///< a process began in it, other than the log's first
+  SeenNumbers ended;              ///< chunks of the last process in it
+  int64_t repeated = 0;           ///< lines of chunks that had ended before: left out
   RecordAccumulator accumulator;  ///< of a log in several parts; else the thread's own is used
 };
 
@@ -71,9 +75,16 @@ PartRead ReadPart(const LogInParts& log, const LogPart& part, const ReadRecordsO
   }
   const int64_t known_processes = part.begin > 0 ? processes : 1;
   PartRead read;
+  const auto is_repeated = [&read](const Record& record) {
+    if (record.type == RecordType::kChunk) return !read.ended.Insert(record.chunk.number);
+    return record.type == RecordType::kBegin && read.ended.Contains(record.begin.number);
+  };
   read.reading = ReadLogPart(*log.log, part, log.running, [&](const Record& record) {
     if (record.type == RecordType::kProcess) {
       begin_process(record.process);
+      read.ended = SeenNumbers();
+    } else if (is_repeated(record)) {
+      ++read.repeated;
     } else if (taken && (!options.window.has_value() || options.window->Keeps(record))) {
       accumulator.Add(process, record);
     }
@@ -94,10 +105,15 @@ std::vector<size_t> OrderOfProcesses(const std::vector<RecordLog>& logs) {
   return order;
 }
 
-// Whether the parts can stand: each knew whose its lines are, and nothing ended the log before its end.
-bool AreGood(const LogInParts& log) {
-  return std::none_of(log.reads.begin(), log.reads.end(),
-                      [](const PartRead& read) { return read.other_process || read.reading.refused; });
+// Whether the parts can stand: each knew whose its lines are, nothing ended the log before its end, and no line is
+// there again in another part.
+bool AreGood(LogInParts& log) {
+  SeenNumbers ended;
+  for (PartRead& read : log.reads) {
+    if (read.other_process || read.reading.refused || ended.Overlaps(read.ended)) return false;
+    ended.Add(read.ended);
+  }
+  return true;
 }
 
 void Join(LogInParts& log, const ReadRecordsOptions& options, std::vector<ChunkStretch>& stretches,
@@ -114,12 +130,21 @@ void Join(LogInParts& log, const ReadRecordsOptions& options, std::vector<ChunkS
     for (PartRead& read : log.reads) records.accumulator.Merge(std::move(read.accumulator));
   }
   std::vector<LogPartReading> readings;
+  int64_t repeated = 0;
   for (PartRead& read : log.reads) {
+    repeated += read.repeated;
     std::move(read.reading.stretches.begin(), read.reading.stretches.end(), std::back_inserter(stretches));
     readings.push_back(std::move(read.reading));
   }
   log.reads.clear();
-  records.reading.Add(JoinParts(*log.log, readings));
+  LogReading reading = JoinParts(*log.log, readings);
+  if (repeated > 0) {
+    reading.records_read -= repeated;
+    reading.records_malformed += repeated;
+    reading.Warn(
+        fmt::format("{}: {} lines of chunks that had ended before; they were left out", log.log->path, repeated));
+  }
+  records.reading.Add(reading);
 }
 
 }  // namespace

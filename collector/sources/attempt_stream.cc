@@ -24,6 +24,7 @@ void AttemptAssembler::Add(const Record& record) {
   switch (record.type) {
     case RecordType::kProcess:
       Finish();
+      ended_ = SeenNumbers();
       process_.run_id = record.process.run_id;
       process_.host = record.process.host;
       process_.pid = record.process.pid;
@@ -31,6 +32,7 @@ void AttemptAssembler::Add(const Record& record) {
       process_.worker = process_.host + ":" + std::to_string(process_.pid);
       return;
     case RecordType::kBegin: {
+      if (ended_.Contains(record.begin.number)) return;
       const ChunkInput& input = record.begin.input;
       begun_.insert_or_assign(record.begin.number,
                               Begun{std::string(input.dataset), std::string(input.file), std::string(input.tree),
@@ -38,6 +40,7 @@ void AttemptAssembler::Add(const Record& record) {
       return;
     }
     case RecordType::kChunk:
+      if (!ended_.Insert(record.chunk.number)) return;  // the same line again
       begun_.erase(record.chunk.number);
       on_attempt_({process_, record.chunk.failed ? AttemptState::kFailed : AttemptState::kOk, record.chunk});
       return;

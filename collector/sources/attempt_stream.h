@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "collector/records/facts.h"
+#include "collector/records/seen_numbers.h"
 #include "collector/sources/record_log.h"
 
 namespace crema {
@@ -65,6 +66,7 @@ class AttemptAssembler {
   OnAttempt on_attempt_;
   AttemptProcess process_;
   std::map<int64_t, Begun> begun_;
+  SeenNumbers ended_;
 };
 
 /// Reads the logs that `FindRecordLogs(sources, run)` found; with `all_runs` a log that holds processes of other runs

@@ -1,6 +1,5 @@
 // A scheduler without crema's plug-in: what every Dask scheduler tells of itself, at this moment.
 #include <fmt/format.h>
-#include <httplib.h>
 
 #include <cerrno>
 #include <cstring>
@@ -13,6 +12,7 @@
 #include "absl/time/clock.h"
 #include "collector/records/schema.h"
 #include "collector/sources/dask/dask_client.h"
+#include "collector/sources/dask/http_connection.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -41,11 +41,10 @@ std::map<std::string, double> ComputeSeconds(const std::string& metrics) {
 }  // namespace
 
 absl::Status DescribeBareScheduler(const std::string& address, const std::string& path) {
-  httplib::Client client("http://" + HostAndPort(address));
-  client.set_connection_timeout(5);
-  client.set_read_timeout(30);
-  const httplib::Result counts = client.Get("/json/counts.json");
-  if (!counts || counts->status != 200) {
+  constexpr int kAnswerSeconds = 30;
+  HttpConnection scheduler(HostAndPort(address), kAnswerSeconds);
+  const absl::StatusOr<HttpAnswer> counts = scheduler.Get("/json/counts.json");
+  if (!counts.ok() || counts->status != 200) {
     return absl::NotFoundError(
         fmt::format("{}: is no Dask scheduler (no /json/counts.json); give the address of its dashboard, as "
                     "client.dashboard_link shows it",
@@ -61,8 +60,8 @@ absl::Status DescribeBareScheduler(const std::string& address, const std::string
        << '\n';
   const Json bare = {{"type", "bare"}, {"time_ns", now_ns}, {"counts", numbers.is_object() ? numbers : Json::object()}};
   file << bare.dump() << '\n';
-  const httplib::Result metrics = client.Get("/metrics");
-  if (metrics && metrics->status == 200) {
+  const absl::StatusOr<HttpAnswer> metrics = scheduler.Get("/metrics");
+  if (metrics.ok() && metrics->status == 200) {
     Json rows = Json::array();
     for (const auto& [prefix, seconds] : ComputeSeconds(metrics->body)) {
       rows.push_back({{"prefix", prefix}, {"seconds", {{"compute", seconds}}}});

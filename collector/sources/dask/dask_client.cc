@@ -1,23 +1,23 @@
 #include "collector/sources/dask/dask_client.h"
 
 #include <fmt/format.h>
-#include <httplib.h>
 
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 
+#include "collector/sources/dask/http_connection.h"
+
 namespace crema {
 namespace {
 
 constexpr std::string_view kScheme = "dask://";
-constexpr int kConnectSeconds = 5;
 constexpr int kAnswerSeconds = 60;  // a scheduler may be busy, and a flush waits for workers
 
-absl::Status NoAnswer(const std::string& address, httplib::Error error) {
+absl::Status NoAnswer(const std::string& address, const absl::Status& status) {
   return absl::UnavailableError(fmt::format(
       "{}: no answer ({}); give the address of the scheduler's dashboard, as client.dashboard_link shows it", address,
-      httplib::to_string(error)));
+      std::string(status.message())));
 }
 
 }  // namespace
@@ -27,12 +27,9 @@ bool IsDaskAddress(std::string_view source) { return source.substr(0, kScheme.si
 std::string HostAndPort(const std::string& address) { return address.substr(kScheme.size()); }
 
 absl::Status PullDaskLog(const std::string& address, const std::string& path) {
-  httplib::Client client("http://" + HostAndPort(address));
-  client.set_connection_timeout(kConnectSeconds);
-  client.set_read_timeout(kAnswerSeconds);
-  client.set_keep_alive(true);
-  const httplib::Result flushed = client.Get("/crema/v1/flush");
-  if (!flushed) return NoAnswer(address, flushed.error());
+  HttpConnection scheduler(HostAndPort(address), kAnswerSeconds);
+  const absl::StatusOr<HttpAnswer> flushed = scheduler.Get("/crema/v1/flush");
+  if (!flushed.ok()) return NoAnswer(address, flushed.status());
   if (flushed->status == 404) {
     return absl::NotFoundError(
         fmt::format("{}: the scheduler has no crema plug-in; attach it with crema_hep.attach(client)", address));
@@ -45,19 +42,19 @@ absl::Status PullDaskLog(const std::string& address, const std::string& path) {
   std::string since = "0";
   std::string epoch;
   while (true) {
-    const httplib::Result page = client.Get("/crema/v1/records?since=" + since);
-    if (!page) return NoAnswer(address, page.error());
+    absl::StatusOr<HttpAnswer> page = scheduler.Get("/crema/v1/records?since=" + since);
+    if (!page.ok()) return NoAnswer(address, page.status());
     if (page->status != 200) {
       return absl::UnavailableError(fmt::format("{}: answered {} to /crema/v1/records", address, page->status));
     }
-    const std::string answered_by = page->get_header_value("X-Crema-Epoch");
+    const std::string answered_by = page->headers["x-crema-epoch"];
     if (!epoch.empty() && answered_by != epoch) since = "0";  // the scheduler was restarted
     const bool is_restart = !epoch.empty() && answered_by != epoch;
     epoch = answered_by;
     if (is_restart) continue;
     if (page->body.empty()) break;
     file << page->body;
-    since = page->get_header_value("X-Crema-Next");
+    since = page->headers["x-crema-next"];
   }
   file.close();
   if (file.fail()) return absl::UnavailableError(fmt::format("{}: cannot be written ({})", path, strerror(errno)));
