@@ -36,8 +36,8 @@ class Directory {
 }  // namespace
 
 const std::string& ScratchDirectory() {
-  static const Directory directory;
-  return directory.path();
+  static const Directory kDirectory;
+  return kDirectory.path();
 }
 
 std::string WriteScratch(const std::string& name, std::string_view text) {

@@ -36,7 +36,7 @@ class DaskLog : public ::testing::Test {
     fs::create_directories(directory_ / "out");
   }
   std::string Write(const std::string& text) {
-    const std::string path = (directory_ / "run.ndjson").string();
+    std::string path = (directory_ / "run.ndjson").string();
     std::ofstream(path, std::ios::binary) << text;
     return path;
   }

@@ -113,11 +113,10 @@ class Splitter {
 
 absl::Status SplitDaskLog(const std::string& path, const std::string& directory, const std::string& name) {
   Splitter splitter(directory, name);
-  const absl::Status read = ForEachDaskLine(
+  absl::Status read = ForEachDaskLine(
       path, [&](const DaskLine& line) { splitter.Take(line); },
       [&](const DaskLineFault& fault) { splitter.Take(fault); });
-  if (!read.ok()) return read;
-  return splitter.Finish();
+  return read.ok() ? splitter.Finish() : read;
 }
 
 }  // namespace crema

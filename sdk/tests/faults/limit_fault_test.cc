@@ -73,7 +73,8 @@ TEST(LimitFault, ASmallDiskIsFull) {
   EXPECT_GT(log.chunks.size(), 20u);
   EXPECT_LT(log.chunks.size(), 100u);
   ASSERT_TRUE(log.end.has_value());
-  EXPECT_EQ(log.end->dropped, static_cast<std::int64_t>(2 * 210 - log.begins.size() - log.chunks.size()));
+  constexpr std::size_t kLines = std::size_t{2} * 210;
+  EXPECT_EQ(log.end->dropped, static_cast<std::int64_t>(kLines - log.begins.size() - log.chunks.size()));
 }
 
 /// Fault [disk]: the log reaches `RLIMIT_FSIZE`, beyond which the kernel kills a program that writes
