@@ -24,7 +24,7 @@ DOCUMENTS = (
     "python/**/*.md",
 )
 CXX = ["g++", "-std=c++17", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-NANOAOD = "nanoAOD_2015_CMS_Open_Data_ttbar.root"  # of scikit-hep-testdata; CREMA_NANOAOD names another place
+NANOAOD = "nanoAOD_2015_CMS_Open_Data_ttbar.root"
 LIBRARIES = {"": [], "tbb": ["-ltbb"], "openmp": ["-fopenmp"]}  # what a program says it needs
 FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)  # a lambda, `[](int i)`, looks like a link
 LINK = re.compile(r"\[[^\]]*\]\((?!https?://|mailto:|#)([^)#\s]+)[^)]*\)")
@@ -108,9 +108,9 @@ class DocsTest(unittest.TestCase):
         python = "python3"
         if snippet.needs == "coffea":
             python = CHECKOUT / ".cache/test/roastcoffea/bin/python"
-            data = pathlib.Path(os.environ.get("CREMA_NANOAOD", CHECKOUT / ".cache/test" / NANOAOD))
-            if not python.exists() or not data.exists():
-                self.skipTest(f"{snippet.place}: no Coffea in .cache/test (tools/setup test), or no {NANOAOD} there")
+            data = CHECKOUT / "tests/data" / NANOAOD
+            if not python.exists():
+                self.skipTest(f"{snippet.place}: no Coffea in .cache/test (tools/setup test)")
             if not (folder / NANOAOD).exists():
                 (folder / NANOAOD).symlink_to(data)
         program = folder / "program.py"

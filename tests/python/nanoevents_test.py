@@ -1,19 +1,17 @@
 """The decorator on real NanoEvents: 947 branches of a CMS file, read by Coffea; what it takes from the metadata.
 
-Needs Coffea, which tools/setup puts into .cache/test, and nanoAOD_2015_CMS_Open_Data_ttbar.root of scikit-hep-testdata:
-there too, or where CREMA_NANOAOD says.
+Needs Coffea, which tools/setup puts into .cache/test.
 """
 
 import json
 import os
-import pathlib
 import unittest
 
 import installed
 from installed import of_type
 
 NAME = "nanoAOD_2015_CMS_Open_Data_ttbar.root"
-DATA = os.environ.get("CREMA_NANOAOD", str(installed.CHECKOUT / ".cache/test" / NAME))
+DATA = str(installed.CHECKOUT / "tests/data" / NAME)
 
 RUN = """
 import json, sys, warnings
@@ -95,7 +93,6 @@ class CloudpickledTest(installed.RecordedTest):
 
 
 @has_coffea
-@unittest.skipUnless(pathlib.Path(DATA).exists(), "no NanoAOD file: CREMA_NANOAOD names none")
 class NanoEventsTest(installed.RecordedTest):
     def told(self):
         return json.loads((self.folder / "told.json").read_text())
