@@ -229,10 +229,8 @@ inline Complaint ReadFineRows(ondemand::value& value, FineFact& out) {
 }
 
 inline constexpr Field<FineFact> kFineFields[] = {
-    {"type", Skip<FineFact>},
-    {"time_ns", NotNegative<&FineFact::time_ns>, kRequired},
-    {"worker", Any<&FineFact::worker>},
-    {"engine", Skip<FineFact>},
+    {"type", Skip<FineFact>},           {"time_ns", NotNegative<&FineFact::time_ns>, kRequired},
+    {"worker", Any<&FineFact::worker>}, {"engine", Skip<FineFact>},
     {"rows", ReadFineRows, kRequired},
 };
 

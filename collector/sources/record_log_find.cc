@@ -144,8 +144,7 @@ absl::Status AddDirectory(const fs::path& directory, Paths& paths, bool& found) 
 
 // A copy of a log that was made while it grew is a beginning of it: the larger one says everything.
 // `sent`: directories of logs that workers sent; that their originals are found too is nothing to warn of.
-void TakeEachLogOnce(std::vector<RecordLog>& logs, const std::set<fs::path>& sent,
-                     std::vector<std::string>& warnings) {
+void TakeEachLogOnce(std::vector<RecordLog>& logs, const std::set<fs::path>& sent, std::vector<std::string>& warnings) {
   using Identity = std::tuple<std::string, std::string, int64_t, int64_t, int64_t>;
   std::map<Identity, size_t> kept;
   std::vector<RecordLog> once;

@@ -70,7 +70,7 @@ std::string ComplaintOfLine(const std::string& text) {
 }
 
 TEST(RecordLogFormat, HasATableAndAnExampleForEveryType) {
-  const std::set<std::string> types = {"process", "begin", "chunk", "task", "fine",
+  const std::set<std::string> types = {"process", "begin",  "chunk", "task", "fine",
                                        "clock",   "sample", "file",  "span", "end"};
   std::set<std::string> with_table;
   std::set<std::string> with_example;

@@ -20,7 +20,8 @@ enum class CoresSource : uint8_t {
   kOpenChunks,  // the most chunks it had open at once, from intervals
 };
 
-/// A process that recorded chunks, or an engine's worker, clipped to the run; a worker that lived outside it has start = stop.
+/// A process that recorded chunks, or an engine's worker, clipped to the run; a worker that lived outside it has start
+/// = stop.
 struct WorkerLife {
   uint32_t process = 0;
   int64_t start_ns = 0;  ///< Unix time
