@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "crema/crema.h"
+#include "crema/internal/finished_sections.h"
 
 namespace crema {
 namespace internal {
@@ -86,6 +87,17 @@ struct Scope final : crema_scope {
 template <class Guard, class... Arguments>
 crema_scope* Begin(Arguments... arguments) {
   return crema::Enabled() ? new (std::nothrow) Scope<Guard>(arguments...) : nullptr;
+}
+
+struct Visit {
+  crema_section_visitor visitor;
+  void* context;
+};
+
+void HandOver(void* visit, const crema::internal::FinishedSection& section) {
+  const crema_section_total total = {sizeof total,  section.path,     section.is_helper ? 1 : 0,
+                                     section.count, section.total_ns, section.self_ns};
+  static_cast<Visit*>(visit)->visitor(static_cast<Visit*>(visit)->context, &total);
 }
 
 }  // namespace
@@ -222,6 +234,12 @@ void crema_record_activity(const char* label, double value, const char* unit) {
 }
 void crema_add_bytes_read(int64_t stored, int64_t uncompressed) { crema::AddBytesRead(stored, uncompressed); }
 void crema_set_attribute(const char* name, const char* value) { crema::SetAttribute(Text(name), Text(value)); }
+
+size_t crema_visit_sections(crema_section_visitor visitor, void* context) {
+  if (visitor == nullptr) return 0;
+  Visit visit{visitor, context};
+  return crema::internal::VisitFinishedSections(HandOver, &visit);
+}
 
 const void* crema_shared_copy(void) { return crema::internal::OwnCopy(); }
 

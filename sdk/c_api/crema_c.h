@@ -94,6 +94,22 @@ CREMA_API void crema_section_close(int32_t section);
 /* The section is left by an exception. Only C++'s tell that by themselves. */
 CREMA_API void crema_section_close_failed(int32_t section);
 
+/* A section of a chunk that is over, as the record has it. */
+typedef struct crema_section_total {
+  size_t size;       /* sizeof(crema_section_total) as the library has it: later versions add fields */
+  const char* path;  /* "select/jets", a '/' inside a name being %2F; "": the chunk itself. Until the visitor returns */
+  int32_t is_helper; /* nonzero: measured on threads that helped */
+  uint64_t count;
+  int64_t total_ns;
+  int64_t self_ns; /* less the sections inside it; those of the chunk's own thread add up to its duration */
+} crema_section_total;
+
+typedef void (*crema_section_visitor)(void* context, const crema_section_total* section);
+
+/* Calls the visitor for the chunk that ended last on this thread, then for each of its sections; returns how often.
+ * Each chunk is handed out once, and not any more when the next one has begun. */
+CREMA_API size_t crema_visit_sections(crema_section_visitor visitor, void* context);
+
 typedef struct crema_scope crema_scope;
 
 /* Each of these ends with crema_scope_end; null when it is not recorded. */

@@ -2,8 +2,11 @@
 // read.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstdlib>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sdk/c_api/recorded_in_c.h"
@@ -114,6 +117,22 @@ TEST(CApi, SpansAndSectionsOutsideChunksAreTheProcesss) {
   EXPECT_EQ(log.spans[0].path, "preprocess");
   EXPECT_EQ(Section(log.end->sections, "set up").count, 1);
   EXPECT_EQ(log.samples.size(), 1u);  // crema_flush
+}
+
+TEST(CApi, HandsOutTheSectionsOfAFinishedChunkOnce) {
+  const RecordLog log = Recorded(record_visited_sections);
+  const ChunkLine chunk = ChunkOf(log, "ttbar");
+  std::map<std::pair<std::string, std::string>, double> told;
+  for (const auto& metric : ChunkOf(log, "around").metrics) told[{metric.unit, metric.name}] = metric.sum.value_or(-1);
+  std::map<std::pair<std::string, std::string>, double> recorded;
+  std::int64_t inside_ns = 0;
+  for (const auto& section : chunk.sections) {
+    recorded[{section.helper ? "helper" : "owner", section.path}] = static_cast<double>(section.self_ns);
+    if (!section.helper) inside_ns += section.self_ns;
+  }
+  EXPECT_EQ(recorded.size(), 3u);
+  recorded[{"owner", "(chunk)"}] = static_cast<double>(chunk.stop_ns - chunk.start_ns - inside_ns);
+  EXPECT_EQ(told, recorded);
 }
 
 TEST(CApi, TakesNullsEverywhere) {

@@ -124,6 +124,32 @@ void record_and_end(void) {
   crema_end();
 }
 
+static void note(void* context, const crema_section_total* section) {
+  if (section->size != sizeof *section || section->self_ns > section->total_ns || section->count == 0) return;
+  const char* unit = context != NULL ? (const char*)context : section->is_helper ? "helper" : "owner";
+  crema_record_metric(section->path[0] == 0 ? "(chunk)" : section->path, (double)section->self_ns, unit);
+}
+
+void record_visited_sections(void) {
+  crema_chunk_info info = dataset_only("around");
+  crema_chunk* around = crema_chunk_begin(&info);
+  info.dataset = "ttbar";
+  info.file = "events.root";
+  crema_chunk* chunk = crema_chunk_begin(&info);
+  crema_section outer = crema_section_enter("select");
+  for (int i = 0; i < 3; ++i) crema_section_exit(crema_section_enter("jets/bjets"));
+  crema_chunk_handle handle = crema_chunk_get_handle(chunk);
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, help, &handle) == 0) pthread_join(thread, NULL);
+  crema_section_exit(outer);
+  crema_visit_sections(note, "early");
+  crema_chunk_end(chunk);
+  crema_visit_sections(note, NULL);
+  crema_visit_sections(note, "again");
+  crema_visit_sections(NULL, NULL);
+  crema_chunk_end(around);
+}
+
 void record_span(void) {
   crema_scope* span = crema_span_begin("preprocess");
   crema_section section = crema_section_enter("set up");

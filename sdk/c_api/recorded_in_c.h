@@ -28,6 +28,10 @@ void record_and_end(void);
 void record_span(void);
 /* Begins, uses and ends everything, with nulls for whatever may be null. */
 void use_everything_with_nulls(void);
+/* A chunk with sections and a helper; every section that is handed out after it is a metric named after its path, with
+ * its self time in ns: of the first visit in the unit "owner" or "helper", of the second, to which nothing is left, in
+ * "again". Before the chunk has ended nothing is handed out either ("early"). */
+void record_visited_sections(void);
 /* Switches recording on through crema_enable; what it returns. */
 int enable_into(const char* directory);
 /* The same by a program that was compiled when crema_options ended after `directory`. */

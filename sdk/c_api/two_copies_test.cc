@@ -43,6 +43,14 @@ struct Library {
   decltype(crema_disable)* disable = Symbol<decltype(crema_disable)>(handle, "crema_disable");
   decltype(crema_enable)* enable = Symbol<decltype(crema_enable)>(handle, "crema_enable");
 
+  void EnableInto(const std::string& directory) const {
+    crema_options options = {};
+    options.size = sizeof options;
+    options.directory = directory.c_str();
+    options.interval_seconds = -1;
+    if (enable(&options) != 1) std::abort();
+  }
+
   crema_chunk* Begin(const char* dataset) const {
     const crema_chunk_info info = {sizeof info, dataset, "python.root", nullptr, nullptr, 0, 1};
     return chunk_begin(&info);
@@ -122,6 +130,65 @@ std::vector<RecordLog> Logs(const std::function<void()>& body) {
   EXPECT_EQ(child.output, "");
   EXPECT_EQ(child.errors, "");
   return ReadRecordLogs(directory);
+}
+
+TEST(TwoCopies, ThePluginFollowsALibraryThatIsSwitchedOnFromCode) {
+  const std::string directory = NewDirectory();
+  const ChildResult child = RunInChild({}, [&directory] {
+    const Library library;
+    const Plugin plugin;
+    library.chunk_end(library.Begin("off"));
+    plugin.section("off");  // decides, where nothing records
+    library.EnableInto(directory);
+    crema_chunk* chunk = library.Begin("on");
+    plugin.section("on");
+    library.chunk_end(chunk);
+    library.disable();
+    plugin.chunk("off");
+    library.enable(nullptr);
+    plugin.chunk("on again");
+  });
+  EXPECT_EQ(child.exit_status, 0) << "signal " << child.signal;
+  const std::vector<RecordLog> logs = ReadRecordLogs(directory);
+  ASSERT_EQ(logs.size(), 1u);
+  ASSERT_EQ(logs[0].chunks.size(), 2u);
+  EXPECT_EQ(Paths(ChunkOf(logs[0], "on").sections), std::vector<std::string>{"on"});
+  EXPECT_EQ(logs[0].chunks[1].dataset, "on again");
+}
+
+TEST(TwoCopies, APluginDoesNotSwitchOnALibraryThatWasSwitchedOff) {
+  const RecordLog log = Recorded([] {
+    const Library library;
+    library.chunk_end(library.Begin("before"));
+    library.disable();
+    const Plugin plugin;
+    plugin.chunk("off");
+  });
+  EXPECT_EQ(log.chunks.size(), 1u);
+}
+
+TEST(TwoCopies, AForkedChildOfAPluginThatFollowsIsRecordedWhenItsLibraryIs) {
+  const std::string directory = NewDirectory();
+  const ChildResult child = RunInChild({}, [&directory] {
+    const Library library;
+    const Plugin plugin;
+    plugin.section("off");
+    library.EnableInto(directory);
+    library.disable();
+    const pid_t pid = fork();
+    if (pid == 0) {
+      plugin.section("off");
+      library.EnableInto(directory);
+      plugin.chunk("child");
+      std::exit(0);
+    }
+    int status = 0;
+    if (waitpid(pid, &status, 0) != pid || status != 0) std::abort();
+  });
+  EXPECT_EQ(child.exit_status, 0) << "signal " << child.signal;
+  std::size_t chunks = 0;
+  for (const RecordLog& log : ReadRecordLogs(directory)) chunks += log.chunks.size();
+  EXPECT_EQ(chunks, 1u);
 }
 
 TEST(TwoCopies, AForkedChildHasOneLogOfItsOwnForBoth) {

@@ -18,6 +18,7 @@ namespace internal {
 namespace {
 
 constexpr int kMostRecorders = 1000;
+constexpr std::int64_t kMillisecond = 1000000;
 /// A log that was removed is made anew after so long, so that a program that removes the directory can finish that.
 constexpr std::int64_t kMadeAnewAfterNanoseconds = 1000000000;
 constexpr std::uint64_t kBytesForLastLine = 2048;  // an `end` without sections has some 200
@@ -44,17 +45,34 @@ void MakeDirectoriesOf(const char* file) {
   }
 }
 
+/// The log's path; false, with errno set, where it is too long for one.
+bool PutPath(const char* directory, const char* host, std::int64_t pid, std::int64_t start_ns, int recorder,
+             char (&path)[PATH_MAX]) {
+  const int length = snprintf(path, sizeof path, "%s/%s-%lld-%lld-%d.jsonl", directory, host,
+                              static_cast<long long>(pid), static_cast<long long>(start_ns), recorder);
+  if (length >= 0 && static_cast<std::size_t>(length) < sizeof path) return true;
+  errno = ENAMETOOLONG;
+  return false;
+}
+
 }  // namespace
+
+std::int64_t LogFile::StartAsLogged(const char* directory, const char* host, std::int64_t pid,
+                                    std::int64_t start_ns) noexcept {
+  const int error = errno;
+  std::int64_t logged_ns = start_ns;
+  char path[PATH_MAX];
+  for (const std::int64_t other_ns : {start_ns - kMillisecond, start_ns + kMillisecond}) {
+    if (PutPath(directory, host, pid, other_ns, 0, path) && access(path, F_OK) == 0) logged_ns = other_ns;
+  }
+  errno = error;
+  return logged_ns;
+}
 
 int LogFile::Open(const char* directory, const char* host, std::int64_t pid, std::int64_t start_ns) noexcept {
   char path[PATH_MAX];
   for (int recorder = 0; recorder < kMostRecorders; ++recorder) {
-    const int length = snprintf(path, sizeof path, "%s/%s-%lld-%lld-%d.jsonl", directory, host,
-                                static_cast<long long>(pid), static_cast<long long>(start_ns), recorder);
-    if (length < 0 || static_cast<std::size_t>(length) >= sizeof path) {
-      errno = ENAMETOOLONG;
-      return -1;
-    }
+    if (!PutPath(directory, host, pid, start_ns, recorder, path)) return -1;
     const int fd = Create(path);
     if (fd < 0 && errno == EEXIST) continue;
     if (fd < 0) return -1;

@@ -17,6 +17,10 @@ namespace internal {
 /// Where a log cannot be written, records are lost and counted; the program that is measured goes on as if nothing was.
 class LogFile {
  public:
+  /// `start_ns` as an earlier recorder of this process has it: what two come to may be a millisecond apart, and names
+  /// the process.
+  static std::int64_t StartAsLogged(const char* directory, const char* host, std::int64_t pid,
+                                    std::int64_t start_ns) noexcept;
   /// Creates `<directory>/<host>-<pid>-<start_ns>-<recorder>.jsonl` with the first recorder number that is free, 0600,
   /// and locks it for as long as this process lives. Missing directories are made, 0700. Returns the recorder number,
   /// or -1 with errno set.

@@ -144,8 +144,10 @@ std::vector<std::string> WithoutSecrets(const std::vector<std::string>& argument
 bool OpenLog(Recorder* recorder) {
   const std::string host = Host();
   const std::int64_t now = recorder->clock.UnixNanoseconds(recorder->clock.Now().monotonic_ns);
-  const std::int64_t start_ns = ProcessStartUnixNanoseconds(recorder->clock, now);
-  const int number = recorder->log.Open(recorder->settings.directory.c_str(), host.c_str(), recorder->pid, start_ns);
+  const char* const directory = recorder->settings.directory.c_str();
+  const std::int64_t start_ns =
+      LogFile::StartAsLogged(directory, host.c_str(), recorder->pid, ProcessStartUnixNanoseconds(recorder->clock, now));
+  const int number = recorder->log.Open(directory, host.c_str(), recorder->pid, start_ns);
   if (number < 0) return false;
   JsonLine line;
   AppendProcess(*recorder, host, start_ns, number, &line);

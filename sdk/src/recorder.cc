@@ -32,14 +32,17 @@ std::mutex g_lifecycle;  // guards switching on and off; never held by a guard t
 Settings* g_inherited = nullptr;
 /// The library whose recorder this copy uses; nullptr: its own.
 const SharedCopy* g_shared = nullptr;
-/// Modes of copies that use this one's recorder.
+/// Whether this copy's mode follows that of the library.
+bool g_follows = false;
+/// Modes of copies that follow this one's.
 constexpr int kMostCopies = 16;
 std::atomic<std::atomic<std::uint8_t>*> g_mirrors[kMostCopies];
 
+/// Copies that follow decide anew when this one is switched on: they may not know its recorder yet.
 void SetMode(Mode mode) {
   g_mode.store(mode);
   for (const auto& mirror : g_mirrors) {
-    if (std::atomic<std::uint8_t>* other = mirror.load()) other->store(mode);
+    if (std::atomic<std::uint8_t>* other = mirror.load()) other->store(mode == kModeOn ? kModeUndecided : mode);
   }
 }
 
@@ -66,21 +69,46 @@ Recorder* Start(const Settings& settings) {
   return recorder;
 }
 
+void Follow(const SharedCopy* shared) {
+  WatchExitAndFork();  // so that this copy stays loaded, whose mode the library now knows
+  g_follows = true;
+  shared->mirror_mode(&g_mode);
+}
+
+Recorder* TakeRecorder(const SharedCopy* shared) {
+  if (g_shared != shared) g_shared = shared;  // other threads may be reading it
+  g_recorder.store(shared->recorder(), std::memory_order_release);
+  return g_recorder.load();
+}
+
 /// The recorder of a copy of the SDK that is in the process already.
 Recorder* Adopt(const SharedCopy* shared, const Settings& settings) {
-  if (!shared->enable(settings)) return nullptr;
-  g_shared = shared;
-  g_recorder.store(shared->recorder(), std::memory_order_release);
-  shared->mirror_mode(&g_mode);
-  WatchExitAndFork();
-  return g_recorder.load();
+  Follow(shared);
+  return shared->enable(settings) ? TakeRecorder(shared) : nullptr;
+}
+
+/// Takes the library's mode for this copy's, which is undecided. The library may be switched meanwhile by other
+/// threads; it changes its own mode first, and then those that follow.
+bool DecideAsLibrary(const SharedCopy* shared) {
+  Follow(shared);
+  while (true) {
+    const bool is_on = shared->enabled();
+    if (is_on) TakeRecorder(shared);
+    std::uint8_t undecided = kModeUndecided;
+    g_mode.compare_exchange_strong(undecided, is_on ? kModeOn : kModeOff);
+    if (is_on || !shared->enabled()) return is_on;
+    g_mode.store(kModeUndecided);
+  }
 }
 
 bool EnableLocked(const Settings& settings) {
   Recorder* recorder = ProcessIsEnding() ? nullptr : g_recorder.load(std::memory_order_acquire);
-  if (recorder == nullptr && !ProcessIsEnding() && !settings.directory.empty()) {
-    const SharedCopy* shared = FindSharedCopy();
-    recorder = shared != nullptr ? Adopt(shared, settings) : Start(settings);
+  if (recorder == nullptr && !ProcessIsEnding()) {
+    if (const SharedCopy* shared = FindSharedCopy()) {
+      recorder = Adopt(shared, settings);
+    } else if (!settings.directory.empty()) {
+      recorder = Start(settings);
+    }
   } else if (recorder != nullptr && g_shared != nullptr && !g_shared->enable(settings)) {
     recorder = nullptr;
   }
@@ -99,6 +127,10 @@ bool DecideMode() noexcept {
   if (SwitchedOffByEnvironment()) {
     SetMode(kModeOff);
     return false;
+  }
+  const bool recorded_alone = g_inherited != nullptr && !g_follows;  // before the fork
+  if (!recorded_alone && !ProcessIsEnding()) {
+    if (const SharedCopy* shared = FindSharedCopy()) return DecideAsLibrary(shared);
   }
   return EnableLocked(g_inherited != nullptr ? *g_inherited : SettingsFromEnvironment(Options()));
 }
@@ -168,6 +200,7 @@ void FreeLane(Recorder* recorder) noexcept { recorder->lanes.fetch_sub(1); }
 void ForgetParent() noexcept {
   Recorder* parent = g_recorder.load();
   new (&g_lifecycle) std::mutex();  // another thread of the parent may have held it
+  if (g_follows && g_mode.load() == kModeOff) g_mode.store(kModeUndecided);  // the library forgets who follows
   if (parent == nullptr) return;
   if (g_shared == nullptr) {
     parent->log.Close();

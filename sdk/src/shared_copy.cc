@@ -22,8 +22,8 @@ constexpr std::uint64_t Layout() {
   for (const char c : std::string_view(CREMA_VERSION_STRING)) {
     hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
   }
-  for (const std::size_t size : {sizeof(Recorder), sizeof(Settings), sizeof(ThreadState), sizeof(ChunkState),
-                                 sizeof(HelperState), sizeof(SectionNode), sizeof(SpanState)}) {
+  for (const std::size_t size : {sizeof(SharedCopy), sizeof(Recorder), sizeof(Settings), sizeof(ThreadState),
+                                 sizeof(ChunkState), sizeof(HelperState), sizeof(SectionNode), sizeof(SpanState)}) {
     hash = (hash ^ size) * 1099511628211u;
   }
   return hash;
@@ -32,7 +32,7 @@ constexpr std::uint64_t Layout() {
 }  // namespace
 
 const SharedCopy* OwnCopy() noexcept {
-  static constexpr SharedCopy kCopy = {Layout(),        EnableWith,          SwitchOff,
+  static constexpr SharedCopy kCopy = {Layout(),        EnableWith,          Enabled,   SwitchOff,
                                        CurrentRecorder, EnsureThreadContext, MirrorMode};
   return &kCopy;
 }

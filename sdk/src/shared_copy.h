@@ -20,10 +20,12 @@ struct ThreadContext;
 struct SharedCopy {
   std::uint64_t layout;
   bool (*enable)(const Settings& settings);
+  /// Whether the library is on; decides that if nobody did.
+  bool (*enabled)() noexcept;
   void (*disable)();
   Recorder* (*recorder)();
   ThreadContext* (*thread_context)();
-  /// The library tells this mode whenever its own changes.
+  /// The library changes this mode whenever its own changes: to off, or to undecided where it is on.
   void (*mirror_mode)(std::atomic<std::uint8_t>* mode);
 };
 

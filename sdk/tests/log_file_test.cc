@@ -26,6 +26,24 @@ TEST(LogFile, TakesTheFirstRecorderNumberThatIsFree) {
   second.Close();
 }
 
+TEST(LogFile, TakesTheProcessesStartFromARecorderBeforeIt) {
+  const std::string directory = testing::NewDirectory();
+  constexpr std::int64_t kStart = 1795000000123000000;
+  constexpr std::int64_t kApart = 1000000;
+  const auto as_logged = [&directory](std::int64_t pid, std::int64_t start_ns) {
+    return LogFile::StartAsLogged(directory.c_str(), "host", pid, start_ns);
+  };
+  EXPECT_EQ(as_logged(7, kStart), kStart);
+  LogFile first;
+  EXPECT_EQ(first.Open(directory.c_str(), "host", 7, kStart), 0);
+  EXPECT_EQ(as_logged(7, kStart), kStart);
+  EXPECT_EQ(as_logged(7, kStart + kApart), kStart);
+  EXPECT_EQ(as_logged(7, kStart - kApart), kStart);
+  EXPECT_EQ(as_logged(7, kStart + 10 * kApart), kStart + 10 * kApart);
+  EXPECT_EQ(as_logged(8, kStart + kApart), kStart + kApart);
+  first.Close();
+}
+
 TEST(LogFile, DoesNotFollowALinkThatIsInItsPlace) {
   const std::string directory = testing::NewDirectory();
   const std::string target = directory + "/target";
