@@ -82,7 +82,8 @@ Json RunOf(const RunFigures& figures, const Provenance& provenance) {
   run["bytes_source"] = OrNullText(figures.chosen.bytes_read.source);
   run["columns_source"] = OrNullText(ColumnsSource(figures));
   run["datasets_source"] = OrNullText(figures.datasets_source);
-  run["cpu_time_source"] = figures.totals.cpu_ns.count > 0 ? Json("records") : Json();
+  run["cpu_time_source"] = OrNullText(figures.cpu_time_source);
+  run["io_overhead_source"] = OrNullText(figures.io_overhead_source);
   run["allocated_cores_source"] = OrNullText(figures.allocated_cores_source);
   run["exit_status"] = tree.has_value() ? OrNull(tree->exit_status) : Json();
   run["state"] = StateOf(figures);
@@ -203,6 +204,8 @@ Json WriteDocument(const RunFigures& figures, const Quality& quality, const std:
   document["budget"] = BudgetTable(figures.budget);
   document["timelines"] = TimelineTable(figures.timelines);
   document["stragglers"] = StragglerTable(figures, straggler_ranges);
+  document["chunk_fits"] = ChunkFitTable(figures);
+  document["expected_time"] = ExpectedTimeTable(figures);
   document["verdicts"] = Json::array();
   document["quality"] = QualityOf(quality, figures);
   document["provenance"] = {{"crema", kVersion},

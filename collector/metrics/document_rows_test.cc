@@ -24,14 +24,14 @@ class DocumentRowsTest : public MeasureTest {
     std::vector<Line> lines = {ProcessLine(1, 0)};
     for (int i = 0; i < 12; ++i) lines.push_back(ChunkLine(i, 10 * i, 10 * i + (i == 5 ? 9.5 : 1 + 0.001 * i)));
     Line& chunk = lines.back();
-    chunk["sections"] = {SectionRowLine("read", kSecond / 2, kSecond / 2)};
+    chunk["sections"] = Line::array({SectionRowLine("read", kSecond / 2, kSecond / 2)});
     chunk["memory_sections"] = {{{"path", "jets"}, {"count", 1}, {"delta_bytes", 5}}};
     chunk["metrics"] = {{{"name", "jets"}, {"unit", "count"}, {"count", 2}, {"sum", 10.0}, {"min", 4.0}, {"max", 6.0}}};
     chunk["cuts"] = {{{"name", "all"}, {"events", 100}}};
     chunk["activities"] = {{{"label", "fit"}, {"unit", "seconds"}, {"value", 1.5}}};
     lines.push_back({{"type", "span"}, {"name", "process"}, {"start_ns", At(0)}, {"stop_ns", At(100)}});
     Line end = EndLine(130);
-    end["sections"] = {SectionRowLine("setup", kSecond, kSecond)};
+    end["sections"] = Line::array({SectionRowLine("setup", kSecond, kSecond)});
     lines.push_back(end);
     Write("a.jsonl", lines);
     Document document = Take();

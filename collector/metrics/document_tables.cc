@@ -1,6 +1,7 @@
 #include "collector/metrics/document_tables.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "collector/metrics/attempts/attempt_quantities.h"
 
@@ -85,6 +86,7 @@ Json WorkerTable(const RunFigures& figures) {
                                    [&](const WorkerLife& worker) { return worker.process == row.group; });
     const bool known = life != figures.workers.end();
     Json fields = BreakdownFields(row);
+    fields["process"] = process.process();
     fields["start"] = known ? Json(SecondsSince(window, life->start_ns)) : Json();
     fields["stop"] = known ? Json(SecondsSince(window, life->stop_ns)) : Json();
     fields["cores"] = known ? Json(life->cores) : Json();
@@ -125,7 +127,7 @@ Json MemorySectionTableOf(const std::vector<MemorySectionRow>& rows) {
   for (const MemorySectionRow& row : rows) {
     table.push_back({{"path", row.path},
                      {"count", row.count},
-                     {"delta_bytes", row.delta_bytes},
+                     {"delta_bytes", OrNull(row.delta_bytes)},
                      {"min_bytes", OrNull(row.min_bytes)},
                      {"max_bytes", OrNull(row.max_bytes)},
                      {"rss_start_bytes", OrNull(row.rss_start_bytes)},
@@ -233,6 +235,41 @@ Json TimelineTable(const WorkerTimelines& timelines) {
 }
 
 Json NameOrNull(const std::string& name) { return name.empty() ? Json() : Json(name); }
+
+Json ChunkFitTable(const RunFigures& figures) {
+  Json table = Json::array();
+  for (const DatasetFit& dataset : figures.stragglers.datasets) {
+    const auto events = [&](double count) { return dataset.by_events ? Json(std::llround(count)) : Json(); };
+    table.push_back({{"dataset", NameOrNull(figures.findings.attempts.datasets[dataset.dataset])},
+                     {"attempts", dataset.fit.points},
+                     {"fixed_seconds", dataset.fit.slope_known ? Json(dataset.fit.fixed_seconds) : Json()},
+                     {"seconds_per_event", dataset.fit.slope_known ? Json(dataset.fit.seconds_per_event) : Json()},
+                     {"events_min", events(dataset.events_min)},
+                     {"events_p50", events(dataset.events_p50)},
+                     {"events_max", events(dataset.events_max)},
+                     {"stragglers", dataset.stragglers},
+                     {"oversized", dataset.oversized}});
+  }
+  return table;
+}
+
+Json ExpectedTimeTable(const RunFigures& figures) {
+  Json table = Json::array();
+  const auto add = [&](const char* by, const std::vector<ExpectedTime>& times, const auto& name_of) {
+    for (size_t i = 0; i < std::min(times.size(), kMaxExpectedRows); ++i) {
+      table.push_back({{"name", name_of(times[i].group)},
+                       {"by", by},
+                       {"attempts", times[i].attempts},
+                       {"duration", times[i].duration_seconds},
+                       {"predicted", times[i].predicted_seconds}});
+    }
+  };
+  add("worker", figures.expected_by_worker,
+      [&](uint32_t process) { return Json(figures.findings.processes.processes[process].worker()); });
+  add("file", figures.expected_by_file,
+      [&](uint32_t file) { return NameOrNull(figures.findings.attempts.files[file]); });
+  return table;
+}
 
 Json StragglerTable(const RunFigures& figures, const std::vector<EntryRange>& ranges) {
   const AttemptFindings& attempts = figures.findings.attempts;

@@ -45,6 +45,12 @@ inline constexpr size_t kMaxStragglerRows = 1000;
 /// The first stragglers, as many as there are ranges.
 Json StragglerTable(const RunFigures& figures, const std::vector<EntryRange>& ranges);
 
+/// One row for each dataset with an `ok` attempt: the robust fit of duration over events.
+Json ChunkFitTable(const RunFigures& figures);
+inline constexpr size_t kMaxExpectedRows = 500;
+/// Workers, then files, at most `kMaxExpectedRows` of each.
+Json ExpectedTimeTable(const RunFigures& figures);
+
 }  // namespace crema
 
 #endif  // CREMA_COLLECTOR_METRICS_DOCUMENT_TABLES_H_

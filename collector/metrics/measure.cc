@@ -11,6 +11,7 @@
 #include "absl/time/clock.h"
 #include "collector/metrics/coffea/coffea_accumulator.h"
 #include "collector/metrics/document.h"
+#include "collector/metrics/entry_ranges.h"
 #include "collector/metrics/measurement.h"
 #include "collector/metrics/quality.h"
 #include "collector/metrics/read_records.h"
@@ -20,7 +21,6 @@
 #include "collector/sources/prmon/prmon_reader.h"
 #include "collector/sources/process_tree/tree_log_reader.h"
 #include "collector/sources/record_log.h"
-#include "collector/sources/record_log_parts.h"
 
 namespace crema {
 namespace {
@@ -65,41 +65,6 @@ absl::StatusOr<Trees> ReadTrees(const RecordLogs& logs, const MeasureOptions& op
                     fmt::join(options.sources, ", "), ids.size(), fmt::join(ids, ", ")));
   }
   return trees;
-}
-
-// Attempts keep no entry ranges (METRICS.md rule 7 leaves no room): those of stragglers are read again, from where
-// chunks that began when they did stand in the logs.
-std::vector<EntryRange> FindEntryRanges(const RunFigures& figures, const std::vector<RecordLog>& logs,
-                                        const std::vector<std::vector<ChunkStretch>>& stretches) {
-  using Process = std::tuple<std::string, std::string, int64_t, int64_t>;
-  using Chunk = std::pair<int64_t, int64_t>;  // start, number
-  std::vector<EntryRange> ranges(std::min(figures.stragglers.stragglers.size(), kMaxStragglerRows));
-  std::map<Process, std::map<Chunk, size_t>> wanted;
-  for (size_t i = 0; i < ranges.size(); ++i) {
-    const AttemptRow& attempt = figures.findings.attempts.rows[figures.stragglers.stragglers[i].attempt];
-    const ProcessRow& process = figures.findings.processes.processes[attempt.process];
-    wanted[Process(process.run_id, process.host, process.pid, process.start_ns)]
-          [Chunk(attempt.start_ns, attempt.number)] = i;
-  }
-  for (size_t i = 0; i < logs.size(); ++i) {
-    const RecordLog& log = logs[i];
-    const auto chunks = wanted.find(Process(log.run_id, log.host, log.pid, log.start_ns));
-    if (chunks == wanted.end()) continue;
-    for (size_t k = 0; k < stretches[i].size(); ++k) {
-      const ChunkStretch& stretch = stretches[i][k];
-      const auto first = chunks->second.lower_bound(Chunk(stretch.first_start_ns, 0));
-      if (first == chunks->second.end() || first->first.first > stretch.last_start_ns) continue;
-      LogPart part{stretch.offset};
-      if (k + 1 < stretches[i].size()) part.end = stretches[i][k + 1].offset;
-      ReadLogPart(log, part, false, [&](const Record& record) {
-        if (record.type != RecordType::kChunk) return;
-        const auto found = chunks->second.find(Chunk(record.chunk.start_ns, record.chunk.number));
-        if (found == chunks->second.end()) return;
-        ranges[found->second] = {record.chunk.input.entry_start, record.chunk.input.entry_stop};
-      });
-    }
-  }
-  return ranges;
 }
 
 std::string HostName() {
@@ -257,6 +222,10 @@ ReadingQuality SumUp(const RecordLogs& logs, const LogReading& records, const Re
   quality.records_torn += records.records_torn;
   quality.records_unknown += records.records_unknown;
   std::vector<std::string> warnings = logs.warnings;
+  warnings.insert(warnings.end(), records.stops.begin(), records.stops.end());
+  if (records.more_stops > 0) {
+    warnings.push_back(fmt::format("{} more logs could not be read to their end", records.more_stops));
+  }
   warnings.insert(warnings.end(), records.warnings.begin(), records.warnings.end());
   if (records.more_warnings > 0) {
     warnings.push_back(fmt::format("{} more lines could not be used", records.more_warnings));

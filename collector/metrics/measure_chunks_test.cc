@@ -38,7 +38,7 @@ TEST_F(MeasureChunksTest, ConservesSectionTimeToTheNanosecond) {
 
 TEST_F(MeasureChunksTest, DoesNotUseSectionsThatClaimMoreThanTheirChunk) {
   Line chunk = ChunkLine(0, 0, 1);
-  chunk["sections"] = {SectionRowLine("read", 2 * kSecond, 2 * kSecond)};
+  chunk["sections"] = Line::array({SectionRowLine("read", 2 * kSecond, 2 * kSecond)});
   Write("a.jsonl", {ProcessLine(1, 0), chunk, EndLine(2)});
   const Document document = Take();
   ASSERT_EQ(document["sections"].size(), 1u);
@@ -48,12 +48,12 @@ TEST_F(MeasureChunksTest, DoesNotUseSectionsThatClaimMoreThanTheirChunk) {
 
 TEST_F(MeasureChunksTest, TakesTheLatestWordOnSectionsOutsideChunks) {
   Line sample = {{"type", "sample"}, {"time_ns", At(1)}, {"rss_bytes", 1}};
-  sample["sections"] = {SectionRowLine("setup", kSecond, kSecond)};
+  sample["sections"] = Line::array({SectionRowLine("setup", kSecond, kSecond)});
   Line end = EndLine(9);
   end["sections"] = {SectionRowLine("setup", kSecond, kSecond), SectionRowLine("merge", 2 * kSecond, 2 * kSecond)};
   Write("a.jsonl", {ProcessLine(1, 0), sample, ChunkLine(0, 2, 3), end});
   Line other = EndLine(9);
-  other["sections"] = {SectionRowLine("setup", 3 * kSecond, 3 * kSecond)};
+  other["sections"] = Line::array({SectionRowLine("setup", 3 * kSecond, 3 * kSecond)});
   Write("b.jsonl", {ProcessLine(2, 0), other});
   const Document document = Take();
   ASSERT_EQ(document["process_sections"].size(), 2u);
@@ -126,14 +126,14 @@ TEST_F(MeasureChunksTest, SumsActivitiesByWorkerSpanAndUnitAsNativeFineRows) {
   first["activities"] = {activity("fit", "seconds", 0.25), activity("fit", "count", 2),
                          Line{{"label", "fit"}, {"unit", "count"}, {"value", nullptr}}};
   Line second = ChunkLine(1, 1, 2);
-  second["activities"] = {activity("fit", "seconds", 0.5)};
+  second["activities"] = Line::array({activity("fit", "seconds", 0.5)});
   second["span"] = "systematics/up";
   Line failed = ChunkLine(2, 2, 3);
   failed["status"] = "failed";
-  failed["activities"] = {activity("fit", "seconds", 0.125)};
+  failed["activities"] = Line::array({activity("fit", "seconds", 0.125)});
   Write("a.jsonl", {ProcessLine(1, 0), first, second, failed, EndLine(4)});
   Line other = ChunkLine(3, 0, 1);
-  other["activities"] = {activity("fit", "seconds", 8)};
+  other["activities"] = Line::array({activity("fit", "seconds", 8)});
   Write("b.jsonl", {ProcessLine(2, 0), other, EndLine(4)});
   const Document rows = Take()["fine"];
   const auto row = [](const Document& span, const char* worker, const char* unit, double value) {
@@ -288,6 +288,32 @@ TEST_F(MeasureChunksTest, TellsTheEntryRangeOfStragglers) {
   EXPECT_EQ(document["stragglers"][0]["entry_start"], 1300);
   EXPECT_EQ(document["stragglers"][0]["entry_stop"], 1400);
   EXPECT_EQ(document["stragglers"][0]["dataset"], "ttbar");
+}
+
+TEST_F(MeasureChunksTest, TellsTheEntryRangeOfAStragglerInALogsSecondProcess) {
+  std::vector<Line> lines = {ProcessLine(1, 0), ChunkLine(13, 0, 10), EndLine(20), ProcessLine(2, 20)};
+  for (int i = 0; i < 20; ++i) lines.push_back(ChunkLine(i, 100 * i + 20, 100 * i + (i == 13 ? 110 : 30 + 0.01 * i)));
+  lines.push_back(EndLine(3000));
+  Write("a.jsonl", lines);
+  const Document document = Take();
+  ASSERT_EQ(document["stragglers"].size(), 1u);
+  EXPECT_EQ(document["stragglers"][0]["chunk"], 13);
+  EXPECT_EQ(document["stragglers"][0]["entry_start"], 1300);
+}
+
+TEST_F(MeasureChunksTest, HasNoSumBeyondTheRangeOfAnInteger) {
+  Line one = ChunkLine(0, 0, 1);
+  Line other = ChunkLine(1, 1, 2);
+  const int64_t most = std::numeric_limits<int64_t>::max();
+  one["bytes_read"] = other["bytes_read"] = most;
+  one["memory_sections"] = other["memory_sections"] = {{{"path", "jets"}, {"count", 1}, {"delta_bytes", most}}};
+  Write("a.jsonl", {ProcessLine(1, 0), one, other, EndLine(10)});
+  const Document document = Take();
+  EXPECT_TRUE(document["metrics"]["bytes_read_chunks"].is_null());
+  EXPECT_EQ(document["quality"]["not_measured"]["bytes_read_chunks"], "the sum is beyond 64 bits");
+  EXPECT_EQ(document["quality"]["not_measured"]["bytes_read_compressed"], "the sum is beyond 64 bits");
+  EXPECT_EQ(document["memory_sections"][0]["count"], 2);
+  EXPECT_TRUE(document["memory_sections"][0]["delta_bytes"].is_null());
 }
 
 }  // namespace

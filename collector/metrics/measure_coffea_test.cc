@@ -105,6 +105,7 @@ TEST_F(MeasureCoffeaTest, PrefersRecordsButForBytesAndKeepsBothValues) {
   EXPECT_EQ(document["run"]["coffea_report"]["chunks"], 3);
   EXPECT_EQ(document["quality"]["event_coverage"], 1.0);
   EXPECT_THAT(Warnings(document), HasSubstr("bytes read: 4000 in the Coffea report, 3000 in the records (25.0 %"));
+  EXPECT_THAT(Warnings(document), HasSubstr("Coffea counts the bytes of opening files, too"));
   EXPECT_THAT(Warnings(document), Not(HasSubstr("events:"))) << "equal values are no warning";
 }
 

@@ -26,9 +26,8 @@ Line FineRow(const std::string& function, const std::string& activity, const std
   return Line::array({"execute", "s1", function, activity, unit, value});
 }
 
-Line FineLine(double seconds, Line rows) {
-  return {
-      {"type", "fine"}, {"time_ns", At(seconds)}, {"worker", kWorker}, {"engine", "dask"}, {"rows", std::move(rows)}};
+Line FineLine(double seconds, const std::vector<Line>& rows) {
+  return {{"type", "fine"}, {"time_ns", At(seconds)}, {"worker", kWorker}, {"engine", "dask"}, {"rows", rows}};
 }
 
 Line ClockLine(double offset, double uncertainty) {
@@ -174,6 +173,43 @@ TEST_F(MeasureEngineTest, ThePluginsWordOnAWorkersEndCounts) {
   const Document document = Take();
   EXPECT_EQ(document["quality"]["processes_ended"], 1);
   EXPECT_EQ(Metric(document, "num_lost_attempts"), 1);
+}
+
+TEST_F(MeasureEngineTest, ASessionThatGoesOnIsRunning) {
+  Write("a.live.jsonl", {ProcessLine(1), TaskLine(1, 3), BeginLine(0, 1), ChunkLine(0, 1, 2)});
+  Write("run.dask.ndjson", {Cluster(), Join(0), Session("begin", 0), Account(4, 2)});
+  EXPECT_EQ(Take()["run"]["state"], "running");
+  Write("run.dask.ndjson", {Cluster(), Join(0), Session("begin", 0), Account(4, 2), Session("end", 5)});
+  EXPECT_EQ(Take()["run"]["state"], "finished");
+}
+
+TEST_F(MeasureEngineTest, WithoutChunksTheirCpuTimeIsThatOfTheProcessorsTasks) {
+  Line begin = Session("begin", 0);
+  begin["processor"] = "process";
+  Write("a.jsonl",
+        {ProcessLine(1), TaskLine(1, 5), FineLine(5, {FineRow("process", "thread-cpu", "seconds", 3)}), EndLine(10)});
+  Write("run.dask.ndjson", {Cluster(), Join(0), begin, Session("end", 10)});
+  const Document document = Take();
+  EXPECT_DOUBLE_EQ(Metric(document, "chunk_cpu_time"), 3);
+  EXPECT_DOUBLE_EQ(Metric(document, "cpu_efficiency"), 3.0 / 20);
+  EXPECT_EQ(document["run"]["cpu_time_source"], "processor's tasks, with what Coffea does around it");
+  EXPECT_FALSE(document["quality"]["not_measured"].contains("chunk_cpu_time"));
+}
+
+TEST_F(MeasureEngineTest, WithoutChunksWhatTheyWaitedIsThatOfTheProcessorsTasks) {
+  Line begin = Session("begin", 0);
+  const std::vector<Line> rows = {
+      FineRow("process", "thread-cpu", "seconds", 3), FineRow("process", "thread-noncpu", "seconds", 1),
+      FineRow("merge", "thread-cpu", "seconds", 1), FineRow("merge", "thread-noncpu", "seconds", 3)};
+  Write("a.jsonl", {ProcessLine(1), TaskLine(1, 5), FineLine(5, rows), EndLine(10)});
+  Write("run.dask.ndjson", {Cluster(), Join(0), begin, Session("end", 10)});
+  const Document of_all = Take();
+  EXPECT_DOUBLE_EQ(Metric(of_all, "io_overhead_pct"), 50);
+  EXPECT_DOUBLE_EQ(Metric(of_all, "io_overhead"), 0.5);
+  EXPECT_EQ(of_all["run"]["io_overhead_source"], "dask");
+  begin["processor"] = "process";
+  Write("run.dask.ndjson", {Cluster(), Join(0), begin, Session("end", 10)});
+  EXPECT_DOUBLE_EQ(Metric(Take(), "io_overhead_pct"), 25);
 }
 
 TEST_F(MeasureEngineTest, WithoutTasksNothingIsSaidOfJoins) {

@@ -115,7 +115,7 @@ class RandomRun {
       if (!OneIn(8)) log.lines.push_back(chunk);  // else lost, or still open
       if (OneIn(4)) {
         log.lines.push_back({{"type", "sample"}, {"time_ns", At(time)}, {"rss_bytes", Below(1 << 30)}});
-        log.lines.back()["sections"] = {SectionRowLine("setup", Below(9999), 5)};
+        log.lines.back()["sections"] = Line::array({SectionRowLine("setup", Below(9999), 5)});
       }
       if (OneIn(6)) log.lines.push_back({{"type", "file"}, {"file", Name("data", 3) + ".root"}, {"branches", 50}});
       if (OneIn(6)) {

@@ -102,6 +102,10 @@ void SetAnalyses(RunFigures& figures) {
   const AttemptFindings& attempts = figures.findings.attempts;
   MetricSet& metrics = figures.metrics;
   figures.stragglers = FindStragglers(attempts.rows, attempts.helpers, attempts.dataset_of_input);
+  figures.expected_by_worker =
+      ExpectedTimeByProcess(attempts.rows, attempts.dataset_of_input, figures.stragglers.datasets);
+  figures.expected_by_file =
+      ExpectedTimeByFile(attempts.rows, attempts.dataset_of_input, attempts.file_of_input, figures.stragglers.datasets);
   if (figures.stragglers.straggler_chunks.has_value()) {
     metrics.Set("straggler_chunks", *figures.stragglers.straggler_chunks);
   }
@@ -212,6 +216,32 @@ void SetEngine(const ClusterTable& clusters, RunFigures& figures) {
   SetEngineMetrics(facts, &figures.metrics);
 }
 
+/// Of the processor's tasks; of all, where nobody said which those are.
+std::optional<double> ShareOfTasksBlocked(const MetricSet& metrics) {
+  const auto share = [&metrics](std::string_view cpu_key, std::string_view blocked_key) {
+    const std::optional<double> cpu = metrics.Number(cpu_key), blocked = metrics.Number(blocked_key);
+    return cpu.has_value() && blocked.has_value() ? Ratio(blocked, *cpu + *blocked) : std::nullopt;
+  };
+  const std::optional<double> of_processor = share("processor_cpu_time_seconds", "processor_noncpu_time_seconds");
+  return of_processor.has_value() ? of_processor : share("cpu_time_seconds", "io_time_seconds");
+}
+
+/// Without chunk records, what the processor's tasks did is what is known of that of chunks.
+void UseTimesOfTasks(RunFigures& figures) {
+  if (figures.totals.cpu_ns.count > 0) figures.cpu_time_source = "records";
+  if (figures.totals.blocked_ns.count > 0) figures.io_overhead_source = "records";
+  if (!figures.findings.attempts.rows.empty()) return;
+  if (const std::optional<double> cpu = figures.metrics.Number("processor_cpu_time_seconds")) {
+    figures.metrics.Set("chunk_cpu_time", *cpu);
+    figures.cpu_time_source = "processor's tasks, with what Coffea does around it";
+  }
+  if (const std::optional<double> blocked = ShareOfTasksBlocked(figures.metrics)) {
+    figures.metrics.Set("io_overhead_pct", *blocked * 100);
+    figures.metrics.Set("io_overhead", *blocked);
+    figures.io_overhead_source = "dask";
+  }
+}
+
 }  // namespace
 
 RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees, std::optional<int64_t> start_ns,
@@ -228,6 +258,10 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
 
   figures.totals = SumAttempts(attempts.rows, attempts.helpers, attempts.counts);
   figures.bounds = FindBounds(figures.tree, figures.findings.processes, figures.totals, start_ns, stop_ns);
+  const std::optional<ClusterSession> session = clusters.Session();
+  if (session.has_value() && !session->ended && stop_ns == session->window.stop_ns) {
+    figures.bounds.stop_was_told = false;  // the session goes on: that is what was known last
+  }
   const RunWindow& window = figures.bounds.window;
   const std::optional<double> wall_time =
       figures.bounds.boundary.empty() ? std::nullopt : std::optional<double>(window.seconds());
@@ -251,12 +285,15 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
   if (const std::optional<double> cores = AllowedCores(processes)) {
     metrics.Set("allocated_cores", *cores);
     figures.allocated_cores_source = "affinity";
+  } else if (!processes.empty()) {
+    metrics.SetNull("allocated_cores", "the processes of one host or more did not say how many CPUs they were granted");
   }
   if (figures.tree.has_value() && figures.tree->allocated_cores.has_value()) {
     figures.allocated_cores_source = figures.tree->allocated_cores_source;
   }
   SetTreeMetrics(figures.tree, wall_time, figures.totals.cpu_ns.Seconds(), &metrics);
   SetEngine(clusters, figures);
+  UseTimesOfTasks(figures);
   if (figures.phases.empty()) figures.phases = FindTaskPhases(figures.findings.tasks, figures.engine.join);
   SetDistributions(figures);
   SetChunkMetrics(figures.findings, figures.totals, &metrics);

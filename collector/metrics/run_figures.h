@@ -9,6 +9,7 @@
 
 #include "collector/metrics/attempts/attempt_totals.h"
 #include "collector/metrics/attempts/breakdown.h"
+#include "collector/metrics/attempts/expected_time.h"
 #include "collector/metrics/attempts/stragglers.h"
 #include "collector/metrics/budget/budget.h"
 #include "collector/metrics/catalog/metric_set.h"
@@ -50,11 +51,15 @@ struct RunFigures {
   RunBounds bounds;
   MetricSet metrics;  ///< every key of the catalog, aliases too
   std::string allocated_cores_source;
+  std::string_view cpu_time_source;     ///< of `chunk_cpu_time`; empty: it is not known
+  std::string_view io_overhead_source;  ///< of `io_overhead_pct`; empty: it is not known
 
   std::vector<WorkerLife> workers;
   Budget budget;
   WorkerTimelines timelines;
   StragglerFindings stragglers;
+  std::vector<ExpectedTime> expected_by_worker;  ///< `group` is the process
+  std::vector<ExpectedTime> expected_by_file;
   std::vector<PhaseRow> phases;
 
   std::vector<BreakdownRow> by_dataset;

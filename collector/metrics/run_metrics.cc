@@ -56,11 +56,19 @@ void SetColumns(const FileFindings& files, const CoffeaFigures& coffea, MetricSe
   SetIfKnown("bytes_read_share", files.bytes_read_share, metrics);
 }
 
+/// A sum that no integer holds is said to be one.
+void SetSum(std::string_view key, const KnownSum& sum, MetricSet* metrics) {
+  SetIfKnown(key, sum.Integer(), metrics);
+  if (sum.IsTooLarge()) metrics->SetNull(key, "the sum is beyond 64 bits");
+}
+
 void SetBytes(const ByteSums& bytes, const RunTotals& chosen, const CoffeaFigures& coffea, MetricSet* metrics) {
-  SetIfKnown("bytes_read_chunks", KnownSum{bytes.read, bytes.with_read}.Integer(), metrics);
+  const KnownSum read{bytes.read, bytes.with_read};
+  SetSum("bytes_read_chunks", read, metrics);
   SetIfKnown("total_bytes_read_coffea", coffea.report.bytes, metrics);
+  if (!chosen.bytes_read.value.has_value()) SetSum("bytes_read_compressed", read, metrics);
   SetIfKnown("bytes_read_compressed", chosen.bytes_read.value, metrics);
-  SetIfKnown("bytes_read_uncompressed", KnownSum{bytes.uncompressed, bytes.with_uncompressed}.Integer(), metrics);
+  SetSum("bytes_read_uncompressed", {bytes.uncompressed, bytes.with_uncompressed}, metrics);
   if (bytes.with_both > 0) {
     SetRatio("compression_ratio", static_cast<double>(bytes.uncompressed_of_both), "the sum of their compressed bytes",
              static_cast<double>(bytes.read_of_both), 1, metrics);
@@ -79,6 +87,7 @@ void SetRunMetrics(const RecordFindings& findings, const AttemptTotals& totals, 
   }
   SetIfKnown("busy_time", chosen.busy_time.value, metrics);
   SetIfKnown("num_chunks", chosen.num_chunks.value, metrics);
+  if (!chosen.total_events.value.has_value()) SetSum("total_events", totals.events, metrics);
   SetIfKnown("total_events", chosen.total_events.value, metrics);
   if (findings.processes.has_records()) SetCounts(totals.counts, metrics);
   SetIfKnown("chunk_cpu_time", totals.cpu_ns.Seconds(), metrics);
@@ -93,7 +102,6 @@ void SetRunMetrics(const RecordFindings& findings, const AttemptTotals& totals, 
   SetBytes(findings.attempts.bytes, chosen, coffea, metrics);
   SetRatioOfKeys("event_rate_wall_khz", "total_events", "wall_time", 1 / 1e3, metrics);
   SetRatioOfKeys("event_rate_agg_khz", "total_events", "busy_time", 1 / 1e3, metrics);
-  SetRatioOfKeys("event_rate_cpu_khz", "total_events", "chunk_cpu_time", 1 / 1e3, metrics);
   SetRatioOfKeys("event_rate_core_hz", "total_events", "core_seconds", 1, metrics);
   SetRatioOfKeys("event_rate_core_khz", "total_events", "core_seconds", 1 / 1e3, metrics);
   SetRatioOfKeys("ideal_wall_time", "busy_time", "total_cores", 1, metrics);
@@ -130,12 +138,15 @@ void SetChunkMetrics(const RecordFindings& findings, const AttemptTotals& totals
 
 void SetEfficiencyMetrics(const std::vector<ProcessRow>& processes, const AttemptTotals& totals, const Budget& budget,
                           MetricSet* metrics) {
+  SetRatioOfKeys("event_rate_cpu_khz", "total_events", "chunk_cpu_time", 1 / 1e3, metrics);
   SetRatioOfKeys("cpu_efficiency", "chunk_cpu_time", "core_seconds", 1, metrics);
   SetRatioOfKeys("core_efficiency", "busy_time", "core_seconds", 1, metrics);
   SetRatioOfKeys("speedup_factor", "busy_time", "wall_time", 1, metrics);
   SetRatioOfKeys("cpu_speedup", "chunk_cpu_time", "wall_time", 1, metrics);
-  SetRatio("io_overhead_pct", totals.blocked_ns.Seconds(), "busy_time", totals.busy_ns.Seconds(), 100, metrics);
-  SetRatio("io_overhead", totals.blocked_ns.Seconds(), "busy_time", totals.busy_ns.Seconds(), 1, metrics);
+  if (totals.counts.num_attempts > 0) {
+    SetRatio("io_overhead_pct", totals.blocked_ns.Seconds(), "busy_time", totals.busy_ns.Seconds(), 100, metrics);
+    SetRatio("io_overhead", totals.blocked_ns.Seconds(), "busy_time", totals.busy_ns.Seconds(), 1, metrics);
+  }
   KnownSum overhead_ns;
   for (const ProcessRow& process : processes) overhead_ns.Add(process.overhead_ns);
   SetRatio("instrumentation_overhead", overhead_ns.Seconds(), "busy_time", totals.busy_ns.Seconds(), 1, metrics);

@@ -21,7 +21,7 @@ struct AttemptProcess {
   std::string host;
   int64_t pid = 0;
   int64_t start_ns = 0;  ///< Unix time
-  std::string worker;    ///< `<host>:<pid>`: the name in every table
+  std::string worker;    ///< `<host>:<pid>`, or an engine's name for it: as the document has it
 };
 
 enum class AttemptState {

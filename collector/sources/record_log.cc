@@ -14,6 +14,14 @@ void LogReading::Warn(std::string warning) {
   }
 }
 
+void LogReading::Stop(std::string why) {
+  if (stops.size() < kMaxWarnings) {
+    stops.push_back(std::move(why));
+  } else {
+    ++more_stops;
+  }
+}
+
 void LogReading::Add(const LogReading& other) {
   records_read += other.records_read;
   records_malformed += other.records_malformed;
@@ -21,6 +29,8 @@ void LogReading::Add(const LogReading& other) {
   records_unknown += other.records_unknown;
   for (const std::string& warning : other.warnings) Warn(warning);
   more_warnings += other.more_warnings;
+  for (const std::string& stop : other.stops) Stop(stop);
+  more_stops += other.more_stops;
 }
 
 LogReading ReadRecordLog(const RecordLog& log, bool running, const std::function<void(const Record&)>& on_record) {

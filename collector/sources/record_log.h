@@ -51,9 +51,13 @@ struct LogReading {
   int64_t records_unknown = 0;
   std::vector<std::string> warnings;  ///< `file:line: what; what was done`, the first `kMaxWarnings`
   int64_t more_warnings = 0;          ///< those beyond
+  std::vector<std::string> stops;     ///< where reading ended before the log did, and why; the first `kMaxWarnings`
+  int64_t more_stops = 0;
 
   static constexpr size_t kMaxWarnings = 20;
   void Warn(std::string warning);
+  /// Lines after it were neither read nor counted: that is said whatever else there is to say.
+  void Stop(std::string why);
   void Add(const LogReading& other);
 };
 

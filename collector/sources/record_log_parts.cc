@@ -114,14 +114,11 @@ LogPartReading ReadLogPart(const RecordLog& log, const LogPart& part, bool runni
         Note(line.number, fmt::format("{}; the line was left out", parser.reason()), reading);
         break;
       case ParseOutcome::kOtherSchema:
-        Note(line.number,
-             fmt::format("schema {} where {} is readable; the log was left out from here on", parser.reason(),
-                         kRecordSchema),
-             reading);
-        reading.refused = true;
+        reading.refused = {line.number, fmt::format("schema {} where {} is readable; the log was left out from here on",
+                                                    parser.reason(), kRecordSchema)};
         break;
     }
-    return !reading.refused;
+    return !reading.refused.has_value();
   });
   if (lines.ok()) {
     reading.lines = *lines;
@@ -143,9 +140,12 @@ LogReading JoinParts(const RecordLog& log, const std::vector<LogPartReading>& pa
       whole.Warn(fmt::format("{}:{}: {}", log.path, lines + problem.line, problem.what));
     }
     whole.more_warnings += part.more_problems;
-    if (!part.failure.empty()) whole.Warn(fmt::format("{}: {}", log.path, part.failure));
+    if (!part.failure.empty()) whole.Stop(fmt::format("{}: {}", log.path, part.failure));
+    if (part.refused.has_value()) {
+      whole.Stop(fmt::format("{}:{}: {}", log.path, lines + part.refused->line, part.refused->what));
+      break;
+    }
     lines += part.lines;
-    if (part.refused) break;
   }
   return whole;
 }

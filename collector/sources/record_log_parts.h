@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,8 +36,9 @@ struct LogPartReading {
   int64_t records_unknown = 0;
   std::vector<LogProblem> problems;  ///< the first `LogReading::kMaxWarnings`
   int64_t more_problems = 0;
-  std::string failure;                  ///< why reading ended early; empty: it did not
-  bool refused = false;                 ///< another major schema began: nothing after it in the log may be used
+  std::string failure;  ///< why reading ended early; empty: it did not
+  /// Another major schema began: nothing after it in the log may be used.
+  std::optional<LogProblem> refused;
   std::vector<ChunkStretch> stretches;  ///< by offset
 };
 

@@ -134,6 +134,18 @@ TEST_F(RecordLogTest, CapsItsWarningsAndCountsTheOthers) {
   const LogReading reading = ReadOnly(text, &files);
   EXPECT_THAT(reading.warnings, SizeIs(20));
   EXPECT_EQ(reading.more_warnings, 10);
+  EXPECT_THAT(reading.stops, SizeIs(0));
+}
+
+TEST_F(RecordLogTest, SaysWhereItStoppedHoweverMuchThereIsToSay) {
+  std::string text = ProcessLine("r", 1);
+  for (int i = 0; i < 30; ++i) text += "garbage\n";
+  text += R"({"type":"process","schema":"crema.records/2","host":"node","pid":1,"start_ns":1})";
+  std::vector<std::string> files;
+  const LogReading reading = ReadOnly(text + "\n" + FileLine("never read"), &files);
+  EXPECT_THAT(files, SizeIs(0));
+  EXPECT_THAT(reading.warnings, SizeIs(20));
+  EXPECT_THAT(reading.stops, ElementsAre(HasSubstr("a.jsonl:32: schema crema.records/2")));
 }
 
 TEST_F(RecordLogTest, KnowsAProcessByTheLockOnItsLogAndLeavesTheLockAlone) {

@@ -48,8 +48,10 @@ struct ProcessRow {
   std::optional<int64_t> left_ns;          ///< nullopt: it was there to the last
   std::optional<int64_t> clock_offset_ns;  ///< what the scheduler's clock is ahead of its own
 
-  /// The worker's name in every table: the engine's, else `<host>:<pid>`.
-  std::string worker() const { return engine_worker.empty() ? host + ":" + std::to_string(pid) : engine_worker; }
+  /// `<host>:<pid>`.
+  std::string process() const { return host + ":" + std::to_string(pid); }
+  /// The worker's name in every table: the engine's, else the process's.
+  std::string worker() const { return engine_worker.empty() ? process() : engine_worker; }
 };
 
 }  // namespace crema

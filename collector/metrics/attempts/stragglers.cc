@@ -13,7 +13,6 @@
 namespace crema {
 namespace {
 
-constexpr size_t kLeastAttempts = 8;        // fewer have no quartiles worth the name
 constexpr double kInterquartileRanges = 3;  // Tukey's "far out" fence
 constexpr double kLeastOfPrediction = 2;    // a small spread alone makes nobody wait
 constexpr double kOversizedMedians = 3;
@@ -180,7 +179,12 @@ std::vector<std::optional<double>> FitDatasets(const Facts& facts, std::vector<D
     if (dataset.ok == 0) continue;
     dataset.fit.dataset = i;
     dataset.fit.fit = FitDurationOf(points.Of(i));
-    if (dataset.judged() >= kLeastAttempts) dataset.fence = FenceOf(points.Of(i), dataset.fit.fit);
+    dataset.fit.by_events = dataset.with_events > 0;
+    const absl::Span<const ChunkPoint> by_size = points.Of(i);
+    dataset.fit.events_min = by_size.front().events;
+    dataset.fit.events_p50 = by_size[QuantileRank(0.5, by_size.size()) - 1].events;
+    dataset.fit.events_max = by_size.back().events;
+    if (dataset.judged() >= kLeastFittedAttempts) dataset.fence = FenceOf(points.Of(i), dataset.fit.fit);
     if (dataset.sized_results > 0) size_limits[i] = SizeLimit(facts, i, dataset, points.Of(i));
   }
   return size_limits;

@@ -13,6 +13,9 @@
 
 namespace crema {
 
+/// Fewer `ok` attempts of a dataset have no quartiles worth the name: it is not judged.
+inline constexpr int64_t kLeastFittedAttempts = 8;
+
 /// Where most of a straggler's excess over the prediction went, against the dataset's median shares.
 enum class StragglerReason : uint8_t { kCpu, kCpuWait, kBlocked, kJoined, kUnknown };
 
@@ -28,7 +31,11 @@ struct Straggler {
 /// What is known of one dataset's chunks.
 struct DatasetFit {
   uint32_t dataset = 0;
-  RobustFit fit;  ///< over its `ok` attempts
+  RobustFit fit;           ///< over its `ok` attempts
+  bool by_events = false;  ///< attempts whose events are unknown were left out; false: all are unknown
+  double events_min = 0;   ///< of the attempts in the fit, as the next two
+  double events_p50 = 0;
+  double events_max = 0;
   int64_t stragglers = 0;
   int64_t oversized = 0;
 };

@@ -20,7 +20,8 @@ constexpr MetricEntry kEntries[] = {
      "calls "
      "it CPU time, which it is not.",
      kNoRecords},
-    {"chunk_cpu_time", "", "s", "CPU in chunks", "CPU time of ended attempts, owner threads and helpers.", kNoCpu},
+    {"chunk_cpu_time", "", "s", "CPU in chunks",
+     "CPU time of ended attempts, owner threads and helpers. Without records: of the processor's tasks.", kNoCpu},
     {"helper_cpu_time", "", "s", "CPU of helpers", "The helper threads' part of chunk_cpu_time.", kNoCpu},
     {"num_chunks", "", "count", "Chunks", "Chunks with a result (without records: the Coffea report's chunks).",
      kNoRecords},

@@ -28,7 +28,7 @@ constexpr MetricEntry kEntries[] = {
     {"peak_total_memory_bytes", "", "B", "Peak memory of all workers", "Largest sum over live workers at one instant.",
      kNoSamples},
     {"avg_memory_per_worker_bytes", "", "B", "Memory per worker",
-     "Integral of worker memory (last value held) over worker seconds.", kNoSamples},
+     "Integral of worker memory (last value held) over the worker seconds since each one's first sample.", kNoSamples},
     {"memory_utilization_avg", "", "ratio", "Memory used of its limit",
      "Integral of memory over integral of limit, of workers with a limit.", kNoLimit},
     {"memory_utilization_min", "", "ratio", "Memory used of its limit, least", "Least sample of memory over limit.",

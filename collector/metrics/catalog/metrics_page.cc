@@ -26,6 +26,30 @@ Every figure that crema prints, exports or compares. `crema show SOURCE --metric
 
 )";
 
+constexpr std::string_view kReadings =
+    R"(## Where a definition leaves a choice
+
+- **Robust fit** (`straggler_chunks`, `predicted`, chunk-size advice): duration = fixed + slope x events of a dataset's `ok`
+  attempts. The slope is Theil-Sen's on the median durations of chunks of equal size, each pair of sizes with the weight of
+  the pairs of chunks behind it (where a dataset has hundreds of sizes, neighbours are put together); the fixed cost is the
+  median of what the slope leaves. Chunks whose events are not known take no part, unless none of the dataset are: then all
+  are of one size. No chunk is predicted to take less than 0 s.
+- **`rss_slope`**: of the RSS at the end of ended attempts, by their number, in at most 200 bins of as many attempts each as
+  can be; per 1,000 events with the mean events of those attempts; the interval is Sen's.
+- **`balance`**: without a moment at which a tail begins, to the last chunk's stop.
+- **`load_imbalance`**: lost attempts have no duration, so they hold no lane.
+- **`max_open_chunks`**: a chunk of no length counts where it lies; another that ends or begins at that moment does not.
+- **`allocated_cores`** from affinity: a host has the most of what its processes were allowed; where one host does not tell,
+  nothing is told.
+- **`avg_memory_per_worker_bytes`**: over the time in which the memory is known, so since each worker's first sample.
+- **`event_coverage`**: of what was announced, the report's entries come before CREMA_TOTAL_EVENTS.
+- **`joined`** is known where the run delay is not, `blocked` is not: joining takes of what CPU leaves.
+- **A process with two recorders** has ended when both say so.
+- **Rows named `(none)`** hold chunks that do not name a dataset or file; a table of `(none)` alone is left out.
+- **Sums beyond 64 bits** are null.
+
+)";
+
 struct Section {
   std::string_view title;
   absl::Span<const MetricEntry> entries;
@@ -99,6 +123,7 @@ std::string MetricsPage() {
       "that is open, or a helper at work for\none; what lanes do not occupy is free. Free time goes to the first that "
       "applies of startup, shutdown, tail, idle.\n\n";
   page += FieldTable("part | group | what it is", BudgetParts());
+  page += kReadings;
   page += "## Tables\n\nThe rows of `measurement.json`, field by field.\n\n";
   for (const RowTable& table : RowTables()) {
     page += fmt::format("### {}\n\n{}\n\n", Names(table.names), table.text);

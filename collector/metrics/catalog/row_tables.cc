@@ -34,7 +34,8 @@ constexpr RowField kBreakdownFields[] = {
 };
 
 constexpr RowField kWorkerFields[] = {
-    {"name", "", "the engine's name for it, else `<host>:<pid>`"},
+    {"name", "", "the engine's name for it, else its process"},
+    {"process", "", "`<host>:<pid>`"},
     {"start", "s", "since the run's start; the fields between are those of the rows above"},
     {"stop", "s", "since the run's start"},
     {"cores", "cores", "declared, else the most lanes it ever had at once; `run.cores_source`"},
@@ -66,7 +67,7 @@ constexpr RowField kSectionFields[] = {
 constexpr RowField kMemorySectionFields[] = {
     {"path", "", "names from the outermost section inwards"},
     {"count", "count", "calls"},
-    {"delta_bytes", "B", "sum of the changes of resident memory"},
+    {"delta_bytes", "B", "sum of the changes of resident memory; null beyond 64 bits"},
     {"min_bytes", "B", "least change in one call"},
     {"max_bytes", "B", "largest change in one call"},
     {"rss_start_bytes", "B", "resident memory before the largest change"},
@@ -131,6 +132,38 @@ constexpr RowField kStragglerFields[] = {
     {"reason", "", "where most of the excess went: cpu, cpu_wait, blocked, joined or unknown"},
 };
 
+constexpr RowField kChunkFitFields[] = {
+    {"dataset", "", "as recorded"},
+    {"attempts", "count", "ok attempts in the fit"},
+    {"fixed_seconds", "s", "what a chunk takes whatever its size; null where all have one size, as the next"},
+    {"seconds_per_event", "s", "what each event adds"},
+    {"events_min", "count", "fewest events of a chunk; null where none told its events, as the next two"},
+    {"events_p50", "count", "median"},
+    {"events_max", "count", "most events of a chunk"},
+    {"stragglers", "count", "of them took far longer than the fit gives"},
+    {"oversized", "count", "results with over 3 times the median's events"},
+};
+
+constexpr RowField kExpectedTimeFields[] = {
+    {"name", "", "of the worker or file"},
+    {"by", "", "worker or file"},
+    {"attempts", "count", "ok attempts that a fit judges"},
+    {"duration", "s", "what they took together"},
+    {"predicted", "s", "what the robust fits of their datasets give for their events"},
+};
+
+constexpr RowField kChunkSizeAdviceFields[] = {
+    {"dataset", "", "as recorded"},
+    {"events_p50", "count", "median of its chunks"},
+    {"events_least", "count", "from here on the fixed cost of a chunk is under 5 %"},
+    {"events_most", "count",
+     "up to here the tail is expected to stay under 5 %, and memory under the limit; null: neither bounds it"},
+    {"seconds_least", "s", "what a chunk of events_least takes"},
+    {"seconds_most", "s", "what a chunk of events_most takes"},
+    {"limited_by", "", "what sets events_most: tail or memory"},
+    {"reason", "", "why there is no advice, or what it could not consider"},
+};
+
 constexpr RowField kVerdictFields[] = {
     {"id", "", "see [verdicts](verdicts.md)"},
     {"severity", "", "good, info, warning or bad"},
@@ -157,7 +190,16 @@ constexpr RowTable kTables[] = {
     {"budget", "Where the core-seconds went.", kBudgetFields},
     {"stragglers", "Chunks that took far longer than their size explains, largest excess first; at most 1000.",
      kStragglerFields},
-    {"verdicts", "Worst first, then largest saving first.", kVerdictFields},
+    {"chunk_fits", "The robust fit of duration = fixed + slope x events of each dataset's ok attempts.",
+     kChunkFitFields},
+    {"expected_time",
+     "What workers and files took against what chunks of their dataset and size take; largest excess first, at most "
+     "500 of each. Only datasets with 8 ok attempts or more count.",
+     kExpectedTimeFields},
+    {"chunk_size_advice", "The events per chunk that the fits, the cores and the memory limits speak for.",
+     kChunkSizeAdviceFields},
+    {"verdicts", "Worst first; among equals gaps of the measurement, failing chunks, then largest saving first.",
+     kVerdictFields},
 };
 
 constexpr RowField kBudgetParts[] = {

@@ -15,6 +15,7 @@ namespace {
 constexpr std::string_view kRecords = "records";
 constexpr std::string_view kReport = "coffea_report";
 constexpr std::string_view kByDataset = "metrics_by_dataset";
+constexpr std::string_view kBytes = "bytes read";
 
 // METRICS.md rule 9.
 constexpr double kLargeDifference = 0.01;
@@ -50,8 +51,11 @@ std::optional<std::string> Difference(std::string_view what, const std::optional
   const auto number = [](double value) {
     return value == std::floor(value) ? fmt::format("{:.0f}", value) : fmt::format("{:.3f}", value);
   };
-  return fmt::format("{}: {} in {}, {} in {} ({:.1f} % apart); the first is used", what, number(*ours),
-                     NameOf(our_source), number(*theirs), NameOf(their_source), 100 * difference / larger);
+  const bool is_opening =
+      what.find(kBytes) != std::string_view::npos && (theirs > ours ? their_source : our_source) != kRecords;
+  return fmt::format("{}: {} in {}, {} in {} ({:.1f} % apart); the first is used{}", what, number(*ours),
+                     NameOf(our_source), number(*theirs), NameOf(their_source), 100 * difference / larger,
+                     is_opening ? ". Coffea counts the bytes of opening files, too" : "");
 }
 
 std::optional<double> Real(const std::optional<int64_t>& value) {
@@ -118,9 +122,9 @@ std::vector<std::string> CompareSources(const RunTotals& chosen, const AttemptTo
   for (const auto& [source, sums] : {std::pair(kReport, coffea.report), std::pair(kByDataset, coffea.of_datasets)}) {
     compare("events", Real(chosen.total_events.value), chosen.total_events.source, Real(sums.entries), source);
     compare("busy time in s", chosen.busy_time.value, chosen.busy_time.source, sums.duration, source);
-    compare("bytes read", Real(chosen.bytes_read.value), chosen.bytes_read.source, Real(sums.bytes), source);
+    compare(kBytes, Real(chosen.bytes_read.value), chosen.bytes_read.source, Real(sums.bytes), source);
   }
-  compare("bytes read", Real(chosen.bytes_read.value), chosen.bytes_read.source, Real(bytes_read_chunks), kRecords);
+  compare(kBytes, Real(chosen.bytes_read.value), chosen.bytes_read.source, Real(bytes_read_chunks), kRecords);
   if (totals.counts.num_attempts == 0) return warnings;
 
   const size_t of_run = warnings.size();
@@ -132,10 +136,10 @@ std::vector<std::string> CompareSources(const RunTotals& chosen, const AttemptTo
       continue;
     }
     const CoffeaSums& sums = found->second;
-    const auto what = [&](const char* quantity) { return fmt::format("dataset {}, {}", row.name, quantity); };
+    const auto what = [&](std::string_view quantity) { return fmt::format("dataset {}, {}", row.name, quantity); };
     compare(what("events"), Real(row.events), kRecords, Real(sums.entries), kByDataset);
     compare(what("busy time in s"), row.duration_sum, kRecords, sums.duration, kByDataset);
-    compare(what("bytes read"), Real(row.bytes_read), kRecords, Real(sums.bytes), kByDataset);
+    compare(what(kBytes), Real(row.bytes_read), kRecords, Real(sums.bytes), kByDataset);
   }
   if (warnings.size() > of_run + kMostDatasetWarnings) {
     const size_t more = warnings.size() - of_run - kMostDatasetWarnings;

@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/metrics/statistics/bounded_names.h"
-#include "collector/metrics/statistics/real_sum.h"
+#include "collector/metrics/workers/process_sums.h"
 #include "collector/metrics/workers/process_table.h"
 #include "collector/records/facts.h"
 
@@ -36,17 +35,7 @@ class ActivityTable {
   std::vector<ActivitySumRow> Finalize(const ProcessFindings& processes, int64_t* dropped) const;
 
  private:
-  struct Sum {
-    uint32_t log = 0;  // one of the process's
-    int64_t readings = 0;
-    RealSum value;
-  };
-  Sum* Find(const std::string& name, uint32_t log);
-  void MakeRoom();
-
-  BoundedNames names_{kMaxRows};
-  std::vector<Sum> sums_;
-  int64_t dropped_ = 0;
+  ProcessSums sums_{kMaxRows};
 };
 
 }  // namespace crema

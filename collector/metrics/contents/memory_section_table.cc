@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "collector/metrics/statistics/known_sum.h"
 #include "collector/metrics/statistics/stable_hash.h"
 
 namespace crema {
@@ -10,7 +9,7 @@ namespace crema {
 void MemorySectionTable::Path::Add(const Path& other) {
   count = AddCounts(count, other.count);
   chunks += other.chunks;
-  delta_bytes += other.delta_bytes;
+  delta_bytes.Add(other.delta_bytes);
   if (other.min_bytes.has_value() && (!min_bytes.has_value() || *other.min_bytes < *min_bytes)) {
     min_bytes = other.min_bytes;
   }
@@ -36,7 +35,7 @@ void MemorySectionTable::Add(const ChunkFact& chunk) {
     Path path;
     path.count = section.count;
     path.chunks = 1;
-    path.delta_bytes = section.delta_bytes;
+    path.delta_bytes.Add(section.delta_bytes);
     path.min_bytes = section.min_bytes;
     path.largest = {section.max_bytes, section.rss_stop_bytes, section.rss_start_bytes};
     path.peak_bytes = section.peak_bytes;
@@ -58,7 +57,7 @@ std::vector<MemorySectionRow> MemorySectionTable::Finalize(int64_t* dropped) con
   for (uint32_t i = 0; i < sorted.names_.size(); ++i) {
     const Path& path = sorted.paths_[i];
     const auto& [max_bytes, rss_stop_bytes, rss_start_bytes] = path.largest;
-    rows.push_back({sorted.names_.name(i), path.count, ToInt64(path.delta_bytes), path.min_bytes, max_bytes,
+    rows.push_back({sorted.names_.name(i), path.count, path.delta_bytes.Integer(), path.min_bytes, max_bytes,
                     rss_start_bytes, rss_stop_bytes, path.peak_bytes});
   }
   *dropped = sorted.dropped_;

@@ -8,8 +8,8 @@
 #include <tuple>
 #include <vector>
 
-#include "absl/numeric/int128.h"
 #include "collector/metrics/statistics/bounded_names.h"
+#include "collector/metrics/statistics/known_sum.h"
 #include "collector/records/facts.h"
 
 namespace crema {
@@ -18,8 +18,8 @@ namespace crema {
 struct MemorySectionRow {
   std::string path;
   int64_t count = 0;
-  int64_t delta_bytes = 0;           ///< sum
-  std::optional<int64_t> min_bytes;  ///< of one delta
+  std::optional<int64_t> delta_bytes;  ///< sum; nullopt: beyond 64 bits
+  std::optional<int64_t> min_bytes;    ///< of one delta
   std::optional<int64_t> max_bytes;
   std::optional<int64_t> rss_start_bytes;  ///< around the largest delta
   std::optional<int64_t> rss_stop_bytes;
@@ -40,7 +40,7 @@ class MemorySectionTable {
   struct Path {
     int64_t count = 0;
     int64_t chunks = 0;
-    absl::int128 delta_bytes = 0;
+    KnownSum delta_bytes;
     std::optional<int64_t> min_bytes;
     // (delta, stop, start): the largest is kept, so the order of records does not matter.
     std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::optional<int64_t>> largest;

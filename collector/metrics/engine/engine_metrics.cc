@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::string_view kSeconds = "seconds";
 constexpr std::string_view kExecute = "execute";
+/// More than any run lasts, and still a count of nanoseconds.
+constexpr double kMostNs = 9e18;
 
 // What Dask times around a task's call, and what stands for a whole task that came to nothing. Anything else is the
 // call itself, split into thread-cpu, thread-noncpu and the user's own activities.
@@ -179,7 +181,7 @@ std::vector<int64_t> OutsideTasks(const std::vector<FineRow>& rows, size_t proce
   std::vector<int64_t> outside_ns(processes);
   for (const FineRow& row : rows) {
     if (row.context != kExecute || row.unit != kSeconds || !IsAmong(row.activity, kAroundTask)) continue;
-    outside_ns[row.process] += static_cast<int64_t>(std::max(0.0, row.value) * 1e9);
+    outside_ns[row.process] += static_cast<int64_t>(std::clamp(row.value * 1e9, 0.0, kMostNs));
   }
   return outside_ns;
 }

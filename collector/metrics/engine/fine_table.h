@@ -3,13 +3,10 @@
 #define CREMA_COLLECTOR_METRICS_ENGINE_FINE_TABLE_H_
 
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "collector/metrics/statistics/bounded_names.h"
-#include "collector/metrics/statistics/real_sum.h"
+#include "collector/metrics/workers/process_sums.h"
 #include "collector/metrics/workers/process_table.h"
 #include "collector/records/facts.h"
 
@@ -23,7 +20,7 @@ struct FineRow {
   std::string function;  ///< task prefix; empty: none
   std::string activity;
   std::string unit;
-  double value = 0;
+  double value = 0;  ///< infinite: the sum left the range of a double
 };
 
 /// Accumulator of fine lines. No list of names or units is known here.
@@ -38,17 +35,7 @@ class FineTable {
   std::vector<FineRow> Finalize(const ProcessFindings& processes, int64_t* dropped) const;
 
  private:
-  struct Sum {
-    uint32_t log = 0;  // one of the process's
-    int64_t readings = 0;
-    RealSum value;
-  };
-  Sum* Find(std::string_view name, uint32_t log);
-  void MakeRoom();
-
-  BoundedNames names_{kMaxRows};
-  std::vector<Sum> sums_;
-  int64_t dropped_ = 0;
+  ProcessSums sums_{kMaxRows};
 };
 
 }  // namespace crema

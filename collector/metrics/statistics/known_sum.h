@@ -10,13 +10,6 @@
 
 namespace crema {
 
-/// The largest and the least integer stand for sums beyond them, which no honest record reaches.
-inline int64_t ToInt64(absl::int128 value) {
-  constexpr absl::int128 kLeast = std::numeric_limits<int64_t>::min();
-  constexpr absl::int128 kMost = std::numeric_limits<int64_t>::max();
-  return static_cast<int64_t>(value < kLeast ? kLeast : value > kMost ? kMost : value);
-}
-
 /// Sums of counts: the largest integer stands for sums beyond it. Of numbers that are not negative, so that the order
 /// of additions does not matter.
 inline int64_t AddCounts(int64_t a, int64_t b) {
@@ -38,7 +31,14 @@ struct KnownSum {
     sum += other.sum;
     count += other.count;
   }
-  std::optional<int64_t> Integer() const { return count > 0 ? std::optional<int64_t>(ToInt64(sum)) : std::nullopt; }
+  /// nullopt too where the sum is beyond 64 bits.
+  std::optional<int64_t> Integer() const {
+    return count > 0 && !IsTooLarge() ? std::optional<int64_t>(static_cast<int64_t>(sum)) : std::nullopt;
+  }
+  /// No honest record's.
+  bool IsTooLarge() const {
+    return sum < std::numeric_limits<int64_t>::min() || sum > std::numeric_limits<int64_t>::max();
+  }
   /// The sum in units of `per_unit`: 1e9 for the seconds of a sum of nanoseconds.
   std::optional<double> In(double per_unit) const {
     return count > 0 ? std::optional<double>(static_cast<double>(sum) / per_unit) : std::nullopt;

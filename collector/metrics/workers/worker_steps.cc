@@ -102,14 +102,14 @@ void MeasureSampledWorkers(const std::vector<WorkerLife>& workers, const std::ve
 void MeasureMemory(const std::vector<WorkerLife>& workers, const std::vector<ProcessRow>& processes,
                    WorkerSteps& result) {
   Int128 memory_integral = 0;
-  Int128 worker_ns = 0;  // of the workers that were sampled at all
+  Int128 sampled_ns = 0;  // since each worker's first sample
   std::vector<Change> sum;
   for (const WorkerLife& worker : workers) {
     const std::vector<SampleStep> memory =
         StepsOfSamples(processes[worker.process].samples, &ProcessSample::rss_bytes, worker.start_ns, worker.stop_ns);
     if (memory.empty()) continue;
     memory_integral += IntegralOf(memory, worker.start_ns, worker.stop_ns);
-    worker_ns += worker.stop_ns - worker.start_ns;
+    sampled_ns += worker.stop_ns - memory.front().time_ns;
     int64_t held = 0;
     for (const SampleStep& step : memory) {
       result.peak_memory_bytes = std::max(result.peak_memory_bytes.value_or(step.value), step.value);
@@ -120,7 +120,7 @@ void MeasureMemory(const std::vector<WorkerLife>& workers, const std::vector<Pro
   }
   if (!result.peak_memory_bytes.has_value()) return;
   result.peak_total_memory_bytes = PeakOf(sum);
-  result.avg_memory_per_worker_bytes = Ratio(memory_integral, worker_ns);
+  result.avg_memory_per_worker_bytes = Ratio(memory_integral, sampled_ns);
 }
 
 /// Over the time in which memory and limit are known.

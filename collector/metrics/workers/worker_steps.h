@@ -25,7 +25,7 @@ struct WorkerSteps {
 
   std::optional<int64_t> peak_memory_bytes;
   std::optional<int64_t> peak_total_memory_bytes;
-  /// Over the lives of the workers that were sampled at all.
+  /// Over the time since each worker's first sample: before it nothing is known.
   std::optional<double> avg_memory_per_worker_bytes;
   std::optional<double> memory_utilization_avg;
   std::optional<double> memory_utilization_min;

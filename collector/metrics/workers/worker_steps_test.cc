@@ -76,9 +76,9 @@ TEST(WorkerSteps, HoldTheLastMemorySampleUntilTheNextOrTheEnd) {
   EXPECT_DOUBLE_EQ(*steps.avg_memory_per_worker_bytes, (2 * 100 + 4 * 300 + 2 * 50) / 8.0);
 }
 
-TEST(WorkerSteps, AverageMemoryOverTheSecondsOfSampledWorkers) {
+TEST(WorkerSteps, AverageMemoryOverTheTimeSinceAWorkersFirstSample) {
   const WorkerSteps steps = Workers().Add(0, 10, 1, {Sample(4, 100), Sample(7, 200)}).Add(0, 10, 1).Measure();
-  EXPECT_DOUBLE_EQ(*steps.avg_memory_per_worker_bytes, (3 * 100 + 3 * 200) / 10.0);
+  EXPECT_DOUBLE_EQ(*steps.avg_memory_per_worker_bytes, (3 * 100 + 3 * 200) / 6.0);
 }
 
 TEST(WorkerSteps, SumMemoryOverLiveWorkersAtOneInstant) {

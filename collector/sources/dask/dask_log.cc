@@ -194,7 +194,7 @@ bool AddLine(const Json& fields, ClusterFact& cluster) {
   } else if (type == "closed") {
     cluster.closed = true;
   } else {
-    return type == "records";
+    return type == "records" || type == "plan";  // a plan is for who watches the run
   }
   return true;
 }
