@@ -8,6 +8,7 @@
 #include "collector/insight/budget_rows.h"
 #include "collector/insight/document_fields.h"
 #include "collector/insight/human_numbers.h"
+#include "collector/insight/key_figure_bands.h"
 #include "collector/insight/run_evidence.h"
 #include "fmt/format.h"
 
@@ -16,8 +17,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// From this share on, CPU in the user's code characterises a run whatever the rest did.
+// From these shares on a use characterises a run; CPU in the user's code does whatever the rest did.
 constexpr double kComputeBound = 0.60;
+constexpr double kWaitingBound = 0.30;  // or more than compute, from kLeastWaiting on
+constexpr double kLeastWaiting = 0.15;
+constexpr double kStarved = 0.25;
+constexpr double kOverheadBound = 0.15;
+constexpr double kOpeningBound = 0.15;
 
 /// A loss below this is not worth a sentence: chunk granularity alone costs as much.
 constexpr double kLeastLoss = 0.03;
@@ -45,6 +51,7 @@ constexpr std::array<Loss, 11> kLosses = {{
 /// What the core-seconds were used for, and how a person says it.
 struct Use {
   double share;
+  bool characterises;
   std::string_view verdict;
   std::string_view clause;  ///< `{}`: the share; what follows it is " and computed …"
 };
@@ -67,22 +74,22 @@ std::string WhereTheTimeWent(const BudgetRows& budget) {
   if (compute >= kComputeBound) {
     return fmt::format("compute-bound: {}{} were CPU in your code", total, HumanPercent(compute));
   }
-  const std::array<Use, 5> uses = {{
-      {compute, "mixed", "{} were CPU in your code, and nothing else took as much"},
-      {cpu_wait + blocked, cpu_wait > blocked ? "short of CPU" : "waiting-bound", "your code waited for {}"},
-      {outside, "opening-bound", "opening and reading around your code took {}"},
-      {framework, "overhead-bound", "the framework and repeated work took {}"},
-      {idle, "mostly idle", "cores were idle for {}"},
+  const double waiting = cpu_wait + blocked;
+  const std::array<Use, 4> uses = {{
+      {waiting, waiting >= kWaitingBound || (waiting >= kLeastWaiting && waiting > compute),
+       cpu_wait > blocked ? "short of CPU" : "waiting-bound", "your code waited for {}"},
+      {idle, idle >= kStarved, "starved", "cores were idle for {}"},
+      {framework, framework >= kOverheadBound, "overhead-bound", "the framework and repeated work took {}"},
+      {outside, outside >= kOpeningBound, "opening-bound", "opening and reading around your code took {}"},
   }};
-  const Use* most = &uses[0];
+  const Use* most = nullptr;
   for (const Use& use : uses) {
-    if (use.share > most->share) most = &use;
+    if (use.characterises && (most == nullptr || use.share > most->share)) most = &use;
   }
-  std::string text =
-      fmt::format("{}: {}{}", most->verdict, total, fmt::format(fmt::runtime(most->clause), HumanPercent(most->share)));
-  if (most == &uses[1]) text += fmt::format(" and computed for {}", HumanPercent(compute));
-  if (most > &uses[1]) text += fmt::format(", and your code computed for {}", HumanPercent(compute));
-  return text;
+  if (most == nullptr) return fmt::format("mixed: {}{} were CPU in your code", total, HumanPercent(compute));
+  return fmt::format("{}: {}{}{}computed for {}", most->verdict, total,
+                     fmt::format(fmt::runtime(most->clause), HumanPercent(most->share)),
+                     most == &uses[0] ? " and " : ", and your code ", HumanPercent(compute));
 }
 
 std::string LargestLoss(const BudgetRows& budget) {
@@ -98,6 +105,56 @@ std::string LargestLoss(const BudgetRows& budget) {
     return fmt::format("no avoidable loss reaches {}", HumanPercent(kLeastLoss, 0));
   }
   return fmt::format("the largest avoidable loss is {} ({})", largest->text, HumanPercent(share));
+}
+
+/// Verdicts that name what made a loss, and what a person calls it.
+struct Cause {
+  std::string_view id;
+  std::string_view text;
+};
+
+constexpr std::array<Cause, 7> kCauses = {{
+    {"slow-worker", "a slow worker cost"},
+    {"slow-file", "a slow file cost"},
+    {"stragglers", "stragglers cost"},
+    {"oversized-chunks", "oversized chunks cost"},
+    {"chunks-too-large", "chunks that are too large cost"},
+    {"too-few-chunks", "too few chunks cost"},
+    {"chunks-too-small", "chunks that are too small cost"},
+}};
+
+/// The cause with the largest saving among the document's verdicts; empty where none is worth a clause.
+std::string LargestCause(const Json& document) {
+  std::string text;
+  double largest = kLeastLoss;
+  for (const Json& verdict : ListField(document, "verdicts")) {
+    const double saving = NumberField(verdict, "saving").value_or(0);
+    if (saving < largest) continue;
+    for (const Cause& cause : kCauses) {
+      if (cause.id != TextField(verdict, "id")) continue;
+      largest = saving;
+      text = fmt::format("; {} {}", cause.text, HumanPercent(saving));
+    }
+  }
+  return text;
+}
+
+/// What must be known before any figure is believed: gaps of the measurement, then chunks without a result.
+std::string BeforeAll(const Json& document, const RunEvidence& evidence) {
+  if (evidence.state == RunState::kRunning) return "";
+  std::string text;
+  const Json& quality = Field(document, "quality");
+  const std::optional<double> coverage = NumberField(quality, "event_coverage");
+  const double dropped = NumberField(quality, "records_dropped").value_or(0);
+  const double read = NumberField(quality, "records_read").value_or(0);
+  if (coverage.has_value() && MarkOf(KeyFigure::kEventCoverage, *coverage) == Mark::kBad) {
+    text = fmt::format("the records hold {} of the events only; ", HumanPercent(*coverage));
+  } else if (dropped > 0 && MarkOf(KeyFigure::kDroppedRecords, dropped / (dropped + read)) == Mark::kBad) {
+    text = fmt::format("{} lost; ", Counted(dropped, "record was", "records were"));
+  }
+  const double unfinished = Metric(document, "num_unfinished_chunks").value_or(0);
+  if (unfinished > 0) text += Counted(unfinished, "chunk has", "chunks have") + " no result; ";
+  return text;
 }
 
 std::string HowItEnded(const Json& document, const RunEvidence& evidence) {
@@ -143,7 +200,8 @@ std::string Finding(const Json& document, const RunEvidence& evidence) {
   if (evidence.attempts == 0 && evidence.ended == 0) return NoChunk(document);
   if (evidence.ended == 0) return NoChunkEnded(evidence);
   if (!evidence.IsEnough()) return TooLittle(document, evidence);
-  return WhereTheTimeWent(*evidence.budget) + "; " + LargestLoss(*evidence.budget);
+  return BeforeAll(document, evidence) + WhereTheTimeWent(*evidence.budget) + "; " + LargestLoss(*evidence.budget) +
+         LargestCause(document);
 }
 
 std::string AsSentence(std::string text) {

@@ -8,8 +8,9 @@
 
 namespace crema {
 
-/// One sentence, a pure function of the document's budget, metrics and run state. It judges only what was measured: a
-/// run without chunks, without a budget or with too little work gets a sentence that says so.
+/// One sentence, a pure function of the document's budget, metrics, quality, run state and `verdicts`: gaps of the
+/// measurement, chunks without a result, the class of the run, the largest avoidable loss and its cause. It judges only
+/// what was measured: a run without chunks, without a budget or with too little work gets a sentence that says so.
 std::string Headline(const nlohmann::ordered_json& document);
 
 }  // namespace crema

@@ -35,12 +35,12 @@ TEST(Headline, TellsMissingCpusFromBlockedCode) {
             "loss is runnable threads that got no CPU (45 %).");
 }
 
-TEST(Headline, NamesIdleCoresWhereTheyAreTheLargestUse) {
+TEST(Headline, CallsARunStarvedWhoseCoresWereIdle) {
   nlohmann::ordered_json document = QuietRun();
   SetBudget(&document, {{"compute", 40}, {"startup", 20}, {"idle", 25}, {"tail", 15}});
-  EXPECT_THAT(Headline(document),
-              AllOf(StartsWith("Mostly idle"), HasSubstr("cores were idle for 60 %, and your code computed for 40 %;"),
-                    HasSubstr("between chunks (25 %)")));
+  EXPECT_THAT(Headline(document), AllOf(StartsWith("Starved: of 100 core-seconds"),
+                                        HasSubstr("cores were idle for 60 %, and your code computed for 40 %;"),
+                                        HasSubstr("between chunks (25 %)")));
 }
 
 TEST(Headline, SaysOfEachOtherLargestUseWhatTookTheTime) {
@@ -51,9 +51,42 @@ TEST(Headline, SaysOfEachOtherLargestUseWhatTookTheTime) {
   SetBudget(&document, {{"compute", 20}, {"framework", 30}, {"failed", 40}, {"idle", 10}});
   EXPECT_THAT(Headline(document), StartsWith("Overhead-bound: of 100 core-seconds, the framework and repeated work "
                                              "took 70 %, and your code computed for 20 %;"));
+  SetBudget(&document, {{"compute", 55}, {"blocked", 25}, {"idle", 20}});
+  EXPECT_THAT(Headline(document), StartsWith("Mixed: of 100 core-seconds, 55 % were CPU in your code;"));
+}
+
+TEST(Headline, CallsARunWaitingBoundFromThreeTenthsOnOrWhereItWaitsMoreThanItComputes) {
+  nlohmann::ordered_json document = QuietRun();
   SetBudget(&document, {{"compute", 50}, {"blocked", 30}, {"idle", 20}});
+  EXPECT_THAT(Headline(document), StartsWith("Waiting-bound: of 100 core-seconds, your code waited for 30 %"));
+  SetBudget(&document, {{"compute", 20}, {"blocked", 22}, {"idle", 10}, {"unmeasured", 48}});
+  EXPECT_THAT(Headline(document), StartsWith("Not judged"));
+  SetBudget(&document, {{"compute", 22}, {"blocked", 24}, {"idle", 24}, {"outside_chunk", 14}, {"framework", 14}});
+  EXPECT_THAT(Headline(document), StartsWith("Waiting-bound"));
+}
+
+TEST(Headline, SaysFirstWhatIsMissingFromTheRecordsAndFromTheResults) {
+  nlohmann::ordered_json document = QuietRun();
+  document["quality"]["event_coverage"] = 0.88;
+  document["metrics"]["num_unfinished_chunks"] = 2;
   EXPECT_THAT(Headline(document),
-              StartsWith("Mixed: of 100 core-seconds, 50 % were CPU in your code, and nothing else took as much;"));
+              StartsWith("The records hold 88 % of the events only; 2 chunks have no result; compute-bound:"));
+  document["quality"]["event_coverage"] = 0.995;
+  document["quality"]["records_dropped"] = 3;
+  document["quality"]["records_read"] = 1000;
+  EXPECT_THAT(Headline(document), StartsWith("3 records were lost; 2 chunks have no result; compute-bound:"));
+  document["run"]["state"] = "running";
+  EXPECT_THAT(Headline(document), StartsWith("Still running; so far compute-bound"));
+}
+
+TEST(Headline, NamesTheCauseWithTheLargestSaving) {
+  nlohmann::ordered_json document = QuietRun();
+  document["verdicts"] = {{{"id", "slow-file"}, {"saving", 0.04}},
+                          {{"id", "slow-worker"}, {"saving", 0.05}},
+                          {{"id", "long-tail"}, {"saving", 0.5}}};
+  EXPECT_THAT(Headline(document), HasSubstr("(4.0 %); a slow worker cost 5.0 %."));
+  document["verdicts"] = {{{"id", "slow-worker"}, {"saving", 0.01}}};
+  EXPECT_THAT(Headline(document), Not(HasSubstr("slow worker")));
 }
 
 TEST(Headline, SaysWhatAReportAloneTells) {

@@ -1,29 +1,63 @@
-// When a key figure is good, worth a look, or bad: the one table that the terminal, the report and the live page share.
+// When a key figure is good, worth a look, or bad: the one table that the terminal, the report, the live page and the
+// verdicts share.
 #ifndef CREMA_COLLECTOR_INSIGHT_KEY_FIGURE_BANDS_H_
 #define CREMA_COLLECTOR_INSIGHT_KEY_FIGURE_BANDS_H_
 
 #include <string>
 #include <string_view>
 
+#include "absl/types/span.h"
+
 namespace crema {
 
 enum class Mark { kGood, kWatch, kBad };
 
-enum class KeyFigure { kCpuEfficiency, kWaiting, kMemory, kBalance, kFailedAttempts };
+/// Shares are of the core-seconds where nothing else is said.
+enum class KeyFigure {
+  kCpuEfficiency,
+  kWaiting,          ///< of chunk time
+  kMemory,           ///< of the limit
+  kMemoryUnderDask,  ///< of the limit, where Dask spills and pauses
+  kBalance,
+  kFailedAttempts,    ///< of all attempts
+  kUnfinishedChunks,  ///< count
+  kFrameworkOverhead,
+  kIdle,
+  kTail,            ///< of the elapsed time
+  kShortChunk,      ///< median duration, seconds: short side
+  kLongChunk,       ///< median duration, seconds: long side
+  kDurationSpread,  ///< p95 / median
+  kEventCoverage,
+  kFineCoverage,
+  kDroppedRecords,  ///< of all records
+  kMeasuringCost,   ///< of chunk time
+  kClockOffset,     ///< seconds
+};
 
-/// Bounds are shares, 0 to 1 (METRICS.md section 10, last rows).
+/// Bounds are shares (0 to 1) unless the figure says otherwise.
 struct KeyFigureBand {
+  KeyFigure figure;
   bool more_is_better;
   double good;  ///< from here on (or down to here) the figure is good
   double bad;   ///< beyond this it is bad; in between it is worth a look
+  std::string_view name;
   std::string_view reason;
 };
 
+/// All of them, in the order of `KeyFigure`.
+absl::Span<const KeyFigureBand> KeyFigureBands();
+
 const KeyFigureBand& BandOf(KeyFigure figure);
 
-Mark MarkOf(KeyFigure figure, double share);
+Mark MarkOf(KeyFigure figure, double value);
 
-/// `good ≥ 70 %`.
+/// The mark of a chunk's median duration, which has a short and a long side.
+Mark MarkOfChunkDuration(double seconds);
+
+/// `good`, `watch`, `bad`.
+std::string_view ToString(Mark mark);
+
+/// `good ≥ 70 %`, in the figure's unit.
 std::string GoodHint(KeyFigure figure);
 
 }  // namespace crema

@@ -26,17 +26,44 @@ TEST(KeyFigureBands, CallMemoryGoodUpToEightyPercentOfItsLimit) {
   EXPECT_EQ(MarkOf(KeyFigure::kMemory, 0.96), Mark::kBad);
 }
 
+TEST(KeyFigureBands, FollowDaskWhereItSpillsAndPauses) {
+  EXPECT_EQ(MarkOf(KeyFigure::kMemoryUnderDask, 0.70), Mark::kGood);
+  EXPECT_EQ(MarkOf(KeyFigure::kMemoryUnderDask, 0.75), Mark::kWatch);
+  EXPECT_EQ(MarkOf(KeyFigure::kMemoryUnderDask, 0.81), Mark::kBad);
+}
+
+TEST(KeyFigureBands, CallChunksGoodBetweenASecondAndTenMinutes) {
+  EXPECT_EQ(MarkOfChunkDuration(0.1), Mark::kBad);
+  EXPECT_EQ(MarkOfChunkDuration(0.5), Mark::kWatch);
+  EXPECT_EQ(MarkOfChunkDuration(1), Mark::kGood);
+  EXPECT_EQ(MarkOfChunkDuration(600), Mark::kGood);
+  EXPECT_EQ(MarkOfChunkDuration(601), Mark::kWatch);
+  EXPECT_EQ(MarkOfChunkDuration(1801), Mark::kBad);
+}
+
+TEST(KeyFigureBands, CallAnyUnfinishedChunkBad) {
+  EXPECT_EQ(MarkOf(KeyFigure::kUnfinishedChunks, 0), Mark::kGood);
+  EXPECT_EQ(MarkOf(KeyFigure::kUnfinishedChunks, 1), Mark::kBad);
+}
+
 TEST(KeyFigureBands, SayTheirBoundInWords) {
   EXPECT_EQ(GoodHint(KeyFigure::kCpuEfficiency), "good ≥ 70 %");
   EXPECT_EQ(GoodHint(KeyFigure::kFailedAttempts), "good ≤ 1 %");
+  EXPECT_EQ(GoodHint(KeyFigure::kEventCoverage), "good ≥ 99.9 %");
+  EXPECT_EQ(GoodHint(KeyFigure::kUnfinishedChunks), "good: none");
+  EXPECT_EQ(GoodHint(KeyFigure::kDurationSpread), "good ≤ 2");
+  EXPECT_EQ(GoodHint(KeyFigure::kClockOffset), "good ≤ 5.00 ms");
 }
 
 TEST(KeyFigureBands, HaveAReasonAndAreOrdered) {
-  for (KeyFigure figure : {KeyFigure::kCpuEfficiency, KeyFigure::kWaiting, KeyFigure::kMemory, KeyFigure::kBalance,
-                           KeyFigure::kFailedAttempts}) {
+  for (int i = 0; i <= static_cast<int>(KeyFigure::kClockOffset); ++i) {
+    const auto figure = static_cast<KeyFigure>(i);
     const KeyFigureBand& band = BandOf(figure);
+    EXPECT_EQ(band.figure, figure);
     EXPECT_FALSE(band.reason.empty());
-    EXPECT_EQ(band.more_is_better, band.good > band.bad);
+    if (band.good != band.bad) {
+      EXPECT_EQ(band.more_is_better, band.good > band.bad);
+    }
   }
 }
 

@@ -13,6 +13,7 @@ enum class Severity { kGood, kInfo, kWarning, kBad };
 /// `good`, `info`, `warning`, `bad`, as documents have it.
 std::string_view ToString(Severity severity);
 
+/// `condition` is what is judged; where nothing measures it, `not_measured` says why and the verdict never fires.
 struct VerdictRule {
   std::string_view id;          ///< of METRICS.md section 9
   double threshold;             ///< from here on it fires
@@ -21,6 +22,7 @@ struct VerdictRule {
   std::string_view condition;   ///< with `{0}` for the threshold and `{1}` for `bad`
   std::string_view reason;      ///< why the thresholds are where they are
   std::string_view suggestion;  ///< what to do; empty where nothing is to be done
+  std::string_view not_measured = "";
 };
 
 /// All rules, in the order of METRICS.md section 9.

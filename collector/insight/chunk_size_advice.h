@@ -1,0 +1,57 @@
+// How many events a chunk should have: METRICS.md section 9, from the robust fits, the cores and the memory limits.
+#ifndef CREMA_COLLECTOR_INSIGHT_CHUNK_SIZE_ADVICE_H_
+#define CREMA_COLLECTOR_INSIGHT_CHUNK_SIZE_ADVICE_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nlohmann/json.hpp"
+
+namespace crema {
+
+/// Most of a chunk's time that its fixed cost may take, and most of the core-seconds that the tail may.
+inline constexpr double kMostFixedCost = 0.05;
+inline constexpr double kMostTail = 0.05;
+
+/// Share of its memory limit that a worker may come to: the key figure is good up to there.
+inline constexpr double kMostMemory = 0.80;
+
+/// Chunks of nearly one size tell what such chunks take, not how that splits: the largest must have this many times the
+/// events of the smallest before the fixed cost of the fit is believed.
+inline constexpr double kLeastSpread = 1.5;
+
+struct ChunkSizeAdvice {
+  std::string dataset;
+  double attempts = 0;
+  std::optional<double> fixed_seconds;  ///< nullopt where the fit does not tell it
+  std::optional<double> seconds_per_event;
+  std::optional<double> events_p50;
+  /// From here on the fixed cost stays below kMostFixedCost of a chunk's duration.
+  std::optional<double> events_least;
+  /// With n cores the last chunks leave n d / 2 core-seconds free on average, for chunks of duration d: up to here that
+  /// stays below kMostTail of the busy time. nullopt: one core, or no fit.
+  std::optional<double> events_most_for_tail;
+  /// Up to here a worker of usual size stays below kMostMemory of its limit; nullopt: no limit, no growth with events,
+  /// or several chunks open at once in a process, which share its memory.
+  std::optional<double> events_most_for_memory;
+  std::string reason;  ///< why there is no advice, or what it leaves out; empty: nothing
+
+  /// The lesser of the two.
+  std::optional<double> EventsMost() const;
+  /// What a chunk of this size takes by the fit.
+  std::optional<double> SecondsOf(const std::optional<double>& events) const;
+};
+
+/// One for each row of the document's `chunk_fits`.
+std::vector<ChunkSizeAdvice> AdviseChunkSizes(const nlohmann::ordered_json& document);
+
+/// The rows of the document's `chunk_size_advice`.
+nlohmann::ordered_json ChunkSizeAdviceRows(const std::vector<ChunkSizeAdvice>& advice);
+
+/// "use 20 000 to 110 000 events a chunk", "use at least 20 000 …"; empty where there is no advice.
+std::string AdviceInWords(const ChunkSizeAdvice& advice);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_INSIGHT_CHUNK_SIZE_ADVICE_H_

@@ -1,0 +1,84 @@
+#include "collector/insight/chunk_size_advice.h"
+
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace crema {
+namespace {
+
+using testing::HasSubstr;
+
+/// 10 cores for 100 s, all busy; chunks of 2 s + 1 ms an event.
+nlohmann::ordered_json ThousandCoreSeconds() {
+  nlohmann::ordered_json document;
+  document["metrics"]["busy_time"] = 1000;
+  document["metrics"]["total_cores"] = 10;
+  document["chunk_fits"].push_back({{"dataset", "ttbar"},
+                                    {"attempts", 100},
+                                    {"fixed_seconds", 0.2},
+                                    {"seconds_per_event", 1e-3},
+                                    {"events_min", 1000},
+                                    {"events_p50", 5000},
+                                    {"events_max", 6000}});
+  return document;
+}
+
+TEST(ChunkSizeAdvice, KeepsFixedCostAndTailBelowFivePercent) {
+  const ChunkSizeAdvice advice = AdviseChunkSizes(ThousandCoreSeconds()).at(0);
+  // 0.2 s / 0.05 = 4 s, of which 3.8 s are 3,800 events
+  EXPECT_NEAR(advice.events_least.value_or(0), 3800, 1);
+  EXPECT_NEAR(advice.SecondsOf(advice.events_least).value_or(0), 4, 1e-3);
+  // chunks of d leave 10 d / 2 of 1,000 core-seconds free: d = 10 s
+  EXPECT_NEAR(advice.EventsMost().value_or(0), 9800, 1);
+  EXPECT_EQ(AdviceInWords(advice), "use 3 800 to 9 800 events a chunk");
+}
+
+TEST(ChunkSizeAdvice, KeepsTheWorkerBelowItsMemoryLimit) {
+  nlohmann::ordered_json document = ThousandCoreSeconds();
+  document["metrics"]["max_open_chunks"] = 1;
+  document["metrics"]["avg_memory_per_worker_bytes"] = 1e9;
+  document["metrics"]["chunk_rss_delta_per_event_p95"] = 1e5;
+  document["workers"] = {{{"memory_limit_bytes", 3e9}}, {{"memory_limit_bytes", 2e9}}};
+  const ChunkSizeAdvice advice = AdviseChunkSizes(document).at(0);
+  EXPECT_NEAR(advice.EventsMost().value_or(0), 6000, 1);  // (0.8 x 2 GB - 1 GB) / 0.1 MB
+  EXPECT_EQ(ChunkSizeAdviceRows({advice})[0]["limited_by"], "memory");
+  document["metrics"]["max_open_chunks"] = 2;
+  EXPECT_NEAR(AdviseChunkSizes(document).at(0).EventsMost().value_or(0), 9800, 1);
+  EXPECT_THAT(AdviseChunkSizes(document).at(0).reason, HasSubstr("share their process's memory"));
+}
+
+TEST(ChunkSizeAdvice, HasNoUpperBoundOnOneCore) {
+  nlohmann::ordered_json document = ThousandCoreSeconds();
+  document["metrics"]["total_cores"] = 1;
+  const ChunkSizeAdvice advice = AdviseChunkSizes(document).at(0);
+  EXPECT_EQ(advice.EventsMost(), std::nullopt);
+  EXPECT_EQ(AdviceInWords(advice), "use at least 3 800 events a chunk");
+  EXPECT_TRUE(ChunkSizeAdviceRows({advice})[0]["events_most"].is_null());
+}
+
+TEST(ChunkSizeAdvice, SaysWhereBothCannotBeHad) {
+  nlohmann::ordered_json document = ThousandCoreSeconds();
+  document["metrics"]["busy_time"] = 100;
+  EXPECT_THAT(AdviceInWords(AdviseChunkSizes(document).at(0)), HasSubstr("not both can be"));
+}
+
+TEST(ChunkSizeAdvice, IsNotGivenWhereTheFitTellsNothing) {
+  for (const auto& [field, value, reason] :
+       {std::tuple<std::string, nlohmann::ordered_json, std::string>{"attempts", 7, "fewer than 8"},
+        {"events_p50", nullptr, "how many events"},
+        {"fixed_seconds", nullptr, "of one size"},
+        {"events_min", 5500, "of one size"},
+        {"seconds_per_event", -1e-6, "does not grow"}}) {
+    nlohmann::ordered_json document = ThousandCoreSeconds();
+    document["chunk_fits"][0][field] = value;
+    const ChunkSizeAdvice advice = AdviseChunkSizes(document).at(0);
+    EXPECT_EQ(advice.events_least, std::nullopt) << field;
+    EXPECT_THAT(advice.reason, HasSubstr(reason));
+    EXPECT_EQ(AdviceInWords(advice), "");
+  }
+}
+
+}  // namespace
+}  // namespace crema

@@ -1,0 +1,88 @@
+// Verdicts that say "this part of the core-seconds is large".
+#include <string_view>
+
+#include "collector/insight/document_fields.h"
+#include "collector/insight/human_numbers.h"
+#include "collector/insight/verdict_families.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+/// From this blocked share on, a run that waits more than it computes is waiting-bound (see the table).
+constexpr double kLeastWaiting = 0.15;
+
+/// The verdicts that only differ in their words.
+struct PartVerdict {
+  std::string_view id;
+  std::string_view part;
+  std::string_view sentence;  ///< `{}`: the share
+};
+
+constexpr PartVerdict kPartVerdicts[] = {
+    {"cpu-contention", "cpu_wait", "Threads were runnable but got no CPU for {} of the core-seconds."},
+    {"opening-bound", "outside_chunk",
+     "Tasks spent {} of the core-seconds around your chunks: opening files, building arrays, handing back results."},
+    {"long-tail", "tail", "While the last chunks ran, free cores cost {} of the core-seconds."},
+    {"idle-workers", "idle", "Between chunks, free cores cost {} of the core-seconds."},
+    {"startup-dominated", "startup", "Before their first chunk, free cores cost {} of the core-seconds."},
+    {"framework-overhead", "framework", "The framework's own tasks and handling cost {} of the core-seconds."},
+    {"retry-waste", "failed", "Attempts that gave no result cost {} of the core-seconds."},
+};
+
+void JudgePart(const PartVerdict& words, const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf(words.id);
+  const double share = run.budget().Share(words.part);
+  if (share < rule.threshold) return;
+  run.Add(rule, share, fmt::format(fmt::runtime(words.sentence), HumanPercent(share)),
+          {{fmt::format("budget.{}.share", words.part), share}}, share);
+}
+
+void JudgeWaiting(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("waiting-bound");
+  const BudgetRows& budget = run.budget();
+  // The budget has one row `waiting` where the kernel does not tell the run delay, else `blocked`.
+  const bool is_blocked = budget.Share("waiting") == 0;
+  const std::string_view part = is_blocked ? "blocked" : "waiting";
+  const double waiting = budget.Share(part);
+  const double compute = budget.Share("compute");
+  if (waiting < rule.threshold && !(waiting > kLeastWaiting && waiting > compute)) return;
+  run.Add(rule, waiting,
+          fmt::format("Your code {} for {} of the core-seconds and computed for {}.",
+                      is_blocked ? "was blocked on I/O, locks or a device"
+                                 : "waited (the kernel did not tell for what; maybe for a CPU)",
+                      HumanPercent(waiting), HumanPercent(compute)),
+          {{fmt::format("budget.{}.share", part), waiting}, {"budget.compute.share", compute}}, waiting);
+}
+
+void JudgeCompute(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("compute-bound");
+  const double compute = run.budget().Share("compute");
+  if (compute < rule.threshold) return;
+  run.Add(rule, compute, fmt::format("CPU in your code took {} of the core-seconds.", HumanPercent(compute)),
+          {{"budget.compute.share", compute}}, std::nullopt);
+}
+
+void JudgeOversubscription(const JudgedRun& run) {
+  const std::optional<double> core_seconds = Metric(run.document, "core_seconds");
+  if (!core_seconds.has_value() || *core_seconds <= 0) return;
+  // METRICS.md section 7: the parts add up to core_seconds + oversubscribed_core_seconds
+  const double excess = (run.budget().core_seconds - *core_seconds) / *core_seconds;
+  const VerdictRule& rule = RuleOf("oversubscribed");
+  if (excess < rule.threshold) return;
+  run.Add(rule, excess,
+          fmt::format("More chunks and helpers were open than there were cores: {} beyond the core-seconds.",
+                      HumanPercent(excess)),
+          {{"oversubscribed_core_seconds", run.budget().core_seconds - *core_seconds}}, std::nullopt);
+}
+
+}  // namespace
+
+void JudgeBudget(const JudgedRun& run) {
+  JudgeCompute(run);
+  JudgeWaiting(run);
+  for (const PartVerdict& part : kPartVerdicts) JudgePart(part, run);
+  JudgeOversubscription(run);
+}
+
+}  // namespace crema

@@ -1,0 +1,170 @@
+// Verdicts on how the work was cut into chunks.
+#include <algorithm>
+
+#include "collector/insight/chunk_size_advice.h"
+#include "collector/insight/document_fields.h"
+#include "collector/insight/human_numbers.h"
+#include "collector/insight/key_figure_bands.h"
+#include "collector/insight/short_name.h"
+#include "collector/insight/verdict_families.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+/// An idle share below this is the grain of any run: too few or too large chunks have not hurt.
+constexpr double kLeastIdle = 0.10;
+
+/// The suggestion of the table with the advice of a dataset behind it.
+void AddAdvice(const ChunkSizeAdvice& advice, Verdict* verdict) {
+  const std::string words = AdviceInWords(advice);
+  if (words.empty()) return;
+  verdict->suggestion += fmt::format(
+      " {}: {}.", advice.dataset.empty() ? "By the fit" : "By the fit of " + ShortName(advice.dataset), words);
+}
+
+std::string Of(const ChunkSizeAdvice& advice) {
+  return advice.dataset.empty() ? "" : " of " + ShortName(advice.dataset);
+}
+
+void JudgeFewChunks(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("too-few-chunks");
+  const std::optional<double> chunks = Metric(run.document, "num_chunks");
+  const std::optional<double> cores = Metric(run.document, "total_cores");
+  if (!chunks.has_value() || !cores.has_value() || *cores <= 1.5 || run.is_running()) return;
+  const double idle = run.budget().Share("idle") + run.budget().Share("tail");
+  if (*chunks / *cores >= rule.threshold || idle < kLeastIdle) return;
+  run.Add(rule, 0,
+          fmt::format("{} for {} cores cannot be spread evenly: {} of the core-seconds were idle between and after "
+                      "them.",
+                      Counted(*chunks, "chunk", "chunks"), HumanNumber(*cores), HumanPercent(idle)),
+          {{"num_chunks", *chunks},
+           {"total_cores", *cores},
+           {"budget.idle.share", run.budget().Share("idle")},
+           {"budget.tail.share", run.budget().Share("tail")}},
+          idle);
+}
+
+/// The fixed cost of all chunks beyond what the advice allows, in seconds.
+double AvoidableFixedCost(const ChunkSizeAdvice& advice) {
+  if (!advice.fixed_seconds.has_value() || !advice.events_p50.has_value()) return 0;
+  const double work = *advice.seconds_per_event * *advice.events_p50;
+  return advice.attempts * std::max(0.0, *advice.fixed_seconds - work * kMostFixedCost / (1 - kMostFixedCost));
+}
+
+void JudgeSmallChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvice>& advice) {
+  const VerdictRule& rule = RuleOf("chunks-too-small");
+  double avoidable = 0;
+  double fixed = 0;
+  const ChunkSizeAdvice* worst = nullptr;
+  for (const ChunkSizeAdvice& each : advice) {
+    const double cost = AvoidableFixedCost(each);
+    if (cost <= 0) continue;
+    avoidable += cost;
+    fixed += each.attempts * *each.fixed_seconds;
+    if (worst == nullptr || cost > AvoidableFixedCost(*worst)) worst = &each;
+  }
+  const double share = fixed / run.budget().core_seconds;
+  if (worst == nullptr || share < rule.threshold) return;
+  run.Add(rule, share,
+          fmt::format("Chunks are too small: what each costs whatever its size ({} of the {} events{}) took {} of the "
+                      "core-seconds.",
+                      HumanDuration(*worst->fixed_seconds), HumanCount(*worst->events_p50), Of(*worst),
+                      HumanPercent(share)),
+          {{"chunk_fits.fixed_seconds", *worst->fixed_seconds},
+           {"chunk_fits.seconds_per_event", *worst->seconds_per_event},
+           {"chunk_fits.events_p50", *worst->events_p50},
+           {"chunk_size_advice.events_least", *worst->events_least}},
+          avoidable / run.budget().core_seconds);
+  AddAdvice(*worst, &run.verdicts->back());
+}
+
+void JudgeLargeChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvice>& advice) {
+  const VerdictRule& rule = RuleOf("chunks-too-large");
+  const double tail = run.budget().Share("tail");
+  const double memory = Metric(run.document, "memory_utilization_max").value_or(0);
+  const double chunks = Metric(run.document, "num_chunks").value_or(0);
+  const double cores = Metric(run.document, "total_cores").value_or(0);
+  const bool tail_hurts = tail >= rule.threshold && chunks >= RuleOf("too-few-chunks").threshold * cores;
+  const bool memory_hurts = MarkOf(KeyFigure::kMemory, memory) != Mark::kGood;
+  const ChunkSizeAdvice* worst = nullptr;
+  bool by_memory = false;
+  double most_work = 0;
+  for (const ChunkSizeAdvice& each : advice) {
+    const auto too_large = [&](const std::optional<double>& most) {
+      return most.has_value() && each.events_p50.has_value() && *each.events_p50 > *most;
+    };
+    const bool for_tail = tail_hurts && too_large(each.events_most_for_tail);
+    const bool for_memory = memory_hurts && too_large(each.events_most_for_memory);
+    if (!for_tail && !for_memory) continue;
+    const double work = each.attempts * each.SecondsOf(each.events_p50).value_or(0);
+    if (worst != nullptr && work <= most_work) continue;
+    worst = &each;
+    most_work = work;
+    by_memory = !for_tail;
+  }
+  if (worst == nullptr || run.is_running()) return;
+  const std::string what =
+      by_memory ? fmt::format("a worker came to {} of its memory limit", HumanPercent(memory))
+                : fmt::format("while the last ran, free cores cost {} of the core-seconds", HumanPercent(tail));
+  run.Add(rule, 0,
+          fmt::format("Chunks{} are too large ({} events, {}): {}.", Of(*worst), HumanCount(*worst->events_p50),
+                      HumanDuration(worst->SecondsOf(worst->events_p50).value_or(0)), what),
+          {{"chunk_fits.events_p50", *worst->events_p50},
+           {"chunk_size_advice.events_most", *worst->EventsMost()},
+           {"budget.tail.share", tail},
+           {"memory_utilization_max", memory}},
+          by_memory ? std::nullopt : std::optional<double>(tail));
+  AddAdvice(*worst, &run.verdicts->back());
+}
+
+/// What the largest chunk took beyond the largest that is not oversized, by the fit of its dataset; seconds.
+struct Oversize {
+  double excess_seconds = 0;
+  double events_max = 0;
+  const ChunkSizeAdvice* advice = nullptr;
+};
+
+Oversize LargestOversize(const JudgedRun& run, const std::vector<ChunkSizeAdvice>& advice) {
+  Oversize largest;
+  const auto& fits = ListField(run.document, "chunk_fits");
+  for (size_t i = 0; i < advice.size() && i < fits.size(); ++i) {
+    if (NumberField(fits[i], "oversized").value_or(0) < 1 || !advice[i].seconds_per_event.has_value()) continue;
+    const double events_max = NumberField(fits[i], "events_max").value_or(0);
+    const double excess = (events_max - *advice[i].events_p50) * *advice[i].seconds_per_event;
+    if (excess > largest.excess_seconds) largest = {excess, events_max, &advice[i]};
+  }
+  return largest;
+}
+
+void JudgeOversizedChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvice>& advice) {
+  const VerdictRule& rule = RuleOf("oversized-chunks");
+  const double count = Metric(run.document, "oversized_chunks").value_or(0);
+  const double tail = run.budget().Share("tail");
+  if (count < 1 || tail < rule.threshold || run.is_running()) return;
+  const Oversize largest = LargestOversize(run, advice);
+  std::optional<double> saving;
+  std::string most;
+  if (largest.advice != nullptr) {
+    const double cores = Metric(run.document, "total_cores").value_or(0);
+    saving = std::min(tail, largest.excess_seconds * cores / run.budget().core_seconds);
+    most = fmt::format(" (up to {} events{})", HumanCount(largest.events_max), Of(*largest.advice));
+  }
+  run.Add(rule, tail,
+          fmt::format("{} over 3 times the events of their dataset's median{}, and a tail of {} of the core-seconds.",
+                      Counted(count, "chunk has", "chunks have"), most, HumanPercent(tail)),
+          {{"oversized_chunks", count}, {"budget.tail.share", tail}}, saving);
+  if (largest.advice != nullptr) AddAdvice(*largest.advice, &run.verdicts->back());
+}
+
+}  // namespace
+
+void JudgeChunkSizes(const JudgedRun& run) {
+  const std::vector<ChunkSizeAdvice> advice = AdviseChunkSizes(run.document);
+  JudgeFewChunks(run);
+  JudgeSmallChunks(run, advice);
+  JudgeLargeChunks(run, advice);
+  JudgeOversizedChunks(run, advice);
+}
+
+}  // namespace crema

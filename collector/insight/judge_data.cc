@@ -1,0 +1,104 @@
+// Verdicts on what the engine and the files do with bytes.
+#include <algorithm>
+#include <string_view>
+
+#include "collector/insight/document_fields.h"
+#include "collector/insight/human_numbers.h"
+#include "collector/insight/verdict_families.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+/// Decompression of input, of the core-seconds: the codecs in use take up to a quarter of an ordinary analysis.
+constexpr double kMostDecompression = 0.30;
+
+/// Reading matters to a run that waits or opens for this share; it is the same at which waiting is no longer good.
+constexpr double kLeastWaiting = 0.15;
+
+/// Less was read than a disk delivers in a second.
+constexpr double kLeastBytes = 1e8;
+
+struct EngineCost {
+  std::string_view id;
+  std::string_view key;       ///< seconds
+  std::string_view sentence;  ///< `{}`: the share
+};
+
+constexpr EngineCost kEngineCosts[] = {
+    {"serialization-heavy", "total_serialization_overhead_seconds",
+     "The engine serialized and deserialized for {} of the core-seconds."},
+    {"compression-heavy", "total_compression_overhead_seconds",
+     "The engine compressed and decompressed spill and transfers for {} of the core-seconds."},
+};
+
+void JudgeEngineCost(const JudgedRun& run, const EngineCost& cost) {
+  const VerdictRule& rule = RuleOf(cost.id);
+  const std::optional<double> seconds = Metric(run.document, cost.key);
+  if (!seconds.has_value()) return;
+  const double share = *seconds / run.budget().core_seconds;
+  if (share < rule.threshold) return;
+  run.Add(rule, share, fmt::format(fmt::runtime(cost.sentence), HumanPercent(share)),
+          {{std::string(cost.key), *seconds}}, share);
+}
+
+void JudgeSpilling(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("spilling");
+  const std::optional<double> reading = Metric(run.document, "disk_read_time_seconds");
+  const std::optional<double> writing = Metric(run.document, "disk_write_time_seconds");
+  if (!reading.has_value() && !writing.has_value()) return;
+  const double share = (reading.value_or(0) + writing.value_or(0)) / run.budget().core_seconds;
+  if (share < rule.threshold) return;
+  const double bytes = Metric(run.document, "disk_write_bytes").value_or(0);
+  run.Add(rule, share,
+          fmt::format("Workers spilled {} to disk, which took {} of the core-seconds.", HumanData(bytes),
+                      HumanPercent(share)),
+          {{"disk_write_bytes", bytes},
+           {"disk_write_time_seconds", writing.value_or(0)},
+           {"disk_read_time_seconds", reading.value_or(0)}},
+          share);
+}
+
+std::optional<double> SumOf(const nlohmann::ordered_json& document, std::string_view name) {
+  for (const auto& row : ListField(document, "custom_metrics")) {
+    if (TextField(row, "name") == name && TextField(row, "unit") == "s") return NumberField(row, "sum");
+  }
+  return std::nullopt;
+}
+
+void JudgeInputDecompression(const JudgedRun& run) {
+  const std::optional<double> unzip = SumOf(run.document, "unzip_wall");
+  const std::optional<double> read = SumOf(run.document, "read_wall");
+  if (!unzip.has_value() || *unzip <= read.value_or(0)) return;
+  const double share = *unzip / run.budget().core_seconds;
+  if (share < kMostDecompression) return;
+  run.Add(
+      RuleOf("compression-heavy"), 0,
+      fmt::format("Decompressing the input took {} of the core-seconds, more than reading it.", HumanPercent(share)),
+      {{"custom_metrics.unzip_wall", *unzip}, {"custom_metrics.read_wall", read.value_or(0)}}, std::nullopt);
+  run.verdicts->back().suggestion = "Store the input with a faster codec (LZ4, ZSTD), or read fewer columns.";
+}
+
+void JudgeLowCompression(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("low-compression");
+  const std::optional<double> ratio = Metric(run.document, "compression_ratio");
+  const double bytes = Metric(run.document, "bytes_read_compressed").value_or(0);
+  const BudgetRows& budget = run.budget();
+  const double waiting = budget.Share("blocked") + budget.Share("waiting") + budget.Share("outside_chunk");
+  if (!ratio.has_value() || *ratio > rule.threshold || bytes < kLeastBytes || waiting < kLeastWaiting) return;
+  run.Add(rule, 0,
+          fmt::format("The input is hardly compressed ({:.2f} times), and the run waits for {} of the core-seconds.",
+                      *ratio, HumanPercent(waiting)),
+          {{"compression_ratio", *ratio}, {"bytes_read_compressed", bytes}}, std::nullopt);
+}
+
+}  // namespace
+
+void JudgeData(const JudgedRun& run) {
+  JudgeSpilling(run);
+  for (const EngineCost& cost : kEngineCosts) JudgeEngineCost(run, cost);
+  JudgeInputDecompression(run);
+  JudgeLowCompression(run);
+}
+
+}  // namespace crema

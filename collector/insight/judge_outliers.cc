@@ -1,0 +1,166 @@
+// Verdicts on what takes longer than its like.
+#include <algorithm>
+#include <string_view>
+
+#include "collector/insight/document_fields.h"
+#include "collector/insight/human_numbers.h"
+#include "collector/insight/short_name.h"
+#include "collector/insight/verdict_families.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Below a hundredth of the core-seconds nobody should look for it.
+constexpr double kLeastExcess = 0.01;
+
+/// Chunks before the mean of a worker, or of a file, says something of it rather than of them.
+constexpr double kLeastOfWorker = 8;
+constexpr double kLeastOfFile = 3;
+
+/// A 95 % quantile of fewer chunks is its longest.
+constexpr double kLeastForSpread = 20;
+
+/// A dataset below this share of the busy time does not matter.
+constexpr double kLeastOfBusyTime = 0.10;
+
+constexpr std::string_view kOutsideSections = "(other)";
+
+void JudgeStragglers(const JudgedRun& run) {
+  const double count = Metric(run.document, "straggler_chunks").value_or(0);
+  double excess = 0;
+  for (const Json& row : ListField(run.document, "stragglers")) {
+    const std::optional<double> duration = NumberField(row, "duration");
+    const std::optional<double> predicted = NumberField(row, "predicted");
+    if (duration.has_value() && predicted.has_value()) excess += std::max(0.0, *duration - *predicted);
+  }
+  const double share = excess / run.budget().core_seconds;
+  const VerdictRule& rule = RuleOf("stragglers");
+  if (count < 1 || share < rule.threshold) return;
+  run.Add(rule, share,
+          fmt::format("{} took {} longer than chunks of their size do, {} of the core-seconds.",
+                      Counted(count, "straggler", "stragglers"), HumanDuration(excess), HumanPercent(share)),
+          {{"straggler_chunks", count}, {"stragglers.excess_seconds", excess}}, share);
+}
+
+/// Workers or files that took longer than the fits of their chunks' datasets give.
+struct SlowOnes {
+  const Json* worst = nullptr;  ///< largest excess
+  double seen = 0;              ///< of this kind, slow or not
+  double slow = 0;
+  double excess_seconds = 0;
+};
+
+SlowOnes FindSlow(const Json& document, std::string_view by, double least_attempts, double factor) {
+  SlowOnes found;
+  double largest = 0;
+  for (const Json& row : ListField(document, "expected_time")) {
+    if (TextField(row, "by") != by) continue;
+    ++found.seen;
+    const double duration = NumberField(row, "duration").value_or(0);
+    const double predicted = NumberField(row, "predicted").value_or(0);
+    if (NumberField(row, "attempts").value_or(0) < least_attempts || predicted <= 0) continue;
+    if (duration < factor * predicted) continue;
+    ++found.slow;
+    found.excess_seconds += duration - predicted;
+    if (duration - predicted <= largest) continue;
+    largest = duration - predicted;
+    found.worst = &row;
+  }
+  return found;
+}
+
+void AddSlow(const JudgedRun& run, const VerdictRule& rule, const SlowOnes& found, std::string_view others) {
+  const Json& row = *found.worst;
+  const double duration = NumberField(row, "duration").value_or(0);
+  const double predicted = NumberField(row, "predicted").value_or(0);
+  const std::string name = ShortName(TextField(row, "name"));
+  const std::string more = found.slow > 1 ? fmt::format("; {} more are slow", HumanCount(found.slow - 1)) : "";
+  run.Add(rule, 0,
+          fmt::format("{} took {:.1f} times as long as chunks of their size do {}: {} more, over {}{}.", name,
+                      duration / predicted, others, HumanDuration(duration - predicted),
+                      Counted(NumberField(row, "attempts").value_or(0), "chunk", "chunks"), more),
+          {{"expected_time.attempts", NumberField(row, "attempts").value_or(0)},
+           {"expected_time.duration", duration},
+           {"expected_time.predicted", predicted}},
+          found.excess_seconds / run.budget().core_seconds);
+}
+
+void JudgeSlowWorkersAndFiles(const JudgedRun& run) {
+  const double least_excess = kLeastExcess * run.budget().core_seconds;
+  const VerdictRule& worker_rule = RuleOf("slow-worker");
+  const SlowOnes workers = FindSlow(run.document, "worker", kLeastOfWorker, worker_rule.threshold);
+  if (workers.worst != nullptr && workers.seen > 1 && workers.excess_seconds >= least_excess) {
+    AddSlow(run, worker_rule, workers, "elsewhere");
+    return;  // its files are slow because it is
+  }
+  const VerdictRule& file_rule = RuleOf("slow-file");
+  const SlowOnes files = FindSlow(run.document, "file", kLeastOfFile, file_rule.threshold);
+  if (files.worst == nullptr || files.seen < 2 || files.excess_seconds < least_excess) return;
+  AddSlow(run, file_rule, files, "in other files");
+}
+
+void JudgeSkew(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("skewed-dataset");
+  const double busy = Metric(run.document, "busy_time").value_or(0);
+  const Json* worst = nullptr;
+  double largest = 0;
+  for (const Json& row : ListField(run.document, "datasets")) {
+    const double median = NumberField(row, "duration_p50").value_or(0);
+    const double high = NumberField(row, "duration_p95").value_or(0);
+    const double sum = NumberField(row, "duration_sum").value_or(0);
+    if (median <= 0 || NumberField(row, "attempts").value_or(0) < kLeastForSpread) continue;
+    if (sum < kLeastOfBusyTime * busy || high / median <= std::max(rule.threshold, largest)) continue;
+    largest = high / median;
+    worst = &row;
+  }
+  if (worst == nullptr) return;
+  run.Add(
+      rule, largest,
+      fmt::format("Chunks of {} are uneven: one in twenty takes over {} where half take under {}.",
+                  ShortName(TextField(*worst, "name")), HumanDuration(NumberField(*worst, "duration_p95").value_or(0)),
+                  HumanDuration(NumberField(*worst, "duration_p50").value_or(0))),
+      {{"datasets.duration_p50", NumberField(*worst, "duration_p50").value_or(0)},
+       {"datasets.duration_p95", NumberField(*worst, "duration_p95").value_or(0)},
+       {"datasets.attempts", NumberField(*worst, "attempts").value_or(0)}},
+      std::nullopt);
+}
+
+void JudgeHotSection(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("hot-section");
+  const Json* hottest = nullptr;
+  double share = 0;
+  int sections = 0;
+  for (const Json& row : ListField(run.document, "sections")) {
+    const Json& helper = Field(row, "helper");
+    if (TextField(row, "path") == kOutsideSections || (helper.is_boolean() && helper.get<bool>())) continue;
+    ++sections;
+    const double self = NumberField(row, "share").value_or(0);
+    if (self <= share) continue;
+    share = self;
+    hottest = &row;
+  }
+  if (sections < 2 || share < rule.threshold) return;  // one section around everything says nothing
+  std::string on_cpu;
+  const std::optional<double> cpu = NumberField(*hottest, "cpu");
+  const std::optional<double> total = NumberField(*hottest, "total");
+  if (cpu.has_value() && total.value_or(0) > 0)
+    on_cpu = fmt::format(", {} of it on a CPU", HumanPercent(*cpu / *total));
+  run.Add(rule, share,
+          fmt::format("Section {} takes {} of the chunks' time{}.", ShortName(TextField(*hottest, "path")),
+                      HumanPercent(share), on_cpu),
+          {{"sections.share", share}}, std::nullopt);
+}
+
+}  // namespace
+
+void JudgeOutliers(const JudgedRun& run) {
+  JudgeStragglers(run);
+  JudgeSlowWorkersAndFiles(run);
+  JudgeSkew(run);
+  JudgeHotSection(run);
+}
+
+}  // namespace crema

@@ -1,0 +1,114 @@
+// Verdicts on the workers' memory and on when they came.
+#include <algorithm>
+
+#include "collector/insight/document_fields.h"
+#include "collector/insight/human_numbers.h"
+#include "collector/insight/key_figure_bands.h"
+#include "collector/insight/short_name.h"
+#include "collector/insight/verdict_families.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Share of the most workers at which the others no longer matter, and the wait below which nobody notices.
+constexpr double kNearlyAll = 0.90;
+constexpr double kLeastLagSeconds = 10;
+
+void JudgePressure(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("memory-pressure");
+  const std::optional<double> used = Metric(run.document, "memory_utilization_max");
+  if (!used.has_value()) return;
+  const KeyFigureBand& band = BandOf(HasScheduler(run.document) ? KeyFigure::kMemoryUnderDask : KeyFigure::kMemory);
+  if (*used < band.good) return;
+  std::string name;
+  double largest = 0;
+  for (const Json& worker : ListField(run.document, "workers")) {
+    const double limit = NumberField(worker, "memory_limit_bytes").value_or(0);
+    const double peak = NumberField(worker, "peak_memory_bytes").value_or(0);
+    if (limit <= 0 || peak / limit <= largest) continue;
+    largest = peak / limit;
+    name = TextField(worker, "name");
+  }
+  run.Add(rule, 0,
+          fmt::format("{} came to {} of its memory limit.", name.empty() ? "A worker" : ShortName(name),
+                      HumanPercent(*used)),
+          {{"memory_utilization_max", *used}}, std::nullopt);
+  if (*used >= band.bad) run.verdicts->back().severity = Severity::kBad;
+}
+
+void JudgeGrowth(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("memory-growth");
+  const std::optional<double> low = Metric(run.document, "rss_slope_low");
+  const std::optional<double> slope = Metric(run.document, "rss_slope");
+  if (!low.has_value() || !slope.has_value() || *low <= 0) return;
+  double events = 0;
+  double memory = 0;
+  for (const Json& worker : ListField(run.document, "workers")) {
+    events = std::max(events, NumberField(worker, "events").value_or(0));
+    const double peak = NumberField(worker, "peak_memory_bytes").value_or(0);
+    memory = std::max(memory, NumberField(worker, "memory_limit_bytes").value_or(peak));
+  }
+  // what the lower end of the interval adds over the events of the busiest worker
+  const double growth = *low / 1000 * events;
+  if (memory <= 0 || growth < rule.threshold * memory) return;
+  run.Add(rule, growth / memory,
+          fmt::format("A worker's memory grows by {} with every 1 000 events, and does not come back.",
+                      HumanMemory(*slope)),
+          {{"rss_slope", *slope}, {"rss_slope_low", *low}, {"workers.events", events}}, std::nullopt);
+}
+
+/// Waiting for workers: the worker-seconds that were missing until nearly all were there.
+struct Lag {
+  double seconds = 0;  ///< until then
+  double missing = 0;  ///< of the most workers over the whole run
+  double most = 0;
+};
+
+Lag FindLag(const Json& document) {
+  Lag lag;
+  const double wall = Metric(document, "wall_time").value_or(0);
+  const Json& points = ListField(Field(document, "timelines"), "worker_counts");
+  const auto number = [](const Json& point, size_t i) {
+    return point.is_array() && point.size() == 2 && point[i].is_number() ? point[i].get<double>() : 0;
+  };
+  for (const Json& point : points) lag.most = std::max(lag.most, number(point, 1));
+  if (wall <= 0 || lag.most <= 0) return lag;
+  double before = 0;
+  double workers = 0;
+  double missing = 0;
+  for (const Json& point : points) {
+    const double seconds = std::clamp(number(point, 0), 0.0, wall);
+    missing += (lag.most - workers) * (seconds - before);
+    before = seconds;
+    workers = number(point, 1);
+    if (workers < kNearlyAll * lag.most) continue;
+    lag.seconds = seconds;
+    lag.missing = missing / (lag.most * wall);
+    return lag;
+  }
+  return lag;
+}
+
+void JudgeScaling(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("scaling-lag");
+  const Lag lag = FindLag(run.document);
+  if (lag.most < 2 || lag.seconds < kLeastLagSeconds || lag.missing < rule.threshold) return;
+  run.Add(rule, lag.missing,
+          fmt::format("It took {} until nearly all of the {} workers were there; {} of what they could have done is "
+                      "missing.",
+                      HumanDuration(lag.seconds), HumanCount(lag.most), HumanPercent(lag.missing)),
+          {{"peak_workers", lag.most}, {"timelines.worker_counts.seconds", lag.seconds}}, std::nullopt);
+}
+
+}  // namespace
+
+void JudgeWorkers(const JudgedRun& run) {
+  JudgePressure(run);
+  JudgeGrowth(run);
+  JudgeScaling(run);
+}
+
+}  // namespace crema

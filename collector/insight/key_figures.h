@@ -1,0 +1,69 @@
+// The figures that say how a run went, and by which rule each is judged: the same in the terminal and in the report,
+// which differ in how they show them.
+#ifndef CREMA_COLLECTOR_INSIGHT_KEY_FIGURES_H_
+#define CREMA_COLLECTOR_INSIGHT_KEY_FIGURES_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "collector/insight/key_figure_bands.h"
+#include "nlohmann/json.hpp"
+
+namespace crema {
+
+/// A share that has a band of its own.
+struct ShareFigure {
+  std::string_view key;  ///< of the metric
+  KeyFigure band;
+  double scale = 1;  ///< from the metric to a share
+};
+
+inline constexpr ShareFigure kCpuEfficiencyShare = {"cpu_efficiency", KeyFigure::kCpuEfficiency};
+inline constexpr ShareFigure kBlockedShare = {"io_overhead_pct", KeyFigure::kWaiting, 0.01};
+inline constexpr ShareFigure kBalanceShare = {"balance", KeyFigure::kBalance};
+
+/// nullopt where it was not measured.
+std::optional<double> ShareOf(const nlohmann::ordered_json& document, const ShareFigure& figure);
+
+/// Of the chunks' time, what they waited for a CPU. The budget's group "Waiting in your code" holds it too, so it
+/// stands beside `kBlockedShare`, that they agree.
+std::optional<double> CpuWaitShare(const nlohmann::ordered_json& document);
+
+/// `compressed 3.05×`; empty where it is not known.
+std::string CompressionNote(const nlohmann::ordered_json& document);
+
+/// The worker that came closest to its limit.
+struct TightestWorker {
+  std::string name;
+  double peak_bytes = 0;
+  double limit_bytes = 0;
+  double share() const { return peak_bytes / limit_bytes; }
+};
+
+struct PeakMemory {
+  std::string_view key;  ///< of the metric: a worker's, else that of the largest process
+  double bytes = 0;
+  bool is_of_worker = false;
+  std::optional<TightestWorker> tightest;  ///< where it is a worker's, and limits are known
+  KeyFigure band = KeyFigure::kMemory;     ///< of the tightest worker's share
+  std::optional<double> all_processes_bytes;
+};
+
+std::optional<PeakMemory> FindPeakMemory(const nlohmann::ordered_json& document);
+
+struct FailedAttempts {
+  double attempts = 0;
+  double failed = 0;
+  double lost = 0;                ///< with their process
+  double without_result = 0;      ///< chunks that no attempt did, of a run that is over
+  bool is_all_recovered = false;  ///< some failed or were lost, and every chunk has its result
+  std::optional<Mark> mark;       ///< none without attempts
+  double gone() const { return failed + lost; }
+};
+
+std::optional<FailedAttempts> FindFailedAttempts(const nlohmann::ordered_json& document);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_INSIGHT_KEY_FIGURES_H_

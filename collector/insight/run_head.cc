@@ -1,0 +1,59 @@
+#include "collector/insight/run_head.h"
+
+#include "absl/time/time.h"
+#include "collector/insight/document_fields.h"
+#include "collector/insight/human_numbers.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string UtcTime(double unix_ns, const char* format) {
+  return absl::FormatTime(format, absl::UnixEpoch() + absl::Nanoseconds(unix_ns), absl::UTCTimeZone());
+}
+
+}  // namespace
+
+std::string RunName(const Json& document) {
+  const Json& run = Field(document, "run");
+  const std::string name = TextField(run, "name");
+  const std::string id = TextField(run, "id");
+  return !name.empty() ? name : !id.empty() ? id : "unnamed run";
+}
+
+std::string OnWhat(const Json& document) {
+  const std::optional<double> workers = Metric(document, "peak_workers");
+  const std::optional<double> cores = Metric(document, "cores_per_worker");
+  if (!workers.has_value()) return "";
+  std::string text = Counted(*workers, "worker", "workers");
+  if (cores.has_value()) text += " × " + Counted(*cores, "core", "cores");
+  const size_t hosts = ListField(document, "hosts").size();
+  if (hosts > 0) text += " on " + Counted(static_cast<double>(hosts), "host", "hosts");
+  return text;
+}
+
+std::optional<RunTimes> TimesOf(const Json& run, const DayStyle& style) {
+  const std::optional<double> start = NumberField(run, "start_ns");
+  const std::optional<double> stop = NumberField(run, "stop_ns");
+  if (!start.has_value()) return std::nullopt;
+  const std::string day = UtcTime(*start, style.day);
+  RunTimes times = {day + style.before_time + UtcTime(*start, "%H:%M:%S"), "", UtcTime(*start, "%Y-%m-%dT%H:%M:%SZ")};
+  if (stop.has_value() && TextField(run, "state") != "running") {
+    const std::string last_day = UtcTime(*stop, style.day);
+    times.stop = (last_day == day ? "" : last_day + style.before_time) + UtcTime(*stop, "%H:%M:%S");
+  }
+  return times;
+}
+
+RunState StateOf(const Json& run) {
+  const std::string state = TextField(run, "state");
+  const double exit_status = NumberField(run, "exit_status").value_or(0);
+  if (state == "killed") return {RunEnding::kKilled, exit_status};
+  if (state == "running") return {RunEnding::kRunning, exit_status};
+  if (exit_status != 0) return {RunEnding::kFailed, exit_status};
+  if (state == "finished") return {RunEnding::kFinished, exit_status};
+  return {};
+}
+
+}  // namespace crema

@@ -1,0 +1,45 @@
+// What stands at the head of a run's picture, in the terminal as in the report: its name, when, on what, how it ended.
+#ifndef CREMA_COLLECTOR_INSIGHT_RUN_HEAD_H_
+#define CREMA_COLLECTOR_INSIGHT_RUN_HEAD_H_
+
+#include <optional>
+#include <string>
+
+#include "nlohmann/json.hpp"
+
+namespace crema {
+
+/// Its name, else its id, else "unnamed run".
+std::string RunName(const nlohmann::ordered_json& document);
+
+/// `8 workers × 4 cores on 2 hosts`; empty where workers were not counted.
+std::string OnWhat(const nlohmann::ordered_json& document);
+
+/// How days are written: a format of absl::FormatTime, and what stands between day and time.
+struct DayStyle {
+  const char* day;
+  const char* before_time;
+};
+
+/// In UTC. `stop` is empty while the run goes on, and without the day where that is the day of the start.
+struct RunTimes {
+  std::string start;
+  std::string stop;
+  std::string start_iso;  ///< `2026-11-21T14:02:11Z`
+};
+
+/// nullopt where the start is not known.
+std::optional<RunTimes> TimesOf(const nlohmann::ordered_json& run, const DayStyle& style);
+
+enum class RunEnding { kUnknown, kRunning, kFinished, kFailed, kKilled };
+
+struct RunState {
+  RunEnding ending = RunEnding::kUnknown;
+  double exit_status = 0;  ///< as the document has it
+};
+
+RunState StateOf(const nlohmann::ordered_json& run);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_INSIGHT_RUN_HEAD_H_

@@ -1,0 +1,57 @@
+#include "collector/insight/run_head.h"
+
+#include <gtest/gtest.h>
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr DayStyle kStyle = {"%Y-%m-%d", " "};
+
+// 2026-11-21 23:59:50 UTC
+Json RunOf(int64_t seconds) {
+  const int64_t start = 1'795'305'590'000'000'000;
+  return {{"state", "finished"}, {"start_ns", start}, {"stop_ns", start + seconds * 1'000'000'000}};
+}
+
+TEST(RunName, IsTheNameElseTheIdElseSaidToBeMissing) {
+  EXPECT_EQ(RunName({{"run", {{"name", "ttbar"}, {"id", "r1"}}}}), "ttbar");
+  EXPECT_EQ(RunName({{"run", {{"name", ""}, {"id", "r1"}}}}), "r1");
+  EXPECT_EQ(RunName(Json::object()), "unnamed run");
+}
+
+TEST(OnWhat, NamesWhatIsKnown) {
+  Json document = {{"metrics", {{"peak_workers", 8}}}};
+  EXPECT_EQ(OnWhat(document), "8 workers");
+  document["metrics"]["cores_per_worker"] = 1;
+  document["hosts"] = {{{"name", "a"}}, {{"name", "b"}}};
+  EXPECT_EQ(OnWhat(document), "8 workers × 1 core on 2 hosts");
+  EXPECT_EQ(OnWhat(Json::object()), "");
+}
+
+TEST(TimesOf, TheEndHasItsDayOnlyWhereThatIsAnother) {
+  EXPECT_EQ(TimesOf(RunOf(5), kStyle)->start, "2026-11-21 23:59:50");
+  EXPECT_EQ(TimesOf(RunOf(5), kStyle)->stop, "23:59:55");
+  EXPECT_EQ(TimesOf(RunOf(20), kStyle)->stop, "2026-11-22 00:00:10");
+  EXPECT_EQ(TimesOf(RunOf(20), kStyle)->start_iso, "2026-11-21T23:59:50Z");
+}
+
+TEST(TimesOf, ARunningJobHasNoEnd) {
+  Json run = RunOf(5);
+  run["state"] = "running";
+  EXPECT_EQ(TimesOf(run, kStyle)->stop, "");
+  EXPECT_FALSE(TimesOf(Json::object(), kStyle).has_value());
+}
+
+TEST(StateOf, AnExitStatusFailsWhatHasFinished) {
+  EXPECT_EQ(StateOf({{"state", "finished"}, {"exit_status", 0}}).ending, RunEnding::kFinished);
+  EXPECT_EQ(StateOf({{"state", "finished"}, {"exit_status", 3}}).ending, RunEnding::kFailed);
+  EXPECT_EQ(StateOf({{"state", "finished"}, {"exit_status", 3}}).exit_status, 3);
+  EXPECT_EQ(StateOf({{"state", "killed"}, {"exit_status", 3}}).ending, RunEnding::kKilled);
+  EXPECT_EQ(StateOf({{"state", "running"}}).ending, RunEnding::kRunning);
+  EXPECT_EQ(StateOf(Json::object()).ending, RunEnding::kUnknown);
+}
+
+}  // namespace
+}  // namespace crema

@@ -1,0 +1,16 @@
+// Names of files, workers and sections as sentences can hold them.
+#ifndef CREMA_COLLECTOR_INSIGHT_SHORT_NAME_H_
+#define CREMA_COLLECTOR_INSIGHT_SHORT_NAME_H_
+
+#include <string>
+#include <string_view>
+
+namespace crema {
+
+/// The name, or `…` and its last 60 bytes where it is longer: the end of a path tells files apart. Never cuts a UTF-8
+/// character. `(none)` for an empty one.
+std::string ShortName(std::string_view name);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_INSIGHT_SHORT_NAME_H_

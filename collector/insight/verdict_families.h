@@ -1,0 +1,39 @@
+// The verdicts by what they look at; each function adds those of its family that fire.
+#ifndef CREMA_COLLECTOR_INSIGHT_VERDICT_FAMILIES_H_
+#define CREMA_COLLECTOR_INSIGHT_VERDICT_FAMILIES_H_
+
+#include "collector/insight/verdict.h"
+
+namespace crema {
+
+/// Whether the records can be trusted, and what measuring cost: incomplete-measurement, instrumentation-heavy. It says
+/// itself where there is too little to judge.
+void JudgeMeasurement(const JudgedRun& run);
+
+/// failing-chunks, worker-loss: they need no core-seconds.
+void JudgeFailures(const JudgedRun& run);
+
+// The others need `run.evidence.IsEnough()`.
+
+/// Parts of the budget: compute-bound, waiting-bound, cpu-contention, opening-bound, long-tail, idle-workers,
+/// startup-dominated, framework-overhead, retry-waste, oversubscribed.
+void JudgeBudget(const JudgedRun& run);
+
+/// Sizes of chunks: too-few-chunks, chunks-too-small, chunks-too-large, oversized-chunks.
+void JudgeChunkSizes(const JudgedRun& run);
+
+/// What takes longer than its like: stragglers, slow-worker, slow-file, skewed-dataset, hot-section.
+void JudgeOutliers(const JudgedRun& run);
+
+/// memory-pressure, memory-growth, scaling-lag.
+void JudgeWorkers(const JudgedRun& run);
+
+/// What engine and files do with bytes: spilling, serialization-heavy, compression-heavy, low-compression.
+void JudgeData(const JudgedRun& run);
+
+/// healthy; after all the others, whose findings it looks at.
+void JudgeHealth(const JudgedRun& run);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_INSIGHT_VERDICT_FAMILIES_H_
