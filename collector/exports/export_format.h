@@ -31,6 +31,8 @@ struct ExportFormat {
   absl::Status (*write_directory)(const ExportSource& source, const std::string& directory) = nullptr;
   /// Whether crema wrote what is there: of a file its first 4096 bytes are given, of a directory its path.
   bool (*is_ours)(std::string_view beginning_or_path) = nullptr;
+  /// The command that writes it, for those that have one of their own; empty: `crema export --to NAME`.
+  std::string_view command = "";
 };
 
 /// All formats, in the order in which the help lists them.

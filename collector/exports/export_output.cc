@@ -38,10 +38,10 @@ absl::Status CheckMayReplace(const ExportFormat& format, const fs::path& path, b
   }
   if (force || fs::is_empty(path, error)) return absl::OkStatus();
   if (format.is_ours(wants_directory ? path.string() : Beginning(path))) return absl::OkStatus();
+  const std::string command =
+      format.command.empty() ? fmt::format("crema export --to {}", format.name) : std::string(format.command);
   return absl::AlreadyExistsError(
-      fmt::format("{}: is there and was not written by `crema export --to {}`; choose "
-                  "another path, or --force",
-                  path.string(), format.name));
+      fmt::format("{}: is there and was not written by `{}`; choose another path, or --force", path.string(), command));
 }
 
 absl::Status Synced(const fs::path& path) {

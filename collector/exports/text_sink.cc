@@ -14,6 +14,10 @@ constexpr size_t kBufferBytes = size_t{1} << 20;
 }  // namespace
 
 void TextSink::Write(std::string_view text) {
+  if (text_ != nullptr) {
+    text_->append(text);
+    return;
+  }
   buffer_.append(text);
   // an error is kept, and told by the last Flush
   if (buffer_.size() >= kBufferBytes) Flush().IgnoreError();

@@ -15,12 +15,15 @@ class TextSink {
  public:
   /// `name` is what errors call the file. The descriptor stays the caller's.
   TextSink(int descriptor, std::string name) : descriptor_(descriptor), name_(std::move(name)) {}
+  /// Appends to a text instead.
+  explicit TextSink(std::string* text) : text_(text) {}
   void Write(std::string_view text);
   /// Writes what is buffered. Errors: what write(2) said, of this or any write before.
   absl::Status Flush();
 
  private:
-  int descriptor_;
+  int descriptor_ = -1;
+  std::string* text_ = nullptr;
   std::string name_;
   std::string buffer_;
   absl::Status status_;

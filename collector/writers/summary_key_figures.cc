@@ -8,6 +8,7 @@
 #include "collector/insight/document_fields.h"
 #include "collector/insight/human_numbers.h"
 #include "collector/insight/key_figure_bands.h"
+#include "collector/insight/key_figures.h"
 #include "collector/writers/display_text.h"
 #include "collector/writers/summary_blocks.h"
 #include "collector/writers/terminal_bars.h"
@@ -27,16 +28,17 @@ struct KeyFigureRow {
 };
 
 /// "good ≥ 70 %" and what goes with it, where there is a value; the reason where there is none.
-KeyFigureRow ShareRow(std::string label, KeyFigure figure, std::optional<double> share, const std::string& reason) {
+KeyFigureRow ShareRow(const Json& document, std::string label, const ShareFigure& figure) {
   KeyFigureRow row{std::move(label)};
+  const std::optional<double> share = ShareOf(document, figure);
   if (!share.has_value()) {
-    row.notes = {reason};
+    row.notes = {WhyNotMeasured(document, figure.key)};
     return row;
   }
   row.value = HumanPercent(*share, 1);
   row.bar = share;
-  row.mark = MarkOf(figure, *share);
-  row.notes = {GoodHint(figure)};
+  row.mark = MarkOf(figure.band, *share);
+  row.notes = {GoodHint(figure.band)};
   return row;
 }
 
@@ -66,17 +68,16 @@ KeyFigureRow DataRate(const Json& document) {
   KeyFigureRow row{"Data rate"};
   const std::optional<double> gbps = Metric(document, "overall_rate_gbps");
   const std::optional<double> bytes = Metric(document, "bytes_read_compressed");
-  const std::optional<double> ratio = Metric(document, "compression_ratio");
+  const std::string compression = CompressionNote(document);
   if (gbps.has_value()) row.value = HumanBitRate(*gbps);
   if (!gbps.has_value()) row.notes.push_back(WhyNotMeasured(document, "overall_rate_gbps"));
   if (bytes.has_value()) row.notes.push_back(HumanData(*bytes) + " read");
-  if (ratio.has_value()) row.notes.push_back(fmt::format("compressed {:.2f}×", *ratio));
+  if (!compression.empty()) row.notes.push_back(compression);
   return row;
 }
 
 KeyFigureRow CpuEfficiency(const Json& document) {
-  KeyFigureRow row = ShareRow("CPU efficiency", KeyFigure::kCpuEfficiency, Metric(document, "cpu_efficiency"),
-                              WhyNotMeasured(document, "cpu_efficiency"));
+  KeyFigureRow row = ShareRow(document, "CPU efficiency", kCpuEfficiencyShare);
   const std::optional<double> job = Metric(document, "job_cpu_efficiency");
   // without chunks what the site sees is all there is
   const auto place = row.bar.has_value() ? row.notes.end() : row.notes.begin();
@@ -85,88 +86,52 @@ KeyFigureRow CpuEfficiency(const Json& document) {
 }
 
 KeyFigureRow Blocked(const Json& document) {
-  std::optional<double> share = Metric(document, "io_overhead_pct");
-  if (share.has_value()) *share /= 100;
-  KeyFigureRow row =
-      ShareRow("Blocked in code", KeyFigure::kWaiting, share, WhyNotMeasured(document, "io_overhead_pct"));
-  // the budget's group "Waiting in your code" holds the wait for a CPU too: both stand here, so that they agree
-  const std::optional<double> cpu_wait = Metric(document, "chunk_cpu_wait");
-  const std::optional<double> busy_time = Metric(document, "busy_time");
-  if (share.has_value() && cpu_wait.has_value() && busy_time.value_or(0) > 0) {
-    row.notes.push_back("CPU wait " + HumanPercent(*cpu_wait / *busy_time));
-  }
+  KeyFigureRow row = ShareRow(document, "Blocked in code", kBlockedShare);
+  const std::optional<double> cpu_wait = CpuWaitShare(document);
+  if (row.bar.has_value() && cpu_wait.has_value()) row.notes.push_back("CPU wait " + HumanPercent(*cpu_wait));
   return row;
 }
 
-/// The worker that came closest to its limit.
-struct TightestWorker {
-  std::string name;
-  double peak_bytes = 0;
-  double limit_bytes = 0;
-  double share() const { return peak_bytes / limit_bytes; }
-};
-
-std::optional<TightestWorker> FindTightestWorker(const Json& document) {
-  std::optional<TightestWorker> tightest;
-  for (const Json& worker : ListField(document, "workers")) {
-    const std::optional<double> peak = NumberField(worker, "peak_memory_bytes");
-    const std::optional<double> limit = NumberField(worker, "memory_limit_bytes");
-    if (!peak.has_value() || !limit.has_value() || *limit <= 0) continue;
-    const TightestWorker candidate{TextField(worker, "name"), *peak, *limit};
-    if (!tightest.has_value() || candidate.share() > tightest->share()) tightest = candidate;
-  }
-  return tightest;
-}
-
-KeyFigureRow PeakMemory(const Json& document) {
+KeyFigureRow PeakMemoryRow(const Json& document) {
   KeyFigureRow row{"Peak memory"};
-  const std::optional<double> of_worker = Metric(document, "peak_memory_bytes");
-  const std::optional<double> of_process = Metric(document, "process_peak_rss_bytes");
-  const std::optional<double> of_tree = Metric(document, "tree_peak_rss_bytes");
-  if (of_worker.has_value()) {
-    row.value = HumanMemory(*of_worker);
-  } else if (of_process.has_value()) {
-    row.value = HumanMemory(*of_process);
-    row.notes.push_back("largest process");
-  } else {
+  const std::optional<PeakMemory> memory = FindPeakMemory(document);
+  if (!memory.has_value()) {
     row.notes.push_back(WhyNotMeasured(document, "peak_memory_bytes"));
     return row;
   }
-  const std::optional<TightestWorker> tightest = FindTightestWorker(document);
-  if (of_worker.has_value() && tightest.has_value()) {
-    row.bar = tightest->share();
-    row.mark = MarkOf(KeyFigure::kMemory, tightest->share());
-    row.notes = {GoodHint(KeyFigure::kMemory),
-                 fmt::format("{} of {}", HumanPercent(tightest->share(), 0), HumanMemory(tightest->limit_bytes)),
-                 "on " + tightest->name};
-  } else if (of_tree.has_value()) {
-    row.notes.push_back(HumanMemory(*of_tree) + " in all processes");
+  row.value = HumanMemory(memory->bytes);
+  if (memory->tightest.has_value()) {
+    const TightestWorker& tightest = *memory->tightest;
+    row.bar = tightest.share();
+    row.mark = MarkOf(memory->band, tightest.share());
+    row.notes = {GoodHint(memory->band),
+                 fmt::format("{} of {}", HumanPercent(tightest.share(), 0), HumanMemory(tightest.limit_bytes)),
+                 "on " + tightest.name};
+    return row;
+  }
+  if (!memory->is_of_worker) row.notes.push_back("largest process");
+  if (memory->all_processes_bytes.has_value()) {
+    row.notes.push_back(HumanMemory(*memory->all_processes_bytes) + " in all processes");
   }
   return row;
 }
 
-KeyFigureRow FailedAttempts(const Json& document) {
+KeyFigureRow FailedAttemptsRow(const Json& document) {
   KeyFigureRow row{"Failed attempts"};
-  const std::optional<double> attempts = Metric(document, "num_attempts");
-  const std::optional<double> failed = Metric(document, "num_failed_attempts");
-  const double lost = Metric(document, "num_lost_attempts").value_or(0);
-  if (!attempts.has_value() || !failed.has_value()) {
+  const std::optional<FailedAttempts> figure = FindFailedAttempts(document);
+  if (!figure.has_value()) {
     row.notes = {WhyNotMeasured(document, "num_failed_attempts")};
     return row;
   }
-  row.value = fmt::format("{} of {}", HumanCount(*failed + lost), HumanCount(*attempts));
-  if (*attempts <= 0) return row;
-  row.mark = MarkOf(KeyFigure::kFailedAttempts, (*failed + lost) / *attempts);
+  row.value = fmt::format("{} of {}", HumanCount(figure->gone()), HumanCount(figure->attempts));
+  row.mark = figure->mark;
+  if (!figure->mark.has_value()) return row;
   row.notes = {GoodHint(KeyFigure::kFailedAttempts)};
-  if (lost > 0) row.notes.push_back(HumanCount(lost) + " lost");
-  const std::optional<double> unfinished = Metric(document, "num_unfinished_chunks");
-  const bool is_running = TextField(Field(document, "run"), "state") == "running";
-  if (unfinished.value_or(0) > 0 && !is_running) {
-    row.mark = Mark::kBad;
-    row.notes.insert(row.notes.begin(), Counted(*unfinished, "chunk", "chunks") + " without result");
-  } else if (*failed + lost > 0 && unfinished.has_value() && !is_running) {
-    row.notes.push_back("all ok on retry");
+  if (figure->lost > 0) row.notes.push_back(HumanCount(figure->lost) + " lost");
+  if (figure->without_result > 0) {
+    row.notes.insert(row.notes.begin(), Counted(figure->without_result, "chunk", "chunks") + " without result");
   }
+  if (figure->is_all_recovered) row.notes.emplace_back("all ok on retry");
   return row;
 }
 
@@ -228,10 +193,9 @@ void AddKeyFigures(const Json& document, TerminalBox* box) {
   DrawRow(DataRate(document), box);
   DrawRow(CpuEfficiency(document), box);
   DrawRow(Blocked(document), box);
-  DrawRow(PeakMemory(document), box);
-  DrawRow(ShareRow("Balance", KeyFigure::kBalance, Metric(document, "balance"), WhyNotMeasured(document, "balance")),
-          box);
-  DrawRow(FailedAttempts(document), box);
+  DrawRow(PeakMemoryRow(document), box);
+  DrawRow(ShareRow(document, "Balance", kBalanceShare), box);
+  DrawRow(FailedAttemptsRow(document), box);
 }
 
 }  // namespace crema

@@ -60,7 +60,7 @@ struct SourceOfKeys {
 };
 
 /// The metrics for which `run` names the source; all others come from what was collected.
-constexpr std::array<SourceOfKeys, 14> kSources = {{
+constexpr std::array<SourceOfKeys, 16> kSources = {{
     {"wall_time", "boundary"},
     {"elapsed_time_seconds", "boundary"},
     {"bytes_read_compressed", "bytes_source"},
@@ -70,6 +70,8 @@ constexpr std::array<SourceOfKeys, 14> kSources = {{
     {"chunk_cpu_time", "cpu_time_source"},
     {"cpu_efficiency", "cpu_time_source"},
     {"cpu_speedup", "cpu_time_source"},
+    {"io_overhead_pct", "io_overhead_source"},
+    {"io_overhead", "io_overhead_source"},
     {"core_seconds", "cores_source"},
     {"total_cores", "cores_source"},
     {"peak_cores", "cores_source"},

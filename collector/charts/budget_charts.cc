@@ -1,0 +1,263 @@
+// Where the core-seconds went, and the key figures with what is good and what is not.
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collector/charts/budget_colours.h"
+#include "collector/charts/encodings.h"
+#include "collector/charts/families.h"
+#include "collector/insight/budget_rows.h"
+#include "collector/insight/document_fields.h"
+#include "collector/insight/human_numbers.h"
+#include "collector/insight/key_figure_bands.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kGibibyte = 1024.0 * 1024 * 1024;
+
+std::string SpokenPart(std::string part) {
+  std::replace(part.begin(), part.end(), '_', ' ');
+  return part;
+}
+
+}  // namespace
+
+Drawing DrawActivityBreakdown(const ChartInput& input) {
+  const std::optional<BudgetRows> budget = ReadBudget(*input.document);
+  if (!budget.has_value())
+    return NotDrawn("no core-seconds were measured: " + WhyNotMeasured(*input.document, "core_seconds"));
+  const std::optional<BudgetRows> other = input.baseline == nullptr ? std::nullopt : ReadBudget(*input.baseline);
+  Json values = Json::array();
+  for (const BudgetPart& part : budget->parts) {
+    Json value = {{"part", SpokenPart(part.part)},
+                  {"group", part.group},
+                  {"seconds", part.core_seconds},
+                  {"share", Rounded(100 * part.share)},
+                  {"words", fmt::format("{} · {}", HumanPercent(part.share, 1), HumanDuration(part.core_seconds))}};
+    const double baseline = other.has_value() ? other->Share(part.part) : 0;
+    if (other.has_value()) value["baseline"] = Rounded(100 * baseline);
+    value["end"] = Rounded(100 * std::max(part.share, baseline));
+    values.push_back(std::move(value));
+  }
+  std::vector<std::string> groups;
+  for (const BudgetGroup& group : budget->groups) groups.push_back(group.group);
+  const Json y = Names("part", "");
+  Json share = Quantity("share", "share of all core-seconds [%]");
+  share["scale"] = {{"domainMin", 0}};
+  Json layers = Json::array();
+  layers.push_back({{"mark", {{"type", "bar"}, {"height", {{"band", 0.7}}}}},
+                    {"encoding",
+                     {{"y", y},
+                      {"x", share},
+                      {"color", BudgetColours("group", groups)},
+                      {"tooltip", Tooltip({{"part", "part", "nominal"},
+                                           {"group", "group", "nominal"},
+                                           {"seconds", "core-seconds [s]"},
+                                           {"share", "share [%]"}})}}}});
+  if (other.has_value()) {
+    layers.push_back({{"mark", {{"type", "tick"}, {"style", "baseline"}, {"thickness", 3}}},
+                      {"encoding", {{"y", y}, {"x", Quantity("baseline", "share of all core-seconds [%]")}}}});
+  }
+  layers.push_back({{"mark", {{"type", "text"}, {"style", "label"}, {"align", "left"}, {"dx", 5}}},
+                    {"encoding",
+                     {{"y", y},
+                      {"x", Quantity("end", "share of all core-seconds [%]")},
+                      {"text", {{"field", "words"}, {"type", "nominal"}}}}}});
+  Json body = {{"width", 560},
+               {"height", {{"step", 24}}},
+               {"data", InlineData(std::move(values))},
+               {"layer", std::move(layers)}};
+  return {std::move(body),
+          fmt::format("{} of cores; the parts add up to 100 %{}", HumanDuration(budget->core_seconds),
+                      other.has_value() ? "; grey ticks: baseline" : ""),
+          ""};
+}
+
+namespace {
+
+/// A figure in per cent with the parts of its scale.
+struct Bullet {
+  std::string label;
+  std::optional<double> share;
+  std::optional<double> baseline;
+  std::optional<KeyFigure> judged_as;
+};
+
+std::optional<double> FailedShare(const Json& document) {
+  const auto failed = Metric(document, "num_failed_attempts"), attempts = Metric(document, "num_attempts");
+  if (!failed.has_value() || !attempts.has_value() || !(*attempts > 0)) return std::nullopt;
+  return (*failed + Metric(document, "num_lost_attempts").value_or(0)) / *attempts;
+}
+
+std::optional<double> WaitingShare(const Json& document) {
+  const auto percent = Metric(document, "io_overhead_pct");
+  return percent.has_value() ? std::optional<double>(*percent / 100) : std::nullopt;
+}
+
+std::optional<double> MetricOrNull(const Json* document, std::string_view key) {
+  return document == nullptr ? std::nullopt : Metric(*document, key);
+}
+
+std::vector<Bullet> ReadBullets(const Json& document, const Json* baseline) {
+  std::vector<Bullet> bullets = {
+      {"CPU efficiency", Metric(document, "cpu_efficiency"), MetricOrNull(baseline, "cpu_efficiency"),
+       KeyFigure::kCpuEfficiency},
+      {"cores busy", Metric(document, "core_efficiency"), MetricOrNull(baseline, "core_efficiency"), std::nullopt},
+      {"balance before the tail", Metric(document, "balance"), MetricOrNull(baseline, "balance"), KeyFigure::kBalance},
+      {"blocked, of chunk time", WaitingShare(document), baseline == nullptr ? std::nullopt : WaitingShare(*baseline),
+       KeyFigure::kWaiting},
+      {"fullest memory, of its limit", Metric(document, "memory_utilization_max"),
+       MetricOrNull(baseline, "memory_utilization_max"), KeyFigure::kMemory},
+      {"failed or lost, of attempts", FailedShare(document),
+       baseline == nullptr ? std::nullopt : FailedShare(*baseline), KeyFigure::kFailedAttempts}};
+  bullets.erase(std::remove_if(bullets.begin(), bullets.end(), [](const Bullet& b) { return !b.share.has_value(); }),
+                bullets.end());
+  return bullets;
+}
+
+std::string_view WordOf(Mark mark) { return mark == Mark::kGood ? "good" : mark == Mark::kWatch ? "watch" : "bad"; }
+
+std::string_view SignOf(Mark mark) { return mark == Mark::kGood ? "✓" : mark == Mark::kWatch ? "▲" : "✕"; }
+
+void AddZones(const Bullet& bullet, double top, Json* zones) {
+  if (!bullet.judged_as.has_value()) return;
+  const KeyFigureBand& band = BandOf(*bullet.judged_as);
+  const double first = 100 * std::min(band.good, band.bad), second = 100 * std::max(band.good, band.bad);
+  const std::array<std::string, 3> names = band.more_is_better ? std::array<std::string, 3>{"bad", "watch", "good"}
+                                                               : std::array<std::string, 3>{"good", "watch", "bad"};
+  const std::array<double, 4> edges = {0, first, second, top};
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (edges[i + 1] <= edges[i]) continue;
+    zones->push_back({{"figure", bullet.label}, {"from", edges[i]}, {"to", edges[i + 1]}, {"zone", names[i]}});
+  }
+}
+
+}  // namespace
+
+Drawing DrawEfficiencySummary(const ChartInput& input) {
+  const std::vector<Bullet> bullets = ReadBullets(*input.document, input.baseline);
+  if (bullets.empty())
+    return NotDrawn("no key figure was measured: " + WhyNotMeasured(*input.document, "cpu_efficiency"));
+  double top = 100;
+  for (const Bullet& bullet : bullets) top = std::max({top, 100 * *bullet.share, 100 * bullet.baseline.value_or(0)});
+  Json values = Json::array(), zones = Json::array(), baselines = Json::array();
+  for (const Bullet& bullet : bullets) {
+    AddZones(bullet, top, &zones);
+    std::string words = HumanPercent(*bullet.share, 1);
+    std::string sign;
+    if (bullet.judged_as.has_value()) {
+      const Mark mark = MarkOf(*bullet.judged_as, *bullet.share);
+      sign = SignOf(mark);
+      words += fmt::format(" · {} ({})", WordOf(mark), GoodHint(*bullet.judged_as));
+    }
+    values.push_back({{"figure", bullet.label},
+                      {"share", Rounded(100 * *bullet.share)},
+                      {"words", words},
+                      {"sign", sign},
+                      {"end", top}});
+    if (bullet.baseline.has_value()) {
+      baselines.push_back({{"figure", bullet.label}, {"share", Rounded(100 * *bullet.baseline)}});
+    }
+  }
+  Json labels = Json::array();
+  for (const Bullet& bullet : bullets) labels.push_back(bullet.label);
+  Json y = Names("figure", "");
+  y["scale"] = {{"domain", std::move(labels)}};
+  Json x = Quantity("share", "[%]"), from = Quantity("from", "[%]");
+  x["scale"] = from["scale"] = {{"domain", {0, top}}, {"nice", false}};
+  Json zone_colour = NamedColours("zone", {"good", "watch", "bad"}, {"good", "watch", "bad"});
+  zone_colour["legend"] = nullptr;
+  const Json data = InlineData(std::move(values));
+  Json layers = Json::array();
+  layers.push_back({{"data", InlineData(std::move(zones))},
+                    {"mark", {{"type", "bar"}, {"height", {{"band", 0.8}}}}},
+                    {"encoding", {{"y", y}, {"x", from}, {"x2", {{"field", "to"}}}, {"color", zone_colour}}}});
+  layers.push_back(
+      {{"data", data},
+       {"mark", {{"type", "bar"}, {"style", "cpu"}, {"height", {{"band", 0.36}}}}},
+       {"encoding", {{"y", y}, {"x", x}, {"tooltip", Tooltip({{"figure", "figure", "nominal"}, {"share", "[%]"}})}}}});
+  if (!baselines.empty()) {
+    layers.push_back({{"data", InlineData(std::move(baselines))},
+                      {"mark", {{"type", "tick"}, {"style", "baseline"}, {"thickness", 3}}},
+                      {"encoding", {{"y", y}, {"x", x}}}});
+  }
+  // the sign by itself: a font that lacks it would be replaced for the words too
+  for (const auto& [field, shift] : {std::pair<std::string_view, int>{"sign", 10}, {"words", 26}}) {
+    layers.push_back(
+        {{"data", data},
+         {"mark", {{"type", "text"}, {"style", "label"}, {"align", "left"}, {"dx", shift}}},
+         {"encoding", {{"y", y}, {"x", Quantity("end", "[%]")}, {"text", {{"field", field}, {"type", "nominal"}}}}}});
+  }
+  Json body = {{"width", 420}, {"height", {{"step", 34}}}, {"layer", std::move(layers)}};
+  return {std::move(body),
+          fmt::format("{} {}", bullets.front().label, HumanPercent(*bullets.front().share)) +
+              (input.baseline == nullptr ? "" : "; grey ticks: baseline"),
+          ""};
+}
+
+namespace {
+
+struct Resource {
+  std::string_view unit;
+  std::vector<std::pair<std::string, std::optional<double>>> figures;
+};
+
+std::optional<double> Gibibytes(const Json& document, std::string_view key) {
+  const auto bytes = Metric(document, key);
+  return bytes.has_value() ? std::optional<double>(*bytes / kGibibyte) : std::nullopt;
+}
+
+std::vector<Resource> ReadResources(const Json& document) {
+  return {{"workers", {{"average", Metric(document, "avg_workers")}, {"most", Metric(document, "peak_workers")}}},
+          {"cores",
+           {{"busy, average", Metric(document, "speedup_factor")},
+            {"there, average", Metric(document, "total_cores")},
+            {"there, most", Metric(document, "peak_cores")},
+            {"granted", Metric(document, "allocated_cores")}}},
+          {"memory [GiB]",
+           {{"one worker, average", Gibibytes(document, "avg_memory_per_worker_bytes")},
+            {"one worker, most", Gibibytes(document, "peak_memory_bytes")},
+            {"all workers, most", Gibibytes(document, "peak_total_memory_bytes")},
+            {"process tree, most", Gibibytes(document, "tree_peak_rss_bytes")}}}};
+}
+
+}  // namespace
+
+Drawing DrawResourceUtilization(const ChartInput& input) {
+  Json panels = Json::array();
+  for (const Resource& resource : ReadResources(*input.document)) {
+    Json values = Json::array();
+    for (const auto& [name, value] : resource.figures) {
+      if (value.has_value())
+        values.push_back({{"figure", name}, {"v", Rounded(*value)}, {"words", HumanCount(*value)}});
+    }
+    if (values.empty()) continue;
+    const Json y = Names("figure", "");
+    Json x = Quantity("v", resource.unit);
+    x["axis"] = {{"tickCount", 6}};
+    Json layers = Json::array();
+    layers.push_back({{"mark", {{"type", "bar"}, {"height", {{"band", 0.7}}}}}, {"encoding", {{"y", y}, {"x", x}}}});
+    layers.push_back({{"mark", {{"type", "text"}, {"style", "label"}, {"align", "left"}, {"dx", 4}}},
+                      {"encoding", {{"y", y}, {"x", x}, {"text", {{"field", "words"}, {"type", "nominal"}}}}}});
+    panels.push_back({{"width", 520},
+                      {"height", {{"step", 24}}},
+                      {"data", InlineData(std::move(values))},
+                      {"layer", std::move(layers)}});
+  }
+  if (panels.empty()) return NotDrawn("no worker and no process tree was seen");
+  const auto cores = Metric(*input.document, "total_cores"), workers = Metric(*input.document, "avg_workers");
+  std::string finding = "each panel has its own unit";
+  if (cores.has_value() && workers.has_value()) {
+    finding = fmt::format("{:.3g} workers with {:.3g} cores on average", *workers, *cores);
+  }
+  return {{{"vconcat", std::move(panels)}, {"spacing", 14}, {"bounds", "full"}}, finding, ""};
+}
+
+}  // namespace crema

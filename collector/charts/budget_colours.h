@@ -1,0 +1,41 @@
+// The groups of the core-second budget (METRICS.md section 7) and their colours.
+#ifndef CREMA_COLLECTOR_CHARTS_BUDGET_COLOURS_H_
+#define CREMA_COLLECTOR_CHARTS_BUDGET_COLOURS_H_
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collector/charts/encodings.h"
+#include "nlohmann/json.hpp"
+
+namespace crema {
+
+struct BudgetGroupColour {
+  std::string_view group;   ///< as the document's `budget` names it
+  std::string_view colour;  ///< of the colour table
+};
+
+inline constexpr BudgetGroupColour kBudgetGroupColours[] = {{"CPU in your code", "cpu"},
+                                                            {"Waiting in your code", "wait"},
+                                                            {"Opening and reading around your code", "opening"},
+                                                            {"Framework and repeats", "overhead"},
+                                                            {"Idle", "idle"},
+                                                            {"Not measured", "baseline"}};
+
+/// The colours of those groups that are in `groups`.
+inline nlohmann::ordered_json BudgetColours(std::string_view field, const std::vector<std::string>& groups) {
+  std::vector<std::string> names;
+  std::vector<std::string_view> colours;
+  for (const BudgetGroupColour& known : kBudgetGroupColours) {
+    if (std::find(groups.begin(), groups.end(), known.group) == groups.end()) continue;
+    names.emplace_back(known.group);
+    colours.push_back(known.colour);
+  }
+  return NamedColours(field, names, colours);
+}
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_CHARTS_BUDGET_COLOURS_H_

@@ -1,0 +1,156 @@
+#include "collector/charts/chart.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "collector/charts/chart_table.h"
+#include "collector/charts/compared_metrics.h"
+#include "collector/charts/drawing.h"
+#include "collector/charts/families.h"
+#include "collector/charts/shown_names.h"
+#include "collector/insight/document_fields.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kSchema = "https://vega.github.io/schema/vega-lite/v5.json";
+constexpr std::string_view kCustom = "custom_", kCompare = "compare_";
+constexpr size_t kSubtitleColumns = 100;
+
+bool StartsWith(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
+
+/// Lines of at most `columns` bytes, broken at spaces.
+Json Lines(std::string_view text, size_t columns) {
+  Json lines = Json::array();
+  while (text.size() > columns) {
+    size_t at = text.rfind(' ', columns);
+    if (at == std::string_view::npos || at == 0) at = text.find(' ', columns);
+    if (at == std::string_view::npos) break;
+    lines.push_back(text.substr(0, at));
+    text.remove_prefix(at + 1);
+  }
+  lines.push_back(text);
+  return lines;
+}
+
+std::string RunName(const Json& document) {
+  const std::string name = TextField(Field(document, "run"), "name");
+  return name.empty() ? "run" : ShownName(name);
+}
+
+/// Where a figure that somebody finds in a talk comes from.
+std::string SourceLine(const Json& document) {
+  std::string line = "crema " + TextField(Field(document, "provenance"), "crema");
+  const std::string start = TextField(Field(document, "run"), "start");
+  if (start.size() >= 16) line += " · run of " + start.substr(0, 10) + " " + start.substr(11, 5) + " UTC";
+  const std::string id = TextField(Field(document, "run"), "id");
+  if (!id.empty()) line += " · " + ShownName(id);
+  return line;
+}
+
+Json Specification(const Chart& chart, const std::string& finding, const Json& document, const Json& body) {
+  Json subtitle = Lines(chart.subtitle, kSubtitleColumns);
+  subtitle.push_back(SourceLine(document));
+  Json spec;
+  spec["$schema"] = kSchema;
+  spec["usermeta"] = {{"crema", chart.name}};  // tells that crema wrote it
+  spec["title"] = {{"text", chart.title}, {"subtitle", std::move(subtitle)}};
+  spec["description"] = fmt::format("{} {}.", chart.title, finding);
+  spec["config"] = ChartConfig(ChartTheme::kLight);
+  spec.update(body);
+  return spec;
+}
+
+std::string LabelOf(const Json& document, std::string_view metric) {
+  const std::string label = TextField(Field(Field(document, "definitions"), metric), "label");
+  return label.empty() ? std::string(metric) : label;
+}
+
+/// A chart before it has figures: what it is called and what it asks.
+absl::StatusOr<Chart> NamedChart(std::string_view name, const ChartInput& input) {
+  Chart chart;
+  chart.name = name;
+  if (const ChartRow* row = FindChartRow(name)) {
+    chart.title = row->kind.question;
+  } else if (StartsWith(name, kCustom)) {
+    chart.title = fmt::format("What values did {} have?", ShownName(name.substr(kCustom.size())));
+  } else if (StartsWith(name, kCompare)) {
+    chart.title = fmt::format("How do the runs differ in {}?", LabelOf(*input.document, name.substr(kCompare.size())));
+  } else {
+    return absl::NotFoundError(fmt::format("no chart is called `{}`; `crema plot --list` names them", ShownName(name)));
+  }
+  return chart;
+}
+
+bool KnowsMetric(const ChartInput& input, std::string_view metric) {
+  return Field(*input.document, "metrics").contains(std::string(metric));
+}
+
+absl::StatusOr<Drawing> Draw(std::string_view name, const ChartInput& input) {
+  if (const ChartRow* row = FindChartRow(name)) return row->draw(input);
+  if (StartsWith(name, kCustom)) {
+    for (const Json& metric : ListField(*input.document, "custom_metrics")) {
+      if (TextField(metric, "name") == name.substr(kCustom.size())) {
+        return DrawCustomMetric(input, name.substr(kCustom.size()));
+      }
+    }
+    return absl::NotFoundError(
+        fmt::format("no metric `{}` was recorded; `crema show SOURCE --table metrics` names them",
+                    ShownName(name.substr(kCustom.size()))));
+  }
+  const std::string_view metric = name.substr(kCompare.size());
+  if (!KnowsMetric(input, metric)) {
+    return absl::NotFoundError(fmt::format("no metric is called `{}`; docs/metrics.md names them", ShownName(metric)));
+  }
+  return DrawComparedMetric(input, metric);
+}
+
+}  // namespace
+
+const std::vector<ChartKind>& ChartKinds() {
+  static const std::vector<ChartKind> kKinds = [] {
+    std::vector<ChartKind> kinds;
+    for (const ChartRow& row : ChartTable()) kinds.push_back(row.kind);
+    return kinds;
+  }();
+  return kKinds;
+}
+
+std::vector<std::string> ChartNames(const ChartInput& input) {
+  std::vector<std::string> names;
+  const auto add = [&names](std::string name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
+  };
+  for (const ChartRow& row : ChartTable()) {
+    if (row.draw != nullptr) add(std::string(row.kind.name));
+  }
+  for (const Json& metric : ListField(*input.document, "custom_metrics")) {
+    add(std::string(kCustom) + TextField(metric, "name"));
+  }
+  if (input.baseline == nullptr) return names;
+  for (std::string_view metric : kComparedMetrics) {
+    if (KnowsMetric(input, metric)) add(fmt::format("{}{}", kCompare, metric));
+  }
+  return names;
+}
+
+absl::StatusOr<Chart> MakeChart(std::string_view name, const ChartInput& input) {
+  absl::StatusOr<Chart> chart = NamedChart(name, input);
+  if (!chart.ok()) return chart;
+  absl::StatusOr<Drawing> drawing = Draw(name, input);
+  if (!drawing.ok()) return drawing.status();
+  if (drawing->body.is_null()) {
+    chart->reason = drawing->reason;
+    chart->subtitle = RunName(*input.document);
+    return chart;
+  }
+  chart->subtitle = fmt::format("{} · {}", RunName(*input.document), drawing->finding);
+  chart->spec = Specification(*chart, drawing->finding, *input.document, drawing->body);
+  return chart;
+}
+
+}  // namespace crema

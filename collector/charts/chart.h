@@ -1,0 +1,64 @@
+// The standard charts of a run as Vega-Lite specifications: what `crema plot` draws and the report page shows.
+#ifndef CREMA_COLLECTOR_CHARTS_CHART_H_
+#define CREMA_COLLECTOR_CHARTS_CHART_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "nlohmann/json.hpp"
+
+namespace crema {
+
+struct RunDetail;
+
+/// What a chart is made from. A chart takes its figures from here and nowhere else.
+struct ChartInput {
+  /// The measurement, never null.
+  const nlohmann::ordered_json* document = nullptr;
+  /// The single chunks and the series in fine steps; null where the records are not there.
+  const RunDetail* detail = nullptr;
+  /// Another measurement, drawn behind where a chart can, and what `compare_<metric>` compares with; may be null.
+  const nlohmann::ordered_json* baseline = nullptr;
+  /// Of that other measurement; may be null.
+  const RunDetail* baseline_detail = nullptr;
+};
+
+/// One figure. Either `spec` is a specification or `reason` says in a sentence why there is nothing to draw.
+struct Chart {
+  std::string name;
+  std::string title;     ///< the question that it answers
+  std::string subtitle;  ///< the run and the figures that answer it
+  /// Complete and self-contained: schema v5 in the subset that v6 reads too, data inline, title and description, the
+  /// light theme as its `config`. Null where there is nothing to draw.
+  nlohmann::ordered_json spec;
+  std::string reason;
+};
+
+/// A row of the table of charts (docs/plots.md).
+struct ChartKind {
+  std::string_view name;      ///< `custom_<name>` and `compare_<metric>` stand for one chart each of their names
+  std::string_view family;    ///< the block of the page it belongs to: `Workers`, `Chunks` ...
+  std::string_view question;  ///< its title
+  std::string_view text;      ///< marks and encodings, one line
+};
+
+/// In the order of docs/plots.md.
+const std::vector<ChartKind>& ChartKinds();
+
+/// The names that can be asked of this input: all kinds, the custom metrics and compared metrics by their names.
+std::vector<std::string> ChartNames(const ChartInput& input);
+
+/// Pure. What cannot be drawn has a reason. Errors: NotFound, in one line, where no chart has that name.
+absl::StatusOr<Chart> MakeChart(std::string_view name, const ChartInput& input);
+
+enum class ChartTheme { kLight, kDark };
+
+/// The `config` of a specification in one theme: swap it for `spec["config"]`. Colours of data are ranges in it, so a
+/// specification names none.
+nlohmann::ordered_json ChartConfig(ChartTheme theme);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_CHARTS_CHART_H_

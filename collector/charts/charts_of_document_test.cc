@@ -1,0 +1,221 @@
+// Charts that need the document only: their figures are the document's.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "collector/charts/chart.h"
+#include "collector/charts/charts_fixture.h"
+
+namespace crema {
+namespace {
+
+Chart Drawn(const std::string& name, const Json& document, const Json* baseline = nullptr) {
+  ChartInput input;
+  input.document = &document;
+  input.baseline = baseline;
+  const absl::StatusOr<Chart> chart = MakeChart(name, input);
+  EXPECT_TRUE(chart.ok()) << chart.status();
+  EXPECT_FALSE(chart->spec.is_null()) << chart->reason;
+  return *chart;
+}
+
+double SumOf(const std::vector<Json>& rows, const std::string& field) {
+  double sum = 0;
+  for (const Json& row : rows) sum += row[field].get<double>();
+  return sum;
+}
+
+TEST(BudgetCharts, PartsAddUpToTheCoreSeconds) {
+  const Chart chart = Drawn("activity_breakdown", MadeDocument());
+  const std::vector<Json> rows = RowsWith(chart.spec, "part");
+  EXPECT_DOUBLE_EQ(SumOf(rows, "seconds"), 36);
+  EXPECT_NEAR(SumOf(rows, "share"), 100, 1e-3);
+  EXPECT_EQ(Value(rows, "part", "cpu wait", "group"), "Waiting in your code");
+}
+
+TEST(BudgetCharts, TheBaselineIsATickInEachPart) {
+  Json other = MadeDocument();
+  other["budget"][0]["core_seconds"] = 54;
+  const Chart chart = Drawn("activity_breakdown", MadeDocument(), &other);
+  EXPECT_NEAR(Value(RowsWith(chart.spec, "part"), "part", "compute", "baseline").get<double>(), 75, 1e-3);
+}
+
+TEST(BudgetCharts, BulletsAreJudgedByTheBandsOfTheSummary) {
+  const Chart chart = Drawn("efficiency_summary", MadeDocument());
+  const std::vector<Json> rows = RowsWith(chart.spec, "words");
+  EXPECT_EQ(Value(rows, "figure", "CPU efficiency", "share"), 50.0);
+  EXPECT_EQ(Value(rows, "figure", "CPU efficiency", "words"), "50.0 % · watch (good ≥ 70 %)");
+  EXPECT_NEAR(Value(rows, "figure", "failed or lost, of attempts", "share").get<double>(), 100 * 2.0 / 12, 1e-3);
+  EXPECT_EQ(Value(rows, "figure", "failed or lost, of attempts", "sign"), "✕");
+}
+
+TEST(BudgetCharts, AFigureThatWasNotMeasuredHasNoBar) {
+  Json document = MadeDocument();
+  document["metrics"]["cpu_efficiency"] = nullptr;
+  const Chart chart = Drawn("efficiency_summary", document);
+  EXPECT_EQ(Value(RowsWith(chart.spec, "figure"), "figure", "CPU efficiency", "share"), nullptr);
+}
+
+TEST(SectionCharts, InnerSectionsStandInsideWhatEnclosesThem) {
+  const Chart chart = Drawn("section_icicle", MadeDocument());
+  const std::vector<Json> rows = RowsWith(chart.spec, "level");
+  EXPECT_EQ(Value(rows, "path", "load", "level"), 0);
+  EXPECT_EQ(Value(rows, "path", "load/read", "level"), 1);
+  EXPECT_GE(Value(rows, "path", "load/read", "from"), Value(rows, "path", "load", "from"));
+  EXPECT_LE(Value(rows, "path", "load/read", "to"), Value(rows, "path", "load", "to"));
+  EXPECT_EQ(Value(rows, "path", "load", "kind"), "mostly waiting");
+  EXPECT_EQ(Value(rows, "path", "analyse", "kind"), "mostly CPU");
+  EXPECT_EQ(Value(rows, "path", "fill", "from"), nullptr) << "a helper's time is not inside its owner's";
+  // the outermost ones fill the width
+  double width = 0;
+  for (const Json& row : rows) {
+    if (row["level"] == 0) width += row["to"].get<double>() - row["from"].get<double>();
+  }
+  EXPECT_NEAR(width, 100, 1e-3);
+}
+
+TEST(SectionCharts, SelfTimesAreTheDocuments) {
+  const Chart chart = Drawn("section_self_time", MadeDocument());
+  const std::vector<Json> rows = RowsWith(chart.spec, "self");
+  EXPECT_EQ(Value(rows, "section", "load", "self"), 2.0);
+  EXPECT_EQ(Value(rows, "section", "fill (helper)", "self"), 3.0);
+  EXPECT_EQ(Value(rows, "section", "load", "words"), "2.00 s · 10 %");
+  EXPECT_EQ(rows.front()["section"], "analyse") << "largest first";
+}
+
+TEST(SectionCharts, CpuAndWaitingAddUpToTheSection) {
+  const Chart chart = Drawn("section_cpu_vs_wait", MadeDocument());
+  double seconds = 0;
+  for (const Json& row : RowsWith(chart.spec, "seconds")) {
+    if (row["section"] == "load/read") seconds += row["seconds"].get<double>();
+    EXPECT_NE(row["section"], "(other)") << "its CPU time was not measured";
+  }
+  EXPECT_DOUBLE_EQ(seconds, 6);
+}
+
+TEST(FineCharts, WorkersAreSummedAndWhatBelongsToNoTaskIsLeftOut) {
+  const Chart chart = Drawn("fine_by_function", MadeDocument());
+  double cpu = 0, all = 0;
+  for (const Json& row : RowsWith(chart.spec, "activity")) {
+    all += row["v"].get<double>();
+    if (row["activity"] == "thread-cpu") cpu += row["v"].get<double>();
+  }
+  EXPECT_DOUBLE_EQ(cpu, 18);
+  EXPECT_DOUBLE_EQ(all, 23);
+  EXPECT_NE(chart.subtitle.find("covers 98 % of task time"), std::string::npos);
+}
+
+TEST(FineCharts, TransfersStandApart) {
+  const Chart chart = Drawn("fine_by_activity", MadeDocument());
+  EXPECT_EQ(Value(RowsWith(chart.spec, "place"), "activity", "network", "place"), "between workers");
+}
+
+TEST(FineCharts, BytesAreInTheUnitOfTheAxis) {
+  const Chart chart = Drawn("per_task_bytes_read", MadeDocument());
+  EXPECT_EQ(Value(RowsWith(chart.spec, "activity"), "activity", "disk-read", "v"), 5.0);
+  EXPECT_NE(chart.spec["encoding"]["x"]["title"].get<std::string>().find("[MB]"), std::string::npos);
+}
+
+TEST(WorkerCharts, CountsAreStepsToTheEndOfTheRun) {
+  const std::vector<Json> rows = RowsWith(Drawn("worker_count_timeline", MadeDocument()).spec, "t");
+  ASSERT_GE(rows.size(), 3u);
+  EXPECT_EQ(rows[0], (Json{{"t", 0.0}, {"v", 1.0}}));
+  EXPECT_EQ(rows[1], (Json{{"t", 2.0}, {"v", 2.0}}));
+  EXPECT_EQ(rows[2], (Json{{"t", 10.0}, {"v", 2.0}}));
+}
+
+TEST(WorkerCharts, OpenChunksAreSummedOverWorkers) {
+  const Chart chart = Drawn("concurrency_timeline", MadeDocument());
+  // 2 for 8 s, and 1 for 6 s, of 2 x 10 + 2 x 8 core-seconds
+  EXPECT_EQ(chart.subtitle, "made · 2.2 chunks open on average, of 3.6 cores");
+}
+
+TEST(WorkerCharts, UtilizationIsTheRatioOfTheSums) {
+  const Chart chart = Drawn("memory_utilization_mean_timeline", MadeDocument());
+  // one worker with 1 of 4 GiB; from 5 s on two, with 3 of 8
+  bool seen = false;
+  for (const Json& row : RowsWith(chart.spec, "v")) {
+    if (row.contains("high") || !row.contains("t") || row["v"].is_null()) continue;
+    const double seconds = row["t"];
+    if (seconds > 2 && seconds < 5.1) continue;
+    EXPECT_DOUBLE_EQ(row["v"].get<double>(), seconds < 2 ? 25 : 37.5) << row;
+    seen |= seconds > 5.1;
+  }
+  EXPECT_TRUE(seen);
+}
+
+TEST(WorkerCharts, TheHighestWorkerIsNamed) {
+  EXPECT_NE(Drawn("memory_utilization_per_worker_timeline", MadeDocument()).subtitle.find("highest in node:1: 50 %"),
+            std::string::npos);
+}
+
+TEST(WorkerCharts, AWorkerThatIsNotThereHasNoCells) {
+  const Chart chart = Drawn("cpu_heatmap", MadeDocument());
+  for (const Json& row : RowsWith(chart.spec, "v")) {
+    const bool comes_later = row["name"] == "node:2";
+    EXPECT_GE(row["from"].get<double>(), comes_later ? 1.9 : 0) << row;
+    EXPECT_NEAR(row["v"].get<double>(), comes_later ? 25 : 50, 1e-3);
+  }
+}
+
+TEST(WorkerCharts, BalanceAddsUpToTheCoresOfEachWorker) {
+  double first = 0;
+  for (const Json& row : RowsWith(Drawn("worker_balance", MadeDocument()).spec, "part")) {
+    if (row["worker"] == "node:1") first += row["seconds"].get<double>();
+  }
+  EXPECT_DOUBLE_EQ(first, 20);
+}
+
+TEST(WorkerCharts, TasksNeedAScheduler) {
+  Json document = MadeDocument();
+  document["timelines"]["worker_active_tasks"] = nullptr;
+  ChartInput input;
+  input.document = &document;
+  EXPECT_NE(MakeChart("total_active_tasks_timeline", input)->reason.find("no scheduler"), std::string::npos);
+}
+
+TEST(DatasetCharts, QuantilesAreTheDocuments) {
+  const std::vector<Json> rows = RowsWith(Drawn("duration_by_dataset", MadeDocument()).spec, "p50");
+  EXPECT_EQ(Value(rows, "name", "ttbar", "p95"), 3.0);
+  EXPECT_EQ(Value(rows, "name", "zjets", "max"), 1.6);
+}
+
+TEST(DatasetCharts, FilesAreSortedFromTheSlowest) {
+  const std::vector<Json> rows = RowsWith(Drawn("file_read_rates", MadeDocument()).spec, "words");
+  EXPECT_EQ(rows.front()["name"], "b.root");
+  EXPECT_DOUBLE_EQ(rows.front()["v"].get<double>(), 0.1);
+}
+
+TEST(CustomCharts, FiguresAreByDataset) {
+  const std::vector<Json> rows = RowsWith(Drawn("custom_jets", MadeDocument()).spec, "min");
+  EXPECT_EQ(Value(rows, "name", "all data sets", "sum"), 50.0);
+  EXPECT_EQ(Value(rows, "name", "ttbar", "p50"), 6.0);
+}
+
+TEST(CustomCharts, ACutThatKeepsNothingIsDrawnOnTheLogarithmicAxis) {
+  const Chart chart = Drawn("cut_flow", MadeDocument());
+  const std::vector<Json> rows = RowsWith(chart.spec, "cut");
+  EXPECT_EQ(Value(rows, "cut", "impossible", "events"), 0.0);
+  EXPECT_GT(Value(rows, "cut", "impossible", "drawn").get<double>(), 0);
+  EXPECT_NE(chart.subtitle.find("0 of 1 000 events are left"), std::string::npos);
+}
+
+TEST(ComparisonCharts, AMeanHasTheIntervalOfItsChunks) {
+  Json other = MadeDocument();
+  other["metrics"]["chunk_duration_mean"] = 1.6;
+  const Chart chart = Drawn("compare_chunk_duration_mean", MadeDocument(), &other);
+  const std::vector<Json> rows = RowsWith(chart.spec, "role");
+  // 10 attempts ended well
+  EXPECT_NEAR(Value(rows, "role", "this run", "high").get<double>(), 2 + 1.96 * 0.5 / std::sqrt(10.0), 1e-9);
+  EXPECT_NE(chart.subtitle.find("+25.0 % against the baseline"), std::string::npos);
+}
+
+TEST(ComparisonCharts, ASingleValueHasNoInterval) {
+  const Json other = MadeDocument();
+  const Chart chart = Drawn("compare_wall_time", MadeDocument(), &other);
+  EXPECT_TRUE(RowsWith(chart.spec, "low").empty());
+}
+
+}  // namespace
+}  // namespace crema

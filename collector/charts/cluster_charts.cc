@@ -1,0 +1,151 @@
+// How many workers, cores and tasks there were, as time went on.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collector/charts/families.h"
+#include "collector/charts/time_lines.h"
+#include "collector/charts/worker_series.h"
+#include "collector/insight/document_fields.h"
+#include "collector/insight/human_numbers.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr char kNoScheduler[] =
+    "no scheduler told how many tasks each worker had; measure the run through Dask (dask://HOST:PORT) to see it";
+
+double WallSeconds(const Json& document) { return Metric(document, "wall_time").value_or(0); }
+
+double Largest(const std::vector<Step>& steps) {
+  double largest = 0;
+  for (const Step& step : steps) largest = std::max(largest, step.value);
+  return largest;
+}
+
+/// Integral over the run, by its seconds.
+double MeanOf(const std::vector<Step>& steps, double wall_seconds) {
+  double integral = 0;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const double until = i + 1 < steps.size() ? std::min(steps[i + 1].seconds, wall_seconds) : wall_seconds;
+    integral += steps[i].value * std::max(0.0, until - steps[i].seconds);
+  }
+  return integral / wall_seconds;
+}
+
+void AddBaseline(const ChartInput& input, std::vector<Step> steps, TimePanel* panel) {
+  if (input.baseline == nullptr || steps.empty()) return;
+  steps.push_back({WallSeconds(*input.baseline), 0});
+  panel->AddLine(steps, "baseline");
+  panel->AddMeaning("baseline", "baseline");
+}
+
+std::vector<Step> BaselineSum(const ChartInput& input, std::string_view key) {
+  return input.baseline == nullptr ? std::vector<Step>() : SumOfSteps(*input.baseline, key);
+}
+
+}  // namespace
+
+Drawing DrawWorkerCount(const ChartInput& input) {
+  const Json& document = *input.document;
+  const std::vector<Step> counts = ReadSteps(document, "worker_counts");
+  const double wall_seconds = WallSeconds(document);
+  if (counts.empty() || !(wall_seconds > 0)) return NotDrawn("no worker was seen in this run");
+  TimePanel panel(wall_seconds, "workers");
+  if (input.baseline != nullptr) AddBaseline(input, ReadSteps(*input.baseline, "worker_counts"), &panel);
+  panel.SetTop(1.15 * Largest(counts));
+  panel.AddArea(counts, "cpu");
+  panel.AddLine(counts, "cpu");
+  const double mean = Metric(document, "avg_workers").value_or(MeanOf(counts, wall_seconds));
+  panel.AddLevel(mean, "mean", fmt::format("mean {:.3g} (dashed)", mean));
+  panel.AddMeaning("cpu", "workers");
+  return {panel.Take(), fmt::format("{:.3g} workers on average, {:.0f} at most", mean, Largest(counts)), ""};
+}
+
+Drawing DrawConcurrency(const ChartInput& input) {
+  const Json& document = *input.document;
+  const std::vector<Step> open = SumOfSteps(document, "worker_open_chunks");
+  const double wall_seconds = WallSeconds(document);
+  if (open.empty() || !(wall_seconds > 0))
+    return NotDrawn("no chunk records: it is not known when which chunk was open");
+  const std::vector<Step> cores = SumOfSteps(document, "worker_cores");
+  TimePanel panel(wall_seconds, "chunks open at once");
+  AddBaseline(input, BaselineSum(input, "worker_open_chunks"), &panel);
+  panel.AddArea(open, "cpu");
+  panel.AddLine(open, "cpu");
+  panel.AddMeaning("cpu", "chunks open");
+  const double mean = MeanOf(open, wall_seconds);
+  std::string finding = fmt::format("{:.3g} chunks open on average", mean);
+  if (!cores.empty()) {
+    panel.AddLine(cores, "mean");
+    panel.AddMeaning("ink", "cores");
+    finding += fmt::format(", of {:.3g} cores", MeanOf(cores, wall_seconds));
+  }
+  return {panel.Take(), finding, ""};
+}
+
+Drawing DrawTotalActiveTasks(const ChartInput& input) {
+  const Json& document = *input.document;
+  const std::vector<Step> active = SumOfSteps(document, "worker_active_tasks");
+  const double wall_seconds = WallSeconds(document);
+  if (active.empty() || !(wall_seconds > 0)) return NotDrawn(kNoScheduler);
+  const std::vector<Step> executing = SumOfSteps(document, "worker_executing");
+  TimePanel panel(wall_seconds, "tasks on workers");
+  AddBaseline(input, BaselineSum(input, "worker_active_tasks"), &panel);
+  panel.AddArea(active, "wait");
+  panel.AddLine(active, "wait");
+  panel.AddMeaning("wait", "queued or executing");
+  if (!executing.empty()) {
+    panel.AddArea(executing, "cpu");
+    panel.AddLine(executing, "cpu");
+    panel.AddMeaning("cpu", "executing");
+  }
+  return {panel.Take(),
+          fmt::format("{} at most on workers, {:.3g} on average", Counted(Largest(active), "task", "tasks"),
+                      MeanOf(active, wall_seconds)),
+          ""};
+}
+
+Drawing DrawExecutingTasks(const ChartInput& input) {
+  const Json& document = *input.document;
+  const std::vector<Step> executing = SumOfSteps(document, "worker_executing");
+  const double wall_seconds = WallSeconds(document);
+  if (executing.empty() || !(wall_seconds > 0)) return NotDrawn(kNoScheduler);
+  const std::vector<Step> cores = SumOfSteps(document, "worker_cores");
+  TimePanel panel(wall_seconds, "tasks executing");
+  AddBaseline(input, BaselineSum(input, "worker_executing"), &panel);
+  panel.AddArea(executing, "cpu");
+  panel.AddLine(executing, "cpu");
+  panel.AddMeaning("cpu", "executing");
+  std::string finding = fmt::format("{:.3g} tasks executing on average", MeanOf(executing, wall_seconds));
+  if (!cores.empty()) {
+    panel.AddLine(cores, "mean");
+    panel.AddMeaning("ink", "threads");
+    finding += fmt::format(", on {:.3g} threads", MeanOf(cores, wall_seconds));
+  }
+  return {panel.Take(), finding, ""};
+}
+
+Drawing DrawOccupancy(const ChartInput& input) {
+  const Json& document = *input.document;
+  const std::vector<Step> occupancy = SumOfSteps(document, "worker_occupancy");
+  const double wall_seconds = WallSeconds(document);
+  if (occupancy.empty() || !(wall_seconds > 0)) {
+    return NotDrawn("no scheduler told how much work was queued; measure the run through Dask (dask://HOST:PORT)");
+  }
+  TimePanel panel(wall_seconds, "work queued on workers, as Dask expects it [s]");
+  AddBaseline(input, BaselineSum(input, "worker_occupancy"), &panel);
+  panel.AddArea(occupancy, "wait");
+  panel.AddLine(occupancy, "wait");
+  panel.AddMeaning("wait", "all workers together");
+  return {panel.Take(),
+          fmt::format("{} of work queued at most, {} on average", HumanDuration(Largest(occupancy)),
+                      HumanDuration(MeanOf(occupancy, wall_seconds))),
+          ""};
+}
+
+}  // namespace crema

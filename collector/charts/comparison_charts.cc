@@ -1,0 +1,102 @@
+// One metric of two runs.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "collector/charts/compared_metrics.h"
+#include "collector/charts/encodings.h"
+#include "collector/charts/families.h"
+#include "collector/charts/shown_names.h"
+#include "collector/insight/document_fields.h"
+#include "collector/insight/human_numbers.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kNormal95 = 1.96;  // standard deviations to either side that hold 95 % of a normal distribution
+
+/// Of a mean over chunks: half the width of its 95 % interval, from the chunks' own spread.
+std::optional<double> HalfInterval(const Json& document, std::string_view metric) {
+  constexpr std::string_view kMean = "_mean";
+  if (metric.size() <= kMean.size() || metric.substr(metric.size() - kMean.size()) != kMean) return std::nullopt;
+  const std::string quantity(metric.substr(0, metric.size() - kMean.size()));
+  const auto deviation = Metric(document, quantity + "_std"), attempts = Metric(document, "num_attempts");
+  if (!deviation.has_value() || !attempts.has_value()) return std::nullopt;
+  const double missing = NumberField(Field(Field(document, "quality"), "missing_values"), quantity).value_or(0);
+  const double ok = *attempts - Metric(document, "num_failed_attempts").value_or(0) -
+                    Metric(document, "num_lost_attempts").value_or(0) - missing;
+  return ok > 1 ? std::optional<double>(kNormal95 * *deviation / std::sqrt(ok)) : std::nullopt;
+}
+
+std::string RunName(const Json& document, std::string_view role) {
+  const std::string name = TextField(Field(document, "run"), "name");
+  return fmt::format("{} ({})", ShownName(name.empty() ? "run" : name), role);
+}
+
+std::string InWords(double value, std::string_view unit) {
+  if (unit == "s") return HumanDuration(value);
+  if (unit == "B") return HumanMemory(value);
+  if (unit == "ratio") return HumanPercent(value, 1);
+  return HumanCount(value);
+}
+
+void AddRun(const Json& document, std::string_view role, std::string_view metric, std::string_view unit, Json* values) {
+  const double value = Metric(document, metric).value_or(0);
+  Json row = {{"run", RunName(document, role)}, {"role", role}, {"v", value}, {"words", InWords(value, unit)}};
+  row["end"] = value;
+  if (const auto half = HalfInterval(document, metric)) {
+    row["low"] = value - *half;
+    row["high"] = value + *half;
+    row["end"] = value + *half;
+    row["words"] = fmt::format("{} ± {}", InWords(value, unit), InWords(*half, unit));
+  }
+  values->push_back(std::move(row));
+}
+
+}  // namespace
+
+Drawing DrawComparedMetric(const ChartInput& input, std::string_view metric) {
+  if (input.baseline == nullptr) return NotDrawn("there is no second run; give one with --baseline");
+  const auto value = Metric(*input.document, metric), other = Metric(*input.baseline, metric);
+  if (!value.has_value()) return NotDrawn("this run: " + WhyNotMeasured(*input.document, metric));
+  if (!other.has_value()) return NotDrawn("baseline: " + WhyNotMeasured(*input.baseline, metric));
+  Json values = Json::array();
+  const std::string unit = TextField(Field(Field(*input.document, "definitions"), metric), "unit");
+  AddRun(*input.baseline, "baseline", metric, unit, &values);
+  AddRun(*input.document, "this run", metric, unit, &values);
+  const std::string title = unit.empty() ? std::string(metric) : fmt::format("{} [{}]", metric, unit);
+  const Json y = Names("run", "");
+  Json colour = NamedColours("role", {"baseline", "this run"}, {"baseline", "cpu"});
+  colour["legend"] = nullptr;
+  Json x = Quantity("v", title);
+  x["axis"] = {{"tickCount", 6}};
+  if (std::max(std::fabs(*value), std::fabs(*other)) >= kLongNumber) x["axis"]["format"] = "~s";
+  Json layers = Json::array();
+  layers.push_back({{"mark", {{"type", "bar"}, {"height", {{"band", 0.6}}}}},
+                    {"encoding", {{"y", y}, {"x", x}, {"color", colour}}}});
+  Json interval = {{"mark", {{"type", "rule"}, {"strokeWidth", 2}}},
+                   {"encoding", {{"y", y}, {"x", Quantity("low", title)}, {"x2", {{"field", "high"}}}}}};
+  interval["transform"] = Json::array();
+  interval["transform"].push_back({{"filter", "isValid(datum.low)"}});
+  layers.push_back(std::move(interval));
+  layers.push_back(
+      {{"mark", {{"type", "text"}, {"style", "label"}, {"align", "left"}, {"dx", 6}}},
+       {"encoding", {{"y", y}, {"x", Quantity("end", title)}, {"text", {{"field", "words"}, {"type", "nominal"}}}}}});
+  const bool has_interval = HalfInterval(*input.document, metric).has_value();
+  Json body = {{"width", 520},
+               {"height", {{"step", 44}}},
+               {"data", InlineData(std::move(values))},
+               {"layer", std::move(layers)}};
+  std::string finding = "no change in per cent: the baseline is 0";
+  if (*other != 0) finding = fmt::format("{:+.1f} % against the baseline", 100 * (*value - *other) / std::fabs(*other));
+  finding += has_interval ? "; lines: 95 % interval of the mean" : "; no interval: one value a run";
+  return {std::move(body), finding, ""};
+}
+
+}  // namespace crema

@@ -1,0 +1,140 @@
+// What the user's code recorded: metrics of its own, and the cut flow.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "collector/charts/encodings.h"
+#include "collector/charts/families.h"
+#include "collector/charts/shown_names.h"
+#include "collector/insight/document_fields.h"
+#include "collector/insight/human_numbers.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kMostRows = 40;
+
+const Json* FindMetric(const Json& document, std::string_view name) {
+  for (const Json& row : ListField(document, "custom_metrics")) {
+    if (TextField(row, "name") == name) return &row;
+  }
+  return nullptr;
+}
+
+void AddRow(const std::string& name, const Json& figures, Json* values) {
+  const auto minimum = NumberField(figures, "min"), maximum = NumberField(figures, "max");
+  if (!minimum.has_value() || !maximum.has_value()) return;
+  Json row = {{"name", name}, {"min", *minimum}, {"max", *maximum}};
+  for (const char* key : {"p50", "p95", "mean", "sum", "count"}) {
+    const auto value = NumberField(figures, key);
+    row[key] = value.has_value() ? Json(*value) : Json();
+  }
+  values->push_back(std::move(row));
+}
+
+}  // namespace
+
+Drawing DrawCustomMetric(const ChartInput& input, std::string_view metric) {
+  const Json* row = FindMetric(*input.document, metric);
+  if (row == nullptr) return NotDrawn(fmt::format("no metric `{}` was recorded", ShownName(metric)));
+  Json values = Json::array();
+  AddRow("all data sets", *row, &values);
+  const Json& by_dataset = Field(*row, "by_dataset");
+  ShownNames names;
+  names.Of("all data sets");
+  if (by_dataset.is_object() && by_dataset.size() > 1) {
+    for (const auto& [dataset, figures] : by_dataset.items()) {
+      if (values.size() < kMostRows) AddRow(names.Of(dataset), figures, &values);
+    }
+  }
+  if (values.empty()) return NotDrawn("every value of the metric was without a number");
+  const std::string unit = ShownName(TextField(*row, "unit"));
+  const std::string title = TextField(*row, "unit").empty() ? "value" : fmt::format("value [{}]", unit);
+  const Json y = Names("name", "");
+  const auto x = [&](std::string_view field) {
+    Json encoding = Quantity(field, title);
+    encoding["scale"] = {{"zero", false}};
+    return encoding;
+  };
+  Json layers = Json::array();
+  layers.push_back({{"mark", {{"type", "rule"}, {"style", "others"}, {"strokeWidth", 2}}},
+                    {"encoding", {{"y", y}, {"x", x("min")}, {"x2", {{"field", "max"}}}}}});
+  layers.push_back({{"mark", {{"type", "bar"}, {"style", "cpu"}, {"height", {{"band", 0.5}}}}},
+                    {"encoding",
+                     {{"y", y},
+                      {"x", x("p50")},
+                      {"x2", {{"field", "p95"}}},
+                      {"tooltip", Tooltip({{"name", "data set", "nominal"},
+                                           {"count", "values"},
+                                           {"sum", "sum"},
+                                           {"mean", "mean"},
+                                           {"min", "least"},
+                                           {"p50", "median"},
+                                           {"p95", "95 % are below"},
+                                           {"max", "most"}})}}}});
+  layers.push_back(
+      {{"mark", {{"type", "tick"}, {"style", "ink"}, {"thickness", 2}}}, {"encoding", {{"y", y}, {"x", x("p50")}}}});
+  layers.push_back({{"mark", {{"type", "point"}, {"style", "wait"}, {"filled", true}, {"size", 40}}},
+                    {"encoding", {{"y", y}, {"x", x("mean")}}}});
+  Json body = {{"width", 560},
+               {"height", {{"step", 28}}},
+               {"data", InlineData(std::move(values))},
+               {"layer", std::move(layers)}};
+  std::string finding = Counted(NumberField(*row, "count").value_or(0), "value", "values");
+  if (const auto sum = NumberField(*row, "sum")) finding += ", sum " + HumanCount(*sum);
+  return {std::move(body), finding + "; line: least to most, bar: median to p95, dot: mean", ""};
+}
+
+Drawing DrawCutFlow(const ChartInput& input) {
+  Json values = Json::array();
+  ShownNames names;
+  double first = 0, last = 0;
+  for (const Json& row : ListField(*input.document, "cuts")) {
+    const auto events = NumberField(row, "events");
+    if (!events.has_value()) continue;
+    const auto step = NumberField(row, "step_efficiency"), total = NumberField(row, "total_efficiency");
+    std::string words = HumanCount(*events);
+    if (!values.empty() && step.has_value()) words += fmt::format(" · {} of the step before", HumanPercent(*step));
+    if (values.empty()) first = *events;
+    last = *events;
+    values.push_back({{"cut", names.Of(TextField(row, "name"))},
+                      {"events", *events},
+                      {"drawn", std::max(*events, 0.5)},  // a logarithmic axis has no 0
+                      {"from", 0.5},
+                      {"step", step.has_value() ? Json(*step) : Json()},
+                      {"total", total.has_value() ? Json(*total) : Json()},
+                      {"words", words}});
+  }
+  if (values.empty()) return NotDrawn("no cut was recorded; call RecordCut where events are selected");
+  const Json y = Names("cut", "");
+  Json x = Quantity("drawn", "events after the cut (logarithmic)"),
+       from = Quantity("from", "events after the cut (logarithmic)");
+  x["scale"] = from["scale"] = {{"type", "log"}, {"domainMin", 0.5}, {"nice", false}};
+  x["axis"] = from["axis"] = {{"tickCount", 6}, {"format", "~s"}};
+  Json layers = Json::array();
+  layers.push_back({{"mark", {{"type", "bar"}, {"style", "events"}, {"height", {{"band", 0.7}}}}},
+                    {"encoding",
+                     {{"y", y},
+                      {"x", from},
+                      {"x2", {{"field", "drawn"}}},
+                      {"tooltip", Tooltip({{"cut", "cut", "nominal"},
+                                           {"events", "events"},
+                                           {"step", "of the step before"},
+                                           {"total", "of all"}})}}}});
+  layers.push_back({{"mark", {{"type", "text"}, {"style", "label"}, {"align", "left"}, {"dx", 5}}},
+                    {"encoding", {{"y", y}, {"x", x}, {"text", {{"field", "words"}, {"type", "nominal"}}}}}});
+  Json body = {{"width", 520},
+               {"height", {{"step", 28}}},
+               {"data", InlineData(std::move(values))},
+               {"layer", std::move(layers)}};
+  return {std::move(body),
+          fmt::format("{} of {} events are left{}", HumanCount(last), HumanCount(first),
+                      first > 0 ? fmt::format(" ({})", HumanPercent(last / first)) : ""),
+          ""};
+}
+
+}  // namespace crema

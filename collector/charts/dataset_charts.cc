@@ -1,0 +1,165 @@
+// Data sets and files beside one another.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collector/charts/encodings.h"
+#include "collector/charts/families.h"
+#include "collector/charts/shown_names.h"
+#include "collector/insight/document_fields.h"
+#include "collector/insight/human_numbers.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kMostDatasets = 40;
+constexpr size_t kMostFiles = 30;
+constexpr int kWidestLabel = 420;  // pixels: it is the end of a file's name that tells files apart
+
+struct NamedValue {
+  std::string name;
+  double value = 0;
+  std::optional<double> baseline;
+  std::string words;
+};
+
+/// Horizontal bars with their figures; the baseline's as grey ticks.
+Json Bars(const std::vector<NamedValue>& rows, std::string_view title, std::string_view style) {
+  Json values = Json::array();
+  bool has_baseline = false;
+  ShownNames names;
+  for (const NamedValue& row : rows) {
+    Json value = {{"name", names.Of(row.name)}, {"v", row.value}, {"words", row.words}};
+    value["end"] = std::max(row.value, row.baseline.value_or(0));
+    if (row.baseline.has_value()) value["baseline"] = *row.baseline;
+    has_baseline |= row.baseline.has_value();
+    values.push_back(std::move(value));
+  }
+  Json y = Names("name", "");
+  y["axis"] = {{"labelLimit", kWidestLabel}};
+  const Json x = Quantity("v", title);
+  Json layers = Json::array();
+  layers.push_back(
+      {{"mark", {{"type", "bar"}, {"style", style}, {"height", {{"band", 0.7}}}}},
+       {"encoding", {{"y", y}, {"x", x}, {"tooltip", Tooltip({{"name", "name", "nominal"}, {"v", title}})}}}});
+  if (has_baseline) {
+    layers.push_back({{"mark", {{"type", "tick"}, {"style", "baseline"}, {"thickness", 3}}},
+                      {"encoding", {{"y", y}, {"x", Quantity("baseline", title)}}}});
+  }
+  layers.push_back(
+      {{"mark", {{"type", "text"}, {"style", "label"}, {"align", "left"}, {"dx", 5}}},
+       {"encoding", {{"y", y}, {"x", Quantity("end", title)}, {"text", {{"field", "words"}, {"type", "nominal"}}}}}});
+  return {{"width", 520},
+          {"height", {{"step", 24}}},
+          {"data", InlineData(std::move(values))},
+          {"layer", std::move(layers)}};
+}
+
+std::map<std::string, double> FieldByName(const Json* document, std::string_view table, std::string_view field) {
+  std::map<std::string, double> values;
+  if (document == nullptr) return values;
+  for (const Json& row : ListField(*document, table)) {
+    if (const auto value = NumberField(row, field)) values[TextField(row, "name")] = *value;
+  }
+  return values;
+}
+
+}  // namespace
+
+Drawing DrawDurationByDataset(const ChartInput& input) {
+  Json values = Json::array();
+  std::string slowest;
+  double largest = 0;
+  ShownNames names;
+  for (const Json& row : ListField(*input.document, "datasets")) {
+    const auto median = NumberField(row, "duration_p50"), p95 = NumberField(row, "duration_p95");
+    const auto maximum = NumberField(row, "duration_max"), mean = NumberField(row, "duration_mean");
+    if (!median.has_value() || !p95.has_value() || !maximum.has_value() || values.size() == kMostDatasets) continue;
+    const std::string name = names.Of(TextField(row, "name"));
+    values.push_back({{"name", name},
+                      {"p50", *median},
+                      {"p95", *p95},
+                      {"max", *maximum},
+                      {"mean", mean.has_value() ? Json(*mean) : Json()},
+                      {"chunks", NumberField(row, "chunks").value_or(0)}});
+    if (*median > largest) {
+      largest = *median;
+      slowest = name;
+    }
+  }
+  if (values.empty()) return NotDrawn("no chunk ended: there is no duration");
+  const Json y = Names("name", "");
+  constexpr char kTitle[] = "duration of a chunk [s]";
+  const Json tooltip = Tooltip({{"name", "data set", "nominal"},
+                                {"chunks", "chunks"},
+                                {"p50", "median [s]"},
+                                {"mean", "mean [s]"},
+                                {"p95", "95 % are shorter than [s]"},
+                                {"max", "longest [s]"}});
+  Json layers = Json::array();
+  layers.push_back({{"mark", {{"type", "rule"}, {"style", "others"}, {"strokeWidth", 2}}},
+                    {"encoding", {{"y", y}, {"x", Quantity("p50", kTitle)}, {"x2", {{"field", "max"}}}}}});
+  layers.push_back(
+      {{"mark", {{"type", "bar"}, {"style", "cpu"}, {"height", {{"band", 0.5}}}}},
+       {"encoding", {{"y", y}, {"x", Quantity("p50", kTitle)}, {"x2", {{"field", "p95"}}}, {"tooltip", tooltip}}}});
+  layers.push_back({{"mark", {{"type", "tick"}, {"style", "ink"}, {"thickness", 2}}},
+                    {"encoding", {{"y", y}, {"x", Quantity("p50", kTitle)}}}});
+  layers.push_back({{"mark", {{"type", "point"}, {"style", "wait"}, {"filled", true}, {"size", 40}}},
+                    {"encoding", {{"y", y}, {"x", Quantity("max", kTitle)}}}});
+  Json body = {{"width", 560},
+               {"height", {{"step", 28}}},
+               {"data", InlineData(std::move(values))},
+               {"layer", std::move(layers)}};
+  return {std::move(body),
+          fmt::format("slowest median: {} in {}; bar: median to p95, dot: longest", HumanDuration(largest), slowest),
+          ""};
+}
+
+Drawing DrawDatasetRates(const ChartInput& input) {
+  const std::map<std::string, double> baseline = FieldByName(input.baseline, "datasets", "event_rate");
+  std::vector<NamedValue> rows;
+  for (const Json& row : ListField(*input.document, "datasets")) {
+    const auto rate = NumberField(row, "event_rate");
+    if (!rate.has_value()) continue;
+    const std::string name = TextField(row, "name");
+    const auto other = baseline.find(name);
+    rows.push_back(
+        {name, *rate, other == baseline.end() ? std::nullopt : std::optional<double>(other->second), HumanRate(*rate)});
+  }
+  if (rows.empty()) return NotDrawn("no chunk told its number of events");
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const NamedValue& a, const NamedValue& b) { return a.value > b.value; });
+  if (rows.size() > kMostDatasets) rows.erase(rows.begin(), rows.end() - kMostDatasets);
+  return {Bars(rows, "events per second of a busy lane [1/s]", "events"),
+          fmt::format("fastest {} in {}, slowest {} in {}", rows.front().words, ShownName(rows.front().name),
+                      rows.back().words, ShownName(rows.back().name)),
+          ""};
+}
+
+Drawing DrawFileReadRates(const ChartInput& input) {
+  std::vector<NamedValue> rows;
+  for (const Json& row : ListField(*input.document, "files")) {
+    const auto bytes = NumberField(row, "bytes_read"), seconds = NumberField(row, "duration_sum");
+    if (!bytes.has_value() || !seconds.has_value() || !(*seconds > 0)) continue;
+    const double rate = *bytes / *seconds / 1e6;
+    rows.push_back({TextField(row, "name"), rate, std::nullopt,
+                    fmt::format("{}/s · {}", HumanData(rate * 1e6), HumanData(*bytes))});
+  }
+  if (rows.empty()) return NotDrawn("no chunk told how many bytes it read");
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const NamedValue& a, const NamedValue& b) { return a.value < b.value; });
+  const size_t all = rows.size();
+  if (all > kMostFiles) rows.resize(kMostFiles);
+  std::string finding = fmt::format("slowest: {} of chunk time from {}",
+                                    HumanData(rows.front().value * 1e6) + " a second", ShownName(rows.front().name));
+  if (all > kMostFiles) finding += fmt::format("; the {} slowest of {} files", kMostFiles, all);
+  return {Bars(rows, "data read per second of chunk time [MB/s]", "data"), finding, ""};
+}
+
+}  // namespace crema

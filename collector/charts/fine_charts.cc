@@ -1,0 +1,257 @@
+// What tasks and transfers spent their time and bytes on: Dask's fine metrics, and activities that the SDK recorded.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "collector/charts/colours.h"
+#include "collector/charts/encodings.h"
+#include "collector/charts/families.h"
+#include "collector/charts/shown_names.h"
+#include "collector/insight/document_fields.h"
+#include "collector/insight/human_numbers.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kMostFunctions = 20;
+constexpr size_t kMostActivities = 12;
+constexpr char kNoFine[] =
+    "no fine metrics and no activities: they come from a Dask scheduler with crema's plug-in, or from the SDK";
+constexpr char kTransfers[] = "between workers";
+constexpr char kInTasks[] = "inside tasks";
+
+/// Sum over spans and workers of what one function spent on one activity.
+struct FineSum {
+  std::string place;  ///< inside tasks, or between workers
+  std::string function;
+  std::string activity;
+  double value = 0;
+};
+
+struct FineFilter {
+  std::string_view unit;
+  bool transfers_too = false;
+  std::set<std::string> activities;  ///< empty: all
+};
+
+/// A plain text as it is, anything else as JSON (METRICS.md section 6).
+std::string LabelField(const Json& row, std::string_view key, std::string_view nothing) {
+  const Json& field = Field(row, key);
+  if (field.is_string()) return field.get<std::string>();
+  return field.is_null() ? std::string(nothing) : field.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::vector<FineSum> ReadFine(const Json& document, const FineFilter& filter) {
+  std::map<std::pair<std::string, std::string>, FineSum> sums;
+  std::vector<std::pair<std::string, std::string>> order;
+  for (const Json& row : ListField(document, "fine")) {
+    const std::string context = TextField(row, "context");
+    const bool is_transfer = context == "get-data" || context == "gather-dep" || context == "p2p";
+    const auto value = NumberField(row, "value");
+    if (!value.has_value() || TextField(row, "unit") != filter.unit || (is_transfer && !filter.transfers_too)) continue;
+    const std::string activity = LabelField(row, "activity", "(no name)");
+    if (!filter.activities.empty() && filter.activities.count(activity) == 0) continue;
+    const std::string function = LabelField(row, "function", context);
+    // what Dask counts beside all spans is no task's
+    if (function == "N/A") continue;
+    const auto [found, is_new] = sums.try_emplace({function, activity});
+    if (is_new) {
+      found->second = {is_transfer ? kTransfers : kInTasks, function, activity, 0};
+      order.push_back(found->first);
+    }
+    found->second.value += *value;
+  }
+  std::vector<FineSum> read;
+  for (const auto& key : order) {
+    if (sums[key].value > 0) read.push_back(sums[key]);
+  }
+  return read;
+}
+
+using NameOfSum = std::string FineSum::*;
+
+/// Names by their sums, largest first; beyond `most` all others share one.
+struct Ranking {
+  std::vector<std::string> names;
+  double total = 0;
+
+  Ranking(const std::vector<FineSum>& sums, NameOfSum name, size_t most) {
+    std::map<std::string, double> totals;
+    for (const FineSum& sum : sums) {
+      totals[sum.*name] += sum.value;
+      total += sum.value;
+    }
+    std::vector<std::pair<double, std::string>> ranked;
+    ranked.reserve(totals.size());
+    for (const auto& [key, value] : totals) ranked.emplace_back(-value, key);
+    std::sort(ranked.begin(), ranked.end());
+    for (const auto& [value, key] : ranked) {
+      if (names.size() < most) names.push_back(key);
+    }
+    has_others = ranked.size() > most;
+    if (has_others) names.back() = kOthers;
+  }
+
+  std::string Of(const std::string& name) const {
+    return std::find(names.begin(), names.end(), name) != names.end() || !has_others ? name : std::string(kOthers);
+  }
+
+  bool has_others = false;
+  static constexpr char kOthers[] = "(others)";
+};
+
+/// The two that everybody looks for have the budget's colours; all others come after them.
+Json ActivityColours(const std::vector<std::string>& ranked, ShownNames* names) {
+  static const std::vector<std::string_view> kFurther = {"overhead", "opening", "events", "strongest", "limit",
+                                                         "baseline", "others",  "data",   "muted",     "watch"};
+  std::vector<std::string> domain;
+  std::vector<std::string_view> colours;
+  for (const auto& [activity, colour] : {std::pair<std::string, std::string_view>{"thread-cpu", "cpu"},
+                                         std::pair<std::string, std::string_view>{"thread-noncpu", "wait"}}) {
+    if (std::find(ranked.begin(), ranked.end(), activity) == ranked.end()) continue;
+    domain.push_back(names->Of(activity));
+    colours.push_back(colour);
+  }
+  size_t next = 0;
+  for (const std::string& activity : ranked) {
+    if (activity == "thread-cpu" || activity == "thread-noncpu") continue;
+    domain.push_back(names->Of(activity));
+    colours.push_back(activity == Ranking::kOthers ? "idle" : kFurther[next++ % kFurther.size()]);
+  }
+  Json colour = NamedColours("activity", domain, colours);
+  colour["legend"] = {{"columns", 4}};
+  return colour;
+}
+
+/// Computing comes first, waiting next, then the largest.
+size_t StackOrder(std::string_view activity, size_t rank) {
+  return activity == "thread-cpu" ? 0 : activity == "thread-noncpu" ? 1 : rank + 2;
+}
+
+struct FineBars {
+  std::string_view unit;   ///< in the document
+  std::string_view title;  ///< of the axis, with its unit
+  double factor = 1;       ///< from the document's unit to the axis's
+  std::string (*words)(double value) = HumanDuration;
+};
+
+/// A bar for each function, split by activity.
+Drawing BarsByFunction(const std::vector<FineSum>& sums, const FineBars& bars) {
+  const Ranking functions(sums, &FineSum::function, kMostFunctions);
+  const Ranking activities(sums, &FineSum::activity, kMostActivities);
+  ShownNames function_names, activity_names;
+  Json values = Json::array();
+  for (const std::string& function : functions.names) {
+    std::map<std::string, double> of_function;
+    for (const FineSum& sum : sums) {
+      if (functions.Of(sum.function) == function) of_function[activities.Of(sum.activity)] += sum.value;
+    }
+    for (size_t i = 0; i < activities.names.size(); ++i) {
+      const auto found = of_function.find(activities.names[i]);
+      if (found == of_function.end()) continue;
+      values.push_back({{"function", function_names.Of(function)},
+                        {"activity", activity_names.Of(activities.names[i])},
+                        {"order", StackOrder(activities.names[i], i)},
+                        {"v", found->second * bars.factor}});
+    }
+  }
+  Json body = {
+      {"width", 560},
+      {"height", {{"step", 26}}},
+      {"data", InlineData(std::move(values))},
+      {"mark", {{"type", "bar"}, {"height", {{"band", 0.7}}}}},
+      {"encoding",
+       {{"y", Names("function", "")},
+        {"x", Quantity("v", bars.title)},
+        {"order", {{"field", "order"}, {"type", "quantitative"}}},
+        {"color", ActivityColours(activities.names, &activity_names)},
+        {"tooltip",
+         Tooltip({{"function", "function", "nominal"}, {"activity", "activity", "nominal"}, {"v", bars.title}})}}}};
+  return {std::move(body),
+          fmt::format("{} in all; most in {}", bars.words(functions.total), ShownName(functions.names.front())), ""};
+}
+
+std::string WithCoverage(const Json& document, const std::string& finding) {
+  const auto coverage = NumberField(Field(document, "quality"), "fine_metrics_coverage");
+  return coverage.has_value() ? finding + fmt::format("; covers {} of task time", HumanPercent(*coverage)) : finding;
+}
+
+Drawing TimeByFunction(const ChartInput& input, const std::set<std::string>& activities, const std::string& reason) {
+  const std::vector<FineSum> sums = ReadFine(*input.document, {"seconds", false, activities});
+  if (sums.empty()) return NotDrawn(reason);
+  Drawing drawing = BarsByFunction(sums, {"seconds", "time, all workers together [s]"});
+  drawing.finding = WithCoverage(*input.document, drawing.finding);
+  return drawing;
+}
+
+}  // namespace
+
+Drawing DrawFineByFunction(const ChartInput& input) { return TimeByFunction(input, {}, kNoFine); }
+
+Drawing DrawPerTaskCpuIo(const ChartInput& input) {
+  return TimeByFunction(input, {"thread-cpu", "thread-noncpu"}, kNoFine);
+}
+
+Drawing DrawPerTaskOverhead(const ChartInput& input) {
+  const bool has_fine = !ReadFine(*input.document, {"seconds", false, {}}).empty();
+  return TimeByFunction(input, {"compress", "decompress", "serialize", "deserialize"},
+                        has_fine ? "no task compressed or serialized anything" : kNoFine);
+}
+
+Drawing DrawPerTaskBytesRead(const ChartInput& input) {
+  const std::vector<FineSum> sums = ReadFine(*input.document, {"bytes", false, {"disk-read", "memory-read"}});
+  if (sums.empty()) {
+    const bool has_fine = !ReadFine(*input.document, {"seconds", false, {}}).empty();
+    return NotDrawn(has_fine ? "no task read what another had made, from memory or from disk" : kNoFine);
+  }
+  double most = 0;
+  for (const FineSum& sum : sums) most = std::max(most, sum.value);
+  const auto [unit, factor] = most >= 1e9   ? std::pair("GB", 1e-9)
+                              : most >= 1e6 ? std::pair("MB", 1e-6)
+                                            : std::pair("kB", 1e-3);
+  const std::string title = fmt::format("dependencies read: memory-read from RAM, disk-read after a spill [{}]", unit);
+  Drawing drawing = BarsByFunction(sums, {"bytes", title, factor, HumanData});
+  drawing.finding += "; Dask's own data, not the input files";
+  return drawing;
+}
+
+Drawing DrawFineByActivity(const ChartInput& input) {
+  const std::vector<FineSum> sums = ReadFine(*input.document, {"seconds", true, {}});
+  if (sums.empty()) return NotDrawn(kNoFine);
+  const Ranking activities(sums, &FineSum::activity, 2 * kMostActivities);
+  ShownNames names;
+  Json values = Json::array();
+  for (const std::string& activity : activities.names) {
+    std::map<std::string, double> by_place;
+    for (const FineSum& sum : sums) {
+      if (activities.Of(sum.activity) == activity) by_place[sum.place] += sum.value;
+    }
+    for (const auto& [place, value] : by_place) {
+      values.push_back({{"activity", names.Of(activity)}, {"place", place}, {"v", value}});
+    }
+  }
+  Json body = {{"width", 560},
+               {"height", {{"step", 22}}},
+               {"data", InlineData(std::move(values))},
+               {"mark", {{"type", "bar"}, {"height", {{"band", 0.7}}}}},
+               {"encoding",
+                {{"y", Names("activity", "")},
+                 {"x", Quantity("v", "time, all workers together [s]")},
+                 {"color", NamedColours("place", {kInTasks, kTransfers}, {"cpu", "overhead"})},
+                 {"tooltip",
+                  Tooltip({{"activity", "activity", "nominal"}, {"place", "where", "nominal"}, {"v", "time [s]"}})}}}};
+  return {std::move(body),
+          WithCoverage(*input.document, fmt::format("{} in all; most in {}", HumanDuration(activities.total),
+                                                    ShownName(activities.names.front()))),
+          ""};
+}
+
+}  // namespace crema

@@ -1,0 +1,306 @@
+// The sections inside the chunks: what encloses what, and where the time is.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "collector/charts/colours.h"
+#include "collector/charts/encodings.h"
+#include "collector/charts/families.h"
+#include "collector/charts/shown_names.h"
+#include "collector/insight/document_fields.h"
+#include "collector/insight/human_numbers.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kMostBars = 25;
+constexpr char kOther[] = "(other)";
+constexpr char kNoSections[] = "no section was recorded; put TrackSection guards around the steps of a chunk";
+
+struct Section {
+  std::string path;
+  bool is_helper = false;
+  double total = 0, self = 0;  ///< seconds
+  std::optional<double> cpu;   ///< seconds, where it was asked for
+  double count = 0;
+
+  bool is_other() const { return path == kOther; }
+};
+
+std::vector<Section> ReadSections(const Json& document) {
+  std::vector<Section> sections;
+  for (const Json& row : ListField(document, "sections")) {
+    const auto total = NumberField(row, "total"), self = NumberField(row, "self");
+    if (!total.has_value() || !self.has_value()) continue;
+    const Json& helper = Field(row, "helper");
+    sections.push_back({TextField(row, "path"), helper.is_boolean() && helper.get<bool>(), *total, *self,
+                        NumberField(row, "cpu"), NumberField(row, "count").value_or(0)});
+  }
+  return sections;
+}
+
+bool HasNamed(const std::vector<Section>& sections) {
+  return std::any_of(sections.begin(), sections.end(), [](const Section& section) { return !section.is_other(); });
+}
+
+/// `/` separates sections; inside a name it is written `%2F`.
+std::string LastName(std::string_view path) {
+  std::string name(path.substr(path.rfind('/') + 1));
+  for (size_t at; (at = name.find("%2F")) != std::string::npos;) name.replace(at, 3, "/");
+  return name;
+}
+
+std::string ParentOf(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? "" : std::string(path.substr(0, slash));
+}
+
+/// What colour stands for: METRICS.md counts a section as computing from half its time on.
+std::string_view KindOf(const Section& section) {
+  if (section.is_other()) return "outside every section";
+  if (!section.cpu.has_value()) return "CPU not measured";
+  return *section.cpu >= section.total / 2 ? "mostly CPU" : "mostly waiting";
+}
+
+Json KindColours() {
+  return NamedColours("kind", {"mostly CPU", "mostly waiting", "CPU not measured", "outside every section"},
+                      {"cpu", "wait", "others", "idle"});
+}
+
+/// Of text on these colours.
+Json TextColour() {
+  Json conditions = Json::array();
+  conditions.push_back({{"test", "datum.kind === 'mostly CPU'"}, {"value", ColourNamed("onCpu")}});
+  conditions.push_back({{"test", "datum.kind === 'mostly waiting'"}, {"value", ColourNamed("onWait")}});
+  return {{"condition", std::move(conditions)}, {"value", ColourNamed("ink")}};
+}
+
+/// Puts sections side by side inside what encloses them, largest first.
+class IcicleLayout {
+ public:
+  IcicleLayout(const std::vector<Section>& sections, double whole) : whole_(whole) {
+    for (const Section& section : sections) {
+      if (!section.is_helper && section.total > 0) children_[ParentOf(section.path)].push_back(&section);
+    }
+    for (auto& [parent, children] : children_) {
+      std::stable_sort(children.begin(), children.end(), [](const Section* a, const Section* b) {
+        return std::make_pair(!a->is_other(), a->total) > std::make_pair(!b->is_other(), b->total);
+      });
+    }
+    Place("", 0, 0);
+  }
+
+  Json& cells() { return cells_; }
+  int levels() const { return levels_; }
+
+ private:
+  void Place(const std::string& parent, double from, int level) {
+    const auto found = children_.find(parent);
+    if (found == children_.end()) return;
+    for (const Section* section : found->second) {
+      Cell(*section, from, level);
+      if (!section->is_other()) Place(section->path, from, level + 1);
+      from += section->total;
+    }
+  }
+
+  void Cell(const Section& section, double from, int level) {
+    const double share = section.total / whole_;
+    if (share < 0.0005) return;  // below a pixel
+    levels_ = std::max(levels_, level + 1);
+    // a letter is about 6.5 of the 720 pixels
+    const auto letters = static_cast<size_t>(share * 720 / 6.5);
+    const std::string name = ShownName(LastName(section.path));
+    std::string label = fmt::format("{} {}", name, HumanPercent(share));
+    if (label.size() > letters) label = name.size() <= letters ? name : "";
+    cells_.push_back({{"path", ShownName(section.path)},
+                      {"label", label},
+                      {"from", Rounded(100 * from / whole_)},
+                      {"to", Rounded(100 * (from + section.total) / whole_)},
+                      {"middle", Rounded(100 * (from + section.total / 2) / whole_)},
+                      {"level", level},
+                      {"kind", KindOf(section)},
+                      {"seconds", section.total},
+                      {"self", section.self},
+                      {"calls", section.count}});
+  }
+
+  double whole_;
+  std::map<std::string, std::vector<const Section*>> children_;
+  Json cells_ = Json::array();
+  int levels_ = 0;
+};
+
+double WholeOf(const std::vector<Section>& sections) {
+  double whole = 0;
+  for (const Section& section : sections) {
+    if (!section.is_helper && ParentOf(section.path).empty()) whole += section.total;
+  }
+  return whole;
+}
+
+}  // namespace
+
+Drawing DrawSectionIcicle(const ChartInput& input) {
+  const std::vector<Section> sections = ReadSections(*input.document);
+  const double whole = WholeOf(sections);
+  if (!HasNamed(sections) || !(whole > 0)) return NotDrawn(kNoSections);
+  IcicleLayout layout(sections, whole);
+  Json x = Quantity("from", "share of the chunks' time [%]");
+  x["scale"] = {{"domain", {0, 100}}, {"nice", false}};
+  x["axis"] = {{"grid", false}};
+  const Json y = {{"field", "level"}, {"type", "ordinal"}, {"axis", nullptr}, {"scale", {{"paddingInner", 0.06}}}};
+  Json layers = Json::array();
+  layers.push_back({{"mark", {{"type", "rect"}, {"stroke", ColourNamed("card")}, {"strokeWidth", 1.5}}},
+                    {"encoding",
+                     {{"x", x},
+                      {"x2", {{"field", "to"}}},
+                      {"y", y},
+                      {"color", KindColours()},
+                      {"tooltip", Tooltip({{"path", "section", "nominal"},
+                                           {"seconds", "time, inner sections included [s]"},
+                                           {"self", "own time [s]"},
+                                           {"calls", "calls"}})}}}});
+  layers.push_back({{"mark", {{"type", "text"}, {"style", "strong-label"}}},
+                    {"encoding",
+                     {{"x", Quantity("middle", "share of the chunks' time [%]")},
+                      {"y", y},
+                      {"text", {{"field", "label"}, {"type", "nominal"}}},
+                      {"color", TextColour()}}}});
+  Json body = {{"width", 720},
+               {"height", {{"step", 34}}},
+               {"data", InlineData(std::move(layout.cells()))},
+               {"layer", std::move(layers)}};
+  return {std::move(body),
+          fmt::format("{} of chunk time; width is time, what is inside stands below", HumanDuration(whole)), ""};
+}
+
+namespace {
+
+std::string LabelOf(const Section& section) { return section.path + (section.is_helper ? " (helper)" : ""); }
+
+/// The largest by their own time.
+std::vector<Section> Largest(std::vector<Section> sections, size_t* left_out) {
+  std::stable_sort(sections.begin(), sections.end(),
+                   [](const Section& a, const Section& b) { return a.self > b.self; });
+  *left_out = sections.size() > kMostBars ? sections.size() - kMostBars : 0;
+  if (*left_out > 0) sections.resize(kMostBars);
+  return sections;
+}
+
+std::map<std::string, double> SelfTimes(const Json* document) {
+  std::map<std::string, double> times;
+  if (document == nullptr) return times;
+  for (const Section& section : ReadSections(*document)) times[LabelOf(section)] = section.self;
+  return times;
+}
+
+std::string MoreSections(size_t left_out) {
+  return left_out == 0 ? "" : fmt::format("; {} smaller ones not drawn", left_out);
+}
+
+}  // namespace
+
+Drawing DrawSectionSelfTime(const ChartInput& input) {
+  size_t left_out = 0;
+  const std::vector<Section> sections = Largest(ReadSections(*input.document), &left_out);
+  if (!HasNamed(sections)) return NotDrawn(kNoSections);
+  const double busy = Metric(*input.document, "busy_time").value_or(0);
+  const std::map<std::string, double> baseline = SelfTimes(input.baseline);
+  Json values = Json::array();
+  ShownNames names;
+  for (const Section& section : sections) {
+    std::string words = HumanDuration(section.self);
+    if (busy > 0 && !section.is_helper) words += " · " + HumanPercent(section.self / busy);
+    Json value = {{"section", names.Of(LabelOf(section))},
+                  {"self", section.self},
+                  {"calls", section.count},
+                  {"kind", KindOf(section)},
+                  {"words", words}};
+    value["end"] = section.self;
+    const auto other = baseline.find(LabelOf(section));
+    if (other != baseline.end()) {
+      value["baseline"] = other->second;
+      value["end"] = std::max(section.self, other->second);
+    }
+    values.push_back(std::move(value));
+  }
+  const Json y = Names("section", ""), x = Quantity("self", "own time, inner sections left out [s]");
+  Json layers = Json::array();
+  layers.push_back(
+      {{"mark", {{"type", "bar"}, {"height", {{"band", 0.7}}}}},
+       {"encoding",
+        {{"y", y},
+         {"x", x},
+         {"color", KindColours()},
+         {"tooltip", Tooltip({{"section", "section", "nominal"}, {"self", "own time [s]"}, {"calls", "calls"}})}}}});
+  if (!baseline.empty()) {
+    layers.push_back({{"mark", {{"type", "tick"}, {"style", "baseline"}, {"thickness", 3}}},
+                      {"encoding", {{"y", y}, {"x", Quantity("baseline", "own time, inner sections left out [s]")}}}});
+  }
+  layers.push_back({{"mark", {{"type", "text"}, {"style", "label"}, {"align", "left"}, {"dx", 5}}},
+                    {"encoding",
+                     {{"y", y},
+                      {"x", Quantity("end", "own time, inner sections left out [s]")},
+                      {"text", {{"field", "words"}, {"type", "nominal"}}}}}});
+  Json body = {{"width", 520},
+               {"height", {{"step", 22}}},
+               {"data", InlineData(std::move(values))},
+               {"layer", std::move(layers)}};
+  return {std::move(body),
+          fmt::format("largest: {}, {}", ShownName(LabelOf(sections.front())), HumanDuration(sections.front().self)) +
+              MoreSections(left_out) + (baseline.empty() ? "" : "; grey ticks: baseline"),
+          ""};
+}
+
+Drawing DrawSectionCpuVsWait(const ChartInput& input) {
+  std::vector<Section> all = ReadSections(*input.document);
+  if (!HasNamed(all)) return NotDrawn(kNoSections);
+  all.erase(std::remove_if(all.begin(), all.end(), [](const Section& section) { return !section.cpu.has_value(); }),
+            all.end());
+  if (all.empty()) return NotDrawn("no section measured its CPU time; ask for it where the guard is made");
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Section& a, const Section& b) { return a.total - *a.cpu > b.total - *b.cpu; });
+  const size_t left_out = all.size() > kMostBars ? all.size() - kMostBars : 0;
+  if (left_out > 0) all.resize(kMostBars);
+  static const std::vector<std::string> kParts = {"CPU", "waiting"};
+  Json values = Json::array();
+  ShownNames names;
+  for (const Section& section : all) {
+    const double seconds[] = {std::min(*section.cpu, section.total), std::max(0.0, section.total - *section.cpu)};
+    for (size_t part = 0; part < kParts.size(); ++part) {
+      values.push_back({{"section", names.Of(LabelOf(section))},
+                        {"part", kParts[part]},
+                        {"order", part},
+                        {"seconds", seconds[part]},
+                        {"share", Rounded(section.total > 0 ? 100 * seconds[part] / section.total : 0)}});
+    }
+  }
+  Json body = {{"width", 560},
+               {"height", {{"step", 22}}},
+               {"data", InlineData(std::move(values))},
+               {"mark", {{"type", "bar"}, {"height", {{"band", 0.7}}}}},
+               {"encoding",
+                {{"y", Names("section", "")},
+                 {"x", Quantity("seconds", "time, inner sections included [s]")},
+                 {"order", {{"field", "order"}, {"type", "quantitative"}}},
+                 {"color", NamedColours("part", kParts, {"cpu", "wait"})},
+                 {"tooltip", Tooltip({{"section", "section", "nominal"},
+                                      {"part", "part", "nominal"},
+                                      {"seconds", "time [s]"},
+                                      {"share", "of the section [%]"}})}}}};
+  return {std::move(body),
+          fmt::format("longest wait: {}, {}", ShownName(LabelOf(all.front())),
+                      HumanDuration(std::max(0.0, all.front().total - *all.front().cpu))) +
+              MoreSections(left_out),
+          ""};
+}
+
+}  // namespace crema

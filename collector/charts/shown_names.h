@@ -1,0 +1,31 @@
+// Names of files, data sets and workers as a chart shows them. They come from records that anybody may have written.
+#ifndef CREMA_COLLECTOR_CHARTS_SHOWN_NAMES_H_
+#define CREMA_COLLECTOR_CHARTS_SHOWN_NAMES_H_
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace crema {
+
+/// At most 60 code points of valid UTF-8, the end kept, where paths differ; control and direction signs become spaces.
+/// An empty name is `(no name)`.
+std::string ShownName(std::string_view name);
+
+/// Of a worker: without the scheme of Dask's addresses.
+std::string_view WorkerName(std::string_view name);
+
+/// The same, told apart: two names that look alike when cut get a number.
+class ShownNames {
+ public:
+  const std::string& Of(std::string_view name);
+
+ private:
+  std::map<std::string, std::string, std::less<>> shown_;
+  std::set<std::string> taken_;
+};
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_CHARTS_SHOWN_NAMES_H_

@@ -1,0 +1,159 @@
+#include "collector/charts/worker_series.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "collector/insight/document_fields.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Points of one timeline; what is no point is left out.
+std::vector<Step> StepsOf(const Json& points) {
+  std::vector<Step> steps;
+  for (size_t i = 0; points.is_array() && i < points.size(); ++i) {
+    const Json& point = points[i];
+    if (!point.is_array() || point.size() != 2 || !point[0].is_number() || !point[1].is_number()) continue;
+    steps.push_back({std::max(0.0, point[0].get<double>()), point[1].get<double>()});
+  }
+  return steps;
+}
+
+/// Seconds since the run's start at which each worker stopped.
+std::map<std::string, double> WorkerStops(const Json& document) {
+  std::map<std::string, double> stops;
+  for (const Json& worker : ListField(document, "workers")) {
+    if (const auto stop = NumberField(worker, "stop")) stops[TextField(worker, "name")] = *stop;
+  }
+  return stops;
+}
+
+/// Adds a value that held from `from` to `to`.
+void AddTo(std::vector<SeriesBin>* bins, double bin_seconds, double from, double to, double value) {
+  const double last = static_cast<double>(bins->size()) * bin_seconds;
+  to = std::min(to, last);
+  if (!(to > from)) return;
+  const size_t end = std::min(bins->size(), static_cast<size_t>(std::ceil(to / bin_seconds)));
+  for (auto bin = static_cast<size_t>(from / bin_seconds); bin < end; ++bin) {
+    const double begin = std::max(from, static_cast<double>(bin) * bin_seconds);
+    const double stop = std::min(to, static_cast<double>(bin + 1) * bin_seconds);
+    if (stop <= begin) continue;
+    (*bins)[bin].integral += value * (stop - begin);
+    (*bins)[bin].covered_seconds += stop - begin;
+  }
+}
+
+void AddSteps(const std::vector<Step>& steps, double stop, double bin_seconds, std::vector<SeriesBin>* bins) {
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const double until = i + 1 < steps.size() ? std::min(stop, steps[i + 1].seconds) : stop;
+    AddTo(bins, bin_seconds, steps[i].seconds, until, steps[i].value);
+  }
+}
+
+double StopOf(const std::map<std::string, double>& stops, const std::string& worker, double wall_seconds) {
+  const auto found = stops.find(worker);
+  return found == stops.end() ? wall_seconds : std::min(found->second, wall_seconds);
+}
+
+}  // namespace
+
+std::optional<double> SeriesOfWorkers::SumAt(size_t bin) const {
+  double sum = 0, covered = 0;
+  for (const WorkerSeries& series : workers) {
+    sum += series.bins[bin].integral;
+    covered += series.bins[bin].covered_seconds;
+  }
+  return covered > 0 ? std::optional<double>(sum / bin_seconds) : std::nullopt;
+}
+
+const WorkerSeries* SeriesOfWorkers::Find(std::string_view worker) const {
+  for (const WorkerSeries& series : workers) {
+    if (series.worker == worker) return &series;
+  }
+  return nullptr;
+}
+
+SeriesOfWorkers ReadWorkerSeries(const Json& document, std::string_view key, size_t bins) {
+  SeriesOfWorkers read;
+  const Json& timelines = Field(Field(document, "timelines"), key);
+  const double wall_seconds = Metric(document, "wall_time").value_or(0);
+  if (!timelines.is_object() || !(wall_seconds > 0) || bins == 0) return read;
+  read.bin_seconds = wall_seconds / static_cast<double>(bins);
+  const std::map<std::string, double> stops = WorkerStops(document);
+  for (const auto& [worker, points] : timelines.items()) {
+    const std::vector<Step> steps = StepsOf(points);
+    if (steps.empty()) continue;
+    WorkerSeries series{worker, std::vector<SeriesBin>(bins), steps.front().value};
+    for (const Step& step : steps) series.peak = std::max(series.peak, step.value);
+    AddSteps(steps, StopOf(stops, worker, wall_seconds), read.bin_seconds, &series.bins);
+    read.workers.push_back(std::move(series));
+  }
+  return read;
+}
+
+std::vector<Step> ReadSteps(const Json& document, std::string_view key) {
+  return StepsOf(Field(Field(document, "timelines"), key));
+}
+
+std::vector<Step> SumOfSteps(const Json& document, std::string_view key) {
+  const Json& timelines = Field(Field(document, "timelines"), key);
+  if (!timelines.is_object()) return {};
+  const double wall_seconds = Metric(document, "wall_time").value_or(0);
+  const std::map<std::string, double> stops = WorkerStops(document);
+  std::map<double, double> changes;
+  for (const auto& [worker, points] : timelines.items()) {
+    double value = 0;
+    for (const Step& step : StepsOf(points)) {
+      changes[step.seconds] += step.value - value;
+      value = step.value;
+    }
+    const double stop = StopOf(stops, worker, wall_seconds);
+    if (value != 0 && stop < wall_seconds) changes[stop] -= value;
+  }
+  std::vector<Step> steps;
+  double sum = 0;
+  for (const auto& [seconds, change] : changes) {
+    sum += change;
+    // what is left of a sum that came back to 0
+    if (std::fabs(sum) < 1e-9) sum = 0;
+    steps.push_back({seconds, sum});
+  }
+  return steps;
+}
+
+std::vector<Step> Reduced(std::vector<Step> steps, double wall_seconds, size_t most) {
+  if (steps.size() <= most || !(wall_seconds > 0)) return steps;
+  std::vector<SeriesBin> bins(most);
+  const double bin_seconds = wall_seconds / static_cast<double>(most);
+  AddSteps(steps, wall_seconds, bin_seconds, &bins);
+  std::vector<Step> reduced;
+  for (size_t i = 0; i < most; ++i) {
+    if (const auto mean = bins[i].mean()) reduced.push_back({static_cast<double>(i) * bin_seconds, *mean});
+  }
+  return reduced;
+}
+
+std::vector<std::optional<double>> RatioOfSums(const SeriesOfWorkers& above, const SeriesOfWorkers& below) {
+  std::vector<std::optional<double>> ratios(above.bins());
+  std::vector<double> sum_above(above.bins()), sum_below(above.bins());
+  for (const WorkerSeries& series : above.workers) {
+    const WorkerSeries* other = below.Find(series.worker);
+    if (other == nullptr) continue;
+    for (size_t bin = 0; bin < ratios.size(); ++bin) {
+      const auto limit = other->bins[bin].mean();
+      if (!limit.has_value() || !(*limit > 0) || !(series.bins[bin].covered_seconds > 0)) continue;
+      sum_above[bin] += series.bins[bin].integral;
+      sum_below[bin] += *limit * series.bins[bin].covered_seconds;
+    }
+  }
+  for (size_t bin = 0; bin < ratios.size(); ++bin) {
+    if (sum_below[bin] > 0) ratios[bin] = sum_above[bin] / sum_below[bin];
+  }
+  return ratios;
+}
+
+}  // namespace crema

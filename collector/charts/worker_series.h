@@ -1,0 +1,68 @@
+// The document's timelines (`worker -> [[seconds, value], ...]`, on change), averaged over equal parts of the run.
+#ifndef CREMA_COLLECTOR_CHARTS_WORKER_SERIES_H_
+#define CREMA_COLLECTOR_CHARTS_WORKER_SERIES_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nlohmann/json.hpp"
+
+namespace crema {
+
+/// A value that holds until the next point.
+struct Step {
+  double seconds = 0;  ///< since the run's start
+  double value = 0;
+};
+
+/// Part of a timeline: the integral of the value and the seconds over which there was one.
+struct SeriesBin {
+  double integral = 0;
+  double covered_seconds = 0;
+
+  std::optional<double> mean() const {
+    return covered_seconds > 0 ? std::optional<double>(integral / covered_seconds) : std::nullopt;
+  }
+};
+
+struct WorkerSeries {
+  std::string worker;
+  std::vector<SeriesBin> bins;
+  double peak = 0;  ///< the largest value, exact
+};
+
+/// One quantity of all workers that have it.
+struct SeriesOfWorkers {
+  double bin_seconds = 0;
+  std::vector<WorkerSeries> workers;  ///< in the document's order
+
+  bool empty() const { return workers.empty(); }
+  size_t bins() const { return workers.empty() ? 0 : workers.front().bins.size(); }
+  double CentreOf(size_t bin) const { return (static_cast<double>(bin) + 0.5) * bin_seconds; }
+  /// Mean of the sum over the workers; nullopt where none had a value.
+  std::optional<double> SumAt(size_t bin) const;
+  const WorkerSeries* Find(std::string_view worker) const;
+};
+
+/// `timelines[key]` in `bins` equal parts of the wall time; a value holds until the next one, or until its worker
+/// stopped. Empty where the series or the wall time was not measured.
+SeriesOfWorkers ReadWorkerSeries(const nlohmann::ordered_json& document, std::string_view key, size_t bins);
+
+/// The steps of `timelines[key]` where it is one timeline for all workers (`worker_counts`).
+std::vector<Step> ReadSteps(const nlohmann::ordered_json& document, std::string_view key);
+
+/// Sum over workers of `timelines[key]` as a step function, exact; empty where there is none.
+std::vector<Step> SumOfSteps(const nlohmann::ordered_json& document, std::string_view key);
+
+/// The same where there are more than `most` steps: means over equal parts of the run, which keep the integral.
+std::vector<Step> Reduced(std::vector<Step> steps, double wall_seconds, size_t most);
+
+/// Ratio of two sums over workers, over those that have both, in each bin.
+std::vector<std::optional<double>> RatioOfSums(const SeriesOfWorkers& above, const SeriesOfWorkers& below);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_CHARTS_WORKER_SERIES_H_

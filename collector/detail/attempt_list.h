@@ -1,0 +1,76 @@
+// Every attempt of a run in a few numbers each: what the reductions work on.
+#ifndef CREMA_COLLECTOR_DETAIL_ATTEMPT_LIST_H_
+#define CREMA_COLLECTOR_DETAIL_ATTEMPT_LIST_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "collector/detail/run_detail.h"
+#include "collector/metrics/attempts/attempt_row.h"
+
+namespace crema {
+
+/// Numbers for names, in the order of their coming.
+class NameNumbers {
+ public:
+  uint32_t Number(std::string_view name);
+  std::vector<std::string> names;
+
+ private:
+  std::map<std::string, uint32_t, std::less<>> numbers_;
+  uint32_t recent_ = 0;  // chunks of one input come together
+};
+
+struct ListedInput {
+  uint32_t dataset = 0;
+  uint32_t file = 0;
+};
+
+struct ListedProcess {
+  std::string worker;  ///< as the document names it
+  std::string host;
+  int64_t start_ns = 0;  ///< Unix time
+};
+
+struct ListedThread {
+  uint32_t process = 0;
+  uint64_t id = 0;  ///< the kernel's where it was recorded, else the library's
+};
+
+/// What `AttemptRow` has no room for.
+struct AttemptBytes {
+  int64_t read = AttemptRow::kUnknown;
+  int64_t uncompressed = AttemptRow::kUnknown;
+};
+
+struct AttemptList {
+  std::vector<AttemptRow> rows;  ///< `process` and `input` are indices into the tables below
+  std::vector<AttemptBytes> bytes;
+  std::vector<uint32_t> columns;  ///< how many the attempt said that it read
+  std::vector<HelperTimes> helpers;
+  std::vector<uint32_t> lanes;  ///< of its process; of an attempt that did not end that of its thread before it
+  std::vector<ListedProcess> processes;
+  std::vector<ListedThread> threads;
+  std::vector<ListedInput> inputs;
+  NameNumbers datasets;
+  NameNumbers files;
+
+  uint32_t DatasetOf(const AttemptRow& row) const { return inputs[row.input].dataset; }
+  uint32_t FileOf(const AttemptRow& row) const { return inputs[row.input].file; }
+};
+
+/// Tells the same attempt in two readings of the logs.
+using AttemptKey = std::tuple<std::string, int64_t, int64_t, int64_t>;  // worker, process start, number, begin
+AttemptKey KeyOf(const Attempt& attempt);
+
+/// Reads all attempts, marks results and finds lanes. Errors: those of the reader.
+absl::Status ListAttempts(const AttemptReader& for_each_attempt, AttemptList* list);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_DETAIL_ATTEMPT_LIST_H_

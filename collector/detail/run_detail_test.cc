@@ -1,0 +1,344 @@
+#include "collector/detail/run_detail.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace crema {
+namespace {
+
+constexpr int64_t kStart = 1'790'000'000'000'000'000;
+
+/// Attempts that live as long as the test, handed out like those of logs.
+class MadeRun {
+ public:
+  uint32_t AddProcess(const std::string& host, int64_t pid) {
+    AttemptProcess process = {"run", host, pid, kStart, host + ":" + std::to_string(pid)};
+    processes_.push_back(process);
+    return static_cast<uint32_t>(processes_.size() - 1);
+  }
+
+  ChunkFact& Add(uint32_t process, double start, double stop, AttemptState state = AttemptState::kOk,
+                 std::string_view dataset = "ttbar") {
+    Made made;
+    made.process = process;
+    made.state = state;
+    made.chunk.number = static_cast<int64_t>(made_.size());
+    made.chunk.start_ns = kStart + static_cast<int64_t>(start * 1e9);
+    made.chunk.tid = 1;
+    made.chunk.input.dataset = dataset;
+    made.chunk.input.file = "data.root";
+    if (state == AttemptState::kOk || state == AttemptState::kFailed) {
+      made.chunk.stop_ns = kStart + static_cast<int64_t>(stop * 1e9);
+      made.chunk.failed = state == AttemptState::kFailed;
+      made.chunk.events = 100;
+      made.chunk.bytes_read = 1000;
+      made.chunk.cpu_ns = (made.chunk.stop_ns - made.chunk.start_ns) / 2;
+      made.chunk.cpu_wait_ns = 0;
+    }
+    made_.push_back(made);
+    return made_.back().chunk;
+  }
+
+  AttemptReader Reader() {
+    return [this](const OnAttempt& on_attempt) {
+      ++readings;
+      for (const Made& made : made_) on_attempt({processes_[made.process], made.state, made.chunk});
+      return absl::OkStatus();
+    };
+  }
+
+  nlohmann::ordered_json Document(double seconds) const {
+    nlohmann::ordered_json document;
+    document["run"]["start_ns"] = kStart;
+    document["metrics"]["wall_time"] = seconds;
+    return document;
+  }
+
+  struct Made {
+    uint32_t process;
+    AttemptState state;
+    ChunkFact chunk;
+  };
+  const std::vector<Made>& made() const { return made_; }
+  int readings = 0;
+
+ private:
+  std::vector<AttemptProcess> processes_;
+  std::vector<Made> made_;
+};
+
+/// 3,000 attempts on 12 processes of 4 hosts, back to back or overlapping, some failed, some lost, some repeated.
+MadeRun RandomRun(uint32_t seed) {
+  MadeRun run;
+  std::mt19937 random(seed);
+  for (int process = 0; process < 12; ++process) {
+    run.AddProcess("node" + std::to_string(process % 4), process);
+  }
+  static const std::vector<std::string> kNames = [] {
+    std::vector<std::string> names;
+    for (int i = 0; i < 20; ++i) names.push_back("dataset" + std::to_string(i));
+    return names;
+  }();
+  for (int i = 0; i < 3000; ++i) {
+    const uint32_t process = random() % 12;
+    const double start = static_cast<double>(random() % 100000) / 1000;
+    const double stop = start + static_cast<double>(1 + random() % 4000) / 1000;
+    const uint32_t kind = random() % 50;
+    const AttemptState state = kind == 0 ? AttemptState::kFailed : kind == 1 ? AttemptState::kLost : AttemptState::kOk;
+    ChunkFact& chunk = run.Add(process, start, stop, state, kNames[random() % kNames.size()]);
+    if (chunk.events.has_value()) chunk.events = random() % 10000;
+    if (chunk.bytes_read.has_value()) chunk.bytes_read = random() % 1000000;
+    chunk.input.entry_start = static_cast<int64_t>(random() % 400) * 100;
+    chunk.input.entry_stop = *chunk.input.entry_start + 100;
+  }
+  return run;
+}
+
+SectionFact Section(std::string_view path, int64_t total_ns) {
+  SectionFact section;
+  section.path = path;
+  section.total_ns = total_ns;
+  return section;
+}
+
+double Sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
+struct Totals {
+  double busy = 0, cpu = 0, events_of_results = 0, bytes = 0;
+  int64_t ok = 0, failed = 0, results = 0;
+};
+
+/// Straight from the attempts, with a rule for results of its own.
+Totals TotalsOf(const MadeRun& run) {
+  Totals totals;
+  std::map<std::string, const ChunkFact*> results;
+  for (const auto& made : run.made()) {
+    const bool has_ended = made.state == AttemptState::kOk || made.state == AttemptState::kFailed;
+    totals.failed += made.state == AttemptState::kFailed || made.state == AttemptState::kLost;
+    if (!has_ended) continue;
+    totals.busy += static_cast<double>(made.chunk.stop_ns - made.chunk.start_ns) / 1e9;
+    totals.cpu += static_cast<double>(*made.chunk.cpu_ns) / 1e9;
+    totals.bytes += static_cast<double>(*made.chunk.bytes_read);
+    if (made.state != AttemptState::kOk) continue;
+    ++totals.ok;
+    const std::string key = std::string(made.chunk.input.dataset) + " " + std::to_string(*made.chunk.input.entry_start);
+    const ChunkFact*& result = results[key];
+    if (result == nullptr || made.chunk.stop_ns >= result->stop_ns) result = &made.chunk;
+  }
+  totals.results = static_cast<int64_t>(results.size());
+  for (const auto& [key, chunk] : results) totals.events_of_results += static_cast<double>(*chunk->events);
+  return totals;
+}
+
+TEST(ReadRunDetail, SumsOverTimeAreThoseOfTheAttempts) {
+  for (uint32_t seed = 1; seed <= 5; ++seed) {
+    MadeRun run = RandomRun(seed);
+    const Totals totals = TotalsOf(run);
+    const RunDetail detail = ReadRunDetail(run.Document(90), run.Reader());
+    EXPECT_NEAR(Sum(detail.over_time.busy_seconds), totals.busy, 1e-6 * totals.busy);
+    EXPECT_NEAR(Sum(detail.over_time.cpu_seconds), totals.cpu, 1e-6 * totals.cpu);
+    EXPECT_NEAR(Sum(detail.over_time.bytes_read), totals.bytes, 1e-6 * totals.bytes);
+    EXPECT_NEAR(Sum(detail.over_time.events), totals.events_of_results, 1e-6 * totals.events_of_results);
+    EXPECT_EQ(Sum(detail.over_time.finished_chunks), totals.results);
+    EXPECT_EQ(Sum(detail.over_time.failed_attempts), totals.failed);
+    EXPECT_NEAR(Sum(detail.by_worker.busy_seconds), totals.busy, 1e-6 * totals.busy);
+    EXPECT_NEAR(Sum(detail.by_worker.bytes_read), totals.bytes, 1e-6 * totals.bytes);
+  }
+}
+
+TEST(ReadRunDetail, RowsHoldTheSumsOfTheirAttemptsWhateverSharesThem) {
+  for (const size_t most_rows : {size_t{256}, size_t{12}, size_t{4}, size_t{3}}) {
+    MadeRun run = RandomRun(7);
+    const Totals totals = TotalsOf(run);
+    DetailOptions options;
+    options.rows = most_rows;
+    const RunDetail detail = ReadRunDetail(run.Document(104), run.Reader(), options);
+    EXPECT_LE(detail.rows.size(), most_rows);
+    double busy = 0;
+    int64_t attempts = 0;
+    int64_t failed = 0;
+    double events = 0;
+    int32_t lanes = 0;
+    for (const DetailRow& row : detail.rows) {
+      busy += static_cast<double>(row.busy_ns) / 1e9;
+      attempts += row.attempts;
+      failed += row.failed;
+      events += static_cast<double>(row.events);
+      lanes += row.lanes;
+    }
+    EXPECT_EQ(attempts, 3000);
+    EXPECT_EQ(failed, totals.failed);
+    EXPECT_NEAR(busy, totals.busy, 1e-6 * totals.busy);
+    EXPECT_EQ(events, totals.events_of_results);
+    int32_t lanes_of_workers = 0;
+    for (const DetailWorker& worker : detail.workers) lanes_of_workers += worker.lanes;
+    EXPECT_EQ(lanes, lanes_of_workers);
+  }
+}
+
+TEST(ReadRunDetail, RunsAreWithinAStepOfTheBusyTime) {
+  MadeRun run = RandomRun(3);
+  DetailOptions options;
+  options.exact_attempts = 100;
+  options.timeline_bins = 500;
+  const RunDetail detail = ReadRunDetail(run.Document(104), run.Reader(), options);
+  ASSERT_FALSE(detail.timeline_is_exact);
+  ASSERT_FALSE(detail.runs.empty());
+  std::vector<double> drawn(detail.rows.size());
+  std::vector<int64_t> bins(detail.rows.size());
+  for (const DetailRun& run_of_bins : detail.runs) {
+    EXPECT_LE(run_of_bins.first_bin + run_of_bins.bins, static_cast<uint32_t>(detail.bins));
+    drawn[run_of_bins.row] +=
+        run_of_bins.busy / 8.0 * run_of_bins.bins * detail.bin_seconds * detail.rows[run_of_bins.row].lanes;
+    bins[run_of_bins.row] += run_of_bins.bins;
+  }
+  for (size_t row = 0; row < detail.rows.size(); ++row) {
+    const double exact = static_cast<double>(detail.rows[row].busy_ns) / 1e9;
+    // half a step where it was rounded, a whole one where less than half a step is shown as one
+    EXPECT_NEAR(drawn[row], exact, static_cast<double>(bins[row]) * detail.bin_seconds / 8) << row;
+  }
+}
+
+TEST(ReadRunDetail, CountsEveryAttemptInItsShapes) {
+  MadeRun run = RandomRun(4);
+  const Totals totals = TotalsOf(run);
+  const RunDetail detail = ReadRunDetail(run.Document(104), run.Reader());
+  const Distribution* duration = detail.FindDistribution("duration_seconds");
+  ASSERT_NE(duration, nullptr);
+  EXPECT_EQ(duration->count, totals.ok);
+  int64_t counted = duration->not_positive;
+  for (const auto& counts : duration->counts) counted += std::accumulate(counts.begin(), counts.end(), int64_t{0});
+  EXPECT_EQ(counted, totals.ok);
+  EXPECT_LE(duration->Edge(0), duration->min);
+  EXPECT_GE(duration->Edge(duration->bins()), duration->max);
+  EXPECT_EQ(duration->sorted.front(), duration->min);
+  EXPECT_EQ(duration->sorted.back(), duration->max);
+  const CountGrid* grid = detail.FindGrid("events", "duration_seconds");
+  ASSERT_NE(grid, nullptr);
+  EXPECT_EQ(std::accumulate(grid->cells.begin(), grid->cells.end(), int64_t{0}), totals.ok);
+  EXPECT_EQ(SlotCount(detail), 12u);
+  EXPECT_EQ(SlotName(detail, 11), "other");
+}
+
+TEST(ReadRunDetail, KeepsFailedSlowAndLateAttemptsOfALargeRun) {
+  MadeRun run = RandomRun(5);
+  DetailOptions options;
+  options.exact_attempts = 100;
+  options.slowest = 10;
+  options.unexpected = 10;
+  options.tail = 20;
+  nlohmann::ordered_json document = run.Document(104);
+  document["metrics"]["tail_time"] = 2.0;
+  const RunDetail detail = ReadRunDetail(document, run.Reader(), options);
+  EXPECT_FALSE(detail.is_exact);
+  EXPECT_EQ(detail.attempts_seen, 3000);
+
+  std::vector<int64_t> durations;
+  int64_t failed = 0;
+  for (const auto& made : run.made()) {
+    failed += made.state == AttemptState::kFailed || made.state == AttemptState::kLost;
+    if (made.state == AttemptState::kOk) durations.push_back(made.chunk.stop_ns - made.chunk.start_ns);
+  }
+  std::sort(durations.rbegin(), durations.rend());
+  std::vector<int64_t> slow;
+  int64_t kept_failed = 0;
+  for (const DetailAttempt& attempt : detail.attempts) {
+    if ((attempt.kept_for & kKeptAsSlow) != 0) slow.push_back(*attempt.duration_ns);
+    kept_failed += attempt.state == AttemptState::kFailed || attempt.state == AttemptState::kLost;
+    const bool is_wanted = attempt.state != AttemptState::kOk || attempt.attempts > 1;
+    EXPECT_EQ((attempt.kept_for & kKeptAsFailed) != 0, is_wanted);
+    if ((attempt.kept_for & kKeptInTail) != 0) {
+      EXPECT_GT(static_cast<double>(attempt.stop_ns()) / 1e9, *detail.tail_start_seconds);
+    }
+  }
+  std::sort(slow.rbegin(), slow.rend());
+  durations.resize(10);
+  EXPECT_EQ(slow, durations);
+  EXPECT_EQ(kept_failed, failed);
+}
+
+TEST(ReadRunDetail, ListsEveryAttemptOfASmallRunWithItsSections) {
+  MadeRun run;
+  run.AddProcess("node", 1);
+  ChunkFact& first = run.Add(0, 1, 3);
+  first.sections = {Section("read", 400), Section("read/unzip", 100), Section("cluster", 50)};
+  first.sections[2].helper = true;
+  first.input.entry_start = 0;
+  first.input.entry_stop = 100;
+  ChunkFact& second = run.Add(0, 2, 5, AttemptState::kFailed);
+  second.error = "basket checksum mismatch";
+  const RunDetail detail = ReadRunDetail(run.Document(10), run.Reader());
+  ASSERT_TRUE(detail.timeline_is_exact);
+  EXPECT_TRUE(detail.runs.empty());
+  ASSERT_EQ(detail.attempts.size(), 2u);
+  const DetailAttempt& ok = detail.attempts[0];
+  EXPECT_EQ(ok.start_ns, 1'000'000'000);
+  EXPECT_EQ(ok.duration_ns, 2'000'000'000);
+  EXPECT_EQ(ok.cpu_ns, 1'000'000'000);
+  EXPECT_EQ(ok.blocked_ns, 1'000'000'000);
+  ASSERT_EQ(ok.sections.size(), 1u);
+  EXPECT_EQ(detail.sections[ok.sections[0].first], "read");
+  EXPECT_EQ(ok.sections[0].second, 400);
+  EXPECT_EQ(ok.entry_stop, 100);
+  EXPECT_EQ(detail.errors[ok.error], "");
+  EXPECT_EQ(detail.errors[detail.attempts[1].error], "basket checksum mismatch");
+  EXPECT_NE(ok.row, detail.attempts[1].row) << "they overlap";
+  EXPECT_EQ(detail.rows.size(), 2u);
+}
+
+TEST(ReadRunDetail, NumbersTheAttemptsAtAChunk) {
+  MadeRun run;
+  run.AddProcess("node", 1);
+  for (const AttemptState state : {AttemptState::kFailed, AttemptState::kLost, AttemptState::kOk}) {
+    ChunkFact& chunk = run.Add(0, static_cast<double>(run.made().size()), 4, state);
+    chunk.input.entry_start = 0;
+    chunk.input.entry_stop = 100;
+  }
+  const RunDetail detail = ReadRunDetail(run.Document(10), run.Reader());
+  ASSERT_EQ(detail.attempts.size(), 3u);
+  for (int32_t at = 0; at < 3; ++at) {
+    EXPECT_EQ(detail.attempts[static_cast<size_t>(at)].attempt, at + 1);
+    EXPECT_EQ(detail.attempts[static_cast<size_t>(at)].attempts, 3);
+  }
+  EXPECT_FALSE(detail.attempts[1].duration_ns.has_value());
+  EXPECT_TRUE(detail.attempts[2].is_result);
+}
+
+TEST(ReadRunDetail, ReducesSamplesAndKeepsTheirPeak) {
+  MadeRun run;
+  run.AddProcess("node", 1);
+  run.Add(0, 0, 1);
+  nlohmann::ordered_json document = run.Document(1000);
+  auto& points = document["timelines"]["worker_memory"]["node:1"];
+  for (int second = 0; second < 1000; ++second) points.push_back({second, second == 501 ? 9e9 : 1e9 + second});
+  const RunDetail detail = ReadRunDetail(document, run.Reader());
+  const SampledQuantity* memory = detail.FindSamples("worker_memory");
+  ASSERT_NE(memory, nullptr);
+  ASSERT_EQ(memory->workers.size(), 1u);
+  const SampleSeries& series = memory->workers[0];
+  EXPECT_EQ(series.bins.size(), 500u);
+  EXPECT_EQ(series.peak, 9e9);
+  EXPECT_EQ(*std::max_element(series.max.begin(), series.max.end()), 9e9);
+  EXPECT_EQ(series.min[0], 1e9);
+  EXPECT_NEAR(series.mean[0], 1e9 + 0.5, 1e-3);
+}
+
+TEST(ReadRunDetail, SaysWhyThereAreNoAttempts) {
+  MadeRun run;
+  EXPECT_EQ(ReadRunDetail(run.Document(10), run.Reader()).why_no_attempts, "no chunk was recorded");
+  const RunDetail detail =
+      ReadRunDetail(run.Document(10), [](const OnAttempt&) { return absl::NotFoundError("m: has no records/"); });
+  EXPECT_EQ(detail.why_no_attempts, "m: has no records/");
+  EXPECT_EQ(detail.seconds, 10);
+}
+
+}  // namespace
+}  // namespace crema

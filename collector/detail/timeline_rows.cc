@@ -1,0 +1,230 @@
+#include "collector/detail/timeline_rows.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <string>
+
+#include "collector/detail/bin_axis.h"
+#include "collector/metrics/attempts/attempt_interval.h"
+#include "collector/metrics/attempts/attempt_quantities.h"
+
+namespace crema {
+namespace {
+
+constexpr int kSteps = 8;  // of busy and waiting shares
+
+/// Processes of the same name are one worker: a recorder that was loaded twice, or a pid that came again.
+std::vector<uint32_t> NumberWorkers(const AttemptList& list, RunDetail* detail) {
+  std::vector<int64_t> first_ns(list.processes.size(), std::numeric_limits<int64_t>::max());
+  for (const AttemptRow& row : list.rows) first_ns[row.process] = std::min(first_ns[row.process], row.start_ns);
+  std::vector<uint32_t> order(list.processes.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    return first_ns[a] != first_ns[b] ? first_ns[a] < first_ns[b] : list.processes[a].worker < list.processes[b].worker;
+  });
+  std::map<std::string, uint32_t> numbers;
+  std::vector<uint32_t> worker_of_process(list.processes.size());
+  for (const uint32_t process : order) {
+    const ListedProcess& listed = list.processes[process];
+    const auto [at, is_new] = numbers.try_emplace(listed.worker, static_cast<uint32_t>(detail->workers.size()));
+    if (is_new) detail->workers.push_back({listed.worker, listed.host});
+    worker_of_process[process] = at->second;
+  }
+  for (size_t i = 0; i < list.rows.size(); ++i) {
+    DetailWorker& worker = detail->workers[worker_of_process[list.rows[i].process]];
+    worker.lanes = std::max(worker.lanes, static_cast<int32_t>(list.lanes[i]) + 1);
+    if (HasEnded(list.rows[i])) worker.busy_ns += list.rows[i].duration_ns;
+  }
+  return worker_of_process;
+}
+
+/// Rows by host; where there are too many hosts, those with most lanes left idle have one each, and the others share.
+std::vector<uint32_t> HostRows(size_t most_rows, RunDetail* detail) {
+  struct Host {
+    std::string name;
+    int32_t lanes = 0;
+    double busy_seconds = 0;
+    uint32_t first_worker = 0;
+  };
+  std::vector<Host> hosts;
+  std::map<std::string, size_t> numbers;
+  for (uint32_t i = 0; i < detail->workers.size(); ++i) {
+    const DetailWorker& worker = detail->workers[i];
+    const auto [at, is_new] = numbers.try_emplace(worker.host, hosts.size());
+    if (is_new) hosts.push_back({worker.host, 0, 0, i});
+    hosts[at->second].lanes += worker.lanes;
+    hosts[at->second].busy_seconds += static_cast<double>(worker.busy_ns) / 1e9;
+  }
+  std::vector<size_t> order(hosts.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (hosts.size() > most_rows) {
+    const auto lost = [&](size_t host) { return hosts[host].lanes * detail->seconds - hosts[host].busy_seconds; };
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return lost(a) > lost(b); });
+  }
+  std::vector<uint32_t> row_of_host(hosts.size());
+  const size_t own = hosts.size() > most_rows ? most_rows - 1 : hosts.size();
+  for (size_t at = 0; at < order.size(); ++at) {
+    const Host& host = hosts[order[at]];
+    if (at <= own && detail->rows.size() < most_rows) {
+      DetailRow row;
+      row.label = at < own ? host.name : std::to_string(hosts.size() - own) + " other hosts";
+      row.worker = host.first_worker;
+      row.lanes = 0;
+      detail->rows.push_back(row);
+    }
+    row_of_host[order[at]] = static_cast<uint32_t>(std::min(at, detail->rows.size() - 1));
+    detail->rows[row_of_host[order[at]]].lanes += host.lanes;
+  }
+  std::vector<uint32_t> row_of_worker;
+  for (const DetailWorker& worker : detail->workers) row_of_worker.push_back(row_of_host[numbers[worker.host]]);
+  return row_of_worker;
+}
+
+void CountRows(const AttemptList& list, const TimelinePlaces& places, RunDetail* detail) {
+  for (size_t i = 0; i < list.rows.size(); ++i) {
+    const AttemptRow& attempt = list.rows[i];
+    DetailRow& row = detail->rows[places.row_of_attempt[i]];
+    ++row.attempts;
+    row.failed += attempt.status == AttemptStatus::kFailed || attempt.status == AttemptStatus::kLost;
+    if (HasEnded(attempt)) row.busy_ns += attempt.duration_ns;
+    if (attempt.is_result && attempt.events > 0) row.events += attempt.events;
+  }
+}
+
+/// What one row was doing in one bin.
+struct Cell {
+  std::array<float, kDatasetSlots> busy_seconds = {};  ///< by dataset slot
+  float waiting_seconds = 0;
+  bool has_failed = false;
+};
+
+/// A run without its place, for comparing.
+struct Look {
+  uint32_t dataset = 0;
+  uint8_t busy = 0;
+  uint8_t waiting = 0;
+  bool has_failed = false;
+  bool operator==(const Look& other) const {
+    return dataset == other.dataset && busy == other.busy && waiting == other.waiting && has_failed == other.has_failed;
+  }
+};
+
+uint8_t Step(double share) { return static_cast<uint8_t>(std::clamp(std::lround(share * kSteps), 0L, long{kSteps})); }
+
+Look LookOf(const Cell& cell, double capacity_seconds) {
+  Look look;
+  double busy = 0;
+  for (uint32_t slot = 0; slot < kDatasetSlots; ++slot) {
+    busy += cell.busy_seconds[slot];
+    if (cell.busy_seconds[slot] > cell.busy_seconds[look.dataset]) look.dataset = slot;
+  }
+  look.has_failed = cell.has_failed;
+  if (!(busy > 0)) return Look{0, 0, 0, cell.has_failed};
+  look.busy = std::max<uint8_t>(1, Step(busy / capacity_seconds));
+  look.waiting = Step(cell.waiting_seconds / busy);
+  return look;
+}
+
+void Fill(const AttemptList& list, size_t index, uint32_t slot, const BinAxis& axis, int64_t zero_ns,
+          std::vector<Cell>* cells) {
+  const AttemptRow& attempt = list.rows[index];
+  const double from = static_cast<double>(attempt.start_ns - zero_ns) / 1e9;
+  if (attempt.status == AttemptStatus::kFailed || attempt.status == AttemptStatus::kLost) {
+    (*cells)[static_cast<size_t>(axis.At(from + std::max<double>(0, static_cast<double>(attempt.duration_ns) / 1e9)))]
+        .has_failed = true;
+  }
+  if (!HasEnded(attempt)) return;
+  const double seconds = static_cast<double>(attempt.duration_ns) / 1e9;
+  const std::optional<OwnerTime> owner = SplitOwnerTime(attempt, list.helpers);
+  const double waiting =
+      owner.has_value() ? static_cast<double>(attempt.duration_ns - owner->cpu_ns - owner->joined_ns) / 1e9 : 0;
+  axis.Spread(from, from + seconds, [&](int bin, double share) {
+    Cell& cell = (*cells)[static_cast<size_t>(bin)];
+    cell.busy_seconds[slot] += static_cast<float>(seconds * share);
+    cell.waiting_seconds += static_cast<float>(waiting * share);
+  });
+}
+
+std::vector<DetailRun> RunsOf(const AttemptList& list, const TimelinePlaces& places, const BinAxis& axis,
+                              const RunDetail& detail, const std::vector<uint32_t>& slot_of_dataset) {
+  std::vector<std::vector<uint32_t>> of_row(detail.rows.size());
+  for (size_t i = 0; i < list.rows.size(); ++i) of_row[places.row_of_attempt[i]].push_back(static_cast<uint32_t>(i));
+  std::vector<DetailRun> runs;
+  std::vector<Cell> cells(static_cast<size_t>(axis.bins));
+  for (uint32_t row = 0; row < detail.rows.size(); ++row) {
+    std::fill(cells.begin(), cells.end(), Cell());
+    for (const uint32_t index : of_row[row]) {
+      Fill(list, index, slot_of_dataset[list.DatasetOf(list.rows[index])], axis, detail.start_ns, &cells);
+    }
+    const double capacity = std::max(1, detail.rows[row].lanes) * axis.width;
+    std::optional<Look> last;
+    for (uint32_t bin = 0; bin < cells.size(); ++bin) {
+      const Look look = LookOf(cells[bin], capacity);
+      if (look.busy == 0 && !look.has_failed) {
+        last.reset();
+      } else if (last.has_value() && *last == look) {
+        ++runs.back().bins;
+      } else {
+        runs.push_back({row, bin, 1, look.dataset, look.busy, look.waiting, look.has_failed});
+        last = look;
+      }
+    }
+  }
+  return runs;
+}
+
+}  // namespace
+
+TimelinePlaces PlaceRows(const AttemptList& list, const DetailOptions& options, RunDetail* detail) {
+  TimelinePlaces places;
+  places.worker_of_process = NumberWorkers(list, detail);
+  size_t lanes = 0;
+  for (const DetailWorker& worker : detail->workers) lanes += static_cast<size_t>(worker.lanes);
+  std::vector<uint32_t> row_of_worker;
+  const bool by_thread = lanes <= options.rows;
+  if (by_thread || detail->workers.size() <= options.rows) {
+    detail->row_kind = by_thread ? "thread" : "worker";
+    for (uint32_t i = 0; i < detail->workers.size(); ++i) {
+      const DetailWorker& worker = detail->workers[i];
+      row_of_worker.push_back(static_cast<uint32_t>(detail->rows.size()));
+      for (int32_t lane = 0; lane < (by_thread ? worker.lanes : 1); ++lane) {
+        DetailRow row;
+        row.label = worker.name;
+        row.worker = i;
+        row.lane = static_cast<uint32_t>(lane);
+        row.lanes = by_thread ? 1 : worker.lanes;
+        detail->rows.push_back(row);
+      }
+    }
+  } else {
+    detail->row_kind = "host";
+    row_of_worker = HostRows(options.rows, detail);
+  }
+  for (size_t i = 0; i < list.rows.size(); ++i) {
+    const uint32_t worker = places.worker_of_process[list.rows[i].process];
+    places.row_of_attempt.push_back(row_of_worker[worker] + (by_thread ? list.lanes[i] : 0));
+  }
+  CountRows(list, places, detail);
+  return places;
+}
+
+void DrawRuns(const AttemptList& list, const TimelinePlaces& places, const DetailOptions& options, RunDetail* detail) {
+  std::map<std::string_view, uint32_t> slots;
+  for (uint32_t i = 0; i < detail->datasets.size(); ++i) slots[detail->datasets[i].name] = SlotOf(*detail, i);
+  std::vector<uint32_t> slot_of_dataset;
+  for (const std::string& name : list.datasets.names) slot_of_dataset.push_back(slots[std::string_view(name)]);
+  const double length = detail->bin_seconds * detail->bins;
+  for (int bins = options.timeline_bins;; bins /= 2) {
+    const BinAxis axis = {detail->timeline_start_seconds, length / bins, bins};
+    detail->bins = bins;
+    detail->bin_seconds = axis.width;
+    detail->runs = RunsOf(list, places, axis, *detail, slot_of_dataset);
+    if (detail->runs.size() <= options.runs || bins / 2 < options.fewest_bins) return;
+  }
+}
+
+}  // namespace crema

@@ -1,0 +1,142 @@
+// The standard charts of a block: the telling ones in cards, the others folded; all drawn when they come into view.
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "collector/insight/human_numbers.h"
+#include "collector/report/html.h"
+#include "collector/report/page_block.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+/// Where the families of charts stand on the page.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kFamilies = {{
+    {"Where time goes", "time"},
+    {"Timeline", "timeline"},
+    {"Throughput", "throughput"},
+    {"Workers", "workers"},
+    {"Engine", "workers"},
+    {"Chunks", "chunks"},
+    {"Data sets", "inputs"},
+    {"Fine metrics", "fine"},
+    {"Custom metrics", "custom"},
+    {"Failures", "failures"},
+    {"Failures and retries", "failures"},
+    {"Comparison", "throughput"},
+    {"Key figures", "environment"},
+}};
+
+/// What is seen at once, in this order; the others of a block are folded.
+struct Shown {
+  std::string_view name;
+  bool is_wide;
+};
+constexpr std::array<Shown, 14> kShown = {{
+    {"activity_timeline", true},
+    {"throughput_timeline", true},
+    {"memory_small_multiples", true},
+    {"cpu_heatmap", false},
+    {"worker_balance", false},
+    {"executing_tasks_timeline", false},
+    {"occupancy_timeline", false},
+    {"runtime_distribution", false},
+    {"runtime_vs_events", false},
+    {"duration_by_dataset", false},
+    {"dataset_rates", false},
+    {"fine_by_function", false},
+    {"fine_by_activity", false},
+    {"failures_timeline", true},
+}};
+
+/// The page has these itself, with more in them.
+constexpr std::array<std::string_view, 5> kDrawnByThePage = {"chunk_timeline", "concurrency_timeline", "section_icicle",
+                                                             "cut_flow", "slowest_chunks"};
+
+std::string_view BlockOf(std::string_view family) {
+  for (const auto& [name, block] : kFamilies) {
+    if (name == family) return block;
+  }
+  return "environment";
+}
+
+size_t RankOf(std::string_view name) {
+  const auto found =
+      std::find_if(kShown.begin(), kShown.end(), [name](const Shown& shown) { return shown.name == name; });
+  return static_cast<size_t>(found - kShown.begin());
+}
+
+std::vector<const Chart*> ChartsOf(const PageInput& input, std::string_view block) {
+  std::vector<const Chart*> charts;
+  for (const PageChart& chart : input.charts) {
+    const bool is_here =
+        std::find(kDrawnByThePage.begin(), kDrawnByThePage.end(), chart.chart.name) != kDrawnByThePage.end();
+    if (BlockOf(chart.family) == block && !is_here) charts.push_back(&chart.chart);
+  }
+  std::stable_sort(charts.begin(), charts.end(),
+                   [](const Chart* a, const Chart* b) { return RankOf(a->name) < RankOf(b->name); });
+  return charts;
+}
+
+std::string Card(const Chart& chart, bool is_wide) {
+  return fmt::format(
+      "<figure class=\"card chart{3}\" id=\"chart-{0}\"><figcaption><h3>{1}</h3><p class=\"sub\">{2}</p></figcaption>"
+      "<div class=\"canvas js\" data-chart=\"{0}\" role=\"img\" aria-label=\"{1} {2}\"></div>"
+      "<p class=\"nojs\">The picture needs scripting.</p>"
+      "<details class=\"js\" data-table=\"{0}\"><summary>show as table</summary></details></figure>\n",
+      Escaped(chart.name), Escaped(chart.title), Escaped(chart.subtitle), is_wide ? " wide" : "");
+}
+
+/// The card has the title, and the theme's colours stand in the page once.
+nlohmann::ordered_json OnCard(nlohmann::ordered_json spec) {
+  spec.erase("config");
+  spec.erase("title");
+  spec["background"] = nullptr;
+  spec["padding"] = 2;
+  return spec;
+}
+
+}  // namespace
+
+std::string ChartCards(const PageInput& input, std::string_view block) {
+  std::string cards;
+  std::string folded;
+  std::string absent;
+  size_t more = 0;
+  for (const Chart* chart : ChartsOf(input, block)) {
+    const size_t rank = RankOf(chart->name);
+    if (chart->spec.is_null()) {
+      absent += fmt::format("<li><b>{}</b> {}</li>\n", Escaped(chart->title), Escaped(chart->reason));
+    } else if (rank < kShown.size()) {
+      cards += Card(*chart, kShown[rank].is_wide);
+    } else {
+      folded += Card(*chart, false);
+      ++more;
+    }
+  }
+  std::string html = cards.empty() ? "" : "<div class=\"charts\">\n" + cards + "</div>\n";
+  if (more > 0) {
+    html += fmt::format(
+        "<details class=\"absent-charts\"><summary>{}</summary><div class=\"charts\">\n{}</div></details>\n",
+        Counted(static_cast<double>(more), "more chart", "more charts"), folded);
+  }
+  if (!absent.empty()) {
+    html += "<details class=\"absent-charts\"><summary>charts that are not drawn, and why</summary><ul>" + absent +
+            "</ul></details>\n";
+  }
+  return html;
+}
+
+std::string ChartData(const PageInput& input, std::string_view block) {
+  std::string data;
+  for (const Chart* chart : ChartsOf(input, block)) {
+    if (!chart->spec.is_null()) data += DataScript("spec-" + chart->name, OnCard(chart->spec));
+  }
+  return data;
+}
+
+}  // namespace crema

@@ -1,0 +1,275 @@
+// Single chunks: the slow ones, and those that failed.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collector/insight/document_fields.h"
+#include "collector/insight/human_numbers.h"
+#include "collector/report/html.h"
+#include "collector/report/html_table.h"
+#include "collector/report/page_block.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kSlowest = 20;
+constexpr size_t kGroupedFrom = 50;  // more failures than this are listed by error
+
+std::string ChunkName(const RunDetail& detail, const DetailAttempt& attempt) {
+  const std::string& file = detail.files[attempt.file];
+  std::string html = fmt::format("<span class=\"key d{}\"></span> ", SlotOf(detail, attempt.dataset));
+  html += file.empty() ? Name(detail.datasets[attempt.dataset].name, 40) : "<code>" + PathName(file, 44) + "</code>";
+  if (attempt.entry_start.has_value()) {
+    html += " <small>from entry " + Escaped(ExactCount(static_cast<double>(*attempt.entry_start))) + "</small>";
+  } else {
+    html += fmt::format(" <small>chunk {}</small>", attempt.number);
+  }
+  return html;
+}
+
+std::string Place(const RunDetail& detail, const DetailAttempt& attempt) {
+  return fmt::format("<code>{}·{}</code>", Name(detail.workers[attempt.worker].name, 28), attempt.lane);
+}
+
+double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
+
+HtmlCell At(const DetailAttempt& attempt) {
+  const double start = Seconds(attempt.start_ns);
+  return {Escaped(HumanDuration(std::max(0.0, start))), start};
+}
+
+/// What its time went to, where nothing sets it apart from its like.
+std::string_view MostOfIt(const DetailAttempt& attempt) {
+  const auto share = [&attempt](const std::optional<int64_t>& ns) {
+    return ns.has_value() && *attempt.duration_ns > 0
+               ? static_cast<double>(*ns) / static_cast<double>(*attempt.duration_ns)
+               : 0.0;
+  };
+  if (share(attempt.cpu_wait_ns) >= 0.5) return "mostly waiting for a CPU";
+  if (share(attempt.blocked_ns) >= 0.5) return "mostly blocked";
+  return share(attempt.cpu_ns) >= 0.5 ? "mostly computing" : "–";
+}
+
+/// Why it took long: what its size explains first, then what its time went to.
+std::string Why(const DetailAttempt& attempt) {
+  if (attempt.is_oversized) return "<span class=\"pill info\">large chunk</span>";
+  if (attempt.straggler_reason == "blocked") return Pill(Mark::kWatch, "blocked: slow read or lock");
+  if (attempt.straggler_reason == "cpu_wait") return Pill(Mark::kWatch, "no CPU free");
+  if (attempt.straggler_reason == "joined") return Pill(Mark::kWatch, "waited for its helpers");
+  if (attempt.straggler_reason == "cpu") return Pill(Mark::kWatch, "more computing");
+  if (!attempt.straggler_reason.empty()) return Pill(Mark::kWatch, "slow, reason unknown");
+  return "<span class=\"quiet\">" + std::string(MostOfIt(attempt)) + "</span>";
+}
+
+std::string SlowestCard(const PageInput& input) {
+  const RunDetail& detail = input.detail;
+  std::vector<const DetailAttempt*> slow;
+  for (const DetailAttempt& attempt : detail.attempts) {
+    if ((attempt.kept_for & kKeptAsSlow) != 0) slow.push_back(&attempt);
+  }
+  if (slow.empty()) {
+    return "<section class=\"card\"><h3>Slowest chunks</h3>" +
+           Absent("The slowest chunks",
+                  detail.why_no_attempts.empty() ? "no attempt succeeded" : detail.why_no_attempts) +
+           "</section>\n";
+  }
+  std::stable_sort(slow.begin(), slow.end(),
+                   [](const DetailAttempt* a, const DetailAttempt* b) { return *a->duration_ns > *b->duration_ns; });
+  HtmlTable table;
+  table.caption = "Slowest chunks";
+  table.sorted_by = "duration";
+  table.columns = {{"file, chunk", false}, {"worker·lane", false}, {"start"},   {"events"},    {"duration"},
+                   {"× median"},           {"expected"},           {"waiting"}, {"why", false}};
+  const std::optional<double> median = Metric(input.document, "chunk_duration_p50");
+  for (const DetailAttempt* attempt : slow) {
+    if (table.rows.size() == kSlowest) break;
+    const double duration = Seconds(*attempt->duration_ns);
+    std::vector<HtmlCell> row = {{ChunkName(detail, *attempt)}, {Place(detail, *attempt)}, At(*attempt)};
+    row.push_back(attempt->events.has_value() ? HtmlCell{Escaped(HumanCount(static_cast<double>(*attempt->events))),
+                                                         static_cast<double>(*attempt->events)}
+                                              : HtmlCell{"–", -1});
+    row.push_back({Escaped(HumanDuration(duration)), duration});
+    const double times = median.value_or(0) > 0 ? duration / *median : -1;
+    row.push_back({times < 0 ? "–" : fmt::format("{:.1f}", times), times});
+    row.push_back(attempt->expected_seconds.has_value()
+                      ? HtmlCell{Escaped(HumanDuration(*attempt->expected_seconds)), *attempt->expected_seconds}
+                      : HtmlCell{"–", -1});
+    const bool has_cpu = attempt->cpu_ns.has_value() && duration > 0;
+    const double waiting = has_cpu ? std::max(0.0, 1 - Seconds(*attempt->cpu_ns) / duration) : -1;
+    row.push_back({has_cpu ? Escaped(HumanPercent(waiting, 0)) : "–", waiting});
+    row.push_back({Why(*attempt)});
+    table.rows.push_back(std::move(row));
+  }
+  return "<section class=\"card\"><h3>Slowest chunks</h3>\n" + Render(table) + "</section>\n";
+}
+
+std::string DistributionsCard(const Json& document) {
+  struct Row {
+    std::string_view key;
+    std::string_view label;
+  };
+  constexpr Row kRows[] = {{"chunk_duration", "duration"},
+                           {"chunk_cpu", "CPU time"},
+                           {"chunk_cpu_wait", "waiting for a CPU"},
+                           {"chunk_blocked", "blocked"},
+                           {"chunk_events", "events"},
+                           {"chunk_event_rate", "event rate"},
+                           {"chunk_time_per_event", "time per event"},
+                           {"chunk_rss_delta", "RSS delta"}};
+  constexpr std::string_view kColumns[] = {"mean", "std", "min", "p50", "p90", "p95", "p99", "max"};
+  HtmlTable table;
+  table.caption = "How chunks are distributed";
+  table.columns = {{"of a chunk", false}};
+  for (const std::string_view column : kColumns) table.columns.push_back({std::string(column)});
+  std::string absent;
+  for (const Row& row : kRows) {
+    if (!Metric(document, std::string(row.key) + "_mean").has_value()) {
+      absent += fmt::format("<li>{}: {}</li>", Escaped(row.label),
+                            Escaped(WhyNotMeasured(document, std::string(row.key) + "_mean")));
+      continue;
+    }
+    std::vector<HtmlCell> cells = {{Term(document, std::string(row.key) + "_mean", row.label)}};
+    for (const std::string_view column : kColumns) {
+      const std::string key = fmt::format("{}_{}", row.key, column);
+      const std::string unit = TextField(Field(Field(document, "definitions"), key), "unit");
+      const FieldKind kind = unit == "s"    ? FieldKind::kDuration
+                             : unit == "B"  ? FieldKind::kMemory
+                             : unit == "Hz" ? FieldKind::kRate
+                                            : FieldKind::kCount;
+      cells.push_back(FieldCell(Field(Field(document, "metrics"), key), kind, "metrics." + key));
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  std::string html = "<section class=\"card\"><h3>Distributions</h3>\n";
+  if (!table.rows.empty()) html += Render(table);
+  if (!absent.empty()) html += "<details><summary>not measured, and why</summary><ul>" + absent + "</ul></details>";
+  return html + "</section>\n";
+}
+
+const DetailAttempt* ResultOf(const std::vector<const DetailAttempt*>& attempts) {
+  for (const DetailAttempt* attempt : attempts) {
+    if (attempt->is_result) return attempt;
+  }
+  return nullptr;
+}
+
+using ChunkKey = std::tuple<uint32_t, uint32_t, int64_t, int64_t>;
+
+ChunkKey KeyOf(const DetailAttempt& attempt) {
+  return {attempt.dataset, attempt.file, attempt.entry_start.value_or(-1), attempt.entry_stop.value_or(-1)};
+}
+
+std::string Outcome(const RunDetail& detail, const DetailAttempt& attempt,
+                    const std::vector<const DetailAttempt*>& of_chunk) {
+  const DetailAttempt* result = attempt.attempts > 1 ? ResultOf(of_chunk) : nullptr;
+  const std::string lost =
+      attempt.duration_ns.has_value() ? ", " + HumanDuration(Seconds(*attempt.duration_ns)) + " lost" : "";
+  if (attempt.state == AttemptState::kOk) return "<span class=\"pill info\">computed again" + Escaped(lost) + "</span>";
+  if (result == nullptr) return Pill(Mark::kBad, "no result" + lost);
+  return Pill(Mark::kGood, "ok on " + detail.workers[result->worker].name + lost);
+}
+
+std::string FailuresTable(const PageInput& input, const std::vector<const DetailAttempt*>& failed) {
+  const RunDetail& detail = input.detail;
+  std::map<ChunkKey, std::vector<const DetailAttempt*>> chunks;
+  for (const DetailAttempt& attempt : detail.attempts) {
+    if (attempt.attempts > 1) chunks[KeyOf(attempt)].push_back(&attempt);
+  }
+  HtmlTable table;
+  table.caption = "Attempts that failed, were lost, or were repeated";
+  table.columns = {{"file, chunk", false}, {"worker·lane", false}, {"at"}, {"attempt"}, {"status", false},
+                   {"error", false},       {"outcome", false}};
+  table.where_all = "crema export --to chunks";
+  for (const DetailAttempt* attempt : failed) {
+    if (table.rows.size() == input.limits.table_rows) break;
+    const std::string& error = detail.errors[attempt->error];
+    table.rows.push_back({{ChunkName(detail, *attempt)},
+                          {Place(detail, *attempt)},
+                          At(*attempt),
+                          {fmt::format("{} of {}", attempt->attempt, attempt->attempts), attempt->attempt},
+                          {std::string(ToString(attempt->state))},
+                          {error.empty() ? "–" : Name(error, 120)},
+                          {Outcome(detail, *attempt, chunks[KeyOf(*attempt)])}});
+  }
+  table.left_out = failed.size() - table.rows.size() + static_cast<size_t>(detail.failed_left_out);
+  return Render(table);
+}
+
+std::string ErrorsTable(const RunDetail& detail, const std::vector<const DetailAttempt*>& failed, size_t most_rows) {
+  struct Sum {
+    int64_t attempts = 0;
+    double seconds = 0;
+    const DetailAttempt* first = nullptr;
+  };
+  std::map<uint32_t, Sum> errors;
+  for (const DetailAttempt* attempt : failed) {
+    if (attempt->state == AttemptState::kOk) continue;
+    Sum& sum = errors[attempt->error];
+    ++sum.attempts;
+    sum.seconds += Seconds(attempt->duration_ns.value_or(0));
+    if (sum.first == nullptr) sum.first = attempt;
+  }
+  std::vector<std::pair<uint32_t, Sum>> order(errors.begin(), errors.end());
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.second.attempts > b.second.attempts; });
+  HtmlTable table;
+  table.caption = "Failed and lost attempts by error";
+  table.sorted_by = "attempts";
+  table.columns = {{"error", false}, {"attempts"}, {"time lost"}, {"first", false}, {"first at"}};
+  for (const auto& [error, sum] : order) {
+    if (table.rows.size() == most_rows) break;
+    const std::string& text = detail.errors[error];
+    table.rows.push_back({{text.empty() ? "<span class=\"quiet\">none was recorded</span>" : Name(text, 120)},
+                          {Escaped(ExactCount(static_cast<double>(sum.attempts))), static_cast<double>(sum.attempts)},
+                          {Escaped(HumanDuration(sum.seconds)), sum.seconds},
+                          {ChunkName(detail, *sum.first)},
+                          At(*sum.first)});
+  }
+  table.left_out = order.size() - table.rows.size();
+  return Render(table);
+}
+
+}  // namespace
+
+PageBlock ChunksBlock(const PageInput& input) {
+  PageBlock block = {
+      "chunks", "Chunks",
+      "A healthy run has one narrow peak. A long right side means stragglers; a left bump means chunks too "
+      "small to be worth their overhead.",
+      "", ""};
+  block.html = ChartCards(input, block.id) + SlowestCard(input) + DistributionsCard(input.document);
+  block.data = ChartData(input, block.id);
+  return block;
+}
+
+PageBlock FailuresBlock(const PageInput& input) {
+  const RunDetail& detail = input.detail;
+  PageBlock block = {"failures", "Failures and retries", "", "", ""};
+  std::vector<const DetailAttempt*> failed;
+  for (const DetailAttempt& attempt : detail.attempts) {
+    const bool is_repeat = attempt.state == AttemptState::kOk && attempt.attempts > 1 && !attempt.is_result;
+    if (attempt.state == AttemptState::kFailed || attempt.state == AttemptState::kLost || is_repeat) {
+      failed.push_back(&attempt);
+    }
+  }
+  block.intro = "Every attempt that gave no result, and what became of its chunk.";
+  block.html = "<section class=\"card\">";
+  if (!detail.why_no_attempts.empty()) {
+    block.html += Absent("Single attempts", detail.why_no_attempts);
+  } else if (failed.empty()) {
+    block.html += "<p class=\"quiet\">✓ No attempt failed, was lost or was repeated.</p>";
+  } else {
+    if (failed.size() > kGroupedFrom) block.html += ErrorsTable(detail, failed, input.limits.table_rows);
+    block.html += FailuresTable(input, failed);
+  }
+  block.html += "</section>\n" + ChartCards(input, block.id);
+  block.data = ChartData(input, block.id);
+  return block;
+}
+
+}  // namespace crema

@@ -1,0 +1,51 @@
+// Pieces of HTML. Names come from records that anybody may have written: whatever goes through here stays text.
+#ifndef CREMA_COLLECTOR_REPORT_HTML_H_
+#define CREMA_COLLECTOR_REPORT_HTML_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "collector/insight/key_figure_bands.h"
+#include "nlohmann/json.hpp"
+
+namespace crema {
+
+/// For element content and quoted attributes. Bad UTF-8 and control characters become U+FFFD, white space a space.
+std::string Escaped(std::string_view text);
+
+/// A name from the records, set apart from the direction of the text around it, and cut in the middle where it is
+/// longer than `most` code points; the whole of it, up to 1,000, is its title.
+std::string Name(std::string_view name, size_t most = 60);
+
+/// As `Name`, of a path: the last component, the whole path as title.
+std::string PathName(std::string_view path, size_t most = 60);
+
+/// `<data>`: the exact value for programs, `text` for people. `key` names the figure.
+std::string Figure(std::string_view key, double value, std::string_view text);
+
+/// A label with a dotted line under it, whose definition is in the glossary; plain text where the document defines no
+/// such key.
+std::string Term(const nlohmann::ordered_json& document, std::string_view key, std::string_view label);
+
+/// `✓ good`, `▲ watch`, `✕ bad`, or what `text` says in that colour.
+std::string Pill(Mark mark, std::string_view text = "");
+std::string_view SignOf(Mark mark);
+/// `good`, `watch`, `bad`: class names too.
+std::string_view WordOf(Mark mark);
+
+/// A horizontal bar that fills `share` (0 to 1) of its room; `kind` is the class that colours it.
+std::string Bar(double share, std::string_view kind);
+
+/// JSON that can stand in a script element: no `<`, no line separators, bad UTF-8 replaced.
+std::string ScriptJson(const nlohmann::ordered_json& json);
+/// `<script type="application/json" id=...>`.
+std::string DataScript(std::string_view id, const nlohmann::ordered_json& json);
+
+/// "not measured: <reason>" in a paragraph of its own.
+std::string Absent(std::string_view what, std::string_view reason);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_REPORT_HTML_H_

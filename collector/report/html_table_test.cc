@@ -1,0 +1,82 @@
+#include "collector/report/html_table.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+bool Holds(const std::string& html, const std::string& part) { return html.find(part) != std::string::npos; }
+
+const std::vector<DocumentColumn>& Columns() {
+  static const std::vector<DocumentColumn> kColumns = {{"name", "file", FieldKind::kPath, 1},
+                                                       {"chunks", "chunks", FieldKind::kCount, 1},
+                                                       {"bytes_read", "read", FieldKind::kData, 2},
+                                                       {"detail", "detail", FieldKind::kCount, 9}};
+  return kColumns;
+}
+
+Json Files() {
+  return Json::parse(R"([{"name": "d/a.root", "chunks": 2, "detail": 1}, {"name": "d/b.root", "chunks": 30},
+                         {"name": "d/<c>.root", "chunks": null}])");
+}
+
+TEST(Render, ACellIsSortedByItsNumberNotByItsText) {
+  HtmlTable table;
+  table.caption = "a < b";
+  table.columns = {{"time"}};
+  table.rows = {{{"2 m", 120.0}}, {{"–"}}};
+  const std::string html = Render(table);
+  EXPECT_TRUE(Holds(html, "<td class=\"n\" data-sort=\"120\">2 m</td>")) << html;
+  EXPECT_TRUE(Holds(html, "<td class=\"n\">–</td>")) << html;
+  EXPECT_TRUE(Holds(html, "<caption>a &lt; b</caption>")) << html;
+}
+
+TEST(Render, SaysWhatIsLeftOutAndWhereItStands) {
+  HtmlTable table;
+  table.columns = {{"file", false}};
+  table.left_out = 12345;
+  EXPECT_TRUE(Holds(Render(table), "more in measurement.json.</p>"));
+  table.left_out = 0;
+  EXPECT_FALSE(Holds(Render(table), "more in"));
+}
+
+TEST(DocumentHtmlTable, RowsComeLargestFirstAndKeepTheirPlaceInTheDocumentAsKey) {
+  const std::string html = DocumentHtmlTable(Files(), Columns(), {"files", "Files", "chunks"});
+  const size_t large = html.find("data-key=\"files[1].chunks\" value=\"30\"");
+  const size_t small = html.find("data-key=\"files[0].chunks\" value=\"2\"");
+  ASSERT_NE(large, std::string::npos) << html;
+  ASSERT_NE(small, std::string::npos) << html;
+  EXPECT_LT(large, small);
+  EXPECT_LT(small, html.find("&lt;c&gt;.root"));  // what was not measured is last
+  EXPECT_TRUE(Holds(html, "aria-sort=\"descending\">chunks</th>")) << html;
+}
+
+TEST(DocumentHtmlTable, ColumnsThatNoRowHasAreNamedUnderIt) {
+  const std::string html = DocumentHtmlTable(Files(), Columns(), {"files", "Files"});
+  EXPECT_FALSE(Holds(html, ">read</th>")) << html;
+  EXPECT_TRUE(Holds(html, "Not measured: read.")) << html;
+  EXPECT_FALSE(Holds(html, ">detail</th>")) << html;  // of a higher rank than the page shows
+}
+
+TEST(DocumentHtmlTable, EndsAfterTheMostRowsAndCountsTheOthers) {
+  DocumentTableOptions options = {"files", "Files", "chunks"};
+  options.most_rows = 1;
+  const std::string html = DocumentHtmlTable(Files(), Columns(), options);
+  EXPECT_TRUE(Holds(html, "b.root")) << html;
+  EXPECT_FALSE(Holds(html, "a.root")) << html;
+  EXPECT_TRUE(Holds(html, "2 more in measurement.json.")) << html;
+}
+
+TEST(FieldCell, WhatIsNullIsADashBelowEveryNumber) {
+  const HtmlCell cell = FieldCell(Json(), FieldKind::kCount, "files[0].chunks");
+  EXPECT_EQ(cell.html, "–");
+  EXPECT_LT(cell.number.value_or(0), -1e299);
+}
+
+}  // namespace
+}  // namespace crema

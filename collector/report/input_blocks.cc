@@ -1,0 +1,296 @@
+// What was read, and what users and the engine counted: datasets, files, branches, fine and custom metrics, cuts.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collector/insight/document_fields.h"
+#include "collector/insight/human_numbers.h"
+#include "collector/report/html.h"
+#include "collector/report/html_table.h"
+#include "collector/report/page_block.h"
+#include "collector/writers/table_columns.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A panel of a switch: the first is shown, the others where scripts run when they are chosen. Without scripts all are.
+struct Panel {
+  std::string id;
+  std::string label;
+  std::string html;
+};
+
+std::string Switched(std::string_view label, const std::vector<Panel>& panels, std::string_view heading) {
+  std::string html =
+      fmt::format("<div class=\"card-head\"><h3>{}</h3><div class=\"switch js\" role=\"tablist\" aria-label=\"{}\">",
+                  Escaped(heading), Escaped(label));
+  for (size_t i = 0; i < panels.size(); ++i) {
+    html += fmt::format(
+        "<button type=\"button\" role=\"tab\" id=\"tab-{0}\" aria-controls=\"panel-{0}\" "
+        "aria-selected=\"{1}\">{2}</button>",
+        panels[i].id, i == 0 ? "true" : "false", Escaped(panels[i].label));
+  }
+  html += "</div></div>\n";
+  for (const Panel& panel : panels) {
+    html +=
+        fmt::format("<div class=\"panel\" role=\"tabpanel\" id=\"panel-{0}\" aria-labelledby=\"tab-{0}\">{1}</div>\n",
+                    panel.id, panel.html);
+  }
+  return html;
+}
+
+std::string Counted(std::string_view word, size_t count) {
+  return fmt::format("{} ({})", word, ExactCount(static_cast<double>(count)));
+}
+
+std::string BranchesPanel(const Json& document) {
+  const Json& columns = Field(Field(document, "metrics"), "columns");
+  if (!columns.is_array() || columns.empty()) {
+    return Absent("Branches", WhyNotMeasured(document, "columns"));
+  }
+  std::string items;
+  size_t count = 0;
+  for (const Json& column : columns) {
+    if (!column.is_string() || ++count > 1000) continue;
+    items += fmt::format("<li><code>{}</code></li>", Name(column.get_ref<const std::string&>(), 60));
+  }
+  return fmt::format("<ul class=\"branches\">{}</ul>{}", items,
+                     columns.size() > 1000
+                         ? fmt::format("<p class=\"more\">{} more in measurement.json.</p>", columns.size() - 1000)
+                         : "");
+}
+
+/// "38 of the branches were read (9 %), holding 21 % of the stored bytes; compression ratio 4.1."
+std::string DataAccess(const Json& document) {
+  std::vector<std::string> parts;
+  const std::optional<double> columns = Metric(document, "num_columns_read");
+  const std::optional<double> branches = Metric(document, "branches_read_share");
+  const std::optional<double> bytes = Metric(document, "bytes_read_share");
+  const std::optional<double> ratio = Metric(document, "compression_ratio");
+  if (columns.has_value()) {
+    parts.push_back(Figure("metrics.num_columns_read", *columns, HumanCount(*columns)) + " branches were read");
+  }
+  if (branches.has_value()) {
+    parts.push_back(Figure("metrics.branches_read_share", *branches, HumanPercent(*branches)) + " of all branches");
+  } else {
+    parts.push_back("share of branches: " + Escaped(WhyNotMeasured(document, "branches_read_share")));
+  }
+  if (bytes.has_value()) {
+    parts.push_back(Figure("metrics.bytes_read_share", *bytes, HumanPercent(*bytes)) + " of the stored bytes");
+  } else {
+    parts.push_back("share of bytes: " + Escaped(WhyNotMeasured(document, "bytes_read_share")));
+  }
+  if (ratio.has_value())
+    parts.push_back("compression ratio " + Figure("metrics.compression_ratio", *ratio, HumanNumber(*ratio)));
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : "; ") + part;
+  return "<p class=\"more\">Data access: " + text + ".</p>\n";
+}
+
+/// Fine metrics by one label: rows are its values, columns the activities, values summed.
+struct FineView {
+  std::string id;
+  std::string_view field;
+  std::string_view label;
+};
+
+/// One row of a view and what it adds up to.
+struct FineSums {
+  std::map<std::string, double> by_activity;
+  double total = 0;
+};
+
+std::string FineTable(const Json& rows, std::string_view field, std::string_view label, const std::string& unit,
+                      bool of_transfer, size_t most_rows) {
+  std::map<std::string, FineSums> sums;
+  std::map<std::string, double> activities;
+  for (const Json& row : rows) {
+    const std::string context = TextField(row, "context");
+    const bool is_transfer = context == "get-data" || context == "gather-dep";
+    if (is_transfer != of_transfer || TextField(row, "unit") != unit) continue;
+    const std::optional<double> value = NumberField(row, "value");
+    if (!value.has_value()) continue;
+    const Json& named = Field(row, field);
+    const std::string name = named.is_string() ? named.get<std::string>()
+                             : named.is_null() ? "(none)"
+                                               : named.dump(-1, ' ', false, Json::error_handler_t::replace);
+    const std::string activity = TextField(row, "activity");
+    FineSums& sum = sums[name];
+    sum.by_activity[activity] += *value;
+    sum.total += *value;
+    activities[activity] += *value;
+  }
+  if (sums.empty()) return "";
+  std::vector<std::pair<double, std::string>> columns;
+  for (const auto& [activity, total] : activities) columns.emplace_back(-total, activity);
+  std::sort(columns.begin(), columns.end());
+  constexpr size_t kMostColumns = 10;
+  const auto text_of = [&unit](double value) {
+    if (unit == "seconds") return HumanDuration(value);
+    return unit == "bytes" ? HumanData(value) : HumanNumber(value);
+  };
+  HtmlTable table;
+  table.caption = fmt::format("Fine metrics by {}, in {}", label, unit);
+  table.sorted_by = "total";
+  table.columns = {{std::string(label), false}, {"total"}};
+  const bool has_activities = field != "activity";
+  for (size_t i = 0; has_activities && i < std::min(columns.size(), kMostColumns); ++i) {
+    table.columns.push_back({Name(columns[i].second, 30).empty() ? "" : columns[i].second});
+  }
+  std::vector<std::pair<double, std::string>> order;
+  for (const auto& [name, sum] : sums) order.emplace_back(-sum.total, name);
+  std::sort(order.begin(), order.end());
+  const double most = -order.front().first;
+  for (const auto& [negative, name] : order) {
+    if (table.rows.size() == most_rows) break;
+    const FineSums& sum = sums[name];
+    std::vector<HtmlCell> cells = {
+        {Name(name, 60)}, {Bar(most > 0 ? sum.total / most : 0, "cpu") + Escaped(text_of(sum.total)), sum.total}};
+    for (size_t i = 0; has_activities && i < std::min(columns.size(), kMostColumns); ++i) {
+      const auto found = sum.by_activity.find(columns[i].second);
+      const double value = found == sum.by_activity.end() ? 0 : found->second;
+      cells.push_back({found == sum.by_activity.end() ? "" : Escaped(text_of(value)), value});
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  table.left_out = order.size() - table.rows.size();
+  std::string html = Render(table);
+  if (has_activities && columns.size() > kMostColumns) {
+    html += fmt::format("<p class=\"more\">{} more activities are in the total and in measurement.json.</p>\n",
+                        columns.size() - kMostColumns);
+  }
+  return html;
+}
+
+std::set<std::string> UnitsOf(const Json& rows) {
+  std::set<std::string> units;
+  for (const Json& row : rows) units.insert(TextField(row, "unit"));
+  return units;
+}
+
+std::string FineCard(const PageInput& input, const FineView& view, bool of_transfer) {
+  const Json& rows = ListField(input.document, "fine");
+  std::vector<Panel> panels;
+  std::set<std::string> units = UnitsOf(rows);
+  std::vector<std::string> order;
+  for (const char* first : {"seconds", "bytes", "count"}) {
+    if (units.erase(first) > 0) order.emplace_back(first);
+  }
+  order.insert(order.end(), units.begin(), units.end());
+  for (const std::string& unit : order) {
+    const std::string html = FineTable(rows, view.field, view.label, unit, of_transfer, input.limits.table_rows);
+    if (!html.empty()) panels.push_back({fmt::format("{}-{}", view.id, panels.size()), unit, html});
+  }
+  if (panels.empty()) return "";
+  const std::string heading =
+      of_transfer ? fmt::format("Sent between workers, by {}", view.label) : fmt::format("By {}", view.label);
+  return fmt::format("<section class=\"card\" id=\"{}\">{}</section>\n", view.id, Switched("unit", panels, heading));
+}
+
+double PositiveLog(double value) { return value > 0 ? std::log10(value) : 0; }
+
+std::string CutFlowCard(const Json& document) {
+  const Json& cuts = ListField(document, "cuts");
+  if (cuts.empty()) {
+    return "<section class=\"card\" id=\"cut-flow\"><h3>Cut flow</h3>" +
+           Absent("Cuts", "no chunk recorded one (RecordCut)") + "</section>\n";
+  }
+  double most = 0;
+  for (const Json& cut : cuts) most = std::max(most, NumberField(cut, "events").value_or(0));
+  HtmlTable table;
+  table.caption = "Events left after each cut";
+  table.columns = {
+      {"cut", false}, {"events left (bar: logarithmic)"}, {"of the step before"}, {"of all"}, {"sum of weights"}};
+  for (size_t i = 0; i < cuts.size(); ++i) {
+    const Json& cut = cuts[i];
+    const std::string key = fmt::format("cuts[{}].", i);
+    HtmlCell events = FieldCell(Field(cut, "events"), FieldKind::kExactCount, key + "events");
+    const double share = most > 1 ? PositiveLog(events.number.value_or(0)) / PositiveLog(most) : 0;
+    events.html = Bar(share, "events") + events.html;
+    table.rows.push_back({FieldCell(Field(cut, "name"), FieldKind::kText, ""), std::move(events),
+                          FieldCell(Field(cut, "step_efficiency"), FieldKind::kShare, key + "step_efficiency"),
+                          FieldCell(Field(cut, "total_efficiency"), FieldKind::kShare, key + "total_efficiency"),
+                          FieldCell(Field(cut, "weights"), FieldKind::kNumber, key + "weights")});
+  }
+  return "<section class=\"card cutflow\" id=\"cut-flow\"><h3>Cut flow</h3>\n" + Render(table) + "</section>\n";
+}
+
+}  // namespace
+
+PageBlock InputsBlock(const PageInput& input) {
+  const Json& document = input.document;
+  const Json& datasets = ListField(document, "datasets");
+  const Json& files = ListField(document, "files");
+  const Json& columns = Field(Field(document, "metrics"), "columns");
+  PageBlock block = {"inputs", "Datasets and files", "What was read, and how fast each part of it went.", "", ""};
+  std::vector<Panel> panels;
+  panels.push_back({"datasets", Counted("dataset", datasets.size()),
+                    datasets.empty() ? Absent("Datasets", "no chunk was recorded")
+                                     : DocumentHtmlTable(datasets, BreakdownColumns("dataset", FieldKind::kText),
+                                                         {"datasets", "Datasets", "duration_sum",
+                                                          input.limits.table_rows, "duration_sum", 5})});
+  panels.push_back({"files", Counted("file", files.size()),
+                    files.empty() ? Absent("Files", "no chunk named its file")
+                                  : DocumentHtmlTable(files, BreakdownColumns("file", FieldKind::kPath),
+                                                      {"files", "Files", "duration_sum", input.limits.table_rows,
+                                                       "duration_sum", 5})});
+  panels.push_back({"branches", Counted("branch", columns.is_array() ? columns.size() : 0), BranchesPanel(document)});
+  block.html = "<section class=\"card\">" + Switched("what the rows are", panels, "By dataset, file, branch") +
+               DataAccess(document) + "</section>\n" + ChartCards(input, block.id);
+  block.data = ChartData(input, block.id);
+  return block;
+}
+
+PageBlock FineBlock(const PageInput& input) {
+  PageBlock block = {"fine", "Fine metrics", "", "", ""};
+  const Json& rows = ListField(input.document, "fine");
+  if (rows.empty()) {
+    block.intro = "Activities that the engine or the program accounted for.";
+    block.html = "<section class=\"card\">" +
+                 Absent("Fine metrics", WhyNotMeasured(input.document, "cpu_time_seconds")) + "</section>\n";
+  } else {
+    const std::optional<double> coverage = NumberField(Field(input.document, "quality"), "fine_metrics_coverage");
+    block.intro = "Activities as the engine accounts for them. ";
+    block.intro += coverage.has_value()
+                       ? fmt::format("They cover {} of compute time. ",
+                                     Figure("quality.fine_metrics_coverage", *coverage, HumanPercent(*coverage, 1)))
+                       : "How much of compute time they cover is not known. ";
+    block.intro +=
+        "<code>disk-read</code>, <code>disk-write</code> and <code>memory-read</code> are Dask’s own spilling and "
+        "dependencies, not the reading of input.";
+    for (const FineView& view : std::array<FineView, 4>{{{"fine-function", "function", "function"},
+                                                         {"fine-activity", "activity", "activity"},
+                                                         {"fine-span", "span", "span"},
+                                                         {"fine-worker", "worker", "worker"}}}) {
+      block.html += FineCard(input, view, false);
+    }
+    block.html += FineCard(input, {"fine-sent", "activity", "activity"}, true);
+  }
+  block.html += ChartCards(input, block.id);
+  block.data = ChartData(input, block.id);
+  return block;
+}
+
+PageBlock CustomBlock(const PageInput& input) {
+  const Json& metrics = ListField(input.document, "custom_metrics");
+  PageBlock block = {"custom", "Custom metrics", "What your code counted, and what its cuts left.", "", ""};
+  block.html = CutFlowCard(input.document);
+  block.html += "<section class=\"card\"><h3>Metrics</h3>\n";
+  block.html += metrics.empty()
+                    ? Absent("Custom metrics", "no chunk recorded one (RecordMetric)")
+                    : DocumentHtmlTable(metrics, CustomMetricColumns(),
+                                        {"custom_metrics", "Custom metrics", "", input.limits.table_rows, ""});
+  block.html += "</section>\n" + ChartCards(input, block.id);
+  block.data = ChartData(input, block.id);
+  return block;
+}
+
+}  // namespace crema

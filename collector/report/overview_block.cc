@@ -1,0 +1,165 @@
+// The verdict and its findings: what one reads first, and often all that one reads.
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "collector/insight/document_fields.h"
+#include "collector/insight/headline.h"
+#include "collector/insight/human_numbers.h"
+#include "collector/report/html.h"
+#include "collector/report/page_block.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kCards = 3;  // more than three things to do are none
+
+/// Which block shows what a verdict speaks of.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 32> kPlaces = {{
+    {"compute-bound", "time"},
+    {"waiting-bound", "time"},
+    {"cpu-contention", "time"},
+    {"gil-contention", "time"},
+    {"opening-bound", "time"},
+    {"chunks-too-small", "chunks"},
+    {"chunks-too-large", "chunks"},
+    {"too-few-chunks", "timeline"},
+    {"oversized-chunks", "chunks"},
+    {"stragglers", "chunks"},
+    {"skewed-dataset", "inputs"},
+    {"slow-file", "inputs"},
+    {"slow-worker", "workers"},
+    {"long-tail", "timeline"},
+    {"idle-workers", "timeline"},
+    {"scaling-lag", "timeline"},
+    {"startup-dominated", "timeline"},
+    {"memory-pressure", "workers"},
+    {"memory-growth", "workers"},
+    {"spilling", "fine"},
+    {"serialization-heavy", "fine"},
+    {"compression-heavy", "fine"},
+    {"framework-overhead", "time"},
+    {"failing-chunks", "failures"},
+    {"retry-waste", "failures"},
+    {"worker-loss", "workers"},
+    {"low-compression", "inputs"},
+    {"hot-section", "time"},
+    {"instrumentation-heavy", "environment"},
+    {"oversubscribed", "time"},
+    {"incomplete-measurement", "overview"},
+    {"healthy", "time"},
+}};
+
+std::string_view TitleOfBlock(std::string_view id) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kTitles = {{
+      {"time", "Where time goes"},
+      {"timeline", "Timeline"},
+      {"chunks", "Chunks"},
+      {"workers", "Workers"},
+      {"inputs", "Datasets and files"},
+      {"fine", "Fine metrics"},
+      {"failures", "Failures and retries"},
+      {"environment", "Environment"},
+  }};
+  for (const auto& [key, title] : kTitles) {
+    if (key == id) return title;
+  }
+  return "Overview";
+}
+
+Mark MarkOfSeverity(std::string_view severity) {
+  if (severity == "bad") return Mark::kBad;
+  return severity == "warning" ? Mark::kWatch : Mark::kGood;
+}
+
+/// `slow-worker` as a person says it.
+std::string TitleOf(std::string_view id) {
+  std::string title(id);
+  std::replace(title.begin(), title.end(), '-', ' ');
+  for (const std::string_view word : {"cpu", "gil"}) {
+    if (title.substr(0, word.size() + 1) == std::string(word) + " ") {
+      for (size_t i = 0; i < word.size(); ++i) title[i] = static_cast<char>(title[i] - 'a' + 'A');
+    }
+  }
+  if (!title.empty() && title[0] >= 'a' && title[0] <= 'z') title[0] = static_cast<char>(title[0] - 'a' + 'A');
+  return title;
+}
+
+std::string Evidence(const Json& verdict) {
+  std::string items;
+  for (const Json& row : ListField(verdict, "evidence")) {
+    const std::optional<double> value = NumberField(row, "value");
+    if (!value.has_value()) continue;
+    items += fmt::format("<li><code>{}</code> {}</li>", Escaped(TextField(row, "key")), HumanNumber(*value));
+  }
+  if (items.empty()) return "";
+  return fmt::format("<details><summary>evidence</summary><ul class=\"evidence\">{}</ul></details>", items);
+}
+
+std::string Card(const Json& verdict, size_t number) {
+  const std::string id = TextField(verdict, "id");
+  const Mark mark = MarkOfSeverity(TextField(verdict, "severity"));
+  const std::optional<double> saving = NumberField(verdict, "saving");
+  const std::string_view block = BlockOfVerdict(id);
+  std::string html =
+      fmt::format("<article class=\"finding {}\" id=\"finding-{}\"><header><h3><span class=\"no\">{}</span> {}</h3>",
+                  WordOf(mark), number, number, Escaped(TitleOf(id)));
+  if (saving.has_value()) {
+    html += fmt::format("<span class=\"saving\" title=\"share of the core-seconds that could be saved\">≈ {}</span>",
+                        Escaped(HumanPercent(*saving)));
+  } else {
+    html += fmt::format("<span class=\"saving\">{} {}</span>", SignOf(mark), mark == Mark::kGood ? "note" : "risk");
+  }
+  html += fmt::format("</header><p>{}</p>", Escaped(TextField(verdict, "sentence")));
+  const std::string suggestion = TextField(verdict, "suggestion");
+  if (!suggestion.empty()) html += fmt::format("<p class=\"advice\">{}", Escaped(suggestion));
+  if (suggestion.empty()) html += "<p>";
+  html += fmt::format(" <a href=\"#{}\">{}</a></p>{}</article>\n", block, TitleOfBlock(block), Evidence(verdict));
+  return html;
+}
+
+}  // namespace
+
+std::string_view BlockOfVerdict(std::string_view verdict) {
+  for (const auto& [id, block] : kPlaces) {
+    if (id == verdict) return block;
+  }
+  return "overview";
+}
+
+std::string Findings(const PageInput& input) {
+  const Json& verdicts = ListField(input.document, "verdicts");
+  if (verdicts.empty()) return "<p class=\"quiet\">✓ Nothing stands out in what was measured.</p>\n";
+  std::string shown;
+  std::string folded;
+  size_t number = 0;
+  for (const Json& verdict : verdicts) {
+    ++number;
+    (number <= kCards ? shown : folded) += Card(verdict, number);
+  }
+  std::string html = fmt::format("<div class=\"findings\">\n{}</div>\n", shown);
+  if (number > kCards) {
+    html += fmt::format(
+        "<details class=\"more-findings\"><summary>{}</summary><div class=\"findings\">\n{}</div></details>\n",
+        Counted(static_cast<double>(number - kCards), "further finding", "further findings"), folded);
+  }
+  return html;
+}
+
+PageBlock OverviewBlock(const PageInput& input) {
+  PageBlock block = {"overview", "Overview", "", "", ""};
+  const std::string headline = TextField(input.document, "headline");
+  block.html = fmt::format(
+      "<section class=\"card verdict\" aria-label=\"Verdict\">\n<p class=\"headline\">{}</p>\n{}</section>\n",
+      Escaped(headline.empty() ? Headline(input.document) : headline), Findings(input));
+  block.html += KeyFigureTiles(input);
+  block.html += TrustCard(input);
+  return block;
+}
+
+}  // namespace crema

@@ -1,0 +1,13 @@
+document.documentElement.classList.add("scripted");
+readAddress();
+setUpTheme();
+applyTheme();
+$$("table.sortable").forEach(setUpTable);
+$$("[role=tablist]").forEach(setUpTabs);
+setUpKeys();
+setUpTimeline();
+setUpIcicle();
+setUpCharts();
+markCurrent();
+showPlace();
+addEventListener("hashchange", () => { readAddress(); showPlace(); });

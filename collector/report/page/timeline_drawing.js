@@ -1,0 +1,167 @@
+// The timeline's picture: a row a thread, a bar a chunk, under how many threads were busy; both share the x axis.
+function timelineDrawing(canvas, data, view) {
+  const bars = timelineBars(data), { a, start, stop, tops, height, bottom } = data, MOST_MARKS = 3000;
+  let palette = {}, cross = null, width = 0;
+  const readColours = () => {
+    palette = Object.fromEntries(["text-2", "text-3", "line", "track", "card", "cpu", "fail", "needle"].map((name) => [name, colour(name)]));
+    bars.readColours();
+    cross = null;
+  };
+  const widthOf = () => canvas.clientWidth - LEFT - RIGHT;
+  const xOf = (t) => LEFT + (t - view.from) / (view.to - view.from) * width;
+
+  function drawBusy(c) {
+    const { from: zero, bin, values, available } = data.busy;
+    const cores = data.rows.reduce((sum, row) => sum + row[3], 0);
+    const most = Math.max(1, cores, ...available);
+    const yOf = (value) => TOP + BUSY * (1 - value / most);
+    c.fillStyle = palette["text-2"];
+    c.fillText("Threads busy (solid line) of threads available (dashed)", LEFT, 9);
+    c.textAlign = "right";
+    for (const value of [0, most / 2, most]) {
+      c.fillStyle = palette.line;
+      c.fillRect(LEFT, Math.round(yOf(value)), width, 1);
+      c.fillStyle = palette["text-3"];
+      if (value !== most / 2 || most > 1) c.fillText(count(value), LEFT - 7, yOf(value) + 4);
+    }
+    const steps = (list, close) => {
+      c.beginPath();
+      let x = LEFT, open = false;
+      for (let i = Math.max(0, Math.floor((view.from - zero) / bin)); i < list.length; i++) {
+        const left = Math.max(LEFT, xOf(zero + i * bin)), level = yOf(list[i]);
+        if (left > LEFT + width) break;
+        x = Math.min(LEFT + width, xOf(zero + (i + 1) * bin));
+        if (!open) c.moveTo(left, close ? yOf(0) : level);
+        open = true;
+        c.lineTo(left, level);
+        c.lineTo(x, level);
+      }
+      if (close) c.lineTo(x, yOf(0));
+    };
+    steps(values, true);
+    c.globalAlpha = .25;
+    c.fillStyle = palette.cpu;
+    c.fill();
+    c.globalAlpha = 1;
+    steps(values, false);
+    c.strokeStyle = palette.cpu;
+    c.lineWidth = 1.4;
+    c.stroke();
+    if (available.length) {
+      steps(available, false);
+      c.setLineDash([3, 3]);
+      c.strokeStyle = palette["text-3"];
+      c.lineWidth = 1;
+      c.stroke();
+      c.setLineDash([]);
+    }
+  }
+
+  function drawAxis(c) {
+    const step = niceStep(view.to - view.from, Math.max(2, width / 110));
+    c.textAlign = "center";
+    for (let t = Math.ceil(view.from / step) * step; t <= view.to + step * 1e-6; t += step) {
+      const x = xOf(t);
+      c.fillStyle = palette["text-3"];
+      c.fillRect(Math.round(x), bottom + 2, 1, 3);
+      c.fillText(clock(t, step), Math.min(x, LEFT + width - 12), bottom + 18);
+    }
+  }
+
+  function drawLabels(c) {
+    c.textAlign = "right";
+    let last = -20;
+    for (let i = 0; i < data.rows.length;) {
+      let end = i;
+      while (end < data.rows.length && data.rows[end][0] === data.rows[i][0]) end++;
+      c.fillStyle = palette.track;
+      c.fillRect(LEFT, tops[i] - 1, width, tops[end - 1] + height - tops[i] + 1);
+      const middle = (tops[i] + tops[end - 1] + height) / 2;
+      if (middle - last >= 13) {
+        c.fillStyle = palette["text-2"];
+        c.fillText(data.shortLabel(data.rows[i][2]), LEFT - 8, middle + 4);
+        last = middle;
+      }
+      i = end;
+    }
+  }
+
+  // a cross in a circle, drawn once
+  function drawnCross(r) {
+    const scale = devicePixelRatio || 1, side = 2 * r + 4, made = make("canvas"), middle = side / 2, d = r * .42;
+    made.width = made.height = Math.ceil(side * scale);
+    const c = made.getContext("2d");
+    c.scale(scale, scale);
+    c.fillStyle = palette.card;
+    c.strokeStyle = palette.fail;
+    c.lineWidth = 1.6;
+    c.beginPath();
+    c.arc(middle, middle, r, 0, 7);
+    c.fill();
+    c.stroke();
+    c.beginPath();
+    for (const turn of [-1, 1]) {
+      c.moveTo(middle - d, middle - d * turn);
+      c.lineTo(middle + d, middle + d * turn);
+    }
+    c.stroke();
+    return { made, side };
+  }
+  function drawMarks(c) {
+    cross ??= drawnCross(Math.min(6, Math.max(3, height / 2)));
+    const seen = new Set();
+    for (const i of data.marks) {
+      const x = xOf(stop[i]), place = a.row[i] + "/" + Math.round(x);
+      if (x < LEFT || x > LEFT + width || view.hidden.has(a.ds[i]) || seen.has(place)) continue;
+      if (seen.add(place).size > MOST_MARKS) break;
+      const middle = tops[a.row[i]] + height / 2 - .5;
+      c.drawImage(cross.made, x - cross.side / 2, middle - cross.side / 2, cross.side, cross.side);
+    }
+  }
+
+  function drawBoxes(c) {
+    for (const box of data.boxes) {
+      const left = Math.max(LEFT, xOf(box.from ?? data.from)), right = Math.min(LEFT + width, xOf(box.to ?? data.to));
+      const inside = data.rows.map((row, i) => (box.worker === null || row[0] === box.worker ? i : -1)).filter((i) => i >= 0);
+      if (right <= left || !inside.length) continue;
+      const top = tops[inside[0]] - 3, low = tops[inside[inside.length - 1]] + height + 2;
+      c.strokeStyle = palette.needle;
+      c.lineWidth = 1.2;
+      c.setLineDash([4, 3]);
+      c.strokeRect(left + .5, top + .5, right - left - 1, low - top);
+      c.setLineDash([]);
+      const text = box.n + "  " + box.text, wide = c.measureText(text).width + 12, x = Math.min(left, LEFT + width - wide);
+      c.fillStyle = palette.needle;
+      c.fillRect(x, top - 15, wide, 15);
+      c.fillStyle = palette.card;
+      c.textAlign = "left";
+      c.fillText(text, x + 6, top - 4);
+    }
+  }
+
+  function draw() {
+    if (!canvas.clientWidth) return;
+    width = widthOf();
+    const c = prepare(canvas, bottom + AXIS), { chosen, drag } = view;
+    c.font = "11.5px system-ui, sans-serif";
+    c.textAlign = "left";
+    drawBusy(c);
+    drawLabels(c);
+    bars.draw(c, view, width);
+    drawMarks(c);
+    drawBoxes(c);
+    drawAxis(c);
+    if (chosen >= 0) {
+      c.strokeStyle = palette.needle;
+      c.lineWidth = 2;
+      c.strokeRect(xOf(start[chosen]) - 1, tops[a.row[chosen]] - 1, Math.max(3, xOf(stop[chosen]) - xOf(start[chosen])) + 1, height + 1);
+    }
+    if (drag && drag.moved) {
+      c.globalAlpha = .15;
+      c.fillStyle = palette.needle;
+      c.fillRect(Math.min(drag.x, drag.now), TOP, Math.abs(drag.now - drag.x), bottom - TOP);
+      c.globalAlpha = 1;
+    }
+  }
+  return { draw, readColours, xOf, widthOf };
+}

@@ -1,0 +1,70 @@
+// The blocks of the page, in the order in which they are read. Each is a pure function of what was measured.
+#ifndef CREMA_COLLECTOR_REPORT_PAGE_BLOCK_H_
+#define CREMA_COLLECTOR_REPORT_PAGE_BLOCK_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collector/charts/chart.h"
+#include "collector/detail/run_detail.h"
+#include "nlohmann/json.hpp"
+
+namespace crema {
+
+/// A chart, and the family it belongs to (`ChartKind::family`).
+struct PageChart {
+  std::string family;
+  Chart chart;
+};
+
+/// What had to be left out so that the file stays small.
+struct PageLimits {
+  size_t table_rows = 200;
+  bool sections_of_chunks = true;
+  std::vector<std::string> notes;  ///< for the footer
+};
+
+struct PageInput {
+  const nlohmann::ordered_json& document;
+  const RunDetail& detail;
+  const std::vector<PageChart>& charts;
+  PageLimits limits;
+};
+
+struct PageBlock {
+  std::string_view id;     ///< of its heading; never changes, as people link to it
+  std::string_view title;  ///< heading, and its name in the list of sections
+  std::string intro;       ///< HTML: one or two sentences
+  std::string html;
+  std::string data;  ///< script elements, put at the end of the page
+};
+
+PageBlock OverviewBlock(const PageInput& input);
+PageBlock TimelineBlock(const PageInput& input);
+PageBlock TimeBlock(const PageInput& input);
+PageBlock ThroughputBlock(const PageInput& input);
+PageBlock WorkersBlock(const PageInput& input);
+PageBlock ChunksBlock(const PageInput& input);
+PageBlock InputsBlock(const PageInput& input);
+PageBlock FineBlock(const PageInput& input);
+PageBlock CustomBlock(const PageInput& input);
+PageBlock FailuresBlock(const PageInput& input);
+PageBlock EnvironmentBlock(const PageInput& input);
+PageBlock GlossaryBlock(const PageInput& input);
+
+// Parts of the overview.
+std::string KeyFigureTiles(const PageInput& input);
+std::string TrustCard(const PageInput& input);
+std::string Findings(const PageInput& input);
+
+/// The id of the block that a verdict is about.
+std::string_view BlockOfVerdict(std::string_view verdict);
+
+/// The charts of a block in cards, and a line for each that has nothing to draw; and their specifications.
+std::string ChartCards(const PageInput& input, std::string_view block);
+std::string ChartData(const PageInput& input, std::string_view block);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_REPORT_PAGE_BLOCK_H_

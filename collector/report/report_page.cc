@@ -1,0 +1,197 @@
+#include "collector/report/report_page.h"
+
+#include <array>
+#include <optional>
+
+#include "collector/insight/document_fields.h"
+#include "collector/insight/human_numbers.h"
+#include "collector/insight/run_head.h"
+#include "collector/report/html.h"
+#include "collector/report/page_assets.h"
+#include "crema/version.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kGenerator = "<meta name=\"generator\" content=\"crema report ";
+
+/// `Sat 21 Nov 2026, 14:02:11 – 14:08:28 UTC`.
+std::string When(const Json& run) {
+  const std::optional<RunTimes> times = TimesOf(run, {"%a %d %b %Y", ", "});
+  if (!times.has_value()) return "";
+  return fmt::format("<time datetime=\"{}\">{}</time>{} UTC", times->start_iso, times->start,
+                     times->stop.empty() ? "" : " – " + times->stop);
+}
+
+std::string StatePill(const RunState& state) {
+  switch (state.ending) {
+    case RunEnding::kKilled:
+      return Pill(Mark::kBad, "interrupted");
+    case RunEnding::kRunning:
+      return Pill(Mark::kWatch, "still running: partial");
+    case RunEnding::kFailed:
+      return Pill(Mark::kBad, fmt::format("failed with exit status {:.0f}", state.exit_status));
+    case RunEnding::kFinished:
+      return Pill(Mark::kGood, "finished");
+    case RunEnding::kUnknown:
+      break;
+  }
+  return "<span class=\"pill info\">state unknown</span>";
+}
+
+std::string Head(const Json& document) {
+  const Json& run = Field(document, "run");
+  std::string facts = When(run);
+  for (const std::string& fact : {Escaped(OnWhat(document)), Escaped(TextField(run, "engine"))}) {
+    if (!fact.empty()) facts += (facts.empty() ? "" : " · ") + fact;
+  }
+  return fmt::format("<header class=\"head\" id=\"top\"><h1>{}</h1>{}<p class=\"when\">{}</p></header>\n",
+                     Name(RunName(document), 80), StatePill(StateOf(run)), facts);
+}
+
+/// How many findings speak of each block.
+size_t FindingsOf(const Json& document, std::string_view block) {
+  size_t count = 0;
+  for (const Json& verdict : ListField(document, "verdicts")) {
+    const std::string severity = TextField(verdict, "severity");
+    const bool is_finding = severity == "warning" || severity == "bad";
+    count += is_finding && block != "overview" && BlockOfVerdict(TextField(verdict, "id")) == block;
+  }
+  return count;
+}
+
+std::string Navigation(const Json& document, const std::vector<PageBlock>& blocks) {
+  std::string html =
+      "<nav aria-label=\"Sections\"><p class=\"brand\">crema</p><p class=\"brand-sub\">report · schema 1</p>\n<ul>\n";
+  for (const PageBlock& block : blocks) {
+    const size_t findings = FindingsOf(document, block.id);
+    html +=
+        fmt::format("<li><a href=\"#{}\">{}{}</a></li>\n", block.id, Escaped(block.title),
+                    findings == 0 ? "" : fmt::format("<span class=\"badge\" title=\"findings\">{}</span>", findings));
+  }
+  html +=
+      "</ul>\n<div class=\"js tools\"><button type=\"button\" id=\"theme\">Theme: automatic</button>"
+      "<button type=\"button\" id=\"print\">Print</button><button type=\"button\" id=\"help-button\">Help</button>"
+      "<p class=\"keys\">Keys: <b>j</b>/<b>k</b> section, <b>+</b>/<b>−</b> zoom, <b>←</b>/<b>→</b> pan, <b>?</b> "
+      "help</p></div></nav>\n";
+  return html;
+}
+
+constexpr std::string_view kHelp =
+    "<dialog id=\"help\" aria-labelledby=\"help-title\"><h2 id=\"help-title\">Keys</h2><dl class=\"facts\">"
+    "<dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>next, previous section</dd>"
+    "<dt><kbd>+</kbd> <kbd>−</kbd> <kbd>0</kbd></dt><dd>zoom the timeline in, out, show all of it</dd>"
+    "<dt><kbd>←</kbd> <kbd>→</kbd></dt><dd>move along the timeline</dd>"
+    "<dt><kbd>↑</kbd> <kbd>↓</kbd></dt><dd>choose a row of it; with <kbd>Shift</kbd> and <kbd>←</kbd> <kbd>→</kbd> a "
+    "chunk</dd>"
+    "<dt><kbd>Enter</kbd></dt><dd>details of what is chosen</dd><dt><kbd>Esc</kbd></dt><dd>close</dd>"
+    "<dt>drag</dt><dd>zoom in; double click shows all</dd></dl><p>Zoom, colours and hidden datasets stand in the "
+    "page’s "
+    "address, so a link shows what you see.</p><form method=\"dialog\"><button "
+    "type=\"submit\">Close</button></form></dialog>\n";
+
+std::string BlockHtml(const PageBlock& block) {
+  if (block.id == "overview") {
+    return fmt::format("<section class=\"block\" id=\"overview\" aria-label=\"Overview\">\n{}</section>\n", block.html);
+  }
+  return fmt::format(
+      "<section class=\"block\" aria-labelledby=\"{0}\">\n<h2 id=\"{0}\">{1} <a class=\"anchor\" href=\"#{0}\" "
+      "aria-label=\"Link to {1}\">#</a></h2>\n<p class=\"intro\">{2}</p>\n{3}</section>\n",
+      block.id, Escaped(block.title), block.intro, block.html);
+}
+
+std::string Footer(const Json& document, const PageLimits& limits, size_t charts) {
+  std::string html = fmt::format("<footer><p>Written by crema {}. This file is complete: it makes no network request. ",
+                                 CREMA_VERSION_STRING);
+  html += "The figures are those of measurement.json, schema " + Escaped(TextField(document, "schema")) + ".";
+  if (charts > 0 && !kChartScript.text.empty()) html += " Charts are drawn by " + Escaped(kChartScriptVersions) + ".";
+  html += "</p>\n";
+  if (charts > 0 && kChartScript.text.empty()) {
+    html +=
+        "<p class=\"absent\">This crema was built without the packages that draw charts: run tools/setup page, build "
+        "again, "
+        "and write the report anew. All figures are in the tables.</p>\n";
+  }
+  for (const std::string& note : limits.notes) html += "<p>" + Escaped(note) + "</p>\n";
+  return html + "</footer>\n";
+}
+
+std::string Policy(bool with_charts) {
+  return fmt::format(
+      "default-src 'none'; script-src {}{}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
+      kPageScript.hash, with_charts ? " " + std::string(kChartScript.hash) : "", kPageStyle.hash);
+}
+
+std::string Write(const PageInput& input, const Json& chart_config) {
+  std::vector<PageBlock> blocks;
+  for (PageBlock (*make)(const PageInput&) :
+       {OverviewBlock, TimelineBlock, TimeBlock, ThroughputBlock, WorkersBlock, ChunksBlock, InputsBlock, FineBlock,
+        CustomBlock, FailuresBlock, EnvironmentBlock, GlossaryBlock}) {
+    blocks.push_back(make(input));
+  }
+  size_t charts = 0;
+  for (const PageChart& chart : input.charts) charts += !chart.chart.spec.is_null();
+  const bool draws = charts > 0 && !kChartScript.text.empty();
+  std::string html = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
+  html += fmt::format("{}{}\">\n", kGenerator, CREMA_VERSION_STRING);
+  html += fmt::format("<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n", Policy(draws));
+  html +=
+      "<meta name=\"referrer\" content=\"no-referrer\">\n<meta name=\"viewport\" content=\"width=device-width, "
+      "initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n";
+  html += fmt::format("<title>{} · crema report</title>\n<style>{}</style>\n</head>\n<body>\n",
+                      Escaped(RunName(input.document).substr(0, 200)), kPageStyle.text);
+  html += "<a class=\"skip\" href=\"#main\">Skip to the report</a>\n" + Navigation(input.document, blocks);
+  html += "<main id=\"main\">\n" + Head(input.document);
+  for (const PageBlock& block : blocks) html += BlockHtml(block);
+  html += Footer(input.document, input.limits, charts) + "</main>\n";
+  html += "<div id=\"tip\" role=\"status\" hidden></div>\n" + std::string(kHelp);
+  for (const PageBlock& block : blocks) html += block.data;
+  if (draws) {
+    html += DataScript("chart-config", chart_config);
+    // text, not a script, until the first chart comes into view
+    html += fmt::format("<script type=\"text/plain\" id=\"chart-script\">{}</script>\n", kChartScript.text);
+  }
+  html += fmt::format("<script>{}</script>\n</body>\n</html>\n", kPageScript.text);
+  return html;
+}
+
+}  // namespace
+
+std::string ReportPage(const Json& document, const RunDetail& detail, const std::vector<PageChart>& charts,
+                       const Json& chart_config, size_t largest) {
+  PageLimits limits;
+  if (!detail.timeline_is_exact && detail.row_kind != "thread" && !detail.rows.empty()) {
+    limits.notes.push_back(fmt::format("Threads were merged: the timeline has one row per {}.", detail.row_kind));
+  }
+  if (detail.failed_left_out > 0) {
+    limits.notes.push_back(fmt::format("{} further failed or repeated attempts are not listed.",
+                                       ExactCount(static_cast<double>(detail.failed_left_out))));
+  }
+  struct Step {
+    size_t table_rows;
+    bool sections;
+    std::string_view note;
+  };
+  constexpr std::array<Step, 3> kSteps = {
+      {{200, true, ""},
+       {200, false, "To keep the file small, sections of single chunks were left out."},
+       {50, false, "To keep the file small, tables end after 50 rows."}}};
+  std::string html;
+  for (const Step& step : kSteps) {
+    limits.table_rows = step.table_rows;
+    limits.sections_of_chunks = step.sections;
+    if (!step.note.empty()) limits.notes.emplace_back(step.note);
+    html = Write({document, detail, charts, limits}, chart_config);
+    if (html.size() <= largest) break;
+  }
+  return html;
+}
+
+bool IsReportPage(std::string_view beginning) {
+  return beginning.substr(0, 9) == "<!doctype" && beginning.find(kGenerator) != std::string_view::npos;
+}
+
+}  // namespace crema

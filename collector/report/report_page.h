@@ -1,0 +1,29 @@
+// The report: one HTML file that needs nothing else, neither a network nor a server.
+#ifndef CREMA_COLLECTOR_REPORT_REPORT_PAGE_H_
+#define CREMA_COLLECTOR_REPORT_REPORT_PAGE_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "collector/detail/run_detail.h"
+#include "collector/report/page_block.h"
+#include "nlohmann/json.hpp"
+
+namespace crema {
+
+/// A page larger than this is slow to open and not sent by mail.
+inline constexpr size_t kLargestPage = 5'000'000;
+
+/// The page. Where it would be larger than `largest`, tables get shorter and the sections of single chunks are left
+/// out, and the page says so. `chart_config` is `{"light": …, "dark": …}`.
+std::string ReportPage(const nlohmann::ordered_json& document, const RunDetail& detail,
+                       const std::vector<PageChart>& charts, const nlohmann::ordered_json& chart_config,
+                       size_t largest = kLargestPage);
+
+/// Whether a file that begins so is a page of ours.
+bool IsReportPage(std::string_view beginning);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_REPORT_REPORT_PAGE_H_

@@ -1,0 +1,82 @@
+// The page of a run of which little is known: every block is there, and says why it is empty.
+#include "collector/report/report_page.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collector/detail/run_detail.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+bool Holds(const std::string& html, std::string_view part) { return html.find(part) != std::string::npos; }
+
+RunDetail NothingRecorded() {
+  RunDetail detail;
+  detail.why_no_attempts = "no chunk was recorded";
+  return detail;
+}
+
+std::string PageOf(const Json& document, const RunDetail& detail) {
+  return ReportPage(document, detail, {}, {{"light", Json::object()}, {"dark", Json::object()}});
+}
+
+/// From a block's heading to the next block.
+std::string BlockOf(const std::string& page, const std::string& id) {
+  const size_t from = page.find("aria-labelledby=\"" + id + "\"");
+  if (from == std::string::npos) return "";
+  return page.substr(from, page.find("<section class=\"block\"", from) - from);
+}
+
+TEST(ReportPage, EveryBlockWithoutDataSaysWhy) {
+  const std::string page = PageOf(Json::object(), NothingRecorded());
+  for (const char* block : {"timeline", "time", "workers", "chunks", "fine", "custom", "failures"}) {
+    const std::string html = BlockOf(page, block);
+    EXPECT_TRUE(Holds(html, "class=\"absent\"") || Holds(html, "class=\"quiet\"")) << block << ": " << html;
+  }
+  EXPECT_TRUE(Holds(BlockOf(page, "timeline"), "no chunk was recorded"));
+}
+
+TEST(ReportPage, AKeyFigureThatWasNotMeasuredIsADashWithTheReason) {
+  const Json document = Json::parse(R"({"metrics": {"cpu_efficiency": null, "wall_time": 10},
+      "quality": {"not_measured": {"cpu_efficiency": "no chunk has a CPU time"}}})");
+  const std::string page = PageOf(document, NothingRecorded());
+  const size_t tile = page.find("id=\"tile-cpu_efficiency\"");
+  ASSERT_NE(tile, std::string::npos);
+  const std::string html = page.substr(tile, page.find("</div>\n", tile) - tile);
+  EXPECT_TRUE(Holds(html, "<span class=\"dash\" title=\"not measured\">–</span>")) << html;
+  EXPECT_TRUE(Holds(html, "not measured: no chunk has a CPU time")) << html;
+}
+
+TEST(ReportPage, NamesInTheHeadStayTextWhateverBytesTheyHold) {
+  const Json document = {{"run", {{"name", "</title><script>alert(1)</script>\xFF"}}}};
+  const std::string page = PageOf(document, NothingRecorded());
+  EXPECT_FALSE(Holds(page, "<script>alert"));
+  EXPECT_FALSE(Holds(page, "\xFF"));
+  EXPECT_TRUE(Holds(page, "&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;\uFFFD")) << page.substr(0, 3000);
+}
+
+TEST(ReportPage, IsKnownByItsBeginning) {
+  EXPECT_TRUE(IsReportPage(PageOf(Json::object(), NothingRecorded()).substr(0, 1000)));
+  EXPECT_FALSE(IsReportPage("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"));
+}
+
+TEST(ReportPage, WhereItWouldBeTooLargeItSaysWhatIsLeftOut) {
+  Json document = {{"datasets", Json::array()}};
+  for (int i = 0; i < 150; ++i)
+    document["datasets"].push_back({{"name", "dataset " + std::to_string(i)}, {"chunks", 1}});
+  const Json themes = {{"light", Json::object()}, {"dark", Json::object()}};
+  const std::string whole = ReportPage(document, NothingRecorded(), {}, themes);
+  const std::string cut = ReportPage(document, NothingRecorded(), {}, themes, 1000);
+  EXPECT_LT(cut.size(), whole.size());
+  EXPECT_TRUE(Holds(cut, "tables end after 50 rows"));
+  EXPECT_FALSE(Holds(whole, "tables end after 50 rows"));
+}
+
+}  // namespace
+}  // namespace crema

@@ -1,0 +1,74 @@
+// Throughput and workers: what came through, and who did it.
+#include <string>
+#include <vector>
+
+#include "collector/insight/document_fields.h"
+#include "collector/insight/human_numbers.h"
+#include "collector/report/html.h"
+#include "collector/report/html_table.h"
+#include "collector/report/page_block.h"
+#include "collector/writers/table_columns.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string Rates(const Json& document) {
+  struct Rate {
+    std::string_view key;
+    std::string_view label;
+  };
+  constexpr Rate kRates[] = {{"event_rate_wall_khz", "events per second of the run"},
+                             {"event_rate_agg_khz", "events per second of busy time"},
+                             {"event_rate_cpu_khz", "events per second of CPU time"},
+                             {"event_rate_core_hz", "events per second and core"},
+                             {"overall_rate_gbps", "data rate"},
+                             {"compression_ratio", "uncompressed by compressed bytes"}};
+  std::string rows;
+  for (const Rate& rate : kRates) {
+    const std::optional<double> value = Metric(document, rate.key);
+    const std::string unit = TextField(Field(Field(document, "definitions"), rate.key), "unit");
+    rows += fmt::format(
+        "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td><td>{}</td></tr>\n", Term(document, rate.key, rate.label),
+        value.has_value() ? Figure("metrics." + std::string(rate.key), *value, HumanNumber(*value)) : "–",
+        value.has_value() ? Escaped(unit == "ratio" ? "" : unit) : Escaped(WhyNotMeasured(document, rate.key)));
+  }
+  return "<section class=\"card\"><h3>Rates</h3><div class=\"scroll\"><table><caption>Rates of the whole "
+         "run</caption><tbody>\n" +
+         rows + "</tbody></table></div></section>\n";
+}
+
+}  // namespace
+
+PageBlock ThroughputBlock(const PageInput& input) {
+  PageBlock block = {"throughput", "Throughput",
+                     "What came through over time; each panel has its own axis, and both share the timeline's.", "",
+                     ""};
+  block.html = ChartCards(input, block.id) + Rates(input.document);
+  block.data = ChartData(input, block.id);
+  return block;
+}
+
+PageBlock WorkersBlock(const PageInput& input) {
+  const Json& workers = ListField(input.document, "workers");
+  PageBlock block = {"workers", "Workers", "", "", ""};
+  block.intro =
+      fmt::format("{}, most busy time first.", Counted(static_cast<double>(workers.size()), "worker", "workers"));
+  block.html = ChartCards(input, block.id);
+  if (workers.empty()) {
+    block.intro = "Who did the work.";
+    block.html += "<section class=\"card\">" +
+                  Absent("Workers", "no process recorded a chunk, and no scheduler told of workers") + "</section>\n";
+  } else {
+    block.html += "<section class=\"card\"><h3>Per worker</h3>\n" +
+                  DocumentHtmlTable(workers, WorkerColumns(),
+                                    {"workers", "Workers", "duration_sum", input.limits.table_rows, "duration_sum"}) +
+                  "</section>\n";
+  }
+  block.data = ChartData(input, block.id);
+  return block;
+}
+
+}  // namespace crema

@@ -1,0 +1,242 @@
+// Where the core-seconds went: the budget, which adds up, the phases, and the sections inside the chunks.
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collector/insight/budget_rows.h"
+#include "collector/insight/document_fields.h"
+#include "collector/insight/human_numbers.h"
+#include "collector/report/html.h"
+#include "collector/report/html_table.h"
+#include "collector/report/page_block.h"
+#include "collector/writers/table_columns.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The colour of a group of METRICS.md section 7, and what it is made of.
+struct Group {
+  std::string_view name;
+  std::string_view kind;
+  std::string_view what;
+};
+
+constexpr std::array<Group, 5> kGroups = {{
+    {"CPU in your code", "cpu", "computing"},
+    {"Waiting in your code", "wait", "reads, locks, page faults, or no CPU free"},
+    {"Opening and reading around your code", "open", "before and after each chunk"},
+    {"Framework and repeats", "over", "scheduling, transfer, attempts that gave no result"},
+    {"Idle", "idle", "no chunk to work on"},
+}};
+
+const Group& GroupOf(std::string_view name) {
+  for (const Group& group : kGroups) {
+    if (group.name == name) return group;
+  }
+  static constexpr Group kOther = {"", "other", ""};
+  return kOther;
+}
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kParts = {{
+    {"compute", "CPU"},
+    {"cpu_wait", "waiting for a CPU"},
+    {"blocked", "blocked"},
+    {"waiting", "waiting, the kernel did not tell for what"},
+    {"outside_chunk", "around the chunks"},
+    {"framework", "the framework's own tasks"},
+    {"failed", "failed, lost and repeated attempts"},
+    {"joined", "owners waiting for their helpers"},
+    {"startup", "before the first chunk"},
+    {"idle", "between chunks"},
+    {"tail", "while the last chunks ran"},
+    {"shutdown", "after the last chunk"},
+}};
+
+std::string PartName(std::string_view part) {
+  for (const auto& [key, name] : kParts) {
+    if (key == part) return std::string(name);
+  }
+  return std::string(part);
+}
+
+/// One bar of all core-seconds.
+std::string SplitBar(const BudgetRows& budget) {
+  std::string html = "<svg class=\"split\" role=\"img\" aria-label=\"";
+  std::string rects;
+  double at = 0;
+  std::string label;
+  for (const BudgetGroup& group : budget.groups) {
+    if (group.share <= 0) continue;
+    const std::string_view kind = GroupOf(group.group).kind;
+    label += (label.empty() ? "" : ", ") + group.group + " " + HumanPercent(group.share, 1);
+    rects += fmt::format(
+        "<g><title>{} {}</title><rect class=\"{}\" x=\"{:.3f}%\" width=\"{:.3f}%\" height=\"30\" rx=\"3\"/>",
+        Escaped(group.group), Escaped(HumanPercent(group.share, 1)), kind, at * 100,
+        std::max(0.0, group.share * 100 - 0.15));
+    if (group.share > 0.06) {
+      rects += fmt::format("<text class=\"on-{}\" x=\"{:.3f}%\" dx=\"9\" y=\"20\">{}</text>", kind, at * 100,
+                           Escaped(HumanPercent(group.share, 1)));
+    }
+    rects += "</g>";
+    at += group.share;
+  }
+  return html + Escaped(label) + "\">" + rects + "</svg>\n";
+}
+
+std::string Exact(double seconds) { return HumanDuration(seconds); }
+
+std::string BudgetTable(const Json& document, const BudgetRows& budget) {
+  std::string html =
+      "<div class=\"scroll\"><table class=\"budget\"><caption>Core-seconds by what they were used "
+      "for</caption>\n<thead><tr>"
+      "<th scope=\"col\">Share of all core time</th><th scope=\"col\" class=\"n\">core time</th><th scope=\"col\" "
+      "class=\"n\">share</th></tr></thead>\n<tbody>\n";
+  for (const BudgetGroup& group : budget.groups) {
+    const Group& known = GroupOf(group.group);
+    const std::string value =
+        group.core_seconds.has_value()
+            ? fmt::format("<td class=\"n\">{}</td><td class=\"n share\">{}</td>", Escaped(Exact(*group.core_seconds)),
+                          Figure("group." + group.group, group.share, HumanPercent(group.share, 1)))
+            : std::string("<td class=\"n\">–</td><td class=\"n\">–</td>");
+    html += fmt::format(
+        "<tr class=\"group\"><th scope=\"row\"><span class=\"key {}\"></span> {} <small>{}</small></th>{}</tr>\n",
+        known.kind, Escaped(group.group), Escaped(known.what), value);
+    std::vector<const BudgetPart*> parts;
+    for (const BudgetPart& part : budget.parts) {
+      if (part.group == group.group && part.core_seconds > 0) parts.push_back(&part);
+    }
+    if (parts.size() < 2 && !(parts.size() == 1 && group.group == "Idle")) continue;
+    for (const BudgetPart* part : parts) {
+      html += fmt::format(
+          "<tr class=\"part\"><th scope=\"row\">{}</th><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
+          Escaped(PartName(part->part)), Escaped(Exact(part->core_seconds)),
+          Figure("part." + part->part, part->share, HumanPercent(part->share, 1)));
+    }
+  }
+  std::string total = "Total";
+  const std::optional<double> cores = Metric(document, "total_cores");
+  const std::optional<double> wall = Metric(document, "wall_time");
+  if (cores.has_value() && wall.has_value()) {
+    total = fmt::format("Total = {} cores × {}", HumanNumber(*cores), HumanDuration(*wall));
+  }
+  html += fmt::format(
+      "</tbody><tfoot><tr><th scope=\"row\">{}</th><td class=\"n\">{}</td><td "
+      "class=\"n\">{}</td></tr></tfoot></table></div>\n",
+      Escaped(total), Escaped(Exact(budget.core_seconds)), Figure("budget.total", 1, "100 %"));
+  return html;
+}
+
+std::string BudgetCard(const Json& document) {
+  const std::optional<BudgetRows> budget = ReadBudget(document);
+  if (!budget.has_value()) {
+    return "<section class=\"card\">" + Absent("The budget", WhyNotMeasured(document, "core_seconds")) + "</section>\n";
+  }
+  std::string html = "<section class=\"card\">\n" + SplitBar(*budget) + BudgetTable(document, *budget);
+  const std::optional<double> oversubscribed = Metric(document, "oversubscribed_core_seconds");
+  if (oversubscribed.value_or(0) > 0) {
+    html += fmt::format(
+        "<p class=\"more\">{} of these are beyond the cores that the workers have: more was at work at once.</p>\n",
+        Escaped(HumanDuration(*oversubscribed)));
+  }
+  return html + "</section>\n";
+}
+
+std::string PhasesCard(const Json& document) {
+  const Json& phases = ListField(document, "phases");
+  if (phases.empty()) {
+    return "<section class=\"card\" id=\"phases\"><h3>Phases</h3>" +
+           Absent("Phases",
+                  "no span is named preprocess, process, reduce or postprocess, and no engine's tasks are known to "
+                  "be one of these") +
+           "</section>\n";
+  }
+  return "<section class=\"card\" id=\"phases\"><h3>Phases</h3>\n" +
+         DocumentHtmlTable(phases, PhaseColumns(), {"phases", "Phases of the run", "", 50, "wall_time"}) +
+         "</section>\n";
+}
+
+/// A node of the icicle: sections of the chunk's own thread, as a tree of paths.
+Json IcicleData(const Json& document) {
+  Json rows = Json::array();
+  for (const Json& section : ListField(document, "sections")) {
+    if (Field(section, "helper").is_boolean() && Field(section, "helper").get<bool>()) continue;
+    const std::string path = TextField(section, "path");
+    if (path == "(other)") continue;
+    rows.push_back({path, Field(section, "total"), Field(section, "cpu"), Field(section, "count")});
+  }
+  return {{"busy", Field(Field(document, "metrics"), "busy_time")},
+          {"cpu", Field(Field(document, "metrics"), "chunk_cpu_time")},
+          {"chunks", Field(Field(document, "metrics"), "num_attempts")},
+          {"rows", std::move(rows)}};
+}
+
+bool HasCpu(const Json& sections) {
+  for (const Json& section : sections) {
+    if (Field(section, "cpu").is_number()) return true;
+  }
+  return false;
+}
+
+std::string SectionsCard(const PageInput& input) {
+  const Json& sections = ListField(input.document, "sections");
+  std::string html =
+      "<section class=\"card\" id=\"sections\"><div class=\"card-head\"><div><h3>Sections inside a chunk</h3>";
+  if (sections.empty()) {
+    return html + "</div></div>" + Absent("Sections", "no chunk recorded a section (TrackSection)") + "</section>\n";
+  }
+  html +=
+      "<p class=\"sub\">Width = time. A section's own time is the part with nothing below it. "
+      "<span class=\"key cpu\"></span> mostly computing, <span class=\"key wait\"></span> mostly waiting, "
+      "<span class=\"key none\"></span> CPU not measured, <span class=\"key idle\"></span> outside every "
+      "section.</p></div>"
+      "<div class=\"switch js\" role=\"group\" aria-label=\"Width of the sections\" id=\"icicle-units\">"
+      "<button type=\"button\" data-unit=\"1\" aria-pressed=\"true\">time</button>";
+  if (HasCpu(sections)) html += "<button type=\"button\" data-unit=\"2\" aria-pressed=\"false\">CPU</button>";
+  html +=
+      "<button type=\"button\" data-unit=\"3\" aria-pressed=\"false\">calls</button></div></div>\n"
+      "<canvas class=\"js\" id=\"icicle\" tabindex=\"0\" role=\"img\" aria-label=\"Sections by time, as in the table "
+      "below. "
+      "Arrow keys choose a section, Enter zooms in, 0 zooms out.\"></canvas>\n";
+  html += DocumentHtmlTable(sections, SectionColumns(),
+                            {"sections", "Sections by own time", "self", input.limits.table_rows, "share", 6});
+  const std::optional<double> coverage = Metric(input.document, "section_coverage");
+  if (coverage.has_value()) {
+    html +=
+        fmt::format("<p class=\"more\">Sections cover {} of the chunks' time; rows of helpers stand beside it.</p>\n",
+                    Figure("metrics.section_coverage", *coverage, HumanPercent(*coverage, 1)));
+  }
+  return html + "</section>\n";
+}
+
+std::string MemoryCard(const PageInput& input) {
+  const Json& sections = ListField(input.document, "memory_sections");
+  if (sections.empty()) return "";
+  return "<section class=\"card\" id=\"memory-sections\"><h3>Memory by section</h3><p class=\"sub\">RSS delta: what "
+         "the "
+         "process gained or gave back while the guard was open, other threads included.</p>\n" +
+         DocumentHtmlTable(sections, MemorySectionColumns(),
+                           {"memory_sections", "Memory by section", "delta_bytes", input.limits.table_rows, ""}) +
+         "</section>\n";
+}
+
+}  // namespace
+
+PageBlock TimeBlock(const PageInput& input) {
+  PageBlock block = {"time", "Where time goes",
+                     "All core time, split so that it adds up: nothing is left out and nothing is counted twice.", "",
+                     ""};
+  block.html = BudgetCard(input.document) + PhasesCard(input.document) + SectionsCard(input) + MemoryCard(input) +
+               ChartCards(input, block.id);
+  if (!ListField(input.document, "sections").empty())
+    block.data = DataScript("icicle-data", IcicleData(input.document));
+  block.data += ChartData(input, block.id);
+  return block;
+}
+
+}  // namespace crema

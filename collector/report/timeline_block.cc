@@ -1,0 +1,136 @@
+// The timeline: what each thread did, chunk by chunk, under how many threads were busy.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "collector/insight/document_fields.h"
+#include "collector/insight/human_numbers.h"
+#include "collector/report/html.h"
+#include "collector/report/html_table.h"
+#include "collector/report/page_block.h"
+#include "collector/report/timeline_data.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string Legend(const RunDetail& detail) {
+  std::string html = "<ul class=\"legend\" id=\"timeline-legend\">";
+  for (uint32_t slot = 0; slot < SlotCount(detail); ++slot) {
+    html += fmt::format(
+        "<li><button type=\"button\" data-slot=\"{0}\" aria-pressed=\"true\" title=\"show or hide\"><span class=\"key "
+        "d{0}\"></span> {1}</button></li>",
+        slot, Name(SlotName(detail, slot), 32));
+  }
+  html += "<li class=\"mode-dataset\"><span class=\"key pale\"></span> pale = waiting (&gt; 32 %)</li>";
+  return html + "<li class=\"failed\"><span aria-hidden=\"true\">✕</span> failed or lost</li></ul>\n";
+}
+
+std::string_view PluralOf(std::string_view kind) {
+  if (kind == "thread") return "threads";
+  return kind == "worker" ? "workers" : "hosts";
+}
+
+/// What the picture shows, in a sentence: it is all that a screen reader gets of it.
+std::string Summary(const RunDetail& detail) {
+  int64_t failed = 0;
+  int32_t lanes = 0;
+  for (const DetailRow& row : detail.rows) failed += row.failed;
+  for (const DetailWorker& worker : detail.workers) lanes += worker.lanes;
+  std::string text = fmt::format("{} on {} of {} over {}; {} failed or lost.",
+                                 Counted(static_cast<double>(detail.attempts_seen), "attempt", "attempts"),
+                                 Counted(lanes, "thread", "threads"),
+                                 Counted(static_cast<double>(detail.workers.size()), "worker", "workers"),
+                                 HumanDuration(detail.seconds), HumanCount(static_cast<double>(failed)));
+  if (detail.tail_start_seconds.has_value()) {
+    text += fmt::format(" From {} on there was too little left to do for all of them.",
+                        HumanDuration(std::max(0.0, *detail.tail_start_seconds)));
+  }
+  return text;
+}
+
+std::string HowDrawn(const RunDetail& detail) {
+  const std::string attempts = ExactCount(static_cast<double>(detail.attempts_seen));
+  if (detail.timeline_is_exact) return attempts + " attempts drawn exactly, nothing merged";
+  std::string text =
+      fmt::format("{} attempts drawn as {} runs of {} each", attempts,
+                  ExactCount(static_cast<double>(detail.runs.size())), HumanDuration(detail.bin_seconds));
+  if (detail.row_kind != "thread") {
+    text += fmt::format("; one row per {}, as there are too many threads", detail.row_kind);
+  }
+  return text + "; failed, repeated, slow and late ones exactly. All of them: crema export --to perfetto";
+}
+
+std::string RowsTable(const RunDetail& detail, size_t most_rows) {
+  HtmlTable table;
+  table.caption = fmt::format("The {} of the timeline", PluralOf(detail.row_kind));
+  const bool is_thread = detail.row_kind == "thread";
+  table.columns = {{is_thread ? "worker" : std::string(detail.row_kind), false}};
+  if (is_thread) table.columns.push_back({"lane", true});
+  for (const char* header : {"attempts", "failed or lost", "busy", "busy share", "events"}) {
+    table.columns.push_back({header, true});
+  }
+  for (const DetailRow& row : detail.rows) {
+    if (table.rows.size() == most_rows) break;
+    const double busy = static_cast<double>(row.busy_ns) / 1e9;
+    const double share = detail.seconds > 0 ? busy / (detail.seconds * std::max(1, row.lanes)) : 0;
+    std::vector<HtmlCell> cells = {{Name(row.label, 40)}};
+    if (is_thread) cells.push_back({std::to_string(row.lane), row.lane});
+    const auto count = [](int64_t number) {
+      return HtmlCell{Escaped(HumanCount(static_cast<double>(number))), static_cast<double>(number)};
+    };
+    cells.push_back(count(row.attempts));
+    cells.push_back(count(row.failed));
+    cells.push_back({Escaped(HumanDuration(busy)), busy});
+    cells.push_back({Bar(share, "cpu") + Escaped(HumanPercent(share, 0)), share});
+    cells.push_back(count(row.events));
+    table.rows.push_back(std::move(cells));
+  }
+  table.left_out = detail.rows.size() - table.rows.size();
+  return Render(table);
+}
+
+}  // namespace
+
+PageBlock TimelineBlock(const PageInput& input) {
+  const RunDetail& detail = input.detail;
+  PageBlock block = {"timeline", "Timeline", "", "", ""};
+  if (!detail.why_no_attempts.empty()) {
+    block.intro = "What each thread did, chunk by chunk.";
+    block.html = "<section class=\"card\">" + Absent("The timeline", detail.why_no_attempts) + "</section>\n";
+    block.html += ChartCards(input, block.id);
+    block.data = ChartData(input, block.id);
+    return block;
+  }
+  block.intro = fmt::format(
+      "One row per {}, {}. Gaps are idle time. <span class=\"js\">Hover a bar for its sections; drag to zoom; click a "
+      "dataset to hide it.</span>",
+      detail.row_kind, detail.timeline_is_exact ? "one bar per chunk" : "coloured where it was busy, and how much");
+  block.html = "<section class=\"card\">\n<div class=\"card-head\">" + Legend(detail) +
+               "<div class=\"switch js\" role=\"group\" aria-label=\"Colour of the bars\" id=\"timeline-colours\">"
+               "<button type=\"button\" data-mode=\"dataset\" aria-pressed=\"true\">dataset</button>"
+               "<button type=\"button\" data-mode=\"waiting\" aria-pressed=\"false\">waiting</button>";
+  if (detail.timeline_is_exact) {
+    block.html +=
+        "<button type=\"button\" data-mode=\"rate\" aria-pressed=\"false\">events/s</button>"
+        "<button type=\"button\" data-mode=\"attempt\" aria-pressed=\"false\">attempt</button>";
+  }
+  block.html += fmt::format(
+      "</div></div>\n<canvas class=\"js\" id=\"timeline-canvas\" tabindex=\"0\" role=\"img\" aria-label=\"{} Plus and "
+      "minus "
+      "zoom, arrow keys move, 0 shows all, Enter tells of a chunk.\"></canvas>\n"
+      "<p class=\"nojs\">The picture needs scripting; the table has its figures.</p>\n"
+      "<details><summary>{} · show as table</summary>{}</details>\n</section>\n",
+      Escaped(Summary(detail)), Escaped(HowDrawn(detail)), RowsTable(detail, input.limits.table_rows));
+  block.html += ChartCards(input, block.id);
+  block.data = DataScript("timeline-data", TimelineData(input)) + ChartData(input, block.id);
+  return block;
+}
+
+}  // namespace crema

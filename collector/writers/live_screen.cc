@@ -1,0 +1,304 @@
+#include "collector/writers/live_screen.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "collector/insight/human_numbers.h"
+#include "collector/insight/key_figure_bands.h"
+#include "collector/writers/display_text.h"
+#include "collector/writers/terminal_bars.h"
+#include "collector/writers/terminal_box.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+constexpr int kBarColumns = 18;  ///< 10 where the box is narrow
+constexpr int kFixedRows = 14;   ///< edges, progress, key figures, the last half minute, two rules
+constexpr int kLeastRowsOfBlock = 2;
+
+std::string Clock(double seconds) {
+  const auto whole = static_cast<int64_t>(std::max(0.0, seconds));
+  if (whole >= 3600) return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+  return fmt::format("{}:{:02}", whole / 60, whole % 60);
+}
+
+PaintedText StateText(const LiveModel& model, const LiveFigures& figures) {
+  const std::string clock = " " + Clock(figures.wall_seconds);
+  if (model.workers().empty() && !model.command().known) return {"waiting for records", Paint::kWatch};
+  switch (model.state()) {
+    case LiveState::kRunning:
+      return {"▲ running" + clock, Paint::kWatch};
+    case LiveState::kEnded:
+      if (model.command().exit_status.value_or(0) != 0) {
+        return {fmt::format("✕ exit status {}{}", *model.command().exit_status, clock), Paint::kBad};
+      }
+      return {"✓ finished" + clock, Paint::kGood};
+    case LiveState::kLost:
+      break;
+  }
+  return {"✕ stopped without an end" + clock, Paint::kBad};
+}
+
+std::string Left(const Progress& progress) {
+  if (!progress.left.has_value()) return "";
+  std::string text = fmt::format("{} left", Clock(*progress.left));
+  if (progress.left_low.has_value() && progress.left_high.has_value()) {
+    text += fmt::format(" ({} to {})", Clock(*progress.left_low), Clock(*progress.left_high));
+  }
+  return text;
+}
+
+void AddProgress(const LiveModel& model, const LiveFigures& figures, TerminalBox* box) {
+  const Progress& progress = figures.progress;
+  const TerminalStyle& style = box->style();
+  const std::string chunks = Counted(static_cast<double>(model.totals().chunks), "chunk", "chunks");
+  const std::string events = HumanCount(static_cast<double>(progress.events));
+  if (!progress.share.has_value()) {
+    box->Line({{chunks, Paint::kBold}, {fmt::format(" · {} events · total not known (--total-events)", events)}});
+    box->Line({});
+    return;
+  }
+  box->Line(
+      {{fmt::format("{} of {} events", events, HumanCount(static_cast<double>(*progress.total_events))), Paint::kBold},
+       {fmt::format(" · {} · {}", HumanPercent(*progress.share, 0), chunks)},
+       {progress.left.has_value() ? " · " + Left(progress) : "", Paint::kDim}});
+  box->Line({{BarOnTrack(*progress.share, box->inner_columns(), style), Paint::kGood}});
+}
+
+struct FigureRow {
+  std::string label;
+  std::string value = "–";
+  std::optional<double> bar = std::nullopt;
+  std::optional<Mark> mark = std::nullopt;
+  std::string note = "";
+};
+
+void DrawFigure(const FigureRow& row, TerminalBox* box) {
+  const TerminalStyle& style = box->style();
+  PaintedLine line = {
+      {Pad(row.label, 15, Align::kLeft, style)}, {Pad(row.value, 14, Align::kRight, style), Paint::kBold}, {"  "}};
+  if (box->has_bars()) {
+    const int columns = box->inner_columns() < 90 ? 10 : kBarColumns;
+    const std::string bar = row.bar.has_value() ? BarOnTrack(*row.bar, columns, style) : "";
+    line.push_back({Pad(bar, columns, Align::kLeft, style)});
+    line.push_back({"  "});
+  }
+  if (row.mark.has_value()) {
+    line.push_back(MarkText(*row.mark));
+    line.push_back({*row.mark == Mark::kBad ? "    " : *row.mark == Mark::kGood ? "   " : "  "});
+  }
+  line.push_back({row.note, Paint::kDim});
+  box->Line(line);
+}
+
+void AddFigures(const LiveModel& model, const LiveFigures& figures, TerminalBox* box) {
+  const LiveTotals& totals = model.totals();
+  FigureRow events{"Event rate"};
+  events.note = "no chunk said its events";
+  if (totals.events_known) {
+    events.value = HumanRate(figures.event_rate);
+    events.note = fmt::format("last {:.0f} s · run mean {}", figures.recent_seconds,
+                              HumanRate(figures.mean_event_rate.value_or(0)));
+  }
+  FigureRow bytes{"Data rate"};
+  bytes.note = "no chunk said its bytes";
+  if (totals.bytes_known) {
+    bytes.value = HumanBitRate(figures.byte_rate * 8 / 1e9);
+    bytes.note = fmt::format("{} read", HumanData(static_cast<double>(totals.bytes_read)));
+  }
+  FigureRow busy{"Cores busy", fmt::format("{} of {}", figures.busy, figures.cores), figures.busy_share};
+  if (figures.busy_share.has_value()) {
+    busy.note = fmt::format("{} of the last {:.0f} s", HumanPercent(*figures.busy_share, 0), figures.recent_seconds);
+  }
+  FigureRow cpu{"CPU efficiency"};
+  if (figures.cpu_efficiency.has_value()) {
+    cpu.value = HumanPercent(*figures.cpu_efficiency, 0);
+    cpu.bar = figures.cpu_efficiency;
+    cpu.mark = MarkOf(KeyFigure::kCpuEfficiency, *figures.cpu_efficiency);
+    cpu.note = "since start · " + GoodHint(KeyFigure::kCpuEfficiency);
+  }
+  FigureRow memory{"Peak memory"};
+  if (figures.memory.has_value()) {
+    const WorstMemory& worst = *figures.memory;
+    memory.value = HumanMemory(static_cast<double>(worst.bytes));
+    memory.note = worst.worker;
+    if (worst.limit_bytes.value_or(0) > 0) {
+      memory.bar = static_cast<double>(worst.bytes) / static_cast<double>(*worst.limit_bytes);
+      memory.mark = MarkOf(model.engine().empty() ? KeyFigure::kMemory : KeyFigure::kMemoryUnderDask, *memory.bar);
+      memory.note =
+          worst.seconds_to_limit.has_value()
+              ? fmt::format("full in {}: {}", Clock(*worst.seconds_to_limit), worst.worker)
+              : fmt::format("of {} on {}", HumanMemory(static_cast<double>(*worst.limit_bytes)), worst.worker);
+    }
+  }
+  FigureRow failed{"Failed attempts", fmt::format("{} of {}", totals.failed + totals.lost,
+                                                  HumanCount(static_cast<double>(totals.attempts)))};
+  if (totals.attempts > 0) {
+    failed.mark = MarkOf(KeyFigure::kFailedAttempts,
+                         static_cast<double>(totals.failed + totals.lost) / static_cast<double>(totals.attempts));
+    if (totals.failed + totals.lost > 0) {
+      failed.note =
+          fmt::format("{} ok on retry, {} without result", totals.recovered, figures.unrecovered + totals.lost);
+    }
+  }
+  for (const FigureRow& row : {events, bytes, busy, cpu, memory, failed}) DrawFigure(row, box);
+}
+
+Paint PaintOf(std::string_view part) {
+  if (part == "compute") return Paint::kCompute;
+  if (part == "waiting") return Paint::kWaiting;
+  if (part == "framework") return Paint::kOverhead;
+  return part == "open" ? Paint::kOpening : Paint::kDim;
+}
+
+void AddRecent(const LiveFigures& figures, TerminalBox* box) {
+  box->Rule(fmt::format("where time goes, last {:.0f} s", figures.recent_seconds));
+  if (figures.recent.empty()) return box->Line({{"no core was at work", Paint::kDim}});
+  PaintedLine line;
+  for (const RecentShare& share : figures.recent) {
+    if (!line.empty()) line.push_back({" · ", Paint::kDim});
+    const std::string_view label = share.key == "compute"     ? "CPU"
+                                   : share.key == "waiting"   ? "waiting"
+                                   : share.key == "framework" ? "framework, repeats"
+                                   : share.key == "open"      ? "still open"
+                                                              : "idle";
+    line.push_back({fmt::format("{} ", label)});
+    line.push_back({HumanPercent(share.share, 0), PaintOf(share.key)});
+  }
+  box->Line(line);
+}
+
+std::string Lanes(const LiveWorker& worker, const TerminalStyle& style) {
+  constexpr int64_t kMostLanes = 8;
+  const auto open = std::min(worker.cores(), static_cast<int64_t>(worker.open.size()));
+  if (worker.cores() > kMostLanes) return fmt::format("{}/{}", open, worker.cores());
+  std::string lanes;
+  for (int64_t i = 0; i < worker.cores(); ++i) {
+    lanes += style.ascii ? (i < open ? "#" : ".") : (i < open ? "■" : "□");
+  }
+  return lanes;
+}
+
+void AddWorkers(const LiveModel& model, int rows, TerminalBox* box) {
+  const TerminalStyle& style = box->style();
+  std::vector<const LiveWorker*> workers;
+  for (const LiveWorker& worker : model.workers()) {
+    if (worker.has_recorded()) workers.push_back(&worker);
+  }
+  std::stable_sort(workers.begin(), workers.end(), [](const LiveWorker* a, const LiveWorker* b) {
+    return (a->state != LiveState::kRunning) < (b->state != LiveState::kRunning);
+  });
+  box->Rule(fmt::format("workers ({})", workers.size()));
+  if (workers.empty()) return box->Line({{"none has recorded a chunk yet", Paint::kDim}});
+  const bool all_fit = static_cast<int>(workers.size()) <= rows;
+  const int shown = all_fit ? static_cast<int>(workers.size()) : rows - 1;
+  for (int i = 0; i < shown; ++i) {
+    const LiveWorker& worker = *workers[static_cast<size_t>(i)];
+    PaintedLine line = {{CutFront(worker.name, 20, style)}};
+    line[0].text = Pad(line[0].text, 20, Align::kLeft, style);
+    line.push_back({"  "});
+    if (worker.state != LiveState::kRunning) {
+      const bool lost = worker.state == LiveState::kLost;
+      line.push_back({lost ? "✕ vanished" : "✓ ended", lost ? Paint::kBad : Paint::kDim});
+      line.push_back(
+          {fmt::format("  {}", Counted(static_cast<double>(worker.chunks), "chunk", "chunks")), Paint::kDim});
+      box->Line(line);
+      continue;
+    }
+    line.push_back({Pad(Lanes(worker, style), 9, Align::kLeft, style), Paint::kCompute});
+    Paint paint = Paint::kPlain;
+    double share = 0;
+    if (worker.memory_limit_bytes.value_or(0) > 0) {
+      share = static_cast<double>(worker.rss_bytes) / static_cast<double>(*worker.memory_limit_bytes);
+      const Mark mark = MarkOf(model.engine().empty() ? KeyFigure::kMemory : KeyFigure::kMemoryUnderDask, share);
+      paint = mark == Mark::kGood ? Paint::kPlain : mark == Mark::kWatch ? Paint::kWatch : Paint::kBad;
+    }
+    if (box->has_bars()) {
+      line.push_back({Pad(share > 0 ? BarOnTrack(share, 14, style) : "", 14, Align::kLeft, style), paint});
+      line.push_back({"  "});
+    }
+    const std::string memory = worker.rss_bytes > 0 ? HumanMemory(static_cast<double>(worker.rss_bytes)) : "–";
+    line.push_back({Pad(memory, 9, Align::kRight, style), paint});
+    const WorkerSecond recent = worker.recent.Sum(model.second() - kRecentSeconds, model.second() - 1);
+    line.push_back({Pad(HumanRate(static_cast<double>(recent.events) / kRecentSeconds), 11, Align::kRight, style)});
+    if (worker.slow_is_warned) line.push_back({" ▲ slow", Paint::kWatch});
+    box->Line(line);
+  }
+  if (!all_fit) box->Line({{fmt::format("{} more", workers.size() - static_cast<size_t>(shown)), Paint::kDim}});
+}
+
+PaintedText Sign(EventKind kind) {
+  switch (kind) {
+    case EventKind::kGood:
+      return {"✓", Paint::kGood};
+    case EventKind::kInfo:
+      return {"·", Paint::kDim};
+    case EventKind::kWarning:
+      return {"▲", Paint::kWatch};
+    case EventKind::kBad:
+      break;
+  }
+  return {"✕", Paint::kBad};
+}
+
+void AddEvents(const LiveModel& model, int rows, TerminalBox* box) {
+  box->Rule("what happened");
+  const std::vector<LiveEvent> events = model.events().NewestFirst();
+  for (size_t i = 0; i < std::min(events.size(), static_cast<size_t>(rows)); ++i) {
+    const LiveEvent& event = events[i];
+    const double seconds = static_cast<double>(event.time_ns - model.start_ns()) / 1e9;
+    box->Line({{Pad(Clock(seconds), 8, Align::kRight, box->style()), Paint::kDim},
+               {"  "},
+               Sign(event.kind),
+               {" "},
+               {event.text}});
+  }
+  if (events.empty()) box->Line({{"nothing yet", Paint::kDim}});
+}
+
+std::string FirstRows(const std::string& text, int rows) {
+  size_t end = 0;
+  for (int row = 0; row < rows && end < text.size(); ++row) end = text.find('\n', end) + 1;
+  return text.substr(0, end);
+}
+
+}  // namespace
+
+std::string RenderLive(const LiveModel& model, const LiveFigures& figures, const std::vector<SourceState>& sources,
+                       const TerminalStyle& style, int rows) {
+  TerminalBox box(style);
+  box.Open("crema top", model.options().name, StateText(model, figures));
+  AddProgress(model, figures, &box);
+  AddFigures(model, figures, &box);
+  AddRecent(figures, &box);
+  int spare = rows - kFixedRows;
+  for (const SourceState& source : sources) {
+    if (source.problem.empty() || spare <= 2 * kLeastRowsOfBlock) continue;
+    box.Line({{"▲ " + source.problem, Paint::kWatch}});
+    --spare;
+  }
+  int recorded = 0;
+  for (const LiveWorker& worker : model.workers()) recorded += worker.has_recorded();
+  // half for each; what one does not need is the other's
+  const int events = static_cast<int>(std::max<size_t>(1, model.events().all().size()));
+  int worker_rows =
+      std::clamp(std::max(recorded, 1), 1, std::max(kLeastRowsOfBlock, spare - std::min(events, spare / 2)));
+  AddWorkers(model, worker_rows, &box);
+  AddEvents(model, std::max(1, spare - worker_rows), &box);
+  return FirstRows(box.Close(), rows);
+}
+
+std::string RenderLiveLine(const LiveModel& model, const LiveFigures& figures) {
+  const LiveTotals& totals = model.totals();
+  std::string text = fmt::format("{} {} · {} · {} events", Clock(figures.wall_seconds), NameOf(model.state()),
+                                 Counted(static_cast<double>(totals.chunks), "chunk", "chunks"),
+                                 HumanCount(static_cast<double>(totals.events)));
+  if (figures.progress.share.has_value()) text += fmt::format(" ({})", HumanPercent(*figures.progress.share, 0));
+  text += fmt::format(" · {} · {} of {} cores busy", HumanRate(figures.event_rate), figures.busy, figures.cores);
+  if (totals.failed + totals.lost > 0) text += fmt::format(" · {} failed or lost", totals.failed + totals.lost);
+  if (figures.progress.left.has_value()) text += " · " + Left(figures.progress);
+  return text + "\n";
+}
+
+}  // namespace crema
