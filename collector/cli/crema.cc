@@ -39,7 +39,11 @@ int Main(std::vector<std::string> arguments) {
   AddVerdictCommand(&program, &status);
   AddMergeCommand(&program, &status);
   AddCompareCommand(&program, &status);
+  AddPlotCommand(&program, &status);
+  AddReportCommand(&program, &status);
   AddExportCommand(&program, &status);
+  AddServeCommand(&program, &status);
+  AddTopCommand(&program, &status);
   AddDoctorCommand(&program, &status);
   try {
     std::reverse(arguments.begin(), arguments.end());  // what CLI11 wants of a vector

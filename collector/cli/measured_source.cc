@@ -1,11 +1,14 @@
 #include "collector/cli/measured_source.h"
 
 #include <filesystem>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "collector/cli/dask_sources.h"
 #include "collector/cli/progress_note.h"
+#include "collector/insight/document_fields.h"
 #include "collector/insight/verdicts.h"
 #include "collector/sources/roastcoffea/roastcoffea_directory.h"
 #include "collector/sources/roastcoffea/roastcoffea_figures.h"
@@ -76,6 +79,16 @@ bool AnyIsRoastcoffea(const std::vector<std::string>& sources) {
     if (IsRoastcoffea(source)) return true;
   }
   return false;
+}
+
+/// An engine's workers have names of their own in the document. By process, `<host>:<pid>`.
+std::map<std::string, std::string> EngineNames(const nlohmann::ordered_json& document) {
+  std::map<std::string, std::string> names;
+  for (const auto& worker : ListField(document, "workers")) {
+    const std::string process = TextField(worker, "process"), name = TextField(worker, "name");
+    if (!process.empty() && name != process) names.emplace(process, name);
+  }
+  return names;
 }
 
 }  // namespace
@@ -152,7 +165,14 @@ absl::StatusOr<RecordLogs> MeasuredSource::FindLogs() const {
 absl::Status MeasuredSource::ForEachAttempt(const OnAttempt& on_attempt) const {
   const absl::StatusOr<RecordLogs> logs = FindLogs();
   if (!logs.ok()) return logs.status();
-  crema::ForEachAttempt(logs->logs, run_ == "all", on_attempt);
+  const std::map<std::string, std::string> names = EngineNames(document());
+  crema::ForEachAttempt(logs->logs, run_ == "all", [&](const Attempt& attempt) {
+    const auto name = names.find(attempt.process.worker);
+    if (name == names.end()) return on_attempt(attempt);
+    AttemptProcess process = attempt.process;
+    process.worker = name->second;
+    on_attempt({process, attempt.state, attempt.chunk});
+  });
   return absl::OkStatus();
 }
 

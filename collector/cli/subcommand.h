@@ -31,9 +31,13 @@ void AddRunCommand(CLI::App* program, const std::vector<std::string>& command, i
 void AddCollectCommand(CLI::App* program, int* status);
 void AddShowCommand(CLI::App* program, int* status);
 void AddVerdictCommand(CLI::App* program, int* status);
+void AddReportCommand(CLI::App* program, int* status);
 void AddExportCommand(CLI::App* program, int* status);
+void AddPlotCommand(CLI::App* program, int* status);
 void AddMergeCommand(CLI::App* program, int* status);
 void AddCompareCommand(CLI::App* program, int* status);
+void AddServeCommand(CLI::App* program, int* status);
+void AddTopCommand(CLI::App* program, int* status);
 void AddDoctorCommand(CLI::App* program, int* status);
 
 }  // namespace crema

@@ -1,0 +1,160 @@
+// `crema plot`: the standard charts as pictures, or as the Vega-Lite specifications that they are drawn from.
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "CLI/App.hpp"
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "collector/charts/chart.h"
+#include "collector/cli/measured_source.h"
+#include "collector/cli/output_options.h"
+#include "collector/cli/plot_output.h"
+#include "collector/cli/progress_note.h"
+#include "collector/cli/subcommand.h"
+#include "collector/detail/run_detail.h"
+#include "collector/pictures/renderer.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+struct PlotOptions {
+  std::string source;
+  std::vector<std::string> names;
+  bool list = false;
+  PlotOutput output;
+  std::string baseline;
+  std::string theme = "light";
+  std::string run;
+  OutputOptions shown;
+};
+
+/// A run with everything that charts are made from.
+struct PlottedRun {
+  MeasuredSource source;
+  RunDetail detail;
+};
+
+absl::StatusOr<std::unique_ptr<PlottedRun>> OpenRun(const std::string& source, const std::string& run, bool quiet) {
+  absl::StatusOr<MeasuredSource> opened = MeasuredSource::Open(source, run, quiet);
+  if (!opened.ok()) return opened.status();
+  auto plotted = std::make_unique<PlottedRun>(PlottedRun{*std::move(opened), RunDetail()});
+  const MeasuredSource& measured = plotted->source;
+  plotted->detail = ReadRunDetail(
+      measured.document(), [&measured](const OnAttempt& on_attempt) { return measured.ForEachAttempt(on_attempt); });
+  return plotted;
+}
+
+void CheckOptions(const PlotOptions& options) {
+  if (options.list) return;
+  if (options.source.empty()) throw CLI::RequiredError("SOURCE");
+  if (options.names.size() != 1 && options.output.IsOneFile()) {
+    throw CLI::ValidationError("-o", "one file cannot hold several charts: give a directory, or a pattern with {name}");
+  }
+}
+
+/// What can be asked for when there is no run yet.
+std::string KindsAsText() {
+  std::string text;
+  for (const ChartKind& kind : ChartKinds()) text += fmt::format("{:<40} {}\n", kind.name, kind.question);
+  return text;
+}
+
+std::string ListAsText(const std::vector<Chart>& charts) {
+  std::string text;
+  for (const Chart& chart : charts) {
+    text += fmt::format("{:<40} {}\n", chart.name, chart.spec.is_null() ? "– " + chart.reason : chart.title);
+  }
+  return text;
+}
+
+absl::StatusOr<std::vector<Chart>> MakeCharts(const std::vector<std::string>& names, const ChartInput& input,
+                                              ChartTheme theme) {
+  std::vector<Chart> charts;
+  for (const std::string& name : names) {
+    absl::StatusOr<Chart> chart = MakeChart(name, input);
+    if (!chart.ok()) return chart.status();
+    if (theme != ChartTheme::kLight && !chart->spec.is_null()) chart->spec["config"] = ChartConfig(theme);
+    charts.push_back(*std::move(chart));
+  }
+  return charts;
+}
+
+/// Of several charts it is no fault that one has nothing to draw; of a single one it is.
+int ReportNotDrawn(const std::vector<Chart>& charts, bool quiet) {
+  for (const Chart& chart : charts) {
+    if (!chart.spec.is_null()) continue;
+    const std::string line = fmt::format("{}: not drawn: {}", chart.name, chart.reason);
+    if (charts.size() == 1) return ReportFailure(absl::FailedPreconditionError(line));
+    if (!quiet) PrintError(line);
+  }
+  return kDone;
+}
+
+int Plot(const PlotOptions& options) {
+  CheckOptions(options);
+  if (options.source.empty()) return PrintOut(KindsAsText());
+  const bool quiet = options.shown.quiet;
+  const absl::StatusOr<std::unique_ptr<PlottedRun>> run = OpenRun(options.source, options.run, quiet);
+  if (!run.ok()) return ReportFailure(run.status());
+  ChartInput input;
+  input.document = &(*run)->source.document();
+  input.detail = &(*run)->detail;
+  std::unique_ptr<PlottedRun> baseline;
+  if (!options.baseline.empty()) {
+    absl::StatusOr<std::unique_ptr<PlottedRun>> opened = OpenRun(options.baseline, "", quiet);
+    if (!opened.ok()) return ReportFailure(opened.status());
+    baseline = *std::move(opened);
+    input.baseline = &baseline->source.document();
+    input.baseline_detail = &baseline->detail;
+  }
+  const std::vector<std::string> names = options.names.empty() ? ChartNames(input) : options.names;
+  const ChartTheme theme = options.theme == "dark" ? ChartTheme::kDark : ChartTheme::kLight;
+  const absl::StatusOr<std::vector<Chart>> charts = MakeCharts(names, input, theme);
+  if (!charts.ok()) return ReportFailure(charts.status());
+  if (options.list) return PrintOut(ListAsText(*charts));
+  const int not_drawn = ReportNotDrawn(*charts, quiet);
+  const ProgressNote note("drawing", quiet);
+  const absl::Status status = WriteCharts(*charts, options.output);
+  return status.ok() ? not_drawn : ReportFailure(status);
+}
+
+}  // namespace
+
+void AddPlotCommand(CLI::App* program, int* status) {
+  CLI::App* plot = program->add_subcommand("plot", "Draw the standard charts of a run");
+  plot->footer(
+      "Without a NAME all charts are drawn that the run has figures for; -o is then a directory, or a pattern with\n"
+      "{name}. PNG has two pixels a unit; .json is the Vega-Lite specification.\n\n"
+      "Example:\n  crema plot ttbar -o plots\n  crema plot ttbar section_icicle -o icicle.svg\n"
+      "  crema plot ttbar --baseline last_week -o 'plots/{name}.pdf'\n  crema plot --list");
+  auto options = std::make_shared<PlotOptions>();
+  plot->add_option("SOURCE", options->source,
+                   "A measurement, a directory of record logs, or a roastcoffea measurement");
+  plot->add_option("NAME", options->names, "Charts to draw (default: all)");
+  plot->add_flag("--list", options->list, "Name the charts; of a SOURCE, say which it has no figures for");
+  plot->add_option("-o,--output", options->output.path,
+                   "FILE.png, .svg, .pdf or .json; for several charts a directory, or a pattern with {name}")
+      ->capture_default_str();
+  plot->add_option("--format", options->output.formats, "Into a directory: png, svg, pdf, json (default png)")
+      ->option_text("FORMAT,...")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"png", "svg", "pdf", "json"}));
+  plot->add_option("--baseline", options->baseline, "Another run, drawn behind in grey")->option_text("SOURCE");
+  plot->add_option("--theme", options->theme, "Colours: light or dark")
+      ->option_text("THEME")
+      ->check(CLI::IsMember({"light", "dark"}));
+  plot->add_option("--python", options->output.python, "A Python that has vl-convert-python")->option_text("PATH");
+  plot->add_option("--run", options->run, "Which run's records to take: an id, or all");
+  plot->add_flag("--force", options->output.force, "Replace what crema did not write");
+  AddOutputOptions(plot, &options->shown);
+  plot->callback([options, status] { *status = Plot(*options); });
+}
+
+}  // namespace crema

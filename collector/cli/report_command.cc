@@ -1,0 +1,72 @@
+// `crema report`: one self-contained page that needs no network.
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "CLI/App.hpp"
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "collector/cli/coffea_options.h"
+#include "collector/cli/measured_source.h"
+#include "collector/cli/output_options.h"
+#include "collector/cli/progress_note.h"
+#include "collector/cli/subcommand.h"
+#include "collector/exports/export_format.h"
+#include "collector/report/report_writer.h"
+
+namespace crema {
+namespace {
+
+struct ReportOptions {
+  MeasureOptions measure;
+  std::string source;
+  std::string path;
+  bool force = false;
+  OutputOptions output;
+};
+
+/// Beside the measurement where the source is one, else here.
+std::string PathFor(const ReportOptions& options) {
+  if (!options.path.empty()) return options.path;
+  const std::filesystem::path beside = std::filesystem::path(options.source) / "report.html";
+  return IsMeasurement(options.source) ? beside.string() : "report.html";
+}
+
+int WriteReport(ReportOptions options) {
+  if (!options.source.empty()) options.measure.sources = {options.source};
+  RequireSource(options.measure);
+  const absl::StatusOr<MeasuredSource> opened = MeasuredSource::Open(options.measure, options.output.quiet);
+  if (!opened.ok()) return ReportFailure(opened.status());
+  const ExportSource source = {opened->document(),
+                               [&opened](const OnAttempt& on_attempt) { return opened->ForEachAttempt(on_attempt); },
+                               [&opened] { return opened->FindLogs(); }};
+  const std::string path = PathFor(options);
+  {
+    const ProgressNote note("writing " + path, options.output.quiet);
+    if (absl::Status status = Export(ReportFormat(), source, path, options.force); !status.ok()) {
+      return ReportFailure(status);
+    }
+  }
+  return options.output.quiet || path == "-" ? kDone : PrintOut(path + "\n");
+}
+
+}  // namespace
+
+void AddReportCommand(CLI::App* program, int* status) {
+  CLI::App* command = program->add_subcommand("report", "Write one page that shows a run, for any browser, offline");
+  command->footer("Example:\n  crema report ttbar\n  crema report ttbar -o ttbar.html");
+  auto options = std::make_shared<ReportOptions>();
+  command->add_option("SOURCE", options->source,
+                      "A measurement, a directory of record logs, a roastcoffea measurement, or a Dask scheduler");
+  command->add_option("-o,--output", options->path,
+                      "The file to write; - is stdout (default: report.html, in SOURCE where that is a measurement)");
+  command->add_option("--run", options->measure.run, "Which run's records to take: an id, or all");
+  command->add_flag("--force", options->force, "Replace a file that crema did not write");
+  AddCoffeaOptions(command, &options->measure);
+  AddOutputOptions(command, &options->output);
+  command->callback([options, status] { *status = WriteReport(*options); });
+}
+
+}  // namespace crema

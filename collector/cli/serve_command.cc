@@ -1,0 +1,110 @@
+// `crema serve`: a page of a running job, its figures as JSON and for Prometheus.
+#include <sys/resource.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "CLI/App.hpp"
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "collector/cli/live_options.h"
+#include "collector/cli/measured_source.h"
+#include "collector/cli/output_options.h"
+#include "collector/cli/subcommand.h"
+#include "collector/exports/export_format.h"
+#include "collector/report/report_writer.h"
+#include "collector/server/access.h"
+#include "collector/server/http_server.h"
+#include "collector/server/live_service.h"
+#include "collector/server/live_sources.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+struct ServeOptions {
+  LiveCommandOptions live;
+  std::string bind = "127.0.0.1";
+  uint16_t port = 0;
+  std::string token;
+  OutputOptions output;
+};
+
+/// What `crema report` writes of these sources.
+absl::StatusOr<std::string> ReportOf(const LiveCommandOptions& live, const std::string& run_id) {
+  MeasureOptions options;
+  options.sources = live.sources;
+  options.name = live.name;
+  // a measurement holds one run, and is read as it stands
+  options.run = live.sources.size() == 1 && IsMeasurement(live.sources.front()) ? live.run : run_id;
+  const absl::StatusOr<MeasuredSource> opened = MeasuredSource::Open(options, /*quiet=*/true);
+  if (!opened.ok()) return opened.status();
+  const ExportSource source = {opened->document(),
+                               [&opened](const OnAttempt& on_attempt) { return opened->ForEachAttempt(on_attempt); },
+                               [&opened] { return opened->FindLogs(); }};
+  std::string page;
+  TextSink sink(&page);
+  if (const absl::Status status = ReportFormat().write_file(source, "", &sink); !status.ok()) return status;
+  return page;
+}
+
+int Serve(const ServeOptions& options) {
+  const LiveOptions live = ReadLiveOptions(options.live);
+  if (const absl::Status status = LiveSources::Check(options.live.sources); !status.ok()) return ReportFailure(status);
+  // who reaches another address than this machine's own must show that the address was given to him
+  std::string token = options.token;
+  if (token.empty() && !IsLoopback(options.bind)) token = MakeToken();
+  setpriority(PRIO_PROCESS, 0, 10);  // the measured job comes first
+
+  boost::asio::io_context context;
+  HttpServer* listening = nullptr;
+  LiveService service(&context, options.live.sources, live, [&listening] {
+    if (listening != nullptr) listening->Broadcast();
+  });
+  service.OfferReport([live = options.live](const std::string& run_id) { return ReportOf(live, run_id); });
+  HttpServer server(&context, &service, token);
+  listening = &server;
+  if (const absl::Status status = server.Listen(options.bind, options.port); !status.ok()) return ReportFailure(status);
+  const std::string address = server.url() + (token.empty() ? "" : "?token=" + token);
+  const int printed = PrintOut(address + "\n");
+  if (printed != kDone) return printed;
+  std::fflush(stdout);
+  if (!options.output.quiet) {
+    std::fprintf(stderr, "crema: serving %s; Ctrl-C ends it\n", fmt::format("{}", live.name).c_str());
+  }
+
+  boost::asio::signal_set signals(context, SIGINT, SIGTERM, SIGHUP);
+  signals.async_wait([&](const boost::system::error_code& error, int) {
+    if (error) return;
+    service.Stop();
+    server.Stop();
+  });
+  service.Start();
+  context.run();  // until all that was begun has ended, which a signal makes it
+  return kDone;
+}
+
+}  // namespace
+
+void AddServeCommand(CLI::App* program, int* status) {
+  CLI::App* serve =
+      program->add_subcommand("serve", "Show a running job in the browser; JSON at /api/v1, Prometheus at /metrics");
+  serve->footer(
+      "Example:\n  crema serve ttbar\n  crema serve dask://HOST:8787 --port 8080 --total-events 200000000\n"
+      "  crema serve ttbar --bind 0.0.0.0 --port 9464 --token SECRET");
+  auto options = std::make_shared<ServeOptions>();
+  AddLiveOptions(serve, &options->live);
+  serve->add_option("--port", options->port, "Port (default 0: a free one, which is printed)");
+  serve->add_option("--bind", options->bind, "Address to listen at (default: this machine only)");
+  serve->add_option("--token", options->token,
+                    "What a client must show (default: nothing on 127.0.0.1, else one that is made up and printed)");
+  AddOutputOptions(serve, &options->output);
+  serve->callback([options, status] { *status = Serve(*options); });
+}
+
+}  // namespace crema

@@ -1,0 +1,163 @@
+// `crema top`: a running job in the terminal.
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "CLI/App.hpp"
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "collector/cli/live_options.h"
+#include "collector/cli/output_options.h"
+#include "collector/cli/raw_terminal.h"
+#include "collector/cli/subcommand.h"
+#include "collector/server/live_service.h"
+#include "collector/server/live_sources.h"
+#include "collector/writers/live_screen.h"
+
+namespace crema {
+namespace {
+
+struct TopOptions {
+  LiveCommandOptions live;
+  OutputOptions output;
+};
+
+/// Files and pipes get a line a second, until the run is over.
+int PrintLines(const TopOptions& options, const LiveOptions& live) {
+  boost::asio::io_context context;
+  boost::asio::signal_set signals(context, SIGINT, SIGTERM, SIGHUP);
+  LiveService* running = nullptr;
+  int status = kDone;
+  bool is_first = true;
+  LiveService service(&context, options.live.sources, live, [&] {
+    if (is_first) {  // nothing was read yet
+      is_first = false;
+      return;
+    }
+    status = PrintOut(RenderLiveLine(running->model(), running->figures()));
+    std::fflush(stdout);
+    const bool is_over = running->model().totals().records > 0 && running->model().state() != LiveState::kRunning;
+    if (status != kDone || is_over) {
+      running->Stop();
+      signals.cancel();
+    }
+  });
+  running = &service;
+  signals.async_wait([&](const boost::system::error_code& error, int) {
+    if (!error) service.Stop();
+  });
+  service.Start();
+  context.run();
+  return status;
+}
+
+class Screen {
+ public:
+  Screen(const TopOptions& options, const LiveOptions& live)
+      : options_(options),
+        service_(&context_, options.live.sources, live, [this] { Draw(); }),
+        ends_(context_, SIGINT, SIGTERM, SIGHUP),
+        stops_(context_, SIGTSTP),
+        resizes_(context_, SIGWINCH),
+        keys_(context_) {}
+
+  int Run() {
+    terminal_.Enter();
+    ends_.async_wait([this](const boost::system::error_code& error, int) {
+      if (!error) Stop();
+    });
+    WaitForStop();
+    WaitForResize();
+    if (isatty(STDIN_FILENO) != 0) {
+      keys_.assign(dup(STDIN_FILENO));
+      WaitForKey();
+    }
+    service_.Start();
+    context_.run();
+    terminal_.Leave();
+    return kDone;
+  }
+
+ private:
+  void Draw() {
+    const TerminalSize size = SizeOfTerminal();
+    TerminalStyle style = StyleFor(STDOUT_FILENO, options_.output);
+    style.width = size.columns;
+    const std::string text = RenderLive(service_.model(), service_.figures(), service_.sources(), style, size.rows);
+    if (!terminal_.Draw(text)) Stop();
+  }
+  void Stop() {
+    service_.Stop();
+    ends_.cancel();
+    stops_.cancel();
+    resizes_.cancel();
+    boost::system::error_code ignored;
+    keys_.close(ignored);
+  }
+  void WaitForStop() {
+    stops_.async_wait([this](const boost::system::error_code& error, int) {
+      if (error) return;
+      terminal_.Leave();
+      raise(SIGSTOP);
+      terminal_.Enter();
+      Draw();
+      WaitForStop();
+    });
+  }
+  void WaitForResize() {
+    resizes_.async_wait([this](const boost::system::error_code& error, int) {
+      if (error) return;
+      Draw();
+      WaitForResize();
+    });
+  }
+  void WaitForKey() {
+    keys_.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this](const boost::system::error_code& error) {
+      if (error) return;
+      char key = 0;
+      const ssize_t got = read(STDIN_FILENO, &key, 1);
+      if (got == 1 && (key == 'q' || key == 'Q')) return Stop();
+      if (got == 1) WaitForKey();  // else the terminal is gone, of which SIGHUP tells
+    });
+  }
+
+  TopOptions options_;
+  boost::asio::io_context context_;
+  RawTerminal terminal_;
+  LiveService service_;
+  boost::asio::signal_set ends_;
+  boost::asio::signal_set stops_;
+  boost::asio::signal_set resizes_;
+  boost::asio::posix::stream_descriptor keys_;
+};
+
+int Top(const TopOptions& options) {
+  const LiveOptions live = ReadLiveOptions(options.live);
+  if (const absl::Status status = LiveSources::Check(options.live.sources); !status.ok()) return ReportFailure(status);
+  setpriority(PRIO_PROCESS, 0, 10);  // the measured job comes first
+  if (isatty(STDOUT_FILENO) == 0) return PrintLines(options, live);
+  return Screen(options, live).Run();
+}
+
+}  // namespace
+
+void AddTopCommand(CLI::App* program, int* status) {
+  CLI::App* top = program->add_subcommand("top", "Show a running job in the terminal; q ends it");
+  top->footer(
+      "Where the output is no terminal, one line a second is printed until the run is over.\n\n"
+      "Example:\n  crema top ttbar\n  crema top dask://HOST:8787 --total-events 200000000");
+  auto options = std::make_shared<TopOptions>();
+  AddLiveOptions(top, &options->live);
+  AddOutputOptions(top, &options->output);
+  top->callback([options, status] { *status = Top(*options); });
+}
+
+}  // namespace crema

@@ -1,0 +1,116 @@
+#include "collector/server/dask_feed.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "collector/records/record_parser.h"
+#include "collector/server/live_figures.h"
+#include "collector/server/live_model.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+constexpr int64_t kSecond = 1'000'000'000;
+constexpr int64_t kStart = 1'790'000'000 * kSecond;
+
+class DaskFeedTest : public ::testing::Test {
+ protected:
+  explicit DaskFeedTest(LiveOptions options = {}) : model_(std::move(options)), feed_(&parser_, &model_) {
+    model_.Tick(kStart + 10 * kSecond, 0);
+  }
+
+  void Tell(const std::string& line) { feed_.Add(line + "\n"); }
+
+  /// A worker of two threads, and its log's first lines.
+  void TellWorker() {
+    Tell(R"({"type":"cluster","schema":"crema.dask/1","epoch":"e1","dask":"2025.11.0"})");
+    Tell(R"({"type":"worker","event":"join","worker":"tcp://node:1","threads":2,"memory_limit_bytes":1000})");
+    Tell(R"({"type":"plugin","worker":"tcp://node:1","hostname":"node","pid":7})");
+    log_ = fmt::format(R"({{"type":"process","schema":"crema.records/1","run_id":"run","host":"node","pid":7,)"
+                       R"("start_ns":{},"recorder":1,"clock":"monotonic"}})"
+                       "\n",
+                       kStart);
+    log_ += Chunk(0, 100);
+    Send(0, log_);
+  }
+  static std::string Chunk(int number, int events) {
+    return fmt::format(R"({{"type":"chunk","chunk":{},"start_ns":{},"stop_ns":{},"status":"ok","dataset":"ttbar",)"
+                       R"("file":"a.root","entry_start":{},"entry_stop":{},"events":{}}})"
+                       "\n",
+                       number, kStart + number * kSecond, kStart + (number + 1) * kSecond, 100 * number,
+                       100 * number + 100, events);
+  }
+  void Send(size_t offset, const std::string& bytes) {
+    Tell(fmt::format(R"({{"type":"records","source":"node-7.jsonl","worker":"tcp://node:1","offset":{},"bytes":{}}})",
+                     offset, bytes.size()));
+    feed_.Add(bytes);
+  }
+
+  RecordParser parser_;
+  LiveModel model_;
+  DaskFeed feed_;
+  std::string log_;
+};
+
+TEST_F(DaskFeedTest, TakesRecordsAndTheSchedulersNames) {
+  TellWorker();
+  EXPECT_EQ(model_.totals().chunks, 1);
+  ASSERT_EQ(model_.workers().size(), 1u);
+  EXPECT_EQ(model_.workers()[0].name, "tcp://node:1");
+  EXPECT_EQ(model_.engine(), "Dask 2025.11.0");
+}
+
+TEST_F(DaskFeedTest, CountsBytesThatWereSentTwiceOnce) {
+  TellWorker();
+  Send(0, log_ + Chunk(1, 50));
+  EXPECT_EQ(model_.totals().attempts, 2);
+  EXPECT_EQ(model_.totals().events, 150);
+}
+
+TEST_F(DaskFeedTest, SaysWhichBytesWereLost) {
+  TellWorker();
+  Send(log_.size() + 30, Chunk(1, 50));
+  EXPECT_EQ(model_.totals().attempts, 2);
+  EXPECT_THAT(model_.events().all().back().text, ::testing::HasSubstr("30 bytes of node-7.jsonl were lost"));
+}
+
+TEST_F(DaskFeedTest, TakesLinesInPieces) {
+  TellWorker();
+  const std::string text = R"({"type":"erred","key":"process-1","worker":"tcp://node:1","error":"KeyError"})";
+  for (const char c : text + "\n") feed_.Add(std::string(1, c));
+  EXPECT_THAT(model_.events().all().back().text, ::testing::HasSubstr("process-1"));
+}
+
+TEST_F(DaskFeedTest, ThePlanIsTheTotal) {
+  TellWorker();
+  EXPECT_EQ(model_.total_events(), std::nullopt);
+  Tell(R"({"type":"plan","id":"a","events":{"ttbar":400,"wjets":600,"bad":-1,"text":"x"}})");
+  EXPECT_EQ(model_.total_events(), 1000);
+  EXPECT_DOUBLE_EQ(ComputeLiveFigures(model_).progress.share.value_or(0), 0.1);
+  EXPECT_DOUBLE_EQ(ProgressOf(model_, model_.datasets()[0]).share.value_or(0), 0.25);
+  Tell(R"({"type":"session","id":"b","event":"begin","time_ns":1790000009000000000})");
+  EXPECT_EQ(model_.total_events(), std::nullopt) << "that was the plan of the session before";
+}
+
+class ToldTotalTest : public DaskFeedTest {
+ protected:
+  static LiveOptions Options() {
+    LiveOptions options;
+    options.total_events_of_dataset = {{"ttbar", 200}};
+    return options;
+  }
+  ToldTotalTest() : DaskFeedTest(Options()) {}
+};
+
+TEST_F(ToldTotalTest, WhatTheUserSaysGoesBeforeThePlan) {
+  TellWorker();
+  Tell(R"({"type":"plan","id":"a","events":{"ttbar":400,"wjets":600}})");
+  EXPECT_EQ(model_.total_events(), 200);
+  EXPECT_DOUBLE_EQ(ProgressOf(model_, model_.datasets()[0]).share.value_or(0), 0.5);
+}
+
+}  // namespace
+}  // namespace crema

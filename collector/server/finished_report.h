@@ -1,0 +1,40 @@
+// The report of a run that is over: written when it is first asked for, on a thread of its own, then kept.
+#ifndef CREMA_COLLECTOR_SERVER_FINISHED_REPORT_H_
+#define CREMA_COLLECTOR_SERVER_FINISHED_REPORT_H_
+
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "collector/server/live_reply.h"
+
+namespace crema {
+
+class FinishedReport {
+ public:
+  /// Makes the page of the run of that id. Called on another thread, never twice at once.
+  using Write = std::function<absl::StatusOr<std::string>(const std::string& run_id)>;
+
+  explicit FinishedReport(Write write);
+  /// Waits for a page that is being written.
+  ~FinishedReport() = default;
+
+  /// The page; 202 with a page that asks again while it is being written; 500 with the reason where it cannot be. It
+  /// is written anew when there are other `records` than the last time.
+  LiveReply Answer(const std::string& run_id, int64_t records);
+
+ private:
+  void Begin(const std::string& run_id, int64_t records);
+
+  Write write_;
+  int64_t records_ = -1;  ///< that there were when the last one was begun
+  std::optional<absl::StatusOr<std::string>> page_;
+  std::future<absl::StatusOr<std::string>> writing_;
+};
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_SERVER_FINISHED_REPORT_H_

@@ -1,0 +1,69 @@
+// What the live page, the terminal and Prometheus show of a run at one moment.
+#ifndef CREMA_COLLECTOR_SERVER_LIVE_FIGURES_H_
+#define CREMA_COLLECTOR_SERVER_LIVE_FIGURES_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collector/server/live_model.h"
+
+namespace crema {
+
+/// A part of the core-seconds of the last half minute.
+struct RecentShare {
+  std::string_view key;    ///< `compute waiting framework idle open`
+  std::string_view label;  ///< for people
+  double share = 0;        ///< 0 to 1; they add up to 1
+};
+
+/// How far a run, or a data set, has come; times are seconds from now.
+struct Progress {
+  int64_t events = 0;
+  std::optional<int64_t> total_events;
+  std::optional<double> share;
+  std::optional<double> left;
+  /// Two standard errors of the rate of the last minute, taken in blocks of 10 s.
+  std::optional<double> left_low;
+  std::optional<double> left_high;
+};
+
+struct WorstMemory {
+  std::string worker;
+  int64_t bytes = 0;
+  std::optional<int64_t> limit_bytes;
+  std::optional<double> seconds_to_limit;
+};
+
+struct LiveFigures {
+  double recent_seconds = 0;  ///< what "recent" means here: up to 30
+  double wall_seconds = 0;
+  double event_rate = 0;  ///< per second, recent
+  double byte_rate = 0;
+  std::optional<double> mean_event_rate;  ///< since the start
+  std::optional<double> mean_byte_rate;
+  int64_t cores = 0;                 ///< of live workers
+  int64_t busy = 0;                  ///< open chunks, at most their worker's cores
+  std::optional<double> busy_share;  ///< of the cores, recent
+  double core_seconds = 0;
+  std::optional<double> cpu_efficiency;  ///< since the start
+  std::optional<WorstMemory> memory;     ///< the worker closest to its limit
+  int64_t unrecovered = 0;               ///< failed chunks without a result by now
+  std::vector<RecentShare> recent;       ///< empty: there were no cores
+  Progress progress;
+};
+
+LiveFigures ComputeLiveFigures(const LiveModel& model);
+
+/// Of one data set; `left` is not told.
+Progress ProgressOf(const LiveModel& model, const LiveDataset& dataset);
+
+/// `running`, `finished` or `killed`, as measurements have it.
+std::string_view NameOf(LiveState state);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_SERVER_LIVE_FIGURES_H_

@@ -1,0 +1,275 @@
+// What a live run comes to as time passes: who is alive, what is slow, what grows.
+#include <algorithm>
+#include <cmath>
+
+#include "collector/insight/human_numbers.h"
+#include "collector/metrics/statistics/known_sum.h"
+#include "collector/server/live_model.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+constexpr int64_t kSecondNs = 1'000'000'000;
+constexpr int64_t kBefore = 200;
+
+/// A clock that differs so much from what passed was set by somebody.
+constexpr int64_t kLeastJumpNs = 2 * kSecondNs;
+
+/// Samples of memory by which growth is judged, and where it worries: METRICS.md has the slope over events, which a
+/// running job may not tell; so this is over time, and of the last two minutes.
+constexpr int64_t kMemorySpanNs = 120 * kSecondNs;
+constexpr size_t kLeastMemoryPoints = 15;
+constexpr double kLeastGrowth = 0.02;  ///< of the limit, within the samples
+constexpr double kSoonSeconds = 600;   ///< to the limit
+constexpr double kLeastMemory = 0.5;   ///< of the limit: below it growth is a start
+
+/// As for the verdict slow-worker, with more tolerance: the last minute has fewer chunks than a run.
+constexpr double kSlowFactor = 2;
+constexpr double kNormalFactor = 1.3;
+constexpr int64_t kLeastChunks = 5;
+
+}  // namespace
+
+void LiveModel::Tick(int64_t now_ns, int64_t passed_ns) {
+  if (now_ns_ == 0) {
+    origin_ns_ = now_ns - kBefore * kSecondNs;
+    last_record_ns_ = 0;
+  } else if (const int64_t jump = now_ns - now_ns_ - passed_ns; std::abs(jump) > kLeastJumpNs) {
+    shift_ns_ += jump;
+    now_ns_ = now_ns;
+    Note(EventKind::kWarning, fmt::format("this machine's clock was set {} by {}", jump > 0 ? "forward" : "back",
+                                          HumanDuration(std::abs(static_cast<double>(jump)) / 1e9)));
+  }
+  now_ns_ = now_ns;
+  second_ = (now_ns_ - origin_ns_ - shift_ns_) / kSecondNs;
+  if (passed_ns > 0) {
+    // a tick that came late stands for the seconds that it missed, as far as they are kept
+    int64_t cores = 0;
+    int64_t open = 0;
+    for (const LiveWorker& worker : workers_) {
+      if (worker.state != LiveState::kRunning || !worker.has_recorded()) continue;
+      cores += worker.cores();
+      open += std::min(worker.cores(), static_cast<int64_t>(worker.open.size()));
+    }
+    if (RunSecond* bin = recent_.Find(second_); bin != nullptr) {
+      bin->core_ns += static_cast<double>(cores) * static_cast<double>(passed_ns);
+      bin->occupied_ns += static_cast<double>(open) * static_cast<double>(passed_ns);
+    }
+  }
+  quiet_seconds_ = totals_.records > records_at_tick_ ? 0 : quiet_seconds_ + static_cast<double>(passed_ns) / 1e9;
+  records_at_tick_ = totals_.records;
+  NoteJoins();
+  for (LiveWorker& worker : workers_) {
+    worker.recent.Find(second_);
+    if (worker.state != LiveState::kRunning) continue;
+    JudgeMemory(worker);
+    JudgeSpeed(worker);
+  }
+  const LiveState state = this->state();
+  if (state != noted_state_ && state_is_noted_) {
+    if (state == LiveState::kEnded) NoteAt(stop_ns(), EventKind::kInfo, "the run has ended");
+    if (state == LiveState::kLost)
+      NoteAt(stop_ns(), EventKind::kBad, "the run stopped without saying so: killed, or its host is gone");
+    if (state == LiveState::kRunning) Note(EventKind::kInfo, "the run goes on");
+  }
+  noted_state_ = state;
+  state_is_noted_ = !workers_.empty() || command_.known;
+}
+
+int64_t LiveModel::LoseOpenChunks(LiveWorker& worker) {
+  for (const auto& [number, chunk] : worker.open) {
+    --datasets_[chunk.dataset].open;
+    if (!results_.contains(chunk.identity)) CountFailure(chunk.identity);
+  }
+  const auto lost = static_cast<int64_t>(worker.open.size());
+  worker.lost += lost;
+  totals_.lost += lost;
+  totals_.attempts += lost;
+  worker.open.clear();
+  return lost;
+}
+
+void LiveModel::SetLife(WorkerId id, bool running) {
+  LiveWorker& worker = workers_[id];
+  worker.is_following = true;
+  if (worker.state == LiveState::kEnded) {
+    if (!running) LoseOpenChunks(worker);
+    return;
+  }
+  if (running || worker.state == LiveState::kLost) return;
+  worker.state = LiveState::kLost;
+  if (!worker.has_recorded()) return;
+  const int64_t lost = LoseOpenChunks(worker);
+  NoteAt(
+      worker.last_ns, EventKind::kBad,
+      fmt::format(
+          "{} vanished without an end{}", worker.name,
+          lost > 0 ? fmt::format(", with {}", Counted(static_cast<double>(lost), "open chunk", "open chunks")) : ""));
+}
+
+void LiveModel::NoteJoins() {
+  std::string names;
+  size_t count = 0;
+  int64_t cores = 0;
+  int64_t time_ns = 0;
+  for (const WorkerId id : joined_) {
+    const LiveWorker& worker = workers_[id];
+    if (worker.state != LiveState::kRunning) continue;  // read afterwards
+    if (++count <= 3) names += (count == 1 ? "" : ", ") + worker.name;
+    time_ns = std::max(time_ns, worker.is_following ? now_ns_ : worker.start_ns);
+  }
+  joined_.clear();
+  if (count == 0) return;
+  if (count > 3) names += fmt::format(" and {} more", count - 3);
+  for (const LiveWorker& worker : workers_) {
+    if (worker.state == LiveState::kRunning && worker.has_recorded()) cores += worker.cores();
+  }
+  NoteAt(time_ns, EventKind::kInfo,
+         fmt::format("{} joined: {}", names, Counted(static_cast<double>(cores), "core at work", "cores at work")));
+}
+
+void LiveModel::AddMemoryPoint(LiveWorker& worker, int64_t time_ns, int64_t rss_bytes) {
+  worker.rss_bytes = rss_bytes;
+  worker.peak_rss_bytes = std::max(worker.peak_rss_bytes, rss_bytes);
+  worker.memory.push_back({time_ns, rss_bytes});
+  while (worker.memory.size() > kMemorySpanNs / kSecondNs || time_ns - worker.memory.front().time_ns > kMemorySpanNs) {
+    worker.memory.pop_front();
+  }
+}
+
+std::optional<double> SecondsToLimit(const LiveWorker& worker) {
+  if (!worker.memory_limit_bytes.has_value() || worker.memory.size() < kLeastMemoryPoints) return std::nullopt;
+  const auto limit = static_cast<double>(*worker.memory_limit_bytes);
+  // least squares over the samples
+  const MemoryPoint& first = worker.memory.front();
+  double n = 0, sum_t = 0, sum_m = 0, sum_tt = 0, sum_tm = 0;
+  for (const MemoryPoint& point : worker.memory) {
+    const double t = static_cast<double>(point.time_ns - first.time_ns) / 1e9;
+    const auto m = static_cast<double>(point.rss_bytes);
+    n += 1;
+    sum_t += t;
+    sum_m += m;
+    sum_tt += t * t;
+    sum_tm += t * m;
+  }
+  const double spread = n * sum_tt - sum_t * sum_t;
+  if (spread <= 0) return std::nullopt;
+  const double slope = (n * sum_tm - sum_t * sum_m) / spread;
+  const double span = static_cast<double>(worker.memory.back().time_ns - first.time_ns) / 1e9;
+  const auto now = static_cast<double>(worker.rss_bytes);
+  if (slope * span < kLeastGrowth * limit || now < kLeastMemory * limit || now >= limit) return std::nullopt;
+  return (limit - now) / slope;
+}
+
+void LiveModel::JudgeMemory(LiveWorker& worker) {
+  const std::optional<double> left = SecondsToLimit(worker);
+  if (left.has_value() && *left < kSoonSeconds && !worker.memory_is_warned) {
+    worker.memory_is_warned = true;
+    Note(EventKind::kWarning,
+         fmt::format("{} memory grows: {} of {}, the limit is reached in about {}", worker.name,
+                     HumanMemory(static_cast<double>(worker.rss_bytes)),
+                     HumanMemory(static_cast<double>(*worker.memory_limit_bytes)), HumanDuration(std::round(*left))));
+  } else if (!left.has_value()) {
+    worker.memory_is_warned = false;
+  }
+}
+
+void LiveModel::JudgeSpeed(LiveWorker& worker) {
+  const WorkerSecond sum = worker.recent.Sum(second_ - 2 * kRecentSeconds, second_);
+  if (sum.chunks < kLeastChunks || sum.expected_ns <= 0) return;
+  const double factor = static_cast<double>(sum.busy_ns) / sum.expected_ns;
+  if (!worker.slow_is_warned && factor >= kSlowFactor) {
+    worker.slow_is_warned = true;
+    worker.slow_since_ns = now_ns_;
+    Note(EventKind::kWarning,
+         fmt::format("{} is {:.1f} times slower than chunks of their size are", worker.name, factor));
+  } else if (worker.slow_is_warned && factor <= kNormalFactor) {
+    worker.slow_is_warned = false;
+    Note(EventKind::kGood,
+         fmt::format("{} is back to normal after {}", worker.name,
+                     HumanDuration(std::round(static_cast<double>(now_ns_ - worker.slow_since_ns) / 1e9))));
+  }
+}
+
+LiveState LiveModel::state() const {
+  if (session_stop_ns_.has_value()) return LiveState::kEnded;
+  if (command_.known) {
+    if (command_.stop_ns.has_value()) return LiveState::kEnded;
+  }
+  bool any_ended = false;
+  for (const LiveWorker& worker : workers_) {
+    if (worker.state == LiveState::kRunning) return LiveState::kRunning;
+    any_ended |= worker.state == LiveState::kEnded;
+  }
+  if (command_.known) return command_.running ? LiveState::kRunning : LiveState::kLost;
+  if (workers_.empty()) return LiveState::kRunning;
+  return any_ended ? LiveState::kEnded : LiveState::kLost;
+}
+
+int64_t LiveModel::start_ns() const {
+  if (command_.known) return command_.start_ns;
+  if (session_start_ns_.has_value()) return *session_start_ns_;
+  return first_start_ns_.value_or(now_ns_);
+}
+
+int64_t LiveModel::LifeEnd(const LiveWorker& worker) const {
+  return worker.state == LiveState::kRunning ? std::max(worker.last_ns, now_ns_) : worker.last_ns;
+}
+
+int64_t LiveModel::stop_ns() const {
+  if (command_.known && command_.stop_ns.has_value()) return *command_.stop_ns;
+  if (session_stop_ns_.has_value()) return *session_stop_ns_;
+  int64_t stop = start_ns();
+  for (const LiveWorker& worker : workers_) stop = std::max(stop, LifeEnd(worker));
+  return stop;
+}
+
+double LiveModel::wall_seconds() const { return static_cast<double>(stop_ns() - start_ns()) / 1e9; }
+
+double LiveModel::core_seconds() const {
+  const int64_t begin = start_ns();
+  const int64_t end = stop_ns();
+  double sum = 0;
+  for (const LiveWorker& worker : workers_) {
+    if (!worker.has_recorded()) continue;
+    const int64_t life = std::min(LifeEnd(worker), end) - std::clamp(worker.start_ns, begin, std::max(begin, end));
+    sum += static_cast<double>(worker.cores()) * static_cast<double>(std::max<int64_t>(0, life)) / 1e9;
+  }
+  return sum;
+}
+
+int64_t LiveModel::live_cores() const {
+  int64_t cores = 0;
+  for (const LiveWorker& worker : workers_) {
+    if (worker.state == LiveState::kRunning && worker.has_recorded()) cores += worker.cores();
+  }
+  return cores;
+}
+
+int64_t LiveModel::open_chunks() const {
+  int64_t open = 0;
+  for (const LiveWorker& worker : workers_) open += static_cast<int64_t>(worker.open.size());
+  return open;
+}
+
+std::optional<int64_t> LiveModel::total_events() const {
+  if (options_.total_events.has_value()) return options_.total_events;
+  const auto& of_datasets =
+      options_.total_events_of_dataset.empty() ? planned_events_ : options_.total_events_of_dataset;
+  if (of_datasets.empty()) return announced_events_;
+  int64_t sum = 0;
+  for (const auto& [name, events] : of_datasets) sum = AddCounts(sum, events);
+  return sum;
+}
+
+std::optional<int64_t> LiveModel::total_events_of(const std::string& dataset) const {
+  for (const auto* totals : {&options_.total_events_of_dataset, &planned_events_}) {
+    if (const auto total = totals->find(dataset); total != totals->end()) return total->second;
+  }
+  return std::nullopt;
+}
+
+double LiveModel::quiet_seconds() const { return quiet_seconds_; }
+
+}  // namespace crema

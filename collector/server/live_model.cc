@@ -1,0 +1,347 @@
+#include "collector/server/live_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/hash/hash.h"
+#include "collector/insight/human_numbers.h"
+#include "collector/insight/short_name.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+// A log that is followed is read once a second: what it brings ended a moment ago, whatever its host's clock says.
+constexpr double kLatestSeconds = 5;
+
+template <class T>
+std::string TextOf(T text) {
+  return std::string(text.data(), text.size());
+}
+
+uint64_t IdentityOf(const LiveWorker& worker, int64_t number, const ChunkInput& input) {
+  if (!input.file.empty() && input.entry_start.has_value() && input.entry_stop.has_value()) {
+    return absl::HashOf(TextOf(input.dataset), TextOf(input.file), TextOf(input.tree), *input.entry_start,
+                        *input.entry_stop, TextOf(input.pass));
+  }
+  return absl::HashOf(worker.host, worker.pid, worker.start_ns, number);
+}
+
+/// `ttbar_046.root · 3000 to 6000`, or the chunk's number.
+std::string ChunkName(int64_t number, const ChunkInput& input) {
+  if (input.file.empty()) return fmt::format("chunk {}", number);
+  const std::string_view file(input.file.data(), input.file.size());
+  std::string name = ShortName(file.substr(file.rfind('/') + 1));
+  if (input.entry_start.has_value() && input.entry_stop.has_value()) {
+    name += fmt::format(" · {} to {}", *input.entry_start, *input.entry_stop);
+  }
+  return name;
+}
+
+std::string FirstLine(std::string_view text) {
+  constexpr size_t kMost = 160;
+  std::string line(text.substr(0, text.find('\n')));
+  if (line.size() <= kMost) return line;
+  size_t end = kMost;
+  while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xC0) == 0x80) --end;
+  return line.substr(0, end) + "…";
+}
+
+}  // namespace
+
+RunSecond& RunSecond::operator+=(const RunSecond& other) {
+  events += other.events;
+  bytes += other.bytes;
+  failed += other.failed;
+  compute_ns += other.compute_ns;
+  waiting_ns += other.waiting_ns;
+  joined_ns += other.joined_ns;
+  failed_ns += other.failed_ns;
+  task_ns += other.task_ns;
+  chunk_ns += other.chunk_ns;
+  occupied_ns += other.occupied_ns;
+  core_ns += other.core_ns;
+  return *this;
+}
+
+LiveModel::LiveModel(LiveOptions options) : options_(std::move(options)) {
+  if (!options_.run.empty() && options_.run != "all") {
+    run_id_ = options_.run;
+    has_run_id_ = true;
+  }
+}
+
+std::optional<LiveModel::WorkerId> LiveModel::AddProcess(const ProcessFact& process) {
+  const std::string run_id = TextOf(process.run_id);
+  if (!has_run_id_ && options_.run != "all") {
+    run_id_ = run_id;
+    has_run_id_ = true;
+  }
+  if (options_.run != "all" && run_id != run_id_) {
+    if (!foreign_noted_) {
+      Note(EventKind::kWarning,
+           fmt::format("records of another run ({}) are left out: choose with --run ID, or --run all", run_id));
+    }
+    foreign_noted_ = true;
+    return std::nullopt;
+  }
+  const std::string key = fmt::format("{}\n{}\n{}", TextOf(process.host), process.pid, process.start_ns);
+  const auto [entry, is_new] = worker_index_.try_emplace(key, static_cast<WorkerId>(workers_.size()));
+  if (!is_new) return entry->second;
+  if (workers_.size() >= kMostWorkers) {
+    worker_index_.erase(entry);
+    return std::nullopt;
+  }
+  LiveWorker worker;
+  worker.host = TextOf(process.host);
+  worker.pid = process.pid;
+  worker.name = fmt::format("{}:{}", worker.host, worker.pid);
+  worker.start_ns = worker.last_ns = process.start_ns;
+  worker.declared_cores = process.threads;
+  worker.memory_limit_bytes = process.memory_limit_bytes;
+  if (const auto known = scheduler_workers_.find({worker.host, worker.pid}); known != scheduler_workers_.end()) {
+    worker.name = known->second.name;
+    worker.scheduler_cores = known->second.cores;
+    if (known->second.memory_limit_bytes.has_value()) worker.memory_limit_bytes = known->second.memory_limit_bytes;
+  }
+  if (process.total_events.has_value()) announced_events_ = process.total_events;
+  first_start_ns_ = std::min(first_start_ns_.value_or(process.start_ns), process.start_ns);
+  workers_.push_back(std::move(worker));
+  return entry->second;
+}
+
+void LiveModel::AddSchedulerWorker(const std::string& host, int64_t pid, const std::string& name, int64_t cores,
+                                   std::optional<int64_t> memory_limit_bytes) {
+  scheduler_workers_[{host, pid}] = {name, cores, memory_limit_bytes};
+  for (LiveWorker& worker : workers_) {
+    if (worker.host != host || worker.pid != pid) continue;
+    worker.name = name;
+    worker.scheduler_cores = cores;
+    if (memory_limit_bytes.has_value()) worker.memory_limit_bytes = memory_limit_bytes;
+  }
+}
+
+uint32_t LiveModel::Dataset(std::string_view name) {
+  std::string text = name.empty() ? "(none)" : TextOf(name);
+  const auto found = dataset_index_.find(text);
+  if (found != dataset_index_.end()) return found->second;
+  if (datasets_.size() + 1 >= kMostDatasets && text != "(other)") return Dataset("(other)");
+  const auto index = static_cast<uint32_t>(datasets_.size());
+  datasets_.emplace_back();
+  datasets_.back().name = text;
+  dataset_index_.emplace(std::move(text), index);
+  return index;
+}
+
+void LiveModel::Add(WorkerId id, const Record& record) {
+  LiveWorker& worker = workers_[id];
+  ++totals_.records;
+  const bool recorded = worker.has_recorded();
+  switch (record.type) {
+    case RecordType::kBegin:
+      AddBegin(worker, record.begin);
+      break;
+    case RecordType::kChunk:
+      AddChunk(worker, record.chunk);
+      break;
+    case RecordType::kTask:
+      AddTask(worker, record.task);
+      break;
+    case RecordType::kSample:
+      AddSample(worker, record.sample);
+      break;
+    case RecordType::kEnd:
+      worker.last_ns = std::max(worker.last_ns, record.end.time_ns);
+      worker.state = LiveState::kEnded;
+      totals_.dropped += record.end.dropped.value_or(0);
+      break;
+    default:
+      break;
+  }
+  if (!recorded && worker.has_recorded()) joined_.push_back(id);
+  last_record_ns_ = std::max(last_record_ns_, worker.last_ns);
+}
+
+void LiveModel::AddBegin(LiveWorker& worker, const BeginFact& begin) {
+  const uint32_t dataset = Dataset({begin.input.dataset.data(), begin.input.dataset.size()});
+  OpenChunk chunk;
+  chunk.dataset = dataset;
+  chunk.identity = IdentityOf(worker, begin.number, begin.input);
+  chunk.start_ns = begin.time_ns;
+  chunk.file = TextOf(begin.input.file);
+  chunk.entry_start = begin.input.entry_start;
+  chunk.entry_stop = begin.input.entry_stop;
+  if (!worker.open.emplace(begin.number, std::move(chunk)).second) return;
+  ++datasets_[dataset].open;
+  worker.most_open = std::max(worker.most_open, static_cast<int64_t>(worker.open.size()));
+  worker.last_ns = std::max(worker.last_ns, begin.time_ns);
+}
+
+void LiveModel::AddChunk(LiveWorker& worker, const ChunkFact& chunk) {
+  if (const auto open = worker.open.find(chunk.number); open != worker.open.end()) {
+    --datasets_[open->second.dataset].open;
+    worker.open.erase(open);
+  }
+  LiveDataset& dataset = datasets_[Dataset({chunk.input.dataset.data(), chunk.input.dataset.size()})];
+  const uint64_t identity = IdentityOf(worker, chunk.number, chunk.input);
+  const int64_t duration_ns = std::max<int64_t>(0, chunk.stop_ns - chunk.start_ns);
+  worker.last_ns = std::max(worker.last_ns, chunk.stop_ns);
+  worker.lanes_peak = std::max(worker.lanes_peak, chunk.lanes_peak.value_or(0));
+  worker.most_open = std::max(worker.most_open, int64_t{1});
+  worker.busy_ns += duration_ns;
+  dataset.busy_ns += duration_ns;
+  totals_.busy_ns += duration_ns;
+  ++totals_.attempts;
+  ++dataset.attempts;
+  if (chunk.bytes_read.has_value()) {
+    totals_.bytes_known = true;
+    totals_.bytes_read += *chunk.bytes_read;
+    worker.bytes_read += *chunk.bytes_read;
+    dataset.bytes_read += *chunk.bytes_read;
+  }
+  if (chunk.cpu_ns.has_value()) {
+    const int64_t cpu_ns = *chunk.cpu_ns + chunk.helper_cpu_ns.value_or(0);
+    totals_.cpu_known = true;
+    totals_.cpu_ns += cpu_ns;
+    worker.cpu_ns += cpu_ns;
+    dataset.cpu_ns += cpu_ns;
+  }
+  AddTimes(worker, chunk, dataset);
+  if (chunk.failed) {
+    ++worker.failed;
+    ++dataset.failed;
+    ++totals_.failed;
+    NoteFailure(worker, chunk, identity);
+  } else {
+    ++worker.chunks;
+    CountResult(worker, chunk, dataset, identity);
+  }
+  if (chunk.rss_stop_bytes.has_value()) {
+    worker.peak_rss_bytes = std::max(worker.peak_rss_bytes, *chunk.rss_stop_bytes);
+    if (worker.rss_bytes == 0) worker.rss_bytes = *chunk.rss_stop_bytes;
+  }
+}
+
+void LiveModel::CountResult(LiveWorker& worker, const ChunkFact& chunk, LiveDataset& dataset, uint64_t identity) {
+  if (chunk.events.has_value()) totals_.events_known = true;
+  if (results_.size() < kMostChunks) {
+    if (!results_.insert(identity).second) {  // METRICS.md rule 4: results count once, cost counts always
+      ++totals_.recomputed;
+      return;
+    }
+  } else {
+    totals_.chunks_exact = false;
+  }
+  ++totals_.chunks;
+  ++dataset.chunks;
+  const int64_t events = chunk.events.value_or(0);
+  totals_.events += events;
+  dataset.events += events;
+  dataset.timed_events += events;
+  worker.events += events;
+  if (const auto failure = failures_.find(identity); failure != failures_.end()) {
+    ++totals_.recovered;
+    NoteAt(chunk.stop_ns, EventKind::kGood,
+           fmt::format("{} succeeded on {} (attempt {})", ChunkName(chunk.number, chunk.input), worker.name,
+                       failure->second + 1));
+    failures_.erase(failure);
+  }
+}
+
+void LiveModel::NoteFailure(const LiveWorker& worker, const ChunkFact& chunk, uint64_t identity) {
+  CountFailure(identity);
+  const std::string error = FirstLine({chunk.error.data(), chunk.error.size()});
+  NoteAt(chunk.stop_ns, EventKind::kBad,
+         fmt::format("{} failed on {}{}{}", ChunkName(chunk.number, chunk.input), worker.name,
+                     error.empty() ? "" : ": ", error));
+}
+
+void LiveModel::CountFailure(uint64_t identity) {
+  if (failures_.size() < kMostFailures || failures_.contains(identity)) ++failures_[identity];
+}
+
+double LiveModel::SecondOf(const LiveWorker& worker, int64_t stop_ns) const {
+  double second = static_cast<double>(stop_ns - origin_ns_ - shift_ns_) / 1e9;
+  const double now = static_cast<double>(now_ns_ - origin_ns_ - shift_ns_) / 1e9;
+  if (worker.is_following) second = std::max(second, now - kLatestSeconds);
+  return std::min(second, now);
+}
+
+/// Hands the parts of the seconds before `stop` to `take(bin, share)`: which share of `seconds` lies in which second.
+template <class Take>
+void LiveModel::Spread(double stop, double seconds, const Take& take) {
+  const double start = std::max(stop - seconds, static_cast<double>(second_ - 2 * kRecentSeconds - 60));
+  const auto first = static_cast<int64_t>(std::floor(start));
+  const auto last = static_cast<int64_t>(std::floor(stop));
+  for (int64_t second = first; second <= last; ++second) {
+    const double overlap =
+        std::min(stop, static_cast<double>(second + 1)) - std::max(start, static_cast<double>(second));
+    RunSecond* bin = recent_.Find(second);
+    if (bin != nullptr && seconds > 0) take(*bin, std::max(0.0, overlap) / seconds);
+  }
+}
+
+void LiveModel::AddTimes(LiveWorker& worker, const ChunkFact& chunk, const LiveDataset& dataset) {
+  const double stop = SecondOf(worker, chunk.stop_ns);
+  const auto duration = static_cast<double>(std::max<int64_t>(0, chunk.stop_ns - chunk.start_ns));
+  const auto cpu = std::min(static_cast<double>(chunk.cpu_ns.value_or(0)), duration);
+  const double wait = std::min(static_cast<double>(chunk.cpu_wait_ns.value_or(0)), duration - cpu);
+  const double rest = duration - cpu - wait;
+  const double joined = std::min(rest, static_cast<double>(chunk.helper_union_ns.value_or(0)));
+  const bool split = chunk.cpu_ns.has_value();
+  if (split && !chunk.failed && chunk.cpu_wait_ns.has_value()) {
+    totals_.blocked_ns += static_cast<int64_t>(rest - joined);
+  }
+  const int64_t events = chunk.failed ? 0 : chunk.events.value_or(0);
+  if (RunSecond* bin = recent_.Find(static_cast<int64_t>(std::floor(stop))); bin != nullptr) {
+    bin->events += events;
+    bin->bytes += chunk.bytes_read.value_or(0);
+    bin->failed += chunk.failed;
+  }
+  Spread(stop, duration / 1e9, [&](RunSecond& bin, double share) {
+    bin.chunk_ns += duration * share;
+    if (chunk.failed) {
+      bin.failed_ns += duration * share;
+    } else if (split) {
+      bin.compute_ns += cpu * share;
+      bin.waiting_ns += (wait + rest - joined) * share;
+      bin.joined_ns += joined * share;
+    }
+  });
+  series_.Add(stop - static_cast<double>(start_ns() - origin_ns_ - shift_ns_) / 1e9, events,
+              chunk.bytes_read.value_or(0));
+  WorkerSecond* bin = worker.recent.Find(static_cast<int64_t>(std::floor(stop)));
+  if (bin == nullptr || chunk.failed) return;
+  ++bin->chunks;
+  bin->events += events;
+  bin->busy_ns += static_cast<int64_t>(duration);
+  if (split) bin->waiting_ns += static_cast<int64_t>(wait + rest - joined);
+  if (dataset.timed_events > 0 && events > 0) {
+    bin->expected_ns +=
+        static_cast<double>(dataset.busy_ns) / static_cast<double>(dataset.timed_events) * static_cast<double>(events);
+  }
+}
+
+void LiveModel::AddTask(LiveWorker& worker, const TaskFact& task) {
+  worker.last_ns = std::max(worker.last_ns, task.stop_ns);
+  const double seconds = static_cast<double>(std::max<int64_t>(0, task.stop_ns - task.start_ns)) / 1e9;
+  Spread(SecondOf(worker, task.stop_ns), seconds,
+         [&](RunSecond& bin, double share) { bin.task_ns += seconds * 1e9 * share; });
+}
+
+void LiveModel::AddSample(LiveWorker& worker, const SampleFact& sample) {
+  worker.last_ns = std::max(worker.last_ns, sample.time_ns);
+  if (sample.memory_limit_bytes.has_value()) worker.memory_limit_bytes = sample.memory_limit_bytes;
+  if (sample.rss_bytes.has_value()) AddMemoryPoint(worker, sample.time_ns, *sample.rss_bytes);
+}
+
+void LiveModel::AddMemory(const std::string& host, int64_t pid, int64_t time_ns, int64_t rss_bytes) {
+  for (LiveWorker& worker : workers_) {
+    if (worker.host != host || worker.pid != pid) continue;
+    AddMemoryPoint(worker, time_ns, rss_bytes);
+    worker.last_ns = std::max(worker.last_ns, time_ns);
+  }
+}
+
+}  // namespace crema

@@ -1,0 +1,325 @@
+#include "collector/server/live_model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collector/server/live_document.h"
+#include "collector/server/live_figures.h"
+
+namespace crema {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr int64_t kSecond = 1'000'000'000;
+constexpr int64_t kStart = 1'790'000'000 * kSecond;
+
+int64_t At(double seconds) { return kStart + static_cast<int64_t>(seconds * 1e9); }
+
+/// A model whose time is told, and lines for it.
+class LiveModelTest : public ::testing::Test {
+ protected:
+  explicit LiveModelTest(LiveOptions options = {}) : model_(std::move(options)) { model_.Tick(At(0), 0); }
+
+  LiveModel::WorkerId Worker(int64_t pid, int64_t cores = 1) {
+    ProcessFact fact;
+    fact.run_id = "run";
+    fact.host = "node";
+    fact.pid = pid;
+    fact.start_ns = At(0);
+    fact.threads = cores;
+    fact.memory_limit_bytes = 1'000'000'000;
+    const auto worker = model_.AddProcess(fact);
+    EXPECT_TRUE(worker.has_value());
+    model_.SetLife(*worker, true);
+    return *worker;
+  }
+  void Begin(LiveModel::WorkerId worker, int64_t number, double start) {
+    Record record;
+    record.type = RecordType::kBegin;
+    record.begin.number = number;
+    record.begin.time_ns = At(start);
+    record.begin.input = InputOf(number);
+    model_.Add(worker, record);
+  }
+  Record ChunkRecord(int64_t number, double start, double stop) {
+    Record record;
+    record.type = RecordType::kChunk;
+    record.chunk.number = number;
+    record.chunk.start_ns = At(start);
+    record.chunk.stop_ns = At(stop);
+    record.chunk.events = 100;
+    record.chunk.bytes_read = 1000;
+    record.chunk.cpu_ns = static_cast<int64_t>((stop - start) * 0.75e9);
+    record.chunk.cpu_wait_ns = 0;
+    record.chunk.input = InputOf(number);
+    return record;
+  }
+  static ChunkInput InputOf(int64_t number) {
+    ChunkInput input;
+    input.dataset = "ttbar";
+    input.file = "root://far//ttbar.root";
+    input.entry_start = number * 100;
+    input.entry_stop = number * 100 + 100;
+    return input;
+  }
+  /// A second after the other, to `until`.
+  void PassTo(int until) {
+    while (now_ < until) model_.Tick(At(++now_), kSecond);
+  }
+  std::vector<std::string> Texts() const {
+    std::vector<std::string> texts;
+    for (const LiveEvent& event : model_.events().all()) texts.push_back(event.text);
+    return texts;
+  }
+
+  LiveModel model_;
+  int now_ = 0;
+};
+
+TEST_F(LiveModelTest, SumsWhatChunksSay) {
+  const auto worker = Worker(1, 2);
+  Begin(worker, 0, 0);
+  Begin(worker, 1, 0);
+  PassTo(4);
+  model_.Add(worker, ChunkRecord(0, 0, 4));
+  EXPECT_EQ(model_.totals().chunks, 1);
+  EXPECT_EQ(model_.totals().events, 100);
+  EXPECT_EQ(model_.totals().bytes_read, 1000);
+  EXPECT_EQ(model_.totals().busy_ns, 4 * kSecond);
+  EXPECT_EQ(model_.totals().cpu_ns, 3 * kSecond);
+  EXPECT_EQ(model_.open_chunks(), 1);
+  EXPECT_DOUBLE_EQ(model_.core_seconds(), 8);
+  EXPECT_NEAR(ComputeLiveFigures(model_).cpu_efficiency.value_or(0), 3.0 / 8, 1e-12);
+}
+
+TEST_F(LiveModelTest, CountsAResultOnceAndItsCostTwice) {
+  const auto worker = Worker(1);
+  model_.Add(worker, ChunkRecord(0, 0, 1));
+  model_.Add(worker, ChunkRecord(0, 1, 2));
+  EXPECT_EQ(model_.totals().chunks, 1);
+  EXPECT_EQ(model_.totals().events, 100);
+  EXPECT_EQ(model_.totals().recomputed, 1);
+  EXPECT_EQ(model_.totals().busy_ns, 2 * kSecond);
+}
+
+TEST_F(LiveModelTest, KnowsWhichLostChunksHaveNoResult) {
+  const auto first = Worker(1);
+  const auto second = Worker(2);
+  for (int64_t number = 0; number < 3; ++number) Begin(first, number, 0);
+  Begin(second, 0, 1);
+  model_.Add(second, ChunkRecord(0, 1, 2));
+  model_.SetLife(first, false);
+  EXPECT_EQ(model_.totals().lost, 3);
+  EXPECT_EQ(model_.unrecovered(), 2) << "one was done elsewhere before";
+  model_.Add(second, ChunkRecord(1, 2, 3));
+  EXPECT_EQ(model_.unrecovered(), 1);
+  EXPECT_EQ(model_.totals().recovered, 1);
+}
+
+TEST_F(LiveModelTest, SaysWhatFailedAndWhatSucceededOnRetry) {
+  const auto first = Worker(1);
+  const auto second = Worker(2);
+  Record failed = ChunkRecord(3, 0, 1);
+  failed.chunk.failed = true;
+  failed.chunk.error = "XRootD: operation expired\nmore";
+  model_.Add(first, failed);
+  EXPECT_EQ(model_.unrecovered(), 1);
+  model_.Add(second, ChunkRecord(3, 1, 2));
+  EXPECT_EQ(model_.unrecovered(), 0);
+  EXPECT_EQ(model_.totals().recovered, 1);
+  EXPECT_THAT(Texts(), Contains("ttbar.root · 300 to 400 failed on node:1: XRootD: operation expired"));
+  EXPECT_THAT(Texts(), Contains("ttbar.root · 300 to 400 succeeded on node:2 (attempt 2)"));
+}
+
+TEST_F(LiveModelTest, TellsAWorkerThatVanishedFromOneThatEnded) {
+  const auto lost = Worker(1);
+  const auto ended = Worker(2);
+  Begin(lost, 0, 0);
+  model_.Add(ended, ChunkRecord(1, 0, 1));
+  Record end;
+  end.type = RecordType::kEnd;
+  end.end.time_ns = At(2);
+  model_.Add(ended, end);
+  PassTo(3);
+  EXPECT_EQ(model_.state(), LiveState::kRunning);
+  model_.SetLife(lost, false);
+  model_.SetLife(ended, false);
+  PassTo(4);
+  EXPECT_EQ(model_.state(), LiveState::kEnded);
+  EXPECT_EQ(model_.totals().lost, 1);
+  EXPECT_EQ(model_.totals().attempts, 2);
+  EXPECT_EQ(model_.open_chunks(), 0);
+  EXPECT_THAT(Texts(), Contains("node:1 vanished without an end, with 1 open chunk"));
+}
+
+TEST_F(LiveModelTest, CallsARunKilledThatStopsWithoutAnEnd) {
+  const auto worker = Worker(1);
+  model_.Add(worker, ChunkRecord(0, 0, 1));
+  PassTo(2);
+  model_.SetLife(worker, false);
+  PassTo(3);
+  EXPECT_EQ(model_.state(), LiveState::kLost);
+  EXPECT_DOUBLE_EQ(model_.wall_seconds(), 1);  // to its last sign of life
+}
+
+TEST_F(LiveModelTest, SplitsTheLastHalfMinuteIntoSharesThatAddUp) {
+  const auto worker = Worker(1, 2);
+  for (int i = 0; i < 20; ++i) {
+    Begin(worker, i, i);
+    PassTo(i + 1);
+    model_.Add(worker, ChunkRecord(i, i, i + 1));
+  }
+  PassTo(21);
+  const LiveFigures figures = ComputeLiveFigures(model_);
+  double sum = 0;
+  for (const RecentShare& share : figures.recent) {
+    EXPECT_GE(share.share, 0) << share.key;
+    sum += share.share;
+  }
+  EXPECT_NEAR(sum, 1, 1e-9);
+  ASSERT_EQ(figures.recent.size(), 5u);
+  EXPECT_NEAR(figures.recent[0].share, 0.375, 0.03);  // one of two cores, three quarters of its time
+  EXPECT_NEAR(figures.recent[1].share, 0.125, 0.03);
+  EXPECT_NEAR(figures.event_rate, 100, 6);
+}
+
+TEST_F(LiveModelTest, KeepsRatesRightWhenTheClockJumps) {
+  const auto worker = Worker(1);
+  for (int i = 0; i < 20; ++i) {
+    PassTo(i + 1);
+    model_.Add(worker, ChunkRecord(i, i, i + 1));
+  }
+  const int64_t jump = 3600 * kSecond;
+  model_.Tick(At(21) + jump, kSecond);
+  EXPECT_THAT(Texts(), Contains("this machine's clock was set forward by 1 h 00 m 00 s"));
+  for (int i = 21; i < 30; ++i) {  // processes keep the clock that they began with
+    model_.Add(worker, ChunkRecord(i, i - 1, i));
+    model_.Tick(At(i + 1) + jump, kSecond);
+  }
+  const LiveFigures figures = ComputeLiveFigures(model_);
+  EXPECT_NEAR(figures.event_rate, 100, 8);
+}
+
+TEST_F(LiveModelTest, PutsWhatWasReadAfterwardsWhereItHappened) {
+  PassTo(100);
+  ProcessFact fact;
+  fact.host = "node";
+  fact.run_id = "run";
+  fact.pid = 1;
+  fact.start_ns = At(0);
+  const auto worker = *model_.AddProcess(fact);
+  for (int i = 0; i < 50; ++i) model_.Add(worker, ChunkRecord(i, i, i + 1));
+  EXPECT_EQ(ComputeLiveFigures(model_).event_rate, 0);  // the last of them ended 50 s ago
+  ASSERT_GE(model_.series().bins().size(), 50u);
+  EXPECT_EQ(model_.series().bins()[20].events, 100);
+}
+
+TEST_F(LiveModelTest, TakesTheRecordsOfOneRunOnly) {
+  Worker(1);
+  ProcessFact other;
+  other.run_id = "another";
+  other.host = "node";
+  other.pid = 9;
+  EXPECT_EQ(model_.AddProcess(other), std::nullopt);
+  EXPECT_THAT(Texts(), Contains(HasSubstr("records of another run (another) are left out")));
+}
+
+TEST_F(LiveModelTest, WarnsWhenMemoryGrowsTowardsTheLimit) {
+  const auto worker = Worker(1);
+  Begin(worker, 0, 0);
+  for (int second = 1; second <= 40; ++second) {
+    Record sample;
+    sample.type = RecordType::kSample;
+    sample.sample.time_ns = At(second);
+    sample.sample.rss_bytes = 600'000'000 + 5'000'000 * second;
+    model_.Add(worker, sample);
+    PassTo(second);
+  }
+  EXPECT_THAT(Texts(), Contains(HasSubstr("node:1 memory grows")));
+  const auto memory = ComputeLiveFigures(model_).memory;
+  ASSERT_TRUE(memory.has_value());
+  EXPECT_NEAR(memory->seconds_to_limit.value_or(0), 40, 1);  // 200 MB at 5 MB a second
+}
+
+TEST_F(LiveModelTest, DoesNotWarnOfMemoryThatOnlyFluctuates) {
+  const auto worker = Worker(1);
+  Begin(worker, 0, 0);
+  for (int second = 1; second <= 60; ++second) {
+    Record sample;
+    sample.type = RecordType::kSample;
+    sample.sample.time_ns = At(second);
+    sample.sample.rss_bytes = 700'000'000 + (second % 7) * 3'000'000;
+    model_.Add(worker, sample);
+    PassTo(second);
+  }
+  EXPECT_THAT(Texts(), Not(Contains(HasSubstr("memory grows"))));
+}
+
+TEST_F(LiveModelTest, TellsTheWorkerThatIsSlowAndThatItIsBackToNormal) {
+  const auto slow = Worker(1);
+  const auto others = Worker(2, 4);
+  int number = 0;
+  const auto second = [&](int i, double slow_seconds) {
+    PassTo(i + 1);
+    for (int k = 0; k < 4; ++k) model_.Add(others, ChunkRecord(number++, i, i + 1));
+    model_.Add(slow, ChunkRecord(number++, i + 1 - slow_seconds, i + 1));
+  };
+  for (int i = 0; i < 20; ++i) second(i, 3);
+  EXPECT_THAT(Texts(), Contains(HasSubstr("node:1 is 2.")));
+  for (int i = 20; i < 90; ++i) second(i, 1);
+  EXPECT_THAT(Texts(), Contains(HasSubstr("node:1 is back to normal")));
+}
+
+TEST_F(LiveModelTest, WritesAMeasurementOfWhatIsKnown) {
+  const auto worker = Worker(1);
+  model_.Add(worker, ChunkRecord(0, 0, 2));
+  PassTo(2);
+  const auto document = LiveDocument(model_, ComputeLiveFigures(model_));
+  EXPECT_EQ(document["metrics"]["num_chunks"], 1);
+  EXPECT_EQ(document["run"]["state"], "running");
+  for (const auto& [key, value] : document["metrics"].items()) {
+    EXPECT_TRUE(document["definitions"].contains(key)) << key;
+  }
+}
+
+class ProgressTest : public LiveModelTest {
+ protected:
+  static LiveOptions Options() {
+    LiveOptions options;
+    options.total_events = 10'000;
+    return options;
+  }
+  ProgressTest() : LiveModelTest(Options()) {}
+};
+
+TEST_F(ProgressTest, TellsTheTimeLeftOnceThereIsARate) {
+  const auto worker = Worker(1);
+  EXPECT_EQ(ComputeLiveFigures(model_).progress.left, std::nullopt);
+  for (int i = 0; i < 60; ++i) {
+    model_.Add(worker, ChunkRecord(i, i, i + 1));
+    PassTo(i + 1);
+  }
+  const Progress progress = ComputeLiveFigures(model_).progress;
+  EXPECT_DOUBLE_EQ(progress.share.value_or(0), 0.6);
+  EXPECT_NEAR(progress.left.value_or(0), 40, 3);  // 4,000 events at 100 a second
+  EXPECT_LE(progress.left_low.value_or(1e9), *progress.left);
+  EXPECT_GE(progress.left_high.value_or(0), *progress.left);
+}
+
+TEST_F(ProgressTest, HasNoTimeLeftWhileNothingEnds) {
+  const auto worker = Worker(1);
+  model_.Add(worker, ChunkRecord(0, 0, 1));
+  PassTo(200);
+  EXPECT_EQ(ComputeLiveFigures(model_).progress.left, std::nullopt);
+  EXPECT_GE(model_.quiet_seconds(), 198);
+}
+
+}  // namespace
+}  // namespace crema

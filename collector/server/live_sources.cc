@@ -1,0 +1,193 @@
+#include "collector/server/live_sources.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "collector/records/schema.h"
+#include "collector/sources/dask/dask_client.h"
+#include "collector/sources/log_life.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A scheduler that had more than this to tell is still telling what happened before.
+constexpr size_t kBacklogBytes = 4 << 20;
+
+bool EndsWith(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+bool IsLog(std::string_view path) { return EndsWith(path, kRecordLogSuffix) || EndsWith(path, ".ndjson"); }
+
+}  // namespace
+
+/// One file, and what its lines go to: one of the feeds.
+struct LiveSources::Log {
+  explicit Log(const std::string& path) : tail(path) {}
+  FileTail tail;
+  std::unique_ptr<RecordFeed> records;
+  std::unique_ptr<TreeFeed> tree;
+  std::unique_ptr<DaskFeed> dask;
+  bool is_held = true;  ///< seen before the reading of this round: what is not read by its end is never written
+  bool is_live_copy = false;
+  bool has_problem = false;
+};
+
+LiveSources::LiveSources(const std::vector<std::string>& sources, LiveModel* model) : model_(model), sources_(sources) {
+  for (size_t i = 0; i < sources_.size(); ++i) {
+    states_.push_back({sources_[i], true, ""});
+    if (!IsDaskAddress(sources_[i])) continue;
+    followers_[i] = std::make_unique<DaskFollower>(sources_[i]);
+    dask_feeds_[i] = std::make_unique<DaskFeed>(&parser_, model_);
+  }
+}
+
+LiveSources::~LiveSources() = default;
+
+absl::Status LiveSources::Check(const std::vector<std::string>& sources) {
+  for (const std::string& source : sources) {
+    if (IsDaskAddress(source)) continue;
+    std::error_code error;
+    const fs::file_status status = fs::status(source, error);
+    if (!fs::exists(status)) {
+      return absl::NotFoundError(
+          fmt::format("{}: no such directory; make it, or start the job that writes its logs there", source));
+    }
+    if (fs::is_directory(status)) continue;
+    if (!fs::is_regular_file(status) || !IsLog(source)) {
+      return absl::InvalidArgumentError(
+          fmt::format("{}: is no directory of record logs, no log (*{}, *.ndjson) and no dask:// address", source,
+                      kRecordLogSuffix));
+    }
+  }
+  return absl::OkStatus();
+}
+
+void LiveSources::NoteProblem(SourceState& state, bool is_there, const std::string& problem) {
+  if (is_there != state.is_there) {
+    model_->Note(is_there ? EventKind::kGood : EventKind::kWarning,
+                 is_there ? fmt::format("{} is back", state.name) : problem);
+  }
+  state.is_there = is_there;
+  state.problem = problem;
+}
+
+void LiveSources::OpenLog(const std::string& path) {
+  if (log_index_.count(path) > 0) return;
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return;  // a FIFO would be waited for
+  auto log = std::make_unique<Log>(path);
+  log->is_live_copy = IsLiveCopy(path);
+  if (EndsWith(path, kTreeLogSuffix)) {
+    log->tree = std::make_unique<TreeFeed>(model_);
+  } else if (EndsWith(path, kRecordLogSuffix)) {
+    log->records = std::make_unique<RecordFeed>(&parser_, model_);
+  } else if (EndsWith(path, ".ndjson")) {
+    log->dask = std::make_unique<DaskFeed>(&parser_, model_);
+  }
+  log_index_.emplace(path, logs_.size());
+  logs_.push_back(std::move(log));
+}
+
+void LiveSources::LookInto(size_t source) {
+  const std::string& path = sources_[source];
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) return NoteProblem(states_[source], false, fmt::format("{} has vanished", path));
+  NoteProblem(states_[source], true, "");
+  if (!fs::is_directory(status)) return OpenLog(path);
+  for (const fs::path& directory : {fs::path(path), fs::path(path) / "records"}) {
+    std::vector<std::string> found;
+    fs::directory_iterator entries(directory, error);
+    for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
+      std::string name = entries->path().lexically_normal().string();
+      // what a scheduler told stands in a Dask log beside the records; those are read as they are
+      if (EndsWith(name, kTreeLogSuffix) || EndsWith(name, kRecordLogSuffix)) found.push_back(std::move(name));
+    }
+    std::sort(found.begin(), found.end());
+    // trees first: they know when the run began
+    std::stable_partition(found.begin(), found.end(),
+                          [](const std::string& name) { return EndsWith(name, kTreeLogSuffix); });
+    for (const std::string& name : found) OpenLog(name);
+  }
+}
+
+void LiveSources::TakeDaskNews(size_t source) {
+  DaskNews news = followers_[source]->Take();
+  size_t bytes = 0;
+  for (const std::string& page : news.pages) {
+    dask_feeds_[source]->Add(page);
+    bytes += page.size();
+  }
+  if (bytes < kBacklogBytes) dask_feeds_[source]->Tick();
+  NoteProblem(states_[source], news.answers || news.problem.empty(), news.problem);
+}
+
+void LiveSources::Look() {
+  for (size_t i = 0; i < sources_.size(); ++i) {
+    if (followers_.count(i) > 0) {
+      TakeDaskNews(i);
+    } else {
+      LookInto(i);
+    }
+  }
+  for (const auto& log : logs_) {
+    if (log->is_held) log->is_held = MayLackItsEnd(log->tail.path());
+  }
+  if (round_is_over_)
+    next_log_ = 0;  // else it goes on where it was: a log that grows fast does not keep others waiting
+  round_is_over_ = false;
+}
+
+// A worker may have several logs; it lives as long as one of them is held, and was read when all were.
+void LiveSources::SetLives() {
+  std::map<LiveModel::WorkerId, bool> held;
+  for (const auto& log : logs_) {
+    if (log->tree != nullptr) log->tree->SetLife(log->is_held);
+    if (log->dask != nullptr) log->dask->Tick();
+    if (log->records == nullptr || !log->records->worker().has_value()) continue;
+    bool& is_held = held[*log->records->worker()];
+    is_held = is_held || log->is_held;
+  }
+  for (const auto& [worker, is_held] : held) model_->SetLife(worker, is_held);
+}
+
+bool LiveSources::ReadLog(Log& log, size_t most) {
+  const absl::StatusOr<bool> more = log.tail.Read(most, [&](std::string_view bytes) {
+    if (log.records != nullptr) log.records->Add(bytes);
+    if (log.tree != nullptr) log.tree->Add(bytes);
+    if (log.dask != nullptr) log.dask->Add(bytes);
+  });
+  if (more.ok()) {
+    log.has_problem = false;
+    return *more;
+  }
+  // once, not every second; that a whole directory is gone is said of the source
+  if (!log.has_problem && !absl::IsNotFound(more.status())) {
+    model_->Note(EventKind::kWarning, std::string(more.status().message()));
+  }
+  log.has_problem = true;
+  return false;
+}
+
+bool LiveSources::ReadSome(size_t most) {
+  while (next_log_ < logs_.size()) {
+    Log& log = *logs_[next_log_];
+    const int64_t before = log.tail.offset();
+    const bool more = ReadLog(log, most);
+    const auto read = static_cast<size_t>(std::max<int64_t>(0, log.tail.offset() - before));
+    if (!more) ++next_log_;
+    if (next_log_ < logs_.size() && (more || read >= most)) return true;
+    most -= std::min(most, read);
+  }
+  round_is_over_ = true;
+  SetLives();  // who wrote was asked before the round: what is not read by now is never written
+  return false;
+}
+
+}  // namespace crema

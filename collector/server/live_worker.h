@@ -1,0 +1,95 @@
+// One worker of a live run: what its log has told so far, and what it does now.
+#ifndef CREMA_COLLECTOR_SERVER_LIVE_WORKER_H_
+#define CREMA_COLLECTOR_SERVER_LIVE_WORKER_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "collector/server/recent_seconds.h"
+
+namespace crema {
+
+/// Seconds over which "now" is measured.
+inline constexpr int64_t kRecentSeconds = 30;
+
+enum class LiveState { kRunning, kEnded, kLost };
+
+struct OpenChunk {
+  uint32_t dataset = 0;
+  uint64_t identity = 0;  ///< a hash of what makes it the same chunk again
+  int64_t start_ns = 0;
+  std::string file;
+  std::optional<int64_t> entry_start;
+  std::optional<int64_t> entry_stop;
+};
+
+/// What a worker finished in one second.
+struct WorkerSecond {
+  int64_t events = 0;
+  int64_t busy_ns = 0;
+  int64_t waiting_ns = 0;  ///< run delay and blocked
+  double expected_ns = 0;  ///< what its chunks take on average over the run, by their data set and events
+  int64_t chunks = 0;
+  WorkerSecond& operator+=(const WorkerSecond& other) {
+    events += other.events;
+    busy_ns += other.busy_ns;
+    waiting_ns += other.waiting_ns;
+    expected_ns += other.expected_ns;
+    chunks += other.chunks;
+    return *this;
+  }
+};
+
+struct MemoryPoint {
+  int64_t time_ns = 0;
+  int64_t rss_bytes = 0;
+};
+
+struct LiveWorker {
+  std::string name;
+  std::string host;
+  int64_t pid = 0;
+  int64_t start_ns = 0;
+  int64_t last_ns = 0;  ///< latest time stamp on its lines
+  LiveState state = LiveState::kRunning;
+  bool is_following = false;  ///< its log was read to the end before: what comes is new
+
+  std::optional<int64_t> declared_cores;
+  std::optional<int64_t> scheduler_cores;
+  int64_t lanes_peak = 0;
+  int64_t most_open = 0;
+  std::map<int64_t, OpenChunk> open;  ///< by chunk number
+
+  int64_t chunks = 0;  ///< ok attempts
+  int64_t failed = 0;
+  int64_t lost = 0;
+  int64_t events = 0;
+  int64_t busy_ns = 0;
+  int64_t cpu_ns = 0;
+  int64_t bytes_read = 0;
+  RecentSeconds<WorkerSecond, 2 * kRecentSeconds + 2> recent;
+
+  std::optional<int64_t> memory_limit_bytes;
+  int64_t rss_bytes = 0;  ///< 0: not sampled
+  int64_t peak_rss_bytes = 0;
+  std::deque<MemoryPoint> memory;  ///< the last two minutes of samples
+  bool memory_is_warned = false;
+  bool slow_is_warned = false;
+  int64_t slow_since_ns = 0;
+
+  bool has_recorded() const { return chunks + failed + lost > 0 || !open.empty(); }
+  /// METRICS.md section 3: declared, else the scheduler's, else the most lanes, else the most chunks open at once.
+  int64_t cores() const {
+    if (scheduler_cores.has_value()) return *scheduler_cores;
+    if (declared_cores.has_value()) return *declared_cores;
+    if (lanes_peak > 0) return lanes_peak;
+    return most_open > 0 ? most_open : 1;
+  }
+};
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_SERVER_LIVE_WORKER_H_

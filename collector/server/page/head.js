@@ -1,0 +1,84 @@
+// The head: which run, how it stands, how much of it is done.
+function drawHead() {
+  const {run, tiles, sources} = state.values;
+  $('name').textContent = run.name || 'crema';
+  $('dot').className = 'dot ' + run.state;
+  const words = {running: 'running', finished: 'finished', killed: 'stopped without an end'};
+  const kinds = {running: 'info', finished: 'good', killed: 'bad'};
+  const failed = run.state === 'finished' && run.exit_status;
+  $('state').textContent = !run.has_records ? 'waiting for records'
+    : (failed ? 'ended with status ' + run.exit_status : words[run.state]) + ' ' + clock(tiles.wall_seconds);
+  $('state').className = 'pill ' + (failed ? 'bad' : run.has_records ? kinds[run.state] : 'info');
+  const facts = [];
+  if (run.workers) facts.push(`${run.workers} ${run.workers === 1 ? 'worker' : 'workers'}, ${run.cores} ${run.cores === 1 ? 'core' : 'cores'}`);
+  if (run.engine) facts.push(run.engine);
+  if (run.has_records) facts.push('started ' + new Date(run.start_ms).toISOString().slice(11, 19) + ' UTC');
+  $('facts').textContent = facts.join(' · ');
+  const problems = sources.filter((source) => !source.is_there || source.problem).map((source) => source.problem || source.name + ' has vanished');
+  if (run.state === 'running' && run.has_records && tiles.quiet_seconds >= 60) {
+    problems.push(`nothing was recorded for ${duration(tiles.quiet_seconds)}: long chunks, or the job hangs`);
+  }
+  const banner = $('banner'), isOver = run.state !== 'running' && run.has_records;
+  banner.hidden = !isOver && problems.length === 0;
+  // a link that is being pressed stays
+  if (isOver !== (banner.querySelector('a') !== null)) {
+    banner.replaceChildren(element('span', 'problems'));
+    if (isOver) {
+      const link = element('a', '', 'Open the report');
+      link.href = '/report';
+      banner.prepend('The run is over. ', link, ` or write it: crema report ${sources.map((source) => source.name).join(' ')}`);
+    }
+  }
+  (banner.querySelector('.problems') || banner.appendChild(element('span', 'problems'))).textContent =
+    problems.map((problem, i) => (isOver || i ? ' · ' : '') + problem).join('');
+}
+
+function drawProgress() {
+  const {progress} = state.values;
+  const done = $('done');
+  done.replaceChildren();
+  if (progress.total_events) {
+    done.append(element('b', '', `${number(progress.events)} of ${number(progress.total_events)} events`),
+      ` · ${percent(progress.share)} % · ${grouped(progress.chunks)} chunks`);
+  } else {
+    done.append(element('b', '', `${grouped(progress.chunks)} chunks`),
+      ` · ${number(progress.events)} events · total not known (CREMA_TOTAL_EVENTS, --total-events)`);
+  }
+  const left = $('left');
+  left.replaceChildren();
+  if (progress.left !== null) {
+    left.append('about ', element('b', '', duration(progress.left)), ' left');
+    if (progress.left_low !== null) {
+      const range = progress.left_high === null ? `at least ${duration(progress.left_low)}`
+        : `between ${duration(progress.left_low)} and ${duration(progress.left_high)}`;
+      left.append(element('span', 'dim', ` (${range})`));
+    }
+  }
+  const all = rows('datasets').map(([index, row]) => ({...row, index: Number(index)}));
+  const whole = progress.total_events ? Math.max(progress.total_events, progress.events)
+    : all.reduce((sum, row) => sum + row.events, 0);
+  const bar = $('bar');
+  bar.replaceChildren();
+  const legend = $('datasets');
+  legend.replaceChildren();
+  let others = {events: 0, chunks: 0, count: 0};
+  for (const row of all) {
+    if (row.index >= 11) {
+      others = {events: others.events + row.events, chunks: others.chunks + row.chunks, count: others.count + 1};
+      continue;
+    }
+    const part = element('span');
+    part.style.width = (whole ? 100 * row.events / whole : 0) + '%';
+    part.style.background = dataset(row.index);
+    bar.append(part);
+    const item = element('li');
+    const key = element('span', 'key');
+    key.style.background = dataset(row.index);
+    item.append(key, row.name + ' ', element('b', '', number(row.events)));
+    if (row.total_events) item.append(' / ' + number(row.total_events));
+    item.append(` events, ${grouped(row.chunks)} chunks`);
+    legend.append(item);
+  }
+  if (others.count) legend.append(element('li', '', `${others.count} more: ${number(others.events)} events`));
+  document.title = (progress.share !== null ? percent(progress.share) + ' % · ' : '') + (state.values.run.name || 'crema');
+}

@@ -1,0 +1,58 @@
+// Who works, and what happened.
+function drawWorkers() {
+  const target = $('workers');
+  target.replaceChildren();
+  const all = rows('workers').map(([, row]) => row).sort((a, b) => (a.state !== 'running') - (b.state !== 'running'));
+  const most = Math.max(1, ...all.map((worker) => worker.limit || worker.memory));
+  for (const worker of all) {
+    const row = element('div', 'worker' + (worker.state === 'running' ? '' : ' gone'));
+    const name = element('span', 'name', worker.name);
+    name.title = worker.name;
+    const lanes = element('span', 'lanes');
+    const pale = Math.round(worker.waiting * worker.open.length);
+    if (worker.state === 'running') {
+      for (let i = 0; i < Math.min(worker.cores, 64); ++i) {
+        const lane = element('span', 'lane');
+        if (i < worker.open.length) {
+          lane.style.background = dataset(worker.open[i]);
+          if (i >= worker.open.length - pale) lane.classList.add('pale');
+        }
+        lanes.append(lane);
+      }
+    }
+    lanes.setAttribute('role', 'img');
+    lanes.setAttribute('aria-label', `${worker.open.length} of ${worker.cores} cores busy`);
+    const track = element('div', 'track' + (worker.state === 'running' ? '' : ' none'));
+    if (worker.state === 'running') {
+      const fill = element('div', 'fill ' + (worker.memory_mark === 'good' ? '' : worker.memory_mark));
+      fill.style.width = 100 * worker.memory / (worker.limit || most) + '%';
+      track.append(fill);
+    }
+    const figures = element('span', 'figures');
+    if (worker.state !== 'running') {
+      figures.textContent = (worker.state === 'lost' ? '✕ vanished' : '✓ ended') + ` · ${grouped(worker.chunks)} chunks`;
+    } else {
+      const warns = worker.memory_mark !== 'good';
+      figures.append(element('b', warns ? worker.memory_mark : '', (warns ? SIGNS[worker.memory_mark] + ' ' : '') + (worker.memory ? memory(worker.memory) : '–')),
+        ` · ${number(worker.event_rate)}/s` + (worker.slow ? ' ▲ slow' : ''));
+    }
+    row.append(name, lanes, track, figures);
+    target.append(row);
+  }
+  const limits = [...new Set(all.map((worker) => worker.limit).filter(Boolean))];
+  $('limit').textContent = limits.length === 1 ? ' of ' + memory(limits[0]) : limits.length ? ' of its limit' : '';
+  $('workers-hidden').textContent = state.values.workers_hidden ? `${state.values.workers_hidden} more workers: /api/v1/workers` : '';
+}
+
+function drawEvents() {
+  const target = $('events');
+  target.replaceChildren();
+  for (const [, event] of rows('events').reverse().sort((a, b) => b[1].seconds - a[1].seconds)) {
+    const item = element('li');
+    const kind = event.kind === 'warning' ? 'watch' : event.kind;
+    const sign = element('span', 'sign ' + kind, SIGNS[event.kind]);
+    sign.setAttribute('aria-label', event.kind);
+    item.append(element('time', '', clock(event.seconds)), sign, element('span', '', event.text));
+    target.append(item);
+  }
+}

@@ -1,0 +1,232 @@
+#include "collector/server/page_state.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+
+#include "collector/insight/key_figure_bands.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Digits beyond the fourth change every second and say nothing.
+double Rounded(double value) {
+  if (value == 0 || !std::isfinite(value)) return 0;
+  const double scale = std::pow(10, 3 - std::floor(std::log10(std::abs(value))));
+  return std::round(value * scale) / scale;
+}
+
+template <class T>
+Json OrNull(const std::optional<T>& value) {
+  return value.has_value() ? Json(*value) : Json();
+}
+Json RoundedOrNull(const std::optional<double>& value) { return value.has_value() ? Json(Rounded(*value)) : Json(); }
+
+Json MarkOrNull(KeyFigure figure, const std::optional<double>& value) {
+  if (!value.has_value()) return Json();
+  return {{"mark", ToString(MarkOf(figure, *value))}, {"hint", GoodHint(figure)}};
+}
+
+void SetRun(const LiveModel& model, const LiveFigures& figures, const std::vector<SourceState>& sources,
+            DeltaStore* store) {
+  int64_t workers = 0;
+  for (const LiveWorker& worker : model.workers()) {
+    workers += worker.state == LiveState::kRunning && worker.has_recorded();
+  }
+  Json run;
+  run["name"] = model.options().name;
+  run["id"] = model.run_id();
+  run["state"] = NameOf(model.state());
+  run["has_records"] = model.totals().records > 0 || !model.workers().empty();
+  run["start_ms"] = model.start_ns() / 1'000'000;
+  run["workers"] = workers;
+  run["cores"] = figures.cores;
+  run["engine"] = model.engine();
+  run["command"] = model.command().command;
+  run["exit_status"] = OrNull(model.command().exit_status);
+  store->Set("run", std::move(run));
+  Json rows = Json::array();
+  for (const SourceState& source : sources) {
+    rows.push_back({{"name", source.name}, {"is_there", source.is_there}, {"problem", source.problem}});
+  }
+  store->Set("sources", std::move(rows));
+}
+
+void SetTiles(const LiveModel& model, const LiveFigures& figures, DeltaStore* store) {
+  const LiveTotals& totals = model.totals();
+  Json tiles;
+  tiles["wall_seconds"] = std::floor(figures.wall_seconds);
+  tiles["quiet_seconds"] = std::floor(model.quiet_seconds());
+  tiles["event_rate"] = totals.events_known ? Json(Rounded(figures.event_rate)) : Json();
+  tiles["mean_event_rate"] = RoundedOrNull(figures.mean_event_rate);
+  tiles["byte_rate"] = totals.bytes_known ? Json(Rounded(figures.byte_rate)) : Json();
+  tiles["mean_byte_rate"] = RoundedOrNull(figures.mean_byte_rate);
+  tiles["busy"] = figures.busy;
+  tiles["cores"] = figures.cores;
+  tiles["busy_share"] = RoundedOrNull(figures.busy_share);
+  tiles["cpu_efficiency"] = RoundedOrNull(figures.cpu_efficiency);
+  tiles["cpu_efficiency_mark"] = MarkOrNull(KeyFigure::kCpuEfficiency, figures.cpu_efficiency);
+  Json memory;
+  if (figures.memory.has_value()) {
+    const WorstMemory& worst = *figures.memory;
+    std::optional<double> share;
+    if (worst.limit_bytes.value_or(0) > 0) {
+      share = static_cast<double>(worst.bytes) / static_cast<double>(*worst.limit_bytes);
+    }
+    const KeyFigure figure = model.engine().empty() ? KeyFigure::kMemory : KeyFigure::kMemoryUnderDask;
+    memory = {{"worker", worst.worker},
+              {"bytes", worst.bytes},
+              {"limit_bytes", OrNull(worst.limit_bytes)},
+              {"share", RoundedOrNull(share)},
+              {"mark", MarkOrNull(figure, share)},
+              {"seconds_to_limit", RoundedOrNull(worst.seconds_to_limit)}};
+  }
+  tiles["memory"] = std::move(memory);
+  tiles["failed"] = totals.failed + totals.lost;
+  tiles["lost"] = totals.lost;
+  tiles["recovered"] = totals.recovered;
+  tiles["unrecovered"] = figures.unrecovered;
+  std::optional<double> failing;
+  if (totals.attempts > 0) {
+    failing = static_cast<double>(totals.failed + totals.lost) / static_cast<double>(totals.attempts);
+  }
+  tiles["failed_mark"] = MarkOrNull(KeyFigure::kFailedAttempts, failing);
+  // a run that goes on may still try again
+  const bool is_over = model.state() != LiveState::kRunning;
+  if (is_over && figures.unrecovered > 0) tiles["failed_mark"]["mark"] = ToString(Mark::kBad);
+  store->Set("tiles", std::move(tiles));
+}
+
+void SetProgress(const LiveModel& model, const LiveFigures& figures, DeltaStore* store) {
+  const Progress& progress = figures.progress;
+  store->Set("progress", {{"chunks", model.totals().chunks},
+                          {"chunks_exact", model.totals().chunks_exact},
+                          {"open_chunks", model.open_chunks()},
+                          {"events", progress.events},
+                          {"total_events", OrNull(progress.total_events)},
+                          {"share", RoundedOrNull(progress.share)},
+                          {"left", RoundedOrNull(progress.left)},
+                          {"left_low", RoundedOrNull(progress.left_low)},
+                          {"left_high", RoundedOrNull(progress.left_high)}});
+  for (size_t i = 0; i < model.datasets().size(); ++i) {
+    const LiveDataset& dataset = model.datasets()[i];
+    store->SetRow("datasets", std::to_string(i),
+                  {{"name", dataset.name},
+                   {"chunks", dataset.chunks},
+                   {"open", dataset.open},
+                   {"failed", dataset.failed},
+                   {"events", dataset.events},
+                   {"total_events", OrNull(ProgressOf(model, dataset).total_events)}});
+  }
+  Json recent = Json::array();
+  for (const RecentShare& share : figures.recent) {
+    recent.push_back({{"key", share.key}, {"label", share.label}, {"share", std::round(share.share * 1000) / 1000}});
+  }
+  store->Set("recent", {{"seconds", figures.recent_seconds}, {"shares", std::move(recent)}});
+}
+
+/// The workers at work, then those that went most lately: what fits.
+std::set<size_t> ShownWorkers(const LiveModel& model) {
+  std::vector<size_t> order;
+  const auto& workers = model.workers();
+  for (size_t i = 0; i < workers.size(); ++i) {
+    if (workers[i].has_recorded()) order.push_back(i);
+  }
+  const auto rank = [&](size_t i) {
+    const LiveWorker& worker = workers[i];
+    return std::make_pair(worker.state != LiveState::kRunning,
+                          worker.state == LiveState::kRunning ? static_cast<int64_t>(i) : -worker.last_ns);
+  };
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return rank(a) < rank(b); });
+  if (order.size() > kMostWorkerRows) order.resize(kMostWorkerRows);
+  return {order.begin(), order.end()};
+}
+
+void SetWorkers(const LiveModel& model, DeltaStore* store) {
+  const std::set<size_t> shown = ShownWorkers(model);
+  store->KeepRows("workers", [&](const std::string& key) { return shown.count(std::stoul(key)) > 0; });
+  size_t all = 0;
+  for (const LiveWorker& worker : model.workers()) all += worker.has_recorded();
+  store->Set("workers_hidden", all - shown.size());
+  for (const size_t i : shown) {
+    const LiveWorker& worker = model.workers()[i];
+    const WorkerSecond recent = worker.recent.Sum(model.second() - kRecentSeconds, model.second() - 1);
+    const double seconds = std::clamp(static_cast<double>(model.stop_ns() - worker.start_ns) / 1e9, 1.0,
+                                      static_cast<double>(kRecentSeconds));
+    Json lanes = Json::array();
+    for (const auto& [number, chunk] : worker.open) {
+      if (static_cast<int64_t>(lanes.size()) < worker.cores()) lanes.push_back(chunk.dataset);
+    }
+    double waiting = 0;
+    if (recent.busy_ns > 0) waiting = static_cast<double>(recent.waiting_ns) / static_cast<double>(recent.busy_ns);
+    std::string mark = "good";
+    if (worker.memory_limit_bytes.value_or(0) > 0 && worker.rss_bytes > 0) {
+      const KeyFigure figure = model.engine().empty() ? KeyFigure::kMemory : KeyFigure::kMemoryUnderDask;
+      mark = std::string(ToString(
+          MarkOf(figure, static_cast<double>(worker.rss_bytes) / static_cast<double>(*worker.memory_limit_bytes))));
+    }
+    store->SetRow("workers", std::to_string(i),
+                  {{"name", worker.name},
+                   {"state", worker.state == LiveState::kRunning ? "running"
+                             : worker.state == LiveState::kEnded ? "ended"
+                                                                 : "lost"},
+                   {"cores", worker.cores()},
+                   {"open", std::move(lanes)},
+                   {"waiting", std::round(waiting * 100) / 100},
+                   {"memory", worker.rss_bytes},
+                   {"limit", OrNull(worker.memory_limit_bytes)},
+                   {"memory_mark", mark},
+                   {"slow", worker.slow_is_warned},
+                   {"chunks", worker.chunks},
+                   {"event_rate", Rounded(static_cast<double>(recent.events) / seconds)}});
+  }
+}
+
+void SetHistory(const LiveModel& model, const LiveFigures& figures, DeltaStore* store) {
+  const RateSeries& series = model.series();
+  store->Set("series_bin_seconds", series.bin_seconds());
+  store->KeepRows("series", [&](const std::string& key) { return std::stoul(key) < series.bins().size(); });
+  for (size_t i = 0; i < series.bins().size(); ++i) {
+    store->SetRow("series", std::to_string(i), {series.bins()[i].events, series.bins()[i].bytes});
+  }
+  // the last minute for the spark lines: a row once it is over, and then never again
+  const int64_t last = model.second() - 1;
+  const RunSecond& second = model.recent().At(last);
+  const double busy = second.core_ns > 0 ? second.occupied_ns / second.core_ns * static_cast<double>(figures.cores) : 0;
+  store->SetRow(
+      "seconds", std::to_string(last),
+      {Rounded(figures.event_rate), Rounded(figures.byte_rate), Rounded(busy), RoundedOrNull(figures.cpu_efficiency),
+       figures.memory.has_value() ? figures.memory->bytes : 0, model.totals().failed + model.totals().lost});
+  store->KeepRows("seconds", [&](const std::string& key) { return std::stoll(key) > last - 60; });
+}
+
+void SetEvents(const LiveModel& model, DeltaStore* store) {
+  const auto& events = model.events().all();
+  const int64_t first = events.empty() ? 0 : events.front().number;
+  store->KeepRows("events", [&](const std::string& key) { return std::stoll(key) >= first; });
+  for (const LiveEvent& event : events) {
+    store->SetRow("events", std::to_string(event.number),
+                  {{"seconds", std::max(0.0, std::floor(static_cast<double>(event.time_ns - model.start_ns()) / 1e9))},
+                   {"kind", ToString(event.kind)},
+                   {"text", event.text}});
+  }
+}
+
+}  // namespace
+
+void UpdatePage(const LiveModel& model, const LiveFigures& figures, const std::vector<SourceState>& sources,
+                DeltaStore* store) {
+  store->Begin();
+  SetRun(model, figures, sources, store);
+  SetTiles(model, figures, store);
+  SetProgress(model, figures, store);
+  SetWorkers(model, store);
+  SetHistory(model, figures, store);
+  SetEvents(model, store);
+}
+
+}  // namespace crema

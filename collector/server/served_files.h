@@ -1,0 +1,21 @@
+// The page and its parts, as they are built into the program from page/.
+#ifndef CREMA_COLLECTOR_SERVER_SERVED_FILES_H_
+#define CREMA_COLLECTOR_SERVER_SERVED_FILES_H_
+
+#include <string_view>
+
+#include "absl/types/span.h"
+
+namespace crema {
+
+struct ServedFile {
+  std::string_view path;
+  std::string_view type;  ///< MIME type
+  std::string_view text;
+};
+
+absl::Span<const ServedFile> ServedFiles();
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_SERVER_SERVED_FILES_H_
