@@ -15,13 +15,14 @@ library only. docs/python.md is the guide.
 from .chunk import ChunkHandle, TrackMetrics, current_chunk, track_metrics
 from .collector import MetricsCollector
 from .context import BaseInstrumentationContext
+from .dask_activities import sections_to_dask
 from .fine_metrics import extract_per_task_metrics
-from .helper import track_helper
 from .measurement import Measurement, load, load_measurement
 from .memory import track_memory
 from .recorder import disable, enable, enabled, flush
 from .section import track_cpu_section, track_section, track_time
 from .span import span
+from .track_helper import track_helper
 from .values import (
     add_bytes_read,
     digest_metric,
@@ -67,6 +68,7 @@ __all__ = [
     "record_activity",
     "record_cut",
     "record_metric",
+    "sections_to_dask",
     "set_attribute",
     "span",
     "track_bytes",

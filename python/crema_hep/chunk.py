@@ -5,6 +5,7 @@ import functools
 import threading
 
 from . import library, nanoevents
+from .dask_activities import sections_to_dask
 
 _begin = library.functions["crema_chunk_begin"]
 _end = library.functions["crema_chunk_end"]
@@ -29,15 +30,6 @@ class ChunkHandle:
         self.state = state
         self.generation = generation
         self.section = section
-
-
-def _whole(value) -> int:
-    """An integer that the C API takes for one; what is none is not known."""
-    try:
-        value = int(value)
-    except Exception:
-        return library.UNKNOWN
-    return value if 0 <= value < 1 << 63 else library.UNKNOWN
 
 
 class TrackMetrics:
@@ -86,16 +78,18 @@ class TrackMetrics:
         chunk, self._chunk = self._chunk, None
         _end(chunk)
         _open_chunks.chunk, self._outer = self._outer, None
+        if chunk is not None:
+            sections_to_dask()
 
     def set_events(self, events) -> None:
         """How many events the chunk processed. Unset means not known, not none."""
-        _set_events(self._chunk, _whole(events))
+        _set_events(self._chunk, library.whole(events))
 
     def add_bytes_read(self, stored, uncompressed=None) -> None:
         """Adds bytes that were read from files: as stored there, and decompressed."""
-        stored = _whole(stored)
+        stored = library.whole(stored)
         if stored != library.UNKNOWN:
-            _add_bytes_read(self._chunk, stored, _whole(uncompressed))
+            _add_bytes_read(self._chunk, stored, library.whole(uncompressed))
 
     def add_columns(self, names) -> None:
         """Adds names of columns (branches, fields) that were read; each counts once."""
@@ -111,7 +105,7 @@ class TrackMetrics:
 
     def set_file_info(self, branches=None, bytes=None, compressed_bytes=None) -> None:
         """What the chunk's file holds in all: columns, bytes decompressed, bytes as stored. Written once per file."""
-        _set_file_info(self._chunk, _whole(branches), _whole(bytes), _whole(compressed_bytes))
+        _set_file_info(self._chunk, library.whole(branches), library.whole(bytes), library.whole(compressed_bytes))
 
     def set_attribute(self, name, value) -> None:
         """A note; the last value of a name wins."""
@@ -142,7 +136,7 @@ def begin(dataset, file, tree, pass_, entry_start, entry_stop):
     """crema_chunk_begin; None when recording is off."""
     if not _enabled():
         return None
-    start, stop = _whole(entry_start), _whole(entry_stop)
+    start, stop = library.whole(entry_start), library.whole(entry_stop)
     info = library.ChunkInfo(
         ctypes.sizeof(library.ChunkInfo),
         library.encoded_or_none(dataset),

@@ -8,6 +8,7 @@ import warnings
 
 from .local_backend import LocalBackend, scratch_directory
 from .measurement import Measurement, load
+from .told_chunks import by_dataset, planned_events, report_of
 
 _REFERENCE_KEY = "__roastcoffea_metrics__"
 # The program's lines on what should be equal. Coffea's seconds and bytes hold more than the chunks' (opening files, the
@@ -104,8 +105,20 @@ class MetricsCollector:
             self.custom_metrics = custom_metrics
         self._measurement = None
 
+    def set_plan(self, plan) -> None:
+        """Tells whoever watches the run (`crema serve`, `crema top`) what is to come: Coffea's chunks, a list of what
+        `Runner.preprocess` gives, or events by dataset; all of the block, and the last word counts. For progress and
+        time left; nothing else needs it."""
+        self._do("announce the plan of", lambda: self._announce(planned_events(plan)))
+
+    def _announce(self, events) -> None:
+        announce = getattr(self.metrics_backend, "plan", None)
+        if announce is not None:
+            announce(events)
+
     def set_chunk_metrics(self, chunk_metrics) -> None:
-        """Chunks as another tool saw them: crema's own records win, and a difference is a warning."""
+        """Chunks as another tool saw them. crema's own records win, and a difference is a warning; without any, sums
+        of what is told stand in, and a warning says so."""
         self._told_chunks = list(chunk_metrics or ())
         self._measurement = None
 
@@ -125,10 +138,19 @@ class MetricsCollector:
             raise RuntimeError("Timing not available: the measurement is made once the context manager has ended")
         if self._measurement is None:
             directory = scratch_directory()
-            self.metrics_backend.measure(directory / "measurement", self._collect_arguments(directory))
-            self._measurement = load(directory / "measurement")
+            self._measurement = self._measure(directory / "measurement", self._collect_arguments(directory))
+            if self._has_told_chunks_only():
+                arguments = self._collect_arguments(directory) + self._arguments_of_told_chunks(directory)
+                self._measurement = self._measure(directory / "told", arguments)
             self._warn_of_differences()
         return self._measurement
+
+    def _measure(self, path, arguments) -> Measurement:
+        self.metrics_backend.measure(path, arguments)
+        return load(path)
+
+    def _has_told_chunks_only(self) -> bool:
+        return bool(self._told_chunks) and not self._measurement.metrics.get("num_attempts")
 
     def get_metrics(self) -> dict:
         """Every metric by its key, aliases too; `tracking_data` as well, None without worker tracking."""
@@ -142,8 +164,9 @@ class MetricsCollector:
 
     @property
     def chunk_metrics(self) -> list:
-        """Every attempt at a chunk, in the reference's structure."""
-        return self.measurement.chunk_metrics
+        """Every attempt at a chunk, in the reference's structure; without records, those that were told."""
+        measurement = self.measurement
+        return list(self._told_chunks) if self._has_told_chunks_only() else measurement.chunk_metrics
 
     @property
     def span_metrics(self) -> dict:
@@ -177,11 +200,25 @@ class MetricsCollector:
             arguments += ["--metrics-by-dataset", _write_json(directory / "by_dataset.json", self.custom_metrics)]
         return arguments
 
+    def _arguments_of_told_chunks(self, directory) -> list:
+        """What Coffea's report and `custom_metrics` do not tell already."""
+        arguments = []
+        if not self._reports:
+            arguments += ["--coffea-report", _write_json(directory / "told.json", report_of(self._told_chunks))]
+        sums = by_dataset(self._told_chunks)
+        if self.custom_metrics is None and sums:
+            arguments += ["--metrics-by-dataset", _write_json(directory / "told_by_dataset.json", sums)]
+        return arguments
+
     def _warn_of_differences(self) -> None:
         for line in self._measurement.quality.get("warnings") or ():
             if _DISAGREEMENT.match(line):
                 warnings.warn(f"crema: {line}", RuntimeWarning, stacklevel=4)
         if self._told_chunks is None:
+            return
+        if self._has_told_chunks_only():
+            text = "crema: no chunk was recorded: chunks, events and durations are those that set_chunk_metrics told"
+            warnings.warn(text, RuntimeWarning, stacklevel=4)
             return
         for what, ours, theirs in (
             ("num_chunks", self._measurement.metrics.get("num_chunks"), len(self._told_chunks)),

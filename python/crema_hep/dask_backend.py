@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
-import tempfile
 import time
 import uuid
+import warnings
+import zlib
 from typing import Any
 
 import cloudpickle
 
 from crema_hep import dask_plugin
 from crema_hep.dask_plugin import CremaSchedulerPlugin, CremaWorkerPlugin
+from crema_hep.local_backend import scratch_directory
 
 PAGE_BYTES = 4 << 20
 # Workers report to the scheduler every `heartbeat_interval`, at most some seconds.
@@ -33,9 +36,11 @@ class Attachment:
         self.run_id = run_id
         self.refused: dict[str, str] = {}
         self.silent: dict[str, str] = {}  # workers that did not answer the last flush, and why
+        self.missing: list[str] = []  # what this measurement cannot know, one sentence each
         self.start_ns: int | None = None
         self.stop_ns: int | None = None
-        self._epoch: str | None = None
+        self._epoch: str | None = None  # of the scheduler's plug-in: which one was read last,
+        self._began_in: str | None = None  # and in which one the measurement began
 
     @property
     def has_scheduler_plugin(self) -> bool:
@@ -45,6 +50,11 @@ class Attachment:
         """Begins the measurement; the scheduler's time in Unix nanoseconds."""
         self.start_ns = self._mark("begin", **fields)
         return self.start_ns
+
+    def plan(self, events: dict[str, int]) -> None:
+        """Events that each dataset is to have, for who watches the run: its progress and the time left."""
+        if self.has_scheduler_plugin:
+            self._call("crema_session", id=self.run_id, event="plan", events=dict(events))
 
     def stop(self, timeout: float = 10.0, **fields) -> int:
         """Ends it: waits until every worker has sent its records, at most `timeout` seconds."""
@@ -91,6 +101,13 @@ class Attachment:
             return time.time_ns()
         reply = self._call("crema_session", id=self.run_id, event=event, **fields)
         self.silent = dict(reply["silent"])
+        if event == "begin":
+            self._began_in = reply["epoch"]
+        elif self._began_in not in (None, reply["epoch"]):
+            self.missing.append(
+                "the scheduler was started again while this was measured: what workers had sent to the one before is "
+                "only in their logs"
+            )
         return reply["time_ns"]
 
     def _call(self, operation: str, **arguments):
@@ -101,12 +118,15 @@ def attach(client, *, run_id: str | None = None, directory: str | None = None, *
     """Puts crema's plug-ins on a cluster, unless they are there, and returns how it went.
 
     `directory`: where workers write record logs (default: CREMA_DIR there, else below their temporary directory).
-    `options`: `sample_seconds`, `drain_seconds`, `keep_bytes`. It never raises for a cluster that refuses.
+    `options`: `sample_seconds`, `drain_seconds`, `keep_bytes`, `sections_in_dask` (True: guards also tell Dask the
+    sections of their chunks). It never raises for a cluster that refuses.
     """
     attachment = Attachment(client, run_id or uuid.uuid4().hex)
     cloudpickle.register_pickle_by_value(dask_plugin)
     scheduler_options = {name: options[name] for name in ("sample_seconds", "keep_bytes") if name in options}
-    worker_options = {name: options[name] for name in ("sample_seconds", "drain_seconds") if name in options}
+    worker_options = {
+        name: options[name] for name in ("sample_seconds", "drain_seconds", "sections_in_dask") if name in options
+    }
     try:
         for where, plugin in (
             ("scheduler", CremaSchedulerPlugin(**scheduler_options)),
@@ -116,6 +136,7 @@ def attach(client, *, run_id: str | None = None, directory: str | None = None, *
                 client.register_plugin(plugin)
             except Exception as error:
                 attachment.refused[where] = f"{type(error).__name__}: {error}"
+                _take_back(client, where)
     finally:
         cloudpickle.unregister_pickle_by_value(dask_plugin)
     if attachment.has_scheduler_plugin and not attachment._answers():
@@ -123,6 +144,13 @@ def attach(client, *, run_id: str | None = None, directory: str | None = None, *
     for where, why in attachment.refused.items():
         print(f"crema: the {where} refused the plug-in ({why.splitlines()[0][:200]})", file=sys.stderr)
     return attachment
+
+
+def _take_back(client, where: str) -> None:
+    """The scheduler keeps plug-ins for workers to come, and one that cannot be read would stop each of them."""
+    unregister = client.unregister_worker_plugin if where == "workers" else client.unregister_scheduler_plugin
+    with contextlib.suppress(Exception):
+        unregister(dask_plugin.NAME)
 
 
 class DaskBackend:
@@ -135,30 +163,40 @@ class DaskBackend:
         self.client = getattr(client, "client", None) or client
         self._sample_seconds = interval if track_workers else 0
         self._processor = processor
+        self._records: str | None = None
         self.attachment: Attachment | None = None
 
     def start(self) -> None:
+        self._records = None
         self.attachment = attach(self.client, sample_seconds=self._sample_seconds)
         self.attachment.start(processor=self._processor)
 
     def stop(self) -> None:
-        self._require_attachment().stop()
+        attachment = self._require_attachment()
+        attachment.stop()
+        for text in attachment.missing:
+            warnings.warn(f"crema: {text}", RuntimeWarning, stacklevel=4)
+        if attachment.has_scheduler_plugin:  # taken now: the cluster may be gone when the measurement is asked for
+            records = os.path.join(scratch_directory(), "dask.ndjson")
+            attachment.save(records)
+            self._records = records
+
+    def plan(self, events: dict[str, int]) -> None:
+        """As `Attachment.plan`."""
+        self._require_attachment().plan(events)
 
     def measure(self, output, arguments) -> None:
         """Makes the measurement in the directory `output`, with further arguments of `crema collect`."""
         from . import program
 
         attachment = self._require_attachment()
-        with tempfile.TemporaryDirectory(prefix="crema-") as directory:
-            source = os.path.join(directory, "dask.ndjson")
-            if attachment.has_scheduler_plugin:
-                attachment.save(source)
-            else:
-                source = "dask://" + self.client.dashboard_link.split("://")[1].split("/")[0]
-            name = os.path.basename(sys.argv[0]) or "python"
-            stop_ns = attachment.stop_ns or time.time_ns()
-            bounds = ["--start", f"{attachment.start_ns / 1e9:.6f}", "--stop", f"{stop_ns / 1e9:.6f}"]
-            program.run("collect", source, "-o", output, "--run", "all", "--name", name, "-q", *bounds, *arguments)
+        if attachment.has_scheduler_plugin and self._records is None:
+            raise RuntimeError("the records were not taken from the cluster when the block ended")
+        source = self._records or "dask://" + self.client.dashboard_link.split("://")[1].split("/")[0]
+        name = os.path.basename(sys.argv[0]) or "python"
+        stop_ns = attachment.stop_ns or time.time_ns()
+        bounds = ["--start", f"{attachment.start_ns / 1e9:.6f}", "--stop", f"{stop_ns / 1e9:.6f}"]
+        program.run("collect", source, "-o", output, "--run", "all", "--name", name, "-q", *bounds, *arguments)
 
     def _require_attachment(self) -> Attachment:
         if self.attachment is None:
@@ -228,6 +266,13 @@ def dataset_span(name: str):
     """
     from distributed import span
 
-    letters = "".join(character if character.isalpha() else "_" for character in name)
     with span(name):
-        yield {"key": f"{letters}-{uuid.uuid4().hex}"}
+        yield {"key": f"{_prefix_of(name)}-{uuid.uuid4().hex}"}
+
+
+def _prefix_of(dataset: str) -> str:
+    """A prefix of keys that Dask (`dask.utils.key_split`) takes for one word, and no other dataset has."""
+    word = re.sub(r"\W", "_", dataset, flags=re.ASCII)
+    if word == dataset and word[:1].isalpha() and not re.fullmatch("[0-9a-f]{32}", word):
+        return word
+    return f"dataset_{word}_{zlib.crc32(dataset.encode('utf-8', 'replace')):08x}"

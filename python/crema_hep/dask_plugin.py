@@ -1,5 +1,8 @@
 """crema inside a Dask cluster: a plug-in for the workers, one for the scheduler, and a preload file, in one module.
 
+One module, and a long one, as it travels alone: pickled by value to workers and schedulers that have no crema_hep, or
+loaded there as a single file. What it imported of the package would be missing there.
+
 It needs nothing but what a cluster has: `distributed` and the standard library. `crema_hep.attach(client)` ships it by
 value, so neither workers nor scheduler need this package; an administrator may load the file instead:
 
@@ -16,7 +19,9 @@ from __future__ import annotations
 
 import asyncio
 import bisect
+import collections.abc
 import contextlib
+import ctypes
 import fcntl
 import json
 import os
@@ -36,17 +41,18 @@ RECORD_SCHEMA_MINOR = 1
 NAME = "crema"
 ROUTE = "/crema/v1"
 
-# A drain looks for new records this often; beyond 50 workers more seldom: all together, of two logs each, push 200
-# times a second.
+# A drain looks for new records this often; beyond 50 workers more seldom: all together push 100 times a second.
 DRAIN_SECONDS = 0.5
 SECONDS_PER_WORKER = 0.01
 SAMPLE_SECONDS = 1.0
-# What one push may carry: the costs of a call no longer show from 100 kB on.
+# What a push may carry of one log: the costs of a call no longer show from 100 kB on.
 BLOB_BYTES = 1 << 20
 PUSH_SECONDS = 5.0
 HELLO_SECONDS = 5.0
 # `Worker.close` waits for the last drain: never long.
 TEARDOWN_SECONDS = 2.0
+# After a worker has left, its host's others look this often for what it could not send: it may still be on its way out.
+ADOPT_AFTER_SECONDS = (0, 1, 4, 16)
 # What the scheduler keeps of records and samples. Joins, leaves and accounts are kept beside, as long as it lives.
 KEEP_BYTES = 256 << 20
 PAGE_BYTES = 4 << 20
@@ -100,7 +106,7 @@ class _Clock:
         return 0 if abs(step) < 100_000 else step
 
     def process_start_ns(self) -> int:
-        """When this process began, exactly as the SDK comes to it: both name the same process by it."""
+        """When this process began, as the SDK comes to it: both name the same process by it."""
         with open("/proc/self/stat") as file:
             ticks = int(file.read().rpartition(")")[2].split()[19])
         ahead_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.monotonic_ns()
@@ -166,7 +172,7 @@ class _Log:
 
 
 def _read_blob(path: str, offset: int) -> bytes:
-    """Whole lines from `offset` on, at most BLOB_BYTES unless a line is longer."""
+    """Whole lines from `offset` on, at most BLOB_BYTES."""
     try:
         with open(path, "rb", buffering=0) as file:
             file.seek(offset)
@@ -174,6 +180,15 @@ def _read_blob(path: str, offset: int) -> bytes:
     except OSError:
         return b""
     return blob[: blob.rfind(b"\n") + 1]
+
+
+def _run_id_of(path: str) -> str | None:
+    """The run that a log says in its first line; None where it says none."""
+    try:
+        with open(path, "rb") as file:
+            return json.loads(file.readline(BLOB_BYTES))["run_id"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def _activity_row(key, value):
@@ -192,7 +207,40 @@ def _activity_row(key, value):
     return [str(context), span, function, activity, str(unit), value]
 
 
-_NOT_RUNNING_YET = ("released", "waiting", "ready", "constrained", "fetch", "flight", "missing", "forgotten")
+class _ActiveThreads(collections.abc.MutableMapping):
+    """A worker's `active_threads`, thread to key, in which each task's own thread enters it as it begins, and strikes
+    it out as it ends: the one place that tells the thread of every task, whatever becomes of the task meanwhile.
+
+    Kept up as ever in `inner`, the worker's own; `runs` has of each key [thread, CLOCK_MONOTONIC ns at which it began,
+    at which it ended].
+    """
+
+    def __init__(self, inner) -> None:
+        self.inner = inner
+        self.runs = {}
+
+    def __setitem__(self, thread, key) -> None:
+        self.inner[thread] = key
+        self.runs[key] = [thread, time.monotonic_ns(), None]
+
+    def __delitem__(self, thread) -> None:
+        run = self.runs.get(self.inner.pop(thread))
+        if run is not None and run[0] == thread:
+            run[2] = time.monotonic_ns()
+
+    def __getitem__(self, thread):
+        return self.inner[thread]
+
+    def __iter__(self):
+        return iter(self.inner)
+
+    def __len__(self) -> int:
+        return len(self.inner)
+
+    def copy(self) -> dict:
+        return self.inner.copy()
+
+
 _RUNNING = ("executing", "long-running", "cancelled", "resumed")
 
 
@@ -201,17 +249,26 @@ class CremaWorkerPlugin(WorkerPlugin):
 
     `directory`: where record logs go, on each worker; None: CREMA_DIR, else one below the temporary directory.
     `run_id`: written into logs that begin from now on; None: CREMA_RUN_ID, else the cluster's. `drain_seconds`: how
-    often new records are looked for. `sample_seconds`: how often the process is sampled; 0: never.
+    often new records are looked for. `sample_seconds`: how often the process is sampled; 0: never. `sections_in_dask`:
+    whether guards tell Dask the sections of their chunks too (docs/dask.md).
     """
 
     name = NAME
     idempotent = True
 
-    def __init__(self, directory=None, run_id=None, drain_seconds=DRAIN_SECONDS, sample_seconds=SAMPLE_SECONDS):
+    def __init__(
+        self,
+        directory=None,
+        run_id=None,
+        drain_seconds=DRAIN_SECONDS,
+        sample_seconds=SAMPLE_SECONDS,
+        sections_in_dask=True,
+    ):
         self.directory = directory
         self.run_id = run_id
         self.drain_seconds = drain_seconds
         self.sample_seconds = sample_seconds
+        self.sections_in_dask = sections_in_dask
 
     # -- Life ---------------------------------------------------------------------------------------------------------
 
@@ -219,11 +276,12 @@ class CremaWorkerPlugin(WorkerPlugin):
         self.worker = worker
         self.log = None
         self.failure = None
-        self._stamps = {}  # key: (scheduler_delay, time) as it began to run
+        self._stamps = {}  # key: (scheduler_delay, time) as it was handed to a thread
         self._arrived = {}  # key: monotonic ns at which the scheduler's order came
         self._attempts = {}  # key: how often it failed here
         self._sent = {}  # log's name: bytes that the scheduler has
-        self._fine = {}
+        # What Dask's activities came to when they were told last, also by a plug-in that this one takes the place of.
+        self._fine = worker.__dict__.setdefault("crema_told", {})
         self._sampled_ns = 0
         self._step_ns = 0  # how far the wall clock was stepped, as of the last sample
         self._clock_width_ns = None
@@ -231,8 +289,10 @@ class CremaWorkerPlugin(WorkerPlugin):
         self._known_leaves = 0
         self._period = self.drain_seconds
         self._closed = False
-        self._adopting = True
+        self._look_for_logs_left()
         self._busy = asyncio.Lock()
+        self._threads = _ActiveThreads(worker.active_threads)
+        worker.active_threads = self._threads
         try:
             await self._begin()
         except Exception as error:  # the job runs on without records of this worker
@@ -253,13 +313,22 @@ class CremaWorkerPlugin(WorkerPlugin):
         if not directory:
             directory = os.path.join(tempfile.gettempdir(), f"crema-{os.getuid()}", scheduler_id)
         self.record_directory = os.path.abspath(directory)
-        # A cluster's process that began before its scheduler is none of its workers.
-        self._cluster_start_ns = int(float(identity.get("started", 0)) * 1e9)
-        self.start_ns = self.clock.process_start_ns()
+        # Where the run's name does not tell clusters apart: what began before the scheduler was another cluster's.
+        named_after_cluster = run_id == "dask-" + scheduler_id
+        self._adopted_from_ns = 0 if named_after_cluster else int(float(identity.get("started", 0)) * 1e9)
+        self.start_ns = self._start_as_logged(self.clock.process_start_ns())
         self.log = _Log(self.record_directory, self.host, self.pid, self.start_ns)
         self.run_id_in_force = run_id
         self.log.write(self._process_line(run_id))
         self._enable_recording(run_id)
+
+    def _start_as_logged(self, start_ns: int) -> int:
+        """As a recorder of this process before this one has it: what two come to may be a millisecond apart."""
+        for other_ns in (start_ns - 1_000_000, start_ns + 1_000_000):
+            name = f"{self.host.replace('/', '_')}-{self.pid}-{other_ns}-0.jsonl"
+            if os.path.exists(os.path.join(self.record_directory, name)):
+                return other_ns
+        return start_ns
 
     def _process_line(self, run_id) -> bytes:
         allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
@@ -290,6 +359,13 @@ class CremaWorkerPlugin(WorkerPlugin):
         os.environ.setdefault("CREMA_RUN_ID", run_id)
         os.environ.setdefault("CREMA_THREADS", str(self.worker.state.nthreads))
         os.environ.setdefault("CREMA_INTERVAL", "0")  # the plug-in samples
+        # Guards that ran before found recording off, and do not look again.
+        recorder = sys.modules.get("crema_hep.recorder")
+        if recorder is not None:
+            recorder.enable()
+            return
+        with contextlib.suppress(OSError, AttributeError):  # no native code of this process has the library
+            ctypes.CDLL("libcrema.so.1", mode=os.RTLD_NOLOAD | os.RTLD_LAZY).crema_enable(None)
 
     async def _say_hello(self) -> None:
         """Tells the scheduler's plug-in which process this is. Without that plug-in the logs stay files."""
@@ -317,6 +393,8 @@ class CremaWorkerPlugin(WorkerPlugin):
         with contextlib.suppress(Exception):
             await asyncio.wait_for(self._last_drain(), TEARDOWN_SECONDS)
         self._task.cancel()
+        if worker.active_threads is self._threads:
+            worker.active_threads = self._threads.inner
         if self.log is not None:
             self.log.close()
 
@@ -337,7 +415,7 @@ class CremaWorkerPlugin(WorkerPlugin):
                         overhead_ns=0,
                     )
                 )
-                self._adopting = False
+                self._adopt_at_ns = []
                 if self._said:
                     await self._push_all()
 
@@ -347,11 +425,9 @@ class CremaWorkerPlugin(WorkerPlugin):
         try:
             if finish == "executing":
                 if start not in _RUNNING:
-                    self._stamps[key] = (self.worker.scheduler_delay, time.time(), None)
+                    self._stamps[key] = (self.worker.scheduler_delay, time.time())
             elif start in _RUNNING:
-                if self._still_runs(key):
-                    self._note_thread(key)
-                elif finish not in _RUNNING:
+                if finish not in _RUNNING and not self._still_runs(key):
                     self._write_task(key, "cancelled" if start == "cancelled" else finish)
             elif start == "released" and finish == "waiting":
                 self._arrived[key] = time.monotonic_ns()
@@ -366,30 +442,25 @@ class CremaWorkerPlugin(WorkerPlugin):
         task = self.worker.state.tasks.get(key)
         return getattr(task, "state", None) in ("cancelled", "resumed") and not getattr(task, "done", True)
 
-    def _note_thread(self, key) -> None:
-        """The thread on which a task runs, which the worker forgets of one that is cancelled."""
-        stamp = self._stamps.get(key)
-        if stamp is None or self._closed:
-            return
-        threads = [thread for thread, running in list(self.worker.active_threads.items()) if running == key]
-        if threads:
-            self._stamps[key] = (*stamp[:2], threads[0])
-        else:  # it has not begun yet
-            self.worker.loop.call_later(0.001, self._note_thread, key)
-
     def _write_task(self, key, finish) -> None:
         stamp = self._stamps.pop(key, None)
+        run = self._threads.runs.pop(key, None)
         arrived_ns = self._arrived.pop(key, None)
         if stamp is None or self.log is None:
             return
-        delay, began, thread = stamp
+        delay, began = stamp
         worker = self.worker
-        now = time.time()
         task = worker.state.tasks.get(key)
-        start, stop = self._compute_times(task, delay, began, now)
         shift_ns = -self._step_ns  # from the wall clock to the log's
-        start_ns = int(start * 1e9) + shift_ns
-        stop_ns = max(start_ns, int(stop * 1e9) + shift_ns)
+        if run is not None:
+            thread, start_ns, stop_ns = run
+            start_ns += self.clock.anchor_ns
+            stop_ns = self.clock.now_ns() if stop_ns is None else stop_ns + self.clock.anchor_ns
+        else:  # a coroutine, or a task of another executor
+            start, stop = self._compute_times(task, delay, began, time.time())
+            thread = worker.threads.get(key)
+            start_ns = int(start * 1e9) + shift_ns
+            stop_ns = max(start_ns, int(stop * 1e9) + shift_ns)
         attempt = self._attempts.get(key, 0)
         if finish in ("error", "rescheduled"):
             self._attempts[key] = attempt + 1
@@ -403,27 +474,23 @@ class CremaWorkerPlugin(WorkerPlugin):
         self.log.write(
             (
                 f'{{"type":"task","key":{_text(text)},"prefix":{_text(prefix)},"group":null,"span":{_text(span)},'
-                f'"thread":{_number(worker.threads.get(key, thread))},"start_ns":{start_ns},"stop_ns":{stop_ns},'
+                f'"thread":{_number(thread)},"start_ns":{start_ns},"stop_ns":{stop_ns},'
                 f'"outcome":{_text(finish)},"attempt":{attempt},"worker":{_text(worker.address)},"engine":"dask",'
                 f'"queue_ns":{_number(queue_ns)}}}\n'
             ).encode()
         )
 
-    def _compute_times(self, task, delay, began, now):
-        """When the task ran, on this worker's wall clock. Dask adds its estimate of the scheduler's clock, as of the
-        task's submission, to both times; the estimate may have changed since: of the two, the one that fits counts."""
+    @staticmethod
+    def _compute_times(task, delay, began, now):
+        """When the task ran, on this worker's wall clock. Dask adds `delay` to both times: how far it took the
+        scheduler's clock to be ahead as it handed the task to a thread."""
         for entry in reversed(getattr(task, "startstops", None) or ()):
             if entry.get("action") != "compute":
                 continue
-            best = None
-            for candidate in (delay, self.worker.scheduler_delay):
-                start, stop = entry["start"] - candidate, entry["stop"] - candidate
-                outside = max(0.0, began - start) + max(0.0, stop - now)
-                if best is None or outside < best[0]:
-                    best = (outside, start, stop)
-            if best[2] >= began:
-                return best[1], best[2]
-            break  # of an earlier attempt
+            start, stop = entry["start"] - delay, entry["stop"] - delay
+            if stop < began:
+                break  # of an earlier attempt
+            return max(start, began), min(stop, now)
         return began, now
 
     # -- Activities, samples, clock -----------------------------------------------------------------------------------
@@ -492,7 +559,8 @@ class CremaWorkerPlugin(WorkerPlugin):
         """`before_ns` and `after_ns`: CLOCK_MONOTONIC around the call. The scheduler answered somewhere between."""
         self._period = max(self.drain_seconds, float(reply.get("period", 0)))
         leaves = reply.get("leaves", self._known_leaves)
-        self._adopting = self._adopting or leaves != self._known_leaves
+        if leaves != self._known_leaves:
+            self._look_for_logs_left()
         self._known_leaves = leaves
         if self.log is not None:
             here_ns = self.clock.anchor_ns + (before_ns + after_ns) // 2
@@ -529,12 +597,38 @@ class CremaWorkerPlugin(WorkerPlugin):
         return {"failure": self.failure, "dropped": 0 if self.log is None else self.log.dropped}
 
     async def _push_all(self) -> None:
-        for name in await asyncio.to_thread(self._logs_to_send):
-            await self._push_log(name)
+        names = await asyncio.to_thread(self._logs_to_send)
+        unknown = [(name, 0, b"") for name in names if name not in self._sent]
+        if unknown:
+            await self._push(unknown)
+        while names:
+            parts = await asyncio.to_thread(self._read_parts, names)
+            if not parts:
+                return
+            await self._push(parts)
+            if sum(len(blob) for _, _, blob in parts) <= BLOB_BYTES // 2:
+                return  # that was all
+            stuck = {name for name, offset, _ in parts if self._sent[name] == offset}
+            names = [name for name in names if name not in stuck]
+
+    def _read_parts(self, names) -> list[tuple]:
+        """(name, offset, bytes) of what is new in logs, up to about as much as one push should carry."""
+        parts, size = [], 0
+        for name in names:
+            offset = self._sent[name]
+            blob = _read_blob(os.path.join(self.record_directory, name), offset)
+            if blob:
+                parts.append((name, offset, blob))
+                size += len(blob)
+            if size > BLOB_BYTES // 2:
+                break
+        return parts
 
     def _logs_to_send(self) -> list[str]:
         """This process's logs; and those that dead workers of this host left, where somebody died."""
-        adopting, self._adopting = self._adopting, False
+        now_ns = time.monotonic_ns()
+        adopting = any(at_ns <= now_ns for at_ns in self._adopt_at_ns)
+        self._adopt_at_ns = [at_ns for at_ns in self._adopt_at_ns if at_ns > now_ns]
         own, left = [], []
         try:
             names = os.listdir(self.record_directory)
@@ -546,37 +640,30 @@ class CremaWorkerPlugin(WorkerPlugin):
                 continue
             if int(match["pid"]) == self.pid and abs(int(match["start"]) - self.start_ns) < 1_000_000_000:
                 own.append(name)
-            elif adopting and int(match["start"]) >= self._cluster_start_ns - 1_000_000_000:
+            elif adopting and int(match["start"]) >= self._adopted_from_ns:
                 left.append(name)
-        return own + [name for name in left if not _is_held(os.path.join(self.record_directory, name))]
+        return own + [name for name in left if self._is_left_over(os.path.join(self.record_directory, name))]
 
-    async def _push_log(self, name: str) -> None:
-        path = os.path.join(self.record_directory, name)
-        sent = self._sent.get(name)
-        if sent is None:
-            sent = await self._push(name, 0, b"")
-        while True:
-            blob = await asyncio.to_thread(_read_blob, path, sent)
-            if not blob:
-                self._sent[name] = sent
-                return
-            have = await self._push(name, sent, blob)
-            is_all = have == sent + len(blob) and len(blob) < BLOB_BYTES // 2
-            stuck = have == sent
-            self._sent[name] = sent = have
-            if is_all or stuck:
-                return
+    def _look_for_logs_left(self) -> None:
+        now_ns = time.monotonic_ns()
+        self._adopt_at_ns = [now_ns + int(seconds * 1e9) for seconds in ADOPT_AFTER_SECONDS]
 
-    async def _push(self, name: str, offset: int, blob: bytes) -> int:
-        """Hands over the bytes of a log from `offset` on; how many the scheduler has now. Repeating it is harmless."""
+    def _is_left_over(self, path: str) -> bool:
+        return _run_id_of(path) == self.run_id_in_force and not _is_held(path)
+
+    async def _push(self, parts) -> None:
+        """Hands over bytes of logs, all in one call, and notes how many the scheduler has. Repeating it is harmless."""
         before_ns = time.monotonic_ns()
-        adopted = f"-{self.pid}-" not in name
         call = self.worker.scheduler.crema_push(
-            source=name, worker=self.worker.address, offset=offset, blob=blob, adopted=adopted
+            worker=self.worker.address,
+            parts=[
+                {"source": name, "offset": offset, "blob": blob, "adopted": f"-{self.pid}-" not in name}
+                for name, offset, blob in parts
+            ],
         )
         reply = await asyncio.wait_for(call, PUSH_SECONDS)
         self._take_reply(reply, before_ns, time.monotonic_ns())
-        return reply["have"]
+        self._sent.update(zip((name for name, _, _ in parts), reply["have"]))
 
 
 class _Ring:
@@ -595,17 +682,18 @@ class _Ring:
         self._first = 0  # of those that are still there
         self._kept = []
 
-    def append(self, item: bytes, keep: bool = False, record_bytes: int = 0) -> None:
+    def append(self, line: bytes, records: bytes = b"", keep: bool = False) -> None:
+        """A line, and the records that follow it: they are never parted, and not copied either."""
         if keep and len(self._kept) < MOST_KEPT_LINES:
-            self._kept.append((self.next, item))
+            self._kept.append((self.next, line))
         self._starts.append(self.next)
-        self._items.append((item, record_bytes))
-        self.next += len(item)
+        self._items.append((line, records))
+        self.next += len(line) + len(records)
         while self.next - self.base > self.limit_bytes and self._first < len(self._items) - 1:
-            item, record_bytes = self._items[self._first]
+            line, records = self._items[self._first]
             self._items[self._first] = None
-            self.base += len(item)
-            self.dropped_records_bytes += record_bytes
+            self.base += len(line) + len(records)
+            self.dropped_records_bytes += len(records)
             self._first += 1
         if self._first > 10_000 and self._first > len(self._items) // 2:
             del self._starts[: self._first], self._items[: self._first]
@@ -620,10 +708,11 @@ class _Ring:
         at = bisect.bisect_left(self._starts, since, lo=self._first)
         size = 0
         while at < len(self._items) and size < limit:
-            item = self._items[at][0]
-            pieces.append(item)
-            size += len(item)
-            since = self._starts[at] + len(item)
+            item = self._items[at]
+            pieces += item
+            length = sum(map(len, item))
+            size += length
+            since = self._starts[at] + length
             at += 1
         return b"".join(pieces), since
 
@@ -682,7 +771,7 @@ class CremaSchedulerPlugin(SchedulerPlugin):
         self._seen = {}  # worker: the `last_seen` of its last sample
         self._accounts = {}
         self._spans_done = set()
-        self._busy_ns = 0
+        self._busy_ns = 0  # CPU time: of a scheduler on a busy machine, wall time would be others' too
         self._file = None
         self._ring_of_file = None
         if self.path:
@@ -729,7 +818,7 @@ class CremaSchedulerPlugin(SchedulerPlugin):
                 plugin = plugin_of(self)
                 if plugin is None:
                     return
-                begin_ns = time.perf_counter_ns()
+                begin_ns = time.thread_time_ns()
                 try:
                     since = int(self.get_argument("since", "0"))
                     limit = int(self.get_argument("limit", str(PAGE_BYTES)))
@@ -744,7 +833,7 @@ class CremaSchedulerPlugin(SchedulerPlugin):
                 self.set_header("X-Crema-Next", str(following))
                 self.set_header("X-Crema-Time", str(time.time_ns()))
                 self.finish(body)
-                plugin._busy_ns += time.perf_counter_ns() - begin_ns
+                plugin._busy_ns += time.thread_time_ns() - begin_ns
 
         class Flush(RequestHandler):
             async def get(self):
@@ -771,13 +860,13 @@ class CremaSchedulerPlugin(SchedulerPlugin):
             self._file = None
 
     def _append(self, keep=True, **fields) -> None:
-        self._store(_line(**fields), keep)
+        self._store(_line(**fields), keep=keep)
 
-    def _store(self, item: bytes, keep: bool, record_bytes: int = 0) -> None:
-        self.ring.append(item, keep, record_bytes)
+    def _store(self, line: bytes, records: bytes = b"", keep: bool = False) -> None:
+        self.ring.append(line, records, keep)
         if self._file is not None:
             with contextlib.suppress(OSError):
-                self._file.write(item)
+                self._file.write(line + records)
 
     # -- What workers say ---------------------------------------------------------------------------------------------
 
@@ -786,14 +875,19 @@ class CremaSchedulerPlugin(SchedulerPlugin):
         return {"time_ns": time.time_ns(), "period": period, "leaves": self.leaves, **fields}
 
     def hello(self, fields=None) -> dict:
-        begin_ns = time.perf_counter_ns()
+        begin_ns = time.thread_time_ns()
         self._append(type="plugin", time_ns=time.time_ns(), **(fields or {}))
-        self._busy_ns += time.perf_counter_ns() - begin_ns
+        self._busy_ns += time.thread_time_ns() - begin_ns
         return self._reply(boot_id=_boot_id())
 
-    def push(self, source=None, worker=None, offset=0, blob=b"", adopted=False) -> dict:
-        """Takes the part of a log that is new; says how much of it is here. The bytes are not looked at."""
-        begin_ns = time.perf_counter_ns()
+    def push(self, worker=None, parts=()) -> dict:
+        """Takes of each log the part that is new; says how much of it is here. The bytes are not looked at."""
+        begin_ns = time.thread_time_ns()
+        have = [self._take(worker, **part) for part in parts]
+        self._busy_ns += time.thread_time_ns() - begin_ns
+        return self._reply(have=have)
+
+    def _take(self, worker, source, offset, blob, adopted=False) -> int:
         blob = bytes(blob)
         have = self.have.get(source, 0)
         if blob and offset <= have < offset + len(blob):
@@ -803,11 +897,10 @@ class CremaSchedulerPlugin(SchedulerPlugin):
                 f'{{"type":"records","time_ns":{time.time_ns()},"source":{_text(source)},"worker":{_text(worker)},'
                 f'"offset":{have},"bytes":{len(new)}{told}}}\n'
             ).encode()
-            self._store(head + new, keep=False, record_bytes=len(new))
+            self._store(head, new)
             have += len(new)
             self.have[source] = have
-        self._busy_ns += time.perf_counter_ns() - begin_ns
-        return self._reply(have=have)
+        return have
 
     # -- What clients ask ---------------------------------------------------------------------------------------------
 
@@ -839,8 +932,11 @@ class CremaSchedulerPlugin(SchedulerPlugin):
 
     async def session(self, id=None, event=None, timeout=PUSH_SECONDS, **fields) -> dict:
         """Marks the begin or the end of what one collector measures. What was done before the begin is drained before
-        it; what was done before the end, until `flushed_ns`."""
+        it; what was done before the end, until `flushed_ns`. The event "plan" only tells what is to come."""
         now_ns = time.time_ns()
+        if event == "plan":
+            self._append(type="plan", id=id, time_ns=now_ns, **fields)
+            return {"time_ns": now_ns, "cursor": self.ring.next}
         reply = await self.flush(timeout)
         flushed_ns = time.time_ns()
         if event == "begin":
@@ -895,7 +991,7 @@ class CremaSchedulerPlugin(SchedulerPlugin):
                 self._look()
 
     def _look(self, everything: bool = False) -> None:
-        begin_ns = time.perf_counter_ns()
+        begin_ns = time.thread_time_ns()
         now_ns = time.time_ns()
         now = time.time()
         for ws in list(self.scheduler.workers.values()):
@@ -907,7 +1003,7 @@ class CremaSchedulerPlugin(SchedulerPlugin):
         if everything:
             with contextlib.suppress(Exception):
                 self._tell_spans(now_ns)
-        self._busy_ns += time.perf_counter_ns() - begin_ns
+        self._busy_ns += time.thread_time_ns() - begin_ns
         if everything:
             self._append(
                 keep=False,

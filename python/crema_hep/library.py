@@ -53,6 +53,21 @@ class Handle(ctypes.Structure):
     _fields_ = (("state", ctypes.c_void_p), ("generation", ctypes.c_uint64), ("section", ctypes.c_void_p))
 
 
+class SectionTotal(ctypes.Structure):
+    """crema_section_total."""
+
+    _fields_ = (
+        ("size", ctypes.c_size_t),
+        ("path", ctypes.c_char_p),
+        ("is_helper", ctypes.c_int32),
+        ("count", ctypes.c_uint64),
+        ("total_ns", ctypes.c_int64),
+        ("self_ns", ctypes.c_int64),
+    )
+
+
+SectionVisitor = ctypes.PYFUNCTYPE(None, ctypes.py_object, ctypes.POINTER(SectionTotal))
+
 _TEXT, _POINTER, _LONG, _DOUBLE = ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
 
 # Result, arguments (None: not checked), and what the function gives where there is no library.
@@ -76,6 +91,7 @@ _SIGNATURES = {
     "crema_cpu_section_open": (ctypes.c_int32, None, 0),
     "crema_section_close": (None, None, None),
     "crema_section_close_failed": (None, None, None),
+    "crema_visit_sections": (ctypes.c_size_t, (SectionVisitor, ctypes.py_object), 0),
     "crema_memory_begin": (_POINTER, (_TEXT,), None),
     "crema_activity_begin": (_POINTER, (_TEXT,), None),
     "crema_span_begin": (_POINTER, (_TEXT,), None),
@@ -158,3 +174,12 @@ def encoded(text) -> bytes:
 def encoded_or_none(text):
     """As `encoded`; None stays None, which is "not known"."""
     return None if text is None else encoded(text)
+
+
+def whole(value) -> int:
+    """An integer as the C API takes it; what is none, or negative, is not known. Never raises."""
+    try:
+        value = int(value)
+    except Exception:
+        return UNKNOWN
+    return value if 0 <= value < 1 << 63 else UNKNOWN

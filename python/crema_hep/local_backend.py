@@ -34,11 +34,19 @@ def _copy_from(log, offset, target) -> None:
         shutil.copyfileobj(source, copy)
 
 
-def scratch_directory() -> pathlib.Path:
+def scratch_directory(before_removal=None) -> pathlib.Path:
     """A directory that is removed when this process ends."""
     path = pathlib.Path(tempfile.mkdtemp(prefix="crema-"))
     owner = os.getpid()
-    atexit.register(lambda: shutil.rmtree(path, ignore_errors=True) if os.getpid() == owner else None)
+
+    def remove():
+        if os.getpid() != owner:
+            return
+        if before_removal is not None:
+            before_removal()
+        shutil.rmtree(path, ignore_errors=True)
+
+    atexit.register(remove)
     return path
 
 
@@ -58,7 +66,9 @@ class LocalBackend:
 
     def start(self) -> None:
         self._was_on = recorder.enabled()
-        self._directory = recorder.directory() or os.environ.get("CREMA_DIR") or scratch_directory()
+        self._directory = recorder.directory() or os.environ.get("CREMA_DIR")
+        if not self._directory:  # the log is ended first: the sampler would complain of one that vanished
+            self._directory = scratch_directory(recorder.end)
         nanoevents.forget_files()
         if not recorder.enable(self._directory, interval=self._interval):
             raise RuntimeError(f"recording into {self._directory} could not be switched on")

@@ -5,7 +5,7 @@ import pathlib
 import shutil
 import time
 
-from . import program, reference_shapes
+from . import dataframe, program, reference_shapes
 from .fine_metrics import span_metrics
 
 _DOCUMENT = "measurement.json"
@@ -28,16 +28,24 @@ _TABLES = (
 )
 
 
+def _plots():
+    """Imported when it is asked for, as all that shows something: guards in a worker need none of it."""
+    from . import plot
+
+    return plot
+
+
 class Measurement:
     """What a run did. Numbers are the program's, by the keys of docs/metrics.md; what was not measured is None.
 
     `metrics` (aliases too), `definitions`, `run`, `quality`, `timelines` are dictionaries; `datasets`, `files`,
     `workers`, `sections`, `budget`, `verdicts` and the other tables are lists of rows, and `table(name)` is the same as
-    a pandas DataFrame where pandas is installed.
+    a pandas DataFrame where pandas is installed. A notebook shows a summary of it, and `plot(name)` as a figure.
     """
 
     def __init__(self, source, document):
         self.source = pathlib.Path(source)
+        self._named_source = str(source)  # a path would make dask:/HOST of dask://HOST
         self.document = document
         self._chunks = None
 
@@ -83,7 +91,7 @@ class Measurement:
     def chunks(self) -> list:
         """Every attempt at a chunk, as `crema export --to chunks` gives it. Raises ProgramError without records."""
         if self._chunks is None:
-            lines = program.run("export", self.source, "--to", "chunks", "-o", "-", "-q")
+            lines = program.run("export", self._named_source, "--to", "chunks", "-o", "-", "-q")
             self._chunks = [json.loads(line) for line in lines.splitlines()]
         return self._chunks
 
@@ -102,18 +110,41 @@ class Measurement:
         """Worker series by time, as the reference has them."""
         return reference_shapes.tracking_data(self.timelines, self.run.get("start_ns") or 0)
 
+    def rows(self, name) -> list:
+        """A table as a list of dictionaries. Raises ValueError for an unknown name."""
+        if name not in (*_TABLES, "chunks"):
+            raise ValueError(f"crema: a measurement has no table {name!r}: there are {', '.join(_TABLES)}, chunks")
+        return getattr(self, name)
+
     def table(self, name):
         """A table's rows: a pandas DataFrame where pandas is installed, else a list of dictionaries."""
-        rows = self.chunks if name == "chunks" else getattr(self, name)
+        rows = self.rows(name)
         try:
-            import pandas
+            return dataframe.dataframe(rows)
         except ImportError:
             return rows
-        return pandas.DataFrame(rows)
+
+    def dataframe(self, name):
+        """A table as a pandas DataFrame, None as a missing value. Raises ImportError where pandas is not installed."""
+        return dataframe.dataframe(self.rows(name))
+
+    @property
+    def plots(self) -> list:
+        """What `plot` can be asked for; `compare_<metric>` with a baseline is there for each metric as well."""
+        return _plots().names(self.document)
+
+    def plot(self, name, theme="light", baseline=None):
+        """A `Plot`, as `crema plot` draws it: `theme` is light or dark, `baseline` another measurement, or its path.
+
+        Raises ValueError for an unknown name. Without figures for it the plot says why, and its `spec` is None.
+        """
+        if isinstance(baseline, Measurement):
+            baseline = baseline._named_source
+        return _plots().draw(self._named_source, self.document, name, theme, baseline)
 
     def summary(self, width=100) -> str:
         """What `crema show` prints."""
-        return program.run("show", self.source, "--width", width, "--color", "never")
+        return program.run("show", self._named_source, "--width", width, "--color", "never")
 
     def save(self, output_dir, measurement_name=None) -> pathlib.Path:
         """Copies the measurement to `output_dir/measurement_name` (default: the time) and returns that path.
@@ -128,11 +159,16 @@ class Measurement:
         if (self.source / _DOCUMENT).is_file():
             shutil.copytree(self.source, copy)
         else:
-            program.run("collect", self.source, "-o", copy, "-q")
+            program.run("collect", self._named_source, "-o", copy, "-q")
         if target.exists():
             shutil.rmtree(target)
         copy.rename(target)
         return target
+
+    def _repr_html_(self) -> str:
+        from . import summary_html
+
+        return summary_html.page(self.document)
 
     def __repr__(self):
         return f"<crema measurement {self.run.get('name')!r}: {self.headline}>"
@@ -143,13 +179,16 @@ def load(path) -> Measurement:
 
     Raises ProgramError, a RuntimeError, with one line that says what is wrong.
     """
-    document = pathlib.Path(path, _DOCUMENT)
-    if not document.is_file():
+    file = pathlib.Path(path, _DOCUMENT)
+    if not file.is_file():
         return Measurement(path, json.loads(program.run("show", path, "--json", "-q")))
     try:
-        return Measurement(path, json.loads(document.read_text(encoding="utf-8")))
+        document = json.loads(file.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise program.ProgramError(f"crema: {document}: not JSON ({error}): make the measurement again") from error
+        raise program.ProgramError(f"crema: {file}: not JSON ({error}): make the measurement again") from error
+    if not isinstance(document, dict) or not all(isinstance(document.get(part), dict) for part in ("run", "metrics")):
+        raise program.ProgramError(f"crema: {file}: no measurement, as it has no run and metrics: make it again")
+    return Measurement(path, document)
 
 
 def load_measurement(path):

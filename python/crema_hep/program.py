@@ -35,8 +35,8 @@ def run(*arguments) -> str:
             encoding="utf-8",
             check=False,
         )
-    except OSError as error:
-        raise ProgramError(f"crema: cannot run {path()}: {error.strerror}") from error
+    except (OSError, ValueError) as error:  # ValueError: an argument that no program can be given
+        raise ProgramError(f"crema: cannot run {path()}: {getattr(error, 'strerror', None) or error}") from error
     if done.returncode != 0:
         raise ProgramError(done.stderr.strip() or f"crema: {path()} ended with status {done.returncode}")
     return done.stdout

@@ -73,6 +73,11 @@ def flush() -> None:
     _flush()
 
 
+def end() -> None:
+    """Ends this process's log, as its exit does. What is recorded afterwards is lost."""
+    _end()
+
+
 def directory():
     """The directory of this process's log; None if it has none."""
     return _directory

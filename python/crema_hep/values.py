@@ -64,9 +64,9 @@ digest_metric = record_activity
 
 def add_bytes_read(stored, uncompressed=None) -> None:
     """Bytes that were read from files: as stored there, and decompressed."""
-    stored, uncompressed = _number(stored), _number(uncompressed)
-    if stored is not None:
-        _add_bytes_read(int(stored), library.UNKNOWN if uncompressed is None else int(uncompressed))
+    stored = library.whole(stored)
+    if stored != library.UNKNOWN:
+        _add_bytes_read(stored, library.whole(uncompressed))
 
 
 def set_attribute(name, value) -> None:

@@ -1,10 +1,11 @@
 """Real Dask clusters measured by crema, held against what Dask itself and the tasks say of the same run.
 
-Run by tools/test, outside Bazel: needs a Python with distributed, which tools/setup puts into .cache/test/roastcoffea
-(CREMA_TEST_DASK_PYTHON names another). scenarios.py has the clusters do what is measured here.
+Run by tools/test, outside Bazel: needs a Python with distributed, which tools/setup puts into .cache/coffea
+(CREMA_TEST_DASK_PYTHON names another). scenarios.py has the clusters do what is measured here. With CREMA_OLD_DASK=1 a
+year-old Dask is measured too, once `tools/setup old-dask` has fetched it.
 """
 
-import functools
+import collections
 import json
 import os
 import pathlib
@@ -13,86 +14,7 @@ import subprocess
 import tempfile
 import unittest
 
-CHECKOUT = pathlib.Path(__file__).resolve().parent.parent.parent
-CREMA = CHECKOUT / "bazel-bin/collector/cli/crema"
-LIBRARY = CHECKOUT / "bazel-bin/sdk/c_api/libcrema.so.1"
-PYTHON = os.environ.get("CREMA_TEST_DASK_PYTHON") or str(CHECKOUT / ".cache/test/roastcoffea/bin/python")
-SCENARIO_SECONDS = 300
-
-
-@functools.cache
-def why_not() -> str:
-    """Why no cluster can be had; empty where one can."""
-    if not os.access(PYTHON, os.X_OK):
-        return "tools/setup found no Python >= 3.12 to put distributed into; PYTHON=/path/to/python3.13 names one"
-    probe = subprocess.run([PYTHON, "-c", "import distributed"], capture_output=True, text=True, check=False)
-    return "" if probe.returncode == 0 else f"{PYTHON} has no distributed"
-
-
-@functools.cache
-def build() -> None:
-    targets = ["//collector/cli:crema", "//sdk/c_api:libcrema.so.1"]
-    command = ["bazel", "build", "--ui_event_filters=-info", "--noshow_progress", *targets]
-    subprocess.run(command, cwd=CHECKOUT, check=True)
-
-
-class DaskTestCase(unittest.TestCase):
-    def setUp(self):
-        if why_not():
-            self.skipTest(why_not())
-        build()
-        self.directory = pathlib.Path(tempfile.mkdtemp())
-        self.addCleanup(shutil.rmtree, self.directory)
-
-    def run_scenario(self, name):
-        """Has a cluster do it; what is true of it."""
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("CREMA_")}
-        environment.update(
-            CREMA_TEST_PYTHON=str(CHECKOUT / "python"),
-            CREMA_TEST_LIBRARY=str(LIBRARY),
-            CREMA_TEST_PROGRAM=str(CREMA),
-            PYTHONPATH=str(pathlib.Path(__file__).parent),
-            TMPDIR=str(self.directory),
-        )
-        script = pathlib.Path(__file__).with_name("scenarios.py")
-        result = subprocess.run(
-            [PYTHON, script, name, self.directory],
-            env=environment,
-            cwd=self.directory,
-            capture_output=True,
-            text=True,
-            timeout=SCENARIO_SECONDS,
-            check=False,
-        )
-        self.assertEqual(result.returncode, 0, result.stderr[-4000:])
-        return json.loads((self.directory / "truth.json").read_text())
-
-    def collect(self, *sources):
-        directory = tempfile.mkdtemp(dir=self.directory)
-        command = [CREMA, "collect", *sources, "-o", os.path.join(directory, "measurement"), "-q"]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-        self.assertEqual((result.returncode, result.stderr), (0, ""))
-        return json.loads(pathlib.Path(directory, "measurement", "measurement.json").read_text())
-
-    def measure(self, name):
-        truth = self.run_scenario(name)
-        return truth, self.collect(self.directory / "run.ndjson")
-
-    def assert_budget_adds_up(self, document):
-        metrics = document["metrics"]
-        parts = sum(row["core_seconds"] for row in document["budget"])
-        self.assertAlmostEqual(parts, metrics["core_seconds"] + metrics["oversubscribed_core_seconds"], places=6)
-
-    def assert_complete(self, truth, document):
-        """Nothing was lost: every chunk once, every one joined, no byte missing."""
-        metrics, quality = document["metrics"], document["quality"]
-        self.assertEqual(metrics["num_chunks"], truth["chunks"])
-        self.assertEqual(metrics["num_lost_attempts"], 0)
-        self.assertEqual(quality["chunks_unjoined"], 0)
-        self.assertEqual(quality["records_lost_bytes"], 0)
-        self.assertEqual(quality["records_malformed"] + quality["records_torn"] + quality["records_unknown"], 0)
-        self.assertGreaterEqual(quality["fine_metrics_coverage"], 0.999)
-        self.assert_budget_adds_up(document)
+from dask_test_case import CREMA, OLD_PYTHON, DaskTestCase, build, why_not
 
 
 def fine_sums(document):
@@ -180,6 +102,13 @@ class HealthyRun(DaskTestCase):
         for name in ("metrics", "budget", "fine"):
             self.assertEqual(both[name], self.document[name])
 
+    def test_attempts_name_workers_as_the_tables_do(self):
+        command = [CREMA, "export", self.directory / "run.ndjson", "--to", "chunks", "-o", "-", "-q"]
+        lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+        attempts = collections.Counter(json.loads(line)["worker"] for line in lines)
+        self.assertEqual(attempts, {row["name"]: row["attempts"] for row in self.document["workers"]})
+        self.assertTrue(all(name.startswith("tcp://") for name in attempts), attempts)
+
     def test_the_measurement_can_be_made_again_from_its_records(self):
         directory = tempfile.mkdtemp(dir=self.directory)
         first = os.path.join(directory, "first")
@@ -253,6 +182,19 @@ class Faults(DaskTestCase):
         self.assertTrue([text for text in document["quality"]["warnings"] if "/proc/crema" in text])
         self.assertIsNone(document["metrics"]["num_attempts"])
 
+    def test_plug_ins_that_do_not_arrive_stop_neither_tasks_nor_new_workers(self):
+        truth = self.run_scenario("broken_pickle")
+        unsendable, broken = truth["refusals"]
+        self.assertEqual((list(unsendable), list(broken)), (["workers"], ["workers"]))
+        self.assertIn("unsendable on purpose", unsendable["workers"])
+        self.assertIn("broken on purpose", broken["workers"])
+        self.assertEqual(truth["workers"], 3)
+        self.assertEqual(set(truth["silent"].values()), {"has no crema plug-in"})
+        document = self.collect(self.directory / "run.ndjson")
+        self.assertEqual(document["quality"]["workers_unseen"], 3)
+        self.assertIsNone(document["metrics"]["num_attempts"])
+        self.assertRegex(" ".join(document["quality"]["warnings"]), "has no crema plug-in")
+
     def test_a_worker_without_the_package_is_measured_by_its_tasks(self):
         truth, document = self.measure("without_package")
         self.assertTrue(truth["alone"])
@@ -285,42 +227,144 @@ class Sessions(DaskTestCase):
         document = self.collect(self.directory / "run.ndjson", "--start", start, "--stop", stop)
         self.assertEqual(document["metrics"]["num_chunks"], truth["chunks"])
 
+    def chunks_by_dataset(self, window):
+        start, stop = (str(value / 1e9) for value in window)
+        document = self.collect(self.directory / "run.ndjson", "--start", start, "--stop", stop)
+        return {row["name"]: row["chunks"] for row in document["datasets"]}
+
+    def test_collectors_that_overlap_see_what_began_between_their_bounds(self):
+        windows = self.run_scenario("overlapping_collectors")["windows"]
+        self.assertEqual(self.chunks_by_dataset(windows["first"]), {"first": 100, "second": 40})
+        self.assertEqual(self.chunks_by_dataset(windows["second"]), {"first": 40, "second": 70})
+
+    def test_plug_ins_that_are_registered_again_count_nothing_twice(self):
+        truth = self.run_scenario("registered_again")
+        bounds = ("--start", str(truth["first_start_ns"] / 1e9), "--stop", str(truth["window"][1] / 1e9))
+        document = self.collect(self.directory / "run.ndjson", *bounds)
+        self.assertEqual(document["metrics"]["num_chunks"], 120)
+        self.assertEqual((document["metrics"]["num_lost_attempts"], document["quality"]["records_lost_bytes"]), (0, 0))
+        # of the tasks in between nobody took note; Dask's activities tell them at the next drain
+        self.assertEqual(document["quality"]["chunks_joined_to_tasks"], 100)
+        for key, value in fine_sums(document).items():
+            self.assertAlmostEqual(value, truth["fine"][key], places=6, msg=key)
+
+    def test_a_scheduler_that_was_started_again_is_told_and_the_logs_have_the_rest(self):
+        truth, document = self.measure("scheduler_restarted")
+        self.assertEqual(document["metrics"]["num_chunks"], truth["chunks"])
+        self.assertRegex(" ".join(truth["missing"]), "the scheduler was started again")
+        both = self.collect(self.directory / "run.ndjson", self.directory / "logs", "--run", "all")
+        self.assertEqual(both["metrics"]["num_chunks"], truth["all_chunks"])
+
+    def test_guards_that_ran_before_anybody_attached_record_from_then_on(self):
+        for name in ("guards_before_attach", "native_guards_before_attach"):
+            with self.subTest(name):
+                self.assert_complete(*self.measure(name))
+                shutil.rmtree(self.directory / "logs")
+
+    def test_a_session_that_goes_on_is_running(self):
+        truth, document = self.measure("open_session")
+        self.assertEqual(document["run"]["state"], "finished")
+        document = self.collect(self.directory / "open.ndjson")
+        self.assertEqual((document["run"]["state"], document["metrics"]["num_chunks"]), ("running", truth["chunks"]))
+
+    def test_several_runs_of_coffea_in_one_collector(self):
+        truth = self.run_scenario("coffea_twice")
+        metrics, reports = truth["metrics"], truth["reports"]
+        self.assertEqual(metrics["total_events"], sum(output["events"] for output in truth["outputs"]))
+        self.assertEqual(metrics["num_chunks"], sum(report["chunks"] for report in reports))
+        self.assertEqual(metrics["total_bytes_read_coffea"], sum(report["bytesread"] for report in reports))
+        self.assertEqual([chunk["status"] for chunk in truth["chunks"]], ["ok"] * metrics["num_chunks"])
+        entries = [(chunk["dataset"], chunk["entry_start"], chunk["entry_stop"]) for chunk in truth["chunks"]]
+        wanted = [(dataset, first, first + 100) for dataset in ("ttbar", "wjets") for first in (0, 100)]
+        self.assertEqual(sorted(entries), wanted)
+        self.assertGreaterEqual(metrics["fine_metrics_coverage"], 0.999)
+        # opening the files: around the chunks, and more than they are
+        self.assertGreater(metrics["outside_chunk_time"], metrics["busy_time"])
+        spans = {row["span"] for row in truth["fine"] if row["function"] == "Jets"}
+        self.assertEqual(sorted(truth["spans"][span][0] for span in spans), ["ttbar", "wjets"])
+        self.assertEqual(len(list((self.directory / "saved").iterdir())), 1)
+
     def test_datasets_have_spans_of_their_own(self):
         truth, document = self.measure("spans_of_datasets")
         self.assert_complete(truth, document)
-        spans = {}
+        functions = {}
         for row in document["fine"]:
             if row["context"] == "execute":
-                spans.setdefault(row["span"], set()).add(row["function"])
-        self.assertEqual(sorted(map(sorted, spans.values())), [["ttbar"], ["wjets"]])
+                functions.setdefault(row["span"], set()).add(row["function"])
+        self.assertEqual([len(of_span) for of_span in functions.values()], [1] * len(truth["datasets"]))
+        names = sorted(truth["span_names"][span][0] for span in functions)
+        self.assertEqual(names, sorted(truth["datasets"]))
 
 
-class Live(DaskTestCase):
-    def test_a_running_cluster_is_read_over_http(self):
-        environment = {**os.environ, "CREMA_TEST_PYTHON": str(CHECKOUT / "python"), "CREMA_TEST_LIBRARY": str(LIBRARY)}
-        environment["PYTHONPATH"] = str(pathlib.Path(__file__).parent)
-        script = pathlib.Path(__file__).with_name("live_cluster.py")
-        with subprocess.Popen(
-            [PYTHON, script, self.directory / "logs"],
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        ) as process:
-            try:
-                address = process.stdout.readline().strip()
-                document = self.collect(f"dask://{address}")
-                self.assertEqual(document["metrics"]["num_chunks"], 100)
-                self.assertEqual(document["quality"]["chunks_joined_to_tasks"], 100)
-                self.assertEqual(document["provenance"]["sources"], [f"dask://{address}"])
-            finally:
-                process.communicate("done\n", timeout=60)
+class DasksOwnView(DaskTestCase):
+    def assert_cpu_is_whole(self, truth):
+        """Dask's thread-cpu holds what the tasks saw of it themselves: nothing was taken out of it."""
+        for prefix, seconds in truth["cpu"].items():
+            self.assertGreaterEqual(truth["fine"][f"execute|{prefix}|thread-cpu|seconds"], seconds)
 
-    def test_where_nobody_answers_one_line_says_so(self):
-        command = [CREMA, "collect", "dask://127.0.0.1:9", "-o", self.directory / "measurement"]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-        self.assertEqual(result.returncode, 1)
-        self.assertRegex(result.stderr, r"\Acrema: dask://127.0.0.1:9: no answer .*dashboard.*\n\Z")
+    def test_sections_are_activities_and_thread_cpu_stays_as_it_is(self):
+        truth, document = self.measure("sections_in_dask")
+        self.assertEqual(document["metrics"]["num_chunks"], truth["chunks"])
+        self.assertEqual(document["metrics"]["num_failed_attempts"], 5)
+        self.assertGreaterEqual(document["quality"]["fine_metrics_coverage"], 0.999)
+        self.assert_cpu_is_whole(truth)
+        self_seconds = {}
+        for row in document["sections"]:
+            unit = "native-helper-seconds" if row["helper"] else "native-seconds"
+            self_seconds[f"{row['path']}|{unit}"] = row["self"]
+        told = {}
+        for key, value in truth["fine"].items():
+            context, _, *activity = key.split("|")
+            if context == "execute" and activity[-1].startswith("native-"):
+                told["|".join(activity)] = told.get("|".join(activity), 0) + value
+        self.assertIn("select/jets%2Fb|native-seconds", told)
+        self.assertIn("clusters|native-helper-seconds", told)
+        self.assertEqual(sorted(told), sorted(self_seconds))
+        for key, value in self_seconds.items():
+            self.assertAlmostEqual(told[key], value, places=6, msg=key)
+        whole = sum(value for key, value in told.items() if key.endswith("|native-seconds"))
+        self.assertAlmostEqual(whole, document["metrics"]["busy_time"], places=6)
+        # those of chunks that failed are there too
+        self.assertGreater(truth["fine"]["execute|failing|select|native-seconds"], 0)
+
+    def test_sections_can_be_kept_out_of_it(self):
+        truth, document = self.measure("sections_not_in_dask")
+        self.assertEqual(document["metrics"]["num_chunks"], truth["chunks"])
+        self.assert_cpu_is_whole(truth)
+        self.assertEqual([key for key in truth["fine"] if "native" in key.split("|")[-1]], [])
+
+
+@unittest.skipUnless(os.environ.get("CREMA_OLD_DASK") == "1", "CREMA_OLD_DASK=1 asks for it")
+class OldDask(DaskTestCase):
+    python = OLD_PYTHON
+
+    def setUp(self):
+        self.assertTrue(os.access(OLD_PYTHON, os.X_OK), "tools/setup old-dask fetches it")
+        super().setUp()
+
+    def test_nothing_is_lost(self):
+        for name in ("healthy", "workers_come_and_go", "restarted", "guards_before_attach", "spans_of_datasets"):
+            with self.subTest(name):
+                self.assert_complete(*self.measure(name))
+                shutil.rmtree(self.directory / "logs")
+
+    def test_the_log_of_a_killed_worker_is_adopted(self):
+        truth, document = self.measure("killed")
+        self.assertEqual(document["metrics"]["num_chunks"], truth["chunks"])
+        self.assertEqual(document["quality"]["records_lost_bytes"], 0)
+
+    def test_sections_are_activities_of_its_own(self):
+        truth, document = self.measure("sections_in_dask")
+        told = sum(value for key, value in truth["fine"].items() if key.endswith("|native-seconds"))
+        self.assertAlmostEqual(told, document["metrics"]["busy_time"], places=6)
+
+
+class Collector(DaskTestCase):
+    def test_a_collector_tells_what_was_measured_when_its_cluster_is_gone(self):
+        truth = self.run_scenario("asked_afterwards")
+        document = json.loads(pathlib.Path(truth["saved"], "measurement.json").read_text())
+        self.assertEqual((truth["metrics"], document["metrics"]["num_chunks"]), (50, 50))
+        self.assertEqual(document["quality"]["chunks_joined_to_tasks"], 50)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import ctypes
 import functools
 import os
+import threading
 import time
 
 
@@ -72,6 +73,39 @@ def record_chunk(number: int, seconds: float = 0.002, around: float = 0.0, datas
     if fail:
         raise ValueError("on purpose")
     return number
+
+
+def guarded_chunk(number: int, seconds: float = 0.01, fail: bool = False) -> float:
+    """A task whose chunk is one of Python's guards, with a thread that helps; the CPU seconds that it took here."""
+    import crema_hep
+
+    def help_chunk(handle):
+        with crema_hep.track_helper(handle), crema_hep.track_section("clusters"):
+            burn(seconds / 4)
+
+    begin = time.thread_time()
+    with crema_hep.TrackMetrics("ttbar", "events.root", number * 100, number * 100 + 100, events=100) as chunk:
+        with crema_hep.track_section("select"):
+            burn(seconds / 4)
+            with crema_hep.track_section("jets/b"):
+                burn(seconds / 4)
+        helper = threading.Thread(target=help_chunk, args=(chunk.handle(),))
+        helper.start()
+        helper.join()
+        if fail:
+            raise ValueError("on purpose")
+    return time.thread_time() - begin
+
+
+def native_chunk(number: int) -> float:
+    """A task whose chunk is native code's; what there is of it in Dask is told afterwards."""
+    import crema_hep
+
+    begin = time.thread_time()
+    record_chunk(number)
+    crema_hep.sections_to_dask()
+    crema_hep.sections_to_dask()
+    return time.thread_time() - begin
 
 
 def plain(number: int, seconds: float = 0.005) -> int:

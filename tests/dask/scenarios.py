@@ -11,14 +11,17 @@ import json
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 import time
+import urllib.request
 
 sys.path.insert(0, os.environ["CREMA_TEST_PYTHON"])
 
 import recording_tasks  # noqa: E402
-from crema_hep import dask_plugin  # noqa: E402
+from crema_hep import MetricsCollector, dask_plugin  # noqa: E402
 from crema_hep.dask_backend import attach, dataset_span, get_span_metrics  # noqa: E402
 from distributed import Client, LocalCluster, span, wait  # noqa: E402
 from recording_tasks import plain, record_chunk  # noqa: E402
@@ -88,6 +91,11 @@ def sizes_of_tasks(count):
     return [0.001 + 0.099 * ((number * 7919 % 1000) / 1000) ** 8 for number in range(count)]
 
 
+async def _heartbeat(dask_worker):
+    """Sends the scheduler all that the worker has measured: get_span_metrics only waits for 0.999 of it."""
+    await dask_worker.heartbeat()
+
+
 def healthy(run):
     """2,000 tasks of 1 to 100 ms on two workers of two threads, and tasks without chunks."""
     with local_cluster() as (_, client):
@@ -98,6 +106,7 @@ def healthy(run):
             chunks = client.map(record_chunk, range(len(seconds)), seconds, key="record_chunk")
             others = client.map(plain, range(100), key="plain")
             wait(chunks + others)
+        client.run(_heartbeat)
         metrics = get_span_metrics(client, {"id": span_id})
         run.end(client, attachment, chunks=len(chunks), others=len(others))
         run.truth["span_metrics"] = {"|".join(str(part) for part in key): value for key, value in metrics.items()}
@@ -211,28 +220,192 @@ def two_collectors(run):
             run.end(other, second, chunks=80, all_chunks=200)
 
 
+def overlapping_collectors(run):
+    """Two collectors on one cluster, the second of which begins and ends while, and after, the first measures."""
+    with local_cluster() as (_, client), Client(client.scheduler.address) as other:
+        first, second = run.attach(client), run.attach(other)
+        first.start()
+        wait(client.map(record_chunk, range(60), dataset="first", key="first"))
+        second.start()
+        wait(
+            client.map(record_chunk, range(60, 100), dataset="first", key="also_first")
+            + other.map(record_chunk, range(40), dataset="second", key="second")
+        )
+        first.stop()
+        wait(other.map(record_chunk, range(40, 70), dataset="second", key="also_second"))
+        run.truth["windows"] = {"first": [first.start_ns, first.stop_ns]}
+        run.end(other, second)
+        run.truth["windows"]["second"] = run.truth["window"]
+
+
+def registered_again(run):
+    """The plug-ins are taken away between two measurements, and put there again."""
+    with local_cluster() as (_, client):
+        first = run.attach(client)
+        first.start()
+        wait(client.map(record_chunk, range(50), key="first"))
+        first.stop()
+        client.unregister_worker_plugin("crema")
+        client.unregister_scheduler_plugin("crema")
+        wait(client.map(record_chunk, range(50, 70), key="between"))
+        second = run.attach(client)
+        second.start()
+        wait(client.map(record_chunk, range(70, 120), key="second"))
+        run.end(client, second, first_start_ns=first.start_ns)
+
+
+def guards_before_attach(run):
+    """Guards ran, and did nothing, before anybody attached: from then on they record."""
+    with local_cluster() as (_, client):
+        wait(client.map(recording_tasks.guarded_chunk, range(20), key="early"))
+        attachment = run.attach(client)
+        attachment.start()
+        wait(client.map(recording_tasks.guarded_chunk, range(20, 50), key="guarded"))
+        run.end(client, attachment, chunks=30)
+
+
+def native_guards_before_attach(run):
+    """The same of native code, without the package."""
+    with local_cluster() as (_, client):
+        wait(client.map(record_chunk, range(20), key="early"))
+        attachment = run.attach(client)
+        attachment.start()
+        wait(client.map(record_chunk, range(20, 50), key="native"))
+        run.end(client, attachment, chunks=30)
+
+
+def open_session(run):
+    """What there is of a measurement that goes on."""
+    with local_cluster() as (_, client):
+        attachment = run.attach(client)
+        attachment.start()
+        wait(client.map(record_chunk, range(20), key="record_chunk"))
+        attachment.flush()
+        attachment.save(run.directory / "open.ndjson")
+        run.end(client, attachment, chunks=20)
+
+
+def coffea_twice(run):
+    """Two calls of Coffea's runner in one collector, each in its dataset's span."""
+    from coffea.nanoevents import NanoAODSchema
+    from coffea.processor import DaskExecutor, Runner
+    from coffea_processor import Jets
+    from crema_hep import MetricsCollector
+
+    file = os.environ["CREMA_TEST_NANOAOD"]
+    with local_cluster() as (_, client):
+        executor = DaskExecutor(client=client, status=False)
+        runner = Runner(executor, schema=NanoAODSchema, chunksize=100, savemetrics=True)
+        outputs, reports = [], []
+        with MetricsCollector(executor, processor_instance=Jets(), output_dir=run.directory / "saved") as collector:
+            for dataset in ("ttbar", "wjets"):
+                with dataset_span(dataset):
+                    output, report = runner({dataset: [file]}, processor_instance=Jets(), treename="Events")
+                collector.set_coffea_report(report)
+                outputs.append(output)
+                reports.append({**report, "columns": sorted(report["columns"])})
+        run.truth.update(outputs=outputs, reports=reports, metrics=collector.measurement.metrics)
+        run.truth["chunks"] = collector.measurement.chunks
+        run.truth["series"] = sorted(collector.tracking_data)
+        run.truth["contexts"] = sorted({key[0] for key in collector.span_metrics})
+        run.truth["spans"] = client.run_on_scheduler(_names_of_spans)
+        run.truth["fine"] = collector.measurement.fine
+
+
+class _Broken:
+    """What cannot be unpickled where it arrives."""
+
+    def __reduce__(self):
+        return _raise_on_arrival, ()
+
+
+def _raise_on_arrival():
+    raise RuntimeError("broken on purpose")
+
+
+class _Unsendable:
+    def __reduce__(self):
+        raise RuntimeError("unsendable on purpose")
+
+
+def broken_pickle(run):
+    """Plug-ins that cannot be sent, or not be read where they arrive: the job runs on, new workers can come."""
+    with local_cluster() as (cluster, client):
+        for directory in (_Unsendable(), _Broken()):
+            attachment = run.attach(client, directory=directory)
+            attachment.start()
+            assert client.gather(client.map(plain, range(20), key=type(directory).__name__)) == list(range(20))
+            attachment.stop()
+            run.truth.setdefault("refusals", []).append(attachment.refused)
+        cluster.scale(3)
+        client.wait_for_workers(3, timeout=60)
+        run.end(client, attachment, workers=len(client.scheduler_info(n_workers=-1)["workers"]))
+
+
+# Names that differ in a digit, in a character that no key may have, or look like a hash.
+DATASETS = ["ttbar", "QCD_100", "QCD_200", "W+jets", "W-jets", "2016", "0" * 32, "données"]
+
+
+def _names_of_spans(dask_scheduler):
+    return {span_id: list(span.name) for span_id, span in dask_scheduler.extensions["spans"].spans.items()}
+
+
 def spans_of_datasets(run):
-    """Two datasets through one function: each under its own span."""
+    """Datasets through one function: each under its own span."""
     with local_cluster() as (_, client):
         attachment = run.attach(client)
         attachment.start()
         futures = []
-        for dataset, first in (("ttbar", 0), ("wjets", 1000)):
+        for number, dataset in enumerate(DATASETS):
             with dataset_span(dataset) as options:
-                numbers = range(first, first + 20)
+                numbers = range(number * 1000, number * 1000 + 20)
                 futures += client.map(recording_tasks.record_chunk, numbers, dataset=dataset, **options)
         wait(futures)
-        run.end(client, attachment, chunks=40)
+        run.end(client, attachment, chunks=20 * len(DATASETS), datasets=DATASETS)
+        spans = client.run_on_scheduler(_names_of_spans)
+        run.truth["span_names"] = spans
+
+
+def _chunks_of_guards(run, client):
+    """Chunks of Python's guards and of native code, and some that fail; what CPU time the tasks saw themselves."""
+    for prefix, task in (("guarded", recording_tasks.guarded_chunk), ("native", recording_tasks.native_chunk)):
+        futures = client.map(task, range(30), key=prefix)
+        run.truth.setdefault("cpu", {})[prefix] = sum(client.gather(futures))
+    wait(client.map(recording_tasks.guarded_chunk, range(30, 35), fail=True, key="failing"))
+
+
+def sections_in_dask(run):
+    """Sections as activities of Dask's own."""
+    with local_cluster() as (_, client):
+        attachment = run.attach(client)
+        attachment.start()
+        _chunks_of_guards(run, client)
+        run.end(client, attachment, chunks=60)
+
+
+def sections_not_in_dask(run):
+    """The same, switched off."""
+    with local_cluster() as (_, client):
+        attachment = run.attach(client, sections_in_dask=False)
+        attachment.start()
+        _chunks_of_guards(run, client)
+        run.end(client, attachment, chunks=60)
+
+
+def _free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
 
 
 @contextlib.contextmanager
-def _processes(run, *workers, preload=True):
+def _processes(run, *workers, preload=True, port=0):
     """A `dask scheduler` and `dask worker`s; with the plug-in as a preload file, or without anything of crema."""
     environment = {name: value for name, value in os.environ.items() if preload or "CREMA" not in name}
     environment["PYTHONPATH"] = str(pathlib.Path(__file__).parent) if preload else ""
     if preload:
         environment["CREMA_DIR"] = str(run.logs)
-    address_file = run.directory / "scheduler.json"
+    address_file = pathlib.Path(tempfile.mkdtemp(dir=run.directory)) / "scheduler.json"
     dask = [sys.executable, "-m", "dask"]
     started = []
 
@@ -240,12 +413,12 @@ def _processes(run, *workers, preload=True):
         command = [*dask, *arguments, "--scheduler-file", str(address_file)]
         if preload:
             command += ["--preload", PLUGIN_FILE]
-        output = open(run.directory / f"process{len(started)}.log", "wb")  # noqa: SIM115  (open as long as the process)
+        output = open(address_file.with_name(f"process{len(started)}.log"), "wb")  # noqa: SIM115  (open as long as the process)
         started.append(subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.STDOUT))
         return started[-1]
 
     try:
-        start("scheduler", "--host", "127.0.0.1", "--port", "0", "--dashboard-address", "127.0.0.1:0")
+        start("scheduler", "--host", "127.0.0.1", "--port", str(port), "--dashboard-address", "127.0.0.1:0")
         while not address_file.exists() or not address_file.read_text().strip():
             time.sleep(0.1)
         for arguments in workers:
@@ -265,8 +438,24 @@ def _processes(run, *workers, preload=True):
                 process.wait()
 
 
+def scheduler_restarted(run):
+    """The scheduler dies in the middle of a measurement; another one, and workers, come at its address."""
+    port = _free_port()
+    with _processes(run, ["--nanny"], ["--nanny"], port=port) as (client, started):
+        attachment = run.attach(client)
+        attachment.start()
+        wait(client.map(record_chunk, range(50), key="before"))
+        for process in started:
+            process.kill()
+            process.wait()
+    with _processes(run, ["--nanny"], ["--nanny"], port=port) as (client, _):
+        attachment.client = client
+        wait(client.map(record_chunk, range(50, 80), key="after"))
+        run.end(client, attachment, chunks=30, all_chunks=80, missing=attachment.missing)
+
+
 def preloaded(run):
-    """Processes of their own; SIGTERM to a worker under a nanny and to one without, right after the last task."""
+    """Processes of their own; SIGTERM to a worker under a nanny and then to one without, right after the last task."""
     with _processes(run, ["--nanny"], ["--no-nanny"], ["--nanny"]) as (client, started):
         attachment = run.attach(client)
         attachment.start()
@@ -274,10 +463,9 @@ def preloaded(run):
         wait(futures)
         for process in started[1:3]:
             process.send_signal(signal.SIGTERM)
-        for process in started[1:3]:
             process.wait(20)
-        wait(futures)  # results that went with their workers are computed again
-        time.sleep(1)
+            time.sleep(1)  # the scheduler takes note
+            wait(futures)  # results that went with their worker are computed again
         run.end(client, attachment, chunks=300)
 
 
@@ -329,6 +517,56 @@ def refused(run):
             [*command, "-o", str(run.directory / "bare"), "-q"], capture_output=True, text=True, check=False
         )
         run.truth["bare_status"], run.truth["bare_stderr"] = result.returncode, result.stderr
+
+
+def asked_afterwards(run):
+    """A collector that is asked when its cluster is gone, as at the end of a script."""
+    os.environ["CREMA_PROGRAM"] = os.environ["CREMA_TEST_PROGRAM"]
+    with local_cluster() as (_, client), MetricsCollector(client) as collector:
+        wait(client.map(record_chunk, range(50), key="record_chunk"))
+    run.truth["metrics"] = collector.get_metrics()["num_chunks"]
+    run.truth["saved"] = str(collector.save_measurement(run.directory, "measurement"))
+
+
+def watched(run):
+    """`crema serve` watches a run in which a worker is killed, and its nanny starts another."""
+
+    def document():
+        with urllib.request.urlopen(address + "api/v1", timeout=10) as answer:
+            return json.load(answer)
+
+    def until(condition):
+        stop = time.monotonic() + 60
+        while not condition(seen := document()) and time.monotonic() < stop:
+            time.sleep(0.2)
+        return seen
+
+    with local_cluster() as (cluster, client):
+        attachment = run.attach(client)
+        attachment.start()
+        attachment.plan({"ttbar": 30_000, "wjets": 10_000})
+        source = "dask://" + cluster.dashboard_link.split("/")[2]
+        command = [os.environ["CREMA_TEST_PROGRAM"], "serve", source]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+            try:
+                address = server.stdout.readline().strip()
+                futures = client.map(record_chunk, range(200), seconds=0.05, key="first")
+                run.truth["during"] = until(lambda seen: (seen["metrics"].get("num_chunks") or 0) >= 20)
+                victim, pid = sorted(client.run(os.getpid).items())[0]
+                os.kill(pid, signal.SIGKILL)
+                futures += client.map(record_chunk, range(200, 300), key="second")
+                futures += client.map(record_chunk, range(300, 400), dataset="wjets", key="third")
+                wait(futures)
+                run.end(client, attachment, chunks=400, victim=victim, planned={"ttbar": 30_000, "wjets": 10_000})
+                run.truth["after"] = until(
+                    lambda seen: (
+                        seen["run"]["state"] == "finished"
+                        and seen["metrics"]["num_chunks"] == 400
+                        and "lost" in [worker["state"] for worker in seen["workers"]]
+                    )
+                )
+            finally:
+                server.terminate()
 
 
 def main() -> None:

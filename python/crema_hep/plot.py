@@ -1,0 +1,143 @@
+"""Figures of a measurement: the Vega-Lite specifications that `crema plot` writes, as a notebook shows them."""
+
+import base64
+import difflib
+import importlib.util
+import json
+import os
+import pathlib
+import re
+import sys
+import tempfile
+
+from . import program
+from .html_text import one_line
+
+_NOT_DRAWN = ": not drawn: "
+_SVG, _PNG = "image/svg+xml", "image/png"
+_LARGEST_SVG = 1_000_000  # characters: a notebook keeps them, and 12,000 boxes take four times as many
+# Written beside the picture where there is no renderer: here that is a file that is gone by then.
+_WROTE_INSTEAD = re.compile(r"; wrote Vega-Lite specifications instead, [^;]*")
+_LONGEST_NAME = 60
+
+
+def names(document) -> list:
+    """What can be drawn of a run with this document, `compare_<metric>` apart: that is there for each of its metrics.
+
+    Raises ProgramError where the program is missing.
+    """
+    kinds = [line.split()[0] for line in program.run("plot", "--list").splitlines() if line.strip()]
+    recorded = dict.fromkeys(row.get("name") for row in document.get("custom_metrics") or ())
+    return [kind for kind in kinds if "<" not in kind] + [f"custom_{metric}" for metric in recorded]
+
+
+def _short(name) -> str:
+    return one_line(name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "…")
+
+
+def _check_name(name, document) -> None:
+    """Raises ValueError with what is near to an unknown name, or with all that is known."""
+    known = names(document)
+    compared = [f"compare_{metric}" for metric in document.get("metrics") or ()]
+    if name in known or name in compared:
+        return
+    near = [_short(found) for found in difflib.get_close_matches(str(name), known + compared, n=3)]
+    every = [_short(found) for found in known] + ["compare_<metric>"]
+    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(every)}"
+    raise ValueError(f"crema: no plot is called {_short(str(name))!r}: {hint}")
+
+
+def _renderer() -> list:
+    """The kernel's own Python where it can draw; the program does not see which one asks."""
+    named = os.environ.get("CREMA_PLOT_PYTHON")
+    if not named and importlib.util.find_spec("vl_convert") is not None:
+        named = sys.executable
+    return ["--python", named] if named else []
+
+
+class Plot:
+    """One figure. A notebook draws its specification; where it cannot, the SVG stands in.
+
+    `spec` is the Vega-Lite specification with its data, a dictionary; where the measurement has no figures for it,
+    None, and `reason` says why.
+    """
+
+    def __init__(self, source, name, options=()):
+        self.name = name
+        self.spec = None
+        self.reason = None
+        self._arguments = ["plot", source, name, "-q", *options]
+        self._pictures = {}
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "figure.json")
+            try:
+                program.run(*self._arguments, "-o", path)
+            except program.ProgramError as error:
+                if _NOT_DRAWN not in str(error):
+                    raise
+                self.reason = str(error).rpartition(_NOT_DRAWN)[2]
+            else:
+                self.spec = json.loads(path.read_text(encoding="utf-8"))
+
+    def save(self, path) -> pathlib.Path:
+        """Writes a .png, .svg, .pdf or .json, which needs no vl-convert. Raises ProgramError where it cannot."""
+        if self.reason is not None:
+            raise program.ProgramError(f"crema: {self._summary()}")
+        program.run(*self._arguments, *_renderer(), "-o", path)
+        return pathlib.Path(path)
+
+    def svg(self) -> str:
+        """The figure as SVG. Raises ProgramError that says why there is none."""
+        return self._drawn("svg").decode("utf-8")
+
+    def _drawn(self, kind) -> bytes:
+        if kind not in self._pictures:
+            with tempfile.TemporaryDirectory() as folder:
+                try:
+                    self._pictures[kind] = self.save(pathlib.Path(folder, f"figure.{kind}")).read_bytes()
+                except program.ProgramError as error:
+                    raise program.ProgramError(_WROTE_INSTEAD.sub("", str(error))) from None
+        return self._pictures[kind]
+
+    def _picture(self) -> dict:
+        """What stands in where a specification is not drawn: the SVG, of a large one the PNG."""
+        svg = self.svg()
+        if len(svg) <= _LARGEST_SVG:
+            return {_SVG: svg}
+        return {_PNG: base64.b64encode(self._drawn("png")).decode("ascii")}
+
+    def _summary(self) -> str:
+        if self.reason is not None:
+            return f"{_short(self.name)}{_NOT_DRAWN}{self.reason}"
+        return f"{_short(self.name)}: {self.spec.get('description', '')}"
+
+    def _mime_type(self) -> str:
+        major = re.search(r"/vega-lite/v(\d+)", self.spec["$schema"])[1]
+        return f"application/vnd.vegalite.v{major}+json"
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
+        """What IPython asks for: https://ipython.readthedocs.io/en/stable/config/integrating.html."""
+        bundle = {"text/plain": self._summary()}
+        if self.spec is None:
+            return bundle
+        bundle[self._mime_type()] = self.spec
+        if {_SVG, _PNG} & set(include or (_SVG, _PNG)) - set(exclude or ()):
+            try:
+                bundle.update(self._picture())
+            except program.ProgramError as error:
+                bundle["text/plain"] += f"\nno picture: {error}"
+        return bundle
+
+    def __repr__(self):
+        return f"<crema plot {self._summary()}>"
+
+
+def draw(source, document, name, theme="light", baseline=None) -> Plot:
+    """The figure `name` of a source whose document this is. Raises ValueError for an unknown name or theme."""
+    _check_name(name, document)
+    if theme not in ("light", "dark"):
+        raise ValueError(f"crema: no theme is called {theme!r}: there are light and dark")
+    options = ["--theme", theme]
+    if baseline is not None:
+        options += ["--baseline", baseline]
+    return Plot(source, name, options)

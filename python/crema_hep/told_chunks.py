@@ -1,0 +1,69 @@
+"""What others tell of chunks: roastcoffea's records, summed for `crema collect` where there are no records of crema's,
+and Coffea's plan of the chunks to come."""
+
+import math
+
+
+def _known(chunks, name) -> list:
+    values = (chunk.get(name) for chunk in chunks)
+    return [value for value in values if isinstance(value, (int, float)) and math.isfinite(value)]
+
+
+def _total(chunks, name, whole=False):
+    """The sum, if every chunk tells it; else None: part of a sum would pass for all of it."""
+    values = _known(chunks, name)
+    if not values or len(values) < len(chunks):
+        return None
+    return int(sum(values)) if whole else math.fsum(values)
+
+
+def _without_unknown(fields) -> dict:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def planned_events(plan) -> dict[str, int]:
+    """Events by dataset: of such a mapping, or of Coffea's chunks."""
+    if hasattr(plan, "items"):
+        return {str(dataset): int(events) for dataset, events in plan.items()}
+    if iter(plan) is plan:
+        raise TypeError("the plan must be a list: this would use up what the run needs")
+    events: dict[str, int] = {}
+    for chunk in plan:
+        events[chunk.dataset] = events.get(chunk.dataset, 0) + int(chunk.entrystop) - int(chunk.entrystart)
+    return events
+
+
+def results_of(chunks) -> list:
+    """Those that did not fail."""
+    return [chunk for chunk in chunks if isinstance(chunk, dict) and "error" not in chunk]
+
+
+def report_of(chunks) -> dict:
+    """The sums under the names of Coffea's report."""
+    results = results_of(chunks)
+    return _without_unknown(
+        {
+            "chunks": len(results),
+            "entries": _total(results, "num_events", whole=True),
+            "processtime": _total(results, "duration"),
+        }
+    )
+
+
+def by_dataset(chunks) -> dict:
+    """The sums of each data set, as `crema collect --metrics-by-dataset` takes them."""
+    results = {}
+    for chunk in results_of(chunks):
+        if chunk.get("dataset") is not None:
+            results.setdefault(str(chunk["dataset"]), []).append(chunk)
+    rows = {}
+    for dataset, of_dataset in results.items():
+        row = _without_unknown(
+            {"entries": _total(of_dataset, "num_events", whole=True), "duration": _total(of_dataset, "duration")}
+        )
+        stored = _total(of_dataset, "bytes_read", whole=True)
+        if stored is not None:
+            row["performance_counters"] = {"num_requested_bytes": stored}
+        if row:
+            rows[dataset] = row
+    return rows
