@@ -107,10 +107,10 @@ class DocsTest(unittest.TestCase):
     def check_python(self, snippet, folder, environment):
         python = "python3"
         if snippet.needs == "coffea":
-            python = CHECKOUT / ".cache/test/roastcoffea/bin/python"
+            python = CHECKOUT / ".cache/coffea/bin/python"
             data = CHECKOUT / "tests/data" / NANOAOD
             if not python.exists():
-                self.skipTest(f"{snippet.place}: no Coffea in .cache/test (tools/setup test)")
+                self.skipTest(f"{snippet.place}: no Coffea in .cache/coffea (tools/setup coffea)")
             if not (folder / NANOAOD).exists():
                 (folder / NANOAOD).symlink_to(data)
         program = folder / "program.py"

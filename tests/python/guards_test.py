@@ -3,6 +3,7 @@
 Run by tools/test, outside Bazel, with each Python from 3.10 to 3.13 that the machine has.
 """
 
+import json
 import sys
 import unittest
 
@@ -165,6 +166,8 @@ def process(events):
         crema.record_cut("cut", float("inf"))
         crema.record_activity(events, 1, events)
         crema.set_attribute(events, events)
+        crema.add_bytes_read(float("nan"), 5)
+        crema.add_bytes_read(1 << 80)
     chunk = crema.current_chunk()
     chunk.set_events("many")
     chunk.set_events(-3)
@@ -239,6 +242,43 @@ with crema.TrackMetrics("ttbar", "events.root", 0, 10) as chunk:
         )
         self.assertEqual(paths(chunk), ["cluster", "cluster/native"])
         self.assertEqual(len(of_type(self.lines(), "process")), 1)
+
+    def test_sections_of_a_chunk_that_is_over_are_handed_out_once(self):
+        done = self.run_program(
+            """
+import json
+import crema_hep as crema
+from crema_hep import library
+
+def take(rows, section):
+    total = section.contents
+    rows.append([total.path.decode(), bool(total.is_helper), total.count, total.total_ns, total.self_ns])
+    with crema.TrackMetrics("meanwhile"):
+        crema.record_metric("size", total.size)
+
+visit, visitor = library.functions["crema_visit_sections"], library.SectionVisitor(take)
+with crema.TrackMetrics("ttbar"):
+    with crema.track_section("größer"), crema.track_section("jets/b"):
+        pass
+    visit(visitor, early := [])
+visit(visitor, rows := [])
+visit(visitor, again := [])
+print(json.dumps([early, rows, again]))
+""",
+            python=self.python,
+            CREMA_DIR=str(self.records),
+        )
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        early, (whole, *rows), again = json.loads(done.stdout)
+        # the last of the chunks that the visitor had itself
+        self.assertEqual((early, [row[:3] for row in again]), ([], [["", False, 1]]))
+        chunk = next(line for line in of_type(self.lines(), "chunk") if line["dataset"] == "ttbar")
+        keys = ("path", "count", "total_ns", "self_ns")
+        self.assertEqual(
+            [[row[0], *row[2:]] for row in rows], [[section[key] for key in keys] for section in chunk["sections"]]
+        )
+        self.assertEqual(whole[:4], ["", False, 1, chunk["stop_ns"] - chunk["start_ns"]])
+        self.assertEqual(whole[3], sum(row[4] for row in [whole, *rows]))
 
     def test_threads_of_python_have_chunks_of_their_own(self):
         lines = self.record("""

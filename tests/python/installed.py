@@ -13,7 +13,7 @@ CHECKOUT = pathlib.Path(__file__).resolve().parent.parent.parent
 PACKAGE = CHECKOUT / "python"
 LIBRARY = CHECKOUT / "bazel-bin/sdk/c_api/libcrema.so.1"
 PROGRAM = CHECKOUT / "bazel-bin/collector/cli/crema"
-COFFEA_PYTHON = CHECKOUT / ".cache/test/roastcoffea/bin/python"
+COFFEA_PYTHON = CHECKOUT / ".cache/coffea/bin/python"
 VERSIONS = ("3.10", "3.11", "3.12", "3.13")
 
 

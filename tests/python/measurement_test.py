@@ -1,6 +1,7 @@
 """Collectors and measurements in Python: the reference's interface on real runs of this machine."""
 
 import json
+import os
 import subprocess
 import sys
 import unittest
@@ -239,6 +240,17 @@ told = [warnings_of(collector.get_metrics), collector.get_metrics()["total_event
         self.assertEqual(len(told[0]), 1, told[0])
         self.assertRegex(told[0][0], "events: 40 in .*, 4000 in .*; the first is used")
 
+    def test_a_block_that_never_ends_leaves_nothing_behind(self):
+        told = self.tell("""
+import atexit
+collector = crema.MetricsCollector(backend="local", worker_tracking_interval=0.05)
+atexit.register(time.sleep, 1.5)  # once the directory is removed, which the sampler would see, and make it anew
+collector.__enter__()
+told = [crema.enabled(), str(crema.recorder.directory())]
+""")
+        self.assertTrue(told[0])
+        self.assertFalse(os.path.exists(told[1]), told[1])
+
     def test_chunks_of_roastcoffea_are_accepted_and_a_difference_is_a_warning(self):
         told = self.tell("""
 collector = run(crema.MetricsCollector(backend="local"))
@@ -253,6 +265,42 @@ told += [warnings_of(collector.get_metrics)]
         (difference, events) = told[3]
         self.assertIn("num_chunks: 8 by crema's records, which count; 3", difference)
         self.assertIn("total_events: 40 by crema's records", events)
+
+    def test_a_plan_is_events_by_dataset(self):
+        told = self.tell("""
+from types import SimpleNamespace as Chunk
+from crema_hep.told_chunks import planned_events
+def chunks():
+    for dataset, start in (("ttbar", 0), ("ttbar", 100), ("wjets", 0)):
+        yield Chunk(dataset=dataset, entrystart=start, entrystop=start + 100)
+collector = crema.MetricsCollector(backend="local")
+used_up = chunks()
+told = [planned_events(list(chunks())), planned_events({"ttbar": 5}), warnings_of(lambda: collector.set_plan(used_up)),
+        len(list(used_up)), warnings_of(lambda: collector.set_plan(7))]
+""")
+        self.assertEqual(told[:2], [{"ttbar": 200, "wjets": 100}, {"ttbar": 5}])
+        self.assertIn("the plan must be a list", told[2][0])
+        self.assertEqual(told[3], 3)
+        self.assertEqual(len(told[4]), 1)
+
+    def test_chunks_that_only_another_tool_saw_stand_in(self):
+        told = self.tell("""
+with crema.MetricsCollector(backend="local") as collector:
+    time.sleep(0.01)
+chunks = [{"num_events": 5, "duration": 1.5, "bytes_read": 100, "dataset": name} for name in ("ttbar", "wjets") * 2]
+collector.set_chunk_metrics(chunks + [{"error": "no such branch", "duration": 7.0, "dataset": "ttbar"}])
+told = [warnings_of(collector.get_metrics), collector.measurement.metrics, collector.measurement.datasets,
+        len(collector.chunk_metrics)]
+""")
+        warnings_told, metrics, datasets, chunks = told
+        self.assertEqual(len(warnings_told), 1, warnings_told)
+        self.assertIn("no chunk was recorded", warnings_told[0])
+        self.assertEqual((metrics["num_chunks"], metrics["total_events"], metrics["busy_time"]), (4, 20, 6))
+        self.assertEqual(
+            {row["name"]: (row["events"], row["duration_sum"]) for row in datasets},
+            {"ttbar": (10, 3), "wjets": (10, 3)},
+        )
+        self.assertEqual(chunks, 5)
 
     def test_an_exception_in_the_block_is_the_users(self):
         told = self.tell("""

@@ -64,7 +64,7 @@ print(cloudpickle.load(open(sys.argv[1], "rb")).process([1, 2, 3]))
 """
 
 has_coffea = unittest.skipUnless(
-    os.access(installed.COFFEA_PYTHON, os.X_OK), "no Coffea: tools/setup test found no Python >= 3.12"
+    os.access(installed.COFFEA_PYTHON, os.X_OK), "no Coffea in .cache/coffea: tools/setup coffea"
 )
 
 

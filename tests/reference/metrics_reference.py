@@ -268,7 +268,10 @@ def quality(recorded):
         "processes_ended": states.count("ended"),
         "processes_running": states.count("running"),
         "processes_lost": states.count("lost"),
-        "event_coverage": ratio(total(recorded.results, "events"), expected_events(recorded)),
+        # Reading: where no chunk has a result, none of the announced events are in the records.
+        "event_coverage": ratio(
+            total(recorded.results, "events") if recorded.results else 0, expected_events(recorded)
+        ),
         "clock_step_max_s": seconds(max(map(abs, offsets), default=None)),
         "sampling_gap_max_s": seconds(max(sampling_gaps(recorded), default=None)),
         "missing_values": missing_values(recorded),

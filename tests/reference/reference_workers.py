@@ -58,11 +58,12 @@ def peak_total_memory(workers):
 
 def memory_metrics(workers):
     values = [value for worker in workers for _, value in memory_samples(worker)]
-    memory_time = limit_time = limited_memory_time = 0
+    memory_time = sampled_time = limit_time = limited_memory_time = 0
     shares = []
     for worker in workers:
         for start, stop, value in held(memory_samples(worker), worker.stop):
             memory_time += value * (stop - start)
+            sampled_time += stop - start
             limit = limit_at(worker, start)
             if limit:
                 limited_memory_time += value * (stop - start)
@@ -71,8 +72,8 @@ def memory_metrics(workers):
     return {
         "peak_memory_bytes": max(values, default=None),
         "peak_total_memory_bytes": peak_total_memory(workers),
-        # Reading: seconds of the workers that have samples; before its first sample a worker's memory counts as 0.
-        "avg_memory_per_worker_bytes": ratio(memory_time, sum(lifetime(w) for w in workers if memory_samples(w))),
+        # Reading: worker seconds in which the memory is known, so since each worker's first sample.
+        "avg_memory_per_worker_bytes": ratio(memory_time, sampled_time),
         "memory_utilization_avg": ratio(limited_memory_time, limit_time),
         "memory_utilization_min": min(shares, default=None),
         "memory_utilization_max": max(shares, default=None),

@@ -1,0 +1,153 @@
+"""The live page in a real browser, while a job of several processes runs, loses one, and ends."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import page_case
+from page_case import CHECKOUT, CREMA, DRAW_ALL, PageTestCase, crema, without_crema
+
+from collector.cli import invented_run
+
+WORKERS = 4
+PATIENCE = 60  # seconds; never waited for where all is well
+
+
+def setUpModule():
+    page_case.require_browser()
+    page_case.build("//sdk/c_api:libcrema.so.1")
+
+
+class LivePage(PageTestCase):
+    def serve(self, source):
+        """Starts a server and opens its page."""
+        server = subprocess.Popen(
+            [CREMA, "serve", source, "-q"], stdout=subprocess.PIPE, text=True, env=without_crema()
+        )
+        self.addCleanup(self.end, server)
+        self.address = server.stdout.readline().strip()
+        self.assertRegex(self.address, "^http://127.0.0.1:")
+        self.browser.open_address(self.address)
+
+    def end(self, process):
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+    def start_job(self, measurement):
+        """The job under `crema run`; its process, and the workers' ids."""
+        directory = pathlib.Path(self.folder, "job")
+        directory.mkdir()
+        script = pathlib.Path(__file__).with_name("several_workers.py")
+        environment = {
+            **without_crema(),
+            "CREMA_LIBRARY": str(CHECKOUT / "bazel-bin/sdk/c_api/libcrema.so.1"),
+            "PYTHONPATH": str(CHECKOUT / "python"),
+        }
+        command = [CREMA, "run", "-q", "-o", measurement, "--", sys.executable, script, directory, str(WORKERS)]
+        job = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+        self.addCleanup(self.end, job)
+        self.addCleanup((directory / "stop").touch)
+        end = time.monotonic() + PATIENCE
+        while not (directory / "pids").exists():
+            self.assertLess(time.monotonic(), end, "the job did not start")
+            time.sleep(0.05)
+        return job, directory, [int(pid) for pid in (directory / "pids").read_text().split()]
+
+    def wait_for(self, what, script):
+        found = self.browser.wait(script, PATIENCE)
+        self.assertTrue(found, f"{what}: {self.browser.run('return document.body.innerText')}")
+        return found
+
+    def assert_asks_only_its_server(self):
+        self.assertEqual(self.browser.console(), [])
+        for address in self.browser.requests():
+            self.assertRegex(address, f"^({re.escape(self.address)}|data:,|about:blank)")
+
+    def keep_picture(self, name):
+        if page_case.PICTURES:
+            pathlib.Path(page_case.PICTURES).mkdir(parents=True, exist_ok=True)
+            self.browser.screenshot(pathlib.Path(page_case.PICTURES, name))
+
+    def test_a_run_in_which_a_worker_is_killed(self):
+        measurement = pathlib.Path(self.folder, "watched")
+        job, directory, pids = self.start_job(measurement)
+        self.serve(measurement)
+        running = f"return document.querySelectorAll('.worker:not(.gone)').length === {WORKERS}"
+        self.wait_for("all workers", running)
+        self.wait_for("chunks", "return /[1-9]\\d* chunks/.test(document.getElementById('done').innerText)")
+        self.assertIn("running", self.browser.run("return document.getElementById('state').innerText"))
+        self.assertEqual(self.browser.run("return fetch('/report').then((answer) => answer.status)"), 404)
+
+        os.kill(pids[1], signal.SIGKILL)
+        gone = self.wait_for("the loss", "return document.querySelector('.worker.gone')?.innerText")
+        self.assertIn("vanished", gone)
+        self.assertIn(str(pids[1]), gone)
+        self.assertIn(str(pids[1]), self.browser.run("return document.getElementById('events').innerText"))
+        self.keep_picture("live-lost-worker.png")
+
+        (directory / "stop").touch()
+        self.assertEqual(job.wait(PATIENCE), 0)
+        self.wait_for("the end", "return document.getElementById('state').innerText.startsWith('finished')")
+        self.assert_asks_only_its_server_but_for_the_early_report()
+        self.assert_equals_collected(measurement)
+        self.keep_picture("live-finished.png")
+        self.follow_to_the_report(measurement)
+
+    def assert_asks_only_its_server_but_for_the_early_report(self):
+        complaints = [line for line in self.browser.console() if "/report" not in line]  # the 404 above
+        self.assertEqual(complaints, [])
+        self.assert_asks_only_its_server()
+
+    def assert_equals_collected(self, measurement):
+        collected = pathlib.Path(self.folder, "collected")
+        crema("collect", measurement / "records", "-o", collected, "-q")
+        metrics = json.loads((collected / "measurement.json").read_text())["metrics"]
+        done = self.browser.run("return document.getElementById('done').innerText")
+        self.assertEqual(
+            int(re.search(r"([\d\s]+) chunks", done)[1].replace("\u00a0", "").replace(" ", "")), metrics["num_chunks"]
+        )
+        self.assertEqual(metrics["num_lost_attempts"], 1)
+        live = self.browser.run("return fetch('/api/v1/metrics').then((answer) => answer.json())")
+        for key in ("num_chunks", "num_attempts", "num_failed_attempts", "num_lost_attempts", "total_events"):
+            self.assertEqual(live[key], metrics[key], key)
+
+    def follow_to_the_report(self, measurement):
+        self.assertIn("crema report", self.wait_for("the hint", "return document.getElementById('banner').innerText"))
+        self.browser.run("document.querySelector('#banner a').click()")
+        self.wait_for("the report", "return document.querySelector('#timeline') !== null")
+        self.assertTrue(self.browser.wait(DRAW_ALL, 120), "not every chart was drawn")
+        self.assertEqual(self.browser.console(), [])
+        self.assert_figures_are_of(json.loads((measurement / "measurement.json").read_text()))
+
+    def test_a_path_that_is_no_text(self):
+        """A directory whose name holds bytes that are no UTF-8 breaks neither page nor server nor report."""
+        directory = os.path.join(os.fsencode(self.folder), b"run \xff\xfe<b>&\xed\xa0\x80")
+        invented_run.write_run(os.fsdecode(os.path.join(directory, b"records")))
+        self.serve(directory)
+        self.wait_for("the end", "return document.querySelector('#banner a') !== null")
+        self.assertIn("run \ufffd\ufffd<b>&", self.browser.run("return document.getElementById('name').innerText"))
+        for path in ("/api/v1", "/metrics", "/api/live?since=0"):
+            self.assertEqual(self.browser.run(f"return fetch('{path}').then((answer) => answer.status)"), 200)
+        self.browser.run("document.querySelector('#banner a').click()")
+        self.wait_for("the report", "return document.querySelector('#timeline') !== null")
+        self.assert_asks_only_its_server()
+
+        written = os.path.join(directory, b"measured")
+        crema("collect", os.path.join(directory, b"records"), "-o", written, "-q")
+        crema("report", written, "-q")
+        page = pathlib.Path(self.folder, "copy.html")
+        shutil.copy(os.path.join(written, b"report.html"), page)
+        page.read_text(encoding="utf-8")  # all of it is text
+        self.assert_quiet(page)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,124 @@
+"""What tests of pages have in common: a browser, pages to open in it, and what holds for every one of them."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+CHECKOUT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(CHECKOUT))
+
+from webdriver import Browser  # noqa: E402  (run_tests.py and unittest put this folder into the path)
+
+CREMA = CHECKOUT / "bazel-bin/collector/cli/crema"
+LARGEST_PAGE = 5_000_000
+# Where pictures of every page are kept: light and dark, 1,280 and 1,024 pixels wide; one looks at them by eye.
+PICTURES = os.environ.get("CREMA_TEST_PICTURES")
+
+# as one sees it: what is folded stays folded
+DRAW_SHOWN = """
+const shown = [...document.querySelectorAll("[data-chart]")].filter((chart) => chart.checkVisibility());
+const waiting = shown.find((chart) => !chart.dataset.drawn);
+if (!waiting) return true;
+waiting.scrollIntoView({ behavior: "instant" });
+return false;
+"""
+
+DRAW_ALL = """
+document.querySelectorAll("details").forEach((details) => { details.open = true; });
+document.querySelectorAll(".panel").forEach((panel) => { panel.hidden = false; });
+const waiting = [...document.querySelectorAll("[data-chart]")].find((chart) => !chart.dataset.drawn);
+if (!waiting) return true;
+waiting.scrollIntoView({ behavior: "instant" });
+return false;
+"""
+
+
+def build(*targets):
+    command = ["bazel", "build", "--ui_event_filters=-info", "--noshow_progress", "//collector/cli:crema", *targets]
+    subprocess.run(command, cwd=CHECKOUT, check=True)
+
+
+def require_browser():
+    if shutil.which("chromedriver") is None or shutil.which("chromium") is None:
+        raise unittest.SkipTest("no chromium and chromium-driver: run tools/setup test")
+
+
+def without_crema():
+    return {name: value for name, value in os.environ.items() if not name.startswith("CREMA_")}
+
+
+def crema(*arguments):
+    """Runs it; what it printed."""
+    result = subprocess.run(
+        [CREMA, *arguments], capture_output=True, text=True, timeout=300, check=False, env=without_crema()
+    )
+    if result.returncode != 0:
+        raise AssertionError(f"{arguments}: {result.stderr}")
+    return result.stdout
+
+
+def value_at(document, key):
+    """`workers[0].chunks` of a measurement."""
+    for step in re.findall(r"[^.\[\]]+", key):
+        document = document[int(step)] if isinstance(document, list) else document[step]
+    return document
+
+
+class PageTestCase(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="crema-report-")
+        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
+        cls.browser = Browser()
+        cls.addClassCleanup(cls.browser.close)
+
+    def assert_quiet(self, page):
+        """Opened and drawn to its end, it asked for nothing and nothing complained, its policy least of all."""
+        self.browser.open(page)
+        self.assertTrue(self.browser.wait(DRAW_ALL, 120), "not every chart was drawn")
+        self.assertEqual(self.browser.console(), [])
+        self.assertEqual(self.browser.requests(), [self.browser.url])
+        self.assertEqual(self.browser.run("return document.querySelectorAll('[data-drawn=no]').length"), 0)
+        self.assertLess(pathlib.Path(page).stat().st_size, LARGEST_PAGE)
+
+    def assert_figures_are_of(self, measurement):
+        """Every figure of the page that is open stands in the measurement, with that value."""
+        script = "return [...document.querySelectorAll('data[data-key]')].map((d) => [d.dataset.key, Number(d.value)])"
+        figures = [
+            (key, value)
+            for key, value in self.browser.run(script)
+            if not key.startswith(("group.", "part.", "budget."))
+        ]
+        self.assertGreater(len(figures), 40)
+        for key, value in figures:
+            self.assertEqual(value_at(measurement, key), value, key)
+
+    def assert_shares_add_up(self, measurement):
+        script = "return [...document.querySelectorAll('.budget data')].map((d) => [d.dataset.key, Number(d.value)])"
+        shares = dict(self.browser.run(script))
+        groups = [share for key, share in shares.items() if key.startswith("group.")]
+        self.assertGreaterEqual(len(groups), 5)
+        self.assertAlmostEqual(sum(groups), 1, places=9)
+        total = sum(row["core_seconds"] or 0 for row in measurement["budget"])
+        parts = [row for row in measurement["budget"] if f"part.{row['part']}" in shares]
+        self.assertNotEqual(parts, [])
+        for row in parts:
+            self.assertAlmostEqual(shares[f"part.{row['part']}"], row["core_seconds"] / total, places=9)
+
+    def keep_pictures(self, page, name):
+        if PICTURES is None:
+            return
+        pathlib.Path(PICTURES).mkdir(parents=True, exist_ok=True)
+        for width in (1280, 1024):
+            for dark in (False, True):
+                with Browser(width, dark=dark) as browser:
+                    browser.open(page)
+                    browser.wait(DRAW_SHOWN, 60)
+                    browser.run("scrollTo({ top: 0, behavior: 'instant' })")
+                    theme = "dark" if dark else "light"
+                    browser.screenshot(pathlib.Path(PICTURES, f"{name}-{width}-{theme}.png"))

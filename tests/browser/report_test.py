@@ -1,0 +1,318 @@
+"""The report in a real browser: what it asks for, what it complains about, what it says, and whether one can use it.
+
+Run by tools/test, outside Bazel: the browser is Debian's, which tools/setup test installs.
+
+    python3 tests/browser/report_test.py                                    all of this file
+    CREMA_TEST_PICTURES=DIR python3 tests/browser/report_test.py AnyRun     keeps pictures of every page
+    CREMA_TEST_MILLION=1 python3 tests/browser/report_test.py MillionChunks     size and first paint of a large run
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import unittest
+
+import page_case
+from contrast import LEAST_GRAPHIC_CONTRAST, LEAST_TEXT_CONTRAST, TEXTS_AND_GROUNDS, channels, contrast, of_hex
+from page_case import CHECKOUT, DRAW_ALL, LARGEST_PAGE, PageTestCase, crema
+from webdriver import Browser
+
+from collector.cli import invented_run
+
+HAS_CHARTS = (CHECKOUT / "third_party/page/node_modules/vega").is_dir()
+
+HOSTILE_NAMES = [
+    "</script><img src=x onerror=alert(1)>",
+    "\"quotes\" and 'single' & <b>bold</b>",
+    "\u202eright to left \u05d0\u05d1\u05d2",
+    "long " + "x" * 10_000,
+    "{{7*7}}${7*7}<!--",
+]
+
+
+def setUpModule():
+    page_case.require_browser()
+    page_case.build()
+
+
+def write_lines(directory, lines):
+    invented_run.write_log(directory, lines)
+    return directory
+
+
+def with_sampled_cpu(directory):
+    """As invented_run.write_run has it: failed, repeated and lost attempts, two workers, samples."""
+    return invented_run.write_run(directory)
+
+
+def empty_run(directory):
+    return write_lines(directory, [invented_run.process_line(1), invented_run.end_line(1, 0)])
+
+
+def all_failed(directory):
+    lines = [invented_run.process_line(1)]
+    for number in range(60):
+        failed = invented_run.chunk_line(
+            number, number, number + 0.9, status="failed", events=None, error="no such file"
+        )
+        failed.update(invented_run.place(number, "ttbar"))
+        lines += [invented_run.begin_line(number, number), failed]
+    return write_lines(directory, [*lines, invented_run.end_line(61, 60, failed=60)])
+
+
+def one_chunk(directory):
+    lines = [invented_run.process_line(1), invented_run.begin_line(0, 0.1), invented_run.chunk_line(0, 0.1, 3)]
+    return write_lines(directory, [*lines, invented_run.end_line(3.1, 1)])
+
+
+def hostile_names(directory):
+    lines = [invented_run.process_line(1)]
+    for number, name in enumerate(HOSTILE_NAMES):
+        names = {
+            "dataset": name,
+            "file": "dir/" + name,
+            "error": name,
+            "sections": [
+                {"path": name.replace("/", "|"), "count": 1, "total_ns": 10**9, "self_ns": 10**9, "cpu_ns": 10**8}
+            ],
+            "metrics": [{"name": name, "unit": name, "count": 1, "sum": 1, "min": 1, "max": 1}],
+            "cuts": [{"name": name, "events": 5}],
+            "columns": [name],
+        }
+        begin = invented_run.begin_line(number, 2 * number)
+        begin.update(dataset=name, file="dir/" + name)
+        status = "failed" if number % 2 else "ok"
+        lines += [begin, invented_run.chunk_line(number, 2 * number, 2 * number + 1.5, status=status, **names)]
+    write_lines(directory, [*lines, invented_run.end_line(20, len(HOSTILE_NAMES))])
+    log = next(pathlib.Path(directory).iterdir())
+    text = log.read_bytes()
+    # bytes that are no UTF-8, as a C++ program may hand them over
+    text = text.replace(b'"host":"node"', b'"host":"<i>host</i>"')
+    log.write_bytes(text.replace(b"quotes", b"quo\xff\xfetes\xed\xa0\x80"))
+    return directory
+
+
+class ReportTestCase(PageTestCase):
+    @classmethod
+    def report_of(cls, make):
+        """The page and the measurement of a run that `make` writes."""
+        directory = pathlib.Path(cls.folder, make.__name__)
+        if not directory.exists():
+            make(str(directory / "records"))
+            crema("collect", directory / "records", "-o", directory / "m", "-q")
+            crema("report", directory / "m", "-q")
+        return directory / "m/report.html", json.loads((directory / "m/measurement.json").read_text())
+
+
+class AnyRun(ReportTestCase):
+    def test_no_page_asks_for_anything_or_complains(self):
+        for make in (with_sampled_cpu, empty_run, all_failed, one_chunk, hostile_names):
+            with self.subTest(make.__name__):
+                page, _ = self.report_of(make)
+                self.assert_quiet(page)
+                self.keep_pictures(page, make.__name__)
+
+    def test_names_stay_text(self):
+        page, _ = self.report_of(hostile_names)
+        self.browser.open(page)
+        counts = ["img", "b b, i", "[onerror]"]
+        script = "return arguments[0].map((selector) => document.querySelectorAll(selector).length)"
+        self.assertEqual(self.browser.run(script, counts), [0, 0, 0])
+        text = self.browser.run("return document.body.textContent")
+        self.assertIn("</script><img src=x onerror=alert(1)>", text)
+        self.assertRegex(text, r"[1-9]\d* malformed lines")  # the line whose bytes are no UTF-8 is refused, and counted
+        self.assertLess(max(len(word) for word in self.browser.run("return document.body.innerText").split()), 700)
+
+    def test_every_link_leads_somewhere(self):
+        for make in (with_sampled_cpu, empty_run):
+            page, _ = self.report_of(make)
+            self.browser.open(page)
+            script = """
+                const targets = [...document.querySelectorAll("a[href]")].map((link) => link.getAttribute("href"));
+                return targets.filter((to) => to[0] !== "#" || !document.getElementById(to.slice(1)));
+            """
+            self.assertEqual(self.browser.run(script), [])
+            ids = self.browser.run("return [...document.querySelectorAll('[id]')].map((element) => element.id)")
+            self.assertEqual(len(ids), len(set(ids)))
+
+    def test_figures_are_those_of_the_measurement(self):
+        for make in (with_sampled_cpu, all_failed, one_chunk):
+            page, measurement = self.report_of(make)
+            self.browser.open(page)
+            self.assert_figures_are_of(measurement)
+
+    def test_shares_add_up(self):
+        page, measurement = self.report_of(with_sampled_cpu)
+        self.browser.open(page)
+        self.assert_shares_add_up(measurement)
+
+    def test_what_is_not_there_says_why(self):
+        page, _ = self.report_of(empty_run)
+        self.browser.open(page)
+        for block in ("timeline", "time", "workers", "chunks", "fine", "custom", "failures"):
+            script = "return document.getElementById(arguments[0]).closest('section').querySelector('.absent, .quiet')"
+            self.assertGreater(len(self.browser.run(script + "?.textContent", block) or ""), 10, block)
+
+    def test_text_has_contrast_in_both_themes(self):
+        page, _ = self.report_of(with_sampled_cpu)
+        for dark in (False, True):
+            with Browser(dark=dark) as browser:
+                browser.open(page)
+                browser.run("document.querySelectorAll('details').forEach((details) => { details.open = true; })")
+                self.assertEqual(
+                    browser.run("return document.documentElement.dataset.theme"), "dark" if dark else "light"
+                )
+                pairs = browser.run(TEXTS_AND_GROUNDS)
+                self.assertGreater(len(pairs), 8)
+                for text, ground, where, sample in pairs:
+                    (front, _), (back, _) = channels(text), channels(ground)
+                    self.assertGreaterEqual(contrast(front, back), LEAST_TEXT_CONTRAST, (dark, where, sample))
+
+    def test_what_one_must_see_stands_out_in_both_themes(self):
+        page, _ = self.report_of(with_sampled_cpu)
+        for dark in (False, True):
+            with Browser(dark=dark) as browser:
+                browser.open(page)
+                names = ["cpu", "wait", "open", "over", "fail", "events", "bytes", "card", "track"]
+                script = (
+                    "return arguments[0].map((n) => getComputedStyle(document.body).getPropertyValue('--' + n).trim())"
+                )
+                colours = dict(zip(names, browser.run(script, names), strict=True))
+                for name in names[:-2]:
+                    for ground in ("card", "track"):
+                        seen = contrast(of_hex(colours[name]), of_hex(colours[ground]))
+                        self.assertGreaterEqual(seen, LEAST_GRAPHIC_CONTRAST, (dark, name, ground))
+
+    def test_nothing_is_wider_than_the_window(self):
+        page, _ = self.report_of(hostile_names)
+        for width in (1280, 1024, 700):
+            with Browser(width) as browser:
+                browser.open(page)
+                self.assertLessEqual(browser.run("return document.documentElement.scrollWidth"), width)
+
+    def test_works_without_scripts(self):
+        page, measurement = self.report_of(with_sampled_cpu)
+        with Browser(scripting=False) as browser:
+            browser.open(page)
+            nodes = browser.devtools("DOM.getDocument", depth=0)["root"]["nodeId"]
+            html = browser.devtools("DOM.getOuterHTML", nodeId=nodes)["outerHTML"]
+            self.assertIn(measurement["headline"].replace("'", "&#39;").split(";")[0][:40], html.replace("'", "&#39;"))
+            self.assertNotIn('class="scripted"', html)
+            self.assertEqual(browser.requests(), [browser.url])
+
+
+class UsedByHand(ReportTestCase):
+    def setUp(self):
+        page, _ = self.report_of(with_sampled_cpu)
+        self.page = page
+        self.browser.open(page)
+        self.browser.run(
+            "document.getElementById('timeline-canvas').scrollIntoView({ block: 'center', behavior: 'instant' })"
+        )
+
+    def canvas(self):
+        return self.browser.run(
+            "const box = document.getElementById('timeline-canvas').getBoundingClientRect();"
+            "return [box.left, box.top, box.width, box.height]"
+        )
+
+    def wait_for_fragment(self, pattern):
+        """The page's address follows what one does, a little later."""
+        found = self.browser.wait(f"return /{pattern}/.test(location.hash) ? [location.hash] : null", 5)
+        self.assertIsNotNone(found, f"no {pattern} in {self.browser.run('return location.hash')}")
+        return found[0]
+
+    def tip(self):
+        return self.browser.run("const tip = document.getElementById('tip'); return tip.hidden ? '' : tip.innerText")
+
+    def test_a_bar_tells_of_its_chunk(self):
+        left, top, width, height = self.canvas()
+        self.browser.pointer(("move", left + width / 2, top + height - 40))
+        text = self.browser.wait(
+            "const tip = document.getElementById('tip'); return tip.hidden ? '' : tip.innerText", 5
+        )
+        self.assertIn("duration", text)
+        self.assertRegex(text, "select|read")
+
+    def test_dragging_zooms_and_the_address_knows(self):
+        left, top, width, height = self.canvas()
+        y = top + height - 40
+        self.browser.pointer(("move", left + width * 0.4, y), ("down",), ("move", left + width * 0.6, y), ("up",))
+        zoomed = self.wait_for_fragment(r"zoom=[\d.e+-]+_[\d.e+-]+")
+        self.browser.open(self.page, zoomed)
+        self.assertEqual(self.browser.run("return location.hash"), zoomed)
+        self.browser.keys("0")
+        self.wait_for_fragment("^((?!zoom).)*$")
+
+    def test_keys_zoom_choose_and_tell(self):
+        self.browser.run("document.getElementById('timeline-canvas').focus()")
+        self.browser.keys("+")
+        self.wait_for_fragment("zoom=")
+        self.browser.keys("0")
+        self.browser.keys("\ue007")  # Enter
+        self.assertIn("duration", self.tip())
+        self.browser.keys("\ue00c")  # Escape
+        self.assertEqual(self.tip(), "")
+        self.browser.keys("?")
+        self.assertTrue(self.browser.run("return document.getElementById('help').open"))
+        self.browser.keys("\ue00c")
+        self.assertFalse(self.browser.run("return document.getElementById('help').open"))
+        self.browser.keys("j")
+        self.wait_for_fragment("^#(?!overview|top)[a-z]")
+
+    def test_columns_sort(self):
+        script = """
+            const table = document.querySelector('#inputs').closest('section').querySelector('table.sortable');
+            const header = [...table.tHead.rows[0].cells].find((cell) => cell.textContent === 'chunks');
+            header.querySelector('button').click();
+            if (arguments[0]) header.querySelector('button').click();
+            const values = [...table.tBodies[0].rows].map((row) => Number(row.cells[header.cellIndex].dataset.sort));
+            return [header.getAttribute('aria-sort'), values];
+        """
+        order, values = self.browser.run(script, False)
+        self.assertEqual((order, values), ("descending", sorted(values, reverse=True)))
+        self.browser.open(self.page)
+        order, values = self.browser.run(script, True)
+        self.assertEqual((order, values), ("ascending", sorted(values)))
+
+    def test_the_theme_button_goes_round(self):
+        seen = []
+        for fragment in ("theme=light", "theme=dark", "^((?!theme).)*$"):
+            self.browser.run("document.getElementById('theme').click()")
+            self.wait_for_fragment(fragment)
+            seen.append(self.browser.run("return document.documentElement.dataset.theme"))
+        self.assertEqual(seen, ["light", "dark", "light"])
+
+    @unittest.skipUnless(HAS_CHARTS, "built without the chart packages: tools/setup page")
+    def test_charts_wait_until_they_are_seen(self):
+        self.browser.open(self.page)
+        self.assertEqual(self.browser.run("return typeof vega"), "undefined")
+        self.assertTrue(self.browser.wait(DRAW_ALL, 120))
+        self.assertGreater(self.browser.run("return document.querySelectorAll('[data-drawn=yes] canvas').length"), 5)
+
+
+@unittest.skipUnless(os.environ.get("CREMA_TEST_MILLION"), "takes minutes: CREMA_TEST_MILLION=1 asks for it")
+class MillionChunks(ReportTestCase):
+    """Prints its figures; they stand in docs/report.md."""
+
+    def test_a_million_chunks(self):
+        page_case.build("//collector/benchmarks:make_logs")
+        make_logs = CHECKOUT / "bazel-bin/collector/benchmarks/make_logs"
+        directory = pathlib.Path(self.folder, "million")
+        subprocess.run([make_logs, "--shape=sdk", "--records=2000000", "--files=64", directory / "records"], check=True)
+        crema("collect", directory / "records", "-o", directory / "m", "-q")
+        subprocess.run(
+            ["/usr/bin/time", "-f", "%e s, %M kB", page_case.CREMA, "report", directory / "m", "-q"], check=True
+        )
+        page = directory / "m/report.html"
+        self.assertLess(page.stat().st_size, LARGEST_PAGE)
+        self.browser.open(page)
+        paint = self.browser.wait("return performance.getEntriesByName('first-contentful-paint')[0]?.startTime")
+        print(f"{page.stat().st_size} bytes, first paint after {paint:.0f} ms")
+        self.assert_quiet(page)
+        self.keep_pictures(page, "million")
+
+
+if __name__ == "__main__":
+    unittest.main()
