@@ -1,5 +1,5 @@
-// docs/metrics.md and docs/verdicts.md say what the code's own tables say. After a change of these, write the pages
-// again:
+// docs/metrics.md, docs/verdicts.md and docs/plots.md say what the code's own tables say. After a change of these,
+// write the pages again:
 //   bazel run //docs:generated_pages_test -- --write
 #include <gtest/gtest.h>
 
@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "collector/charts/charts_page.h"
 #include "collector/insight/verdicts_page.h"
 #include "collector/metrics/catalog/metrics_page.h"
 
@@ -31,6 +32,8 @@ void ExpectPage(const std::string& name, const std::string& text) {
 TEST(GeneratedPages, MetricsAreThoseOfTheCatalog) { ExpectPage("metrics.md", MetricsPage()); }
 
 TEST(GeneratedPages, VerdictsAreThoseOfTheTable) { ExpectPage("verdicts.md", VerdictsPage()); }
+
+TEST(GeneratedPages, PlotsAreThoseOfTheTable) { ExpectPage("plots.md", ChartsPage()); }
 
 }  // namespace
 }  // namespace crema

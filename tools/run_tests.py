@@ -22,7 +22,16 @@ from results import Results
 CHECKOUT = pathlib.Path(__file__).resolve().parent.parent
 CONFIGURATIONS = ("asan", "ubsan", "tsan", "clang", "cxx20")
 # These start builds of their own, or need tools that tools/setup fetched, so they run outside Bazel's sandbox.
-OUTSIDE_BAZEL = ("tests/consumers", "tests/dask", "tests/docs", "tests/exports", "tests/python")
+OUTSIDE_BAZEL = (
+    "examples/coffea_dask",
+    "tests/browser",
+    "tests/consumers",
+    "tests/dask",
+    "tests/docs",
+    "tests/exports",
+    "tests/plots",
+    "tests/python",
+)
 
 
 def parse_arguments() -> argparse.Namespace:
