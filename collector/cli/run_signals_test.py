@@ -11,6 +11,13 @@ from run_test_case import CREMA, PATIENCE_SECONDS, PRELUDE, RunTestCase, process
 
 
 class Signals(RunTestCase):
+    @classmethod
+    def setUpClass(cls):
+        # What ignores a signal hands that on, to crema too: nohup, and shells to their background jobs.
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+            if signal.getsignal(number) is signal.SIG_IGN:
+                signal.signal(number, signal.SIG_DFL)
+
     # Ends by SIGXCPU, the last of them by number: pending signals are dealt with in that order.
     COUNTING = """
 counts = {}
