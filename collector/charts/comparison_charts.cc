@@ -11,6 +11,7 @@
 #include "collector/charts/families.h"
 #include "collector/charts/shown_names.h"
 #include "collector/insight/document_fields.h"
+#include "collector/insight/figure_change.h"
 #include "collector/insight/human_numbers.h"
 #include "fmt/format.h"
 
@@ -18,21 +19,6 @@ namespace crema {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr double kNormal95 = 1.96;  // standard deviations to either side that hold 95 % of a normal distribution
-
-/// Of a mean over chunks: half the width of its 95 % interval, from the chunks' own spread.
-std::optional<double> HalfInterval(const Json& document, std::string_view metric) {
-  constexpr std::string_view kMean = "_mean";
-  if (metric.size() <= kMean.size() || metric.substr(metric.size() - kMean.size()) != kMean) return std::nullopt;
-  const std::string quantity(metric.substr(0, metric.size() - kMean.size()));
-  const auto deviation = Metric(document, quantity + "_std"), attempts = Metric(document, "num_attempts");
-  if (!deviation.has_value() || !attempts.has_value()) return std::nullopt;
-  const double missing = NumberField(Field(Field(document, "quality"), "missing_values"), quantity).value_or(0);
-  const double ok = *attempts - Metric(document, "num_failed_attempts").value_or(0) -
-                    Metric(document, "num_lost_attempts").value_or(0) - missing;
-  return ok > 1 ? std::optional<double>(kNormal95 * *deviation / std::sqrt(ok)) : std::nullopt;
-}
 
 std::string RunName(const Json& document, std::string_view role) {
   const std::string name = TextField(Field(document, "run"), "name");
@@ -50,7 +36,7 @@ void AddRun(const Json& document, std::string_view role, std::string_view metric
   const double value = Metric(document, metric).value_or(0);
   Json row = {{"run", RunName(document, role)}, {"role", role}, {"v", value}, {"words", InWords(value, unit)}};
   row["end"] = value;
-  if (const auto half = HalfInterval(document, metric)) {
+  if (const auto half = HalfIntervalOfMean(document, metric)) {
     row["low"] = value - *half;
     row["high"] = value + *half;
     row["end"] = value + *half;
@@ -88,7 +74,7 @@ Drawing DrawComparedMetric(const ChartInput& input, std::string_view metric) {
   layers.push_back(
       {{"mark", {{"type", "text"}, {"style", "label"}, {"align", "left"}, {"dx", 6}}},
        {"encoding", {{"y", y}, {"x", Quantity("end", title)}, {"text", {{"field", "words"}, {"type", "nominal"}}}}}});
-  const bool has_interval = HalfInterval(*input.document, metric).has_value();
+  const bool has_interval = HalfIntervalOfMean(*input.document, metric).has_value();
   Json body = {{"width", 520},
                {"height", {{"step", 44}}},
                {"data", InlineData(std::move(values))},

@@ -1,5 +1,6 @@
 // How fast the run went: events, data and chunks as time went on. From the attempts, spread evenly over their time.
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -102,7 +103,7 @@ Json RatePanel(const ChartInput& input, const Rate& rate, double height) {
     const double mean = SumOf(values) / detail.seconds * rate.factor;
     panel.AddLevel(
         mean, "mean",
-        fmt::format("mean {} (dashed)", mean >= kLongNumber ? HumanCount(mean) : fmt::format("{:.3g}", mean)));
+        fmt::format("mean {} (dashed)", mean >= 1000 ? HumanCount(std::round(mean)) : fmt::format("{:.3g}", mean)));
   }
   return panel.Take(height);
 }

@@ -1,6 +1,7 @@
 // `crema report`: one self-contained page that needs no network.
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "CLI/App.hpp"
@@ -23,6 +24,7 @@ struct ReportOptions {
   MeasureOptions measure;
   std::string source;
   std::string path;
+  std::string baseline;
   bool force = false;
   OutputOptions output;
 };
@@ -34,14 +36,25 @@ std::string PathFor(const ReportOptions& options) {
   return IsMeasurement(options.source) ? beside.string() : "report.html";
 }
 
+ExportSource SourceOf(const MeasuredSource& measured) {
+  return {measured.document(), [&measured](const OnAttempt& on_attempt) { return measured.ForEachAttempt(on_attempt); },
+          [&measured] { return measured.FindLogs(); }};
+}
+
 int WriteReport(ReportOptions options) {
   if (!options.source.empty()) options.measure.sources = {options.source};
   RequireSource(options.measure);
   const absl::StatusOr<MeasuredSource> opened = MeasuredSource::Open(options.measure, options.output.quiet);
   if (!opened.ok()) return ReportFailure(opened.status());
-  const ExportSource source = {opened->document(),
-                               [&opened](const OnAttempt& on_attempt) { return opened->ForEachAttempt(on_attempt); },
-                               [&opened] { return opened->FindLogs(); }};
+  ExportSource source = SourceOf(*opened);
+  absl::StatusOr<MeasuredSource> opened_baseline;
+  std::optional<ExportSource> baseline;
+  if (!options.baseline.empty()) {
+    opened_baseline = MeasuredSource::Open(options.baseline, "", options.output.quiet);
+    if (!opened_baseline.ok()) return ReportFailure(opened_baseline.status());
+    baseline.emplace(SourceOf(*opened_baseline));
+    source.baseline = &*baseline;
+  }
   const std::string path = PathFor(options);
   {
     const ProgressNote note("writing " + path, options.output.quiet);
@@ -56,12 +69,17 @@ int WriteReport(ReportOptions options) {
 
 void AddReportCommand(CLI::App* program, int* status) {
   CLI::App* command = program->add_subcommand("report", "Write one page that shows a run, for any browser, offline");
-  command->footer("Example:\n  crema report ttbar\n  crema report ttbar -o ttbar.html");
+  command->footer(
+      "Example:\n  crema report ttbar\n  crema report ttbar -o ttbar.html\n  crema report ttbar --baseline last_week");
   auto options = std::make_shared<ReportOptions>();
   command->add_option("SOURCE", options->source,
                       "A measurement, a directory of record logs, a roastcoffea measurement, or a Dask scheduler");
   command->add_option("-o,--output", options->path,
                       "The file to write; - is stdout (default: report.html, in SOURCE where that is a measurement)");
+  command
+      ->add_option("--baseline", options->baseline,
+                   "Another run: key figures show the difference, charts show it in grey")
+      ->option_text("SOURCE");
   command->add_option("--run", options->measure.run, "Which run's records to take: an id, or all");
   command->add_flag("--force", options->force, "Replace a file that crema did not write");
   AddCoffeaOptions(command, &options->measure);

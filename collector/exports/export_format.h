@@ -20,6 +20,7 @@ struct ExportSource {
   const nlohmann::ordered_json& document;
   std::function<absl::Status(const OnAttempt&)> for_each_attempt;
   std::function<absl::StatusOr<RecordLogs>()> find_logs;
+  const ExportSource* baseline = nullptr;  ///< another run, for formats that compare
 };
 
 struct ExportFormat {

@@ -26,6 +26,7 @@ struct Tile {
   std::string picture = "";
   std::string note = "";  ///< HTML
   std::optional<Mark> mark = std::nullopt;
+  std::string change = "";  ///< HTML: against the baseline
 };
 
 /// `553 k/s`: the digits large, the unit small.
@@ -41,10 +42,10 @@ std::string ValueHtml(const Tile& tile) {
 
 std::string TileHtml(const Json& document, const Tile& tile) {
   return fmt::format(
-      "<div class=\"tile\" id=\"tile-{}\"><div class=\"tile-head\">{}{}</div><p class=\"value\">{}</p>{}<p "
+      "<div class=\"tile\" id=\"tile-{}\"><div class=\"tile-head\">{}{}</div><p class=\"value\">{}</p>{}{}<p "
       "class=\"note\">{}</p></div>\n",
       tile.key, Term(document, tile.key, tile.label), tile.mark.has_value() ? Pill(*tile.mark) : "", ValueHtml(tile),
-      tile.picture, tile.note);
+      tile.change, tile.picture, tile.note);
 }
 
 /// Three zones of equal width, so that a limit of 1 % is as well seen as one of 70 %; a mark where the figure is.
@@ -107,7 +108,10 @@ std::string NotMeasured(const Json& document, std::string_view key) {
   return "not measured: " + Escaped(WhyNotMeasured(document, key));
 }
 
-Tile ShareTile(const Json& document, std::string_view label, const ShareFigure& figure, std::string_view note) {
+std::string ShareInWords(double share) { return HumanPercent(share); }
+
+Tile ShareTile(const PageInput& input, std::string_view label, const ShareFigure& figure, std::string_view note) {
+  const Json& document = input.document;
   Tile tile = {figure.key, label, Metric(document, figure.key)};
   const std::optional<double> share = ShareOf(document, figure);
   if (!share.has_value()) {
@@ -118,16 +122,20 @@ Tile ShareTile(const Json& document, std::string_view label, const ShareFigure& 
   tile.mark = MarkOf(figure.band, *share);
   tile.picture = Gauge(figure.band, *share);
   tile.note = Escaped(note) + " · <span class=\"hint\">" + Escaped(GoodHint(figure.band)) + "</span>";
+  const ChangedFigure compared = {figure.key, ChangeOf::kShare, BandOf(figure.band).more_is_better, figure.scale};
+  tile.change = ChangeLine(input, compared, ShareInWords);
   return tile;
 }
 
-Tile Elapsed(const Json& document) {
+Tile Elapsed(const PageInput& input) {
+  const Json& document = input.document;
   Tile tile = {"wall_time", "Elapsed time", Metric(document, "wall_time")};
   if (!tile.value.has_value()) {
     tile.note = NotMeasured(document, tile.key);
     return tile;
   }
   tile.text = HumanDuration(*tile.value);
+  tile.change = ChangeLine(input, {tile.key, ChangeOf::kRate, /*more_is_better=*/false}, HumanDuration);
   const std::optional<double> ideal = Metric(document, "ideal_wall_time");
   if (!ideal.has_value() || !(*tile.value > 0)) {
     tile.note = "ideal time: " + NotMeasured(document, "ideal_wall_time");
@@ -153,6 +161,7 @@ Tile EventRate(const PageInput& input) {
     const bool has_scale = tile.text.find(' ') != std::string::npos;
     tile.text.replace(slash, 2, has_scale ? "\u00a0events/s" : " events/s");
   }
+  tile.change = ChangeLine(input, {tile.key, ChangeOf::kRate, /*more_is_better=*/true, 1000}, HumanRate);
   tile.picture = Spark(input.detail.over_time.events, "events", "events per second over the run");
   std::vector<std::string> notes;
   const std::optional<double> per_core = Metric(document, "event_rate_core_hz");
@@ -171,6 +180,7 @@ Tile DataRate(const PageInput& input) {
     return tile;
   }
   tile.text = HumanBitRate(*tile.value);
+  tile.change = ChangeLine(input, {tile.key, ChangeOf::kRate, /*more_is_better=*/true}, HumanBitRate);
   tile.picture = Spark(input.detail.over_time.bytes_read, "bytes", "bytes read per second over the run");
   std::vector<std::string> notes;
   const std::optional<double> bytes = Metric(document, "bytes_read_compressed");
@@ -181,16 +191,17 @@ Tile DataRate(const PageInput& input) {
   return tile;
 }
 
-Tile Waiting(const Json& document) {
-  Tile tile = ShareTile(document, "Blocked in your code", kBlockedShare, "of chunk time: reads, locks");
-  const std::optional<double> cpu_wait = CpuWaitShare(document);
+Tile Waiting(const PageInput& input) {
+  Tile tile = ShareTile(input, "Blocked in your code", kBlockedShare, "of chunk time: reads, locks");
+  const std::optional<double> cpu_wait = CpuWaitShare(input.document);
   if (tile.value.has_value() && cpu_wait.has_value()) {
     tile.note = "waiting for a CPU: " + Escaped(HumanPercent(*cpu_wait)) + " · " + tile.note;
   }
   return tile;
 }
 
-Tile MemoryTile(const Json& document) {
+Tile MemoryTile(const PageInput& input) {
+  const Json& document = input.document;
   const std::optional<PeakMemory> memory = FindPeakMemory(document);
   Tile tile = {memory.has_value() ? memory->key : "process_peak_rss_bytes", "Peak memory"};
   if (!memory.has_value()) {
@@ -199,6 +210,7 @@ Tile MemoryTile(const Json& document) {
   }
   tile.value = memory->bytes;
   tile.text = HumanMemory(memory->bytes);
+  tile.change = ChangeLine(input, {tile.key, ChangeOf::kMemory, /*more_is_better=*/false}, HumanMemory);
   if (memory->tightest.has_value()) {
     const TightestWorker& tightest = *memory->tightest;
     tile.mark = MarkOf(memory->band, tightest.share());
@@ -216,7 +228,8 @@ Tile MemoryTile(const Json& document) {
   return tile;
 }
 
-Tile FailuresTile(const Json& document) {
+Tile FailuresTile(const PageInput& input) {
+  const Json& document = input.document;
   Tile tile = {"num_failed_attempts", "Failed attempts"};
   const std::optional<FailedAttempts> figure = FindFailedAttempts(document);
   if (!figure.has_value()) {
@@ -226,6 +239,7 @@ Tile FailuresTile(const Json& document) {
   // the digits are the failed ones alone where some were lost too, as the key says; the note has the others
   tile.value = figure->failed;
   tile.text = HumanCount(figure->failed);
+  tile.change = ChangeLine(input, {tile.key, ChangeOf::kFailures, /*more_is_better=*/false}, HumanCount);
   tile.mark = figure->mark;
   std::vector<std::string> notes = {
       "of " + Figure("metrics.num_attempts", figure->attempts, HumanCount(figure->attempts)) + " attempts"};
@@ -248,14 +262,13 @@ Tile FailuresTile(const Json& document) {
 }  // namespace
 
 std::string KeyFigureTiles(const PageInput& input) {
-  const Json& document = input.document;
   std::string html = "<div class=\"tiles\" role=\"group\" aria-label=\"Key figures\">\n";
   for (const Tile& tile :
-       {Elapsed(document), EventRate(input), DataRate(input),
-        ShareTile(document, "CPU efficiency", kCpuEfficiencyShare, "CPU time ÷ (cores × elapsed)"), Waiting(document),
-        MemoryTile(document), ShareTile(document, "Balance", kBalanceShare, "cores busy until the tail"),
-        FailuresTile(document)}) {
-    html += TileHtml(document, tile);
+       {Elapsed(input), EventRate(input), DataRate(input),
+        ShareTile(input, "CPU efficiency", kCpuEfficiencyShare, "CPU time ÷ (cores × elapsed)"), Waiting(input),
+        MemoryTile(input), ShareTile(input, "Balance", kBalanceShare, "cores busy until the tail"),
+        FailuresTile(input)}) {
+    html += TileHtml(input.document, tile);
   }
   return html + "</div>\n";
 }

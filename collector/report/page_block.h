@@ -8,6 +8,7 @@
 
 #include "collector/charts/chart.h"
 #include "collector/detail/run_detail.h"
+#include "collector/insight/figure_change.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -30,6 +31,7 @@ struct PageInput {
   const RunDetail& detail;
   const std::vector<PageChart>& charts;
   PageLimits limits;
+  const nlohmann::ordered_json* baseline = nullptr;  ///< another measurement, to compare with
 };
 
 struct PageBlock {
@@ -57,6 +59,13 @@ PageBlock GlossaryBlock(const PageInput& input);
 std::string KeyFigureTiles(const PageInput& input);
 std::string TrustCard(const PageInput& input);
 std::string Findings(const PageInput& input);
+
+/// In the head: which run the page compares with, and what should be equal and is not. Empty without a baseline.
+std::string BaselineLine(const PageInput& input);
+
+/// Under a key figure: how it differs from the baseline's, coloured beyond 5 % and the noise. `words` writes the
+/// baseline's value. Empty without a baseline.
+std::string ChangeLine(const PageInput& input, const ChangedFigure& figure, std::string (*words)(double));
 
 /// The id of the block that a verdict is about.
 std::string_view BlockOfVerdict(std::string_view verdict);

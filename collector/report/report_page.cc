@@ -42,14 +42,15 @@ std::string StatePill(const RunState& state) {
   return "<span class=\"pill info\">state unknown</span>";
 }
 
-std::string Head(const Json& document) {
+std::string Head(const PageInput& input) {
+  const Json& document = input.document;
   const Json& run = Field(document, "run");
   std::string facts = When(run);
   for (const std::string& fact : {Escaped(OnWhat(document)), Escaped(TextField(run, "engine"))}) {
     if (!fact.empty()) facts += (facts.empty() ? "" : " · ") + fact;
   }
-  return fmt::format("<header class=\"head\" id=\"top\"><h1>{}</h1>{}<p class=\"when\">{}</p></header>\n",
-                     Name(RunName(document), 80), StatePill(StateOf(run)), facts);
+  return fmt::format("<header class=\"head\" id=\"top\"><h1>{}</h1>{}<p class=\"when\">{}</p>{}</header>\n",
+                     Name(RunName(document), 80), StatePill(StateOf(run)), facts, BaselineLine(input));
 }
 
 /// How many findings speak of each block.
@@ -144,7 +145,7 @@ std::string Write(const PageInput& input, const Json& chart_config) {
   html += fmt::format("<title>{} · crema report</title>\n<style>{}</style>\n</head>\n<body>\n",
                       Escaped(RunName(input.document).substr(0, 200)), kPageStyle.text);
   html += "<a class=\"skip\" href=\"#main\">Skip to the report</a>\n" + Navigation(input.document, blocks);
-  html += "<main id=\"main\">\n" + Head(input.document);
+  html += "<main id=\"main\">\n" + Head(input);
   for (const PageBlock& block : blocks) html += BlockHtml(block);
   html += Footer(input.document, input.limits, charts) + "</main>\n";
   html += "<div id=\"tip\" role=\"status\" hidden></div>\n" + std::string(kHelp);
@@ -161,7 +162,7 @@ std::string Write(const PageInput& input, const Json& chart_config) {
 }  // namespace
 
 std::string ReportPage(const Json& document, const RunDetail& detail, const std::vector<PageChart>& charts,
-                       const Json& chart_config, size_t largest) {
+                       const Json& chart_config, const Json* baseline, size_t largest) {
   PageLimits limits;
   if (!detail.timeline_is_exact && detail.row_kind != "thread" && !detail.rows.empty()) {
     limits.notes.push_back(fmt::format("Threads were merged: the timeline has one row per {}.", detail.row_kind));
@@ -184,7 +185,7 @@ std::string ReportPage(const Json& document, const RunDetail& detail, const std:
     limits.table_rows = step.table_rows;
     limits.sections_of_chunks = step.sections;
     if (!step.note.empty()) limits.notes.emplace_back(step.note);
-    html = Write({document, detail, charts, limits}, chart_config);
+    html = Write({document, detail, charts, limits, baseline}, chart_config);
     if (html.size() <= largest) break;
   }
   return html;

@@ -16,10 +16,11 @@ namespace crema {
 inline constexpr size_t kLargestPage = 5'000'000;
 
 /// The page. Where it would be larger than `largest`, tables get shorter and the sections of single chunks are left
-/// out, and the page says so. `chart_config` is `{"light": …, "dark": …}`.
+/// out, and the page says so. `chart_config` is `{"light": …, "dark": …}`. `baseline`: another measurement, that key
+/// figures are compared with; may be null.
 std::string ReportPage(const nlohmann::ordered_json& document, const RunDetail& detail,
                        const std::vector<PageChart>& charts, const nlohmann::ordered_json& chart_config,
-                       size_t largest = kLargestPage);
+                       const nlohmann::ordered_json* baseline = nullptr, size_t largest = kLargestPage);
 
 /// Whether a file that begins so is a page of ours.
 bool IsReportPage(std::string_view beginning);

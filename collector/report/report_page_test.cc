@@ -53,6 +53,42 @@ TEST(ReportPage, AKeyFigureThatWasNotMeasuredIsADashWithTheReason) {
   EXPECT_TRUE(Holds(html, "not measured: no chunk has a CPU time")) << html;
 }
 
+/// The key figure of that id, in a page with a baseline.
+std::string TileOf(const Json& document, const Json& baseline, const std::string& key) {
+  const Json themes = {{"light", Json::object()}, {"dark", Json::object()}};
+  const std::string page = ReportPage(document, NothingRecorded(), {}, themes, &baseline);
+  const size_t from = page.find("id=\"tile-" + key + "\"");
+  return from == std::string::npos ? page : page.substr(from, page.find("</div>\n", from) - from);
+}
+
+TEST(ReportPage, AKeyFigureSaysHowItDiffersFromTheBaselines) {
+  const Json before = Json::parse(R"({"metrics": {"wall_time": 10, "total_events": 5, "cpu_efficiency": 0.5,
+      "peak_memory_bytes": null, "balance": 0.9, "num_attempts": 9, "num_failed_attempts": 2}})");
+  const Json now = Json::parse(R"({"metrics": {"wall_time": 8, "total_events": 5, "cpu_efficiency": 0.42,
+      "peak_memory_bytes": 1024, "balance": 0.9, "num_attempts": 9, "num_failed_attempts": 3}})");
+  EXPECT_TRUE(
+      Holds(TileOf(now, before, "wall_time"), "<p class=\"change better\">✓ \u221220 % from 10.0 s: better</p>"));
+  EXPECT_TRUE(Holds(TileOf(now, before, "cpu_efficiency"),
+                    "<p class=\"change worse\">✕ \u22128.0 points from 50 %: worse</p>"));
+  EXPECT_TRUE(Holds(TileOf(now, before, "balance"), "<p class=\"change\">as in the baseline</p>"));
+  EXPECT_TRUE(Holds(TileOf(now, before, "peak_memory_bytes"), "<p class=\"change\">not measured in the baseline</p>"));
+  EXPECT_TRUE(Holds(TileOf(now, before, "num_failed_attempts"),
+                    "<p class=\"change\">+1 from 2: within the noise, \u00b14.4</p>"));
+  EXPECT_FALSE(Holds(PageOf(now, NothingRecorded()), "class=\"change"));
+}
+
+TEST(ReportPage, TheTimeOfOtherWorkIsNeitherBetterNorWorse) {
+  const Json before =
+      Json::parse(R"({"run": {"name": "<i>old</i>"}, "metrics": {"wall_time": 10, "total_events": 5}})");
+  const Json now = Json::parse(R"({"metrics": {"wall_time": 8, "total_events": 4}})");
+  EXPECT_TRUE(
+      Holds(TileOf(now, before, "wall_time"), "<p class=\"change\">\u221220 % from 10.0 s: of other events</p>"));
+  const Json themes = {{"light", Json::object()}, {"dark", Json::object()}};
+  const std::string page = ReportPage(now, NothingRecorded(), {}, themes, &before);
+  EXPECT_TRUE(Holds(page, "&lt;i&gt;old&lt;/i&gt;"));
+  EXPECT_TRUE(Holds(page, "<strong>What should be equal is not: <bdi>events</bdi> 5 before, 4 now.</strong>"));
+}
+
 TEST(ReportPage, NamesInTheHeadStayTextWhateverBytesTheyHold) {
   const Json document = {{"run", {{"name", "</title><script>alert(1)</script>\xFF"}}}};
   const std::string page = PageOf(document, NothingRecorded());
@@ -72,7 +108,7 @@ TEST(ReportPage, WhereItWouldBeTooLargeItSaysWhatIsLeftOut) {
     document["datasets"].push_back({{"name", "dataset " + std::to_string(i)}, {"chunks", 1}});
   const Json themes = {{"light", Json::object()}, {"dark", Json::object()}};
   const std::string whole = ReportPage(document, NothingRecorded(), {}, themes);
-  const std::string cut = ReportPage(document, NothingRecorded(), {}, themes, 1000);
+  const std::string cut = ReportPage(document, NothingRecorded(), {}, themes, nullptr, 1000);
   EXPECT_LT(cut.size(), whole.size());
   EXPECT_TRUE(Holds(cut, "tables end after 50 rows"));
   EXPECT_FALSE(Holds(whole, "tables end after 50 rows"));

@@ -1,5 +1,6 @@
 #include "collector/report/report_writer.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,9 +34,15 @@ absl::Status WriteReport(const ExportSource& source, const std::string&, TextSin
   ChartInput input;
   input.document = &source.document;
   input.detail = &detail;
+  std::optional<RunDetail> baseline_detail;
+  if (source.baseline != nullptr) {
+    baseline_detail = ReadRunDetail(source.baseline->document, source.baseline->for_each_attempt);
+    input.baseline = &source.baseline->document;
+    input.baseline_detail = &*baseline_detail;
+  }
   const nlohmann::ordered_json config = {{"light", ChartConfig(ChartTheme::kLight)},
                                          {"dark", ChartConfig(ChartTheme::kDark)}};
-  sink->Write(ReportPage(source.document, detail, DrawCharts(input), config));
+  sink->Write(ReportPage(source.document, detail, DrawCharts(input), config, input.baseline));
   return absl::OkStatus();
 }
 

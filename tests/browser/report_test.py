@@ -147,6 +147,25 @@ class AnyRun(ReportTestCase):
         self.browser.open(page)
         self.assert_shares_add_up(measurement)
 
+    def test_a_baseline_stands_in_the_head_and_under_the_figures(self):
+        _, measurement = self.report_of(with_sampled_cpu)
+        _, before = self.report_of(hostile_names)
+        folder = pathlib.Path(self.folder)
+        page = folder / "compared.html"
+        crema("report", folder / "with_sampled_cpu/m", "--baseline", folder / "hostile_names/m", "-o", page, "-q")
+        self.assert_quiet(page)
+        self.keep_pictures(page, "compared")
+        self.browser.open(page)
+        self.assert_figures_are_of(measurement)
+        said = self.browser.run("return document.getElementById('baseline').textContent")
+        self.assertEqual([document["metrics"]["total_events"] for document in (before, measurement)], [300, 2000])
+        self.assertRegex(said, r"^Baseline: .*should be equal is not: events 300 before, 2.000 now; ")
+        self.assertIn("events of </script><img src=x onerror=alert(1)> 100 before, none now", said)
+        change = "return document.querySelector(`#tile-${arguments[0]} .change`).textContent"
+        self.assertRegex(self.browser.run(change, "wall_time"), r"^[+\u2212][\d.]+ % from [\d.]+ s: of other events$")
+        self.assertEqual(self.browser.run(change, "num_failed_attempts"), "as in the baseline")
+        self.assertRegex(self.browser.run(change, "event_rate_wall_khz"), r"^✓ \+[\d ]+ % from [\d.]+/s: better$")
+
     def test_what_is_not_there_says_why(self):
         page, _ = self.report_of(empty_run)
         self.browser.open(page)
