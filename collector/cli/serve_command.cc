@@ -81,8 +81,12 @@ int Serve(const ServeOptions& options) {
   boost::asio::signal_set signals(context, SIGINT, SIGTERM, SIGHUP);
   signals.async_wait([&](const boost::system::error_code& error, int) {
     if (error) return;
+    signals.clear();  // a second one ends this process at once
     service.Stop();
     server.Stop();
+    if (service.IsWritingReport() && !options.output.quiet) {
+      std::fputs("crema: ends when the report that is being written is done; Ctrl-C again ends it now\n", stderr);
+    }
   });
   service.Start();
   context.run();  // until all that was begun has ended, which a signal makes it

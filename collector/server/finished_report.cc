@@ -1,6 +1,5 @@
 #include "collector/server/finished_report.h"
 
-#include <chrono>
 #include <utility>
 
 namespace crema {
@@ -29,9 +28,7 @@ void FinishedReport::Begin(const std::string& run_id, int64_t records) {
 
 LiveReply FinishedReport::Answer(const std::string& run_id, int64_t records) {
   if (!writing_.valid() && (records != records_ || !page_.has_value())) Begin(run_id, records);
-  if (writing_.valid() && writing_.wait_for(std::chrono::seconds(0)) == std::future_status::ready) {
-    page_ = writing_.get();
-  }
+  if (writing_.valid() && !is_writing()) page_ = writing_.get();
   if (!page_.has_value()) return {202, kHtml, kAskAgain};
   if (!page_->ok())
     return {500, kText, "the report cannot be written: " + std::string(page_->status().message()) + "\n"};

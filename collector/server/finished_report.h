@@ -2,6 +2,7 @@
 #ifndef CREMA_COLLECTOR_SERVER_FINISHED_REPORT_H_
 #define CREMA_COLLECTOR_SERVER_FINISHED_REPORT_H_
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <future>
@@ -25,6 +26,10 @@ class FinishedReport {
   /// The page; 202 with a page that asks again while it is being written; 500 with the reason where it cannot be. It
   /// is written anew when there are other `records` than the last time.
   LiveReply Answer(const std::string& run_id, int64_t records);
+
+  bool is_writing() const {
+    return writing_.valid() && writing_.wait_for(std::chrono::seconds(0)) != std::future_status::ready;
+  }
 
  private:
   void Begin(const std::string& run_id, int64_t records);

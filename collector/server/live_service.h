@@ -35,6 +35,8 @@ class LiveService {
   /// Begins to look. The first round is read before anything is published.
   void Start();
   void Stop();
+  /// Whether a report is being written, for which the destructor waits.
+  bool IsWritingReport() const { return report_ != nullptr && report_->is_writing(); }
 
   /// The answer to a GET of the page, its parts or the API (docs/live.md). `/events` is not answered here.
   LiveReply Answer(const HttpTarget& target) const;
