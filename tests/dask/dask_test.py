@@ -175,6 +175,21 @@ class Faults(DaskTestCase):
         self.assertEqual(document["quality"]["chunks_joined_to_tasks"], truth["chunks"] + attempts)
         self.assertGreater(metrics["failed_time_seconds"], 0)
 
+    def test_chunks_of_cancelled_tasks_count_and_are_joined(self):
+        truth, document = self.measure("cancelled")
+        self.assertTrue(truth["results"])
+        outcomes = collections.Counter(
+            json.loads(line)["outcome"]
+            for path in (self.directory / "logs").glob("*.jsonl")
+            for line in path.read_text().splitlines()
+            if '"type":"task"' in line
+        )
+        self.assertGreater(outcomes["cancelled"], 0, outcomes)
+        self.assertGreater(document["metrics"]["num_attempts"], 0)
+        self.assertEqual(document["quality"]["chunks_unjoined"], 0)
+        self.assertEqual(document["quality"]["chunks_joined_to_tasks"], document["metrics"]["num_attempts"])
+        self.assert_budget_adds_up(document)
+
     def test_a_directory_that_cannot_be_written_costs_records_and_no_result(self):
         truth, document = self.measure("unwritable")
         self.assertTrue(truth["results"])

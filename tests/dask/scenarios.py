@@ -187,6 +187,20 @@ def failing(run):
         run.end(client, attachment, chunks=50, failing=5, attempts_of_each=3)
 
 
+def cancelled(run):
+    """Tasks that nobody wants any more as soon as some of them run: these go on to their end."""
+    with local_cluster() as (_, client):
+        attachment = run.attach(client)
+        attachment.start()
+        for batch in range(20):
+            futures = client.map(record_chunk, range(50 * batch, 50 * batch + 50), seconds=0.005, key=f"batch{batch}")
+            while not any(future.done() for future in futures):
+                time.sleep(0.001)
+            client.cancel(futures)
+        run.truth["results"] = client.gather(client.map(plain, range(20), key="plain")) == list(range(20))
+        run.end(client, attachment)
+
+
 def unwritable(run):
     """A log directory that cannot be written: the job runs on, without records."""
     with local_cluster() as (_, client):
