@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <memory>
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "collector/sources/dask/bare_follower.h"
 #include "collector/sources/dask/dask_client.h"
 #include "collector/sources/dask/http_connection.h"
 
@@ -15,6 +17,10 @@ namespace {
 constexpr std::chrono::seconds kPause(1);
 constexpr int kAnswerSeconds = 10;
 constexpr size_t kMostWaitingBytes = size_t{16} << 20;
+/// Where there is no plug-in, it may be attached yet: how many rounds until it is asked for again.
+constexpr int kBareRounds = 5;
+/// So soon it is seen that this has to end.
+constexpr std::chrono::milliseconds kSlice(100);
 
 }  // namespace
 
@@ -40,8 +46,40 @@ DaskNews DaskFollower::Take() {
   return news;
 }
 
+void DaskFollower::AddPage(std::string page) {
+  waiting_bytes_ += page.size();
+  news_.pages.push_back(std::move(page));
+}
+
+void DaskFollower::FollowBare(HttpConnection* scheduler, BareFollower* bare, std::unique_lock<std::mutex>* lock) {
+  for (int round = 0; round < kBareRounds && !stopping_; ++round) {
+    const auto end = std::chrono::steady_clock::now() + kPause;
+    const bool has_room = waiting_bytes_ < kMostWaitingBytes;
+    lock->unlock();
+    absl::StatusOr<std::string> lines = has_room ? bare->Ask(scheduler) : "";
+    lock->lock();
+    news_.answers = lines.ok();
+    if (!lines.ok()) {
+      const std::string reason(lines.status().message());
+      news_.problem = absl::IsNotFound(lines.status()) ? reason : fmt::format("{}: no answer ({})", address_, reason);
+      bare->Disconnect();
+      return;
+    }
+    if (!lines->empty()) AddPage(*std::move(lines));
+    // the stream is always read, whoever takes what it told: else it would fill the scheduler's memory
+    while (!stopping_ && std::chrono::steady_clock::now() < end) {
+      lock->unlock();
+      const bool has_listened = bare->Listen(kSlice);
+      lock->lock();
+      if (!has_listened) wake_.wait_for(*lock, kSlice, [this] { return stopping_; });
+    }
+    news_.problem = bare->Problem();
+  }
+}
+
 void DaskFollower::Follow() {
   HttpConnection scheduler(HostAndPort(address_), kAnswerSeconds);
+  std::unique_ptr<BareFollower> bare;  // as long as there is no plug-in
   std::string since = "0";
   std::string epoch;
   std::unique_lock<std::mutex> lock(mutex_);
@@ -49,25 +87,28 @@ void DaskFollower::Follow() {
     lock.unlock();
     absl::StatusOr<HttpAnswer> page = scheduler.Get("/crema/v1/records?since=" + since);
     lock.lock();
+    if (page.ok() && page->status == 404) {
+      if (bare == nullptr) bare = std::make_unique<BareFollower>(address_);
+      FollowBare(&scheduler, bare.get(), &lock);
+      if (news_.answers) continue;
+    }
     bool has_more = false;
-    news_.answers = page.ok() && page->status == 200;
-    if (news_.answers) {
+    if (page.ok() && page->status == 200) {
+      bare = nullptr;
+      news_.answers = true;
       news_.problem.clear();
       const std::string answered_by = page->headers["x-crema-epoch"];
       const bool is_restart = !epoch.empty() && answered_by != epoch;
       epoch = answered_by;
       has_more = is_restart || !page->body.empty();
       since = is_restart ? "0" : page->headers["x-crema-next"];
-      if (!is_restart && !page->body.empty()) {
-        waiting_bytes_ += page->body.size();
-        news_.pages.push_back(std::move(page->body));
-      }
+      if (!is_restart && !page->body.empty()) AddPage(std::move(page->body));
     } else if (!page.ok()) {
+      if (bare != nullptr) bare->Disconnect();
+      news_.answers = false;
       news_.problem = fmt::format("{}: no answer ({})", address_, std::string(page.status().message()));
-    } else if (page->status == 404) {
-      news_.problem =
-          fmt::format("{}: the scheduler has no crema plug-in; attach it with crema_hep.attach(client)", address_);
-    } else {
+    } else if (page->status != 404) {
+      news_.answers = false;
       news_.problem = fmt::format("{}: answered {} to /crema/v1/records", address_, page->status);
     }
     if (!has_more) wake_.wait_for(lock, kPause, [this] { return stopping_; });

@@ -1,0 +1,107 @@
+#include "collector/sources/dask/bare_follower.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "collector/sources/dask/bare_lines.h"
+#include "collector/sources/dask/dask_client.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kAsksForSecondsEvery = 5;             // they are many lines on a busy scheduler
+constexpr std::chrono::seconds kReconnectPause(5);  // to the stream
+/// The workers that are there are told as the stream begins, in one go.
+constexpr std::chrono::seconds kRollCall(1);
+
+}  // namespace
+
+BareFollower::BareFollower(const std::string& address) : address_(address), stream_(HostAndPort(address)) {}
+
+absl::StatusOr<std::string> BareFollower::Ask(HttpConnection* scheduler) {
+  const absl::StatusOr<HttpAnswer> counts = scheduler->Get("/json/counts.json");
+  if (!counts.ok()) return counts.status();
+  if (counts->status != 200) return NoSchedulerAt(address_);
+  const std::optional<std::map<std::string, int64_t>> numbers = ParseCounts(counts->body);
+  if (!numbers.has_value()) return NoSchedulerAt(address_);
+  const int64_t now_ns = absl::GetCurrentTimeNanos();
+  std::string lines;
+  if (!has_begun_) lines += BareClusterLine(address_, now_ns);
+  has_begun_ = true;
+  if (asked_++ % kAsksForSecondsEvery == 0) lines += AskForSeconds(scheduler, now_ns);
+  lines += sums_.TakeWorkers(now_ns);
+  const std::string problem = StreamProblem();
+  Json more = sums_.TakeFinished();
+  more["stream_problem"] = problem.empty() ? Json() : Json(problem);
+  return lines + BareLine(now_ns, *numbers, more);
+}
+
+std::string BareFollower::AskForSeconds(HttpConnection* scheduler, int64_t time_ns) {
+  const absl::StatusOr<HttpAnswer> metrics = scheduler->Get("/metrics");
+  if (!metrics.ok() || metrics->status != 200) return "";
+  const std::map<std::string, double> seconds = ParseComputeSeconds(metrics->body);
+  if (seconds.empty()) return "";
+  double sum = 0;
+  for (const auto& [prefix, of_prefix] : seconds) sum += of_prefix;
+  Listen(std::chrono::milliseconds(1));  // what it told before this answer
+  if (stream_.is_open()) watch_.Look(sum, sums_.messages());
+  std::string told = ComputeSecondsLine(0, seconds);
+  if (told == seconds_told_) return "";
+  seconds_told_ = std::move(told);
+  return ComputeSecondsLine(time_ns, seconds);
+}
+
+bool BareFollower::Listen(std::chrono::milliseconds limit) {
+  const Clock::time_point now = Clock::now();
+  if (!stream_.is_open()) {
+    if (now < connect_at_) return false;
+    connect_at_ = now + kReconnectPause;
+    if (const absl::Status status = stream_.Connect(); !status.ok()) {
+      stream_failure_ = std::string(status.message());
+      return false;
+    }
+    stream_failure_.clear();
+    watch_.Begin();
+    sums_.BeginRollCall();
+    roll_call_until_ = Clock::now() + kRollCall;
+  }
+  const absl::Status status = stream_.ReadFor(limit, on_message_);
+  if (!status.ok()) {
+    stream_failure_ = std::string(status.message());
+    connect_at_ = Clock::now() + kReconnectPause;
+    return false;
+  }
+  if (Clock::now() >= roll_call_until_) sums_.EndRollCall();
+  return true;
+}
+
+void BareFollower::Disconnect() {
+  if (!stream_.is_open()) return;
+  stream_.Close();
+  stream_failure_ = "the scheduler did not answer";
+}
+
+std::string BareFollower::StreamProblem() const {
+  if (stream_.is_open()) {
+    return watch_.is_taken() ? "another program reads the scheduler's /eventstream; start again to take it back" : "";
+  }
+  return stream_failure_.empty() ? "the scheduler's /eventstream is not connected yet"
+                                 : fmt::format("no /eventstream from the scheduler ({})", stream_failure_);
+}
+
+std::string BareFollower::Problem() const {
+  const std::string stream = StreamProblem();
+  return fmt::format(
+      "{}: the scheduler has no crema plug-in; attach it with crema_hep.attach(client). Not known without it: chunks "
+      "and "
+      "events, CPU time, memory, which tasks failed{}",
+      address_, stream.empty() ? "" : "; nor which finish: " + stream);
+}
+
+}  // namespace crema
