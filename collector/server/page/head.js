@@ -6,7 +6,7 @@ function drawHead() {
   const words = {running: 'running', finished: 'finished', killed: 'stopped without an end'};
   const kinds = {running: 'info', finished: 'good', killed: 'bad'};
   const failed = run.state === 'finished' && run.exit_status;
-  $('state').textContent = !run.has_records ? 'waiting for records'
+  $('state').textContent = run.is_bare ? 'no crema plug-in' : !run.has_records ? 'waiting for records'
     : (failed ? 'ended with status ' + run.exit_status : words[run.state]) + ' ' + clock(tiles.wall_seconds);
   $('state').className = 'pill ' + (failed ? 'bad' : run.has_records ? kinds[run.state] : 'info');
   const facts = [];
@@ -37,7 +37,9 @@ function drawProgress() {
   const {progress} = state.values;
   const done = $('done');
   done.replaceChildren();
-  if (progress.total_events) {
+  if (progress.chunks === null) {
+    done.append('chunks and events are not known: the scheduler has no crema plug-in');
+  } else if (progress.total_events) {
     done.append(element('b', '', `${number(progress.events)} of ${number(progress.total_events)} events`),
       ` · ${percent(progress.share)} % · ${grouped(progress.chunks)} chunks`);
   } else {

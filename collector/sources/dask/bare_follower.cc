@@ -34,12 +34,12 @@ absl::StatusOr<std::string> BareFollower::Ask(HttpConnection* scheduler) {
   std::string lines;
   if (!has_begun_) lines += BareClusterLine(address_, now_ns);
   has_begun_ = true;
-  if (asked_++ % kAsksForSecondsEvery == 0) lines += AskForSeconds(scheduler, now_ns);
-  lines += sums_.TakeWorkers(now_ns);
+  std::string seconds;
+  if (asked_++ % kAsksForSecondsEvery == 0) seconds = AskForSeconds(scheduler, now_ns);
   const std::string problem = StreamProblem();
   Json more = sums_.TakeFinished();
   more["stream_problem"] = problem.empty() ? Json() : Json(problem);
-  return lines + BareLine(now_ns, *numbers, more);
+  return lines + BareLine(now_ns, *numbers, more) + seconds + sums_.TakeWorkers(now_ns);
 }
 
 std::string BareFollower::AskForSeconds(HttpConnection* scheduler, int64_t time_ns) {
