@@ -67,6 +67,14 @@ class WithoutThePlugIn(DaskTestCase):
         self.assertNotIn("live_finished_tasks", attached["metrics"])
         self.assertEqual(attached["quality"]["not_measured"], {})
 
+    def test_a_rate_is_not_known_once_another_program_reads_the_stream(self):
+        truth = self.run_scenario("stream_taken_over")
+        self.assertGreater(truth["before"]["schedulers"][0]["finished_rate_now"], 0)
+        (row,) = truth["after"]["schedulers"]
+        self.assertIsNone(row["finished_rate_now"])
+        self.assertIsNone(truth["after"]["metrics"]["live_finished_task_rate_hz"])
+        self.assertRegex(truth["after"]["quality"]["not_measured"]["live_finished_task_rate_hz"], "another program")
+
     def check_scheduler(self, truth):
         (row,) = truth["bare"]["schedulers"]
         self.assertEqual((row["address"], row["workers"], row["cores"]), (truth["source"], 2, 4))

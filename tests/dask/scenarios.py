@@ -25,6 +25,7 @@ from crema_hep import MetricsCollector, dask_plugin  # noqa: E402
 from crema_hep.dask_backend import attach, dataset_span, get_span_metrics  # noqa: E402
 from distributed import Client, LocalCluster, span, wait  # noqa: E402
 from recording_tasks import plain, record_chunk  # noqa: E402
+from tornado.websocket import websocket_connect  # noqa: E402
 
 PLUGIN_FILE = dask_plugin.__file__
 
@@ -620,6 +621,21 @@ def followed_without_plugin(run):
             wait(client.map(record_chunk, range(20), key="record_chunk"))
             run.truth["attached"] = until(lambda seen: seen["metrics"]["num_chunks"] == 20)
             attachment.stop()
+
+
+def stream_taken_over(run):
+    """Another program connects to the stream of finished tasks that `crema serve` reads."""
+    with local_cluster() as (cluster, client):
+        address = cluster.dashboard_link.split("/")[2]
+        with served(f"dask://{address}") as until:
+            futures = client.map(plain, range(5000), seconds=0.05, key="plain")
+            run.truth["before"] = until(lambda seen: (seen["schedulers"] or [{}])[0].get("finished_rate_now"))
+            other = client.sync(websocket_connect, f"ws://{address}/eventstream")
+            run.truth["after"] = until(
+                lambda seen: "another program" in seen["schedulers"][0]["not_measured"].get("finished_rate_now", "")
+            )
+            client.loop.add_callback(other.close)
+            del futures
 
 
 def main() -> None:

@@ -17,8 +17,11 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kAsksForSecondsEvery = 5;             // they are many lines on a busy scheduler
 constexpr std::chrono::seconds kReconnectPause(5);  // to the stream
+constexpr std::chrono::milliseconds kGlance(1);     // takes in what the stream told before an answer came
 /// The workers that are there are told as the stream begins, in one go.
 constexpr std::chrono::seconds kRollCall(1);
+
+double Now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 }  // namespace
 
@@ -34,6 +37,9 @@ absl::StatusOr<std::string> BareFollower::Ask(HttpConnection* scheduler) {
   std::string lines;
   if (!has_begun_) lines += BareClusterLine(address_, now_ns);
   has_begun_ = true;
+  const auto processing = numbers->find("processing");
+  Listen(kGlance);
+  watch_.Look(Now(), sums_.messages(), processing == numbers->end() || processing->second > 0);
   std::string seconds;
   if (asked_++ % kAsksForSecondsEvery == 0) seconds = AskForSeconds(scheduler, now_ns);
   const std::string problem = StreamProblem();
@@ -49,8 +55,7 @@ std::string BareFollower::AskForSeconds(HttpConnection* scheduler, int64_t time_
   if (seconds.empty()) return "";
   double sum = 0;
   for (const auto& [prefix, of_prefix] : seconds) sum += of_prefix;
-  Listen(std::chrono::milliseconds(1));  // what it told before this answer
-  if (stream_.is_open()) watch_.Look(sum, sums_.messages());
+  if (Listen(kGlance)) watch_.LookAtSeconds(Now(), sums_.messages(), sum);
   std::string told = ComputeSecondsLine(0, seconds);
   if (told == seconds_told_) return "";
   seconds_told_ = std::move(told);
@@ -67,7 +72,7 @@ bool BareFollower::Listen(std::chrono::milliseconds limit) {
       return false;
     }
     stream_failure_.clear();
-    watch_.Begin();
+    watch_.Begin(Now());
     sums_.BeginRollCall();
     roll_call_until_ = Clock::now() + kRollCall;
   }
@@ -88,19 +93,23 @@ void BareFollower::Disconnect() {
 }
 
 std::string BareFollower::StreamProblem() const {
-  if (stream_.is_open()) {
-    return watch_.is_taken() ? "another program reads the scheduler's /eventstream; start again to take it back" : "";
+  if (!stream_.is_open()) {
+    return stream_failure_.empty() ? "the scheduler's /eventstream is not connected yet"
+                                   : fmt::format("no /eventstream from the scheduler ({})", stream_failure_);
   }
-  return stream_failure_.empty() ? "the scheduler's /eventstream is not connected yet"
-                                 : fmt::format("no /eventstream from the scheduler ({})", stream_failure_);
+  if (watch_.is_taken()) return "another program reads the scheduler's /eventstream; start again to take it back";
+  if (!watch_.is_doubtful(Now())) return "";
+  return fmt::format(
+      "the scheduler's /eventstream has told nothing for {:.0f} s: "
+      "tasks take long or fail, or another program reads it",
+      watch_.silent_seconds(Now()));
 }
 
 std::string BareFollower::Problem() const {
   const std::string stream = StreamProblem();
   return fmt::format(
-      "{}: the scheduler has no crema plug-in; attach it with crema_hep.attach(client). Not known without it: chunks "
-      "and "
-      "events, CPU time, memory, which tasks failed{}",
+      "{}: the scheduler has no crema plug-in; attach it with crema_hep.attach(client). "
+      "Not known without it: chunks and events, CPU time, memory, which tasks failed{}",
       address_, stream.empty() ? "" : "; nor which finish: " + stream);
 }
 

@@ -1,35 +1,54 @@
-// Finds out that another program has taken a scheduler's `/eventstream` over: nobody says so.
+// Judges a scheduler's `/eventstream` that tells nothing: another program may have taken it over, and nobody says so.
 #ifndef CREMA_COLLECTOR_SOURCES_DASK_STREAM_WATCH_H_
 #define CREMA_COLLECTOR_SOURCES_DASK_STREAM_WATCH_H_
 
+#include <algorithm>
 #include <cstdint>
 
 namespace crema {
 
-/// Tasks finish, by the seconds that the scheduler counts, and the stream tells nothing: twice in a row, for what the
-/// one says may be a moment ahead of the other.
+/// Whether silence means that no task finishes. Times are seconds on a clock that never jumps.
 class StreamWatch {
  public:
-  /// The scheduler's seconds and the stream's messages so far, looked at together every few seconds.
-  void Look(double compute_seconds, int64_t messages) {
-    if (messages_ != messages) silent_ = 0;
-    if (messages_ == messages && compute_seconds > compute_seconds_) ++silent_;
-    compute_seconds_ = compute_seconds;
+  /// A silence is believed so long, or twice as long as the longest that had an end.
+  static constexpr double kLeastDoubt = 10;
+
+  /// It is connected.
+  void Begin(double now) {
+    *this = StreamWatch();
+    believed_at_ = now;
+  }
+  /// Once a second: how many messages there were so far, and whether there are tasks that could finish.
+  void Look(double now, int64_t messages, bool is_busy) {
+    if (messages > messages_) {
+      longest_ = std::max(longest_, now - believed_at_);
+      untold_ = 0;
+    }
+    if (messages > messages_ || !is_busy) believed_at_ = now;
     messages_ = messages;
   }
-  /// It was connected anew.
-  void Begin() {
-    messages_ = kNothing;
-    silent_ = 0;
+  /// Every few seconds, where the scheduler tells it: the seconds that its finished tasks have computed.
+  void LookAtSeconds(double now, int64_t messages, double compute_seconds) {
+    Look(now, messages, /*is_busy=*/true);
+    const bool is_silent = messages_at_seconds_ == messages_;
+    if (is_silent && compute_seconds > compute_seconds_) ++untold_;
+    if (is_silent && compute_seconds == compute_seconds_) believed_at_ = now;  // indeed, none has finished
+    compute_seconds_ = compute_seconds;
+    messages_at_seconds_ = messages_;
   }
-  bool is_taken() const { return silent_ >= 2; }
+  /// Tasks have finished of which it did not tell. Twice in a row, for one answer may be a moment ahead of the other.
+  bool is_taken() const { return untold_ >= 2; }
+  /// Tasks take longer than any before, or it is taken.
+  bool is_doubtful(double now) const { return silent_seconds(now) > std::max(kLeastDoubt, 2 * longest_); }
+  double silent_seconds(double now) const { return now - believed_at_; }
 
  private:
-  static constexpr int64_t kNothing = -1;
-
-  int64_t messages_ = kNothing;
+  int64_t messages_ = 0;
+  double believed_at_ = 0;
+  double longest_ = 0;
+  int64_t messages_at_seconds_ = -1;
   double compute_seconds_ = 0;
-  int silent_ = 0;
+  int untold_ = 0;
 };
 
 }  // namespace crema
