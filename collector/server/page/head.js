@@ -2,7 +2,8 @@
 function drawHead() {
   const {run, tiles, sources} = state.values;
   $('name').textContent = run.name || 'crema';
-  $('dot').className = 'dot ' + run.state;
+  document.body.classList.toggle('bare', run.is_bare);
+  $('dot').className = 'dot ' + (run.is_bare ? '' : run.state);
   const words = {running: 'running', finished: 'finished', killed: 'stopped without an end'};
   const kinds = {running: 'info', finished: 'good', killed: 'bad'};
   const failed = run.state === 'finished' && run.exit_status;
@@ -37,9 +38,7 @@ function drawProgress() {
   const {progress} = state.values;
   const done = $('done');
   done.replaceChildren();
-  if (progress.chunks === null) {
-    done.append('chunks and events are not known: the scheduler has no crema plug-in');
-  } else if (progress.total_events) {
+  if (progress.total_events) {
     done.append(element('b', '', `${number(progress.events)} of ${number(progress.total_events)} events`),
       ` · ${percent(progress.share)} % · ${grouped(progress.chunks)} chunks`);
   } else {

@@ -73,7 +73,7 @@ function drawPanels() {
 function drawRecent() {
   const {recent, run} = state.values;
   $('recent-span').textContent = `last ${recent.seconds} s`;
-  $('recent-cores').textContent = recent.shares.length ? `share of ${run.cores} ${run.cores === 1 ? 'core' : 'cores'}` : run.is_bare ? 'not known: no crema plug-in' : 'no core was at work';
+  $('recent-cores').textContent = recent.shares.length ? `share of ${run.cores} ${run.cores === 1 ? 'core' : 'cores'}` : 'no core was at work';
   const target = $('recent');
   target.replaceChildren();
   for (const part of recent.shares) {

@@ -42,17 +42,15 @@ function drawTiles() {
   const last = rows('seconds').slice(-60).map(([, row]) => row);
   const column = (i) => last.map((row) => row[i]);
   const recent = `last ${state.values.recent.seconds} s`;
-  const {is_bare: isBare} = state.values.run;
-  const without = 'no crema plug-in';
-  const missing = isBare ? without : 'not recorded';
+  const missing = 'not recorded';
   tile('events', 'Event rate', number(figures.event_rate), '/s', null,
-    figures.event_rate === null ? isBare ? without : 'no chunk said its events (SetEvents)' : `${recent} · run mean ${number(figures.mean_event_rate)}/s`,
+    figures.event_rate === null ? 'no chunk said its events (SetEvents)' : `${recent} · run mean ${number(figures.mean_event_rate)}/s`,
     column(0), 'var(--rate)');
   const [rate, rateUnit] = figures.byte_rate === null ? ['–', ''] : bits(figures.byte_rate);
   tile('bytes', 'Data rate', rate, rateUnit, null,
-    figures.byte_rate === null ? isBare ? without : 'no chunk said its bytes (AddBytesRead)' : `${recent} · run mean ${bits(figures.mean_byte_rate).join(' ')}`,
+    figures.byte_rate === null ? 'no chunk said its bytes (AddBytesRead)' : `${recent} · run mean ${bits(figures.mean_byte_rate).join(' ')}`,
     column(1), 'var(--data)');
-  tile('busy', 'Cores busy', isBare ? '–' : String(figures.busy), isBare ? '' : `of ${figures.cores}`, null,
+  tile('busy', 'Cores busy', String(figures.busy), `of ${figures.cores}`, null,
     figures.busy_share === null ? missing : `${percent(figures.busy_share)} % of the ${recent}`, column(2), 'var(--compute)');
   tile('cpu', 'CPU efficiency', figures.cpu_efficiency === null ? '–' : percent(figures.cpu_efficiency), '%',
     figures.cpu_efficiency_mark, figures.cpu_efficiency === null ? missing : 'since start · ' + figures.cpu_efficiency_mark.hint,
@@ -60,11 +58,11 @@ function drawTiles() {
   const worst = figures.memory;
   tile('memory', 'Peak memory', worst ? memory(worst.bytes) : '–', worst && worst.share !== null ? `${percent(worst.share)} %` : '',
     worst ? worst.mark : null,
-    !worst ? isBare ? without : 'no worker was sampled' : worst.seconds_to_limit !== null ? `${worst.worker}: limit in about ${duration(worst.seconds_to_limit)}`
+    !worst ? 'no worker was sampled' : worst.seconds_to_limit !== null ? `${worst.worker}: limit in about ${duration(worst.seconds_to_limit)}`
       : `${worst.worker}${worst.mark ? ` of ${memory(worst.limit_bytes)} · ${worst.mark.hint}` : ', no limit known'}`,
     column(4), 'var(--d1)');
-  const outcome = isBare ? without : !figures.failed ? 'none failed' : figures.unrecovered === 0 ? 'all ok on retry'
+  const outcome = !figures.failed ? 'none failed' : figures.unrecovered === 0 ? 'all ok on retry'
     : `${figures.recovered} ok on retry, ${figures.unrecovered} without a result, ${figures.lost} lost`;
-  tile('failed', 'Failures', isBare ? '–' : String(figures.failed), isBare ? '' : figures.failed === 1 ? 'attempt' : 'attempts', figures.failed_mark, outcome,
+  tile('failed', 'Failures', String(figures.failed), figures.failed === 1 ? 'attempt' : 'attempts', figures.failed_mark, outcome,
     column(5), 'var(--bad)');
 }
