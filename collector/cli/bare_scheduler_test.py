@@ -66,7 +66,7 @@ class BareScheduler(ServeTestCase):
 
         def grown(row):
             self.scheduler.compute_seconds += 1
-            return "another program" in self.why(row)
+            return self.why(row).startswith("another program reads")
 
         row = self.wait_for_row("a word on it", grown)
         self.assertEqual(

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kAsksForSecondsEvery = 5;             // they are many lines on a busy scheduler
+constexpr std::chrono::seconds kSecondsEvery(5);    // of /metrics, which is long on a busy scheduler
 constexpr std::chrono::seconds kReconnectPause(5);  // to the stream
 constexpr std::chrono::milliseconds kGlance(1);     // takes in what the stream told before an answer came
 /// The workers that are there are told as the stream begins, in one go.
@@ -41,7 +41,7 @@ absl::StatusOr<std::string> BareFollower::Ask(HttpConnection* scheduler) {
   Listen(kGlance);
   watch_.Look(Now(), sums_.messages(), processing == numbers->end() || processing->second > 0);
   std::string seconds;
-  if (asked_++ % kAsksForSecondsEvery == 0) seconds = AskForSeconds(scheduler, now_ns);
+  if (Clock::now() >= seconds_at_) seconds = AskForSeconds(scheduler, now_ns);
   const std::string problem = StreamProblem();
   Json more = sums_.TakeFinished();
   more["stream_problem"] = problem.empty() ? Json() : Json(problem);
@@ -49,6 +49,7 @@ absl::StatusOr<std::string> BareFollower::Ask(HttpConnection* scheduler) {
 }
 
 std::string BareFollower::AskForSeconds(HttpConnection* scheduler, int64_t time_ns) {
+  seconds_at_ = Clock::now() + kSecondsEvery;
   const absl::StatusOr<HttpAnswer> metrics = scheduler->Get("/metrics");
   if (!metrics.ok() || metrics->status != 200) return "";
   const std::map<std::string, double> seconds = ParseComputeSeconds(metrics->body);

@@ -47,9 +47,9 @@ class BareFollower {
   const std::function<void(std::string_view)> on_message_ = [this](std::string_view text) { sums_.Add(text); };
   StreamWatch watch_;
   bool has_begun_ = false;
-  int asked_ = 0;
   std::string seconds_told_;    // the last line of them
   std::string stream_failure_;  // why it is not connected
+  Clock::time_point seconds_at_;
   Clock::time_point connect_at_;
   Clock::time_point roll_call_until_;
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <utility>
@@ -17,8 +18,12 @@ namespace {
 constexpr std::chrono::seconds kPause(1);
 constexpr int kAnswerSeconds = 10;
 constexpr size_t kMostWaitingBytes = size_t{16} << 20;
-/// Where there is no plug-in, it may be attached yet: how many rounds until it is asked for again.
-constexpr int kBareRounds = 5;
+/// Where there is no plug-in, it may be attached yet: so often it is asked for.
+constexpr std::chrono::seconds kBareSpell(5);
+/// Dask goes through all its tasks to count them. It is asked once a second, or so rarely that counting takes a 50th of
+/// the time, but every 5 s at least.
+constexpr int kPausesOfAnAnswer = 50;
+constexpr std::chrono::seconds kLongestPause(5);
 /// So soon it is seen that this has to end.
 constexpr std::chrono::milliseconds kSlice(100);
 
@@ -52,12 +57,16 @@ void DaskFollower::AddPage(std::string page) {
 }
 
 void DaskFollower::FollowBare(HttpConnection* scheduler, BareFollower* bare, std::unique_lock<std::mutex>* lock) {
-  for (int round = 0; round < kBareRounds && !stopping_; ++round) {
-    const auto end = std::chrono::steady_clock::now() + kPause;
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point spell_end = Clock::now() + kBareSpell;
+  while (!stopping_ && Clock::now() < spell_end) {
+    const Clock::time_point begin = Clock::now();
     const bool has_room = waiting_bytes_ < kMostWaitingBytes;
     lock->unlock();
     absl::StatusOr<std::string> lines = has_room ? bare->Ask(scheduler) : "";
     lock->lock();
+    const Clock::duration pause = (Clock::now() - begin) * kPausesOfAnAnswer;
+    const Clock::time_point end = begin + std::clamp<Clock::duration>(pause, kPause, kLongestPause);
     news_.answers = lines.ok();
     if (!lines.ok()) {
       const std::string reason(lines.status().message());
@@ -67,7 +76,7 @@ void DaskFollower::FollowBare(HttpConnection* scheduler, BareFollower* bare, std
     }
     if (!lines->empty()) AddPage(*std::move(lines));
     // the stream is always read, whoever takes what it told: else it would fill the scheduler's memory
-    while (!stopping_ && std::chrono::steady_clock::now() < end) {
+    while (!stopping_ && Clock::now() < end) {
       lock->unlock();
       const bool has_listened = bare->Listen(kSlice);
       lock->lock();
