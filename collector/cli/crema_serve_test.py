@@ -1,27 +1,18 @@
 """`crema serve` and `crema top` over real sockets and terminals: what is served, to whom, and what goes wrong."""
 
 import fcntl
-import http.client
 import json
 import os
 import pathlib
 import pty
-import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import time
 import unittest
 
 from collector.cli import invented_run
-
-CREMA = str(pathlib.Path(__file__).absolute().parent / "crema")
-PATIENCE = 60  # seconds; never waited for where all is well
-
-
-def environment():
-    return {name: value for name, value in os.environ.items() if not name.startswith("CREMA_")}
+from collector.cli.serve_test_case import CREMA, PATIENCE, ServeTestCase, environment
 
 
 class GrowingLog:
@@ -50,58 +41,6 @@ class GrowingLog:
     def end(self):
         self.put({**invented_run.end_line(0, 1), "time_ns": time.time_ns()})
         self.file.close()
-
-
-class ServeTestCase(unittest.TestCase):
-    def setUp(self):
-        self.directory = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
-        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
-        self.logs = os.path.join(self.directory, "logs")
-        os.mkdir(self.logs)
-
-    def serve(self, *arguments, source=None):
-        """Starts a server; its process, and the address that it prints."""
-        server = subprocess.Popen(
-            [CREMA, "serve", source or self.logs, *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment(),
-        )
-        self.addCleanup(self.end, server)
-        self.url = server.stdout.readline().strip()
-        self.assertRegex(self.url, r"^http://", server.stderr.read() if not self.url else "")
-        self.port = int(self.url.split(":")[2].split("/")[0])
-        return server
-
-    def end(self, server):
-        if server.poll() is None:
-            server.kill()
-        server.communicate()
-
-    def get(self, path, method="GET", **headers):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
-        self.addCleanup(connection.close)
-        connection.request(method, path, headers=headers)
-        answer = connection.getresponse()
-        return answer, answer.read().decode()
-
-    def json(self, path):
-        answer, body = self.get(path)
-        self.assertEqual(answer.status, 200, body)
-        return json.loads(body)
-
-    def wait_for(self, what, condition):
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            found = condition()
-            if found:
-                return found
-            time.sleep(0.1)
-        raise self.failureException(f"waited in vain for {what}")
-
-    def texts(self):
-        return [event["text"] for event in self.json("/api/v1/events")]
 
 
 class Stream:

@@ -77,11 +77,7 @@ void DaskFeed::AddLine(std::string_view text) {
       records_of_->end = offset;
     }
   } else if (type == "cluster") {
-    const std::string epoch = TextField(line, "epoch");
-    if (!epoch_.empty() && epoch != epoch_) model_->Note(EventKind::kWarning, "the scheduler was restarted");
-    epoch_ = epoch;
-    closed_ = false;
-    model_->SetEngine("Dask " + TextField(line, "dask"));
+    AddCluster(line);
   } else if (type == "worker") {
     AddWorker(line);
   } else if (type == "plugin") {
@@ -98,14 +94,58 @@ void DaskFeed::AddLine(std::string_view text) {
   } else if (type == "closed") {
     closed_ = true;
     model_->Note(EventKind::kInfo, "the scheduler has closed");
+  } else if (type == "bare") {
+    AddBare(line);
+  } else if (type == "account") {
+    if (is_bare_) model_->BareSchedulerAt(address_).AddAccountLine(line);
   } else if (type == "erred") {
     model_->Note(EventKind::kBad, fmt::format("task {} was given up", TextField(line, "key")));
+  }
+}
+
+void DaskFeed::AddCluster(const Json& line) {
+  const std::string epoch = TextField(line, "epoch");
+  const std::string version = TextField(line, "dask");  // a plug-in tells it
+  if (is_bare_) {
+    if (!version.empty()) model_->Note(EventKind::kGood, fmt::format("{} has crema's plug-in now", address_));
+    model_->ForgetBareScheduler(address_);
+    is_bare_ = false;
+  } else if (!epoch_.empty() && epoch != epoch_) {
+    model_->Note(EventKind::kWarning, "the scheduler was restarted");
+  }
+  epoch_ = epoch;
+  address_ = TextField(line, "address");
+  closed_ = false;
+  model_->SetEngine(version.empty() ? "Dask" : "Dask " + version);
+}
+
+void DaskFeed::AddBare(const Json& line) {
+  if (!is_bare_) model_->Note(EventKind::kWarning, fmt::format("{} has no crema plug-in", address_));
+  is_bare_ = true;
+  model_->BareSchedulerAt(address_).AddBareLine(line, model_->second());
+  constexpr int64_t kMostMalformed = 1'000'000;  // of a second
+  model_->CountFault(false, std::clamp<int64_t>(Integer(line, "malformed").value_or(0), 0, kMostMalformed));
+}
+
+void DaskFeed::NoteBareWorkers() {
+  for (auto* names : {&joined_, &left_}) {
+    if (names->empty()) continue;
+    constexpr size_t kMostNames = 3;
+    const size_t named = std::min(names->size(), kMostNames);
+    std::string text =
+        fmt::format("{}", fmt::join(names->begin(), names->begin() + static_cast<ptrdiff_t>(named), ", "));
+    if (names->size() > named) text += fmt::format(" and {} more", names->size() - named);
+    model_->Note(EventKind::kInfo, text + (names == &joined_ ? " joined" : " left"));
+    names->clear();
   }
 }
 
 void DaskFeed::AddWorker(const Json& line) {
   const std::string address = TextField(line, "worker");
   const std::string event = TextField(line, "event");
+  if (is_bare_ && event == "join") joined_.push_back(address);
+  if (is_bare_ && event == "leave") left_.push_back(address);
+  if (is_bare_) return;
   Worker& worker = workers_[address];
   if (event == "leave") {
     if (worker.ticks_since_left < 0) worker.ticks_since_left = 0;
@@ -129,6 +169,7 @@ void DaskFeed::AddPlugin(const Json& line) {
 }
 
 void DaskFeed::Tick() {
+  NoteBareWorkers();
   for (auto& [address, worker] : workers_) {
     if (worker.ticks_since_left >= 0) ++worker.ticks_since_left;
   }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "collector/records/record_parser.h"
+#include "collector/server/live_document.h"
 #include "collector/server/live_figures.h"
 #include "collector/server/live_model.h"
 #include "fmt/format.h"
@@ -93,6 +94,61 @@ TEST_F(DaskFeedTest, ThePlanIsTheTotal) {
   EXPECT_DOUBLE_EQ(ProgressOf(model_, model_.datasets()[0]).share.value_or(0), 0.25);
   Tell(R"({"type":"session","id":"b","event":"begin","time_ns":1790000009000000000})");
   EXPECT_EQ(model_.total_events(), std::nullopt) << "that was the plan of the session before";
+}
+
+constexpr const char* kBareCluster =
+    R"({"type":"cluster","schema":"crema.dask/1","epoch":"bare","address":"dask://s:1"})";
+constexpr const char* kBare =
+    R"({"type":"bare","time_ns":1,"counts":{"workers":2,"cores":4,"tasks":9},"stream_problem":null,)"
+    R"("finished":[{"prefix":"fill","tasks":3,"seconds":{"compute":1.5}}],"finished_by_worker":{"tcp://a:1":3},)"
+    R"("malformed":2})";
+
+TEST_F(DaskFeedTest, ASchedulerWithoutThePlugInTellsLess) {
+  Tell(kBareCluster);
+  Tell(kBare);
+  Tell(R"({"type":"account","rows":[{"prefix":"fill","seconds":{"compute":7}}]})");
+  ASSERT_EQ(model_.bare_schedulers().count("dask://s:1"), 1u);
+  EXPECT_TRUE(model_.is_bare());
+  EXPECT_EQ(model_.totals().malformed, 2) << "messages of its stream";
+  EXPECT_EQ(model_.engine(), "Dask");
+  EXPECT_THAT(model_.events().all().back().text, ::testing::HasSubstr("has no crema plug-in"));
+  const auto document = LiveDocument(model_, ComputeLiveFigures(model_));
+  const auto& row = document["schedulers"][0];
+  EXPECT_EQ(row["cores"], 4);
+  EXPECT_EQ(row["finished"], 3);
+  EXPECT_TRUE(row["erred"].is_null()) << "it was not told";
+  EXPECT_EQ(row["prefixes"][0]["compute_seconds_in_all"], 7);
+  EXPECT_EQ(document["metrics"]["live_scheduler_workers"], 2);
+  EXPECT_TRUE(document["metrics"]["num_chunks"].is_null());
+  EXPECT_THAT(document["quality"]["not_measured"]["num_chunks"], ::testing::HasSubstr("no crema plug-in"));
+}
+
+TEST_F(DaskFeedTest, WorkersOfABareSchedulerAreNotedButNotInvented) {
+  Tell(kBareCluster);
+  Tell(kBare);
+  Tell(R"({"type":"worker","event":"present","worker":"tcp://a:1"})");
+  for (const char* name : {"b", "c", "d", "e"}) {
+    Tell(fmt::format(R"({{"type":"worker","event":"join","worker":"tcp://{}:1"}})", name));
+  }
+  feed_.Tick();
+  EXPECT_EQ(model_.events().all().back().text, "tcp://b:1, tcp://c:1, tcp://d:1 and 1 more joined");
+  Tell(R"({"type":"worker","event":"leave","worker":"tcp://a:1"})");
+  feed_.Tick();
+  EXPECT_EQ(model_.events().all().back().text, "tcp://a:1 left");
+  EXPECT_TRUE(model_.workers().empty());
+}
+
+TEST_F(DaskFeedTest, APlugInThatIsAttachedLaterTakesOver) {
+  Tell(kBareCluster);
+  Tell(kBare);
+  TellWorker();
+  EXPECT_TRUE(model_.bare_schedulers().empty());
+  EXPECT_EQ(model_.totals().chunks, 1);
+  EXPECT_FALSE(model_.is_bare());
+  std::string said;
+  for (const LiveEvent& event : model_.events().all()) said += event.text + "\n";
+  EXPECT_THAT(said, ::testing::HasSubstr("dask://s:1 has crema's plug-in now"));
+  EXPECT_THAT(said, ::testing::Not(::testing::HasSubstr("restarted")));
 }
 
 class ToldTotalTest : public DaskFeedTest {

@@ -8,6 +8,7 @@
 
 #include "collector/metrics/catalog/catalog.h"
 #include "collector/metrics/measurement_schema.h"
+#include "collector/server/scheduler_rows.h"
 
 namespace crema {
 namespace {
@@ -29,8 +30,9 @@ Json RunOf(const LiveModel& model) {
   run["id"] = model.run_id().empty() ? Json() : Json(model.run_id());
   run["name"] = model.options().name;
   run["command"] = command.command.empty() ? Json() : Json(command.command);
-  run["start_ns"] = model.start_ns();
-  run["stop_ns"] = model.stop_ns();
+  const bool is_timed = !model.is_bare();  // else all that is known is since when it is looked at
+  run["start_ns"] = is_timed ? Json(model.start_ns()) : Json();
+  run["stop_ns"] = is_timed ? Json(model.stop_ns()) : Json();
   run["boundary"] = command.known ? "command" : "processes";
   run["state"] = NameOf(model.state());
   run["exit_status"] = OrNull(command.exit_status);
@@ -115,6 +117,13 @@ constexpr LiveDefinition kLiveDefinitions[] = {
     {"live_time_left_seconds", "s", "Time left",
      "Events to come over the mean rate of the last minute; absent where the total is not known."},
     {"live_quiet_seconds", "s", "Quiet for", "Since anything was last recorded."},
+    {"live_scheduler_workers", "count", "Workers of the scheduler",
+     "As a scheduler without crema's plug-in tells, like the next five."},
+    {"live_scheduler_cores", "cores", "Cores of the scheduler", "Threads of its workers."},
+    {"live_scheduler_tasks", "count", "Tasks that the scheduler knows", "In whatever state."},
+    {"live_erred_tasks", "count", "Tasks that failed", "Those that the scheduler still knows."},
+    {"live_finished_tasks", "count", "Finished tasks", "Well, and told by the scheduler since it is followed."},
+    {"live_finished_task_rate_hz", "Hz", "Tasks finished now", "Per second, in the last 30 s."},
 };
 
 Json DefinitionsOf(const Json& metrics) {
@@ -197,12 +206,10 @@ Json WorkerRows(const LiveModel& model) {
   return rows;
 }
 
-Json QualityOf(const LiveTotals& totals) {
-  return {{"records_read", totals.records},
-          {"records_malformed", totals.malformed},
-          {"records_unknown", totals.unknown},
-          {"records_dropped", totals.dropped},
-          {"chunks_exact", totals.chunks_exact}};
+Json QualityOf(const LiveTotals& totals, const Json& not_measured) {
+  return {{"records_read", totals.records},      {"records_malformed", totals.malformed},
+          {"records_unknown", totals.unknown},   {"records_dropped", totals.dropped},
+          {"chunks_exact", totals.chunks_exact}, {"not_measured", not_measured}};
 }
 
 }  // namespace
@@ -212,10 +219,13 @@ Json LiveDocument(const LiveModel& model, const LiveFigures& figures) {
   document["schema"] = kMeasurementSchema;
   document["run"] = RunOf(model);
   document["metrics"] = MetricsOf(model, figures);
+  Json not_measured = Json::object();
+  AddSchedulerMetrics(model, &document["metrics"], &not_measured);
   document["definitions"] = DefinitionsOf(document["metrics"]);
   document["datasets"] = DatasetRows(model);
   document["workers"] = WorkerRows(model);
-  document["quality"] = QualityOf(model.totals());
+  document["schedulers"] = SchedulerRows(model);
+  document["quality"] = QualityOf(model.totals(), not_measured);
   return document;
 }
 

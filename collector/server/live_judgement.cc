@@ -210,7 +210,10 @@ LiveState LiveModel::state() const {
 int64_t LiveModel::start_ns() const {
   if (command_.known) return command_.start_ns;
   if (session_start_ns_.has_value()) return *session_start_ns_;
-  return first_start_ns_.value_or(now_ns_);
+  if (first_start_ns_.has_value()) return *first_start_ns_;
+  int64_t since = now_ns_;  // of the run nothing is known: since when it is looked at
+  for (const auto& [address, scheduler] : bare_schedulers_) since = std::min(since, scheduler.since_ns());
+  return since;
 }
 
 int64_t LiveModel::LifeEnd(const LiveWorker& worker) const {
@@ -220,7 +223,7 @@ int64_t LiveModel::LifeEnd(const LiveWorker& worker) const {
 int64_t LiveModel::stop_ns() const {
   if (command_.known && command_.stop_ns.has_value()) return *command_.stop_ns;
   if (session_stop_ns_.has_value()) return *session_stop_ns_;
-  int64_t stop = start_ns();
+  int64_t stop = is_bare() ? now_ns_ : start_ns();
   for (const LiveWorker& worker : workers_) stop = std::max(stop, LifeEnd(worker));
   return stop;
 }

@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "collector/records/facts.h"
+#include "collector/server/bare_scheduler.h"
 #include "collector/server/live_events.h"
 #include "collector/server/live_worker.h"
 #include "collector/server/rate_series.h"
@@ -108,7 +109,7 @@ class LiveModel {
   std::optional<WorkerId> AddProcess(const ProcessFact& process);
   /// A record of any other type.
   void Add(WorkerId worker, const Record& record);
-  void CountFault(bool is_unknown) { ++(is_unknown ? totals_.unknown : totals_.malformed); }
+  void CountFault(bool is_unknown, int64_t lines = 1) { (is_unknown ? totals_.unknown : totals_.malformed) += lines; }
   /// Its log was read to its present end. `running`: a process still holds it.
   void SetLife(WorkerId worker, bool running);
 
@@ -128,6 +129,13 @@ class LiveModel {
     planned_events_.clear();
   }
   void EndSession(int64_t time_ns) { session_stop_ns_ = time_ns; }
+
+  /// What a scheduler without crema's plug-in tells; made where it is not known yet.
+  BareScheduler& BareSchedulerAt(const std::string& address) {
+    return bare_schedulers_.try_emplace(address, now_ns_).first->second;
+  }
+  /// Its plug-in tells from now on.
+  void ForgetBareScheduler(const std::string& address) { bare_schedulers_.erase(address); }
 
   /// Something that people should read; it happened now, or when the records say.
   void Note(EventKind kind, std::string text) { NoteAt(now_ns_, kind, std::move(text)); }
@@ -150,6 +158,9 @@ class LiveModel {
   const std::vector<LiveWorker>& workers() const { return workers_; }
   const std::vector<LiveDataset>& datasets() const { return datasets_; }
   const LiveEvents& events() const { return events_; }
+  const std::map<std::string, BareScheduler>& bare_schedulers() const { return bare_schedulers_; }
+  /// Nothing is known of the run but what schedulers tell that have no plug-in.
+  bool is_bare() const { return !bare_schedulers_.empty() && workers_.empty() && !command_.known; }
   const RateSeries& series() const { return series_; }
   const RecentSeconds<RunSecond, 2 * kRecentSeconds + 62>& recent() const { return recent_; }
 
@@ -227,7 +238,8 @@ class LiveModel {
     std::optional<int64_t> memory_limit_bytes;
   };
   std::map<std::pair<std::string, int64_t>, SchedulerWorker> scheduler_workers_;
-  std::vector<WorkerId> joined_;  // since the last tick, with their first chunk
+  std::map<std::string, BareScheduler> bare_schedulers_;  // by address
+  std::vector<WorkerId> joined_;                          // since the last tick, with their first chunk
   LiveEvents events_;
   RateSeries series_;
   RecentSeconds<RunSecond, 2 * kRecentSeconds + 62> recent_;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "collector/insight/key_figure_bands.h"
+#include "collector/server/scheduler_rows.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -41,6 +42,7 @@ void SetRun(const LiveModel& model, const LiveFigures& figures, const std::vecto
   run["name"] = model.options().name;
   run["id"] = model.run_id();
   run["state"] = NameOf(model.state());
+  run["is_bare"] = model.is_bare();
   run["has_records"] = model.totals().records > 0 || !model.workers().empty();
   run["start_ms"] = model.start_ns() / 1'000'000;
   run["workers"] = workers;
@@ -54,6 +56,7 @@ void SetRun(const LiveModel& model, const LiveFigures& figures, const std::vecto
     rows.push_back({{"name", source.name}, {"is_there", source.is_there}, {"problem", source.problem}});
   }
   store->Set("sources", std::move(rows));
+  store->Set("schedulers", SchedulerRows(model));
 }
 
 void SetTiles(const LiveModel& model, const LiveFigures& figures, DeltaStore* store) {
@@ -65,7 +68,7 @@ void SetTiles(const LiveModel& model, const LiveFigures& figures, DeltaStore* st
   tiles["mean_event_rate"] = RoundedOrNull(figures.mean_event_rate);
   tiles["byte_rate"] = totals.bytes_known ? Json(Rounded(figures.byte_rate)) : Json();
   tiles["mean_byte_rate"] = RoundedOrNull(figures.mean_byte_rate);
-  tiles["busy"] = figures.busy;
+  tiles["busy"] = model.is_bare() ? Json() : Json(figures.busy);
   tiles["cores"] = figures.cores;
   tiles["busy_share"] = RoundedOrNull(figures.busy_share);
   tiles["cpu_efficiency"] = RoundedOrNull(figures.cpu_efficiency);
@@ -86,7 +89,7 @@ void SetTiles(const LiveModel& model, const LiveFigures& figures, DeltaStore* st
               {"seconds_to_limit", RoundedOrNull(worst.seconds_to_limit)}};
   }
   tiles["memory"] = std::move(memory);
-  tiles["failed"] = totals.failed + totals.lost;
+  tiles["failed"] = model.is_bare() ? Json() : Json(totals.failed + totals.lost);
   tiles["lost"] = totals.lost;
   tiles["recovered"] = totals.recovered;
   tiles["unrecovered"] = figures.unrecovered;
@@ -103,7 +106,7 @@ void SetTiles(const LiveModel& model, const LiveFigures& figures, DeltaStore* st
 
 void SetProgress(const LiveModel& model, const LiveFigures& figures, DeltaStore* store) {
   const Progress& progress = figures.progress;
-  store->Set("progress", {{"chunks", model.totals().chunks},
+  store->Set("progress", {{"chunks", model.is_bare() ? Json() : Json(model.totals().chunks)},
                           {"chunks_exact", model.totals().chunks_exact},
                           {"open_chunks", model.open_chunks()},
                           {"events", progress.events},

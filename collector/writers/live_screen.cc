@@ -6,6 +6,7 @@
 #include "collector/insight/human_numbers.h"
 #include "collector/insight/key_figure_bands.h"
 #include "collector/writers/display_text.h"
+#include "collector/writers/scheduler_block.h"
 #include "collector/writers/terminal_bars.h"
 #include "collector/writers/terminal_box.h"
 #include "fmt/format.h"
@@ -25,6 +26,7 @@ std::string Clock(double seconds) {
 
 PaintedText StateText(const LiveModel& model, const LiveFigures& figures) {
   const std::string clock = " " + Clock(figures.wall_seconds);
+  if (model.is_bare()) return {"▲ no crema plug-in" + clock, Paint::kWatch};
   if (model.workers().empty() && !model.command().known) return {"waiting for records", Paint::kWatch};
   switch (model.state()) {
     case LiveState::kRunning:
@@ -269,10 +271,18 @@ std::string RenderLive(const LiveModel& model, const LiveFigures& figures, const
                        const TerminalStyle& style, int rows) {
   TerminalBox box(style);
   box.Open("crema top", model.options().name, StateText(model, figures));
+  if (model.is_bare()) {
+    for (const SourceState& source : sources) {
+      if (!source.problem.empty()) box.Paragraph("▲ " + source.problem, Paint::kWatch);
+    }
+    AddSchedulers(model, std::max(1, rows / 2), &box);
+    AddEvents(model, std::max(1, rows / 4), &box);
+    return FirstRows(box.Close(), rows);
+  }
   AddProgress(model, figures, &box);
   AddFigures(model, figures, &box);
   AddRecent(figures, &box);
-  int spare = rows - kFixedRows;
+  int spare = rows - kFixedRows - AddSchedulers(model, 0, &box);
   for (const SourceState& source : sources) {
     if (source.problem.empty() || spare <= 2 * kLeastRowsOfBlock) continue;
     box.Line({{"▲ " + source.problem, Paint::kWatch}});
@@ -290,6 +300,7 @@ std::string RenderLive(const LiveModel& model, const LiveFigures& figures, const
 }
 
 std::string RenderLiveLine(const LiveModel& model, const LiveFigures& figures) {
+  if (model.is_bare()) return Clock(figures.wall_seconds) + " no crema plug-in · " + SchedulersInOneLine(model) + "\n";
   const LiveTotals& totals = model.totals();
   std::string text = fmt::format("{} {} · {} · {} events", Clock(figures.wall_seconds), NameOf(model.state()),
                                  Counted(static_cast<double>(totals.chunks), "chunk", "chunks"),

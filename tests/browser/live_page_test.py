@@ -15,6 +15,7 @@ import page_case
 from page_case import CHECKOUT, CREMA, DRAW_ALL, PageTestCase, crema, without_crema
 
 from collector.cli import invented_run
+from collector.cli.invented_scheduler import InventedScheduler, finished
 
 WORKERS = 4
 PATIENCE = 60  # seconds; never waited for where all is well
@@ -126,6 +127,22 @@ class LivePage(PageTestCase):
         self.assertTrue(self.browser.wait(DRAW_ALL, 120), "not every chart was drawn")
         self.assertEqual(self.browser.console(), [])
         self.assert_figures_are_of(json.loads((measurement / "measurement.json").read_text()))
+
+    def test_a_scheduler_without_the_plug_in(self):
+        scheduler = InventedScheduler()
+        self.addCleanup(scheduler.close)
+        self.serve(f"dask://127.0.0.1:{scheduler.port}")
+        self.assertTrue(scheduler.wait_for_stream(1, PATIENCE))
+        scheduler.tell(*(finished(f"fill<b>&-{number}") for number in range(7)))
+        text = "return document.getElementById('schedulers').innerText"
+        self.wait_for("the tasks", f"{text}.includes('7 tasks finished')")
+        self.assertRegex(self.browser.run(text), r"2 workers, 4 cores · 10 tasks: (.|\n)*fill<b>&\s+7\s")
+        self.assertIn("no crema plug-in", self.browser.run("return document.getElementById('banner').innerText"))
+        self.assertIn("no crema plug-in", self.browser.run("return document.getElementById('state').innerText"))
+        hidden = "return [...document.querySelectorAll('.records')].every((part) => !part.checkVisibility())"
+        self.assertTrue(self.browser.run(hidden), "a zero of what is not known")
+        self.assert_asks_only_its_server()
+        self.keep_picture("live-without-plug-in.png")
 
     def test_a_path_that_is_no_text(self):
         """A directory whose name holds bytes that are no UTF-8 breaks neither page nor server nor report."""

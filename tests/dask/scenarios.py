@@ -25,6 +25,7 @@ from crema_hep import MetricsCollector, dask_plugin  # noqa: E402
 from crema_hep.dask_backend import attach, dataset_span, get_span_metrics  # noqa: E402
 from distributed import Client, LocalCluster, span, wait  # noqa: E402
 from recording_tasks import plain, record_chunk  # noqa: E402
+from tornado.websocket import websocket_connect  # noqa: E402
 
 PLUGIN_FILE = dask_plugin.__file__
 
@@ -542,45 +543,99 @@ def asked_afterwards(run):
     run.truth["saved"] = str(collector.save_measurement(run.directory, "measurement"))
 
 
+@contextlib.contextmanager
+def served(source):
+    """`crema serve` of it; a function that asks `api/...` of it until what it answers meets a condition."""
+
+    def until(condition, path="api/v1"):
+        stop = time.monotonic() + 60
+        while True:
+            with urllib.request.urlopen(address + path, timeout=10) as answer:
+                seen = json.load(answer)
+            if condition(seen) or time.monotonic() > stop:
+                return seen
+            time.sleep(0.2)
+
+    command = [os.environ["CREMA_TEST_PROGRAM"], "serve", source]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            address = server.stdout.readline().strip()
+            yield until
+        finally:
+            server.terminate()
+
+
 def watched(run):
     """`crema serve` watches a run in which a worker is killed, and its nanny starts another."""
-
-    def document():
-        with urllib.request.urlopen(address + "api/v1", timeout=10) as answer:
-            return json.load(answer)
-
-    def until(condition):
-        stop = time.monotonic() + 60
-        while not condition(seen := document()) and time.monotonic() < stop:
-            time.sleep(0.2)
-        return seen
-
     with local_cluster() as (cluster, client):
         attachment = run.attach(client)
         attachment.start()
         attachment.plan({"ttbar": 30_000, "wjets": 10_000})
-        source = "dask://" + cluster.dashboard_link.split("/")[2]
-        command = [os.environ["CREMA_TEST_PROGRAM"], "serve", source]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-            try:
-                address = server.stdout.readline().strip()
-                futures = client.map(record_chunk, range(200), seconds=0.05, key="first")
-                run.truth["during"] = until(lambda seen: (seen["metrics"].get("num_chunks") or 0) >= 20)
-                victim, pid = sorted(client.run(os.getpid).items())[0]
-                os.kill(pid, signal.SIGKILL)
-                futures += client.map(record_chunk, range(200, 300), key="second")
-                futures += client.map(record_chunk, range(300, 400), dataset="wjets", key="third")
-                wait(futures)
-                run.end(client, attachment, chunks=400, victim=victim, planned={"ttbar": 30_000, "wjets": 10_000})
-                run.truth["after"] = until(
-                    lambda seen: (
-                        seen["run"]["state"] == "finished"
-                        and seen["metrics"]["num_chunks"] == 400
-                        and "lost" in [worker["state"] for worker in seen["workers"]]
-                    )
+        with served("dask://" + cluster.dashboard_link.split("/")[2]) as until:
+            futures = client.map(record_chunk, range(200), seconds=0.05, key="first")
+            run.truth["during"] = until(lambda seen: (seen["metrics"].get("num_chunks") or 0) >= 20)
+            victim, pid = sorted(client.run(os.getpid).items())[0]
+            os.kill(pid, signal.SIGKILL)
+            futures += client.map(record_chunk, range(200, 300), key="second")
+            futures += client.map(record_chunk, range(300, 400), dataset="wjets", key="third")
+            wait(futures)
+            run.end(client, attachment, chunks=400, victim=victim, planned={"ttbar": 30_000, "wjets": 10_000})
+            run.truth["after"] = until(
+                lambda seen: (
+                    seen["run"]["state"] == "finished"
+                    and seen["metrics"]["num_chunks"] == 400
+                    and "lost" in [worker["state"] for worker in seen["workers"]]
                 )
-            finally:
-                server.terminate()
+            )
+
+
+def _fails(number):
+    raise ValueError(number)
+
+
+def followed_without_plugin(run):
+    """`crema top` and `crema serve` follow a scheduler that has no plug-in, until it gets one."""
+    with local_cluster() as (cluster, client):
+        source = "dask://" + cluster.dashboard_link.split("/")[2]
+        with subprocess.Popen(
+            [os.environ["CREMA_TEST_PROGRAM"], "top", source], stdout=subprocess.PIPE, text=True
+        ) as top:
+            lines = (line for line in top.stdout if "4 cores" in line and "0 finished" in line)
+            run.truth["top"] = next(lines, "")
+            top.terminate()
+        run.truth["source"] = source
+        with served(source) as until:
+            until(lambda seen: seen["schedulers"] and seen["schedulers"][0]["finished_rate_now"] is not None)
+            failing = client.map(_fails, range(3), key="fails", retries=0)
+            wait(failing + client.map(plain, range(100), key="plain") + client.map(plain, range(7), key="other-plain"))
+            run.truth["bare"] = until(
+                lambda seen: seen["schedulers"][0]["finished"] == 107 and seen["schedulers"][0]["erred"] == 3
+            )
+            run.truth["page"] = until(lambda seen: True, "api/live")
+            run.truth["workers"] = sorted(client.scheduler_info(n_workers=-1)["workers"])
+            gone = client.retire_workers(run.truth["workers"][:1])
+            run.truth["gone"] = list(gone)[0]
+            run.truth["events"] = until(lambda seen: any("left" in event["text"] for event in seen), "api/v1/events")
+            attachment = run.attach(client)
+            attachment.start()
+            wait(client.map(record_chunk, range(20), key="record_chunk"))
+            run.truth["attached"] = until(lambda seen: seen["metrics"]["num_chunks"] == 20)
+            attachment.stop()
+
+
+def stream_taken_over(run):
+    """Another program connects to the stream of finished tasks that `crema serve` reads."""
+    with local_cluster() as (cluster, client):
+        address = cluster.dashboard_link.split("/")[2]
+        with served(f"dask://{address}") as until:
+            futures = client.map(plain, range(5000), seconds=0.05, key="plain")
+            run.truth["before"] = until(lambda seen: (seen["schedulers"] or [{}])[0].get("finished_rate_now"))
+            other = client.sync(websocket_connect, f"ws://{address}/eventstream")
+            run.truth["after"] = until(
+                lambda seen: "another program" in seen["schedulers"][0]["not_measured"].get("finished_rate_now", "")
+            )
+            client.loop.add_callback(other.close)
+            del futures
 
 
 def main() -> None:

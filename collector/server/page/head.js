@@ -2,11 +2,12 @@
 function drawHead() {
   const {run, tiles, sources} = state.values;
   $('name').textContent = run.name || 'crema';
-  $('dot').className = 'dot ' + run.state;
+  document.body.classList.toggle('bare', run.is_bare);
+  $('dot').className = 'dot ' + (run.is_bare ? '' : run.state);
   const words = {running: 'running', finished: 'finished', killed: 'stopped without an end'};
   const kinds = {running: 'info', finished: 'good', killed: 'bad'};
   const failed = run.state === 'finished' && run.exit_status;
-  $('state').textContent = !run.has_records ? 'waiting for records'
+  $('state').textContent = run.is_bare ? 'no crema plug-in' : !run.has_records ? 'waiting for records'
     : (failed ? 'ended with status ' + run.exit_status : words[run.state]) + ' ' + clock(tiles.wall_seconds);
   $('state').className = 'pill ' + (failed ? 'bad' : run.has_records ? kinds[run.state] : 'info');
   const facts = [];

@@ -9,6 +9,7 @@ let updatedAt = 0;
 function draw(changed) {
   if (paused || !state.values.run) return;
   drawHead();
+  drawSchedulers();
   drawProgress();
   drawTiles();
   drawPanels();

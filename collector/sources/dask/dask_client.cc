@@ -26,6 +26,13 @@ bool IsDaskAddress(std::string_view source) { return source.substr(0, kScheme.si
 
 std::string HostAndPort(const std::string& address) { return address.substr(kScheme.size()); }
 
+absl::Status NoSchedulerAt(const std::string& address) {
+  return absl::NotFoundError(
+      fmt::format("{}: is no Dask scheduler (no /json/counts.json); give the address of its dashboard, as "
+                  "client.dashboard_link shows it",
+                  address));
+}
+
 absl::Status PullDaskLog(const std::string& address, const std::string& path) {
   HttpConnection scheduler(HostAndPort(address), kAnswerSeconds);
   const absl::StatusOr<HttpAnswer> flushed = scheduler.Get("/crema/v1/flush");

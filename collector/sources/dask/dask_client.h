@@ -15,6 +15,9 @@ bool IsDaskAddress(std::string_view source);
 /// The part behind `dask://`.
 std::string HostAndPort(const std::string& address);
 
+/// The error of an address where something answers that is no Dask scheduler.
+absl::Status NoSchedulerAt(const std::string& address);
+
 /// Has all workers send what they have, and writes everything that the scheduler keeps into the file `path`.
 /// Errors: nobody answers at the address, or no Dask scheduler; NotFound: a scheduler without crema's plug-in.
 absl::Status PullDaskLog(const std::string& address, const std::string& path);

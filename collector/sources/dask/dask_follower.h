@@ -1,4 +1,5 @@
-// Asks a scheduler's plug-in for what is new, again and again, on a thread of its own.
+// Asks a scheduler's plug-in for what is new, again and again, on a thread of its own. Where there is no plug-in, it
+// follows what every scheduler tells, until there is one.
 #ifndef CREMA_COLLECTOR_SOURCES_DASK_DASK_FOLLOWER_H_
 #define CREMA_COLLECTOR_SOURCES_DASK_DASK_FOLLOWER_H_
 
@@ -10,11 +11,14 @@
 
 namespace crema {
 
+class BareFollower;
+class HttpConnection;
+
 /// What came since the last time it was asked for.
 struct DaskNews {
   std::vector<std::string> pages;  ///< of `crema.dask/1`, in order
   bool answers = false;            ///< the scheduler answered when it was last asked
-  std::string problem;             ///< why not, in one line
+  std::string problem;             ///< why not, or what it cannot tell, in one line
 };
 
 /// Follows `dask://HOST:PORT`, once a second. It never has workers flush: nothing of the job waits for it. At most
@@ -31,6 +35,9 @@ class DaskFollower {
 
  private:
   void Follow();
+  /// For some seconds. `lock` holds the mutex, but not while anything is waited for.
+  void FollowBare(HttpConnection* scheduler, BareFollower* bare, std::unique_lock<std::mutex>* lock);
+  void AddPage(std::string page);
 
   std::string address_;
   std::mutex mutex_;

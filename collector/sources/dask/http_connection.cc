@@ -44,13 +44,8 @@ struct HttpConnection::Stream {
   }
 };
 
-HttpConnection::HttpConnection(const std::string& host_and_port, int answer_seconds) : answer_seconds_(answer_seconds) {
-  const size_t colon = host_and_port.rfind(':');
-  host_ = host_and_port.substr(0, colon);
-  if (host_.size() > 2 && host_.front() == '[' && host_.back() == ']') host_ = host_.substr(1, host_.size() - 2);
-  port_ = colon == std::string::npos ? "" : host_and_port.substr(colon + 1);
-  port_ = port_.substr(0, port_.find('/'));
-}
+HttpConnection::HttpConnection(const std::string& host_and_port, int answer_seconds)
+    : server_(host_and_port), answer_seconds_(answer_seconds) {}
 
 HttpConnection::~HttpConnection() = default;
 
@@ -59,7 +54,7 @@ absl::StatusOr<HttpAnswer> HttpConnection::Get(const std::string& target) {
   if (is_new) {
     stream_ = std::make_unique<Stream>();
     tcp::resolver resolver(stream_->context);
-    const auto addresses = resolver.resolve(host_, port_, stream_->error);
+    const auto addresses = resolver.resolve(server_.host, server_.port, stream_->error);
     if (stream_->error) {
       const std::string reason = stream_->error.message();
       stream_ = nullptr;
@@ -69,7 +64,7 @@ absl::StatusOr<HttpAnswer> HttpConnection::Get(const std::string& target) {
   }
   const std::chrono::seconds limit(answer_seconds_);
   http::request<http::empty_body> request(http::verb::get, target, kHttp11);
-  request.set(http::field::host, host_ + ":" + port_);
+  request.set(http::field::host, server_.HostField());
   http::response_parser<http::string_body> answer;
   answer.body_limit(kLargestBody);
   const bool has_answered = !stream_->error && stream_->Run(limit, [&](auto done) {

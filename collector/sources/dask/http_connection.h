@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "collector/sources/dask/server_name.h"
 
 namespace crema {
 
@@ -30,8 +31,7 @@ class HttpConnection {
 
  private:
   struct Stream;
-  std::string host_;
-  std::string port_;
+  ServerName server_;
   int answer_seconds_;
   std::unique_ptr<Stream> stream_;
 };
