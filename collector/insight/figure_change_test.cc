@@ -60,13 +60,13 @@ TEST(ChangeSince, SharesAreComparedInPoints) {
 }
 
 TEST(ChangeSince, FailuresChangeWhereCountsDoSoByMoreThanChance) {
-  const auto Change = [](int before, int now) {
+  const auto change = [](int before, int now) {
     return ChangeSince(With({{"num_failed_attempts", before}}), With({{"num_failed_attempts", now}}), kFailed);
   };
-  EXPECT_FALSE(Change(0, 0)->is_better.has_value());
-  EXPECT_FALSE(Change(10, 14)->is_better.has_value());
-  EXPECT_EQ(Change(10, 40)->is_better, false);
-  EXPECT_EQ(Change(10, 0)->is_better, true);
+  EXPECT_FALSE(change(0, 0)->is_better.has_value());
+  EXPECT_FALSE(change(10, 14)->is_better.has_value());
+  EXPECT_EQ(change(10, 40)->is_better, false);
+  EXPECT_EQ(change(10, 0)->is_better, true);
 }
 
 TEST(ChangeSince, WhatWasNotMeasuredInBothIsNotCompared) {

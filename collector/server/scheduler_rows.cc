@@ -121,11 +121,13 @@ void AddSchedulerMetrics(const LiveModel& model, Json* metrics, Json* not_measur
       (*not_measured)[key] = kNoRecords;
     }
   }
-  for (const auto& [key, in_dask] : {std::pair("live_scheduler_workers", "workers"),
-                                     {"live_scheduler_cores", "cores"},
-                                     {"live_scheduler_tasks", "tasks"},
-                                     {"live_erred_tasks", "erred"}}) {
-    (*metrics)[key] = OrNull(SumOver(model, [&](const BareScheduler& scheduler) { return scheduler.count(in_dask); }));
+  for (const auto& [key, name] : {std::pair("live_scheduler_workers", "workers"),
+                                  {"live_scheduler_cores", "cores"},
+                                  {"live_scheduler_tasks", "tasks"},
+                                  {"live_erred_tasks", "erred"}}) {
+    const char* count = name;
+    (*metrics)[key] =
+        OrNull(SumOver(model, [count](const BareScheduler& scheduler) { return scheduler.count(count); }));
   }
   (*metrics)["live_finished_tasks"] =
       OrNull(SumOver(model, [](const BareScheduler& scheduler) { return scheduler.finished(); }));

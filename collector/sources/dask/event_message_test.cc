@@ -74,7 +74,7 @@ TEST(EventMessage, EveryBeginningOfAMessageIsRead) {
 
 // The examples of dask.utils.key_split, and what it makes of stranger ones.
 TEST(TaskPrefix, IsWhatDaskSays) {
-  const std::pair<const char*, const char*> kCases[] = {
+  const std::pair<const char*, const char*> cases[] = {
       {"x", "x"},
       {"x-1", "x"},
       {"x-1-2-3", "x"},
@@ -93,7 +93,7 @@ TEST(TaskPrefix, IsWhatDaskSays) {
       {"1", "1"},
       {"größe-1", "größe"},
   };
-  for (const auto& [key, prefix] : kCases) EXPECT_EQ(TaskPrefix(key), prefix) << key;
+  for (const auto& [key, prefix] : cases) EXPECT_EQ(TaskPrefix(key), prefix) << key;
 }
 
 }  // namespace
