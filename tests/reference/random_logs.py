@@ -443,7 +443,7 @@ def log_bytes(dice, traits, lines, running):
     if running:
         return b"\n".join(texts) + b'\n{"type":"sam'
     if traits.torn and len(texts) > 1 and dice.random() < 0.5:
-        return b"\n".join([*texts[:-1], texts[-1][: dice.randint(1, len(texts[-1]) - 1)]])
+        return b"\n".join([*texts[:-1], texts[-1][: dice.randint(1, max(1, len(texts[-1]) - 1))]])
     return b"\n".join(texts) + b"\n"
 
 
@@ -483,8 +483,8 @@ def write_process(dice, traits, logs, process, items):
 
 def half_of(content):
     """A copy from when the log was being written."""
-    lines = content.split(b"\n")
-    return b"\n".join(lines[: 1 + len(lines) // 2]) + b"\n"
+    lines = content.splitlines(keepends=True)
+    return b"".join(lines[: 1 + len(lines) // 2])
 
 
 def write_logs(directory, seed):

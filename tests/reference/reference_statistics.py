@@ -147,7 +147,7 @@ def stragglers_of(attempts):
     return [
         straggler_row(attempt, value)
         for attempt, value, residual in zip(attempts, predicted, residuals)
-        if residual > fence and attempt.duration > 2 * value
+        if residual > fence and attempt.duration > 2 * max(0, value)
     ]
 
 

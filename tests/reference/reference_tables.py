@@ -200,7 +200,8 @@ def memory_sections(recorded):
 
 
 def memory_section(rows):
-    largest = max(rows, key=lambda row: row["max_bytes"])
+    # Reading: of several that are as large, the one that ended with most.
+    largest = max(rows, key=lambda row: (row["max_bytes"], row["rss_stop_bytes"], row["rss_start_bytes"]))
     return {
         "path": rows[0]["path"],
         "count": sum(row["count"] for row in rows),

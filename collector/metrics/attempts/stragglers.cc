@@ -134,7 +134,7 @@ StragglerReason ReasonOf(const AttemptRow& attempt, const std::vector<HelperTime
 double FenceOf(absl::Span<const ChunkPoint> points, const RobustFit& fit) {
   std::vector<double> residuals;
   residuals.reserve(points.size());
-  for (const ChunkPoint& point : points) residuals.push_back(point.seconds - fit.Predict(point.events));
+  for (const ChunkPoint& point : points) residuals.push_back(point.seconds - fit.At(point.events));
   const auto [first_quartile, third_quartile] = ExactQuantiles<double>(residuals, {0.25, 0.75});
   return third_quartile + kInterquartileRanges * (third_quartile - first_quartile);
 }
@@ -200,8 +200,9 @@ void JudgeAttempts(const Facts& facts, const std::vector<std::optional<double>>&
     }
     if (!dataset.fence.has_value() || !dataset.Judges(attempt)) return;
     const double seconds = Seconds(attempt);
+    const double residual = seconds - dataset.fit.fit.At(Events(attempt));
     const double predicted = dataset.fit.fit.Predict(Events(attempt));
-    if (seconds - predicted <= *dataset.fence || seconds <= kLeastOfPrediction * predicted) return;
+    if (residual <= *dataset.fence || seconds <= kLeastOfPrediction * predicted) return;
     ++dataset.fit.stragglers;
     findings.stragglers.push_back({i, predicted, StragglerReason::kUnknown});
   });

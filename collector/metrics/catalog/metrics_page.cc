@@ -33,10 +33,12 @@ constexpr std::string_view kReadings =
   attempts. The slope is Theil-Sen's on the median durations of chunks of equal size, each pair of sizes with the weight of
   the pairs of chunks behind it (where a dataset has hundreds of sizes, neighbours are put together); the fixed cost is the
   median of what the slope leaves. Chunks whose events are not known take no part, unless none of the dataset are: then all
-  are of one size. No chunk is predicted to take less than 0 s.
+  are of one size. No chunk is predicted to take less than 0 s; residuals are from the line itself.
 - **`rss_slope`**: of the RSS at the end of ended attempts, by their number, in at most 200 bins of as many attempts each as
   can be; per 1,000 events with the mean events of those attempts; the interval is Sen's.
 - **`balance`**: without a moment at which a tail begins, to the last chunk's stop.
+- **`rss_start_bytes`, `rss_stop_bytes` of a memory section**: of several deltas that are as large, of the one that ended
+  with most.
 - **`load_imbalance`**: lost attempts have no duration, so they hold no lane.
 - **`max_open_chunks`**: a chunk of no length counts where it lies; another that ends or begins at that moment does not.
 - **`allocated_cores`** from affinity: a host has the most of what its processes were allowed; where one host does not tell,

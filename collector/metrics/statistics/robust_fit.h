@@ -23,8 +23,10 @@ struct RobustFit {
   bool slope_known = false;
   int64_t points = 0;
 
-  /// Never negative, though a line through noisy points may be.
-  double Predict(double events) const { return std::max(0.0, fixed_seconds + seconds_per_event * events); }
+  /// The line, what residuals are measured from; through noisy points it may run below 0.
+  double At(double events) const { return fixed_seconds + seconds_per_event * events; }
+  /// No chunk takes less than nothing.
+  double Predict(double events) const { return std::max(0.0, At(events)); }
 };
 
 /// Theil-Sen line (Sen, JASA 63, 1968): the median of the slopes between pairs of points, then the median of what is
