@@ -14,6 +14,9 @@ namespace internal {
 struct SharedCopy;
 const SharedCopy* OwnCopy() noexcept;  // shared_copy.h, which is not for users
 void EndProcess() noexcept;            // exit_and_fork.h, likewise
+bool EnableWithTexts(std::string_view directory, std::string_view run_id, std::string_view pass,
+                     const Options& options) noexcept;  // recorder.h, likewise
+void CountDropped() noexcept;                           // recorder.h, likewise
 }  // namespace internal
 }  // namespace crema
 
@@ -65,6 +68,18 @@ void Close(std::int32_t number, bool failed) {
 
 }  // namespace
 
+namespace {
+
+/// A new guard; null, which is counted, where there is no memory for it.
+template <class Guard, class... Arguments>
+Guard* NewGuard(const Arguments&... arguments) {
+  auto* guard = new (std::nothrow) Guard(arguments...);
+  if (guard == nullptr) crema::internal::CountDropped();
+  return guard;
+}
+
+}  // namespace
+
 struct crema_chunk {
   explicit crema_chunk(const crema::Chunk& chunk) : guard(chunk) {}
   crema::TrackMetrics guard;
@@ -86,7 +101,7 @@ struct Scope final : crema_scope {
 
 template <class Guard, class... Arguments>
 crema_scope* Begin(Arguments... arguments) {
-  return crema::Enabled() ? new (std::nothrow) Scope<Guard>(arguments...) : nullptr;
+  return crema::Enabled() ? NewGuard<Scope<Guard>>(arguments...) : nullptr;
 }
 
 struct Visit {
@@ -109,15 +124,13 @@ const char* crema_version(void) { return CREMA_VERSION_STRING; }
 int crema_enable(const crema_options* given) {
   const crema_options known = Known(given);
   crema::Options options;
-  options.directory = Text(known.directory);
-  options.run_id = Text(known.run_id);
-  options.pass = Text(known.pass);
   if (known.threads > 0) options.threads = known.threads;
   if (known.trace != 0) options.trace = true;
   if (known.interval_seconds != 0) options.interval_seconds = known.interval_seconds < 0 ? 0 : known.interval_seconds;
   if (known.total_events > 0) options.total_events = known.total_events;
   if (known.no_arguments != 0) options.record_arguments = false;
-  return crema::Enable(options) ? 1 : 0;
+  // The options' own texts would be copies, for which there may be no memory.
+  return crema::internal::EnableWithTexts(Text(known.directory), Text(known.run_id), Text(known.pass), options) ? 1 : 0;
 }
 
 void crema_disable(void) { crema::Disable(); }
@@ -135,7 +148,7 @@ crema_chunk* crema_chunk_begin(const crema_chunk_info* given) {
     chunk.entry_start = known.entry_start;
     chunk.entry_stop = known.entry_stop;
   }
-  return new (std::nothrow) crema_chunk(chunk);
+  return NewGuard<crema_chunk>(chunk);
 }
 
 void crema_chunk_end(crema_chunk* chunk) { delete chunk; }

@@ -46,12 +46,14 @@ void* Arena::Allocate(std::size_t bytes) noexcept {
   return piece;
 }
 
-std::string_view Arena::Copy(std::string_view text) noexcept {
-  if (text.empty()) return {};
-  void* copy = Allocate(text.size());
-  if (copy == nullptr) return {};
-  std::memcpy(copy, text.data(), text.size());
-  return {static_cast<const char*>(copy), text.size()};
+bool Arena::Copy(std::string_view text, std::string_view* copy) noexcept {
+  *copy = {};
+  if (text.empty()) return true;
+  void* bytes = Allocate(text.size());
+  if (bytes == nullptr) return false;
+  std::memcpy(bytes, text.data(), text.size());
+  *copy = {static_cast<const char*>(bytes), text.size()};
+  return true;
 }
 
 void Arena::Clear() noexcept {

@@ -19,8 +19,8 @@ class Arena {
 
   /// Aligned for any type; nullptr when memory is refused.
   void* Allocate(std::size_t bytes) noexcept;
-  /// A copy that lives until `Clear`; empty when memory is refused.
-  std::string_view Copy(std::string_view text) noexcept;
+  /// Makes `*copy` a copy that lives until `Clear`; false when memory is refused.
+  bool Copy(std::string_view text, std::string_view* copy) noexcept;
   /// Takes everything back.
   void Clear() noexcept;
 

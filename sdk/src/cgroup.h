@@ -4,17 +4,16 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 
 namespace crema {
 namespace internal {
 
 /// The smaller of the CPUs in the affinity mask and the tightest CPU quota of the groups around the process.
-std::optional<double> AllowedCores();
+std::optional<double> AllowedCores() noexcept;
 /// The tightest memory limit of the groups around the process, in bytes; nullopt where there is none.
-std::optional<std::int64_t> MemoryLimitBytes();
+std::optional<std::int64_t> MemoryLimitBytes() noexcept;
 /// Share of the last 10 s in which some task of the machine waited for a CPU, in per cent: PSI's `some avg10`.
-std::optional<double> CpuPressurePercent();
+std::optional<double> CpuPressurePercent() noexcept;
 
 }  // namespace internal
 }  // namespace crema

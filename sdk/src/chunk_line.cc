@@ -6,6 +6,14 @@
 
 namespace crema {
 namespace internal {
+namespace {
+
+void AppendIdentity(const ChunkState& state, JsonLine* line) {
+  line->Raw(state.identity.text());
+  if (state.identity.broken()) line->Break();
+}
+
+}  // namespace
 
 void EncodeIdentity(const Recorder& recorder, const ThreadState& thread, const Chunk& chunk,
                     ChunkState* state) noexcept {
@@ -20,7 +28,7 @@ void EncodeIdentity(const Recorder& recorder, const ThreadState& thread, const C
   line.Field("entry_stop", chunk.entry_stop);
   const std::string_view span = InnermostSpanPath(recorder, thread);
   std::string_view pass = CutOnCodePoint(chunk.pass, kMaxPathBytes);
-  if (pass.empty()) pass = recorder.settings.pass;
+  if (pass.empty()) pass = recorder.settings.pass.view();
   if (pass.empty()) pass = span;
   line.FieldText("pass", pass);
   line.FieldText("span", span);
@@ -31,7 +39,7 @@ void EncodeBegin(const Recorder& recorder, ChunkState* state, JsonLine* line) no
   line->Raw("{\"type\":\"begin\"");
   line->FieldUnsigned("chunk", state->number);
   line->Field("time_ns", recorder.clock.UnixNanoseconds(state->start.monotonic_ns));
-  line->Raw(state->identity.text());
+  AppendIdentity(*state, line);
   state->ledger.AppendAttributes(line);
   line->Raw("}\n");
 }
@@ -65,7 +73,7 @@ std::uint64_t EncodeChunk(const Recorder& recorder, const ChunkEnd& end, ChunkSt
   line->Field("io_read_bytes", end.io_read_bytes);
   line->Field("open_chunks", end.open_chunks);
   line->Field("lanes_peak", state->lanes_peak.load());
-  line->Raw(state->identity.text());
+  AppendIdentity(*state, line);
   line->FieldText("error", state->failed ? state->reason : std::string_view());
   ledger.AppendColumns(line);
   line->Raw(",\"sections\":[");

@@ -2,6 +2,7 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -11,38 +12,45 @@ namespace crema {
 namespace internal {
 namespace {
 
-std::string Text(const char* name) {
+/// Empty where the variable is not set.
+const char* Text(const char* name) {
   const char* value = secure_getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
+  return value == nullptr ? "" : value;
 }
 
-bool IsOne(const char* name) { return Text(name) == "1"; }
+bool IsOne(const char* name) { return strcmp(Text(name), "1") == 0; }
 
 std::optional<std::int64_t> Integer(const char* name) {
-  const std::string text = Text(name);
+  const char* const text = Text(name);
   char* end = nullptr;
-  const long long value = strtoll(text.c_str(), &end, 10);
-  if (text.empty() || *end != '\0' || value <= 0 || value == LLONG_MAX) return std::nullopt;
+  const long long value = strtoll(text, &end, 10);
+  if (*text == '\0' || *end != '\0' || value <= 0 || value == LLONG_MAX) return std::nullopt;
   return value;
 }
 
 std::optional<double> Seconds(const char* name) {
-  const std::string text = Text(name);
+  const char* const text = Text(name);
   char* end = nullptr;
-  const double value = strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0' || !std::isfinite(value) || value < 0) return std::nullopt;
+  const double value = strtod(text, &end);
+  if (*text == '\0' || *end != '\0' || !std::isfinite(value) || value < 0) return std::nullopt;
   return value;
+}
+
+/// `told`, or where that is empty what the variable says; cut on a code point.
+FixedText<kMaxOptionBytes> TextOr(std::string_view told, const char* name) {
+  return FixedText<kMaxOptionBytes>(CutOnCodePoint(told.empty() ? Text(name) : told, kMaxOptionBytes));
 }
 
 }  // namespace
 
 bool SwitchedOffByEnvironment() noexcept { return IsOne("CREMA_OFF"); }
 
-Settings SettingsFromEnvironment(const Options& options) {
+Settings SettingsFromEnvironment(const OptionTexts& texts, const Options& options) noexcept {
   Settings settings;
-  settings.directory = options.directory.empty() ? Text("CREMA_DIR") : options.directory;
-  settings.run_id = options.run_id.empty() ? Text("CREMA_RUN_ID") : options.run_id;
-  settings.pass = options.pass.empty() ? Text("CREMA_PASS") : options.pass;
+  // Longer than a path may be, it stays too long for one when it is cut: it never becomes another directory.
+  settings.directory = FixedText<kMaxPathBytes>(texts.directory.empty() ? Text("CREMA_DIR") : texts.directory);
+  settings.run_id = TextOr(texts.run_id, "CREMA_RUN_ID");
+  settings.pass = TextOr(texts.pass, "CREMA_PASS");
   settings.threads = options.threads;
   if (!settings.threads.has_value()) {
     const auto threads = Integer("CREMA_THREADS");
@@ -56,10 +64,13 @@ Settings SettingsFromEnvironment(const Options& options) {
   return settings;
 }
 
-std::string AbsolutePath(const std::string& path) {
+FixedText<kMaxPathBytes> AbsolutePath(const FixedText<kMaxPathBytes>& path) noexcept {
   char here[PATH_MAX];
-  if (path.empty() || path[0] == '/' || getcwd(here, sizeof here) == nullptr) return path;
-  return std::string(here) + "/" + path;
+  if (path.empty() || path.view()[0] == '/' || getcwd(here, sizeof here) == nullptr) return path;
+  FixedText<kMaxPathBytes> absolute{std::string_view(here)};
+  absolute.Append("/");
+  absolute.Append(path.view());
+  return absolute;
 }
 
 }  // namespace internal

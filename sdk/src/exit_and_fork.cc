@@ -1,10 +1,14 @@
 #include "exit_and_fork.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include <atomic>
+#include <cstddef>
+#include <iterator>
 
 #include "crema/internal/section_node.h"
 #include "thread_state.h"
@@ -13,26 +17,39 @@ namespace crema {
 namespace internal {
 namespace {
 
-std::atomic<bool> g_watching{false};
 std::atomic<bool> g_ending{false};
 
 void AtExit() { EndProcess(); }
 
-/// A plug-in that is unloaded would take the code of thread and exit handlers with it: it stays.
-void StayLoaded() {
+/// A plug-in that is unloaded would take the code of thread and exit handlers with it: it stays. Returns 0, or an
+/// error number.
+int StayLoaded() {
   Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&AtExit), &info) == 0 || info.dli_fname == nullptr) return;
-  dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);  // fails for the program itself, which stays anyway
+  link_map* map = nullptr;
+  const auto here = reinterpret_cast<const void*>(&AtExit);
+  if (dladdr1(here, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 || map == nullptr) return 0;
+  if (map->l_name == nullptr || map->l_name[0] == '\0') return 0;  // the program itself
+  return dlopen(map->l_name, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE) == nullptr ? ENOMEM : 0;
 }
+
+// The first comes first: a forked child that did not forget its parent would write into the parent's log.
+using Step = int (*)();
+constexpr Step kSteps[] = {
+    [] { return pthread_atfork(nullptr, nullptr, ForgetParent); },
+    [] { return atexit(AtExit); },
+    [] { return at_quick_exit(AtExit); },
+    StayLoaded,
+};
+std::size_t g_steps_done = 0;
 
 }  // namespace
 
-void WatchExitAndFork() noexcept {
-  if (g_watching.exchange(true)) return;  // a forked child inherits the handlers
-  StayLoaded();
-  pthread_atfork(nullptr, nullptr, ForgetParent);
-  atexit(AtExit);
-  at_quick_exit(AtExit);
+bool WatchExitAndFork() noexcept {
+  while (g_steps_done < std::size(kSteps)) {
+    if (kSteps[g_steps_done]() != 0) return false;
+    ++g_steps_done;
+  }
+  return true;
 }
 
 void EndProcess() noexcept {

@@ -5,8 +5,9 @@
 namespace crema {
 namespace internal {
 
-/// Registers the handlers, once per process image.
-void WatchExitAndFork() noexcept;
+/// Registers the handlers, once per process image, whose forked children inherit them. False where there is no memory
+/// for one of them: the next call goes on with it. Not from two threads at once.
+bool WatchExitAndFork() noexcept;
 /// What exit(3) does to the recorder; once.
 void EndProcess() noexcept;
 /// Whether exit(3) was called: nothing is switched on any more.

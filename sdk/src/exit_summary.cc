@@ -78,6 +78,7 @@ void ExitSummary::PrintSections(const TickRate& rate) noexcept {
     const SectionNode* node = sections[i].node;
     JsonLine path;
     AppendPath(node, &path);
+    if (path.broken()) continue;
     const std::int64_t self_ns = rate.Nanoseconds(node->self_ticks);
     PrintLine("  %-32.*s %10llu %10.3f s %6.1f %%\n", static_cast<int>(std::min<std::size_t>(path.size(), 60)),
               path.text().data(), static_cast<unsigned long long>(node->count.load()), Seconds(self_ns),

@@ -36,9 +36,14 @@ class JsonLine {
   JsonLine& operator=(const JsonLine&) = delete;
 
   void Clear() noexcept;
+  /// Room for a line of so many bytes, now and after each `Clear`; false when memory is refused.
+  bool Reserve(std::size_t bytes) noexcept { return Room(bytes) != nullptr; }
+  /// For what could not be said whole elsewhere: nothing follows.
+  void Break() noexcept { broken_ = true; }
   std::string_view text() const noexcept { return {data_, size_}; }
   std::size_t size() const noexcept { return size_; }
   bool broken() const noexcept { return broken_; }
+  bool EndsWith(char last) const noexcept { return size_ != 0 && data_[size_ - 1] == last; }
 
   void Raw(std::string_view json) noexcept;
   /// A literal: its length is known where it is compiled, so that it costs some moves.

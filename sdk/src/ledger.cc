@@ -40,7 +40,7 @@ void AppendRows(std::string_view key, RowTable<Row>* rows, JsonLine* line, std::
       ++*dropped;
       continue;
     }
-    if (line->text().back() != '[') line->Raw(",");
+    if (!line->EndsWith('[')) line->Raw(",");
     write(row);
   }
   line->Raw("]");
@@ -53,16 +53,26 @@ void AddKnown(std::int64_t* sum, std::int64_t value) {
 
 }  // namespace
 
+/// A new row with copies of these texts (nullptr: it has no second one). Null where there is no place for it or its
+/// texts: a row without its name would be taken for another's.
+template <class Row>
+Row* Ledger::AddNamed(RowTable<Row>* rows, std::string_view Row::*name, std::string_view text,
+                      std::string_view Row::*second_name, std::string_view second_text) noexcept {
+  std::string_view kept;
+  std::string_view second_kept;
+  if (rows->size() >= kMostRows || !Keep(text, &kept)) return nullptr;
+  if (second_name != nullptr && !Keep(second_text, &second_kept)) return nullptr;
+  Row* row = rows->Add();
+  if (row == nullptr) return nullptr;
+  row->*name = kept;
+  if (second_name != nullptr) row->*second_name = second_kept;
+  return row;
+}
+
 MetricRow* Ledger::FindMetric(std::string_view name, std::string_view unit) noexcept {
   MetricRow* row = FindRow(&metrics_, &expected_metric_,
                            [&](const MetricRow& other) { return other.name == name && other.unit == unit; });
-  if (row == nullptr && metrics_.size() < kMostRows) {
-    row = metrics_.Add();
-    if (row != nullptr) {
-      row->name = Keep(name);
-      row->unit = Keep(unit);
-    }
-  }
+  if (row == nullptr) row = AddNamed(&metrics_, &MetricRow::name, name, &MetricRow::unit, unit);
   if (row == nullptr) ++dropped_;
   return row;
 }
@@ -82,10 +92,7 @@ void Ledger::AddMetric(std::string_view name, double value, std::string_view uni
 
 CutRow* Ledger::FindCut(std::string_view name) noexcept {
   CutRow* row = FindRow(&cuts_, &expected_cut_, [&](const CutRow& other) { return other.name == name; });
-  if (row == nullptr && cuts_.size() < kMostRows) {
-    row = cuts_.Add();
-    if (row != nullptr) row->name = Keep(name);
-  }
+  if (row == nullptr) row = AddNamed<CutRow>(&cuts_, &CutRow::name, name, nullptr, {});
   if (row == nullptr) ++dropped_;
   return row;
 }
@@ -122,16 +129,13 @@ void Ledger::SetAttribute(std::string_view name, std::string_view value) noexcep
   value = CutOnCodePoint(value, kMaxErrorBytes);
   for (AttributeRow& row : attributes_) {
     if (row.name != name) continue;
-    if (row.value != value) row.value = Keep(value);
-    return;
-  }
-  AttributeRow* row = attributes_.size() < kMostRows ? attributes_.Add() : nullptr;
-  if (row == nullptr) {
+    if (row.value == value || Keep(value, &row.value)) return;
     ++dropped_;
+    row = attributes_[attributes_.size() - 1];  // an old value would be a wrong one
+    attributes_.CutTo(attributes_.size() - 1);
     return;
   }
-  row->name = Keep(name);
-  row->value = Keep(value);
+  if (AddNamed(&attributes_, &AttributeRow::name, name, &AttributeRow::value, value) == nullptr) ++dropped_;
 }
 
 int Ledger::ActivityRowIndex(std::string_view label, std::string_view unit) noexcept {
@@ -139,13 +143,7 @@ int Ledger::ActivityRowIndex(std::string_view label, std::string_view unit) noex
   unit = CutOnCodePoint(unit, kMaxNameBytes);
   ActivityRow* row = FindRow(&activities_, &expected_activity_,
                              [&](const ActivityRow& other) { return other.label == label && other.unit == unit; });
-  if (row == nullptr && activities_.size() < kMostRows) {
-    row = activities_.Add();
-    if (row != nullptr) {
-      row->label = Keep(label);
-      row->unit = Keep(unit);
-    }
-  }
+  if (row == nullptr) row = AddNamed(&activities_, &ActivityRow::label, label, &ActivityRow::unit, unit);
   if (row == nullptr) ++dropped_;
   return row == nullptr ? -1 : static_cast<int>(row - activities_.begin());
 }
@@ -165,15 +163,13 @@ int Ledger::MemoryRowIndex(std::string_view prefix, const SectionNode* parent, s
   }
   if (path_.size() != 0) path_.Raw("/");
   path_.StringPart(CutOnCodePoint(name, kMaxNameBytes), true);
-  for (std::size_t i = 0; i < memory_.size(); ++i) {
+  for (std::size_t i = 0; i < memory_.size() && !path_.broken(); ++i) {
     if (memory_[i].path == path_.text()) return static_cast<int>(i);
   }
-  MemoryRow* row = memory_.size() < kMostRows ? memory_.Add() : nullptr;
-  if (row == nullptr) {
+  if (path_.broken() || AddNamed<MemoryRow>(&memory_, &MemoryRow::path, path_.text(), nullptr, {}) == nullptr) {
     ++dropped_;
     return -1;
   }
-  row->path = Keep(path_.text());
   return static_cast<int>(memory_.size() - 1);
 }
 
@@ -214,10 +210,7 @@ void Ledger::MergeTables(Ledger& other) noexcept {
     for (MemoryRow& row : memory_) {
       if (row.path == from.path) to = &row;
     }
-    if (to == nullptr && memory_.size() < kMostRows) {
-      to = memory_.Add();
-      if (to != nullptr) to->path = Keep(from.path);
-    }
+    if (to == nullptr) to = AddNamed<MemoryRow>(&memory_, &MemoryRow::path, from.path, nullptr, {});
     if (to == nullptr) {
       ++dropped_;
       continue;
@@ -317,7 +310,7 @@ void Ledger::AppendColumns(JsonLine* line) noexcept {
       ++dropped_;
       continue;
     }
-    if (line->text().back() != '[') line->Raw(",");
+    if (!line->EndsWith('[')) line->Raw(",");
     line->String(name);
   }
   line->Raw("]");
@@ -343,7 +336,7 @@ void Ledger::AppendTrace(const TickRate& rate, std::uint64_t start_ticks, JsonLi
       ++trace_dropped_;
       continue;
     }
-    line->Raw(line->text().back() == '[' ? "[" : ",[");
+    line->Raw(line->EndsWith('[') ? "[" : ",[");
     line->Unsigned(occurrence.node->row);
     line->Raw(",");
     // Of the rounded ends, so that an occurrence ends no later than what it lies in.
@@ -367,7 +360,7 @@ void Ledger::AppendAttributes(JsonLine* line) noexcept {
       ++dropped_;
       continue;
     }
-    if (line->text().back() != '{') line->Raw(",");
+    if (!line->EndsWith('{')) line->Raw(",");
     line->String(row.name);
     line->Raw(":");
     line->String(row.value);

@@ -82,7 +82,8 @@ class Ledger {
   int MemoryRowIndex(std::string_view prefix, const SectionNode* parent, std::string_view name) noexcept;
   void AddMemory(int row, std::int64_t rss_start_bytes, std::int64_t rss_stop_bytes) noexcept;
   void SawRss(std::int64_t rss_bytes) noexcept;
-  std::string_view Keep(std::string_view text) noexcept { return texts_.Copy(text); }
+  /// Makes `*kept` a copy that lives as long as the chunk; false when memory is refused.
+  bool Keep(std::string_view text, std::string_view* kept) noexcept { return texts_.Copy(text, kept); }
 
   void CountTraceDropped() noexcept { ++trace_dropped_; }
   RowTable<TraceRow>& trace() noexcept { return trace_; }
@@ -108,6 +109,9 @@ class Ledger {
   void CountDropped() noexcept { ++dropped_; }
 
  private:
+  template <class Row>
+  Row* AddNamed(RowTable<Row>* rows, std::string_view Row::*name, std::string_view text,
+                std::string_view Row::*second_name, std::string_view second_text) noexcept;
   MetricRow* FindMetric(std::string_view name, std::string_view unit) noexcept;
   CutRow* FindCut(std::string_view name) noexcept;
 

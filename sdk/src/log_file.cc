@@ -21,7 +21,6 @@ constexpr int kMostRecorders = 1000;
 constexpr std::int64_t kMillisecond = 1000000;
 /// A log that was removed is made anew after so long, so that a program that removes the directory can finish that.
 constexpr std::int64_t kMadeAnewAfterNanoseconds = 1000000000;
-constexpr std::uint64_t kBytesForLastLine = 2048;  // an `end` without sections has some 200
 
 /// The kernel kills a program that writes beyond RLIMIT_FSIZE (SIGXFSZ). The program may set it at any time, so it is
 /// asked for before each line.
@@ -86,7 +85,7 @@ int LogFile::Open(const char* directory, const char* host, std::int64_t pid, std
     device_ = status.st_dev;
     inode_ = status.st_ino;
     counts_links_ = status.st_nlink != 0;
-    path_ = path;
+    path_ = FixedText<PATH_MAX>(path);
     descriptor_ = fd;
     return recorder;
   }
@@ -136,7 +135,7 @@ bool LogFile::MakeReady() noexcept {
     if (just_noticed || !ReplaceRemoved()) {
       not_anew_until_ns_ = now_ns + kMadeAnewAfterNanoseconds;
       if (!just_noticed) {
-        WarnOnce({"the record log ", path_, " was removed and cannot be made anew: ", strerror(errno),
+        WarnOnce({"the record log ", path(), " was removed and cannot be made anew: ", strerror(errno),
                   "; records are lost"});
       }
       return false;
@@ -176,8 +175,13 @@ bool LogFile::ReplaceRemoved() noexcept {
   return true;
 }
 
+void LogFile::Remove() noexcept {
+  if (StillOurs()) unlink(path_.c_str());
+  Close();
+}
+
 bool LogFile::Begin(std::string_view first_line) noexcept {
-  first_line_ = std::string(first_line);
+  first_line_ = first_line;
   const int saved_errno = errno;
   const bool ready = IsReady();
   errno = saved_errno;

@@ -2,17 +2,22 @@
 #ifndef CREMA_SRC_LOG_FILE_H_
 #define CREMA_SRC_LOG_FILE_H_
 
+#include <limits.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
 #include <atomic>
 #include <cstdint>
 #include <mutex>
-#include <string>
 #include <string_view>
+
+#include "fixed_text.h"
 
 namespace crema {
 namespace internal {
+
+/// Kept free for the log's last line below RLIMIT_FSIZE: an `end` without sections has some 200.
+inline constexpr std::size_t kBytesForLastLine = 2048;
 
 /// Where a log cannot be written, records are lost and counted; the program that is measured goes on as if nothing was.
 class LogFile {
@@ -27,9 +32,12 @@ class LogFile {
   int Open(const char* directory, const char* host, std::int64_t pid, std::int64_t start_ns) noexcept;
   bool is_open() const noexcept { return descriptor_ >= 0; }
 
+  /// Takes the file away again that `Open` made.
+  void Remove() noexcept;
+
   /// Writes the line that every log has to begin with. Where the disk is full just then, it comes before the next line;
   /// where the log is removed later on, it comes first in the one that takes its place. That is made a second after it
-  /// was missed, and each second again where it cannot be; lines meanwhile are lost.
+  /// was missed, and each second again where it cannot be; lines meanwhile are lost. The line is kept by the caller.
   bool Begin(std::string_view first_line) noexcept;
   /// Appends `text`, which ends with a newline. After a write that fell short the next line starts on a new one.
   /// False, and counted in `dropped()`, when it did not get to the disk whole.
@@ -37,7 +45,7 @@ class LogFile {
   /// As `Write`, for the line that tells what was lost, and is not counted itself: below RLIMIT_FSIZE some bytes are
   /// kept free for it.
   bool WriteLast(std::string_view text) noexcept;
-  const std::string& path() const noexcept { return path_; }
+  std::string_view path() const noexcept { return path_.view(); }
   /// Whether it was removed, and has not been made anew yet.
   bool is_missed() const noexcept { return not_anew_until_ns_ != 0; }
   /// From now on a log that was removed is not made anew.
@@ -62,8 +70,8 @@ class LogFile {
   std::atomic<dev_t> device_{0};
   std::atomic<ino_t> inode_{0};
   bool counts_links_ = true;  ///< some file systems say of every file that it has none
-  std::string path_;
-  std::string first_line_;
+  FixedText<PATH_MAX> path_;
+  std::string_view first_line_;
   std::mutex mutex_;                                ///< for a log that has to be begun; else no write takes it
   std::atomic<bool> begun_{false};                  ///< its first line stands in it
   std::atomic<std::int64_t> not_anew_until_ns_{0};  ///< CLOCK_MONOTONIC; 0: it was not missed

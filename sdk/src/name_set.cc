@@ -33,8 +33,8 @@ bool NameSet::Add(std::string_view name, Arena* texts) noexcept {
   if (Contains(name)) return true;
   if (names_.size() >= kMost) return false;
   if (2 * (names_.size() + 1) > slots_.size() && !Grow()) return false;
-  const std::string_view kept = texts->Copy(name);
-  if (kept.size() != name.size()) return false;
+  std::string_view kept;
+  if (!texts->Copy(name, &kept)) return false;
   std::string_view* row = names_.Add();
   if (row == nullptr) return false;
   *row = kept;

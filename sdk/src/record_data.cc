@@ -14,8 +14,7 @@ Ledger* CurrentLedger() {
   if (!Recording()) return nullptr;
   auto* thread = static_cast<ThreadState*>(t_context);
   if (thread != nullptr && thread->work != nullptr) return &thread->work->ledger;
-  Recorder* recorder = CurrentRecorder();
-  if (recorder != nullptr) recorder->dropped.fetch_add(1, std::memory_order_relaxed);
+  CountDropped();
   return nullptr;
 }
 

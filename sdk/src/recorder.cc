@@ -49,7 +49,11 @@ void SetMode(Mode mode) {
 /// The recorder for these settings, its log open; nullptr, with one warning, where it cannot be.
 Recorder* Start(const Settings& settings) {
   auto* recorder = new (std::nothrow) Recorder();
-  if (recorder == nullptr) return nullptr;
+  if (recorder == nullptr || !WatchExitAndFork()) {
+    WarnOnce({"there is no memory left to record with; this process is not recorded"});
+    delete recorder;
+    return nullptr;
+  }
   recorder->settings = settings;
   recorder->settings.directory = AbsolutePath(settings.directory);
   recorder->clock.Start();
@@ -58,21 +62,22 @@ Recorder* Start(const Settings& settings) {
   Calibrate(recorder);
   if (settings.summary) recorder->summary = new (std::nothrow) ExitSummary();
   if (!OpenLog(recorder)) {
-    WarnOnce({"cannot write record logs to ", recorder->settings.directory, ": ", strerror(errno),
+    WarnOnce({"cannot write record logs to ", recorder->settings.directory.view(), ": ", strerror(errno),
               "; this process is not recorded"});
     delete recorder;
     return nullptr;
   }
   g_recorder.store(recorder, std::memory_order_release);
-  WatchExitAndFork();
   StartSampler(recorder);
   return recorder;
 }
 
-void Follow(const SharedCopy* shared) {
-  WatchExitAndFork();  // so that this copy stays loaded, whose mode the library now knows
+/// False where this copy cannot stay loaded, as it must: from then on the library knows where its mode is.
+bool Follow(const SharedCopy* shared) {
+  if (!WatchExitAndFork()) return false;
   g_follows = true;
   shared->mirror_mode(&g_mode);
+  return true;
 }
 
 Recorder* TakeRecorder(const SharedCopy* shared) {
@@ -83,14 +88,16 @@ Recorder* TakeRecorder(const SharedCopy* shared) {
 
 /// The recorder of a copy of the SDK that is in the process already.
 Recorder* Adopt(const SharedCopy* shared, const Settings& settings) {
-  Follow(shared);
-  return shared->enable(settings) ? TakeRecorder(shared) : nullptr;
+  return Follow(shared) && shared->enable(settings) ? TakeRecorder(shared) : nullptr;
 }
 
 /// Takes the library's mode for this copy's, which is undecided. The library may be switched meanwhile by other
 /// threads; it changes its own mode first, and then those that follow.
 bool DecideAsLibrary(const SharedCopy* shared) {
-  Follow(shared);
+  if (!Follow(shared)) {
+    SetMode(kModeOff);
+    return false;
+  }
   while (true) {
     const bool is_on = shared->enabled();
     if (is_on) TakeRecorder(shared);
@@ -132,10 +139,10 @@ bool DecideMode() noexcept {
   if (!recorded_alone && !ProcessIsEnding()) {
     if (const SharedCopy* shared = FindSharedCopy()) return DecideAsLibrary(shared);
   }
-  return EnableLocked(g_inherited != nullptr ? *g_inherited : SettingsFromEnvironment(Options()));
+  return EnableLocked(g_inherited != nullptr ? *g_inherited : SettingsFromEnvironment({}, Options()));
 }
 
-bool EnableWith(const Settings& settings) {
+bool EnableWith(const Settings& settings) noexcept {
   const ErrnoKeeper keeper;
   const std::lock_guard<std::mutex> lock(g_lifecycle);
   if (g_mode.load() == kModeOn) return true;
@@ -146,13 +153,18 @@ bool EnableWith(const Settings& settings) {
   return EnableLocked(settings);
 }
 
-void SwitchOff() {
+bool EnableWithTexts(std::string_view directory, std::string_view run_id, std::string_view pass,
+                     const Options& options) noexcept {
+  return EnableWith(SettingsFromEnvironment({directory, run_id, pass}, options));
+}
+
+void SwitchOff() noexcept {
   const std::lock_guard<std::mutex> lock(g_lifecycle);
   if (g_shared != nullptr) g_shared->disable();
   SetMode(kModeOff);
 }
 
-void MirrorMode(std::atomic<std::uint8_t>* mode) {
+void MirrorMode(std::atomic<std::uint8_t>* mode) noexcept {
   for (auto& mirror : g_mirrors) {
     std::atomic<std::uint8_t>* none = nullptr;
     if (mirror.compare_exchange_strong(none, mode) || none == mode) return;
@@ -179,10 +191,14 @@ void WarnOnce(std::initializer_list<std::string_view> parts) noexcept {
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, size);
 }
 
-void CountMisuse(std::string_view sentence) noexcept {
-  const ErrnoKeeper keeper;
+void CountDropped() noexcept {
   Recorder* recorder = CurrentRecorder();
   if (recorder != nullptr) recorder->dropped.fetch_add(1, std::memory_order_relaxed);
+}
+
+void CountMisuse(std::string_view sentence) noexcept {
+  const ErrnoKeeper keeper;
+  CountDropped();
   WarnOnce({sentence});
 }
 
@@ -231,7 +247,7 @@ void EndRecording() noexcept {
 }  // namespace internal
 
 bool Enable(const Options& options) noexcept {
-  return internal::EnableWith(internal::SettingsFromEnvironment(options));
+  return internal::EnableWithTexts(options.directory, options.run_id, options.pass, options);
 }
 
 void Disable() noexcept { internal::SwitchOff(); }

@@ -6,11 +6,12 @@
 #include <cstdint>
 #include <initializer_list>
 #include <mutex>
-#include <string>
 #include <string_view>
 
 #include "clock.h"
 #include "crema/recorder.h"
+#include "fixed_text.h"
+#include "json_line.h"
 #include "kernel_readings.h"
 #include "log_file.h"
 #include "name_set.h"
@@ -23,11 +24,13 @@ class ExitSummary;
 struct SpanState;
 struct ThreadState;
 
+inline constexpr std::size_t kMaxOptionBytes = 1024;
+
 /// Options after the environment was asked; no field is left open but those that may stay unknown.
 struct Settings {
-  std::string directory;
-  std::string run_id;
-  std::string pass;
+  FixedText<kMaxPathBytes> directory;
+  FixedText<kMaxOptionBytes> run_id;
+  FixedText<kMaxOptionBytes> pass;
   std::optional<int> threads;
   double interval_seconds = 1;
   std::optional<std::int64_t> total_events;
@@ -59,6 +62,8 @@ struct Recorder {
   std::atomic<SpanState*> process_span{nullptr};
 
   ExitSummary* summary = nullptr;  ///< null: none was asked for
+  JsonLine process_line;           ///< the log's first
+  JsonLine end_line;               ///< has room for the last line's counts from the start
 
   std::mutex mutex;
   Arena file_names;
@@ -70,16 +75,22 @@ struct Recorder {
 Recorder* CurrentRecorder() noexcept;
 
 /// Starts or resumes recording with these settings; false where it cannot be. What `crema::Enable` does.
-bool EnableWith(const Settings& settings);
-void SwitchOff();
+bool EnableWith(const Settings& settings) noexcept;
+/// As `crema::Enable`, with the texts of the options from elsewhere.
+bool EnableWithTexts(std::string_view directory, std::string_view run_id, std::string_view pass,
+                     const Options& options) noexcept;
+void SwitchOff() noexcept;
 /// From now on `mode` follows this copy's own (see shared_copy.h).
-void MirrorMode(std::atomic<std::uint8_t>* mode);
+void MirrorMode(std::atomic<std::uint8_t>* mode) noexcept;
 
 /// Whether the process is the child of one that was recorded, and was not replaced by execve(2) since.
 bool WasForked() noexcept;
 
 /// One sentence on stderr, `crema: …`, the first time only.
 void WarnOnce(std::initializer_list<std::string_view> parts) noexcept;
+
+/// Counts one thing that a guard was told and that could not be kept.
+void CountDropped() noexcept;
 
 /// Counts a guard that was not used as it should be, and warns once.
 void CountMisuse(std::string_view sentence) noexcept;

@@ -13,12 +13,21 @@ namespace crema {
 namespace internal {
 namespace {
 
+struct OutsideSections {
+  std::int64_t occurrences = 0;
+  std::uint64_t dropped = 0;  ///< of them
+};
+
 /// `"sections":[…]`: sections outside chunks, of all threads that are and were.
-void AppendOutsideSections(Recorder* recorder, JsonLine* line, std::int64_t* occurrences) {
+OutsideSections AppendOutsideSections(Recorder* recorder, JsonLine* line) {
+  OutsideSections sections;
   line->Key("sections");
   line->Raw("[");
   auto* all = new (std::nothrow) SectionTree();
-  if (all != nullptr) {
+  if (all == nullptr) {
+    line->Break();
+    sections.dropped = 1;
+  } else {
     // The lock keeps threads from ending, which would move their sections from one tree to the other meanwhile.
     const std::lock_guard<std::mutex> lock(recorder->mutex);
     all->Merge(&recorder->ended_threads, nullptr);
@@ -27,12 +36,13 @@ void AppendOutsideSections(Recorder* recorder, JsonLine* line, std::int64_t* occ
       all->Merge(&thread->outside, nullptr, thread);
     }
     std::size_t rows = 0;
-    std::uint64_t dropped = all->dropped();
-    AppendSectionRows(all->root(), SectionRows::kMerged, recorder->clock.Rate(), line, &rows, &dropped);
-    *occurrences = static_cast<std::int64_t>(all->Occurrences());
+    sections.dropped = all->dropped();
+    AppendSectionRows(all->root(), SectionRows::kMerged, recorder->clock.Rate(), line, &rows, &sections.dropped);
+    sections.occurrences = static_cast<std::int64_t>(all->Occurrences());
     delete all;
   }
   line->Raw("]");
+  return sections;
 }
 
 std::optional<std::int64_t> ProcessCpuNanoseconds() {
@@ -73,11 +83,10 @@ std::int64_t OverheadNanoseconds(const Recorder& recorder, std::int64_t outside_
 
 void WriteSample(Recorder* recorder) noexcept {
   JsonLine line;
-  std::int64_t occurrences = 0;
   line.Raw("{\"type\":\"sample\"");
   AppendTime(recorder, &line);
   AppendProcessReadings(recorder, &line);
-  AppendOutsideSections(recorder, &line, &occurrences);
+  const std::int64_t occurrences = AppendOutsideSections(recorder, &line).occurrences;
   line.FieldNumber("cpu_pressure_percent", CpuPressurePercent());
   line.Field("overhead_ns", OverheadNanoseconds(*recorder, occurrences));
   line.Raw("}\n");
@@ -89,25 +98,25 @@ void WriteSample(Recorder* recorder) noexcept {
 }
 
 void WriteEnd(Recorder* recorder) noexcept {
-  JsonLine sections;
-  std::int64_t occurrences = 0;
-  AppendOutsideSections(recorder, &sections, &occurrences);
-  const auto write = [&](std::string_view last_field) {
-    JsonLine line;
+  JsonLine sections_field;
+  const OutsideSections sections = AppendOutsideSections(recorder, &sections_field);
+  const auto write = [&](std::string_view last_field, std::uint64_t sections_dropped) {
+    JsonLine& line = recorder->end_line;
+    line.Clear();
     line.Raw("{\"type\":\"end\"");
     AppendTime(recorder, &line);
     line.FieldUnsigned("chunks", recorder->chunks.load());
     line.FieldUnsigned("failed", recorder->failed.load());
     line.Field("open", recorder->open_chunks.load());
-    line.FieldUnsigned("dropped", recorder->dropped.load() + recorder->log.dropped());
-    line.Field("overhead_ns", OverheadNanoseconds(*recorder, occurrences));
+    line.FieldUnsigned("dropped", recorder->dropped.load() + recorder->log.dropped() + sections_dropped);
+    line.Field("overhead_ns", OverheadNanoseconds(*recorder, sections.occurrences));
     line.Raw(last_field);
     line.Raw("}\n");
     return !line.broken() && recorder->log.WriteLast(line.text());
   };
-  if (!sections.broken() && write(sections.text())) return;
-  // On a disk that is all but full there may still be room for the counts.
-  const bool ended = write({});
+  if (!sections_field.broken() && write(sections_field.text(), sections.dropped)) return;
+  // Where disk or memory are all but full there is still room for the counts.
+  const bool ended = write(",\"sections\":[]", sections.dropped + static_cast<std::uint64_t>(sections.occurrences));
   if (!ended && recorder->log.is_missed()) WarnOnce({"the record log ", recorder->log.path(), " was removed"});
 }
 

@@ -134,7 +134,7 @@ class RowWriter {
 
   void WriteRow(const SectionNode* node) {
     const std::uint64_t count = node->count.load(kRelaxed);
-    if (line_->text().back() == '[') {
+    if (line_->EndsWith('[')) {
       line_->Raw("{\"path\":\"");
     } else {
       line_->Raw(",{\"path\":\"");

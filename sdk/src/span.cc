@@ -1,8 +1,10 @@
 #include "crema/span.h"
 
 #include <atomic>
+#include <cstdlib>
 #include <new>
 
+#include "fixed_text.h"
 #include "json_line.h"
 #include "recorder.h"
 #include "span_state.h"
@@ -12,16 +14,23 @@ namespace crema {
 namespace internal {
 namespace {
 
-std::string PathBelow(const SpanState* outer, std::string_view name) {
-  std::string path = outer == nullptr ? std::string() : outer->path + "/";
-  for (const char c : name) {
-    if (c == '/') {
-      path += "%2F";
-    } else {
-      path += c;
-    }
+/// One byte more than is kept, so that the cut is seen.
+using LongPath = FixedText<kMaxPathBytes + 1>;
+
+LongPath PathBelow(const SpanState* outer, std::string_view name) {
+  LongPath path;
+  if (outer != nullptr) {
+    path.Append(outer->path);
+    path.Append("/");
   }
-  path.resize(CutOnCodePoint(path, kMaxPathBytes).size());
+  while (!name.empty()) {
+    const std::string_view plain = name.substr(0, name.find('/'));
+    path.Append(plain);
+    name.remove_prefix(plain.size());
+    if (name.empty()) break;
+    path.Append("%2F");
+    name.remove_prefix(1);
+  }
   return path;
 }
 
@@ -37,7 +46,11 @@ void WriteSpan(Recorder* recorder, ThreadState* thread, const SpanState& span) {
   line.Field("stop_ns", recorder->clock.UnixNanoseconds(stop_ns));
   line.FieldUnsigned("thread", thread->thread);
   line.Raw("}\n");
-  recorder->log.Write(line.text());
+  if (line.broken()) {
+    recorder->log.CountDropped(1);
+  } else {
+    recorder->log.Write(line.text());
+  }
 }
 
 /// Spans that ended and cannot be freed: somebody may be reading their path just now. Spans are phases, so there are
@@ -84,9 +97,30 @@ bool End(SpanState* span) {
 
 }  // namespace
 
+SpanState* SpanState::Make(SpanState* outer, std::string_view name) noexcept {
+  name = CutOnCodePoint(name, kMaxNameBytes);
+  const LongPath long_path = PathBelow(outer, name);
+  const std::string_view path = CutOnCodePoint(long_path.view(), kMaxPathBytes);
+  auto* span = new (std::nothrow) SpanState();
+  if (span == nullptr) return nullptr;
+  span->texts_ = static_cast<char*>(std::malloc(name.size() + path.size() + 1));
+  if (span->texts_ == nullptr) {
+    delete span;
+    return nullptr;
+  }
+  name.copy(span->texts_, name.size());
+  path.copy(span->texts_ + name.size(), path.size());
+  span->name = {span->texts_, name.size()};
+  span->path = {span->texts_ + name.size(), path.size()};
+  span->outer = outer;
+  return span;
+}
+
+SpanState::~SpanState() { std::free(texts_); }
+
 std::string_view InnermostSpanPath(const Recorder& recorder, const ThreadState& thread) noexcept {
   const SpanState* span = thread.span != nullptr ? thread.span : recorder.process_span.load(std::memory_order_acquire);
-  return span == nullptr ? std::string_view() : std::string_view(span->path);
+  return span == nullptr ? std::string_view() : span->path;
 }
 
 }  // namespace internal
@@ -97,13 +131,14 @@ Span::Span(std::string_view name) noexcept {
   ThreadState* thread = CurrentThread();
   Recorder* recorder = CurrentRecorder();
   if (thread == nullptr || recorder == nullptr) return;
-  auto* span = new (std::nothrow) SpanState();
-  if (span == nullptr) return;
   const std::lock_guard<std::mutex> lock(recorder->mutex);
   const bool of_thread = thread->work != nullptr;
-  span->outer = of_thread && thread->span != nullptr ? thread->span : recorder->process_span.load();
-  span->name = std::string(CutOnCodePoint(name, kMaxNameBytes));
-  span->path = PathBelow(span->outer, span->name);
+  SpanState* outer = of_thread && thread->span != nullptr ? thread->span : recorder->process_span.load();
+  SpanState* span = SpanState::Make(outer, name);
+  if (span == nullptr) {
+    CountDropped();
+    return;
+  }
   span->thread = of_thread ? thread : nullptr;
   span->pid = recorder->pid;
   span->start_ns = MonotonicNanoseconds();

@@ -57,6 +57,15 @@ ThreadEnd::~ThreadEnd() {
   if (thread->work == nullptr) thread->in_use.store(false, std::memory_order_release);
 }
 
+/// The C library ends a program that has no memory left for the note that a thread's destructor is to run: what is free
+/// is looked at first. It is some 40 bytes.
+bool CanRegisterEnd() {
+  constexpr std::size_t kPlenty = 4096;  // so much goes back to where any other allocation may take it from
+  void* const memory = std::malloc(kPlenty);
+  std::free(memory);
+  return memory != nullptr;
+}
+
 template <class Frame>
 Frame* FrameAt(std::atomic<Frame*>* frames, int depth, int deepest) {
   if (depth >= deepest) return nullptr;
@@ -102,7 +111,11 @@ ThreadContext* EnsureThreadContext() noexcept {
   Recorder* recorder = CurrentRecorder();
   if (recorder == nullptr) return nullptr;
   if (t_ended) {
-    recorder->dropped.fetch_add(1, std::memory_order_relaxed);
+    CountDropped();
+    return nullptr;
+  }
+  if (!CanRegisterEnd()) {
+    CountDropped();
     return nullptr;
   }
   if (UsesSharedCopy()) {
@@ -113,7 +126,10 @@ ThreadContext* EnsureThreadContext() noexcept {
   if (t_context != nullptr) return t_context;  // another copy asks
   ThreadState* thread = TakeEnded(recorder);
   if (thread == nullptr) thread = AddNew(recorder);
-  if (thread == nullptr) return nullptr;
+  if (thread == nullptr) {
+    CountDropped();
+    return nullptr;
+  }
   thread->uncaught_exceptions =
       &reinterpret_cast<const ExceptionGlobals*>(abi::__cxa_get_globals())->uncaught_exceptions;
   thread->counter_is_clock = recorder->clock.counter_is_clock();

@@ -12,11 +12,6 @@ namespace {
 
 constexpr std::string_view kSeconds = "seconds";
 
-void CountDropped() {
-  Recorder* recorder = CurrentRecorder();
-  if (recorder != nullptr) recorder->dropped.fetch_add(1, std::memory_order_relaxed);
-}
-
 /// Where the activity lies among the open ones, from 1; 0: it is none of them.
 std::size_t DepthOf(WorkFrame& frame, std::uint64_t serial) {
   std::size_t depth = frame.activities.size();

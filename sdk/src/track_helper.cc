@@ -17,16 +17,14 @@ bool WorksFor(const ThreadState& thread, const ChunkHandle& handle) {
   return false;
 }
 
-void CountLate(Recorder* recorder) { recorder->dropped.fetch_add(1, std::memory_order_relaxed); }
-
-/// Notes the scope with the chunk; false when the chunk is over.
+/// Notes the scope with the chunk; false when the chunk is over, or memory is refused.
 bool Join(const ChunkHandle& handle, HelperState* helper) {
   ChunkState* chunk = handle.state;
   const std::lock_guard<std::mutex> lock(chunk->helpers_mutex);
   if (chunk->generation.load() != handle.generation) return false;
   JsonLine prefix;
   AppendPath(handle.section, &prefix);
-  helper->prefix = helper->ledger.Keep(prefix.text());
+  if (prefix.broken() || !helper->ledger.Keep(prefix.text(), &helper->prefix)) return false;
   helper->start_ns = MonotonicNanoseconds();
   if (chunk->active_helpers++ == 0) chunk->union_start_ns = helper->start_ns;
   return true;
@@ -74,7 +72,7 @@ TrackHelper::TrackHelper(const ChunkHandle& handle) noexcept {
   HelperState* helper = thread->NewHelperFrame();
   if (helper != nullptr) helper->ledger.Reset();
   if (helper == nullptr || !Join(handle, helper)) {
-    CountLate(recorder);
+    CountDropped();
     return;
   }
   OccupyLane(recorder);
@@ -122,7 +120,7 @@ TrackHelper::~TrackHelper() {
   }
   if (wait_ns.has_value()) *wait_ns -= helper->inner_wait_ns;
   FreeLane(recorder);
-  if (!Leave(helper, wait_ns, cpu_ns - helper->inner_cpu_ns)) CountLate(recorder);
+  if (!Leave(helper, wait_ns, cpu_ns - helper->inner_cpu_ns)) CountDropped();
 }
 
 }  // namespace crema

@@ -70,7 +70,7 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
     }
   }
   EncodeIdentity(*recorder, *thread, chunk, state);
-  state->file = state->ledger.Keep(CutOnCodePoint(chunk.file, kMaxPathBytes));
+  if (!state->ledger.Keep(CutOnCodePoint(chunk.file, kMaxPathBytes), &state->file)) state->ledger.CountDropped();
 
   recorder->open_chunks.fetch_add(1, std::memory_order_relaxed);
   state->lanes_peak.store(0);
@@ -142,7 +142,8 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
 
 void Fail(ChunkState* state, std::string_view reason) {
   state->failed = true;
-  if (state->reason.empty()) state->reason = state->ledger.Keep(CutOnCodePoint(reason, kMaxErrorBytes));
+  if (!state->reason.empty() || state->ledger.Keep(CutOnCodePoint(reason, kMaxErrorBytes), &state->reason)) return;
+  state->reason = "failed; there was no memory to keep the reason";
 }
 
 /// The chunk that the thread works for, its own or another's; null where there is none.
@@ -151,12 +152,15 @@ WorkFrame* CurrentWork() {
   return thread == nullptr ? nullptr : thread->work;
 }
 
+bool IsUnnamed(const Chunk& chunk) { return chunk.file.empty() && !chunk.entry_start.has_value(); }
+
 /// Whether a chunk begun inside `work` is the same one, named again by an inner layer of the program.
 bool IsSameChunk(const WorkFrame* work, const Recorder& recorder, const ThreadState& thread, const Chunk& chunk,
                  ChunkState* scratch) {
-  if (chunk.file.empty() && !chunk.entry_start.has_value()) return true;
+  if (IsUnnamed(chunk)) return true;
   if (work->is_helper) return false;
   EncodeIdentity(recorder, thread, chunk, scratch);
+  if (scratch->identity.broken()) return false;
   return scratch->identity.text() == static_cast<const ChunkState*>(work)->identity.text();
 }
 
@@ -187,6 +191,7 @@ TrackMetrics::TrackMetrics(const Chunk& chunk) noexcept {
   const std::uint64_t entry_ticks = Ticks(thread);
   EndAbandoned(recorder, thread);
   ChunkState* state = thread->NewChunkFrame();
+  if (state == nullptr && (thread->work == nullptr || !IsUnnamed(chunk))) CountDropped();  // too deep, or no memory
   if (state == nullptr || (thread->work != nullptr && IsSameChunk(thread->work, *recorder, *thread, chunk, state))) {
     nested_ = EnterSection(kNestedChunk);
     return;

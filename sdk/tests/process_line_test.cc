@@ -12,31 +12,41 @@ namespace {
 
 using Arguments = std::vector<std::string>;
 
-TEST(WithoutSecrets, LeavesOrdinaryArgumentsAlone) {
+Arguments WithoutSecrets(const Arguments& arguments) {
+  Arguments shown;
+  SecretFilter filter;
+  for (const std::string& argument : arguments) {
+    const SecretFilter::Shown next = filter.Next(argument);
+    shown.push_back(std::string(next.text) + (next.hides_value ? "***" : ""));
+  }
+  return shown;
+}
+
+TEST(SecretFilter, LeavesOrdinaryArgumentsAlone) {
   const Arguments arguments = {"./analysis", "--input=a.root", "-j", "8", "--cut", "pt>20", "--", "-x", ""};
   EXPECT_EQ(WithoutSecrets(arguments), arguments);
 }
 
-TEST(WithoutSecrets, MasksTheValueAfterAnEqualsSign) {
+TEST(SecretFilter, MasksTheValueAfterAnEqualsSign) {
   EXPECT_EQ(WithoutSecrets({"--token=abc", "API_KEY=abc", "-password=", "--my-Credentials=a=b"}),
             (Arguments{"--token=***", "API_KEY=***", "-password=***", "--my-Credentials=***"}));
 }
 
-TEST(WithoutSecrets, MasksTheNextArgument) {
+TEST(SecretFilter, MasksTheNextArgument) {
   EXPECT_EQ(WithoutSecrets({"--token", "abc", "--secret", "-starts-with-a-dash", "--passphrase", "a b", "next"}),
             (Arguments{"--token", "***", "--secret", "***", "--passphrase", "***", "next"}));
 }
 
-TEST(WithoutSecrets, DoesNotLetAMaskedNameHideTheNext) {
+TEST(SecretFilter, DoesNotLetAMaskedNameHideTheNext) {
   EXPECT_EQ(WithoutSecrets({"--use-key", "--password", "abc"}), (Arguments{"--use-key", "***", "***"}));
 }
 
-TEST(WithoutSecrets, MasksBehindALaterEqualsSign) {
+TEST(SecretFilter, MasksBehindALaterEqualsSign) {
   EXPECT_EQ(WithoutSecrets({"--url=https://host/f?a=1&token=abc&b=2", "--option=key=abc"}),
             (Arguments{"--url=https://host/f?a=1&token=***", "--option=key=***"}));
 }
 
-TEST(WithoutSecrets, AnOptionAtTheEndNeedsNoValue) {
+TEST(SecretFilter, AnOptionAtTheEndNeedsNoValue) {
   EXPECT_EQ(WithoutSecrets({"--token"}), (Arguments{"--token"}));
   EXPECT_EQ(WithoutSecrets({}), Arguments());
 }

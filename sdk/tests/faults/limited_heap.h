@@ -1,0 +1,18 @@
+// LimitHeap: a heap that refuses memory from a given byte on.
+#ifndef CREMA_TESTS_FAULTS_LIMITED_HEAP_H_
+#define CREMA_TESTS_FAULTS_LIMITED_HEAP_H_
+
+#include <cstdint>
+
+namespace crema {
+namespace testing {
+
+/// From now on the program gets `bytes` more of malloc(3) and its kin, and of `new`; what it frees it may have again.
+/// RLIMIT_AS counts pages, and cannot say which allocation is the first one that fails: this can. A program that is
+/// linked with it has its own malloc(3).
+void LimitHeap(std::int64_t bytes);
+
+}  // namespace testing
+}  // namespace crema
+
+#endif  // CREMA_TESTS_FAULTS_LIMITED_HEAP_H_

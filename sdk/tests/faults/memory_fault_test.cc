@@ -1,0 +1,198 @@
+// Memory that is refused, from any allocation on.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "crema/crema.h"
+#include "sdk/c_api/crema_c.h"
+#include "sdk/tests/faults/host_program.h"
+#include "sdk/tests/faults/limited_heap.h"
+#include "sdk/tests/record_log_reader.h"
+
+namespace crema {
+namespace testing {
+namespace {
+
+constexpr int kChunks = 2;
+constexpr int kChunksOfBoth = 2 * kChunks;  ///< threads
+
+/// Two chunks with all that a chunk can hold, and what stands beside chunks. Allocates nothing itself.
+void RecordEverything(const char* dataset) {
+  Span phase("selection");
+  for (int i = 0; i < kChunks; ++i) {
+    TrackMetrics metrics({dataset, "/data/events.root", i, i + 1});
+    metrics.SetEvents(100);
+    metrics.AddColumn("Jet_pt");
+    metrics.SetFileInfo(10, 1000, 100);
+    metrics.SetAttribute("generator", "pythia");
+    TrackSection section("read");
+    TrackSection inner("decompress", kCpuTime);
+    TrackMemory memory("jets");
+    TrackActivity activity("read");
+    RecordMetric("jets", 3, "count");
+    RecordCut("pt", 50);
+    RecordActivity("decompress", 0.5, "seconds");
+    const ChunkHandle handle = metrics.handle();
+    TrackHelper helper(handle);
+    Span part("vertices");
+  }
+}
+
+/// The same through the C API.
+void RecordEverythingInC(const char* dataset) {
+  crema_options options{};
+  options.size = sizeof options;
+  options.directory = std::getenv("CREMA_DIR");
+  options.run_id = "a name that is longer than what a string of the standard library keeps in place";
+  crema_enable(&options);
+  crema_scope* phase = crema_span_begin("selection");
+  for (int i = 0; i < kChunks; ++i) {
+    const crema_chunk_info info{sizeof info, dataset, "/data/events.root", nullptr, nullptr, i, i + 1};
+    crema_chunk* chunk = crema_chunk_begin(&info);
+    crema_chunk_set_events(chunk, 100);
+    crema_chunk_add_column(chunk, "Jet_pt");
+    crema_chunk_set_file_info(chunk, 10, 1000, 100);
+    crema_chunk_set_attribute(chunk, "generator", "pythia");
+    const std::int32_t section = crema_section_open("read");
+    crema_scope* inner = crema_cpu_section_begin("decompress");
+    crema_scope* memory = crema_memory_begin("jets");
+    crema_scope* activity = crema_activity_begin("read");
+    crema_record_metric("jets", 3, "count");
+    crema_record_cut("pt", 50);
+    crema_record_activity("decompress", 0.5, "seconds");
+    crema_scope* part = crema_span_begin("vertices");
+    crema_scope_end(part);
+    crema_scope_end(activity);
+    crema_scope_end(memory);
+    crema_scope_end(inner);
+    crema_section_close(section);
+    crema_chunk_end(chunk);
+  }
+  crema_scope_end(phase);
+}
+
+using Record = void (*)(const char* dataset);
+
+/// What two threads record that have `bytes` of memory left when recording begins.
+FaultRun RunWithMemory(std::int64_t bytes, Record record, const Environment& environment) {
+  return RunWithFault(
+      NewDirectory(),
+      [bytes, record] {
+        std::atomic<bool> is_limited{false};
+        std::thread other([&is_limited, record] {
+          while (!is_limited) std::this_thread::yield();
+          record("other");
+        });
+        LimitHeap(bytes);
+        record("main");
+        Flush();
+        is_limited = true;
+        other.join();
+      },
+      environment);
+}
+
+template <class Rows, class Name>
+bool OnlyKnown(const Rows& rows, Name name, const std::vector<std::string>& known) {
+  return std::all_of(rows.begin(), rows.end(),
+                     [&](const auto& row) { return std::find(known.begin(), known.end(), name(row)) != known.end(); });
+}
+
+/// What is there has the right names and values: where there was no memory for a name, its row is missing.
+void ExpectTrue(const ChunkLine& chunk) {
+  EXPECT_TRUE(chunk.dataset == "main" || chunk.dataset == "other");
+  EXPECT_EQ(chunk.file, "/data/events.root");
+  EXPECT_EQ(chunk.events, 100);
+  EXPECT_TRUE(chunk.span == std::nullopt || chunk.span == "selection") << *chunk.span;
+  const auto path = [](const auto& row) { return row.path; };
+  const auto name = [](const auto& row) { return row.name; };
+  EXPECT_TRUE(OnlyKnown(chunk.sections, path, {"read", "read/decompress"}));
+  EXPECT_TRUE(OnlyKnown(chunk.memory_sections, path, {"read/decompress/jets", "read/jets", "jets"}));
+  EXPECT_TRUE(OnlyKnown(chunk.metrics, name, {"jets"}));
+  EXPECT_TRUE(OnlyKnown(chunk.cuts, name, {"pt"}));
+  EXPECT_TRUE(OnlyKnown(chunk.activities, [](const auto& row) { return row.label; }, {"read", "decompress"}));
+  for (const auto& [attribute, value] : chunk.attributes) EXPECT_EQ(attribute + "=" + value, "generator=pythia");
+  for (const std::string& column : chunk.columns.value_or(std::vector<std::string>())) EXPECT_EQ(column, "Jet_pt");
+}
+
+/// Whether all that was said in a chunk is in its record.
+bool IsWhole(const ChunkLine& chunk) {
+  return chunk.span.has_value() && chunk.sections.size() == 2 && chunk.memory_sections.size() == 1 &&
+         chunk.metrics.size() == 1 && chunk.cuts.size() == 1 && chunk.activities.size() == 2 &&
+         chunk.attributes.size() == 1 && chunk.columns.value_or(std::vector<std::string>()).size() == 1;
+}
+
+bool IsWhole(const RecordLog& log) {
+  return log.chunks.size() == kChunksOfBoth && log.begins.size() == kChunksOfBoth &&
+         log.spans.size() == kChunksOfBoth + 2 && !log.files.empty() &&
+         std::all_of(log.chunks.begin(), log.chunks.end(), [](const ChunkLine& chunk) { return IsWhole(chunk); });
+}
+
+std::int64_t Dropped(const RecordLog& log) {
+  std::int64_t dropped = log.end->dropped;
+  for (const ChunkLine& chunk : log.chunks) dropped += chunk.sections_dropped;
+  return dropped;
+}
+
+void ExpectTrue(const RecordLog& log) {
+  EXPECT_TRUE(log.malformed.empty()) << log.malformed[0];
+  ASSERT_TRUE(log.process.has_value());
+  for (const ChunkLine& chunk : log.chunks) ExpectTrue(chunk);
+  for (const SpanLine& span : log.spans) {
+    EXPECT_TRUE(span.path == "selection" || span.path == "selection/vertices" || span.path == "vertices") << span.path;
+  }
+  for (const FileLine& file : log.files) EXPECT_EQ(file.file, "/data/events.root");
+  ASSERT_TRUE(log.end.has_value());
+  EXPECT_GE(log.end->dropped + static_cast<std::int64_t>(log.chunks.size()), kChunksOfBoth);
+  EXPECT_TRUE(IsWhole(log) || Dropped(log) > 0);
+}
+
+/// Recording into an empty directory with ever more memory, until there is enough.
+void ExpectHarmlessWithAnyMemory(Record record, const Environment& environment = {}) {
+  constexpr std::int64_t kStepBytes = 509;
+  constexpr int kMostSteps = 4000;
+  int unrecorded = 0;
+  int complete = 0;
+  for (int step = 0; step < kMostSteps && complete < 3 && !::testing::Test::HasFailure(); ++step) {
+    SCOPED_TRACE(step * kStepBytes);
+    const FaultRun run = RunWithMemory(step * kStepBytes, record, environment);
+    if (run.logs.empty()) {
+      EXPECT_NE(run.warning, "");
+      ++unrecorded;
+      continue;
+    }
+    EXPECT_EQ(run.warning, "");
+    ExpectTrue(run.logs[0]);
+    if (!::testing::Test::HasFailure() && Dropped(run.logs[0]) == 0) ++complete;
+  }
+  EXPECT_GT(unrecorded, 0);
+  EXPECT_EQ(complete, 3);
+}
+
+/// Fault [kernel]: memory is refused from any allocation on, from the first of recording to the last
+/// Program: nothing
+/// Recorded: what memory was there for, with no row under a wrong name; the log's `end` says what is missing. Nothing,
+/// with one warning, where there was none to begin with
+TEST(MemoryFault, RefusedFromAnyAllocationOn) { ExpectHarmlessWithAnyMemory(RecordEverything); }
+
+/// Fault [kernel]: the same with the sampler, and every occurrence of a section kept
+/// Program: nothing
+/// Recorded: the same
+TEST(MemoryFault, RefusedFromAnyAllocationOnWithSampler) {
+  ExpectHarmlessWithAnyMemory(RecordEverything, {{"CREMA_TRACE", "1"}, {"CREMA_INTERVAL", "0.01"}});
+}
+
+/// Fault [kernel]: the same in a program that uses the C API
+/// Program: nothing
+/// Recorded: the same
+TEST(MemoryFault, RefusedToTheCApi) { ExpectHarmlessWithAnyMemory(RecordEverythingInC); }
+
+}  // namespace
+}  // namespace testing
+}  // namespace crema
