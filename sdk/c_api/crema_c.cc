@@ -11,12 +11,13 @@
 
 namespace crema {
 namespace internal {
+// Of headers that are not for users: shared_copy.h, exit_and_fork.h, recorder.h.
 struct SharedCopy;
-const SharedCopy* OwnCopy() noexcept;  // shared_copy.h, which is not for users
-void EndProcess() noexcept;            // exit_and_fork.h, likewise
+const SharedCopy* OwnCopy() noexcept;
+void EndProcess() noexcept;
 bool EnableWithTexts(std::string_view directory, std::string_view run_id, std::string_view pass,
-                     const Options& options) noexcept;  // recorder.h, likewise
-void CountDropped() noexcept;                           // recorder.h, likewise
+                     const Options& options) noexcept;
+void CountDropped() noexcept;
 }  // namespace internal
 }  // namespace crema
 
@@ -65,10 +66,6 @@ void Close(std::int32_t number, bool failed) {
   }
   crema::internal::ExitSection(section);
 }
-
-}  // namespace
-
-namespace {
 
 /// A new guard; null, which is counted, where there is no memory for it.
 template <class Guard, class... Arguments>

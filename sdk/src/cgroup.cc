@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "crema/internal/platform.h"
 #include "fixed_text.h"
 #include "proc_file.h"
 
@@ -18,23 +19,23 @@ namespace {
 /// Kernels write "no limit" in version 1 as the largest page-aligned number (memory.limit_in_bytes).
 constexpr std::int64_t kNoLimitBytes = std::int64_t{1} << 62;
 
+// The texts here stand on the stack of a thread of the program, which may be small: there is one path, and what a file
+// holds is in the frame of a function that is left before the next.
 using Path = FixedText<PATH_MAX>;
 
-/// A small file of the kernel; empty where it cannot be read.
-class SmallFile {
- public:
-  explicit SmallFile(const Path& path) : size_(ReadWholeFile(path.c_str(), text_, sizeof text_)) {}
-  std::string_view text() const { return {text_, size_ > 0 ? static_cast<std::size_t>(size_) : 0}; }
+/// Reads the file below `directory` that `slash_and_name` says; empty where it cannot be read.
+template <std::size_t kBytes>
+std::string_view ReadIn(Path* directory, std::string_view slash_and_name, char (&buffer)[kBytes]) {
+  const std::size_t directory_size = directory->view().size();
+  directory->Append(slash_and_name);
+  const long size = ReadWholeFile(directory->c_str(), buffer, kBytes);
+  directory->CutTo(directory_size);
+  return {buffer, size > 0 ? static_cast<std::size_t>(size) : 0};
+}
 
- private:
-  char text_[4096];
-  const long size_;
-};
-
-/// `directory` and a file in it.
-Path FileIn(Path directory, std::string_view slash_and_name) {
-  directory.Append(slash_and_name);
-  return directory;
+std::optional<std::int64_t> IntegerIn(Path* directory, std::string_view slash_and_name) {
+  char buffer[64];
+  return LeadingInteger(ReadIn(directory, slash_and_name, buffer));
 }
 
 /// Whether `name` is one of `names`, which have commas between them.
@@ -47,30 +48,33 @@ bool IsAmong(std::string_view names, std::string_view name) {
   }
 }
 
-/// The group of this process in one hierarchy: `0::/path` for version 2, where no controller is named,
-/// `4:memory:/path` for a controller of version 1.
-std::optional<Path> Group(std::string_view controller) {
-  const SmallFile file{Path("/proc/self/cgroup")};
-  for (std::string_view groups = file.text(); !groups.empty();) {
+/// Appends the group of this process in one hierarchy: `0::/path` for version 2, where no controller is named,
+/// `4:memory:/path` for a controller of version 1. False where there is none.
+CREMA_NEVER_INLINE bool AppendGroup(std::string_view controller, Path* path) {
+  char text[4096];
+  const long size = ReadWholeFile("/proc/self/cgroup", text, sizeof text);
+  std::string_view groups(text, size > 0 ? static_cast<std::size_t>(size) : 0);
+  while (!groups.empty()) {
     const std::string_view line = groups.substr(0, groups.find('\n'));
     groups.remove_prefix(std::min(line.size() + 1, groups.size()));
     const std::size_t first = line.find(':');
     const std::size_t second = line.find(':', first + 1);
     if (first == std::string_view::npos || second == std::string_view::npos) continue;
-    if (IsAmong(line.substr(first + 1, second - first - 1), controller)) return Path(line.substr(second + 1));
+    if (!IsAmong(line.substr(first + 1, second - first - 1), controller)) continue;
+    path->Append(line.substr(second + 1));
+    return true;
   }
-  return std::nullopt;
+  return false;
 }
 
 /// Calls `look` with the directory of the group and of each group around it. Inside a container the path seen may lie
 /// outside what is mounted: then only the root is there.
 template <class Look>
-void ForEachGroup(std::string_view mount, const std::optional<Path>& group, Look look) {
-  if (!group.has_value()) return;
+CREMA_NEVER_INLINE void ForEachGroup(std::string_view mount, std::string_view controller, Look look) {
   Path directory(mount);
-  directory.Append(group->view());
+  if (!AppendGroup(controller, &directory)) return;
   while (true) {
-    look(directory);
+    look(&directory);
     if (directory.view().size() <= mount.size()) return;
     directory.CutTo(std::max(directory.view().rfind('/'), mount.size()));
   }
@@ -81,21 +85,20 @@ void Tighten(std::optional<Number>* limit, std::optional<Number> other) {
   if (other.has_value() && (!limit->has_value() || *other < **limit)) *limit = other;
 }
 
-std::optional<double> QuotaOfVersion2(const Path& directory) {
-  const SmallFile file(FileIn(directory, "/cpu.max"));  // "max 100000" or "150000 100000"
-  const std::size_t blank = file.text().find(' ');
+std::optional<double> QuotaOfVersion2(Path* directory) {
+  char buffer[64];
+  const std::string_view text = ReadIn(directory, "/cpu.max", buffer);  // "max 100000" or "150000 100000"
+  const std::size_t blank = text.find(' ');
   if (blank == std::string_view::npos) return std::nullopt;
-  const auto quota = LeadingInteger(file.text());
-  const auto period = LeadingInteger(file.text().substr(blank + 1));
+  const auto quota = LeadingInteger(text);
+  const auto period = LeadingInteger(text.substr(blank + 1));
   if (!quota.has_value() || period.value_or(0) == 0) return std::nullopt;
   return static_cast<double>(*quota) / static_cast<double>(*period);
 }
 
-std::optional<std::int64_t> IntegerIn(const Path& path) { return LeadingInteger(SmallFile(path).text()); }
-
-std::optional<double> QuotaOfVersion1(const Path& directory) {
-  const auto quota = IntegerIn(FileIn(directory, "/cpu.cfs_quota_us"));  // -1: none
-  const auto period = IntegerIn(FileIn(directory, "/cpu.cfs_period_us"));
+std::optional<double> QuotaOfVersion1(Path* directory) {
+  const auto quota = IntegerIn(directory, "/cpu.cfs_quota_us");  // -1: none
+  const auto period = IntegerIn(directory, "/cpu.cfs_period_us");
   if (!quota.has_value() || period.value_or(0) == 0) return std::nullopt;
   return static_cast<double>(*quota) / static_cast<double>(*period);
 }
@@ -117,27 +120,26 @@ std::optional<std::int64_t> BelowNoLimit(std::optional<std::int64_t> bytes) {
 
 std::optional<double> AllowedCores() noexcept {
   std::optional<double> cores = AffinityCores();
-  ForEachGroup("/sys/fs/cgroup", Group(""), [&](const Path& path) { Tighten(&cores, QuotaOfVersion2(path)); });
-  ForEachGroup("/sys/fs/cgroup/cpu", Group("cpu"), [&](const Path& path) { Tighten(&cores, QuotaOfVersion1(path)); });
+  ForEachGroup("/sys/fs/cgroup", "", [&](Path* path) { Tighten(&cores, QuotaOfVersion2(path)); });
+  ForEachGroup("/sys/fs/cgroup/cpu", "cpu", [&](Path* path) { Tighten(&cores, QuotaOfVersion1(path)); });
   return cores;
 }
 
 std::optional<std::int64_t> MemoryLimitBytes() noexcept {
   std::optional<std::int64_t> limit;
-  ForEachGroup("/sys/fs/cgroup", Group(""),
-               [&](const Path& path) { Tighten(&limit, IntegerIn(FileIn(path, "/memory.max"))); });
-  ForEachGroup("/sys/fs/cgroup/memory", Group("memory"), [&](const Path& path) {
-    Tighten(&limit, BelowNoLimit(IntegerIn(FileIn(path, "/memory.limit_in_bytes"))));
-  });
+  ForEachGroup("/sys/fs/cgroup", "", [&](Path* path) { Tighten(&limit, IntegerIn(path, "/memory.max")); });
+  ForEachGroup("/sys/fs/cgroup/memory", "memory",
+               [&](Path* path) { Tighten(&limit, BelowNoLimit(IntegerIn(path, "/memory.limit_in_bytes"))); });
   return limit;
 }
 
 std::optional<double> CpuPressurePercent() noexcept {
-  const SmallFile file{Path("/proc/pressure/cpu")};  // some avg10=0.00 avg60=…
+  char text[256];
+  const long size = ReadWholeFile("/proc/pressure/cpu", text, sizeof text);  // some avg10=0.00 avg60=…
   constexpr std::string_view kKey = "avg10=";
-  const std::size_t found = file.text().find(kKey);
+  const std::size_t found = std::string_view(text, size > 0 ? static_cast<std::size_t>(size) : 0).find(kKey);
   if (found == std::string_view::npos) return std::nullopt;
-  return std::strtod(file.text().data() + found + kKey.size(), nullptr);  // the text ends with NUL
+  return std::strtod(text + found + kKey.size(), nullptr);  // it ends with NUL
 }
 
 }  // namespace internal

@@ -36,41 +36,42 @@ std::optional<double> Seconds(const char* name) {
   return value;
 }
 
-/// `told`, or where that is empty what the variable says; cut on a code point.
-FixedText<kMaxOptionBytes> TextOr(std::string_view told, const char* name) {
-  return FixedText<kMaxOptionBytes>(CutOnCodePoint(told.empty() ? Text(name) : told, kMaxOptionBytes));
+/// Makes `*text` what was told, or where that is empty what the variable says.
+void Set(OptionText* text, std::string_view told, const char* name) {
+  *text = OptionText(told.empty() ? Text(name) : told);
 }
 
 }  // namespace
 
 bool SwitchedOffByEnvironment() noexcept { return IsOne("CREMA_OFF"); }
 
-Settings SettingsFromEnvironment(const OptionTexts& texts, const Options& options) noexcept {
-  Settings settings;
+bool EnvironmentNamesDirectory() noexcept { return *Text("CREMA_DIR") != '\0'; }
+
+void ReadSettings(const OptionTexts& texts, const Options& others, Settings* settings) noexcept {
   // Longer than a path may be, it stays too long for one when it is cut: it never becomes another directory.
-  settings.directory = FixedText<kMaxPathBytes>(texts.directory.empty() ? Text("CREMA_DIR") : texts.directory);
-  settings.run_id = TextOr(texts.run_id, "CREMA_RUN_ID");
-  settings.pass = TextOr(texts.pass, "CREMA_PASS");
-  settings.threads = options.threads;
-  if (!settings.threads.has_value()) {
+  Set(&settings->directory, texts.directory, "CREMA_DIR");
+  Set(&settings->run_id, texts.run_id, "CREMA_RUN_ID");
+  Set(&settings->pass, texts.pass, "CREMA_PASS");
+  settings->threads = others.threads;
+  if (!settings->threads.has_value()) {
     const auto threads = Integer("CREMA_THREADS");
-    if (threads.has_value() && *threads <= INT_MAX) settings.threads = static_cast<int>(*threads);
+    if (threads.has_value() && *threads <= INT_MAX) settings->threads = static_cast<int>(*threads);
   }
-  settings.interval_seconds = options.interval_seconds.value_or(Seconds("CREMA_INTERVAL").value_or(1.0));
-  settings.total_events = options.total_events.has_value() ? options.total_events : Integer("CREMA_TOTAL_EVENTS");
-  settings.trace = options.trace.value_or(IsOne("CREMA_TRACE"));
-  settings.summary = IsOne("CREMA_SUMMARY");
-  settings.record_arguments = options.record_arguments.value_or(!IsOne("CREMA_NO_ARGUMENTS"));
-  return settings;
+  settings->interval_seconds = others.interval_seconds.value_or(Seconds("CREMA_INTERVAL").value_or(1.0));
+  settings->total_events = others.total_events.has_value() ? others.total_events : Integer("CREMA_TOTAL_EVENTS");
+  settings->trace = others.trace.value_or(IsOne("CREMA_TRACE"));
+  settings->summary = IsOne("CREMA_SUMMARY");
+  settings->record_arguments = others.record_arguments.value_or(!IsOne("CREMA_NO_ARGUMENTS"));
 }
 
-FixedText<kMaxPathBytes> AbsolutePath(const FixedText<kMaxPathBytes>& path) noexcept {
+void SetAbsolute(std::string_view path, OptionText* absolute) noexcept {
+  *absolute = OptionText();
   char here[PATH_MAX];
-  if (path.empty() || path.view()[0] == '/' || getcwd(here, sizeof here) == nullptr) return path;
-  FixedText<kMaxPathBytes> absolute{std::string_view(here)};
-  absolute.Append("/");
-  absolute.Append(path.view());
-  return absolute;
+  if (!path.empty() && path[0] != '/' && getcwd(here, sizeof here) != nullptr) {
+    absolute->Append(here);
+    absolute->Append("/");
+  }
+  absolute->Append(path);
 }
 
 }  // namespace internal

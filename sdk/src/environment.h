@@ -19,11 +19,14 @@ struct OptionTexts {
 
 /// CREMA_OFF=1: nothing is recorded, whatever else says so.
 bool SwitchedOffByEnvironment() noexcept;
-/// `options`, with the environment's word for what they leave open. Values that make no sense count as not given.
-/// Privileged programs (secure_getenv(3)) get none of the environment's. The texts are not taken from `options`.
-Settings SettingsFromEnvironment(const OptionTexts& texts, const Options& options) noexcept;
-/// `path` below the present working directory, unless it is absolute: the program may change directory later.
-FixedText<kMaxPathBytes> AbsolutePath(const FixedText<kMaxPathBytes>& path) noexcept;
+/// Whether CREMA_DIR is set.
+bool EnvironmentNamesDirectory() noexcept;
+/// What was told, with the environment's word for what it leaves open; of `others` the fields that are no texts. Values
+/// that make no sense count as not given. Privileged programs (secure_getenv(3)) get none of the environment's.
+void ReadSettings(const OptionTexts& texts, const Options& others, Settings* settings) noexcept;
+/// Makes `*absolute` the `path` below the present working directory, unless it is absolute: the program may change
+/// directory later.
+void SetAbsolute(std::string_view path, OptionText* absolute) noexcept;
 
 }  // namespace internal
 }  // namespace crema

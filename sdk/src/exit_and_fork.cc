@@ -36,6 +36,7 @@ int StayLoaded() {
 using Step = int (*)();
 constexpr Step kSteps[] = {
     [] { return pthread_atfork(nullptr, nullptr, ForgetParent); },
+    WatchThreadEnds,
     [] { return atexit(AtExit); },
     [] { return at_quick_exit(AtExit); },
     StayLoaded,

@@ -10,7 +10,7 @@
 namespace crema {
 namespace internal {
 
-/// At most `kMostBytes` bytes; what is longer is cut there.
+/// At most `kMostBytes` bytes; what is longer is cut there, not on a code point.
 template <std::size_t kMostBytes>
 class FixedText {
  public:
@@ -20,18 +20,20 @@ class FixedText {
   void Append(std::string_view text) noexcept {
     const std::string_view kept = text.substr(0, kMostBytes - size_);
     if (!kept.empty()) std::memcpy(text_ + size_, kept.data(), kept.size());
-    CutTo(size_ + kept.size());
+    SetSize(size_ + kept.size());
   }
-  void CutTo(std::size_t size) noexcept {
-    size_ = size;
-    text_[size_] = '\0';
-  }
+  void CutTo(std::size_t size) noexcept { SetSize(size < size_ ? size : size_); }
 
   bool empty() const noexcept { return size_ == 0; }
   std::string_view view() const noexcept { return {text_, size_}; }
   const char* c_str() const noexcept { return text_; }
 
  private:
+  void SetSize(std::size_t size) noexcept {
+    size_ = size;
+    text_[size_] = '\0';
+  }
+
   char text_[kMostBytes + 1] = {};
   std::size_t size_ = 0;
 };

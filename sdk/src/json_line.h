@@ -38,7 +38,7 @@ class JsonLine {
   void Clear() noexcept;
   /// Room for a line of so many bytes, now and after each `Clear`; false when memory is refused.
   bool Reserve(std::size_t bytes) noexcept { return Room(bytes) != nullptr; }
-  /// For what could not be said whole elsewhere: nothing follows.
+  /// Marks the line as one not to be written: a part of it could not be made.
   void Break() noexcept { broken_ = true; }
   std::string_view text() const noexcept { return {data_, size_}; }
   std::size_t size() const noexcept { return size_; }

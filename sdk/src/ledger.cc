@@ -53,19 +53,21 @@ void AddKnown(std::int64_t* sum, std::int64_t value) {
 
 }  // namespace
 
-/// A new row with copies of these texts (nullptr: it has no second one). Null where there is no place for it or its
-/// texts: a row without its name would be taken for another's.
 template <class Row>
 Row* Ledger::AddNamed(RowTable<Row>* rows, std::string_view Row::*name, std::string_view text,
                       std::string_view Row::*second_name, std::string_view second_text) noexcept {
-  std::string_view kept;
-  std::string_view second_kept;
-  if (rows->size() >= kMostRows || !Keep(text, &kept)) return nullptr;
-  if (second_name != nullptr && !Keep(second_text, &second_kept)) return nullptr;
-  Row* row = rows->Add();
+  // The texts come last: they would stay behind, with each call again, where there is no place for the row.
+  Row* row = rows->size() < kMostRows ? rows->Add() : nullptr;
   if (row == nullptr) return nullptr;
-  row->*name = kept;
-  if (second_name != nullptr) row->*second_name = second_kept;
+  char* const texts = static_cast<char*>(texts_.Allocate(text.size() + second_text.size()));
+  if (texts == nullptr) {
+    rows->CutTo(rows->size() - 1);
+    return nullptr;
+  }
+  text.copy(texts, text.size());
+  second_text.copy(texts + text.size(), second_text.size());
+  row->*name = {texts, text.size()};
+  if (second_name != nullptr) row->*second_name = {texts + text.size(), second_text.size()};
   return row;
 }
 

@@ -109,6 +109,8 @@ class Ledger {
   void CountDropped() noexcept { ++dropped_; }
 
  private:
+  /// A new row with copies of these texts; `second_name` is null for rows of one text. Null where there is no place for
+  /// the row or its texts: without its name it would be taken for another's.
   template <class Row>
   Row* AddNamed(RowTable<Row>* rows, std::string_view Row::*name, std::string_view text,
                 std::string_view Row::*second_name, std::string_view second_text) noexcept;

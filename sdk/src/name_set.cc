@@ -14,11 +14,11 @@ std::uint32_t* NameSet::Slot(std::string_view name) noexcept {
 }
 
 bool NameSet::Grow() noexcept {
-  const std::size_t size = slots_.size() == 0 ? 64 : 2 * slots_.size();
+  const std::size_t before = slots_.size();
+  const std::size_t size = before == 0 ? 64 : 2 * before;
   while (slots_.size() < size) {
     if (slots_.Add() == nullptr) {
-      Clear();
-      slots_.Clear();  // its size must stay a power of two
+      slots_.CutTo(before);
       return false;
     }
   }
@@ -33,12 +33,13 @@ bool NameSet::Add(std::string_view name, Arena* texts) noexcept {
   if (Contains(name)) return true;
   if (names_.size() >= kMost) return false;
   if (2 * (names_.size() + 1) > slots_.size() && !Grow()) return false;
-  std::string_view kept;
-  if (!texts->Copy(name, &kept)) return false;
   std::string_view* row = names_.Add();
   if (row == nullptr) return false;
-  *row = kept;
-  *Slot(kept) = static_cast<std::uint32_t>(names_.size());
+  if (!texts->Copy(name, row)) {
+    names_.CutTo(names_.size() - 1);
+    return false;
+  }
+  *Slot(name) = static_cast<std::uint32_t>(names_.size());
   return true;
 }
 

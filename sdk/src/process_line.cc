@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "cgroup.h"
+#include "crema/internal/platform.h"
 #include "crema/version.h"
 #include "fixed_text.h"
 #include "json_line.h"
@@ -35,17 +36,24 @@ HostName Host() {
   return HostName(name);
 }
 
-FixedText<PATH_MAX> Link(const char* path) {
-  char target[PATH_MAX];
-  const ssize_t size = readlink(path, target, sizeof target);
-  return FixedText<PATH_MAX>(std::string_view(target, size > 0 ? static_cast<std::size_t>(size) : 0));
+/// Where a link leads to; empty where it cannot be read.
+template <std::size_t kBytes>
+std::string_view ReadLink(const char* path, char (&target)[kBytes]) {
+  const ssize_t size = readlink(path, target, kBytes);
+  return {target, size > 0 ? static_cast<std::size_t>(size) : 0};
 }
 
 std::optional<std::int64_t> PidNamespace() {
-  const auto link = Link("/proc/self/ns/pid");  // pid:[4026531836]
-  const std::size_t bracket = link.view().find('[');
+  char target[64];
+  const std::string_view link = ReadLink("/proc/self/ns/pid", target);  // pid:[4026531836]
+  const std::size_t bracket = link.find('[');
   if (bracket == std::string_view::npos) return std::nullopt;
-  return LeadingInteger(link.view().substr(bracket + 1));
+  return LeadingInteger(link.substr(bracket + 1));
+}
+
+CREMA_NEVER_INLINE void AppendExecutable(JsonLine* line) {
+  char target[PATH_MAX];
+  line->FieldText("executable", ReadLink("/proc/self/exe", target));
 }
 
 FixedText<64> BootId() {
@@ -56,28 +64,23 @@ FixedText<64> BootId() {
   return FixedText<64>(id);
 }
 
-bool NamesSecret(std::string_view name) {
-  for (const std::string_view word : {"token", "secret", "pass", "key", "cred"}) {
-    for (std::size_t i = 0; i + word.size() <= name.size(); ++i) {
-      if (strncasecmp(name.data() + i, word.data(), word.size()) == 0) return true;
+/// Where the word that names a secret ends, of several the one that ends first; npos: there is none.
+std::size_t EndOfSecretWord(std::string_view text) {
+  std::size_t end = std::string_view::npos;
+  for (std::size_t i = 0; i < text.size() && i < end; ++i) {
+    for (const std::string_view word : {"token", "secret", "pass", "key", "cred"}) {
+      const bool begins = (text[i] | 0x20) == word[0] && word.size() <= text.size() - i;
+      if (begins && strncasecmp(text.data() + i, word.data(), word.size()) == 0) end = std::min(end, i + word.size());
     }
   }
-  return false;
+  return end;
 }
 
-/// Where the value after the first name of a secret begins: `--token=`, `TOKEN=`, `--url=https://host/file?token=`.
-std::size_t SecretValue(std::string_view argument) {
-  for (std::size_t equals = argument.find('='); equals != std::string_view::npos;
-       equals = argument.find('=', equals + 1)) {
-    if (NamesSecret(argument.substr(0, equals))) return equals + 1;
-  }
-  return std::string_view::npos;
-}
-
-/// `[…]`, or null where there is no memory to read them into.
-void AppendCommandLine(JsonLine* line) {
+/// `[…]`, or null where there is no memory to read them into, which is counted.
+void AppendCommandLine(Recorder* recorder, JsonLine* line) {
   const std::unique_ptr<char[]> text(new (std::nothrow) char[kMostArgumentBytes]);
   if (text == nullptr) {
+    recorder->dropped.fetch_add(1, std::memory_order_relaxed);
     line->Raw("null");
     return;
   }
@@ -98,33 +101,33 @@ void AppendCommandLine(JsonLine* line) {
   line->Raw("]");
 }
 
-void AppendArguments(const Recorder& recorder, JsonLine* line) {
+void AppendArguments(Recorder* recorder, JsonLine* line) {
   line->Key("arguments");
-  if (recorder.settings.record_arguments) {
-    AppendCommandLine(line);
+  if (recorder->settings.record_arguments) {
+    AppendCommandLine(recorder, line);
   } else {
     line->Raw("null");
   }
 }
 
-void AppendProcess(const Recorder& recorder, const HostName& host, std::int64_t start_ns, int recorder_number,
-                   JsonLine* line) {
-  const Settings& settings = recorder.settings;
+void AppendProcess(Recorder* recorder, const HostName& host, std::int64_t start_ns, int recorder_number) {
+  const Settings& settings = recorder->settings;
+  JsonLine* const line = &recorder->process_line;
   line->Raw("{\"type\":\"process\",\"schema\":\"crema.records/1\",\"schema_minor\":0");
   line->FieldText("run_id", settings.run_id.view());
   line->FieldText("host", host.view());
-  line->Field("pid", recorder.pid);
+  line->Field("pid", recorder->pid);
   line->Field("parent_pid", static_cast<std::int64_t>(getppid()));
   line->Field("pid_namespace", PidNamespace());
   line->Field("start_ns", start_ns);
   line->FieldText("boot_id", BootId().view());
   line->Field("recorder", static_cast<std::int64_t>(recorder_number));
-  line->FieldText("executable", Link("/proc/self/exe").view());
+  AppendExecutable(line);
   AppendArguments(recorder, line);
   line->FieldNumber("cores", AllowedCores());
   line->Field("threads", settings.threads.has_value() ? std::optional<std::int64_t>(*settings.threads) : std::nullopt);
   line->Field("memory_limit_bytes", MemoryLimitBytes());
-  line->FieldText("clock", recorder.clock.counter_is_clock() ? "tsc" : "monotonic");
+  line->FieldText("clock", recorder->clock.counter_is_clock() ? "tsc" : "monotonic");
   line->FieldText("sdk", "crema-cpp " CREMA_VERSION_STRING);
   line->Raw(",\"attributes\":{");
   if (settings.total_events.has_value()) {
@@ -137,15 +140,18 @@ void AppendProcess(const Recorder& recorder, const HostName& host, std::int64_t 
 }  // namespace
 
 SecretFilter::Shown SecretFilter::Next(std::string_view argument) noexcept {
-  const std::size_t value = SecretValue(argument);
+  const std::size_t word_end = EndOfSecretWord(argument);
+  const bool names_secret = word_end != std::string_view::npos;
+  // The value of the first name that is one of a secret: `--token=`, `TOKEN=`, `--url=https://host/file?token=`.
+  const std::size_t equals = names_secret ? argument.find('=', word_end) : std::string_view::npos;
   Shown shown{argument, false};
   if (value_is_secret_) {  // also one that begins with a dash: base64 may
     shown = {"", true};
-  } else if (value != std::string_view::npos) {
-    shown = {argument.substr(0, value), true};
+  } else if (equals != std::string_view::npos) {
+    shown = {argument.substr(0, equals + 1), true};
   }
   const bool is_option = !argument.empty() && argument[0] == '-';
-  value_is_secret_ = is_option && argument.find('=') == std::string_view::npos && NamesSecret(argument);
+  value_is_secret_ = is_option && names_secret && argument.find('=') == std::string_view::npos;
   return shown;
 }
 
@@ -155,10 +161,14 @@ bool OpenLog(Recorder* recorder) noexcept {
   const char* const directory = recorder->settings.directory.c_str();
   const std::int64_t start_ns =
       LogFile::StartAsLogged(directory, host.c_str(), recorder->pid, ProcessStartUnixNanoseconds(recorder->clock, now));
+  if (!recorder->end_line.Reserve(kBytesForLastLine)) {
+    errno = ENOMEM;
+    return false;
+  }
   const int number = recorder->log.Open(directory, host.c_str(), recorder->pid, start_ns);
   if (number < 0) return false;
-  AppendProcess(*recorder, host, start_ns, number, &recorder->process_line);
-  if (recorder->process_line.broken() || !recorder->end_line.Reserve(kBytesForLastLine)) {
+  AppendProcess(recorder, host, start_ns, number);
+  if (recorder->process_line.broken()) {
     recorder->log.Remove();
     errno = ENOMEM;
     return false;

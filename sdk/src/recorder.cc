@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <memory>
 #include <new>
 
 #include "calibration.h"
@@ -46,16 +47,31 @@ void SetMode(Mode mode) {
   }
 }
 
+void WarnOfNoMemory() {
+  WarnOnce({"the system refuses the memory that recording needs; this process is not recorded"});
+}
+
+/// Null where there is no memory, with a warning if there is a directory to record into.
+std::unique_ptr<Settings> NewSettings(const OptionTexts& texts, const Options& others) {
+  std::unique_ptr<Settings> settings(new (std::nothrow) Settings());
+  if (settings != nullptr) {
+    ReadSettings(texts, others, settings.get());
+  } else if (!texts.directory.empty() || EnvironmentNamesDirectory()) {
+    WarnOfNoMemory();
+  }
+  return settings;
+}
+
 /// The recorder for these settings, its log open; nullptr, with one warning, where it cannot be.
 Recorder* Start(const Settings& settings) {
   auto* recorder = new (std::nothrow) Recorder();
   if (recorder == nullptr || !WatchExitAndFork()) {
-    WarnOnce({"there is no memory left to record with; this process is not recorded"});
+    WarnOfNoMemory();
     delete recorder;
     return nullptr;
   }
   recorder->settings = settings;
-  recorder->settings.directory = AbsolutePath(settings.directory);
+  SetAbsolute(settings.directory.view(), &recorder->settings.directory);
   recorder->clock.Start();
   recorder->descriptors.Start();
   recorder->pid = getpid();
@@ -74,7 +90,10 @@ Recorder* Start(const Settings& settings) {
 
 /// False where this copy cannot stay loaded, as it must: from then on the library knows where its mode is.
 bool Follow(const SharedCopy* shared) {
-  if (!WatchExitAndFork()) return false;
+  if (!WatchExitAndFork()) {
+    WarnOfNoMemory();
+    return false;
+  }
   g_follows = true;
   shared->mirror_mode(&g_mode);
   return true;
@@ -139,7 +158,11 @@ bool DecideMode() noexcept {
   if (!recorded_alone && !ProcessIsEnding()) {
     if (const SharedCopy* shared = FindSharedCopy()) return DecideAsLibrary(shared);
   }
-  return EnableLocked(g_inherited != nullptr ? *g_inherited : SettingsFromEnvironment({}, Options()));
+  if (g_inherited != nullptr) return EnableLocked(*g_inherited);
+  const std::unique_ptr<Settings> settings = NewSettings({}, Options());
+  if (settings != nullptr) return EnableLocked(*settings);
+  SetMode(kModeOff);
+  return false;
 }
 
 bool EnableWith(const Settings& settings) noexcept {
@@ -155,7 +178,10 @@ bool EnableWith(const Settings& settings) noexcept {
 
 bool EnableWithTexts(std::string_view directory, std::string_view run_id, std::string_view pass,
                      const Options& options) noexcept {
-  return EnableWith(SettingsFromEnvironment({directory, run_id, pass}, options));
+  const ErrnoKeeper keeper;
+  if (g_mode.load() == kModeOn) return true;
+  const std::unique_ptr<Settings> settings = NewSettings({directory, run_id, pass}, options);
+  return settings != nullptr && EnableWith(*settings);
 }
 
 void SwitchOff() noexcept {
@@ -235,6 +261,7 @@ void ForgetParent() noexcept {
 
 void EndRecording() noexcept {
   const bool was_off = g_mode.load() == kModeOff;
+  EndCallingThread();  // exit(3) runs no destructors of keys
   SetMode(kModeOff);
   Recorder* recorder = g_recorder.load();
   if (recorder == nullptr || g_shared != nullptr) return;

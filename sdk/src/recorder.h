@@ -24,13 +24,14 @@ class ExitSummary;
 struct SpanState;
 struct ThreadState;
 
-inline constexpr std::size_t kMaxOptionBytes = 1024;
+using OptionText = FixedText<kMaxPathBytes>;
 
-/// Options after the environment was asked; no field is left open but those that may stay unknown.
+/// Options after the environment was asked; no field is left open but those that may stay unknown. Too large for the
+/// stack of a thread that the program keeps small.
 struct Settings {
-  FixedText<kMaxPathBytes> directory;
-  FixedText<kMaxOptionBytes> run_id;
-  FixedText<kMaxOptionBytes> pass;
+  OptionText directory;
+  OptionText run_id;
+  OptionText pass;
   std::optional<int> threads;
   double interval_seconds = 1;
   std::optional<std::int64_t> total_events;

@@ -2,6 +2,8 @@
 
 #include <time.h>
 
+#include <memory>
+#include <mutex>
 #include <new>
 
 #include "cgroup.h"
@@ -13,33 +15,44 @@ namespace crema {
 namespace internal {
 namespace {
 
+/// Occurrences of sections outside chunks.
 struct OutsideSections {
-  std::int64_t occurrences = 0;
-  std::uint64_t dropped = 0;  ///< of them
+  std::uint64_t merged = 0;
+  std::uint64_t not_merged = 0;   ///< found no place in a tree
+  std::uint64_t without_row = 0;  ///< of the merged ones
 };
+
+/// Needs no memory.
+std::uint64_t OccurrencesOutside(Recorder* recorder) {
+  std::uint64_t occurrences = recorder->ended_threads.Occurrences() + recorder->ended_threads.dropped();
+  for (ThreadState* thread = recorder->threads.load(std::memory_order_acquire); thread != nullptr;
+       thread = thread->next) {
+    occurrences += thread->outside.Occurrences() + thread->outside.dropped();
+  }
+  return occurrences;
+}
 
 /// `"sections":[…]`: sections outside chunks, of all threads that are and were.
 OutsideSections AppendOutsideSections(Recorder* recorder, JsonLine* line) {
   OutsideSections sections;
   line->Key("sections");
   line->Raw("[");
-  auto* all = new (std::nothrow) SectionTree();
+  const std::unique_ptr<SectionTree> all(new (std::nothrow) SectionTree());
+  // The lock keeps threads from ending, which would move their sections from one tree to the other meanwhile.
+  const std::lock_guard<std::mutex> lock(recorder->mutex);
   if (all == nullptr) {
-    line->Break();
-    sections.dropped = 1;
+    sections.not_merged = OccurrencesOutside(recorder);
+    if (sections.not_merged != 0) line->Break();
   } else {
-    // The lock keeps threads from ending, which would move their sections from one tree to the other meanwhile.
-    const std::lock_guard<std::mutex> lock(recorder->mutex);
     all->Merge(&recorder->ended_threads, nullptr);
     for (ThreadState* thread = recorder->threads.load(std::memory_order_acquire); thread != nullptr;
          thread = thread->next) {
       all->Merge(&thread->outside, nullptr, thread);
     }
     std::size_t rows = 0;
-    sections.dropped = all->dropped();
-    AppendSectionRows(all->root(), SectionRows::kMerged, recorder->clock.Rate(), line, &rows, &sections.dropped);
-    sections.occurrences = static_cast<std::int64_t>(all->Occurrences());
-    delete all;
+    AppendSectionRows(all->root(), SectionRows::kMerged, recorder->clock.Rate(), line, &rows, &sections.without_row);
+    sections.merged = all->Occurrences();
+    sections.not_merged = all->dropped();
   }
   line->Raw("]");
   return sections;
@@ -74,9 +87,9 @@ void AppendTime(Recorder* recorder, JsonLine* line) {
   line->Field("realtime_offset_ns", recorder->clock.RealtimeStep());
 }
 
-std::int64_t OverheadNanoseconds(const Recorder& recorder, std::int64_t outside_occurrences) {
+std::int64_t OverheadNanoseconds(const Recorder& recorder, const OutsideSections& outside) {
   return recorder.overhead_ns.load() + recorder.clock.Rate().Nanoseconds(recorder.overhead_ticks.load()) +
-         outside_occurrences * recorder.section_cost_ns;
+         static_cast<std::int64_t>(outside.merged + outside.not_merged) * recorder.section_cost_ns;
 }
 
 }  // namespace
@@ -86,9 +99,9 @@ void WriteSample(Recorder* recorder) noexcept {
   line.Raw("{\"type\":\"sample\"");
   AppendTime(recorder, &line);
   AppendProcessReadings(recorder, &line);
-  const std::int64_t occurrences = AppendOutsideSections(recorder, &line).occurrences;
+  const OutsideSections sections = AppendOutsideSections(recorder, &line);
   line.FieldNumber("cpu_pressure_percent", CpuPressurePercent());
-  line.Field("overhead_ns", OverheadNanoseconds(*recorder, occurrences));
+  line.Field("overhead_ns", OverheadNanoseconds(*recorder, sections));
   line.Raw("}\n");
   if (line.broken()) {
     recorder->log.CountDropped(1);
@@ -109,14 +122,15 @@ void WriteEnd(Recorder* recorder) noexcept {
     line.FieldUnsigned("failed", recorder->failed.load());
     line.Field("open", recorder->open_chunks.load());
     line.FieldUnsigned("dropped", recorder->dropped.load() + recorder->log.dropped() + sections_dropped);
-    line.Field("overhead_ns", OverheadNanoseconds(*recorder, sections.occurrences));
+    line.Field("overhead_ns", OverheadNanoseconds(*recorder, sections));
     line.Raw(last_field);
     line.Raw("}\n");
     return !line.broken() && recorder->log.WriteLast(line.text());
   };
-  if (!sections_field.broken() && write(sections_field.text(), sections.dropped)) return;
+  const std::uint64_t lost = sections.not_merged + sections.without_row;
+  if (!sections_field.broken() && write(sections_field.text(), lost)) return;
   // Where disk or memory are all but full there is still room for the counts.
-  const bool ended = write(",\"sections\":[]", sections.dropped + static_cast<std::uint64_t>(sections.occurrences));
+  const bool ended = write(",\"sections\":[]", sections.not_merged + sections.merged);
   if (!ended && recorder->log.is_missed()) WarnOnce({"the record log ", recorder->log.path(), " was removed"});
 }
 

@@ -30,21 +30,14 @@ struct ExceptionGlobals {
   unsigned int uncaught_exceptions;
 };
 
-/// Gives the thread's state back when the thread ends.
-struct ThreadEnd {
-  bool registered = false;
-  ~ThreadEnd();
-};
-thread_local ThreadEnd t_end;
+// A key's destructor rather than that of a thread_local object: where there is no memory for noting the latter, the C
+// library ends the program.
+pthread_key_t g_end_key;
+char g_first_round;
+char g_second_round;
 
-ThreadEnd::~ThreadEnd() {
-  const ErrnoKeeper keeper;
-  auto* thread = static_cast<ThreadState*>(t_context);
-  Recorder* recorder = CurrentRecorder();
-  if (thread != nullptr && recorder != nullptr) EndAbandoned(recorder, thread);
-  t_context = nullptr;
-  t_ended = true;
-  if (thread == nullptr || recorder == nullptr || UsesSharedCopy()) return;
+/// Gives the thread's state back when the thread ends.
+void GiveBack(Recorder* recorder, ThreadState* thread) {
   {
     const std::lock_guard<std::mutex> lock(recorder->mutex);
     recorder->ended_threads.Merge(&thread->outside, nullptr, thread);
@@ -57,14 +50,19 @@ ThreadEnd::~ThreadEnd() {
   if (thread->work == nullptr) thread->in_use.store(false, std::memory_order_release);
 }
 
-/// The C library ends a program that has no memory left for the note that a thread's destructor is to run: what is free
-/// is looked at first. It is some 40 bytes.
-bool CanRegisterEnd() {
-  constexpr std::size_t kPlenty = 4096;  // so much goes back to where any other allocation may take it from
-  void* const memory = std::malloc(kPlenty);
-  std::free(memory);
-  return memory != nullptr;
+void EndThread(void* round) {
+  const ErrnoKeeper keeper;
+  // Other copies that use this state let go of it in the first round, and destructors of other keys may still record.
+  const bool is_owner = !UsesSharedCopy();
+  if (is_owner && round == &g_first_round && pthread_setspecific(g_end_key, &g_second_round) == 0) return;
+  auto* thread = static_cast<ThreadState*>(t_context);
+  EndCallingThread();
+  Recorder* recorder = CurrentRecorder();
+  if (is_owner && thread != nullptr && recorder != nullptr) GiveBack(recorder, thread);
 }
+
+/// Has the end of the calling thread noted; false where there is no memory for that.
+bool NoteEnd() { return pthread_setspecific(g_end_key, &g_first_round) == 0; }
 
 template <class Frame>
 Frame* FrameAt(std::atomic<Frame*>* frames, int depth, int deepest) {
@@ -106,26 +104,32 @@ ThreadState* AddNew(Recorder* recorder) {
 
 }  // namespace
 
+int WatchThreadEnds() noexcept { return pthread_key_create(&g_end_key, EndThread); }
+
+void EndCallingThread() noexcept {
+  auto* thread = static_cast<ThreadState*>(t_context);
+  Recorder* recorder = CurrentRecorder();
+  if (thread != nullptr && recorder != nullptr && !UsesSharedCopy()) EndAbandoned(recorder, thread);
+  t_context = nullptr;
+  t_ended = true;
+}
+
 ThreadContext* EnsureThreadContext() noexcept {
   const ErrnoKeeper keeper;
   Recorder* recorder = CurrentRecorder();
   if (recorder == nullptr) return nullptr;
-  if (t_ended) {
-    CountDropped();
-    return nullptr;
-  }
-  if (!CanRegisterEnd()) {
-    CountDropped();
-    return nullptr;
-  }
-  if (UsesSharedCopy()) {
-    t_context = AdoptedThreadContext();
-    t_end.registered = true;  // only now: what is registered last ends first, and the library's own end gives it back
+  if (UsesSharedCopy() && !t_ended) {
+    ThreadContext* context = AdoptedThreadContext();
+    t_context = context != nullptr && NoteEnd() ? context : nullptr;
+    if (context != nullptr && t_context == nullptr) CountDropped();
     return t_context;
   }
   if (t_context != nullptr) return t_context;  // another copy asks
-  ThreadState* thread = TakeEnded(recorder);
-  if (thread == nullptr) thread = AddNew(recorder);
+  ThreadState* thread = nullptr;
+  if (!t_ended && NoteEnd()) {
+    thread = TakeEnded(recorder);
+    if (thread == nullptr) thread = AddNew(recorder);
+  }
   if (thread == nullptr) {
     CountDropped();
     return nullptr;
@@ -138,7 +142,6 @@ ThreadContext* EnsureThreadContext() noexcept {
   thread->tid = static_cast<std::int64_t>(syscall(SYS_gettid));
   thread->span = nullptr;
   thread->finished = {};
-  t_end.registered = true;  // the first use registers the destructor
   t_context = thread;
   return thread;
 }

@@ -68,6 +68,11 @@ struct ThreadState : ThreadContext {
 /// Whether the calling thread's state was given back: its last destructors are running.
 extern CREMA_THREAD_LOCAL bool t_ended;
 
+/// Once per process: from now on the ends of threads that record are seen. Returns 0, or an error number.
+int WatchThreadEnds() noexcept;
+/// Nothing is recorded on this thread any more; chunks whose guards are gone end.
+void EndCallingThread() noexcept;
+
 /// Ends the innermost chunks and helper scopes of the calling thread whose guards are gone, and with them what they
 /// left open. Defined with the chunks.
 void EndAbandoned(Recorder* recorder, ThreadState* thread) noexcept;

@@ -70,7 +70,7 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
     }
   }
   EncodeIdentity(*recorder, *thread, chunk, state);
-  if (!state->ledger.Keep(CutOnCodePoint(chunk.file, kMaxPathBytes), &state->file)) state->ledger.CountDropped();
+  state->file_is_lost = !state->ledger.Keep(CutOnCodePoint(chunk.file, kMaxPathBytes), &state->file);
 
   recorder->open_chunks.fetch_add(1, std::memory_order_relaxed);
   state->lanes_peak.store(0);
@@ -143,6 +143,7 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
 void Fail(ChunkState* state, std::string_view reason) {
   state->failed = true;
   if (!state->reason.empty() || state->ledger.Keep(CutOnCodePoint(reason, kMaxErrorBytes), &state->reason)) return;
+  state->ledger.CountDropped();
   state->reason = "failed; there was no memory to keep the reason";
 }
 
@@ -154,13 +155,17 @@ WorkFrame* CurrentWork() {
 
 bool IsUnnamed(const Chunk& chunk) { return chunk.file.empty() && !chunk.entry_start.has_value(); }
 
-/// Whether a chunk begun inside `work` is the same one, named again by an inner layer of the program.
+/// Whether a chunk begun inside `work` is the same one, named again by an inner layer of the program; also, counted,
+/// where there is no memory to tell.
 bool IsSameChunk(const WorkFrame* work, const Recorder& recorder, const ThreadState& thread, const Chunk& chunk,
                  ChunkState* scratch) {
   if (IsUnnamed(chunk)) return true;
   if (work->is_helper) return false;
   EncodeIdentity(recorder, thread, chunk, scratch);
-  if (scratch->identity.broken()) return false;
+  if (scratch->identity.broken()) {  // were it another chunk, and this one's events told twice, that would be worse
+    CountDropped();
+    return true;
+  }
   return scratch->identity.text() == static_cast<const ChunkState*>(work)->identity.text();
 }
 
@@ -191,7 +196,8 @@ TrackMetrics::TrackMetrics(const Chunk& chunk) noexcept {
   const std::uint64_t entry_ticks = Ticks(thread);
   EndAbandoned(recorder, thread);
   ChunkState* state = thread->NewChunkFrame();
-  if (state == nullptr && (thread->work == nullptr || !IsUnnamed(chunk))) CountDropped();  // too deep, or no memory
+  if (state == nullptr && (thread->work == nullptr || !IsUnnamed(chunk)))
+    CountDropped();  // too deep, or no memory: not told
   if (state == nullptr || (thread->work != nullptr && IsSameChunk(thread->work, *recorder, *thread, chunk, state))) {
     nested_ = EnterSection(kNestedChunk);
     return;
@@ -273,6 +279,7 @@ void TrackMetrics::WriteFileInfo(std::int64_t branches, std::int64_t bytes, std:
   internal::Recorder* recorder = internal::CurrentRecorder();
   if (state == nullptr || recorder == nullptr) return;
   const internal::ErrnoKeeper keeper;
+  if (state->file_is_lost) state->ledger.CountDropped();
   internal::WriteFileLine(recorder, state->file, {branches, bytes, compressed_bytes});
 }
 

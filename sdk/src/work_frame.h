@@ -55,11 +55,12 @@ struct ChunkState : WorkFrame {
   std::int64_t recorder_pid = 0;
   Instant start;
   std::uint32_t uncaught_exceptions = 0;
-  JsonLine identity;      ///< the fields that the `begin` and the `chunk` line share
-  std::string_view file;  ///< in the ledger's texts
+  JsonLine identity;          ///< the fields that the `begin` and the `chunk` line share
+  std::string_view file;      ///< in the ledger's texts
+  bool file_is_lost = false;  ///< there was no memory for its name
   std::int64_t events = -1;
   bool failed = false;
-  std::string_view reason;  ///< in the ledger's texts
+  std::string_view reason;  ///< in the ledger's texts, or a literal
   std::optional<std::int64_t> rss_start_bytes;
   std::optional<std::int64_t> read_start_bytes;
 

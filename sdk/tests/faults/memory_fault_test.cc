@@ -1,5 +1,6 @@
 // Memory that is refused, from any allocation on.
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
@@ -77,6 +78,11 @@ void RecordEverythingInC(const char* dataset) {
   crema_scope_end(phase);
 }
 
+void RecordChunk(const char* dataset) {
+  TrackMetrics metrics({dataset, "/data/events.root", 0, 1});
+  TrackSection section("read");
+}
+
 using Record = void (*)(const char* dataset);
 
 /// What two threads record that have `bytes` of memory left when recording begins.
@@ -140,6 +146,7 @@ std::int64_t Dropped(const RecordLog& log) {
   return dropped;
 }
 
+/// What holds of any log, whatever memory there was.
 void ExpectTrue(const RecordLog& log) {
   EXPECT_TRUE(log.malformed.empty()) << log.malformed[0];
   ASSERT_TRUE(log.process.has_value());
@@ -151,6 +158,28 @@ void ExpectTrue(const RecordLog& log) {
   ASSERT_TRUE(log.end.has_value());
   EXPECT_GE(log.end->dropped + static_cast<std::int64_t>(log.chunks.size()), kChunksOfBoth);
   EXPECT_TRUE(IsWhole(log) || Dropped(log) > 0);
+}
+
+/// What so many threads record that all begin at once.
+RecordLog LogOfManyThreads(std::int64_t bytes) {
+  const FaultRun run = RunWithFault(NewDirectory(), [bytes] {
+    constexpr int kThreads = 16;
+    RecordChunk("first");
+    std::atomic<bool> is_limited{false};
+    std::vector<std::thread> threads;
+    threads.reserve(kThreads);
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back([&is_limited] {
+        while (!is_limited) std::this_thread::yield();
+        RecordChunk("other");
+      });
+    }
+    LimitHeap(bytes);
+    is_limited = true;
+    for (std::thread& thread : threads) thread.join();
+  });
+  EXPECT_EQ(run.warning, "");
+  return run.logs.size() == 1 ? run.logs[0] : RecordLog();
 }
 
 /// Recording into an empty directory with ever more memory, until there is enough.
@@ -192,6 +221,60 @@ TEST(MemoryFault, RefusedFromAnyAllocationOnWithSampler) {
 /// Program: nothing
 /// Recorded: the same
 TEST(MemoryFault, RefusedToTheCApi) { ExpectHarmlessWithAnyMemory(RecordEverythingInC); }
+
+/// Fault [kernel]: memory is refused to 16 threads that begin to record at once
+/// Program: nothing
+/// Recorded: what memory was there for; the log's `end` says what is missing
+TEST(MemoryFault, RefusedToManyThreadsAtOnce) {
+  constexpr std::int64_t kStepBytes = 1021;
+  constexpr int kSteps = 300;
+  for (int step = 0; step < kSteps && !HasFailure(); ++step) {
+    SCOPED_TRACE(step * kStepBytes);
+    const RecordLog log = LogOfManyThreads(step * kStepBytes);
+    EXPECT_TRUE(log.malformed.empty());
+    ASSERT_TRUE(log.end.has_value());
+    EXPECT_EQ(ChunkOf(log, "first").status, "ok");
+    EXPECT_TRUE(log.chunks.size() == 17 || log.end->dropped > 0);
+    for (const ChunkLine& chunk : log.chunks) EXPECT_EQ(chunk.file, "/data/events.root");
+  }
+}
+
+/// Fault [kernel]: memory is refused while sections outside chunks are kept, and when they are to be written
+/// Program: nothing
+/// Recorded: nothing of these sections; each occurrence is in `end.dropped`
+TEST(MemoryFault, RefusedToSectionsOutsideChunks) {
+  const RecordLog log = LogWithFault([] {
+    for (int i = 0; i < 1000; ++i) TrackSection section("set up");
+    LimitHeap(0);
+  });
+  ASSERT_TRUE(log.end.has_value());
+  EXPECT_TRUE(log.end->sections.empty());
+  EXPECT_EQ(log.end->dropped, 1000);
+  EXPECT_GT(log.end->overhead_ns, 0);
+}
+
+/// Fault [kernel]: a thread with a stack of 32 kB begins the recording
+/// Program: nothing
+/// Recorded: everything
+TEST(MemoryFault, ASmallStack) {
+  const RecordLog log = LogWithFault([] {
+    pthread_attr_t attributes;
+    Require(pthread_attr_init(&attributes) == 0);
+    Require(pthread_attr_setstacksize(&attributes, 32768) == 0);
+    pthread_t thread{};
+    const auto record = [](void*) -> void* {
+      RecordChunk("small");
+      Flush();
+      return nullptr;
+    };
+    Require(pthread_create(&thread, &attributes, record, nullptr) == 0);
+    pthread_join(thread, nullptr);
+  });
+  ASSERT_TRUE(log.end.has_value());
+  EXPECT_EQ(log.end->dropped, 0);
+  EXPECT_EQ(ChunkOf(log, "small").status, "ok");
+  EXPECT_EQ(log.samples.size(), 1u);
+}
 
 }  // namespace
 }  // namespace testing

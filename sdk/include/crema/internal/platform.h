@@ -18,6 +18,7 @@
 #endif
 
 #define CREMA_ALWAYS_INLINE inline __attribute__((always_inline))
+#define CREMA_NEVER_INLINE __attribute__((noinline))
 #define CREMA_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define CREMA_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 // One pointer per thread; the initial-exec model makes its access one instruction, also inside shared libraries.
