@@ -36,10 +36,8 @@ std::optional<double> Seconds(const char* name) {
   return value;
 }
 
-/// Makes `*text` what was told, or where that is empty what the variable says.
-void Set(OptionText* text, std::string_view told, const char* name) {
-  *text = OptionText(told.empty() ? Text(name) : told);
-}
+/// What was told, or where that is empty what the variable says.
+std::string_view TextOr(std::string_view told, const char* name) { return told.empty() ? Text(name) : told; }
 
 }  // namespace
 
@@ -49,9 +47,9 @@ bool EnvironmentNamesDirectory() noexcept { return *Text("CREMA_DIR") != '\0'; }
 
 void ReadSettings(const OptionTexts& texts, const Options& others, Settings* settings) noexcept {
   // Longer than a path may be, it stays too long for one when it is cut: it never becomes another directory.
-  Set(&settings->directory, texts.directory, "CREMA_DIR");
-  Set(&settings->run_id, texts.run_id, "CREMA_RUN_ID");
-  Set(&settings->pass, texts.pass, "CREMA_PASS");
+  settings->directory = OptionText(TextOr(texts.directory, "CREMA_DIR"));
+  settings->run_id = OptionText(CutOnCodePoint(TextOr(texts.run_id, "CREMA_RUN_ID"), kMaxPathBytes));
+  settings->pass = OptionText(CutOnCodePoint(TextOr(texts.pass, "CREMA_PASS"), kMaxPathBytes));
   settings->threads = others.threads;
   if (!settings->threads.has_value()) {
     const auto threads = Integer("CREMA_THREADS");

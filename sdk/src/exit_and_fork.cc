@@ -54,7 +54,7 @@ bool WatchExitAndFork() noexcept {
 }
 
 void EndProcess() noexcept {
-  const ErrnoKeeper keeper;
+  const HostKeeper keeper;
   if (!g_ending.exchange(true)) EndRecording();
 }
 

@@ -100,7 +100,7 @@ std::size_t VisitFinishedSections(SectionVisitor visit, void* context) noexcept 
   const Recorder* recorder = CurrentRecorder();
   if (thread == nullptr || recorder == nullptr || thread->finished.state == nullptr) return 0;
   if (thread->finished.state->recorder_pid != recorder->pid) return 0;  // a fork's copy: it is the parent's
-  const ErrnoKeeper keeper;
+  const HostKeeper keeper;
   const FinishedSections sections(thread->finished);
   thread->finished = {};
   return sections.Visit(visit, context);

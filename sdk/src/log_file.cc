@@ -190,7 +190,7 @@ bool LogFile::Begin(std::string_view first_line) noexcept {
 
 bool LogFile::Write(std::string_view text) noexcept {
   const int saved_errno = errno;
-  const bool whole = IsReady() && Append(text, kBytesForLastLine);
+  const bool whole = !ended_.load() && IsReady() && Append(text, kBytesForLastLine);
   if (!whole) CountDropped(1);
   errno = saved_errno;
   return whole;
@@ -198,6 +198,7 @@ bool LogFile::Write(std::string_view text) noexcept {
 
 bool LogFile::WriteLast(std::string_view text) noexcept {
   const int saved_errno = errno;
+  ended_ = true;
   const bool whole = IsReady() && Append(text, 0);
   errno = saved_errno;
   return whole;

@@ -43,7 +43,7 @@ class LogFile {
   /// False, and counted in `dropped()`, when it did not get to the disk whole.
   bool Write(std::string_view text) noexcept;
   /// As `Write`, for the line that tells what was lost, and is not counted itself: below RLIMIT_FSIZE some bytes are
-  /// kept free for it.
+  /// kept free for it. Nothing is written after it, but a line that another thread has begun to write.
   bool WriteLast(std::string_view text) noexcept;
   std::string_view path() const noexcept { return path_.view(); }
   /// Whether it was removed, and has not been made anew yet.
@@ -78,6 +78,7 @@ class LogFile {
   std::atomic<bool> left_removed_{false};
   std::atomic<std::uint64_t> size_{0};
   std::atomic<bool> torn_{false};
+  std::atomic<bool> ended_{false};
   std::atomic<std::uint64_t> dropped_{0};
 };
 

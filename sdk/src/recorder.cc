@@ -147,7 +147,7 @@ bool EnableLocked(const Settings& settings) {
 Recorder* CurrentRecorder() noexcept { return g_recorder.load(std::memory_order_acquire); }
 
 bool DecideMode() noexcept {
-  const ErrnoKeeper keeper;
+  const HostKeeper keeper;
   const std::lock_guard<std::mutex> lock(g_lifecycle);
   if (g_mode.load() != kModeUndecided) return g_mode.load() == kModeOn;
   if (SwitchedOffByEnvironment()) {
@@ -166,7 +166,7 @@ bool DecideMode() noexcept {
 }
 
 bool EnableWith(const Settings& settings) noexcept {
-  const ErrnoKeeper keeper;
+  const HostKeeper keeper;
   const std::lock_guard<std::mutex> lock(g_lifecycle);
   if (g_mode.load() == kModeOn) return true;
   if (SwitchedOffByEnvironment()) {
@@ -178,10 +178,14 @@ bool EnableWith(const Settings& settings) noexcept {
 
 bool EnableWithTexts(std::string_view directory, std::string_view run_id, std::string_view pass,
                      const Options& options) noexcept {
-  const ErrnoKeeper keeper;
+  const HostKeeper keeper;
   if (g_mode.load() == kModeOn) return true;
-  const std::unique_ptr<Settings> settings = NewSettings({directory, run_id, pass}, options);
-  return settings != nullptr && EnableWith(*settings);
+  const std::unique_ptr<Settings> settings =
+      SwitchedOffByEnvironment() ? nullptr : NewSettings({directory, run_id, pass}, options);
+  if (settings != nullptr) return EnableWith(*settings);
+  const std::lock_guard<std::mutex> lock(g_lifecycle);
+  if (g_mode.load() != kModeOn) SetMode(kModeOff);
+  return g_mode.load() == kModeOn;
 }
 
 void SwitchOff() noexcept {
@@ -223,7 +227,7 @@ void CountDropped() noexcept {
 }
 
 void CountMisuse(std::string_view sentence) noexcept {
-  const ErrnoKeeper keeper;
+  const HostKeeper keeper;
   CountDropped();
   WarnOnce({sentence});
 }
@@ -261,7 +265,7 @@ void ForgetParent() noexcept {
 
 void EndRecording() noexcept {
   const bool was_off = g_mode.load() == kModeOff;
-  EndCallingThread();  // exit(3) runs no destructors of keys
+  EndCallingThread();  // where exit(3) was called, no destructor of a key does that
   SetMode(kModeOff);
   Recorder* recorder = g_recorder.load();
   if (recorder == nullptr || g_shared != nullptr) return;
@@ -282,7 +286,7 @@ void Disable() noexcept { internal::SwitchOff(); }
 bool Enabled() noexcept { return internal::Recording(); }
 
 void Flush() noexcept {
-  const internal::ErrnoKeeper keeper;
+  const internal::HostKeeper keeper;
   internal::Recorder* recorder = internal::CurrentRecorder();
   if (recorder == nullptr || !internal::Recording()) return;
   internal::WriteSample(recorder);

@@ -20,7 +20,19 @@ struct OutsideSections {
   std::uint64_t merged = 0;
   std::uint64_t not_merged = 0;   ///< found no place in a tree
   std::uint64_t without_row = 0;  ///< of the merged ones
+  std::uint64_t open = 0;         ///< that have not ended
 };
+
+/// Threads that have a section open outside chunks.
+std::uint64_t OpenOutside(Recorder* recorder) {
+  std::uint64_t open = 0;
+  for (ThreadState* thread = recorder->threads.load(std::memory_order_acquire); thread != nullptr;
+       thread = thread->next) {
+    const SectionNode* innermost = thread->OpenOutside();
+    if (innermost != nullptr && innermost->parent != nullptr) ++open;
+  }
+  return open;
+}
 
 /// Needs no memory.
 std::uint64_t OccurrencesOutside(Recorder* recorder) {
@@ -40,9 +52,10 @@ OutsideSections AppendOutsideSections(Recorder* recorder, JsonLine* line) {
   const std::unique_ptr<SectionTree> all(new (std::nothrow) SectionTree());
   // The lock keeps threads from ending, which would move their sections from one tree to the other meanwhile.
   const std::lock_guard<std::mutex> lock(recorder->mutex);
+  sections.open = OpenOutside(recorder);
   if (all == nullptr) {
     sections.not_merged = OccurrencesOutside(recorder);
-    if (sections.not_merged != 0) line->Break();
+    if (sections.not_merged + sections.open != 0) line->Break();
   } else {
     all->Merge(&recorder->ended_threads, nullptr);
     for (ThreadState* thread = recorder->threads.load(std::memory_order_acquire); thread != nullptr;
@@ -130,7 +143,7 @@ void WriteEnd(Recorder* recorder) noexcept {
   const std::uint64_t lost = sections.not_merged + sections.without_row;
   if (!sections_field.broken() && write(sections_field.text(), lost)) return;
   // Where disk or memory are all but full there is still room for the counts.
-  const bool ended = write(",\"sections\":[]", sections.not_merged + sections.merged);
+  const bool ended = write(",\"sections\":[]", sections.not_merged + sections.merged + sections.open);
   if (!ended && recorder->log.is_missed()) WarnOnce({"the record log ", recorder->log.path(), " was removed"});
 }
 

@@ -127,7 +127,7 @@ std::string_view InnermostSpanPath(const Recorder& recorder, const ThreadState& 
 
 Span::Span(std::string_view name) noexcept {
   using namespace internal;
-  const ErrnoKeeper keeper;
+  const HostKeeper keeper;
   ThreadState* thread = CurrentThread();
   Recorder* recorder = CurrentRecorder();
   if (thread == nullptr || recorder == nullptr) return;
@@ -153,7 +153,7 @@ Span::Span(std::string_view name) noexcept {
 Span::~Span() {
   using namespace internal;
   if (state_ == nullptr) return;
-  const ErrnoKeeper keeper;
+  const HostKeeper keeper;
   if (End(state_)) {
     delete state_;
   } else {

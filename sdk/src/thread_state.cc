@@ -21,6 +21,8 @@ CREMA_THREAD_LOCAL ThreadContext* t_context = nullptr;
 // Not in the unnamed namespace: in a shared library the linker gold gives a thread-local variable that is not global
 // the address of the library's first one.
 CREMA_THREAD_LOCAL bool t_ended = false;
+/// What the thread had until then.
+CREMA_THREAD_LOCAL ThreadState* t_ended_state = nullptr;
 
 namespace {
 
@@ -33,6 +35,7 @@ struct ExceptionGlobals {
 // A key's destructor rather than that of a thread_local object: where there is no memory for noting the latter, the C
 // library ends the program.
 pthread_key_t g_end_key;
+bool g_has_end_key = false;
 char g_first_round;
 char g_second_round;
 
@@ -51,18 +54,19 @@ void GiveBack(Recorder* recorder, ThreadState* thread) {
 }
 
 void EndThread(void* round) {
-  const ErrnoKeeper keeper;
-  // Other copies that use this state let go of it in the first round, and destructors of other keys may still record.
+  const HostKeeper keeper;
+  // Other copies that use this state let go of it in the first round, and destructors of other keys may still record. A
+  // thread whose first guard is in such a destructor may have no second round: its state is then not used again.
   const bool is_owner = !UsesSharedCopy();
   if (is_owner && round == &g_first_round && pthread_setspecific(g_end_key, &g_second_round) == 0) return;
-  auto* thread = static_cast<ThreadState*>(t_context);
   EndCallingThread();
   Recorder* recorder = CurrentRecorder();
-  if (is_owner && thread != nullptr && recorder != nullptr) GiveBack(recorder, thread);
+  if (is_owner && t_ended_state != nullptr && recorder != nullptr) GiveBack(recorder, t_ended_state);
+  t_ended_state = nullptr;
 }
 
 /// Has the end of the calling thread noted; false where there is no memory for that.
-bool NoteEnd() { return pthread_setspecific(g_end_key, &g_first_round) == 0; }
+bool NoteEnd() { return !g_has_end_key || pthread_setspecific(g_end_key, &g_first_round) == 0; }
 
 template <class Frame>
 Frame* FrameAt(std::atomic<Frame*>* frames, int depth, int deepest) {
@@ -104,18 +108,23 @@ ThreadState* AddNew(Recorder* recorder) {
 
 }  // namespace
 
-int WatchThreadEnds() noexcept { return pthread_key_create(&g_end_key, EndThread); }
+int WatchThreadEnds() noexcept {
+  const int error = pthread_key_create(&g_end_key, EndThread);
+  g_has_end_key = error == 0;
+  return error == EAGAIN ? 0 : error;  // the program has taken all keys: no thread's state is used again
+}
 
 void EndCallingThread() noexcept {
   auto* thread = static_cast<ThreadState*>(t_context);
   Recorder* recorder = CurrentRecorder();
   if (thread != nullptr && recorder != nullptr && !UsesSharedCopy()) EndAbandoned(recorder, thread);
+  if (thread != nullptr) t_ended_state = thread;
   t_context = nullptr;
   t_ended = true;
 }
 
 ThreadContext* EnsureThreadContext() noexcept {
-  const ErrnoKeeper keeper;
+  const HostKeeper keeper;
   Recorder* recorder = CurrentRecorder();
   if (recorder == nullptr) return nullptr;
   if (UsesSharedCopy() && !t_ended) {
@@ -255,8 +264,11 @@ void AddSectionCpu(OpenSection section) noexcept {
   node->cpu_ns.store((before_ns < 0 ? 0 : before_ns) + now_ns - node->cpu_start_ns, kRelaxed);
 }
 
-ErrnoKeeper::ErrnoKeeper() noexcept : saved_(errno) {}
-ErrnoKeeper::~ErrnoKeeper() { errno = saved_; }
+HostKeeper::HostKeeper() noexcept : errno_(errno) { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_); }
+HostKeeper::~HostKeeper() {
+  pthread_setcancelstate(cancel_state_, nullptr);
+  errno = errno_;
+}
 
 }  // namespace internal
 }  // namespace crema

@@ -65,7 +65,7 @@ struct ThreadState : ThreadContext {
   std::atomic<HelperState*> helper_frames_[kDeepest] = {};
 };
 
-/// Whether the calling thread's state was given back: its last destructors are running.
+/// Whether nothing is recorded on the calling thread any more: its last destructors are running, or the process ends.
 extern CREMA_THREAD_LOCAL bool t_ended;
 
 /// Once per process: from now on the ends of threads that record are seen. Returns 0, or an error number.
@@ -80,16 +80,18 @@ void EndAbandoned(Recorder* recorder, ThreadState* thread) noexcept;
 /// The calling thread's state; nullptr when recording is off or the thread is being torn down.
 ThreadState* CurrentThread() noexcept;
 
-/// Leaves errno as the host program had it.
-class ErrnoKeeper {
+/// Leaves errno as the host program had it, and keeps the thread from being cancelled (pthread_cancel(3)) until it is
+/// back in the program: guards call the kernel where the program itself might not, and cannot be left half-way.
+class HostKeeper {
  public:
-  ErrnoKeeper() noexcept;
-  ~ErrnoKeeper();
-  ErrnoKeeper(const ErrnoKeeper&) = delete;
-  ErrnoKeeper& operator=(const ErrnoKeeper&) = delete;
+  HostKeeper() noexcept;
+  ~HostKeeper();
+  HostKeeper(const HostKeeper&) = delete;
+  HostKeeper& operator=(const HostKeeper&) = delete;
 
  private:
-  int saved_;
+  int errno_;
+  int cancel_state_;
 };
 
 }  // namespace internal

@@ -63,7 +63,7 @@ bool Leave(HelperState* helper, std::optional<std::int64_t> wait_ns, std::int64_
 TrackHelper::TrackHelper(const ChunkHandle& handle) noexcept {
   using namespace internal;
   if (handle.state == nullptr || !Recording()) return;
-  const ErrnoKeeper keeper;
+  const HostKeeper keeper;
   ThreadState* thread = CurrentThread();
   Recorder* recorder = CurrentRecorder();
   if (thread == nullptr || recorder == nullptr || handle.state->recorder_pid != recorder->pid) return;
@@ -91,7 +91,7 @@ TrackHelper::TrackHelper(const ChunkHandle& handle) noexcept {
 TrackHelper::~TrackHelper() {
   using namespace internal;
   if (scope_ == nullptr) return;
-  const ErrnoKeeper keeper;
+  const HostKeeper keeper;
   auto* helper = static_cast<HelperState*>(scope_);
   Recorder* recorder = CurrentRecorder();
   auto* thread = static_cast<ThreadState*>(t_context);

@@ -9,7 +9,7 @@ namespace crema {
 TrackMemory::TrackMemory(std::string_view name) noexcept {
   using namespace internal;
   if (!Recording()) return;
-  const ErrnoKeeper keeper;
+  const HostKeeper keeper;
   ThreadState* thread = CurrentThread();
   Recorder* recorder = CurrentRecorder();
   if (thread == nullptr || recorder == nullptr) return;
@@ -31,7 +31,7 @@ TrackMemory::TrackMemory(std::string_view name) noexcept {
 TrackMemory::~TrackMemory() {
   using namespace internal;
   if (frame_ == nullptr) return;
-  const ErrnoKeeper keeper;
+  const HostKeeper keeper;
   auto* thread = static_cast<ThreadState*>(t_context);
   Recorder* recorder = CurrentRecorder();
   if (thread == nullptr || recorder == nullptr) return;  // a fork's copy, or the process is ending

@@ -189,7 +189,7 @@ void EndAbandoned(Recorder* recorder, ThreadState* thread) noexcept {
 TrackMetrics::TrackMetrics(const Chunk& chunk) noexcept {
   using namespace internal;
   if (!Recording()) return;
-  const ErrnoKeeper keeper;
+  const HostKeeper keeper;
   ThreadState* thread = CurrentThread();
   Recorder* recorder = CurrentRecorder();
   if (thread == nullptr || recorder == nullptr) return;
@@ -212,12 +212,12 @@ TrackMetrics::~TrackMetrics() {
   using namespace internal;
   if (nested_.node != nullptr) ExitSection(nested_);
   if (state_ == nullptr || !IsOpen(state_, generation_)) return;
-  const ErrnoKeeper keeper;
+  const HostKeeper keeper;
   Recorder* recorder = CurrentRecorder();
   auto* thread = static_cast<ThreadState*>(t_context);
   if (recorder == nullptr || recorder->pid != state_->recorder_pid) return;  // a fork's copy: the chunk is the parent's
   if (thread != state_->owner) {
-    if (t_ended) return;  // a static or thread_local guard: open when its thread ended
+    if (t_ended) return;  // open when its thread or the process ended
     state_->guard_is_gone.store(true);
     CountMisuse("a chunk ended on another thread than it began on: it is recorded as failed");
     return;
@@ -278,7 +278,7 @@ void TrackMetrics::WriteFileInfo(std::int64_t branches, std::int64_t bytes, std:
   internal::ChunkState* state = Data();
   internal::Recorder* recorder = internal::CurrentRecorder();
   if (state == nullptr || recorder == nullptr) return;
-  const internal::ErrnoKeeper keeper;
+  const internal::HostKeeper keeper;
   if (state->file_is_lost) state->ledger.CountDropped();
   internal::WriteFileLine(recorder, state->file, {branches, bytes, compressed_bytes});
 }

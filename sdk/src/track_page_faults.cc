@@ -8,7 +8,7 @@
 namespace crema {
 
 TrackPageFaults::TrackPageFaults(std::string_view name) noexcept : BaseInstrumentationContext(name), name_(name) {
-  const internal::ErrnoKeeper keeper;
+  const internal::HostKeeper keeper;
   rusage usage{};
   if (!recording() || getrusage(RUSAGE_THREAD, &usage) != 0) return;
   minor_ = usage.ru_minflt;
@@ -16,7 +16,7 @@ TrackPageFaults::TrackPageFaults(std::string_view name) noexcept : BaseInstrumen
 }
 
 TrackPageFaults::~TrackPageFaults() {
-  const internal::ErrnoKeeper keeper;
+  const internal::HostKeeper keeper;
   rusage usage{};
   if (minor_ < 0 || getrusage(RUSAGE_THREAD, &usage) != 0) return;
   internal::RecordDotted(name_, "minor_faults", static_cast<double>(usage.ru_minflt - minor_), "count");

@@ -32,7 +32,7 @@ void ExplainRefusal(const PerfCounters& counters) {
 TrackPerfCounters::TrackPerfCounters(std::string_view name) noexcept : BaseInstrumentationContext(name), name_(name) {
   using namespace internal;
   if (!recording()) return;
-  const ErrnoKeeper keeper;
+  const HostKeeper keeper;
   ThreadState* thread = CurrentThread();
   Recorder* recorder = CurrentRecorder();
   if (thread == nullptr || recorder == nullptr) return;
@@ -45,7 +45,7 @@ TrackPerfCounters::TrackPerfCounters(std::string_view name) noexcept : BaseInstr
 TrackPerfCounters::~TrackPerfCounters() {
   using namespace internal;
   if (!recording()) return;
-  const ErrnoKeeper keeper;
+  const HostKeeper keeper;
   ThreadState* thread = CurrentThread();
   Recorder* recorder = CurrentRecorder();
   if (thread == nullptr || recorder == nullptr) return;

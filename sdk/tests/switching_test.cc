@@ -213,6 +213,15 @@ TEST(Environment, TellsWhoTheProcessIs) {
             std::string::npos);
 }
 
+TEST(Environment, LongNamesAreCutOnACodePoint) {
+  const std::string kept(4095, 'a');
+  const RecordLog log =
+      Recorded([] { TrackMetrics metrics("ttbar"); }, {{"CREMA_RUN_ID", kept + "äb"}, {"CREMA_PASS", kept + "äb"}});
+  EXPECT_EQ(log.process->run_id, kept);
+  ASSERT_EQ(log.chunks.size(), 1u);
+  EXPECT_EQ(log.chunks[0].pass, kept);
+}
+
 TEST(Environment, ValuesThatMakeNoSenseAreNotGiven) {
   const RecordLog log = Recorded(
       [] { TrackMetrics metrics("ttbar"); },

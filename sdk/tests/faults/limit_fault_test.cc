@@ -1,6 +1,7 @@
 // The limits of a process (getrlimit(2)) that are reached in mid-run.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -140,6 +141,21 @@ TEST(LimitFault, NoDescriptorIsLeft) {
   EXPECT_TRUE(without.cpu_ns.has_value());
   EXPECT_EQ(Section(without.sections, "work").count, 1);
   EXPECT_TRUE(ChunkOf(log, "after").rss_start_bytes.has_value());
+  EXPECT_EQ(log.end->dropped, 0);
+}
+
+/// Fault [kernel]: the program has taken all keys of thread-specific data
+/// Program: nothing
+/// Recorded: everything
+TEST(LimitFault, NoKeyIsLeft) {
+  const RecordLog log = LogWithFault([] {
+    pthread_key_t key{};
+    while (pthread_key_create(&key, nullptr) == 0) {
+    }
+    for (int i = 0; i < 3; ++i) std::thread([] { RecordChunks(1); }).join();
+  });
+  EXPECT_EQ(log.chunks.size(), 3u);
+  ASSERT_TRUE(log.end.has_value());
   EXPECT_EQ(log.end->dropped, 0);
 }
 

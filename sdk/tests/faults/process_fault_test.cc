@@ -1,14 +1,18 @@
 // Programs that start other programs, and ends in the middle of a chunk.
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "crema/crema.h"
@@ -257,6 +261,63 @@ TEST(EndFault, UncaughtException) {
   const auto throw_it = [] { throw std::string("nobody catches it"); };
   EXPECT_FALSE(LogOfEnd([&] { LetNothingOut(throw_it); }, &child).end.has_value());
   EXPECT_EQ(child.signal, SIGABRT);
+}
+
+/// Fault [ends]: threads that are cancelled while they record (`pthread_cancel`)
+/// Program: nothing; they are cancelled in its own code, never in a guard
+/// Recorded: everything until then
+TEST(EndFault, ThreadsThatAreCancelled) {
+  const RecordLog log = LogWithFault([] {
+    for (int i = 0; i < 20; ++i) {
+      pthread_t thread{};
+      const auto record = [](void*) -> void* {
+        while (true) {
+          RecordChunks(1);
+          pthread_testcancel();
+        }
+      };
+      Require(pthread_create(&thread, nullptr, record, nullptr) == 0);
+      usleep(1000);
+      Require(pthread_cancel(thread) == 0);
+      void* result = nullptr;
+      Require(pthread_join(thread, &result) == 0 && result == PTHREAD_CANCELED);
+    }
+    RecordChunks(1, "after");
+  });
+  EXPECT_TRUE(log.malformed.empty());
+  EXPECT_EQ(ChunkOf(log, "after").status, "ok");
+  EXPECT_EQ(log.begins.size(), log.chunks.size());
+  ASSERT_TRUE(log.end.has_value());
+  EXPECT_EQ(log.end->chunks, static_cast<std::int64_t>(log.chunks.size()));
+  EXPECT_EQ(log.end->dropped, 0);
+}
+
+/// Fault [ends]: a chunk that ends after the log did, on a thread that a static destructor waits for
+/// Program: nothing
+/// Recorded: the chunk's `begin`; it counts in `end.open`, and nothing follows
+TEST(EndFault, AChunkThatEndsAfterTheLog) {
+  const RecordLog log = LogWithFault([] {
+    static std::atomic<bool> is_open{false};
+    static std::atomic<bool> is_ending{false};
+    struct Joins {
+      std::thread thread;
+      ~Joins() {
+        is_ending = true;
+        thread.join();
+      }
+    };
+    static Joins joins;  // made before recording begins: its end comes after the log's
+    joins.thread = std::thread([] {
+      TrackMetrics metrics("late");
+      is_open = true;
+      while (!is_ending) std::this_thread::yield();
+    });
+    while (!is_open) std::this_thread::yield();
+  });
+  EXPECT_EQ(log.begins.size(), 1u);
+  EXPECT_TRUE(log.chunks.empty());
+  ASSERT_TRUE(log.end.has_value());
+  EXPECT_EQ(log.end->open, 1);
 }
 
 /// Fault [ends]: a chunk that is open at the end of `main`
