@@ -27,11 +27,7 @@ void WriteFileLine(Recorder* recorder, std::string_view file, const FileInfo& in
   line.Field("bytes", known(info.bytes));
   line.Field("compressed_bytes", known(info.compressed_bytes));
   line.Raw("}\n");
-  if (line.broken()) {
-    recorder->log.CountDropped(1);
-  } else {
-    recorder->log.Write(line.text());
-  }
+  recorder->log.Write(line);
 }
 
 }  // namespace internal

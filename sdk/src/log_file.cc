@@ -196,6 +196,12 @@ bool LogFile::Write(std::string_view text) noexcept {
   return whole;
 }
 
+bool LogFile::Write(const JsonLine& line) noexcept {
+  if (!line.broken() && line.size() <= kMaxLineBytes) return Write(line.text());
+  CountDropped(1);
+  return false;
+}
+
 bool LogFile::WriteLast(std::string_view text) noexcept {
   const int saved_errno = errno;
   ended_ = true;

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "fixed_text.h"
+#include "json_line.h"
 
 namespace crema {
 namespace internal {
@@ -42,6 +43,8 @@ class LogFile {
   /// Appends `text`, which ends with a newline. After a write that fell short the next line starts on a new one.
   /// False, and counted in `dropped()`, when it did not get to the disk whole.
   bool Write(std::string_view text) noexcept;
+  /// The same; a line that could not be made whole, or is too long for readers, is only counted.
+  bool Write(const JsonLine& line) noexcept;
   /// As `Write`, for the line that tells what was lost, and is not counted itself: below RLIMIT_FSIZE some bytes are
   /// kept free for it. Nothing is written after it, but a line that another thread has begun to write.
   bool WriteLast(std::string_view text) noexcept;

@@ -116,11 +116,7 @@ void WriteSample(Recorder* recorder) noexcept {
   line.FieldNumber("cpu_pressure_percent", CpuPressurePercent());
   line.Field("overhead_ns", OverheadNanoseconds(*recorder, sections));
   line.Raw("}\n");
-  if (line.broken()) {
-    recorder->log.CountDropped(1);
-  } else {
-    recorder->log.Write(line.text());
-  }
+  recorder->log.Write(line);
 }
 
 void WriteEnd(Recorder* recorder) noexcept {

@@ -46,11 +46,7 @@ void WriteSpan(Recorder* recorder, ThreadState* thread, const SpanState& span) {
   line.Field("stop_ns", recorder->clock.UnixNanoseconds(stop_ns));
   line.FieldUnsigned("thread", thread->thread);
   line.Raw("}\n");
-  if (line.broken()) {
-    recorder->log.CountDropped(1);
-  } else {
-    recorder->log.Write(line.text());
-  }
+  recorder->log.Write(line);
 }
 
 /// Spans that ended and cannot be freed: somebody may be reading their path just now. Spans are phases, so there are

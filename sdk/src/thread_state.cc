@@ -36,6 +36,7 @@ struct ExceptionGlobals {
 // library ends the program.
 pthread_key_t g_end_key;
 bool g_has_end_key = false;
+// The key's values: destructors of keys run again as long as one of them sets a value.
 char g_first_round;
 char g_second_round;
 

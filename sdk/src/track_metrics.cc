@@ -38,14 +38,6 @@ void CloseSections(ThreadState* thread, const WorkFrame& frame, std::uint64_t no
   thread->current.store(root, kRelaxed);
 }
 
-void Write(Recorder* recorder, const JsonLine& line) {
-  if (line.broken() || line.size() > kMaxLineBytes) {
-    recorder->log.CountDropped(1);
-  } else {
-    recorder->log.Write(line.text());
-  }
-}
-
 void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkState* state) {
   thread->finished = {};
   state->ledger.Reset();
@@ -90,7 +82,7 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   state->cpu_start_ns = ThreadCpuNanoseconds();
   thread->Push(state);
   EncodeBegin(*recorder, state, &thread->line);
-  Write(recorder, thread->line);
+  recorder->log.Write(thread->line);
 }
 
 /// Ends the chunk and writes its record. On the chunk's own thread, with the chunk innermost.
@@ -131,7 +123,7 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   if (state->failed) recorder->failed.fetch_add(1, std::memory_order_relaxed);
   if (recorder->summary != nullptr) recorder->summary->Add(state, end);
   EncodeChunk(*recorder, end, state, &thread->line);
-  Write(recorder, thread->line);
+  recorder->log.Write(thread->line);
   thread->finished = {state, end.rate, end.duration_ns};
   if (state->ledger.dropped() != 0) recorder->dropped.fetch_add(state->ledger.dropped(), std::memory_order_relaxed);
   const std::uint64_t sections = state->ledger.sections().Occurrences() + state->helpers.sections().Occurrences();
@@ -162,7 +154,7 @@ bool IsSameChunk(const WorkFrame* work, const Recorder& recorder, const ThreadSt
   if (IsUnnamed(chunk)) return true;
   if (work->is_helper) return false;
   EncodeIdentity(recorder, thread, chunk, scratch);
-  if (scratch->identity.broken()) {  // were it another chunk, and this one's events told twice, that would be worse
+  if (scratch->identity.broken()) {  // as another chunk the same events would count twice
     CountDropped();
     return true;
   }
@@ -196,8 +188,8 @@ TrackMetrics::TrackMetrics(const Chunk& chunk) noexcept {
   const std::uint64_t entry_ticks = Ticks(thread);
   EndAbandoned(recorder, thread);
   ChunkState* state = thread->NewChunkFrame();
-  if (state == nullptr && (thread->work == nullptr || !IsUnnamed(chunk)))
-    CountDropped();  // too deep, or no memory: not told
+  const bool is_lost = state == nullptr && (thread->work == nullptr || !IsUnnamed(chunk));  // too deep, or no memory
+  if (is_lost) CountDropped();
   if (state == nullptr || (thread->work != nullptr && IsSameChunk(thread->work, *recorder, *thread, chunk, state))) {
     nested_ = EnterSection(kNestedChunk);
     return;
