@@ -15,14 +15,22 @@ void AppendIdentity(const ChunkState& state, JsonLine* line) {
 
 }  // namespace
 
+std::optional<std::int64_t> ChunkEnd::JoinedNanoseconds(const ChunkState& state) const noexcept {
+  if (!cpu_ns.has_value() || !wait_ns.has_value()) return std::nullopt;
+  return std::max<std::int64_t>(std::min(duration_ns - *cpu_ns - *wait_ns, state.helper_union_ns), 0);
+}
+
 void EncodeIdentity(const Recorder& recorder, const ThreadState& thread, const Chunk& chunk,
                     ChunkState* state) noexcept {
   JsonLine& line = state->identity;
   line.Clear();
   line.FieldUnsigned("thread", thread.thread);
   line.Field("tid", thread.tid);
+  const std::size_t dataset = line.size();
   line.FieldText("dataset", CutOnCodePoint(chunk.dataset, kMaxPathBytes));
+  const std::size_t file = line.size();
   line.FieldText("file", CutOnCodePoint(chunk.file, kMaxPathBytes));
+  const std::size_t tree = line.size();
   line.FieldText("tree", CutOnCodePoint(chunk.tree, kMaxPathBytes));
   line.Field("entry_start", chunk.entry_start);
   line.Field("entry_stop", chunk.entry_stop);
@@ -30,8 +38,13 @@ void EncodeIdentity(const Recorder& recorder, const ThreadState& thread, const C
   std::string_view pass = CutOnCodePoint(chunk.pass, kMaxPathBytes);
   if (pass.empty()) pass = recorder.settings.pass.view();
   if (pass.empty()) pass = span;
+  const std::size_t pass_begin = line.size();
   line.FieldText("pass", pass);
+  const std::size_t pass_end = line.size();
   line.FieldText("span", span);
+  const std::string_view text = line.text();
+  state->parts = {text.substr(dataset, file - dataset), text.substr(file, tree - file),
+                  text.substr(pass_begin, pass_end - pass_begin)};
 }
 
 void EncodeBegin(const Recorder& recorder, ChunkState* state, JsonLine* line) noexcept {

@@ -25,6 +25,9 @@ struct ChunkEnd {
   std::int64_t open_chunks = 0;
   TickRate rate;                 ///< of the chunk
   std::int64_t duration_ns = 0;  ///< stop - start, at that rate
+
+  /// Of the time in which the chunk's own thread neither ran nor waited for a CPU, what helpers were active.
+  std::optional<std::int64_t> JoinedNanoseconds(const ChunkState& state) const noexcept;
 };
 
 /// Sets `state->identity`: the fields by which a chunk is recognised, as both lines carry them.

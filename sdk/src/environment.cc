@@ -57,6 +57,7 @@ void ReadSettings(const OptionTexts& texts, const Options& others, Settings* set
   }
   settings->interval_seconds = others.interval_seconds.value_or(Seconds("CREMA_INTERVAL").value_or(1.0));
   settings->total_events = others.total_events.has_value() ? others.total_events : Integer("CREMA_TOTAL_EVENTS");
+  settings->max_log_bytes = others.max_log_bytes.has_value() ? others.max_log_bytes : Integer("CREMA_MAX_LOG_BYTES");
   settings->trace = others.trace.value_or(IsOne("CREMA_TRACE"));
   settings->summary = IsOne("CREMA_SUMMARY");
   settings->record_arguments = others.record_arguments.value_or(!IsOne("CREMA_NO_ARGUMENTS"));

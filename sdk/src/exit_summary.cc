@@ -58,8 +58,7 @@ void ExitSummary::Add(ChunkState* state, const ChunkEnd& end) noexcept {
   wait_known_ = wait_known_ && end.wait_ns.has_value();
   cpu_ns_ += end.cpu_ns.value_or(0);
   wait_ns_ += end.wait_ns.value_or(0);
-  const std::int64_t rest_ns = end.duration_ns - end.cpu_ns.value_or(0) - end.wait_ns.value_or(0);
-  joined_ns_ += std::max<std::int64_t>(std::min(rest_ns, state->helper_union_ns), 0);
+  joined_ns_ += end.JoinedNanoseconds(*state).value_or(0);
   helper_cpu_ns_ += state->helper_cpu_ns;
   first_start_ns_ = std::min(first_start_ns_, state->start.monotonic_ns);
   last_stop_ns_ = std::max(last_stop_ns_, end.stop.monotonic_ns);

@@ -2,8 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,67 +14,71 @@ namespace crema {
 namespace internal {
 namespace {
 
-constexpr int kMostDescriptors = 64;
-
 std::string_view SecondField(std::string_view text) {
   const std::size_t blank = text.find(' ');
   return blank == std::string_view::npos ? std::string_view() : text.substr(blank + 1);
 }
 
-}  // namespace
-
-void DescriptorBudget::Start() noexcept {
-  rlimit limit{};
-  int most = kMostDescriptors;
-  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / 8 < kMostDescriptors) {
-    most = static_cast<int>(limit.rlim_cur / 8);
-  }
-  left_.store(most - 1, std::memory_order_relaxed);  // one is the log's
-}
-
-bool DescriptorBudget::Take() noexcept {
-  if (left_.fetch_sub(1, std::memory_order_relaxed) > 0) return true;
-  GiveBack();
-  return false;
-}
-
-void DescriptorBudget::GiveBack() noexcept { left_.fetch_add(1, std::memory_order_relaxed); }
-
-long ProcReading::Read(DescriptorBudget* budget, char* buffer, int capacity) noexcept {
-  if (descriptor_ == kUnreadable) return -1;
-  if (descriptor_ == kNotTried) {
-    descriptor_ = kNoDescriptor;
-    if (budget->Take()) {
-      const int fd = open(path_, O_RDONLY | O_CLOEXEC);
-      if (fd >= 0) {
-        descriptor_ = fd;
-        struct stat status {};
-        inode_ = fstat(fd, &status) == 0 ? status.st_ino : 0;
-      } else {
-        budget->GiveBack();
-        if (errno != EMFILE && errno != ENFILE) descriptor_ = kUnreadable;
-      }
+/// Whether `text` is so many numbers on one line.
+bool IsLineOfNumbers(std::string_view text, int numbers) {
+  if (text.empty() || text.back() != '\n') return false;
+  text.remove_suffix(1);
+  bool in_number = false;
+  for (const char c : text) {
+    if (c >= '0' && c <= '9') {
+      if (!in_number) --numbers;
+      in_number = true;
+    } else if (c == ' ' && in_number) {
+      in_number = false;
+    } else {
+      return false;
     }
   }
-  if (descriptor_ < 0) return ReadWholeFile(path_, buffer, static_cast<std::size_t>(capacity));
-  const ssize_t size = pread(descriptor_, buffer, static_cast<std::size_t>(capacity) - 1, 0);
-  buffer[size > 0 ? size : 0] = '\0';
-  if (size <= 0) {  // the program closed it under us: not ours to close again
-    descriptor_ = kNoDescriptor;
-    budget->GiveBack();
-  }
-  return size;
+  return in_number && numbers == 0;
 }
 
-bool ProcReading::StillOurs() const noexcept {
-  // A program that closes all descriptors may have opened its own file under our number: never close that.
-  struct stat status {};
-  return fstat(descriptor_, &status) == 0 && status.st_ino == inode_;
+}  // namespace
+
+bool IsStatm(std::string_view text) noexcept { return IsLineOfNumbers(text, 7); }
+bool IsSchedstat(std::string_view text) noexcept { return IsLineOfNumbers(text, 3); }
+bool IsIo(std::string_view text) noexcept { return text.substr(0, 7) == "rchar: "; }
+
+void ProcReading::Open(DescriptorBudget* budget) noexcept {
+  descriptor_ = kNoDescriptor;
+  if (!budget->Take()) return;
+  const int fd = OpenHigh(path_, O_RDONLY);
+  if (fd < 0) {
+    budget->GiveBack();
+    if (errno != EMFILE && errno != ENFILE) descriptor_ = kUnreadable;
+    return;
+  }
+  const auto file = IdentityOf(fd);
+  if (!file.has_value()) {  // refused: then it could never be closed either
+    close(fd);
+    budget->GiveBack();
+    return;
+  }
+  file_ = *file;
+  descriptor_ = fd;
+}
+
+long ProcReading::Read(DescriptorBudget* budget, char* buffer, int capacity) noexcept {
+  if (descriptor_ == kNotTried) Open(budget);
+  if (descriptor_ == kUnreadable) return -1;
+  if (descriptor_ >= 0) {
+    const ssize_t size = pread(descriptor_, buffer, static_cast<std::size_t>(capacity) - 1, 0);
+    buffer[size > 0 ? size : 0] = '\0';
+    if (size > 0 && has_form_({buffer, static_cast<std::size_t>(size)})) return size;
+    descriptor_ = kNoDescriptor;  // the program closed it under us: not ours to close again
+    budget->GiveBack();
+  }
+  const long size = ReadWholeFile(path_, buffer, static_cast<std::size_t>(capacity));
+  return size > 0 && has_form_({buffer, static_cast<std::size_t>(size)}) ? size : -1;
 }
 
 void ProcReading::Close(DescriptorBudget* budget) noexcept {
   if (descriptor_ >= 0) {
-    if (StillOurs()) close(descriptor_);
+    CloseIfOpenOn(descriptor_, file_);
     budget->GiveBack();
   }
   descriptor_ = kNotTried;

@@ -2,31 +2,24 @@
 #ifndef CREMA_SRC_KERNEL_READINGS_H_
 #define CREMA_SRC_KERNEL_READINGS_H_
 
-#include <sys/types.h>
-
-#include <atomic>
 #include <cstdint>
 #include <optional>
+#include <string_view>
+
+#include "own_descriptor.h"
 
 namespace crema {
 namespace internal {
 
-/// At most so many descriptors are held by a process, its log's included: min(64, RLIMIT_NOFILE / 8).
-class DescriptorBudget {
- public:
-  void Start() noexcept;
-  bool Take() noexcept;
-  void GiveBack() noexcept;
-
- private:
-  std::atomic<int> left_{0};
-};
-
 /// One small file under /proc, read often: by pread(2) on a descriptor of the thread's own, since one that is shared
-/// costs 2.5 times as much as soon as two threads read it; by open, read, close where the budget is used up.
+/// costs 2.5 times as much as soon as two threads read it; by open, pread, close where the budget is used up.
+///
+/// pread(2) needs no look at whose the descriptor is: it moves no offset, fails on pipes and sockets, and what it
+/// brings is held against the form that the kernel gives this file.
 class ProcReading {
  public:
-  explicit constexpr ProcReading(const char* path) noexcept : path_(path) {}
+  using HasForm = bool (*)(std::string_view text);
+  constexpr ProcReading(const char* path, HasForm has_form) noexcept : path_(path), has_form_(has_form) {}
 
   /// Reads up to `capacity - 1` bytes; -1 where the kernel does not tell.
   long Read(DescriptorBudget* budget, char* buffer, int capacity) noexcept;
@@ -36,12 +29,18 @@ class ProcReading {
   static constexpr int kNotTried = -1;
   static constexpr int kNoDescriptor = -2;
   static constexpr int kUnreadable = -3;
-  bool StillOurs() const noexcept;
+  void Open(DescriptorBudget* budget) noexcept;
 
   const char* path_;
+  HasForm has_form_;
   int descriptor_ = kNotTried;
-  ino_t inode_ = 0;
+  FileIdentity file_;
 };
+
+// What the files look like (proc(5)).
+bool IsStatm(std::string_view text) noexcept;      ///< seven numbers
+bool IsSchedstat(std::string_view text) noexcept;  ///< three numbers
+bool IsIo(std::string_view text) noexcept;         ///< lines `rchar: 4096`
 
 /// The readings of one thread. Any of them can be refused: then it is nullopt.
 class KernelReadings {
@@ -60,9 +59,9 @@ class KernelReadings {
   void Close(DescriptorBudget* budget) noexcept;
 
  private:
-  ProcReading statm_{"/proc/self/statm"};
-  ProcReading schedstat_{"/proc/thread-self/schedstat"};
-  ProcReading io_{"/proc/thread-self/io"};
+  ProcReading statm_{"/proc/self/statm", IsStatm};
+  ProcReading schedstat_{"/proc/thread-self/schedstat", IsSchedstat};
+  ProcReading io_{"/proc/thread-self/io", IsIo};
 };
 
 }  // namespace internal

@@ -194,6 +194,13 @@ void Ledger::AddMemory(int row_index, std::int64_t rss_start_bytes, std::int64_t
 void Ledger::SawRss(std::int64_t rss_bytes) noexcept { rss_peak_bytes_ = std::max(rss_peak_bytes_, rss_bytes); }
 
 void Ledger::MergeTables(Ledger& other) noexcept {
+  MergeSums(other);
+  for (const AttributeRow& from : other.attributes_) SetAttribute(from.name, from.value);
+  trace_dropped_ += other.trace_dropped_;
+  dropped_ += other.dropped_;
+}
+
+void Ledger::MergeSums(Ledger& other) noexcept {
   for (const MetricRow& from : other.metrics_) {
     MetricRow* to = FindMetric(from.name, from.unit);
     if (to == nullptr) continue;
@@ -206,7 +213,6 @@ void Ledger::MergeTables(Ledger& other) noexcept {
     to->invalid += from.invalid;
   }
   for (const CutRow& from : other.cuts_) AddCut(from.name, from.events, from.has_weights ? &from.weights : nullptr);
-  for (const AttributeRow& from : other.attributes_) SetAttribute(from.name, from.value);
   for (const MemoryRow& from : other.memory_) {
     MemoryRow* to = nullptr;
     for (MemoryRow& row : memory_) {
@@ -234,8 +240,6 @@ void Ledger::MergeTables(Ledger& other) noexcept {
   }
   AddBytes(other.bytes_read_, other.bytes_uncompressed_);
   SawRss(other.rss_peak_bytes_);
-  trace_dropped_ += other.trace_dropped_;
-  dropped_ += other.dropped_;
 }
 
 void Ledger::Reset() noexcept {

@@ -89,6 +89,8 @@ class Ledger {
   RowTable<TraceRow>& trace() noexcept { return trace_; }
   /// Adds another ledger's tables and sums; sections and their trace apart.
   void MergeTables(Ledger& other) noexcept;
+  /// Of these only what adds up over chunks: no attributes, and not what the other could not keep.
+  void MergeSums(Ledger& other) noexcept;
   void Reset() noexcept;
 
   // `"metrics":[…],"cuts":[…]` and so on, as in the record.

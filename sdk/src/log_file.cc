@@ -6,9 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/resource.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include <algorithm>
 
 #include "crema/internal/section_node.h"
 #include "recorder.h"
@@ -21,14 +22,6 @@ constexpr int kMostRecorders = 1000;
 constexpr std::int64_t kMillisecond = 1000000;
 /// A log that was removed is made anew after so long, so that a program that removes the directory can finish that.
 constexpr std::int64_t kMadeAnewAfterNanoseconds = 1000000000;
-
-/// The kernel kills a program that writes beyond RLIMIT_FSIZE (SIGXFSZ). The program may set it at any time, so it is
-/// asked for before each line.
-std::uint64_t LargestFileBytes() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
-  return limit.rlim_cur;
-}
 
 /// mkdir -p of the directory that `file` is in, private to the user.
 void MakeDirectoriesOf(const char* file) {
@@ -54,6 +47,23 @@ bool PutPath(const char* directory, const char* host, std::int64_t pid, std::int
   return false;
 }
 
+/// Whether `fd` is the file that was just created at `path`, which is locked then. It is not, if the program closed all
+/// its descriptors in that moment and opened its own file under the number: then the file is taken away again.
+bool IsLog(int fd, const char* path) {
+  struct stat created {};
+  const auto file = IdentityOf(fd);
+  const bool is_told = file.has_value() && lstat(path, &created) == 0;
+  if (is_told && *file == FileIdentity{created.st_dev, created.st_ino}) {
+    flock(fd, LOCK_EX | LOCK_NB);  // a file system without locks only costs the "still running" mark
+    return true;
+  }
+  const int error = is_told ? EAGAIN : errno;
+  if (IsHigh(fd)) close(fd);  // a copy that was made for us, whatever of
+  unlink(path);
+  errno = error;
+  return false;
+}
+
 }  // namespace
 
 std::int64_t LogFile::StartAsLogged(const char* directory, const char* host, std::int64_t pid,
@@ -73,7 +83,7 @@ int LogFile::Open(const char* directory, const char* host, std::int64_t pid, std
   for (int recorder = 0; recorder < kMostRecorders; ++recorder) {
     if (!PutPath(directory, host, pid, start_ns, recorder, path)) return -1;
     const int fd = Create(path);
-    if (fd < 0 && errno == EEXIST) continue;
+    if (fd < 0 && (errno == EEXIST || errno == EAGAIN)) continue;
     if (fd < 0) return -1;
     struct stat status {};
     if (fstat(fd, &status) != 0) {
@@ -95,102 +105,130 @@ int LogFile::Open(const char* directory, const char* host, std::int64_t pid, std
 
 /// A new file of this name, locked; -1 with errno set.
 int LogFile::Create(const char* path) noexcept {
-  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
-  int fd = open(path, kFlags, 0600);
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW;
+  int fd = OpenHigh(path, kFlags, 0600);
   if (fd < 0 && errno == ENOENT) {
     MakeDirectoriesOf(path);
-    fd = open(path, kFlags, 0600);
+    fd = OpenHigh(path, kFlags, 0600);
   }
-  if (fd >= 0) flock(fd, LOCK_EX | LOCK_NB);  // a file system without locks only costs the "still running" mark
-  return fd;
+  return fd >= 0 && IsLog(fd, path) ? fd : -1;
 }
 
-bool LogFile::IsOurs(const struct stat& status) const noexcept {
-  return status.st_ino == inode_ && status.st_dev == device_;
-}
-
-bool LogFile::StillOurs() const noexcept {
-  // A program that closes all descriptors may have opened its own file under our number: never write into that.
+/// What recording asks before it writes, each time: a program that closes all descriptors may have opened its own file
+/// under our number.
+LogFile::State LogFile::Look(int descriptor) const noexcept {
   struct stat status {};
-  return descriptor_ >= 0 && fstat(descriptor_, &status) == 0 && IsOurs(status);
+  if (descriptor < 0 || fstat(descriptor, &status) != 0) return State::kClosed;
+  if (status.st_ino != inode_ || status.st_dev != device_) return State::kClosed;
+  return counts_links_ && status.st_nlink == 0 ? State::kRemoved : State::kOurs;
 }
 
-/// Whether a line can be appended now. One system call, as long as the log is where it was made.
-bool LogFile::IsReady() noexcept {
-  struct stat status {};
-  if (descriptor_ < 0 || fstat(descriptor_, &status) != 0 || !IsOurs(status)) return false;
-  const bool removed = counts_links_ && status.st_nlink == 0;
-  return (!removed && begun_.load(std::memory_order_acquire)) || MakeReady();
+/// Where a line can be appended now; -1: nowhere. One system call, as long as the log is where it was made.
+int LogFile::ReadyDescriptor() noexcept {
+  const int descriptor = descriptor_.load(std::memory_order_acquire);
+  const bool ready = Look(descriptor) == State::kOurs && begun_.load(std::memory_order_acquire);
+  return ready ? descriptor : MakeReady();
 }
 
-bool LogFile::MakeReady() noexcept {
+int LogFile::MakeReady() noexcept {
   const std::int64_t now_ns = MonotonicNanoseconds();
-  if (now_ns < not_anew_until_ns_) return false;
+  if (!is_open() || now_ns < not_anew_until_ns_) return -1;
   const std::lock_guard<std::mutex> lock(mutex_);
-  struct stat status {};
-  if (fstat(descriptor_, &status) != 0 || !IsOurs(status)) return false;
-  if (counts_links_ && status.st_nlink == 0) {
-    if (now_ns < not_anew_until_ns_ || left_removed_) return false;
-    const bool just_noticed = not_anew_until_ns_ == 0;
-    if (just_noticed || !ReplaceRemoved()) {
-      not_anew_until_ns_ = now_ns + kMadeAnewAfterNanoseconds;
-      if (!just_noticed) {
-        WarnOnce({"the record log ", path(), " was removed and cannot be made anew: ", strerror(errno),
-                  "; records are lost"});
-      }
-      return false;
-    }
-    not_anew_until_ns_ = 0;
-  }
-  if (!begun_) begun_ = Append(first_line_, kBytesForLastLine);
-  return begun_;
+  const State state = Look(descriptor_);
+  if (state != State::kOurs && !BringBack(state, now_ns)) return -1;
+  if (!begun_) begun_ = Append(descriptor_, first_line_, KeptFree::kLastLine);
+  return begun_ ? descriptor_.load() : -1;
 }
 
-/// Puts a new file, with its first line, under the log's name and its descriptor's number. Other threads may be using
-/// that number meanwhile: what they would write in this moment is lost, and counted.
-bool LogFile::ReplaceRemoved() noexcept {
-  const int fd = Create(path_.c_str());
-  if (fd < 0) return false;
-  struct stat removed {};
-  struct stat status {};
-  bool replaced = fstat(descriptor_, &removed) == 0 && fstat(fd, &status) == 0;
-  if (replaced) {
-    const std::uint64_t wanted = first_line_.size() + kBytesForLastLine;
-    // Before others can write behind it. Where it does not fit, they wait for it as on a disk that was full from the
-    // start.
-    begun_ = wanted <= LargestFileBytes() &&
-             write(fd, first_line_.data(), first_line_.size()) == static_cast<ssize_t>(first_line_.size());
-    replaced = dup3(fd, descriptor_, O_CLOEXEC) >= 0;
+/// With the mutex held.
+bool LogFile::BringBack(State state, std::int64_t now_ns) noexcept {
+  if (now_ns < not_anew_until_ns_ || left_removed_) return false;
+  bool is_back = state == State::kClosed && OpenAgain();
+  const bool just_noticed = !removed_ && (state == State::kRemoved || errno == ENOENT);
+  if (!is_back && !just_noticed) {
+    is_back = removed_ && ReplaceRemoved();
+    if (!is_back && !left_removed_) {
+      WarnOnce({"the record log ", path(), removed_ ? " was removed" : " was closed", " and cannot be ",
+                removed_ ? "made anew: " : "opened again: ", strerror(errno), "; records are lost"});
+    }
   }
-  const int error = errno;
-  close(fd);  // the lock belongs to the open file, which has the other number now
-  errno = error;
-  if (!replaced) return false;
-  const bool begun = begun_;
-  size_.fetch_sub(static_cast<std::uint64_t>(removed.st_size), std::memory_order_relaxed);  // claims of others stay
-  if (begun) size_.fetch_add(first_line_.size(), std::memory_order_relaxed);
-  torn_ = false;
-  device_ = status.st_dev;
-  inode_ = status.st_ino;
+  if (just_noticed && !is_back) removed_ = true;
+  if (is_back) removed_ = false;
+  not_anew_until_ns_ = is_back ? 0 : now_ns + kMadeAnewAfterNanoseconds;
+  return is_back;
+}
+
+/// Opens the log under its name again, after the program closed all descriptors; false where that is not our file.
+bool LogFile::OpenAgain() noexcept {
+  const int fd = OpenHigh(path_.c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0) return false;
+  if (Look(fd) != State::kOurs) {  // another file, or the kernel refuses to tell: not tried again
+    close(fd);
+    left_removed_ = true;
+    return false;
+  }
+  flock(fd, LOCK_EX | LOCK_NB);
+  descriptor_ = fd;
   return true;
 }
 
-void LogFile::Remove() noexcept {
-  if (StillOurs()) unlink(path_.c_str());
-  Close();
+/// Makes a new file, with its first line, under the log's name. What other threads write to the old one in this moment
+/// is lost with it.
+bool LogFile::ReplaceRemoved() noexcept {
+  const int fd = Create(path_.c_str());
+  if (fd < 0) return false;
+  struct stat status {};
+  if (fstat(fd, &status) != 0) {
+    const int error = errno;
+    close(fd);
+    errno = error;
+    return false;
+  }
+  const int removed = descriptor_;
+  struct stat old {};
+  const bool had_old = Look(removed) == State::kRemoved && fstat(removed, &old) == 0;
+  // Before others can write behind it. Where it does not fit, they wait for it as on a disk that was full from the
+  // start.
+  const std::uint64_t wanted = first_line_.size() + kBytesForLastLine;
+  const bool begun = wanted <= LargestFileBytes() &&
+                     write(fd, first_line_.data(), first_line_.size()) == static_cast<ssize_t>(first_line_.size());
+  // Claims of other threads stay.
+  const auto old_bytes = static_cast<std::uint64_t>(old.st_size);
+  size_.fetch_add((begun ? first_line_.size() : 0) - (had_old ? old_bytes : 0), std::memory_order_relaxed);
+  begun_ = begun;
+  torn_ = false;
+  device_ = status.st_dev;
+  inode_ = status.st_ino;
+  descriptor_ = fd;
+  times_made_anew_.fetch_add(1, std::memory_order_relaxed);
+  if (had_old) close(removed);
+  return true;
+}
+
+void LogFile::Remove(DescriptorBudget* budget) noexcept {
+  if (Look(descriptor_) == State::kOurs) unlink(path_.c_str());
+  Close(budget);
+}
+
+void LogFile::KeepRoom(const char* directory, std::optional<std::int64_t> most_bytes,
+                       DescriptorBudget* budget) noexcept {
+  limits_.SetMostBytes(most_bytes);
+  room_.Take(directory, budget);
 }
 
 bool LogFile::Begin(std::string_view first_line) noexcept {
   first_line_ = first_line;
   const int saved_errno = errno;
-  const bool ready = IsReady();
+  const bool ready = ReadyDescriptor() >= 0;
   errno = saved_errno;
   return ready;
 }
 
 bool LogFile::Write(std::string_view text) noexcept {
   const int saved_errno = errno;
-  const bool whole = !ended_.load() && IsReady() && Append(text, kBytesForLastLine);
+  const int descriptor = ended_.load() ? -1 : ReadyDescriptor();
+  const bool has_room = !limits_.is_stopped() || limits_.TakeRoom(text.size());
+  const bool whole = descriptor >= 0 && has_room && AppendWithRoom(descriptor, text, KeptFree::kLastLine);
   if (!whole) CountDropped(1);
   errno = saved_errno;
   return whole;
@@ -202,29 +240,69 @@ bool LogFile::Write(const JsonLine& line) noexcept {
   return false;
 }
 
-bool LogFile::WriteLast(std::string_view text) noexcept {
+bool LogFile::WriteOfChunk(const JsonLine& line, std::int64_t now_ns) noexcept {
+  if (line.broken() || line.size() > kMaxLineBytes) return false;
   const int saved_errno = errno;
-  ended_ = true;
-  const bool whole = IsReady() && Append(text, 0);
+  const int descriptor = ended_.load() ? -1 : ReadyDescriptor();
+  const bool allowed = descriptor >= 0 && limits_.Allows(descriptor, size_.load(std::memory_order_relaxed), now_ns);
+  const bool whole = allowed && Append(descriptor, line.text(), KeptFree::kSums);
+  if (allowed && !whole && (errno == ENOSPC || errno == EDQUOT)) limits_.Stop(StopReason::kDiskFull, KeptRoom::kBytes);
+  if (allowed && !whole && errno == EFBIG) {
+    limits_.Stop(StopReason::kFileSize, RoomBelow(LargestFileBytes()));
+  }
   errno = saved_errno;
   return whole;
 }
 
-bool LogFile::Append(std::string_view text, std::uint64_t bytes_kept_free) noexcept {
+bool LogFile::WriteSums(const JsonLine& line, bool is_last) noexcept {
+  if (line.broken() || line.size() > kMaxLineBytes) return false;
+  if (limits_.is_stopped() && !limits_.TakeRoom(line.size()) && !is_last) return false;
+  const int saved_errno = errno;
+  const int descriptor = ended_.load() ? -1 : ReadyDescriptor();
+  const bool whole = descriptor >= 0 && AppendWithRoom(descriptor, line.text(), KeptFree::kLastLine);
+  errno = saved_errno;
+  return whole;
+}
+
+bool LogFile::WriteLast(std::string_view text) noexcept {
+  const int saved_errno = errno;
+  ended_ = true;
+  const int descriptor = ReadyDescriptor();
+  const bool whole = descriptor >= 0 && AppendWithRoom(descriptor, text, KeptFree::kNothing);
+  errno = saved_errno;
+  return whole;
+}
+
+/// As `Append`; on a full disk it gives back what was kept for this.
+bool LogFile::AppendWithRoom(int descriptor, std::string_view text, KeptFree kept_free) noexcept {
+  if (Append(descriptor, text, kept_free)) return true;
+  const bool is_full = errno == ENOSPC || errno == EDQUOT || errno == 0;
+  return is_full && room_.Give(text.size()) && Append(descriptor, text, kept_free);
+}
+
+/// False with errno set: EFBIG where RLIMIT_FSIZE is too near, 0 where a part of it was written.
+bool LogFile::Append(int descriptor, std::string_view text, KeptFree kept_free) noexcept {
+  const auto kept_bytes = [kept_free](std::uint64_t limit) {
+    if (kept_free == KeptFree::kNothing || limit == UINT64_MAX) return std::uint64_t{0};
+    return kept_free == KeptFree::kSums ? std::max(RoomBelow(limit), kBytesForLastLine) : kBytesForLastLine;
+  };
   // Claimed before it is written: several threads that each still fitted would together reach the limit.
   const std::uint64_t claimed = text.size() + 1;
   const std::uint64_t size = size_.fetch_add(claimed, std::memory_order_relaxed) + claimed;
   bool whole = false;
   std::uint64_t used = 0;
-  const std::uint64_t limit = LargestFileBytes();
+  errno = EFBIG;
+  const std::uint64_t limit = LargestFileBytes();  // before each line: the program may set it at any time
+  const std::uint64_t bytes_kept_free = kept_bytes(limit);
   if (bytes_kept_free <= limit && size <= limit - bytes_kept_free) {
     char newline = '\n';
     const bool after_torn = torn_.load(std::memory_order_relaxed) && torn_.exchange(false);
     iovec parts[2] = {{&newline, 1}, {const_cast<char*>(text.data()), text.size()}};
     const std::size_t wanted = text.size() + (after_torn ? 1 : 0);
     ssize_t written;
+    errno = 0;
     do {
-      written = after_torn ? writev(descriptor_, parts, 2) : write(descriptor_, text.data(), text.size());
+      written = after_torn ? writev(descriptor, parts, 2) : write(descriptor, text.data(), text.size());
     } while (written < 0 && errno == EINTR);
     whole = written == static_cast<ssize_t>(wanted);
     if (written > 0) used = static_cast<std::uint64_t>(written);
@@ -236,14 +314,17 @@ bool LogFile::Append(std::string_view text, std::uint64_t bytes_kept_free) noexc
 
 void LogFile::Sync() noexcept {
   const int saved_errno = errno;
-  if (StillOurs()) fdatasync(descriptor_);
+  const int descriptor = descriptor_;
+  if (Look(descriptor) != State::kClosed) fdatasync(descriptor);
   errno = saved_errno;
 }
 
-void LogFile::Close() noexcept {
+void LogFile::Close(DescriptorBudget* budget) noexcept {
   const int saved_errno = errno;
-  if (StillOurs()) close(descriptor_);
+  const int descriptor = descriptor_;
+  if (Look(descriptor) != State::kClosed) close(descriptor);
   descriptor_ = -1;
+  room_.Close(budget);
   errno = saved_errno;
 }
 

@@ -3,7 +3,7 @@
 #define CREMA_SRC_PERF_COUNTERS_H_
 
 #include "crema/track_perf_counters.h"
-#include "kernel_readings.h"
+#include "own_descriptor.h"
 
 namespace crema {
 namespace internal {
@@ -12,7 +12,9 @@ class PerfCounters {
  public:
   static constexpr int kCounters = TrackPerfCounters::kCounters;
 
-  /// False where this counter is refused; `Refusal` says why.
+  /// Opens what is not open. Before the first reading of a pair.
+  void Open(DescriptorBudget* budget) noexcept;
+  /// False where this counter is refused, of which `refusal` says why, or the program closed it.
   bool Read(int counter, DescriptorBudget* budget, TrackPerfCounters::Reading* reading) noexcept;
   /// Name of the metric.
   static const char* Name(int counter) noexcept;
@@ -22,11 +24,13 @@ class PerfCounters {
   void Close(DescriptorBudget* budget) noexcept;
 
  private:
-  void Open(int counter, DescriptorBudget* budget) noexcept;
+  void OpenOne(int counter, DescriptorBudget* budget) noexcept;
+  bool IsOurs(int counter) const noexcept;
 
-  static constexpr int kNotTried = -1;
+  static constexpr int kNotOpen = -1;
   static constexpr int kRefused = -2;
-  int descriptors_[kCounters] = {kNotTried, kNotTried, kNotTried, kNotTried, kNotTried, kNotTried};
+  int descriptors_[kCounters] = {kNotOpen, kNotOpen, kNotOpen, kNotOpen, kNotOpen, kNotOpen};
+  std::uint64_t ids_[kCounters] = {};  ///< the kernel's, of each open one
   int refusal_ = 0;
   int refused_counter_ = -1;
 };

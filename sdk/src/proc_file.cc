@@ -2,27 +2,39 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <charconv>
+
+#include "own_descriptor.h"
 
 namespace crema {
 namespace internal {
 
 long ReadWholeFile(const char* path, char* buffer, std::size_t capacity) noexcept {
   const int saved_errno = errno;  // guards leave the host's errno as it was
-  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   long size = -1;
+  // Whose the number is may change at any moment, if the program closes all its descriptors: so pread(2), which moves
+  // no offset and does not block on a pipe, and no close(2) of anything but a file of this file system.
+  struct stat wanted {};
+  const int fd = stat(path, &wanted) == 0 ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
   if (fd >= 0) {
     size = 0;
     while (static_cast<std::size_t>(size) < capacity - 1) {
-      const ssize_t got = read(fd, buffer + size, capacity - 1 - static_cast<std::size_t>(size));
+      const ssize_t got = pread(fd, buffer + size, capacity - 1 - static_cast<std::size_t>(size), size);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) size = -1;
       if (got <= 0) break;
       size += got;
     }
-    close(fd);
+    const auto file = IdentityOf(fd);
+    const bool is_ours = file.has_value() ? file->device == wanted.st_dev : errno != EBADF;
+    if (is_ours) {
+      close(fd);
+    } else {
+      size = -1;
+    }
   }
   buffer[size > 0 ? size : 0] = '\0';
   errno = saved_errno;

@@ -110,10 +110,16 @@ void AppendArguments(Recorder* recorder, JsonLine* line) {
   }
 }
 
+CREMA_NEVER_INLINE void AppendWorkingDirectory(const Settings& settings, JsonLine* line) {
+  char path[PATH_MAX];
+  const bool is_told = settings.record_arguments && getcwd(path, sizeof path) != nullptr;
+  line->FieldText("working_directory", is_told ? std::string_view(path) : std::string_view());
+}
+
 void AppendProcess(Recorder* recorder, const HostName& host, std::int64_t start_ns, int recorder_number) {
   const Settings& settings = recorder->settings;
   JsonLine* const line = &recorder->process_line;
-  line->Raw("{\"type\":\"process\",\"schema\":\"crema.records/1\",\"schema_minor\":0");
+  line->Raw("{\"type\":\"process\",\"schema\":\"crema.records/1\",\"schema_minor\":3");
   line->FieldText("run_id", settings.run_id.view());
   line->FieldText("host", host.view());
   line->Field("pid", recorder->pid);
@@ -134,7 +140,9 @@ void AppendProcess(Recorder* recorder, const HostName& host, std::int64_t start_
     line->Raw("\"total_events\":");
     line->Integer(*settings.total_events);
   }
-  line->Raw("}}\n");
+  line->Raw("}");
+  AppendWorkingDirectory(settings, line);
+  line->Raw("}\n");
 }
 
 }  // namespace
@@ -169,10 +177,11 @@ bool OpenLog(Recorder* recorder) noexcept {
   if (number < 0) return false;
   AppendProcess(recorder, host, start_ns, number);
   if (recorder->process_line.broken()) {
-    recorder->log.Remove();
+    recorder->log.Remove(&recorder->descriptors);
     errno = ENOMEM;
     return false;
   }
+  recorder->log.KeepRoom(directory, recorder->settings.max_log_bytes, &recorder->descriptors);
   recorder->log.Begin(recorder->process_line.text());
   return true;
 }

@@ -229,6 +229,7 @@ void CountDropped() noexcept {
 void CountMisuse(std::string_view sentence) noexcept {
   const HostKeeper keeper;
   CountDropped();
+  if (Recorder* recorder = CurrentRecorder()) recorder->misused.fetch_add(1, std::memory_order_relaxed);
   WarnOnce({sentence});
 }
 
@@ -249,7 +250,7 @@ void ForgetParent() noexcept {
   if (g_follows && g_mode.load() == kModeOff) g_mode.store(kModeUndecided);  // the library forgets who follows
   if (parent == nullptr) return;
   if (g_shared == nullptr) {
-    parent->log.Close();
+    parent->log.Close(&parent->descriptors);
     for (ThreadState* thread = parent->threads.load(); thread != nullptr; thread = thread->next) {
       thread->kernel.Close(&parent->descriptors);
       thread->perf.Close(&parent->descriptors);
@@ -290,6 +291,7 @@ void Flush() noexcept {
   internal::Recorder* recorder = internal::CurrentRecorder();
   if (recorder == nullptr || !internal::Recording()) return;
   internal::WriteSample(recorder);
+  recorder->sums.WriteWhenDue(recorder, internal::MonotonicNanoseconds());
   recorder->log.Sync();
 }
 

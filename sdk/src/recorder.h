@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string_view>
 
+#include "chunk_sums.h"
 #include "clock.h"
 #include "crema/recorder.h"
 #include "fixed_text.h"
@@ -35,6 +36,7 @@ struct Settings {
   std::optional<int> threads;
   double interval_seconds = 1;
   std::optional<std::int64_t> total_events;
+  std::optional<std::int64_t> max_log_bytes;
   bool trace = false;
   bool summary = false;
   bool record_arguments = true;
@@ -57,12 +59,14 @@ struct Recorder {
   std::atomic<std::int64_t> open_chunks{0};
   std::atomic<std::int64_t> lanes{0};        ///< open chunks and active helpers
   std::atomic<std::uint64_t> dropped{0};     ///< what guards were told and could not be kept; lost lines are the log's
+  std::atomic<std::uint64_t> misused{0};     ///< of these, guards that were not used as they should be
   std::atomic<std::int64_t> overhead_ns{0};  ///< by the calibrated costs
   std::atomic<std::uint64_t> overhead_ticks{0};  ///< measured: what chunks spent on beginning and ending
   std::atomic<ThreadState*> threads{nullptr};
   std::atomic<SpanState*> process_span{nullptr};
 
   ExitSummary* summary = nullptr;  ///< null: none was asked for
+  ChunkSums sums;                  ///< of chunks without a line
   JsonLine process_line;           ///< the log's first
   JsonLine end_line;               ///< has room for the last line's counts from the start
 

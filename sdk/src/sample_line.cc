@@ -120,6 +120,7 @@ void WriteSample(Recorder* recorder) noexcept {
 }
 
 void WriteEnd(Recorder* recorder) noexcept {
+  recorder->sums.WriteLast(recorder);
   JsonLine sections_field;
   const OutsideSections sections = AppendOutsideSections(recorder, &sections_field);
   const auto write = [&](std::string_view last_field, std::uint64_t sections_dropped) {
@@ -130,7 +131,10 @@ void WriteEnd(Recorder* recorder) noexcept {
     line.FieldUnsigned("chunks", recorder->chunks.load());
     line.FieldUnsigned("failed", recorder->failed.load());
     line.Field("open", recorder->open_chunks.load());
-    line.FieldUnsigned("dropped", recorder->dropped.load() + recorder->log.dropped() + sections_dropped);
+    line.FieldUnsigned("dropped",
+                       recorder->dropped.load() + recorder->log.dropped() + recorder->sums.lost() + sections_dropped);
+    line.FieldUnsigned("summed_chunks", recorder->sums.chunks());
+    line.FieldUnsigned("misused", recorder->misused.load());
     line.Field("overhead_ns", OverheadNanoseconds(*recorder, sections));
     line.Raw(last_field);
     line.Raw("}\n");

@@ -39,6 +39,14 @@ timespec After(timespec time, double seconds) {
   return time;
 }
 
+/// On a log that is stopped samples come as seldom as sums.
+void SampleOrSum(Recorder* recorder) {
+  const std::int64_t now_ns = MonotonicNanoseconds();
+  const bool is_due = recorder->sums.IsDue(now_ns);
+  if (is_due || !recorder->log.limits().is_stopped()) WriteSample(recorder);
+  recorder->sums.WriteWhenDue(recorder, now_ns);
+}
+
 void* Sample(void* recorder_pointer) {
   auto* recorder = static_cast<Recorder*>(recorder_pointer);
   timespec next{};
@@ -51,7 +59,7 @@ void* Sample(void* recorder_pointer) {
     }
     if (g_sampler.stop) break;
     pthread_mutex_unlock(&g_sampler.mutex);
-    if (g_mode.load() == kModeOn) WriteSample(recorder);
+    if (g_mode.load() == kModeOn) SampleOrSum(recorder);
     pthread_mutex_lock(&g_sampler.mutex);
   }
   pthread_mutex_unlock(&g_sampler.mutex);

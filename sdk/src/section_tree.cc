@@ -105,13 +105,13 @@ class RowWriter {
       }
       if (*rows_ >= kMaxPaths || bytes_ + child_path_bytes + kRowBytes > kMaxLineBytes / 2) {
         Drop(child);
-        if (kind_ != SectionRows::kOwner) node->self_ticks += ticks;
+        if (kind_ != SectionRows::kOwner) node->row_children_ns += child->row_ns;
         return;
       }
       child->has_row = true;
       child->row = static_cast<std::uint32_t>((*rows_)++);
       bytes_ += child_path_bytes + kRowBytes;
-      node->row_children_ns += child->row_ns;
+      if (kind_ == SectionRows::kOwner) node->row_children_ns += child->row_ns;
       Decide(child, child_path_bytes);
     });
   }
@@ -147,8 +147,9 @@ class RowWriter {
     }
     line_->FieldUnsigned("count", count);
     line_->Field("total_ns", node->row_ns);
+    // Of a merged tree the self time is kept; what found no row inside adds to it.
     line_->Field("self_ns", kind_ == SectionRows::kOwner ? node->row_ns - node->row_children_ns
-                                                         : rate_.Nanoseconds(node->self_ticks));
+                                                         : rate_.Nanoseconds(node->self_ticks) + node->row_children_ns);
     if (count == 0) {
       line_->Raw(",\"min_ns\":null,\"max_ns\":null");
     } else {
@@ -255,7 +256,8 @@ std::uint64_t SectionTree::MergeChildren(const MergeSource& source, const Sectio
   std::uint64_t children_ticks = 0;
   ForEachChild(from, [&](const SectionNode* child) {
     const std::uint64_t count = child->count.load(kRelaxed);
-    if (count == 0 && TicksSoFar(child, source.running) == 0) return;
+    const bool is_measured = count != 0 || TicksSoFar(child, source.running) != 0;
+    if (!is_measured && OccurrencesFrom(child) == 0) return;  // else: a helper's starting path
     SectionNode* node = FindOrAddKept(to, std::string_view(child->name(), child->name_length));
     if (node == nullptr) {  // the time stays in the parent's self time
       AddTo(&dropped_, OccurrencesFrom(child));

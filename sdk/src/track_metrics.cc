@@ -81,8 +81,19 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   state->wait_start_ns = thread->kernel.RunDelayNanoseconds(descriptors);
   state->cpu_start_ns = ThreadCpuNanoseconds();
   thread->Push(state);
+  state->has_begin_line = false;
+  if (recorder->log.limits().is_stopped()) return;
   EncodeBegin(*recorder, state, &thread->line);
-  recorder->log.Write(thread->line);
+  state->has_begin_line = recorder->log.WriteOfChunk(thread->line, state->start.monotonic_ns);
+}
+
+/// Writes the chunk's line, or where that cannot be adds it to the sums.
+void Write(Recorder* recorder, ThreadState* thread, ChunkState* state, const ChunkEnd& end) {
+  if (!recorder->log.limits().is_stopped()) {
+    EncodeChunk(*recorder, end, state, &thread->line);
+    if (recorder->log.WriteOfChunk(thread->line, end.stop.monotonic_ns)) return;
+  }
+  recorder->sums.Add(recorder, state, end);
 }
 
 /// Ends the chunk and writes its record. On the chunk's own thread, with the chunk innermost.
@@ -122,8 +133,8 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   recorder->chunks.fetch_add(1, std::memory_order_relaxed);
   if (state->failed) recorder->failed.fetch_add(1, std::memory_order_relaxed);
   if (recorder->summary != nullptr) recorder->summary->Add(state, end);
-  EncodeChunk(*recorder, end, state, &thread->line);
-  recorder->log.Write(thread->line);
+  Write(recorder, thread, state, end);
+  recorder->sums.WriteWhenDue(recorder, end.stop.monotonic_ns);
   thread->finished = {state, end.rate, end.duration_ns};
   if (state->ledger.dropped() != 0) recorder->dropped.fetch_add(state->ledger.dropped(), std::memory_order_relaxed);
   const std::uint64_t sections = state->ledger.sections().Occurrences() + state->helpers.sections().Occurrences();

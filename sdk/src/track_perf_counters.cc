@@ -36,6 +36,7 @@ TrackPerfCounters::TrackPerfCounters(std::string_view name) noexcept : BaseInstr
   ThreadState* thread = CurrentThread();
   Recorder* recorder = CurrentRecorder();
   if (thread == nullptr || recorder == nullptr) return;
+  thread->perf.Open(&recorder->descriptors);
   for (int i = 0; i < kCounters; ++i) {
     valid_[i] = thread->perf.Read(i, &recorder->descriptors, &start_[i]);
   }
@@ -52,6 +53,7 @@ TrackPerfCounters::~TrackPerfCounters() {
   for (int i = 0; i < kCounters; ++i) {
     Reading stop;
     if (!valid_[i] || !thread->perf.Read(i, &recorder->descriptors, &stop)) continue;
+    if (stop.event != start_[i].event) continue;  // opened anew in between: nothing is known of all that time
     const auto running = static_cast<double>(stop.running_ns - start_[i].running_ns);
     const auto enabled = static_cast<double>(stop.enabled_ns - start_[i].enabled_ns);
     if (running <= 0) continue;  // it never got a place on the processor: nothing is known

@@ -27,6 +27,13 @@ struct OpenActivity {
   double inner_seconds = 0;  ///< what was recorded inside
 };
 
+/// Fields of a chunk's identity as they stand in its lines, `,"dataset":"ttbar"`.
+struct IdentityParts {
+  std::string_view dataset;
+  std::string_view file;
+  std::string_view pass;
+};
+
 struct WorkFrame {
   explicit WorkFrame(bool helper) : is_helper(helper) {}
 
@@ -55,7 +62,9 @@ struct ChunkState : WorkFrame {
   std::int64_t recorder_pid = 0;
   Instant start;
   std::uint32_t uncaught_exceptions = 0;
-  JsonLine identity;          ///< the fields that the `begin` and the `chunk` line share
+  JsonLine identity;    ///< the fields that the `begin` and the `chunk` line share
+  IdentityParts parts;  ///< of `identity`
+  bool has_begin_line = false;
   std::string_view file;      ///< in the ledger's texts
   bool file_is_lost = false;  ///< there was no memory for its name
   std::int64_t events = -1;

@@ -29,9 +29,11 @@ RecordLog LogWithEveryLine() {
 TEST(RecordLog, FieldsStandInTheOrderOfTheFormat) {
   const RecordLog log = LogWithEveryLine();
   EXPECT_EQ(FieldNames(FirstLineOfType(log, "process")),
-            (Names{"type", "schema", "schema_minor", "run_id", "host", "pid", "parent_pid", "pid_namespace", "start_ns",
-                   "boot_id", "recorder", "executable", "arguments", "cores", "threads", "memory_limit_bytes", "clock",
-                   "sdk", "attributes"}));
+            (Names{"type",      "schema",  "schema_minor", "run_id",
+                   "host",      "pid",     "parent_pid",   "pid_namespace",
+                   "start_ns",  "boot_id", "recorder",     "executable",
+                   "arguments", "cores",   "threads",      "memory_limit_bytes",
+                   "clock",     "sdk",     "attributes",   "working_directory"}));
   EXPECT_EQ(FieldNames(FirstLineOfType(log, "begin")),
             (Names{"type", "chunk", "time_ns", "thread", "tid", "dataset", "file", "tree", "entry_start", "entry_stop",
                    "pass", "span", "attributes"}));
@@ -74,8 +76,9 @@ TEST(RecordLog, FieldsStandInTheOrderOfTheFormat) {
                                                               "sections_dropped",
                                                               "attributes"}));
   EXPECT_EQ(FieldNames(FirstLineOfType(log, "span")), (Names{"type", "name", "path", "start_ns", "stop_ns", "thread"}));
-  EXPECT_EQ(FieldNames(FirstLineOfType(log, "end")), (Names{"type", "time_ns", "realtime_offset_ns", "chunks", "failed",
-                                                            "open", "dropped", "overhead_ns", "sections"}));
+  EXPECT_EQ(FieldNames(FirstLineOfType(log, "end")),
+            (Names{"type", "time_ns", "realtime_offset_ns", "chunks", "failed", "open", "dropped", "summed_chunks",
+                   "misused", "overhead_ns", "sections"}));
   Names sample = FieldNames(FirstLineOfType(log, "sample"));
   ASSERT_GE(sample.size(), 11u);
   sample.resize(11);  // the format leaves the rest open
@@ -85,7 +88,7 @@ TEST(RecordLog, FieldsStandInTheOrderOfTheFormat) {
 
 TEST(RecordLog, BeginsWithTheProcessAndCloses) {
   const RecordLog log = LogWithEveryLine();
-  EXPECT_EQ(log.lines.front().rfind("{\"type\":\"process\",\"schema\":\"crema.records/1\",\"schema_minor\":0,", 0), 0u);
+  EXPECT_EQ(log.lines.front().rfind("{\"type\":\"process\",\"schema\":\"crema.records/1\",\"schema_minor\":3,", 0), 0u);
   EXPECT_EQ(log.lines.back(), FirstLineOfType(log, "end"));
 }
 

@@ -15,6 +15,7 @@ namespace internal {
 namespace {
 
 TEST(LogFile, TakesTheFirstRecorderNumberThatIsFree) {
+  DescriptorBudget budget;
   const std::string directory = testing::NewDirectory();
   LogFile first;
   LogFile second;
@@ -22,11 +23,12 @@ TEST(LogFile, TakesTheFirstRecorderNumberThatIsFree) {
   EXPECT_EQ(second.Open(directory.c_str(), "host", 7, 1000), 1);
   EXPECT_TRUE(std::filesystem::exists(directory + "/host-7-1000-0.jsonl"));
   EXPECT_TRUE(std::filesystem::exists(directory + "/host-7-1000-1.jsonl"));
-  first.Close();
-  second.Close();
+  first.Close(&budget);
+  second.Close(&budget);
 }
 
 TEST(LogFile, TakesTheProcessesStartFromARecorderBeforeIt) {
+  DescriptorBudget budget;
   const std::string directory = testing::NewDirectory();
   constexpr std::int64_t kStart = 1795000000123000000;
   constexpr std::int64_t kApart = 1000000;
@@ -41,17 +43,18 @@ TEST(LogFile, TakesTheProcessesStartFromARecorderBeforeIt) {
   EXPECT_EQ(as_logged(7, kStart - kApart), kStart);
   EXPECT_EQ(as_logged(7, kStart + 10 * kApart), kStart + 10 * kApart);
   EXPECT_EQ(as_logged(8, kStart + kApart), kStart + kApart);
-  first.Close();
+  first.Close(&budget);
 }
 
 TEST(LogFile, DoesNotFollowALinkThatIsInItsPlace) {
+  DescriptorBudget budget;
   const std::string directory = testing::NewDirectory();
   const std::string target = directory + "/target";
   ASSERT_EQ(symlink(target.c_str(), (directory + "/host-7-1000-0.jsonl").c_str()), 0);
   LogFile log;
   EXPECT_EQ(log.Open(directory.c_str(), "host", 7, 1000), 1);
   EXPECT_FALSE(std::filesystem::exists(target));
-  log.Close();
+  log.Close(&budget);
 }
 
 TEST(LogFile, SaysWhyItCannotBeOpened) {
@@ -67,12 +70,13 @@ TEST(LogFile, SaysWhyItCannotBeOpened) {
 }
 
 TEST(LogFile, AppendsLines) {
+  DescriptorBudget budget;
   const std::string directory = testing::NewDirectory();
   LogFile log;
   ASSERT_EQ(log.Open(directory.c_str(), "host", 7, 1000), 0);
   EXPECT_TRUE(log.Write("{}\n"));
   EXPECT_TRUE(log.Write("{\"a\":1}\n"));
-  log.Close();
+  log.Close(&budget);
   EXPECT_EQ(testing::ReadRecordLog(directory + "/host-7-1000-0.jsonl").lines,
             (std::vector<std::string>{"{}", "{\"a\":1}"}));
 }

@@ -1,4 +1,4 @@
-// RecordLog: a record log (DESIGN.md, section 4) as plain data, for tests to look at.
+// RecordLog: a record log (docs/record_log.md) as plain data, for tests to look at.
 #ifndef CREMA_TESTS_RECORD_LOG_H_
 #define CREMA_TESTS_RECORD_LOG_H_
 
@@ -120,6 +120,33 @@ struct ChunkLine : ChunkIdentity {
   std::int64_t duration_ns() const { return stop_ns - start_ns; }
 };
 
+/// What chunks without a line came to since the process began.
+struct SumsLine {
+  std::string reason;
+  MaybeText dataset;
+  MaybeText file;
+  MaybeText pass;
+  std::string status;
+  std::int64_t chunks = 0;
+  std::vector<std::int64_t> begun;
+  std::int64_t first_start_ns = 0;
+  std::int64_t last_stop_ns = 0;
+  std::int64_t duration_ns = 0;
+  std::int64_t min_duration_ns = 0;
+  std::int64_t max_duration_ns = 0;
+  std::int64_t chunks_with_events = 0;
+  MaybeInteger events;
+  MaybeInteger bytes_read;
+  MaybeInteger cpu_ns;
+  MaybeInteger helper_cpu_ns;
+  MaybeInteger helper_joined_ns;
+  std::vector<SectionRow> sections;
+  std::vector<MemoryRow> memory_sections;
+  std::vector<MetricRow> metrics;
+  std::vector<CutRow> cuts;
+  std::vector<ActivityRow> activities;
+};
+
 struct SampleLine {
   std::int64_t time_ns = 0;
   MaybeInteger realtime_offset_ns;
@@ -165,6 +192,8 @@ struct EndLine {
   std::int64_t failed = 0;
   std::int64_t open = 0;
   std::int64_t dropped = 0;
+  std::int64_t summed_chunks = 0;
+  std::int64_t misused = 0;
   std::int64_t overhead_ns = 0;
   std::vector<SectionRow> sections;
 };
@@ -177,6 +206,7 @@ struct RecordLog {
   std::optional<ProcessLine> process;
   std::vector<BeginLine> begins;
   std::vector<ChunkLine> chunks;
+  std::vector<SumsLine> sums;
   std::vector<SampleLine> samples;
   std::vector<FileLine> files;
   std::vector<SpanLine> spans;

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 namespace crema {
 namespace testing {
@@ -64,7 +65,9 @@ BeginLine ReadBegin(const Json& line) {
   return begin;
 }
 
-void ReadTables(const Json& line, ChunkLine* chunk) {
+/// What `chunk` and `sums` lines share.
+template <class Line>
+void ReadTables(const Json& line, Line* chunk) {
   chunk->sections = ReadSections(line.at("sections"));
   for (const Json& row : line.at("memory_sections")) {
     MemoryRow memory;
@@ -103,10 +106,6 @@ void ReadTables(const Json& line, ChunkLine* chunk) {
     Get(row, "value", &activity.value);
     chunk->activities.push_back(activity);
   }
-  if (line.contains("trace")) {
-    chunk->trace.emplace();
-    for (const Json& row : line["trace"]) chunk->trace->push_back({row.at(0), row.at(1), row.at(2), row.at(3)});
-  }
 }
 
 ChunkLine ReadChunk(const Json& line) {
@@ -135,7 +134,35 @@ ChunkLine ReadChunk(const Json& line) {
   Get(line, "sections_dropped", &chunk.sections_dropped);
   Get(line, "trace_dropped", &chunk.trace_dropped);
   ReadTables(line, &chunk);
+  if (line.contains("trace")) {
+    chunk.trace.emplace();
+    for (const Json& row : line["trace"]) chunk.trace->push_back({row.at(0), row.at(1), row.at(2), row.at(3)});
+  }
   return chunk;
+}
+
+SumsLine ReadSums(const Json& line) {
+  SumsLine sums;
+  Get(line, "reason", &sums.reason);
+  Get(line, "dataset", &sums.dataset);
+  Get(line, "file", &sums.file);
+  Get(line, "pass", &sums.pass);
+  Get(line, "status", &sums.status);
+  Get(line, "chunks", &sums.chunks);
+  Get(line, "begun", &sums.begun);
+  Get(line, "first_start_ns", &sums.first_start_ns);
+  Get(line, "last_stop_ns", &sums.last_stop_ns);
+  Get(line, "duration_ns", &sums.duration_ns);
+  Get(line, "min_duration_ns", &sums.min_duration_ns);
+  Get(line, "max_duration_ns", &sums.max_duration_ns);
+  Get(line, "chunks_with_events", &sums.chunks_with_events);
+  Get(line, "events", &sums.events);
+  Get(line, "bytes_read", &sums.bytes_read);
+  Get(line, "cpu_ns", &sums.cpu_ns);
+  Get(line, "helper_cpu_ns", &sums.helper_cpu_ns);
+  Get(line, "helper_joined_ns", &sums.helper_joined_ns);
+  ReadTables(line, &sums);
+  return sums;
 }
 
 SampleLine ReadSample(const Json& line) {
@@ -192,6 +219,8 @@ EndLine ReadEnd(const Json& line) {
   Get(line, "failed", &end.failed);
   Get(line, "open", &end.open);
   Get(line, "dropped", &end.dropped);
+  Get(line, "summed_chunks", &end.summed_chunks);
+  Get(line, "misused", &end.misused);
   Get(line, "overhead_ns", &end.overhead_ns);
   end.sections = ReadSections(line.at("sections"));
   return end;
@@ -203,6 +232,7 @@ void ReadLine(const std::string& text, RecordLog* log) {
   if (type == "process") log->process = ReadProcess(line);
   if (type == "begin") log->begins.push_back(ReadBegin(line));
   if (type == "chunk") log->chunks.push_back(ReadChunk(line));
+  if (type == "sums") log->sums.push_back(ReadSums(line));
   if (type == "sample") log->samples.push_back(ReadSample(line));
   if (type == "file") log->files.push_back(ReadFile(line));
   if (type == "span") log->spans.push_back(ReadSpan(line));
@@ -248,6 +278,28 @@ std::vector<RecordLog> ReadRecordLogs(const std::string& directory) {
   std::vector<RecordLog> logs;
   for (const std::string& path : paths) logs.push_back(ReadRecordLog(path));
   return logs;
+}
+
+std::vector<SumsLine> LastSums(const RecordLog& log) {
+  std::vector<SumsLine> last;
+  for (const SumsLine& sums : log.sums) {
+    const auto same = std::find_if(last.begin(), last.end(), [&](const SumsLine& other) {
+      return std::tie(other.dataset, other.file, other.pass, other.status) ==
+             std::tie(sums.dataset, sums.file, sums.pass, sums.status);
+    });
+    if (same == last.end()) {
+      last.push_back(sums);
+    } else {
+      *same = sums;
+    }
+  }
+  return last;
+}
+
+std::int64_t SummedChunks(const RecordLog& log) {
+  std::int64_t chunks = 0;
+  for (const SumsLine& sums : LastSums(log)) chunks += sums.chunks;
+  return chunks;
 }
 
 std::vector<std::string> FieldNames(std::string_view line) {

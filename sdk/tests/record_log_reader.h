@@ -16,6 +16,11 @@ RecordLog ReadRecordLog(const std::string& path);
 /// All `*.jsonl` of the directory, by name; none if it does not exist.
 std::vector<RecordLog> ReadRecordLogs(const std::string& directory);
 
+/// The last `sums` line of each dataset, file, pass and status: the one that counts.
+std::vector<SumsLine> LastSums(const RecordLog& log);
+/// Chunks in these.
+std::int64_t SummedChunks(const RecordLog& log);
+
 /// The names of a line's fields, in their order.
 std::vector<std::string> FieldNames(std::string_view line);
 /// The first line of this type; empty if there is none.

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/record_log/format_page.h"
@@ -24,9 +25,12 @@ const FormatPage& Page() {
   return *page;
 }
 
-std::vector<std::string> Log(const std::string& name, bool trace) {
-  return WriteLog(std::string(getenv("TEST_TMPDIR")) + "/" + name, trace);
+std::vector<std::string> Log(const std::string& name, const WrittenAs& as = {}) {
+  return WriteLog(std::string(getenv("TEST_TMPDIR")) + "/" + name, as);
 }
+
+constexpr WrittenAs kTrace{true, false};
+constexpr WrittenAs kSums{false, true};
 
 bool HasType(const Json& value, const std::string& type) {
   if (type == "text") return value.is_string();
@@ -70,7 +74,7 @@ std::string ComplaintOfLine(const std::string& text) {
 }
 
 TEST(RecordLogFormat, HasATableAndAnExampleForEveryType) {
-  const std::set<std::string> types = {"process", "begin",  "chunk", "task", "fine",
+  const std::set<std::string> types = {"process", "begin",  "chunk", "sums", "task", "fine",
                                        "clock",   "sample", "file",  "span", "end"};
   std::set<std::string> with_table;
   std::set<std::string> with_example;
@@ -100,20 +104,28 @@ TEST(RecordLogFormat, TheExampleOfAChunkConservesTime) {
 }
 
 TEST(RecordLogFormat, TheSdkWritesLinesAsTheTablesSay) {
-  const std::vector<std::string> lines = Log("plain", false);
+  const std::vector<std::string> lines = Log("plain");
   EXPECT_THAT(lines, Not(IsEmpty()));
   for (const std::string& line : lines) EXPECT_EQ(ComplaintOfLine(line), "");
 }
 
 TEST(RecordLogFormat, TheSdkInTraceModeWritesLinesAsTheTablesSay) {
-  const std::vector<std::string> lines = Log("trace", true);
+  const std::vector<std::string> lines = Log("trace", kTrace);
+  EXPECT_THAT(lines, Not(IsEmpty()));
+  for (const std::string& line : lines) EXPECT_EQ(ComplaintOfLine(line), "");
+}
+
+TEST(RecordLogFormat, TheSdkThatSumsChunksWritesLinesAsTheTablesSay) {
+  const std::vector<std::string> lines = Log("sums", kSums);
   EXPECT_THAT(lines, Not(IsEmpty()));
   for (const std::string& line : lines) EXPECT_EQ(ComplaintOfLine(line), "");
 }
 
 TEST(RecordLogFormat, NoFieldOfTheTablesIsUnknownToTheSdk) {
   std::set<std::string> written;
-  for (const std::string& text : Log("all", true)) {
+  std::vector<std::string> all = Log("all", kTrace);
+  for (std::string& line : Log("all sums", kSums)) all.push_back(std::move(line));
+  for (const std::string& text : all) {
     const Json line = Json::parse(text);
     const auto type = line["type"].get<std::string>();
     for (const auto& [key, value] : line.items()) {

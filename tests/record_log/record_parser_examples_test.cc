@@ -38,7 +38,7 @@ TEST(RecordParser, ReadsWhatTheExampleOfAChunkSays) {
 }
 
 TEST(RecordParser, ReadsEveryLineThatTheSdkWrites) {
-  const std::vector<std::string> lines = WriteLog(std::string(getenv("TEST_TMPDIR")) + "/log", true);
+  const std::vector<std::string> lines = WriteLog(std::string(getenv("TEST_TMPDIR")) + "/log", WrittenAs{true, false});
   EXPECT_THAT(lines, Not(IsEmpty()));
   RecordParser parser;
   for (const std::string& line : lines) {

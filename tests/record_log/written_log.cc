@@ -57,7 +57,7 @@ void RecordEverything() {
 
 }  // namespace
 
-std::vector<std::string> WriteLog(const std::string& directory, bool trace) {
+std::vector<std::string> WriteLog(const std::string& directory, const WrittenAs& as) {
   const pid_t child = fork();
   if (child == 0) {
     Options options;
@@ -66,7 +66,8 @@ std::vector<std::string> WriteLog(const std::string& directory, bool trace) {
     options.threads = 2;
     options.total_events = 1000;
     options.interval_seconds = 0;
-    options.trace = trace;
+    options.trace = as.trace;
+    if (as.sums) options.max_log_bytes = 1;
     if (!Enable(options)) _exit(1);
     RecordEverything();
     exit(0);

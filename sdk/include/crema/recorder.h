@@ -10,14 +10,15 @@ namespace crema {
 
 /// What the environment variables say, said from code. Fields left unset take the variable's value, else the default.
 struct Options {
-  std::string directory;                     ///< CREMA_DIR: where record logs go; created if missing
-  std::string run_id;                        ///< CREMA_RUN_ID
-  std::string pass;                          ///< CREMA_PASS: name of this pass over the data
-  std::optional<int> threads;                ///< CREMA_THREADS: cores this process was given
-  std::optional<double> interval_seconds;    ///< CREMA_INTERVAL: the sampler's; 0: none; default 1
-  std::optional<std::int64_t> total_events;  ///< CREMA_TOTAL_EVENTS: events the run will process
-  std::optional<bool> trace;                 ///< CREMA_TRACE: keep every occurrence of a section; default no
-  std::optional<bool> record_arguments;      ///< CREMA_NO_ARGUMENTS: whether the command line is kept; default yes
+  std::string directory;                      ///< CREMA_DIR: where record logs go; created if missing
+  std::string run_id;                         ///< CREMA_RUN_ID
+  std::string pass;                           ///< CREMA_PASS: name of this pass over the data
+  std::optional<int> threads;                 ///< CREMA_THREADS: cores this process was given
+  std::optional<double> interval_seconds;     ///< CREMA_INTERVAL: the sampler's; 0: none; default 1
+  std::optional<std::int64_t> total_events;   ///< CREMA_TOTAL_EVENTS: events the run will process
+  std::optional<std::int64_t> max_log_bytes;  ///< CREMA_MAX_LOG_BYTES: chunks beyond are summed; default: no limit
+  std::optional<bool> trace;                  ///< CREMA_TRACE: keep every occurrence of a section; default no
+  std::optional<bool> record_arguments;       ///< CREMA_NO_ARGUMENTS: whether the command line is kept; default yes
 };
 
 /// Starts recording into `options.directory`; without one, into CREMA_DIR. Does nothing when CREMA_OFF=1. Returns

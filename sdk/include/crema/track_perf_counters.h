@@ -13,7 +13,7 @@ namespace crema {
 /// `<name>.cycles`, `<name>.instructions`, `<name>.cache_misses`, `<name>.branch_misses` from the processor, and
 /// `<name>.context_switches`, `<name>.cpu_migrations` from the kernel, unit `count`. A counter that is shared with
 /// other users is scaled by the time it ran. Where the kernel refuses some, the chunk's attribute `perf_counters` says
-/// which and why. Holds the thread's descriptors until it ends; two system calls per counter and use.
+/// which and why. Holds the thread's descriptors until it ends; four system calls per counter and use.
 class TrackPerfCounters : public BaseInstrumentationContext {
  public:
   /// `name` must live as long as the guard.
@@ -26,6 +26,7 @@ class TrackPerfCounters : public BaseInstrumentationContext {
     std::uint64_t value = 0;
     std::uint64_t enabled_ns = 0;
     std::uint64_t running_ns = 0;
+    std::uint64_t event = 0;  ///< the kernel's number of the counter
   };
 
  private:

@@ -126,7 +126,7 @@ TEST(DirectoryFault, DevFullInItsPlaceIsOneWarning) {
 /// Fault [directory]: `CREMA_DIR` vanishes in mid-run, with the log in it
 /// Program: nothing
 /// Recorded: a new log in a directory made anew a second after it was missed; its `end` counts all chunks of the
-/// process, so those that went with the old log are the difference, and in `dropped` the lines of that second
+/// process, so those that went with the old log are the difference; chunks of that second are in `sums`
 TEST(DirectoryFault, VanishingInMidRunIsMadeAnew) {
   const std::string directory = NewDirectory();
   const FaultRun run = RunWithFault(directory, [&] {
@@ -143,11 +143,11 @@ TEST(DirectoryFault, VanishingInMidRunIsMadeAnew) {
   EXPECT_EQ(ChunksOf(log, "gone"), 0u);
   EXPECT_EQ(ChunksOf(log, "after"), 3u);
   ASSERT_TRUE(log.end.has_value());
-  const auto lines_of_lost = 2 * (log.end->chunks - 5 - 3);
+  EXPECT_GT(log.end->summed_chunks, 0);
+  EXPECT_EQ(log.end->summed_chunks, SummedChunks(log));
   const auto lost_chunks_kept = static_cast<std::int64_t>(ChunksOf(log, "lost"));
-  EXPECT_GT(log.end->dropped, 0);
-  // The new log may begin with the `begin` or with the `chunk` line of a chunk.
-  EXPECT_THAT(lines_of_lost - log.end->dropped - 2 * lost_chunks_kept, AllOf(Ge(-1), Le(0)));
+  EXPECT_EQ(log.end->chunks, 5 + lost_chunks_kept + log.end->summed_chunks + 3);
+  EXPECT_EQ(log.end->dropped, 0);
 }
 
 /// Fault [directory]: the program removes `CREMA_DIR` and everything in it while threads record
@@ -199,7 +199,8 @@ TEST(DirectoryFault, VanishingWhileThreadsRecord) {
   EXPECT_EQ(ChunkOf(log, "last").status, "ok");
   ASSERT_TRUE(log.end.has_value());
   EXPECT_GT(log.end->chunks, static_cast<std::int64_t>(log.chunks.size()));
-  EXPECT_GT(log.end->dropped, 0);
+  EXPECT_GT(log.end->summed_chunks, 0);
+  EXPECT_EQ(log.end->summed_chunks, SummedChunks(log));
 }
 
 /// Fault [directory]: the log alone is removed in mid-run
@@ -237,7 +238,7 @@ TEST(DirectoryFault, RemovedAfterRecordingItStaysRemoved) {
 
 /// Fault [directory]: `CREMA_DIR` vanishes for good in mid-run
 /// Program: one warning
-/// Recorded: nothing from then on; where the directory can be made again, the lines lost meanwhile are in `end.dropped`
+/// Recorded: nothing from then on; where the directory can be made again, chunks of the time between are in `sums`
 TEST(DirectoryFault, VanishingForGoodIsOneWarning) {
   const std::string parent = NewDirectory();
   const std::string directory = parent + "/records";
@@ -257,7 +258,8 @@ TEST(DirectoryFault, VanishingForGoodIsOneWarning) {
   const RecordLog& log = run.logs[0];
   EXPECT_EQ(ChunksOf(log, "after"), 2u);
   ASSERT_TRUE(log.end.has_value());
-  EXPECT_GT(log.end->dropped, 0);
+  EXPECT_GE(SummedChunks(log), 6);
+  EXPECT_EQ(log.end->dropped, 0);
 }
 
 /// Fault [directory]: no descriptor is free when recording would begin

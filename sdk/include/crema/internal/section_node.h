@@ -36,7 +36,7 @@ struct SectionNode {
   std::atomic<std::int64_t> cpu_ns{-1};  ///< -1: never asked for
   std::int64_t cpu_start_ns = 0;
   std::uint64_t self_ticks = 0;  ///< only in trees that other trees were merged into
-  std::int64_t row_ns = 0;       ///< scratch of the writer: the row's total, and its children's
+  std::int64_t row_ns = 0;       ///< scratch of the writer: the row's total, and that of rows inside
   std::int64_t row_children_ns = 0;
   bool has_row = false;
   bool plain_name = false;  ///< stands in a path as it is, without escapes
