@@ -3,12 +3,14 @@
     tools/test                          everything: Bazel's tests, the consumers, the commands in the documents
     tools/test //sdk/...                Bazel's tests of these patterns only
     tools/test --asan --clang           Bazel's tests in another configuration
+    tools/test --long                   everything, with tests that take minutes each
 
 Exit status: 0 when nothing failed, 1 otherwise. A Bazel test that cannot pass in a configuration says so by a tag
 (`no-asan`, `no-tsan`, ...) and counts as skipped there.
 """
 
 import argparse
+import os
 import pathlib
 import subprocess
 import sys
@@ -40,6 +42,7 @@ def parse_arguments() -> argparse.Namespace:
     )
     for name in CONFIGURATIONS:
         parser.add_argument(f"--{name}", action="store_true", help=f"Bazel's tests with --config={name}")
+    parser.add_argument("--long", action="store_true", help="also tests that take minutes: the variable CREMA_TEST_LONG=1")
     parser.add_argument("patterns", nargs="*", help="Bazel target patterns (default: everything)")
     return parser.parse_args()
 
@@ -64,6 +67,8 @@ def run_bazel_tests(configurations: list[str], patterns: list[str]) -> Results:
     with tempfile.TemporaryDirectory() as folder:
         events = pathlib.Path(folder, "events.json")
         command = ["bazel", "test", "--keep_going", f"--build_event_json_file={events}"]
+        if "CREMA_TEST_LONG" in os.environ:
+            command += ["--test_env=CREMA_TEST_LONG", "--test_timeout=3600"]
         command += [f"--config={name}" for name in configurations]
         if configurations:
             command.append("--test_tag_filters=" + ",".join(f"-no-{name}" for name in configurations))
@@ -97,6 +102,8 @@ def run_outside_bazel(folder: str) -> Results:
 def main() -> int:
     arguments = parse_arguments()
     configurations = [name for name in CONFIGURATIONS if getattr(arguments, name)]
+    if arguments.long:
+        os.environ["CREMA_TEST_LONG"] = "1"
     results = Results()
     start = time.monotonic()
     results.add(run_bazel_tests(configurations, arguments.patterns or ["//..."]))

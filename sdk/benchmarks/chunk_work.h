@@ -24,8 +24,10 @@ LineSizes SizesOfLastChunk(const std::string& log_path);
 /// The only record log in a directory; empty if there is none.
 std::string FindLog(const std::string& directory);
 
-/// The system calls of `RecordChunk`, with the same sizes, on a file in the same directory. One object a thread, as the
-/// SDK keeps one set of descriptors a thread; the log is shared. `chunk_work_test` compares both, call by call.
+/// The 16 system calls that `RecordChunk` made when targets were set (22 November 2026), with the same sizes, on a file
+/// in the same directory. They stay as they are: what recording asks for since then counts as its own, and so does what
+/// it saves. One object a thread, as the SDK keeps one set of descriptors a thread; the log is shared.
+/// `chunk_work_test` says in which calls the two differ.
 class RawChunk {
  public:
   RawChunk(int log_descriptor, LineSizes sizes);

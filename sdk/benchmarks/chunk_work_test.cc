@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/syscall.h>
 
+#include <algorithm>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -115,6 +116,13 @@ TEST(WholeChunk, AllocatesNothingWhenNamesComeBackThatWereForgotten) {
   EXPECT_EQ(line.find("\"path\":\"cluster"), std::string::npos) << line;
 }
 
+/// The calls of the frozen baseline as recording makes them today: getrusage(2) tells what /proc/thread-self/io was
+/// read for.
+std::vector<std::string> AsMadeToday(std::vector<std::string> calls) {
+  std::replace(calls.begin(), calls.end(), std::string("pread64(255)"), std::string("getrusage"));
+  return calls;
+}
+
 TEST(WholeChunk, MakesTheSystemCallsThatItIsComparedWith) {
   const std::string directory = NewDirectory("compared");
   const SystemCallTrace record = TraceOfRecord(directory);
@@ -122,7 +130,7 @@ TEST(WholeChunk, MakesTheSystemCallsThatItIsComparedWith) {
   const LineSizes sizes = SizesOfLastChunk(FindLog(directory));
   const SystemCallTrace bare = TraceOfBareCalls(sizes);
   ASSERT_EQ(bare.complaint, "");
-  EXPECT_EQ(WithoutWriteSizes(Texts(record)), WithoutWriteSizes(Texts(bare)));
+  EXPECT_EQ(WithoutWriteSizes(Texts(record)), AsMadeToday(WithoutWriteSizes(Texts(bare))));
 }
 
 TEST(WholeChunk, WritesEachOfItsTwoLinesAtOnce) {

@@ -100,6 +100,8 @@ std::string ToText(const SystemCall& call) {
       return "fstat";
     case SYS_newfstatat:
       return "newfstatat";
+    case SYS_getrusage:
+      return "getrusage";
     case SYS_prlimit64:
       return "prlimit64";
     default:

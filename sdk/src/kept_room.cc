@@ -38,12 +38,12 @@ std::size_t RoomOn(int fd) {
 
 void KeptRoom::Take(const char* directory, DescriptorBudget* budget) noexcept {
   if (LargestFileBytes() < kBytes || !budget->Take()) return;
-  const int fd = OpenHigh(directory, O_TMPFILE | O_WRONLY, 0600);
-  const auto file = IsNewAndNameless(fd) ? IdentityOf(fd) : std::nullopt;
+  const int fd = MoveUp(open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600), IsNewAndNameless);
+  const auto file = fd >= 0 ? IdentityOf(fd) : std::nullopt;
   const std::size_t bytes = file.has_value() ? RoomOn(fd) : 0;
   if (bytes == 0 ||
       fallocate(fd, 0, 0, static_cast<off_t>(bytes)) != 0) {  // posix_fallocate(3) would write zeros instead
-    if (file.has_value() || IsHigh(fd)) close(fd);
+    if (fd >= 0) close(fd);
     budget->GiveBack();
     return;
   }
@@ -64,7 +64,7 @@ bool KeptRoom::Give(std::size_t bytes) noexcept {
 
 void KeptRoom::Close(DescriptorBudget* budget) noexcept {
   if (descriptor_ < 0) return;
-  CloseIfOpenOn(descriptor_, file_);
+  if (IsOpenOn(descriptor_, file_)) close(descriptor_);
   budget->GiveBack();
   descriptor_ = -1;
   bytes_.store(0);

@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -44,32 +46,32 @@ bool IsSchedstat(std::string_view text) noexcept { return IsLineOfNumbers(text, 
 bool IsIo(std::string_view text) noexcept { return text.substr(0, 7) == "rchar: "; }
 
 void ProcReading::Open(DescriptorBudget* budget) noexcept {
+  struct stat wanted {};
   descriptor_ = kNoDescriptor;
   if (!budget->Take()) return;
-  const int fd = OpenHigh(path_, O_RDONLY);
-  if (fd < 0) {
-    budget->GiveBack();
-    if (errno != EMFILE && errno != ENFILE) descriptor_ = kUnreadable;
+  const int low = stat(path_, &wanted) == 0 ? open(path_, O_RDONLY | O_CLOEXEC) : -1;
+  const int error = errno;
+  const int fd = MoveUp(low, [&wanted](int opened) { return IsOpenOnDevice(opened, wanted.st_dev); });
+  const auto file = fd >= 0 ? IdentityOf(fd) : std::nullopt;
+  if (file.has_value()) {
+    file_ = *file;
+    descriptor_ = fd;
     return;
   }
-  const auto file = IdentityOf(fd);
-  if (!file.has_value()) {  // refused: then it could never be closed either
-    close(fd);
-    budget->GiveBack();
-    return;
-  }
-  file_ = *file;
-  descriptor_ = fd;
+  budget->GiveBack();
+  if (fd >= 0) close(fd);  // the kernel refuses to tell which file it is: it could not be closed later either
+  if (low < 0 && error != EMFILE && error != ENFILE) descriptor_ = kUnreadable;
 }
 
 long ProcReading::Read(DescriptorBudget* budget, char* buffer, int capacity) noexcept {
-  if (descriptor_ == kNotTried) Open(budget);
+  if (descriptor_ == kNotTried && MayOpen()) Open(budget);
   if (descriptor_ == kUnreadable) return -1;
   if (descriptor_ >= 0) {
     const ssize_t size = pread(descriptor_, buffer, static_cast<std::size_t>(capacity) - 1, 0);
     buffer[size > 0 ? size : 0] = '\0';
     if (size > 0 && has_form_({buffer, static_cast<std::size_t>(size)})) return size;
-    descriptor_ = kNoDescriptor;  // the program closed it under us: not ours to close again
+    NoteLostDescriptor();  // the program closed it: not ours to close again
+    descriptor_ = kNotTried;
     budget->GiveBack();
   }
   const long size = ReadWholeFile(path_, buffer, static_cast<std::size_t>(capacity));
@@ -78,7 +80,7 @@ long ProcReading::Read(DescriptorBudget* budget, char* buffer, int capacity) noe
 
 void ProcReading::Close(DescriptorBudget* budget) noexcept {
   if (descriptor_ >= 0) {
-    CloseIfOpenOn(descriptor_, file_);
+    if (IsOpenOn(descriptor_, file_)) close(descriptor_);
     budget->GiveBack();
   }
   descriptor_ = kNotTried;
@@ -101,11 +103,12 @@ std::optional<std::int64_t> KernelReadings::RunDelayNanoseconds(DescriptorBudget
   return LeadingInteger(SecondField({text, static_cast<std::size_t>(size)}));
 }
 
-std::optional<std::int64_t> KernelReadings::ReadBytes(DescriptorBudget* budget) noexcept {
-  char text[256];
-  const long size = ReadIo(budget, text, sizeof text);
-  if (size <= 0) return std::nullopt;
-  return IntegerAfter({text, static_cast<std::size_t>(size)}, "read_bytes:");
+std::optional<std::int64_t> KernelReadings::ReadBytes() noexcept {
+  constexpr std::int64_t kBlockBytes = 512;
+  if (!counts_io_.has_value()) counts_io_ = access(kIoPath, R_OK) == 0;
+  rusage usage{};
+  if (!*counts_io_ || getrusage(RUSAGE_THREAD, &usage) != 0) return std::nullopt;
+  return usage.ru_inblock * kBlockBytes;
 }
 
 long KernelReadings::ReadIo(DescriptorBudget* budget, char* buffer, int capacity) noexcept {

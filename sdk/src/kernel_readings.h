@@ -50,8 +50,10 @@ class KernelReadings {
   /// Time this thread was runnable without a CPU, in ns: `/proc/thread-self/schedstat` field 2
   /// (Documentation/scheduler/sched-stats).
   std::optional<std::int64_t> RunDelayNanoseconds(DescriptorBudget* budget) noexcept;
-  /// Bytes this thread made the storage layer fetch: `read_bytes` of `/proc/thread-self/io` (proc(5)).
-  std::optional<std::int64_t> ReadBytes(DescriptorBudget* budget) noexcept;
+  /// Bytes this thread made the storage layer fetch: `read_bytes` of `/proc/thread-self/io` (proc(5)), which
+  /// getrusage(2) has in blocks of 512 bytes for a third of the time. Where there is no such file, the kernel does not
+  /// count.
+  std::optional<std::int64_t> ReadBytes() noexcept;
 
   /// The whole text of `/proc/thread-self/io`; -1 where the kernel does not tell.
   long ReadIo(DescriptorBudget* budget, char* buffer, int capacity) noexcept;
@@ -59,9 +61,11 @@ class KernelReadings {
   void Close(DescriptorBudget* budget) noexcept;
 
  private:
+  static constexpr const char* kIoPath = "/proc/thread-self/io";
+  std::optional<bool> counts_io_;
   ProcReading statm_{"/proc/self/statm", IsStatm};
   ProcReading schedstat_{"/proc/thread-self/schedstat", IsSchedstat};
-  ProcReading io_{"/proc/thread-self/io", IsIo};
+  ProcReading io_{kIoPath, IsIo};
 };
 
 }  // namespace internal

@@ -47,21 +47,10 @@ bool PutPath(const char* directory, const char* host, std::int64_t pid, std::int
   return false;
 }
 
-/// Whether `fd` is the file that was just created at `path`, which is locked then. It is not, if the program closed all
-/// its descriptors in that moment and opened its own file under the number: then the file is taken away again.
-bool IsLog(int fd, const char* path) {
+/// Whether `fd` is open on the file that was just created at `path`.
+bool IsCreated(int fd, const char* path) {
   struct stat created {};
-  const auto file = IdentityOf(fd);
-  const bool is_told = file.has_value() && lstat(path, &created) == 0;
-  if (is_told && *file == FileIdentity{created.st_dev, created.st_ino}) {
-    flock(fd, LOCK_EX | LOCK_NB);  // a file system without locks only costs the "still running" mark
-    return true;
-  }
-  const int error = is_told ? EAGAIN : errno;
-  if (IsHigh(fd)) close(fd);  // a copy that was made for us, whatever of
-  unlink(path);
-  errno = error;
-  return false;
+  return lstat(path, &created) != 0 || IsOpenOn(fd, {created.st_dev, created.st_ino});
 }
 
 }  // namespace
@@ -105,13 +94,18 @@ int LogFile::Open(const char* directory, const char* host, std::int64_t pid, std
 
 /// A new file of this name, locked; -1 with errno set.
 int LogFile::Create(const char* path) noexcept {
-  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW;
-  int fd = OpenHigh(path, kFlags, 0600);
-  if (fd < 0 && errno == ENOENT) {
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
+  int low = open(path, kFlags, 0600);
+  if (low < 0 && errno == ENOENT) {
     MakeDirectoriesOf(path);
-    fd = OpenHigh(path, kFlags, 0600);
+    low = open(path, kFlags, 0600);
   }
-  return fd >= 0 && IsLog(fd, path) ? fd : -1;
+  const int fd = MoveUp(low, [path](int opened) { return IsCreated(opened, path); });
+  const int error = errno;
+  if (fd >= 0) flock(fd, LOCK_EX | LOCK_NB);  // a file system without locks only costs the "still running" mark
+  if (fd < 0 && low >= 0) unlink(path);       // the program closed it in this moment
+  errno = error;
+  return fd;
 }
 
 /// What recording asks before it writes, each time: a program that closes all descriptors may have opened its own file
@@ -132,7 +126,7 @@ int LogFile::ReadyDescriptor() noexcept {
 
 int LogFile::MakeReady() noexcept {
   const std::int64_t now_ns = MonotonicNanoseconds();
-  if (!is_open() || now_ns < not_anew_until_ns_) return -1;
+  if (!is_open() || (now_ns < not_anew_until_ns_ && !ending_)) return -1;
   const std::lock_guard<std::mutex> lock(mutex_);
   const State state = Look(descriptor_);
   if (state != State::kOurs && !BringBack(state, now_ns)) return -1;
@@ -142,7 +136,13 @@ int LogFile::MakeReady() noexcept {
 
 /// With the mutex held.
 bool LogFile::BringBack(State state, std::int64_t now_ns) noexcept {
-  if (now_ns < not_anew_until_ns_ || left_removed_) return false;
+  if (left_removed_) return false;
+  if (state == State::kClosed && !is_missed_) {
+    is_missed_ = true;
+    NoteLostDescriptor();
+  }
+  if (state == State::kClosed && ending_) return OpenAgain();
+  if (now_ns < not_anew_until_ns_ || !MayOpen()) return false;
   bool is_back = state == State::kClosed && OpenAgain();
   const bool just_noticed = !removed_ && (state == State::kRemoved || errno == ENOENT);
   if (!is_back && !just_noticed) {
@@ -153,20 +153,20 @@ bool LogFile::BringBack(State state, std::int64_t now_ns) noexcept {
     }
   }
   if (just_noticed && !is_back) removed_ = true;
-  if (is_back) removed_ = false;
+  if (is_back) removed_ = is_missed_ = false;
   not_anew_until_ns_ = is_back ? 0 : now_ns + kMadeAnewAfterNanoseconds;
   return is_back;
 }
 
 /// Opens the log under its name again, after the program closed all descriptors; false where that is not our file.
 bool LogFile::OpenAgain() noexcept {
-  const int fd = OpenHigh(path_.c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK);
-  if (fd < 0) return false;
-  if (Look(fd) != State::kOurs) {  // another file, or the kernel refuses to tell: not tried again
-    close(fd);
-    left_removed_ = true;
-    return false;
-  }
+  const FileIdentity log{device_, inode_};
+  const int low = open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  const int fd = MoveUp(low, [&log](int opened) { return IsOpenOn(opened, log); });
+  const bool is_ours = fd >= 0 && Look(fd) == State::kOurs;
+  if (fd >= 0 && !is_ours) close(fd);
+  if (low >= 0 && !is_ours) left_removed_ = true;  // another file, or the kernel refuses to tell: not tried again
+  if (!is_ours) return false;
   flock(fd, LOCK_EX | LOCK_NB);
   descriptor_ = fd;
   return true;

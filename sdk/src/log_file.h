@@ -67,6 +67,8 @@ class LogFile {
   bool is_missed() const noexcept { return removed_; }
   /// How often it was made anew: what stood in it before is gone.
   std::uint32_t times_made_anew() const noexcept { return times_made_anew_.load(std::memory_order_relaxed); }
+  /// The last lines come now: a log that was closed is opened again without delay.
+  void ExpectLast() noexcept { ending_ = true; }
   /// From now on a log that was removed is not made anew.
   void LeaveRemoved() noexcept { left_removed_ = true; }
   void Sync() noexcept;
@@ -106,6 +108,8 @@ class LogFile {
   std::atomic<bool> begun_{false};                  ///< its first line stands in it
   std::atomic<std::int64_t> not_anew_until_ns_{0};  ///< CLOCK_MONOTONIC; 0: it was not missed
   std::atomic<bool> removed_{false};
+  bool is_missed_ = false;  ///< it was closed; with the mutex held
+  std::atomic<bool> ending_{false};
   std::atomic<bool> left_removed_{false};
   std::atomic<std::uint32_t> times_made_anew_{0};
   std::atomic<std::uint64_t> size_{0};

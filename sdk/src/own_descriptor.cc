@@ -7,6 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
+
+#include "crema/internal/platform.h"
 
 namespace crema {
 namespace internal {
@@ -23,6 +26,11 @@ int FirstHighNumber() {
   const auto highest = static_cast<int>(std::min(limit.rlim_cur, kHighest));
   return highest - highest / 4;
 }
+
+constexpr std::int64_t kFirstWaitNanoseconds = 1000000000;
+constexpr int kMostDoublings = 10;
+std::atomic<int> g_times_lost{0};
+std::atomic<std::int64_t> g_open_again_ns{0};  ///< CLOCK_MONOTONIC; 0: nothing was lost
 
 }  // namespace
 
@@ -49,29 +57,31 @@ std::optional<FileIdentity> IdentityOf(int descriptor) noexcept {
   return FileIdentity{status.st_dev, status.st_ino};
 }
 
-bool IsSameFile(int one, int other) noexcept {
-  const auto identity = IdentityOf(one);
-  return identity.has_value() && identity == IdentityOf(other);
+bool IsOpenOn(int descriptor, const FileIdentity& file) noexcept {
+  const auto identity = IdentityOf(descriptor);
+  return identity.has_value() ? *identity == file : errno != EBADF;
 }
 
-void CloseIfOpenOn(int descriptor, const FileIdentity& file) noexcept {
-  if (IdentityOf(descriptor) == file) close(descriptor);
+bool IsOpenOnDevice(int descriptor, dev_t device) noexcept {
+  const auto identity = IdentityOf(descriptor);
+  return identity.has_value() ? identity->device == device : errno != EBADF;
 }
 
-int MoveUp(int fd, bool (*is_same)(int, int)) noexcept {
+int DuplicateHigh(int fd) noexcept {
   const int first = FirstHighNumber();
   if (fd < 0 || fd >= first) return fd;
-  const int error = errno;
   const int high = fcntl(fd, F_DUPFD_CLOEXEC, first);
-  if (high >= 0 && is_same(fd, high)) close(fd);
-  errno = error;
   return high >= 0 ? high : fd;
 }
 
-bool IsHigh(int fd) noexcept { return fd >= FirstHighNumber(); }
+void NoteLostDescriptor() noexcept {
+  const int times = std::min(g_times_lost.fetch_add(1), kMostDoublings);
+  g_open_again_ns.store(MonotonicNanoseconds() + (kFirstWaitNanoseconds << times));
+}
 
-int OpenHigh(const char* path, int flags, mode_t mode) noexcept {
-  return MoveUp(open(path, flags | O_CLOEXEC, mode), IsSameFile);
+bool MayOpen() noexcept {
+  const std::int64_t open_again_ns = g_open_again_ns.load(std::memory_order_relaxed);
+  return open_again_ns == 0 || MonotonicNanoseconds() >= open_again_ns;
 }
 
 }  // namespace internal

@@ -2,7 +2,9 @@
 #ifndef CREMA_SRC_OWN_DESCRIPTOR_H_
 #define CREMA_SRC_OWN_DESCRIPTOR_H_
 
+#include <errno.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <optional>
@@ -21,13 +23,6 @@ class DescriptorBudget {
   std::atomic<int> left_{0};
 };
 
-/// Gives a descriptor that was just opened a high number, close-on-exec, and closes the low one. open(2) hands out the
-/// lowest number that is free: a program that closes all its descriptors and opens its own files gets low numbers, and
-/// so never ours while we use it. Where no high number is free, `fd` stays as it is. `is_same(low, high)` says whether
-/// two descriptors are the same thing of ours: the program may have closed the low one meanwhile, and opened its own
-/// file under that number, which must stay open. The caller looks whether what it gets back is ours.
-int MoveUp(int fd, bool (*is_same)(int, int)) noexcept;
-
 /// Which file it is, whatever its name.
 struct FileIdentity {
   dev_t device = 0;
@@ -38,16 +33,33 @@ inline bool operator==(const FileIdentity& one, const FileIdentity& other) noexc
 }
 /// nullopt where it is not open, or the kernel refuses to tell.
 std::optional<FileIdentity> IdentityOf(int descriptor) noexcept;
-/// Whether both descriptors are open on the same file.
-bool IsSameFile(int one, int other) noexcept;
-/// close(2), if `descriptor` is open on `file`.
-void CloseIfOpenOn(int descriptor, const FileIdentity& file) noexcept;
+/// Whether `descriptor` is open on this file, or on this file system. Where the kernel refuses to tell of a descriptor
+/// that is open (seccomp(2)), it counts as ours.
+bool IsOpenOn(int descriptor, const FileIdentity& file) noexcept;
+bool IsOpenOnDevice(int descriptor, dev_t device) noexcept;
 
-/// Whether the number is one that only `MoveUp` asks for.
-bool IsHigh(int fd) noexcept;
+/// From -1, with errno set, to the numbers that only recording asks for.
+int DuplicateHigh(int fd) noexcept;
 
-/// open(2), with a high number. -1 with errno set.
-int OpenHigh(const char* path, int flags, mode_t mode = 0) noexcept;
+/// Gives a descriptor that was just opened a high number, close-on-exec, and closes the low one. open(2) hands out the
+/// lowest number that is free: a program that closes all its descriptors and opens its own files gets low numbers, and
+/// so never ours while we use it. `is_ours(fd)` says whether a descriptor is what was opened: the program may have
+/// closed the low one meanwhile, and opened its own file under that number, which must stay open. Where no high number
+/// is free, `fd` stays as it is. -1 with errno set, EAGAIN where it is not ours any more.
+template <class IsOurs>
+int MoveUp(int fd, IsOurs is_ours) noexcept {
+  const int high = DuplicateHigh(fd);
+  if (high != fd && is_ours(fd)) close(fd);
+  if (high < 0 || is_ours(high)) return high;
+  if (high != fd) close(high);  // a copy of the program's file, under a number that only we ask for
+  errno = EAGAIN;
+  return -1;
+}
+
+/// To be called when a descriptor of ours was found closed: the program closes all, and opens its own just then. So
+/// nothing is opened for a second, the next time for two, and so on.
+void NoteLostDescriptor() noexcept;
+bool MayOpen() noexcept;
 
 }  // namespace internal
 }  // namespace crema

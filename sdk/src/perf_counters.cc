@@ -35,15 +35,10 @@ std::optional<std::uint64_t> EventId(int fd) {
   return id;
 }
 
-bool IsSameEvent(int one, int other) {
-  const auto id = EventId(one);
-  return id.has_value() && id == EventId(other);
-}
-
 /// Of the calling thread; -1 with errno set.
 int OpenEvent(perf_event_attr* attributes) {
   return MoveUp(static_cast<int>(syscall(SYS_perf_event_open, attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC)),
-                IsSameEvent);
+                [](int fd) { return EventId(fd).has_value(); });
 }
 
 }  // namespace
@@ -52,7 +47,7 @@ const char* PerfCounters::Name(int counter) noexcept { return kCounterTable[coun
 
 void PerfCounters::Open(DescriptorBudget* budget) noexcept {
   for (int counter = 0; counter < kCounters; ++counter) {
-    if (descriptors_[counter] == kNotOpen) OpenOne(counter, budget);
+    if (descriptors_[counter] == kNotOpen && MayOpen()) OpenOne(counter, budget);
   }
 }
 
@@ -95,6 +90,7 @@ bool PerfCounters::IsOurs(int counter) const noexcept {
 bool PerfCounters::Read(int counter, DescriptorBudget* budget, TrackPerfCounters::Reading* reading) noexcept {
   if (descriptors_[counter] < 0) return false;
   if (!IsOurs(counter)) {  // the program closed it: not ours to read from, nor to close
+    NoteLostDescriptor();
     descriptors_[counter] = kNotOpen;
     budget->GiveBack();
     return false;

@@ -18,7 +18,8 @@ long ReadWholeFile(const char* path, char* buffer, std::size_t capacity) noexcep
   // Whose the number is may change at any moment, if the program closes all its descriptors: so pread(2), which moves
   // no offset and does not block on a pipe, and no close(2) of anything but a file of this file system.
   struct stat wanted {};
-  const int fd = stat(path, &wanted) == 0 ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+  const bool is_there = MayOpen() && stat(path, &wanted) == 0;
+  const int fd = is_there ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
   if (fd >= 0) {
     size = 0;
     while (static_cast<std::size_t>(size) < capacity - 1) {
@@ -28,9 +29,7 @@ long ReadWholeFile(const char* path, char* buffer, std::size_t capacity) noexcep
       if (got <= 0) break;
       size += got;
     }
-    const auto file = IdentityOf(fd);
-    const bool is_ours = file.has_value() ? file->device == wanted.st_dev : errno != EBADF;
-    if (is_ours) {
+    if (IsOpenOnDevice(fd, wanted.st_dev)) {
       close(fd);
     } else {
       size = -1;

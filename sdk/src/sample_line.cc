@@ -120,6 +120,7 @@ void WriteSample(Recorder* recorder) noexcept {
 }
 
 void WriteEnd(Recorder* recorder) noexcept {
+  recorder->log.ExpectLast();
   recorder->sums.WriteLast(recorder);
   JsonLine sections_field;
   const OutsideSections sections = AppendOutsideSections(recorder, &sections_field);

@@ -75,7 +75,7 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   DescriptorBudget* descriptors = &recorder->descriptors;
   state->rss_start_bytes = thread->kernel.RssBytes(descriptors);
   state->ledger.SawRss(state->rss_start_bytes.value_or(-1));
-  state->read_start_bytes = thread->kernel.ReadBytes(descriptors);
+  state->read_start_bytes = thread->kernel.ReadBytes();
   // CPU time and run delay are read inside the duration: so they never add up to more than it.
   state->start = recorder->clock.Now();
   state->wait_start_ns = thread->kernel.RunDelayNanoseconds(descriptors);
@@ -104,7 +104,7 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   const auto wait_stop_ns = thread->kernel.RunDelayNanoseconds(descriptors);
   end.stop = recorder->clock.Now();
   end.rss_stop_bytes = thread->kernel.RssBytes(descriptors);
-  end.io_read_bytes = Difference(thread->kernel.ReadBytes(descriptors), state->read_start_bytes, 0);
+  end.io_read_bytes = Difference(thread->kernel.ReadBytes(), state->read_start_bytes, 0);
   if (cpu_stop_ns >= 0 && state->cpu_start_ns >= 0) {
     end.cpu_ns = Difference(cpu_stop_ns, state->cpu_start_ns, state->inner_cpu_ns);
   }

@@ -23,6 +23,7 @@ END = "<!-- End of what is made. -->\n"
 GROUPS = {
     "directory": "The directory of record logs",
     "disk": "The disk, and the limits of the process",
+    "descriptors": "Descriptors",
     "processes": "Other processes",
     "ends": "How the program ends",
     "guards": "Guards and exceptions",

@@ -88,6 +88,14 @@ int open(const char* path, int flags, ...) {
   return static_cast<int>(syscall(SYS_openat, AT_FDCWD, path, flags, mode));
 }
 
+int access(const char* path, int mode) noexcept {
+  if (crema::testing::IsMissing(path)) {
+    errno = ENOENT;
+    return -1;
+  }
+  return static_cast<int>(syscall(SYS_faccessat, AT_FDCWD, path, mode));
+}
+
 ssize_t readlink(const char* __restrict path, char* __restrict target, size_t size) noexcept {
   if (crema::testing::IsMissing(path)) {
     errno = ENOENT;
