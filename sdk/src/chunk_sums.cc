@@ -62,6 +62,7 @@ struct ChunkSums::Row {
   std::int64_t helper_cpu_ns = 0;
   std::int64_t helper_scope_ns = 0;
   std::int64_t helper_union_ns = 0;
+  std::int64_t suspended_ns = 0;
   std::int64_t lanes_peak = 0;
   std::uint64_t sections_dropped = 0;
   Ledger ledger;
@@ -135,6 +136,7 @@ void ChunkSums::Add(Recorder* recorder, ChunkState* state, const ChunkEnd& end) 
   row->helper_cpu_ns += state->helper_cpu_ns;
   row->helper_scope_ns += state->helper_scope_ns;
   row->helper_union_ns += state->helper_union_ns;
+  row->suspended_ns += state->suspended_ns;
   row->lanes_peak = std::max(row->lanes_peak, state->lanes_peak.load());
   const std::uint64_t dropped = row->ledger.sections().dropped() + row->helper_sections.dropped();
   row->ledger.sections().Merge(&state->ledger.sections(), nullptr);
@@ -236,6 +238,7 @@ void ChunkSums::Encode(const Recorder& recorder, Row* row, std::int64_t now_ns) 
   row->ledger.AppendCuts(line);
   row->ledger.AppendActivities(line);
   line->FieldUnsigned("sections_dropped", dropped);
+  if (row->suspended_ns != 0) line->Field("suspended_ns", row->suspended_ns);
   line->Raw("}\n");
 }
 

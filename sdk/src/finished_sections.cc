@@ -70,7 +70,8 @@ class FinishedSections {
       Add(node, {"", false, node->count.load(), node->row_ns, node->row_ns - node->row_children_ns});
     });
     ForEachRow(helpers, [&](const SectionNode* node) {
-      Add(node, {"", true, node->count.load(), node->row_ns, chunk.rate.Nanoseconds(node->self_ticks)});
+      Add(node, {"", true, node->count.load(), node->row_ns,
+                 chunk.rate.Nanoseconds(node->self_ticks) + node->row_children_ns});
     });
   }
 

@@ -123,7 +123,7 @@ void KernelReadings::Close(DescriptorBudget* budget) noexcept {
 
 std::int64_t ThreadCpuNanoseconds() noexcept {
   timespec time{};
-  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) return -1;
+  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) return kUnknownCpu;
   return static_cast<std::int64_t>(time.tv_sec) * 1000000000 + time.tv_nsec;
 }
 

@@ -241,7 +241,7 @@ bool LogFile::Write(const JsonLine& line) noexcept {
 }
 
 bool LogFile::WriteOfChunk(const JsonLine& line, std::int64_t now_ns) noexcept {
-  if (line.broken() || line.size() > kMaxLineBytes) return false;
+  if (line.broken() || line.size() > kMaxLineBytes || limits_.is_stopped()) return false;
   const int saved_errno = errno;
   const int descriptor = ended_.load() ? -1 : ReadyDescriptor();
   const bool allowed = descriptor >= 0 && limits_.Allows(descriptor, size_.load(std::memory_order_relaxed), now_ns);

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +16,7 @@
 #include "fixed_text.h"
 #include "json_line.h"
 #include "proc_file.h"
+#include "secret_filter.h"
 
 namespace crema {
 namespace internal {
@@ -64,18 +64,6 @@ FixedText<64> BootId() {
   return FixedText<64>(id);
 }
 
-/// Where the word that names a secret ends, of several the one that ends first; npos: there is none.
-std::size_t EndOfSecretWord(std::string_view text) {
-  std::size_t end = std::string_view::npos;
-  for (std::size_t i = 0; i < text.size() && i < end; ++i) {
-    for (const std::string_view word : {"token", "secret", "pass", "key", "cred"}) {
-      const bool begins = (text[i] | 0x20) == word[0] && word.size() <= text.size() - i;
-      if (begins && strncasecmp(text.data() + i, word.data(), word.size()) == 0) end = std::min(end, i + word.size());
-    }
-  }
-  return end;
-}
-
 /// `[…]`, or null where there is no memory to read them into, which is counted.
 void AppendCommandLine(Recorder* recorder, JsonLine* line) {
   const std::unique_ptr<char[]> text(new (std::nothrow) char[kMostArgumentBytes]);
@@ -96,6 +84,7 @@ void AppendCommandLine(Recorder* recorder, JsonLine* line) {
     line->Raw("\"");
     line->StringPart(CutOnCodePoint(shown.text, kMaxPathBytes), false);
     if (shown.hides_value) line->Raw("***");
+    line->StringPart(CutOnCodePoint(shown.rest, kMaxPathBytes), false);
     line->Raw("\"");
   }
   line->Raw("]");
@@ -119,7 +108,7 @@ CREMA_NEVER_INLINE void AppendWorkingDirectory(const Settings& settings, JsonLin
 void AppendProcess(Recorder* recorder, const HostName& host, std::int64_t start_ns, int recorder_number) {
   const Settings& settings = recorder->settings;
   JsonLine* const line = &recorder->process_line;
-  line->Raw("{\"type\":\"process\",\"schema\":\"crema.records/1\",\"schema_minor\":3");
+  line->Raw("{\"type\":\"process\",\"schema\":\"crema.records/1\",\"schema_minor\":4");
   line->FieldText("run_id", settings.run_id.view());
   line->FieldText("host", host.view());
   line->Field("pid", recorder->pid);
@@ -146,22 +135,6 @@ void AppendProcess(Recorder* recorder, const HostName& host, std::int64_t start_
 }
 
 }  // namespace
-
-SecretFilter::Shown SecretFilter::Next(std::string_view argument) noexcept {
-  const std::size_t word_end = EndOfSecretWord(argument);
-  const bool names_secret = word_end != std::string_view::npos;
-  // The value of the first name that is one of a secret: `--token=`, `TOKEN=`, `--url=https://host/file?token=`.
-  const std::size_t equals = names_secret ? argument.find('=', word_end) : std::string_view::npos;
-  Shown shown{argument, false};
-  if (value_is_secret_) {  // also one that begins with a dash: base64 may
-    shown = {"", true};
-  } else if (equals != std::string_view::npos) {
-    shown = {argument.substr(0, equals + 1), true};
-  }
-  const bool is_option = !argument.empty() && argument[0] == '-';
-  value_is_secret_ = is_option && names_secret && argument.find('=') == std::string_view::npos;
-  return shown;
-}
 
 bool OpenLog(Recorder* recorder) noexcept {
   const HostName host = Host();

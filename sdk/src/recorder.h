@@ -22,6 +22,7 @@ namespace crema {
 namespace internal {
 
 class ExitSummary;
+struct ChunkState;
 struct SpanState;
 struct ThreadState;
 
@@ -69,6 +70,8 @@ struct Recorder {
   ChunkSums sums;                  ///< of chunks without a line
   JsonLine process_line;           ///< the log's first
   JsonLine end_line;               ///< has room for the last line's counts from the start
+
+  std::atomic<ChunkState*> spare_frames{nullptr};  ///< changed with the mutex held
 
   std::mutex mutex;
   Arena file_names;

@@ -24,6 +24,12 @@ CREMA_THREAD_LOCAL bool t_ended = false;
 /// What the thread had until then.
 CREMA_THREAD_LOCAL ThreadState* t_ended_state = nullptr;
 
+int Depth(const WorkFrame* frame) noexcept {
+  int depth = 0;
+  for (; frame != nullptr; frame = frame->outer) ++depth;
+  return depth;
+}
+
 namespace {
 
 /// `__cxa_eh_globals` as the Itanium C++ ABI (2.2.2) lays it out: read in place, it costs a load instead of a call.
@@ -80,10 +86,13 @@ Frame* FrameAt(std::atomic<Frame*>* frames, int depth, int deepest) {
   return frame;
 }
 
-int Depth(const WorkFrame* frame) {
-  int depth = 0;
-  for (; frame != nullptr; frame = frame->outer) ++depth;
-  return depth;
+/// A frame that a chunk left behind which went to another thread; null where there is none.
+ChunkState* TakeSpare(Recorder* recorder) {
+  if (recorder->spare_frames.load(std::memory_order_acquire) == nullptr) return nullptr;
+  const std::lock_guard<std::mutex> lock(recorder->mutex);
+  ChunkState* const spare = recorder->spare_frames.load(std::memory_order_relaxed);
+  if (spare != nullptr) recorder->spare_frames.store(spare->next_spare, std::memory_order_relaxed);
+  return spare;
 }
 
 ThreadState* TakeEnded(Recorder* recorder) {
@@ -163,7 +172,35 @@ ThreadState* CurrentThread() noexcept {
   return static_cast<ThreadState*>(context);
 }
 
-ChunkState* ThreadState::NewChunkFrame() noexcept { return FrameAt(chunk_frames_, Depth(work), kDeepest); }
+ChunkState* ThreadState::NewChunkFrame() noexcept {
+  const int depth = Depth(work);
+  if (depth < kDeepest && chunk_frames_[depth].load(std::memory_order_relaxed) == nullptr) {
+    if (Recorder* recorder = CurrentRecorder()) chunk_frames_[depth].store(TakeSpare(recorder));
+  }
+  return FrameAt(chunk_frames_, depth, kDeepest);
+}
+
+void ThreadState::GiveAway(const ChunkState* frame, int depth) noexcept {
+  if (chunk_frames_[depth].load(std::memory_order_relaxed) == frame) chunk_frames_[depth].store(nullptr);
+}
+
+bool ThreadState::TakeOver(Recorder* recorder, ChunkState* frame) noexcept {
+  const int depth = Depth(work);
+  if (depth >= kDeepest) return false;
+  ChunkState* const spare = chunk_frames_[depth].exchange(frame, std::memory_order_acq_rel);
+  if (spare == nullptr) return true;
+  const std::lock_guard<std::mutex> lock(recorder->mutex);
+  spare->next_spare = recorder->spare_frames.load(std::memory_order_relaxed);
+  recorder->spare_frames.store(spare, std::memory_order_release);
+  return true;
+}
+
+void ThreadState::Rotate(int depth, int top) noexcept {
+  for (; depth < top && depth + 1 < kDeepest; ++depth) {
+    chunk_frames_[depth].store(chunk_frames_[depth + 1].exchange(chunk_frames_[depth].load()));
+    helper_frames_[depth].store(helper_frames_[depth + 1].exchange(helper_frames_[depth].load()));
+  }
+}
 
 HelperState* ThreadState::NewHelperFrame() noexcept { return FrameAt(helper_frames_, Depth(work), kDeepest); }
 
@@ -179,7 +216,7 @@ void ThreadState::RaiseLanesPeak(std::int64_t lanes) noexcept {
 
 void ThreadState::Push(WorkFrame* frame) noexcept {
   frame->owner = this;
-  ++frame->uses;
+  frame->use = (static_cast<std::uint64_t>(tid) << 32) + ++uses_;
   frame->outer = work;
   frame->outer_section = current.load(std::memory_order_relaxed);
   switches_.fetch_add(1);
@@ -260,7 +297,7 @@ void AddSectionCpu(OpenSection section) noexcept {
     return;
   }
   const std::int64_t now_ns = ThreadCpuNanoseconds();
-  if (now_ns < 0 || node->cpu_start_ns < 0) return;
+  if (now_ns == kUnknownCpu || node->cpu_start_ns == kUnknownCpu) return;
   const std::int64_t before_ns = node->cpu_ns.load(kRelaxed);
   node->cpu_ns.store((before_ns < 0 ? 0 : before_ns) + now_ns - node->cpu_start_ns, kRelaxed);
 }

@@ -42,6 +42,12 @@ struct ThreadState : ThreadContext {
   /// A frame at the present depth of nesting, made once and reused; nullptr when nested too deep or out of memory.
   ChunkState* NewChunkFrame() noexcept;
   HelperState* NewHelperFrame() noexcept;
+  /// Takes the frame of a chunk that is not open on this thread any more out of this thread's.
+  void GiveAway(const ChunkState* frame, int depth) noexcept;
+  /// Puts the frame of a chunk, which is to be the innermost, among this thread's; false when nested too deep.
+  bool TakeOver(Recorder* recorder, ChunkState* frame) noexcept;
+  /// Frames at `depth` and deeper, up to `top`, move one place out, and the one at `depth` to `top`.
+  void Rotate(int depth, int top) noexcept;
   /// Makes `frame` the innermost and its tree the one in use.
   void Push(WorkFrame* frame) noexcept;
   /// Goes back to what was in use before `frame`, which must be the innermost.
@@ -60,6 +66,7 @@ struct ThreadState : ThreadContext {
   static constexpr int kDeepest = 8;
   /// Innermost open section of `outside` while the thread works in another tree.
   std::atomic<SectionNode*> outside_open_{nullptr};
+  std::uint64_t uses_ = 0;                  ///< of frames
   std::atomic<std::uint64_t> switches_{0};  ///< odd while `current` goes from one tree to another
   std::atomic<ChunkState*> chunk_frames_[kDeepest] = {};
   std::atomic<HelperState*> helper_frames_[kDeepest] = {};

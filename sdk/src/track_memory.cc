@@ -24,7 +24,7 @@ TrackMemory::TrackMemory(std::string_view name) noexcept {
   const auto rss = thread->kernel.RssBytes(&recorder->descriptors);
   if (!rss.has_value()) return;
   rss_start_bytes_ = *rss;
-  use_ = frame->uses;
+  use_ = frame->use;
   frame_ = frame;
 }
 
@@ -37,7 +37,7 @@ TrackMemory::~TrackMemory() {
   if (thread == nullptr || recorder == nullptr) return;  // a fork's copy, or the process is ending
   WorkFrame* frame = thread->work;
   while (frame != nullptr && frame != frame_) frame = frame->outer;
-  if (frame == nullptr || frame->uses != use_) {
+  if (frame == nullptr || frame->use != use_) {
     CountMisuse("a memory guard ended on another thread, or after its chunk: it is not recorded");
     return;
   }

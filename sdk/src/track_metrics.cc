@@ -6,6 +6,7 @@
 #include "exit_summary.h"
 #include "file_line.h"
 #include "recorder.h"
+#include "suspension.h"
 #include "thread_state.h"
 #include "work_frame.h"
 
@@ -54,6 +55,8 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   state->active_helpers = 0;
   state->activities.Clear();
   state->guard_is_gone.store(false);
+  state->suspension.reset();
+  state->suspended_ns = state->told_outer_cpu_ns = state->told_outer_wait_ns = 0;
   for (std::size_t i = 0; i < chunk.attribute_count; ++i) {
     if (i < Chunk::kMaxAttributes) {
       state->ledger.SetAttribute(chunk.attributes[i].name, chunk.attributes[i].value);
@@ -89,10 +92,8 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
 
 /// Writes the chunk's line, or where that cannot be adds it to the sums.
 void Write(Recorder* recorder, ThreadState* thread, ChunkState* state, const ChunkEnd& end) {
-  if (!recorder->log.limits().is_stopped()) {
-    EncodeChunk(*recorder, end, state, &thread->line);
-    if (recorder->log.WriteOfChunk(thread->line, end.stop.monotonic_ns)) return;
-  }
+  EncodeChunk(*recorder, end, state, &thread->line);  // in any case: it decides which sections are handed out
+  if (recorder->log.WriteOfChunk(thread->line, end.stop.monotonic_ns)) return;
   recorder->sums.Add(recorder, state, end);
 }
 
@@ -105,7 +106,7 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   end.stop = recorder->clock.Now();
   end.rss_stop_bytes = thread->kernel.RssBytes(descriptors);
   end.io_read_bytes = Difference(thread->kernel.ReadBytes(), state->read_start_bytes, 0);
-  if (cpu_stop_ns >= 0 && state->cpu_start_ns >= 0) {
+  if (cpu_stop_ns != kUnknownCpu && state->cpu_start_ns != kUnknownCpu) {
     end.cpu_ns = Difference(cpu_stop_ns, state->cpu_start_ns, state->inner_cpu_ns);
   }
   end.wait_ns = Difference(wait_stop_ns, state->wait_start_ns, state->inner_wait_ns);
@@ -115,8 +116,10 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   state->ledger.SawRss(end.rss_stop_bytes.value_or(-1));
   thread->Pop(state);
   if (state->outer != nullptr) {  // that time is this chunk's, not the one's around it
-    state->outer->inner_cpu_ns += cpu_stop_ns - state->cpu_start_ns;
-    state->outer->inner_wait_ns += Difference(wait_stop_ns, state->wait_start_ns, 0).value_or(0);
+    state->outer->inner_cpu_ns += cpu_stop_ns - state->cpu_start_ns - state->told_outer_cpu_ns;
+    state->outer->inner_wait_ns +=
+        Difference(wait_stop_ns, state->wait_start_ns, 0).value_or(state->told_outer_wait_ns) -
+        state->told_outer_wait_ns;
   }
   {
     const std::lock_guard<std::mutex> lock(state->helpers_mutex);
@@ -182,8 +185,7 @@ void EndAbandoned(Recorder* recorder, ThreadState* thread) noexcept {
       continue;
     }
     auto* state = static_cast<ChunkState*>(thread->work);
-    Fail(state, "its guard ended on another thread");
-    End(recorder, thread, state);
+    End(recorder, thread, state);  // as late as this: nobody else may touch what its thread works with
   }
 }
 
@@ -219,10 +221,12 @@ TrackMetrics::~TrackMetrics() {
   Recorder* recorder = CurrentRecorder();
   auto* thread = static_cast<ThreadState*>(t_context);
   if (recorder == nullptr || recorder->pid != state_->recorder_pid) return;  // a fork's copy: the chunk is the parent's
+  if (state_->suspension.has_value()) Resume();
+  if (state_->suspension.has_value()) return;  // that was not possible: it stays open
   if (thread != state_->owner) {
     if (t_ended) return;  // open when its thread or the process ended
     state_->guard_is_gone.store(true);
-    CountMisuse("a chunk ended on another thread than it began on: it is recorded as failed");
+    CountMisuse("a chunk ended on another thread than it began on: it lasts until that one goes on (see Suspend)");
     return;
   }
   if (*thread->uncaught_exceptions > state_->uncaught_exceptions) internal::Fail(state_, "exception");
@@ -233,12 +237,36 @@ TrackMetrics::~TrackMetrics() {
       thread->Pop(thread->work);
       continue;
     }
-    auto* inner = static_cast<ChunkState*>(thread->work);
-    internal::Fail(inner, "the chunk around it ended before it");
-    CountMisuse("a chunk ended before the chunk inside it: that one is recorded as failed");
-    End(recorder, thread, inner);
+    CountMisuse("a chunk ended before the chunk inside it, on the same thread: their times overlap (see Suspend)");
+    MakeInnermost(thread, state_);
   }
   End(recorder, thread, state_);
+}
+
+void TrackMetrics::Suspend() noexcept {
+  using namespace internal;
+  if (state_ == nullptr || !IsOpen(state_, generation_)) return;
+  const HostKeeper keeper;
+  Recorder* recorder = CurrentRecorder();
+  auto* thread = static_cast<ThreadState*>(t_context);
+  if (recorder == nullptr || recorder->pid != state_->recorder_pid || state_->suspension.has_value()) return;
+  if (thread == nullptr || thread->work != state_) {
+    CountMisuse("a chunk was suspended on another thread, or with a chunk open inside it: it stays where it is");
+    return;
+  }
+  internal::Suspend(recorder, thread, state_);
+}
+
+void TrackMetrics::Resume() noexcept {
+  using namespace internal;
+  if (state_ == nullptr || !IsOpen(state_, generation_) || !state_->suspension.has_value()) return;
+  const HostKeeper keeper;
+  Recorder* recorder = CurrentRecorder();
+  if (recorder == nullptr || recorder->pid != state_->recorder_pid) return;
+  auto* thread = static_cast<ThreadState*>(t_context != nullptr ? t_context : EnsureThreadContext());
+  if (thread == nullptr) return;
+  EndAbandoned(recorder, thread);
+  if (!internal::Resume(recorder, thread, state_)) CountDropped();
 }
 
 /// The chunk that this guard's data go to: its own, or for a chunk inside a chunk the outer one. Null where neither is

@@ -48,8 +48,17 @@ struct WorkFrame {
   std::int64_t inner_cpu_ns = 0;
   std::int64_t inner_wait_ns = 0;
   RowTable<OpenActivity> activities;       ///< open ones, from the outermost inwards
-  std::uint64_t uses = 0;                  ///< tells this use of the frame from later ones, to guards of its own thread
+  std::uint64_t use = 0;                   ///< tells this use of the frame from all others of the process
   std::atomic<bool> guard_is_gone{false};  ///< it ended on another thread, or out of order
+};
+
+/// What was read when a chunk left its thread.
+struct Suspension {
+  SectionNode* open_section = nullptr;
+  std::int64_t monotonic_ns = 0;
+  std::int64_t cpu_ns = 0;
+  std::optional<std::int64_t> wait_ns;
+  std::optional<std::int64_t> read_bytes;
 };
 
 /// An open chunk. `generation` is odd while it is open; a handle with another one is stale.
@@ -72,6 +81,11 @@ struct ChunkState : WorkFrame {
   std::string_view reason;  ///< in the ledger's texts, or a literal
   std::optional<std::int64_t> rss_start_bytes;
   std::optional<std::int64_t> read_start_bytes;
+  std::optional<Suspension> suspension;  ///< set while it is suspended
+  std::int64_t suspended_ns = 0;         ///< before
+  std::int64_t told_outer_cpu_ns = 0;    ///< of its time, what the chunk around it was told of
+  std::int64_t told_outer_wait_ns = 0;
+  ChunkState* next_spare = nullptr;  ///< while no chunk is in it
 
   std::mutex helpers_mutex;  ///< guards all below, and changes of `generation`
   Ledger helpers;
@@ -93,6 +107,9 @@ struct HelperState : WorkFrame {
   std::string_view prefix;               ///< its path, in the ledger's texts
   std::int64_t start_ns = 0;             ///< CLOCK_MONOTONIC
 };
+
+/// How many frames `frame` and those around it are.
+int Depth(const WorkFrame* frame) noexcept;
 
 }  // namespace internal
 }  // namespace crema

@@ -114,6 +114,7 @@ struct ChunkLine : ChunkIdentity {
   std::vector<CutRow> cuts;
   std::vector<ActivityRow> activities;
   std::int64_t sections_dropped = 0;
+  MaybeInteger suspended_ns;
   std::optional<std::vector<TraceRow>> trace;
   MaybeInteger trace_dropped;
 

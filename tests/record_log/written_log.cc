@@ -51,7 +51,12 @@ void RecordEverything() {
   const TrackSection outside("set up");
   const Span span("process");
   RecordFullChunk();
-  { TrackMetrics("bare").Fail("not today"); }
+  {
+    TrackMetrics bare("bare");
+    bare.Suspend();
+    bare.Resume();
+    bare.Fail("not today");
+  }
   Flush();
 }
 

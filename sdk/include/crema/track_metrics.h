@@ -26,8 +26,8 @@ struct ChunkHandle {
 
 /// The chunk, until the end of the scope: wall and CPU time, time spent runnable without a CPU, RSS, bytes read,
 /// sections and metrics go into one line of the record log. A `begin` line is written at once, so that an attempt whose
-/// process dies is known. Left by an exception, the attempt is `failed`. Belongs to the thread that made it; never
-/// throws.
+/// process dies is known. Left by an exception, the attempt is `failed`. Belongs to the thread that made it, unless it
+/// is suspended; never throws.
 ///
 ///     crema::TrackMetrics chunk({dataset, file, first, last});
 ///     ...
@@ -84,6 +84,16 @@ class TrackMetrics {
   void SetAttribute(std::string_view name, std::string_view value) noexcept;
   /// Makes this a failed attempt, for this reason.
   void Fail(std::string_view reason) noexcept;
+  /// For coroutines and fibres: the chunk leaves its thread, which may work for others, and goes on, with the sections
+  /// that are open inside it, where `Resume` is called, on that thread or another. `Suspend` belongs right before the
+  /// point at which the coroutine may be suspended, `Resume` right behind it. No other chunk may be open inside it. CPU
+  /// time is that of the parts; the time in between is in the duration, and in `suspended_ns`.
+  ///
+  ///     chunk.Suspend();
+  ///     co_await data;
+  ///     chunk.Resume();
+  void Suspend() noexcept;
+  void Resume() noexcept;
   /// For helper threads: see `TrackHelper`. Call it on the chunk's own thread.
   ChunkHandle handle() const noexcept;
 
@@ -126,6 +136,8 @@ inline TrackMetrics::TrackMetrics(const Chunk&) noexcept {}
 inline TrackMetrics::~TrackMetrics() {}
 inline void TrackMetrics::SetAttribute(std::string_view, std::string_view) noexcept {}
 inline void TrackMetrics::Fail(std::string_view) noexcept {}
+inline void TrackMetrics::Suspend() noexcept {}
+inline void TrackMetrics::Resume() noexcept {}
 inline ChunkHandle TrackMetrics::handle() const noexcept { return {}; }
 inline void TrackMetrics::SetEventCount(std::int64_t) noexcept {}
 inline void TrackMetrics::AddBytes(std::int64_t, std::int64_t) noexcept {}

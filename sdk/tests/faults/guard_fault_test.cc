@@ -126,15 +126,38 @@ TEST(GuardFault, ASectionEndedOnAnotherThread) {
 
 /// Fault [guards]: a chunk ended on another thread
 /// Program: one warning
-/// Recorded: the chunk as failed, with that reason; counted in `end.dropped`
+/// Recorded: the chunk, until its own thread goes on; counted in `end.misused`
 TEST(GuardFault, AChunkEndedOnAnotherThread) {
   const RecordLog log = LogWithAWarning([] {
     EndOnAnotherThread(std::make_unique<TrackMetrics>("wanders"));
     RecordChunks(1, "next");
   });
-  EXPECT_EQ(ChunkOf(log, "wanders").status, "failed");
-  EXPECT_EQ(ChunkOf(log, "wanders").error, "its guard ended on another thread");
+  EXPECT_EQ(ChunkOf(log, "wanders").status, "ok");
+  EXPECT_EQ(log.end->misused, 1);
   EXPECT_EQ(ChunkOf(log, "next").status, "ok");
+}
+
+/// Fault [guards]: two coroutines, each with a chunk of its own, take turns on one thread without `Suspend` and
+/// `Resume` Program: one warning Recorded: all chunks, none as failed; their times overlap. Counted in `end.misused`
+TEST(GuardFault, ChunksThatInterleaveOnOneThread) {
+  constexpr int kChunks = 10;
+  const RecordLog log = LogWithAWarning([] {
+    std::unique_ptr<TrackMetrics> others = std::make_unique<TrackMetrics>(Chunk{"coroutine", "other", 0, 1});
+    for (int i = 0; i < kChunks; ++i) {
+      auto mine = std::make_unique<TrackMetrics>(Chunk{"coroutine", "mine", i, i + 1});
+      others = std::make_unique<TrackMetrics>(Chunk{"coroutine", "other", i + 1, i + 2});
+      TrackSection section("read");
+      RecordMetric("turns", 1);
+      mine.reset();
+    }
+  });
+  ASSERT_EQ(log.chunks.size(), 2u * kChunks + 1);
+  for (const ChunkLine& chunk : log.chunks) {
+    EXPECT_EQ(chunk.status, "ok");
+    ExpectSelfTimesAddUp(chunk);
+  }
+  EXPECT_GE(log.end->misused, kChunks);
+  EXPECT_EQ(log.end->open, 0);
 }
 
 /// Fault [guards]: guards of every kind ended out of order, in every chunk

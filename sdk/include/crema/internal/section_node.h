@@ -77,7 +77,9 @@ void ExitOutOfOrder(SectionNode* node, std::uint64_t start_ticks, std::uint64_t 
 void CountUnmatchedExit() noexcept;
 /// Trace mode: keeps one occurrence.
 void TraceOccurrence(SectionNode* node, std::uint64_t start_ticks, std::uint64_t stop_ticks) noexcept;
-/// CLOCK_THREAD_CPUTIME_ID in ns, or -1.
+/// What `ThreadCpuNanoseconds` gives where the kernel refuses to tell.
+inline constexpr std::int64_t kUnknownCpu = INT64_MIN;
+/// CLOCK_THREAD_CPUTIME_ID in ns, or `kUnknownCpu`.
 std::int64_t ThreadCpuNanoseconds() noexcept;
 
 /// A relaxed load and a branch when recording is off.

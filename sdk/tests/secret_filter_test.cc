@@ -1,5 +1,5 @@
 // Which arguments of a command line are shown.
-#include "sdk/src/process_line.h"
+#include "sdk/src/secret_filter.h"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ Arguments WithoutSecrets(const Arguments& arguments) {
   SecretFilter filter;
   for (const std::string& argument : arguments) {
     const SecretFilter::Shown next = filter.Next(argument);
-    shown.push_back(std::string(next.text) + (next.hides_value ? "***" : ""));
+    shown.push_back(std::string(next.text) + (next.hides_value ? "***" : "") + std::string(next.rest));
   }
   return shown;
 }
@@ -44,6 +44,24 @@ TEST(SecretFilter, DoesNotLetAMaskedNameHideTheNext) {
 TEST(SecretFilter, MasksBehindALaterEqualsSign) {
   EXPECT_EQ(WithoutSecrets({"--url=https://host/f?a=1&token=abc&b=2", "--option=key=abc"}),
             (Arguments{"--url=https://host/f?a=1&token=***", "--option=key=***"}));
+}
+
+TEST(SecretFilter, MasksHeaders) {
+  EXPECT_EQ(WithoutSecrets({"-H", "Authorization: Bearer abc", "-H", "Authorization:", "Bearer", "abc", "x Basic abc"}),
+            (Arguments{"-H", "Authorization: ***", "-H", "Authorization:", "***", "***", "x Basic ***"}));
+  EXPECT_EQ(WithoutSecrets({"--cookie", "a=b", "--auth=abc", "X-Api-Key: abc"}),
+            (Arguments{"--cookie", "***", "--auth=***", "X-Api-Key: ***"}));
+}
+
+TEST(SecretFilter, MasksPasswords) {
+  EXPECT_EQ(WithoutSecrets({"https://me:abc@host/file", "root://host:1094//data", "-u", "me:abc", "--user=me:abc"}),
+            (Arguments{"https://me:***@host/file", "root://host:1094//data", "-u", "me:***", "--user=me:***"}));
+  EXPECT_EQ(WithoutSecrets({"https://me:abc@host/,https://you:def@host/"}), (Arguments{"https://me:***"}));
+}
+
+TEST(SecretFilter, AnAuthorIsNoSecret) {
+  const Arguments arguments = {"--author", "Ada", "--authors=Ada"};
+  EXPECT_EQ(WithoutSecrets(arguments), arguments);
 }
 
 TEST(SecretFilter, AnOptionAtTheEndNeedsNoValue) {

@@ -1,0 +1,35 @@
+// SecretFilter: a command line without its secrets.
+#ifndef CREMA_SRC_SECRET_FILTER_H_
+#define CREMA_SRC_SECRET_FILTER_H_
+
+#include <string_view>
+
+namespace crema {
+namespace internal {
+
+/// What is shown of a command line. `***` stands for
+/// - values that belong to names such as token, secret, pass, key, cred, auth, cookie, bearer: `--token=abc`,
+///   `--token abc`, `TOKEN=abc`, and headers, `Authorization: Bearer abc`, in one argument or in several;
+/// - the word after `Bearer` or `Basic` anywhere;
+/// - passwords in addresses, `https://user:abc@host`, and after a user's name, `--user me:abc`, `-u me:abc`.
+///
+/// The program crema has the same rules (collector/cli/shown_command.h); neither may need the other.
+class SecretFilter {
+ public:
+  struct Shown {
+    std::string_view text;
+    bool hides_value = false;  ///< `***` stands for what followed
+    std::string_view rest;     ///< what stands behind that again
+  };
+  /// Of the next argument; the texts stand in it.
+  Shown Next(std::string_view argument) noexcept;
+
+ private:
+  bool value_is_secret_ = false;
+  bool value_is_user_ = false;
+};
+
+}  // namespace internal
+}  // namespace crema
+
+#endif  // CREMA_SRC_SECRET_FILTER_H_

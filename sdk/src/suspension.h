@@ -1,0 +1,23 @@
+// Chunks that leave their thread for a while: coroutines and fibres.
+#ifndef CREMA_SRC_SUSPENSION_H_
+#define CREMA_SRC_SUSPENSION_H_
+
+#include "recorder.h"
+#include "thread_state.h"
+#include "work_frame.h"
+
+namespace crema {
+namespace internal {
+
+/// Takes the chunk, which is the innermost of its thread, off that thread; its open sections go with it.
+void Suspend(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept;
+/// Goes on with a suspended chunk on this thread, as its innermost; false when nested too deep.
+bool Resume(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept;
+/// Takes a chunk that is not the innermost of its thread out from between the others, which stay as they are, and makes
+/// it the innermost, to be ended at once. What those inside it took so far is theirs.
+void MakeInnermost(ThreadState* thread, ChunkState* state) noexcept;
+
+}  // namespace internal
+}  // namespace crema
+
+#endif  // CREMA_SRC_SUSPENSION_H_
