@@ -33,9 +33,11 @@ class LivePage(PageTestCase):
             [CREMA, "serve", source, "-q"], stdout=subprocess.PIPE, text=True, env=without_crema()
         )
         self.addCleanup(self.end, server)
-        self.address = server.stdout.readline().strip()
-        self.assertRegex(self.address, "^http://127.0.0.1:")
-        self.browser.open_address(self.address)
+        printed = server.stdout.readline().strip()
+        self.assertRegex(printed, "^http://127.0.0.1:.*token=")
+        self.address = printed.partition("?")[0]
+        self.browser.open_address(printed)
+        self.assertEqual(self.browser.run("return location.href"), self.address, "the token stays in no history")
 
     def end(self, process):
         if process.poll() is None:
