@@ -23,9 +23,7 @@ class OutputDirectory(RunTestCase):
         self.assertEqual(sorted(path.name for path in self.directory.iterdir()), ["measurement.json", "records"])
         (older,) = self.older()
         self.assertEqual(older.name, time.strftime("run.%Y%m%dT%H%M%SZ", time.gmtime(start_ns // 10**9)))
-        self.assertEqual(
-            sorted(path.name for path in older.iterdir()), ["measurement.json", "records", "report.html"]
-        )
+        self.assertEqual(sorted(path.name for path in older.iterdir()), ["measurement.json", "records", "report.html"])
         self.assertIn(str(older).encode(), result.stderr)
 
     def test_keeps_the_records_of_a_run_that_was_killed(self):

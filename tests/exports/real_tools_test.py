@@ -97,7 +97,8 @@ class RealTools(unittest.TestCase):
         pathlib.Path(config).write_text(
             "global: {scrape_interval: 1s}\n"
             "scrape_configs: [{job_name: crema, "
-            f"authorization: {{credentials_file: {self.token_file}}}, static_configs: [{{targets: ['{address}']}}]}}]\n",
+            f"authorization: {{credentials_file: {self.token_file}}}, "
+            f"static_configs: [{{targets: ['{address}']}}]}}]\n",
             encoding="utf-8",
         )
         prometheus = subprocess.Popen(
