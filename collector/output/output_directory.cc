@@ -243,8 +243,7 @@ absl::StatusOr<fs::path> OutputDirectory::MakeRoom() {
 }
 
 absl::Status OutputDirectory::Install() {
-  const absl::Status status = how_ == How::kWhole ? InstallWhole() : InstallParts();
-  if (!status.ok()) return status;
+  if (absl::Status status = how_ == How::kWhole ? InstallWhole() : InstallParts(); !status.ok()) return status;
   is_installed_ = true;
   Sync(path_);
   Sync(path_.parent_path());
@@ -313,7 +312,7 @@ absl::Status OutputDirectory::KeepOrRemove(const fs::path& old) {
 
 absl::Status OutputDirectory::Settle() {
   if (parts_.empty()) return absl::OkStatus();
-  const absl::Status status = KeepOrRemove(how_ == How::kParts ? parts_ / kOld : parts_);
+  absl::Status status = KeepOrRemove(how_ == How::kParts ? parts_ / kOld : parts_);
   if (status.ok() && how_ == How::kParts) Remove(parts_);
   if (status.ok()) parts_.clear();
   Sync(path_.parent_path());
