@@ -194,7 +194,7 @@ absl::Status Save(const Measurement& measurement, const SaveOptions& options, Ou
   if (HoldsItsLogs(output->path(), measurement)) {
     const absl::StatusOr<fs::path> room = output->MakeRoom();
     if (!room.ok()) return room.status();
-    const absl::Status status = AddDocument(measurement, options.records, *room, output->path());
+    absl::Status status = AddDocument(measurement, options.records, *room, output->path());
     std::error_code ignored;
     fs::remove_all(*room, ignored);
     return status;
