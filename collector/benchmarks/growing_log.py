@@ -33,7 +33,7 @@ def largest_memory_mib(pid) -> float:
 
 
 def attempts_counted(address):
-    with urllib.request.urlopen(address + "api/v1") as answer:
+    with urllib.request.urlopen(address.replace("?", "api/v1?")) as answer:
         return json.load(answer)["metrics"].get("num_attempts")
 
 

@@ -51,9 +51,12 @@ int Collect(CollectOptions options) {
   options.save.records = !options.no_records;
   absl::StatusOr<Measurement> measurement = MeasureAndJudge(options.measure, options.output.quiet);
   if (!measurement.ok()) return ReportFailure(measurement.status());
+  std::string kept_as;
+  options.save.kept_as = &kept_as;
   if (absl::Status saved = SaveMeasurement(*measurement, options.directory, options.save); !saved.ok()) {
     return ReportFailure(saved);
   }
+  if (!kept_as.empty() && !options.output.quiet) PrintError("the older measurement is kept as " + kept_as);
   if (options.json) return PrintOut(measurement->document.dump(1) + "\n");
   if (options.output.quiet) return kDone;
   return PrintOut(RenderSummary(measurement->document, StyleFor(STDOUT_FILENO, options.output)));
@@ -78,7 +81,9 @@ void AddCollectCommand(CLI::App* program, int* status) {
   collect->add_option("--name", options->measure.name, "Name of the run");
   AddCoffeaOptions(collect, &options->measure);
   collect->add_flag("--no-records", options->no_records, "Leave the records out of the measurement");
-  collect->add_flag("--force", options->save.force, "Replace what crema did not write");
+  collect->add_flag("--replace", options->save.replace,
+                    "Throw an older measurement away (default: it is kept as DIR.<its start>)");
+  collect->add_flag("--force", options->save.force, "Write into a directory that holds other files");
   collect->add_flag("--json", options->json, "Print the measurement as JSON instead of the summary");
   AddOutputOptions(collect, &options->output);
   collect->callback([options, status] { *status = Collect(*options); });

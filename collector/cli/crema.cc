@@ -1,6 +1,7 @@
 // The program `crema`: the command line and its subcommands, one file each.
 #include <algorithm>
 #include <exception>
+#include <iterator>
 #include <new>
 #include <string>
 #include <vector>
@@ -25,6 +26,19 @@ std::vector<std::string> TakeCommand(std::vector<std::string>* arguments) {
   return command;
 }
 
+// Nothing has the name "": an empty variable of a script, most likely.
+void RefuseEmptyPaths(CLI::App* program) {
+  constexpr const char* kPaths[] = {"SOURCE",   "--output", "--baseline",   "--coffea-report", "--metrics-by-dataset",
+                                    "--python", "--bind",   "--token-file", "--host"};
+  const CLI::Validator is_given([](const std::string& text) { return text.empty() ? "is empty" : ""; }, "");
+  for (CLI::App* command : program->get_subcommands({})) {
+    for (CLI::Option* option : command->get_options()) {
+      const std::string name = option->get_name();
+      if (std::find(std::begin(kPaths), std::end(kPaths), name) != std::end(kPaths)) option->check(is_given);
+    }
+  }
+}
+
 int Main(std::vector<std::string> arguments) {
   const std::vector<std::string> command = TakeCommand(&arguments);
   const std::string first = arguments.empty() ? "" : arguments.front();
@@ -45,6 +59,7 @@ int Main(std::vector<std::string> arguments) {
   AddServeCommand(&program, &status);
   AddTopCommand(&program, &status);
   AddDoctorCommand(&program, &status);
+  RefuseEmptyPaths(&program);
   try {
     std::reverse(arguments.begin(), arguments.end());  // what CLI11 wants of a vector
     program.parse(arguments);

@@ -55,6 +55,45 @@ class Program(unittest.TestCase):
             self.assertRegex(result.stderr, r"^crema: [^\n]*\n$")
 
 
+class EmptyPaths(unittest.TestCase):
+    def test_are_wrong_usage_and_one_line(self):
+        for arguments in (
+            ("collect", "logs", "-o", ""),
+            ("collect", "", "-o", "out"),
+            ("collect", "logs", "--coffea-report", "", "-o", "out"),
+            ("merge", "a", "b", "-o", ""),
+            ("merge", "a", "", "-o", "out"),
+            ("run", "-o", "", "--", "true"),
+            ("run", "--output=", "--", "true"),
+            ("show", ""),
+            ("show", "--metrics-by-dataset", ""),
+            ("verdict", ""),
+            ("compare", "a", ""),
+            ("report", ""),
+            ("report", "logs", "-o", ""),
+            ("report", "logs", "--baseline", ""),
+            ("plot", ""),
+            ("plot", "logs", "-o", ""),
+            ("plot", "logs", "--baseline", ""),
+            ("plot", "logs", "--python", ""),
+            ("export", "", "--to", "chunks", "-o", "out"),
+            ("export", "logs", "--to", "chunks", "-o", ""),
+            ("serve", ""),
+            ("serve", "logs", "--token-file", ""),
+            ("serve", "logs", "--bind", ""),
+            ("serve", "logs", "--host", ""),
+            ("top", ""),
+        ):
+            with self.subTest(arguments=arguments), tempfile.TemporaryDirectory() as folder:
+                os.mkdir(os.path.join(folder, "logs"))
+                result = subprocess.run(
+                    [CREMA, *arguments], cwd=folder, capture_output=True, text=True, timeout=60, check=False
+                )
+                self.assertEqual((result.returncode, result.stdout), (2, ""))
+                self.assertRegex(result.stderr, rf"^crema: [^\n]*see `crema {arguments[0]} --help`\n$")
+                self.assertEqual(os.listdir(folder), ["logs"])
+
+
 class Coffea(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR")))

@@ -39,9 +39,12 @@ int Merge(MergeOptions options) {
   options.measure.run = "all";
   const absl::StatusOr<Measurement> merged = MeasureAndJudge(options.measure, options.output.quiet);
   if (!merged.ok()) return ReportFailure(merged.status());
+  std::string kept_as;
+  options.save.kept_as = &kept_as;
   if (absl::Status saved = SaveMeasurement(*merged, options.directory, options.save); !saved.ok()) {
     return ReportFailure(saved);
   }
+  if (!kept_as.empty() && !options.output.quiet) PrintError("the older measurement is kept as " + kept_as);
   if (options.json) return PrintOut(merged->document.dump(1) + "\n");
   if (options.output.quiet) return kDone;
   return PrintOut(RenderSummary(merged->document, StyleFor(STDOUT_FILENO, options.output)));
@@ -58,7 +61,9 @@ void AddMergeCommand(CLI::App* program, int* status) {
       ->expected(1, 1 << 20);
   merge->add_option("-o,--output", options->directory, "Directory of the measurement")->required();
   merge->add_option("--name", options->measure.name, "Name of the merged run");
-  merge->add_flag("--force", options->save.force, "Replace what crema did not write");
+  merge->add_flag("--replace", options->save.replace,
+                  "Throw an older measurement away (default: it is kept as DIR.<its start>)");
+  merge->add_flag("--force", options->save.force, "Write into a directory that holds other files");
   merge->add_flag("--json", options->json, "Print the measurement as JSON instead of the summary");
   AddOutputOptions(merge, &options->output);
   merge->callback([options, status] { *status = Merge(*options); });

@@ -17,6 +17,7 @@ struct RunPlan {
   std::string pass;       ///< empty: none
   double interval_seconds = 1;
   bool trace = false;
+  bool replace = false;
   bool force = false;
   bool json = false;
   OutputOptions output;

@@ -21,40 +21,45 @@ namespace {
 
 constexpr int64_t kPollNs = 1'000'000'000;
 
-absl::Status Collect(const RunPlan& plan, const RunDirectory& directory) {
+absl::Status Collect(const RunPlan& plan, RunDirectory* directory) {
   MeasureOptions options;
-  options.sources = {directory.records()};
+  options.sources = {directory->records()};
   options.run = "all";  // whatever is in the run's own directory is of this run, whichever id a program gave itself
   options.name = plan.name;
   absl::StatusOr<Measurement> measurement = MeasureAndJudge(options, plan.output.quiet);
   if (!measurement.ok()) return measurement.status();
-  if (absl::Status saved = SaveMeasurement(*measurement, directory.path()); !saved.ok()) return saved;
+  SaveOptions save;
+  save.claimed = directory->output();
+  if (absl::Status saved = SaveMeasurement(*measurement, directory->path(), save); !saved.ok()) return saved;
   if (plan.output.quiet) return absl::OkStatus();
   const std::string text = plan.json ? measurement->document.dump(1) + "\n"
                                      : RenderSummary(measurement->document, StyleFor(STDERR_FILENO, plan.output));
   std::fputs(text.c_str(), stderr);
-  if (!plan.json)
-    std::fputs(absl::StrFormat("measurement: %s  (crema show %s)\n", directory.path(), directory.path()).c_str(),
-               stderr);
+  if (plan.json) return absl::OkStatus();
+  std::fputs(absl::StrFormat("measurement: %s  (crema show %s)\n", directory->path(), directory->path()).c_str(),
+             stderr);
+  if (!directory->kept_as().empty()) {
+    std::fputs(absl::StrFormat("the older one: %s\n", directory->kept_as()).c_str(), stderr);
+  }
   return absl::OkStatus();
 }
 
-int CollectGuarded(const RunPlan& plan, const RunDirectory& directory) {
+int CollectGuarded(const RunPlan& plan, RunDirectory* directory) {
   try {
     const absl::Status status = Collect(plan, directory);
     if (status.ok()) return kDone;
     PrintError(absl::StrFormat("no measurement was made: %s; the records are in %s", std::string(status.message()),
-                               directory.records()));
+                               directory->records()));
   } catch (const std::exception& error) {
     PrintError(
-        absl::StrFormat("no measurement was made: %s; the records are in %s", error.what(), directory.records()));
+        absl::StrFormat("no measurement was made: %s; the records are in %s", error.what(), directory->records()));
   }
   return kFailed;
 }
 
 }  // namespace
 
-void CollectAndPrint(const RunPlan& plan, const RunDirectory& directory, SignalRelay* signals) {
+void CollectAndPrint(const RunPlan& plan, RunDirectory* directory, SignalRelay* signals) {
   const pid_t collector = fork();
   if (collector == 0) {
     signals->RestoreInChild();
@@ -76,7 +81,7 @@ void CollectAndPrint(const RunPlan& plan, const RunDirectory& directory, SignalR
   if (WIFSIGNALED(status)) {
     PrintError(
         absl::StrFormat("no measurement was made: collecting was ended by signal %d; try `crema collect %s -o DIR`",
-                        WTERMSIG(status), directory.records()));
+                        WTERMSIG(status), directory->records()));
   }
 }
 

@@ -11,7 +11,7 @@ namespace crema {
 /// Collects DIR/records into DIR/measurement.json and prints the summary to stderr, in a process of its own: whatever
 /// happens to it (no memory, a bug, Ctrl-C) costs the measurement, which `crema collect` can make later from the
 /// records. Says so on stderr, and returns in any case.
-void CollectAndPrint(const RunPlan& plan, const RunDirectory& directory, SignalRelay* signals);
+void CollectAndPrint(const RunPlan& plan, RunDirectory* directory, SignalRelay* signals);
 
 }  // namespace crema
 

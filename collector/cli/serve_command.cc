@@ -1,5 +1,6 @@
 // `crema serve`: a page of a running job, its figures as JSON and for Prometheus.
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -8,6 +9,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
@@ -22,6 +24,7 @@
 #include "collector/server/http_server.h"
 #include "collector/server/live_service.h"
 #include "collector/server/live_sources.h"
+#include "collector/server/token_file.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -31,9 +34,28 @@ struct ServeOptions {
   LiveCommandOptions live;
   std::string bind = "127.0.0.1";
   uint16_t port = 0;
+  std::vector<std::string> host_names;
   std::string token;
+  std::string token_file;
+  bool no_token = false;
   OutputOptions output;
 };
+
+/// Whoever else is on this machine, or can reach it, must show that the address was given to him.
+absl::StatusOr<std::string> TokenFor(const ServeOptions& options) {
+  if (options.no_token) return std::string();
+  if (!options.token_file.empty()) return TokenOfFile(options.token_file);
+  return options.token.empty() ? MakeToken() : options.token;
+}
+
+std::string AddressToOpen(const HttpServer& server, const ServeOptions& options) {
+  const std::vector<std::string>& names = server.access().host_names;
+  const std::string url = server.url(options.host_names.empty() ? names.back() : options.host_names.front());
+  const std::string& token = server.access().token;
+  // where a batch system keeps what is printed, others may read it
+  const bool is_in_file = !options.token_file.empty() && isatty(STDOUT_FILENO) == 0;
+  return token.empty() || is_in_file ? url : url + "?token=" + token;
+}
 
 /// What `crema report` writes of these sources.
 absl::StatusOr<std::string> ReportOf(const LiveCommandOptions& live, const std::string& run_id) {
@@ -56,9 +78,8 @@ absl::StatusOr<std::string> ReportOf(const LiveCommandOptions& live, const std::
 int Serve(const ServeOptions& options) {
   const LiveOptions live = ReadLiveOptions(options.live);
   if (const absl::Status status = LiveSources::Check(options.live.sources); !status.ok()) return ReportFailure(status);
-  // who reaches another address than this machine's own must show that the address was given to him
-  std::string token = options.token;
-  if (token.empty() && !IsLoopback(options.bind)) token = MakeToken();
+  const absl::StatusOr<std::string> token = TokenFor(options);
+  if (!token.ok()) return ReportFailure(token.status());
   setpriority(PRIO_PROCESS, 0, 10);  // the measured job comes first
 
   boost::asio::io_context context;
@@ -67,11 +88,10 @@ int Serve(const ServeOptions& options) {
     if (listening != nullptr) listening->Broadcast();
   });
   service.OfferReport([live = options.live](const std::string& run_id) { return ReportOf(live, run_id); });
-  HttpServer server(&context, &service, token);
+  HttpServer server(&context, &service, {*token, OwnHostNames(options.host_names)});
   listening = &server;
   if (const absl::Status status = server.Listen(options.bind, options.port); !status.ok()) return ReportFailure(status);
-  const std::string address = server.url() + (token.empty() ? "" : "?token=" + token);
-  const int printed = PrintOut(address + "\n");
+  const int printed = PrintOut(AddressToOpen(server, options) + "\n");
   if (printed != kDone) return printed;
   std::fflush(stdout);
   if (!options.output.quiet) {
@@ -100,13 +120,24 @@ void AddServeCommand(CLI::App* program, int* status) {
       program->add_subcommand("serve", "Show a running job in the browser; JSON at /api/v1, Prometheus at /metrics");
   serve->footer(
       "Example:\n  crema serve ttbar\n  crema serve dask://HOST:8787 --port 8080 --total-events 200000000\n"
-      "  crema serve ttbar --bind 0.0.0.0 --port 9464 --token SECRET");
+      "  crema serve ttbar --bind 0.0.0.0 --port 9464 --token-file ~/.crema-token");
   auto options = std::make_shared<ServeOptions>();
   AddLiveOptions(serve, &options->live);
   serve->add_option("--port", options->port, "Port (default 0: a free one, which is printed)");
   serve->add_option("--bind", options->bind, "Address to listen at (default: this machine only)");
-  serve->add_option("--token", options->token,
-                    "What a client must show (default: nothing on 127.0.0.1, else one that is made up and printed)");
+  serve->add_option("--host", options->host_names, "Another name by which browsers reach this server")
+      ->option_text("NAME");
+  CLI::Option* token = serve->add_option("--token", options->token,
+                                         "What a client must show (default: one that is made up and printed); others "
+                                         "on this machine can read it in `ps`");
+  token->check(
+      [](const std::string& text) { return CanBeToken(text) ? "" : "a token is 8 to 256 letters, digits and -._~"; });
+  CLI::Option* token_file = serve->add_option("--token-file", options->token_file,
+                                              "File of the token, for scrapers: made, for you alone (0600), where it "
+                                              "is not there; the address is then printed with it on a terminal only");
+  CLI::Option* no_token = serve->add_flag("--no-token", options->no_token, "Let whoever reaches the server look");
+  token->excludes(token_file);
+  no_token->excludes(token)->excludes(token_file);
   AddOutputOptions(serve, &options->output);
   serve->callback([options, status] { *status = Serve(*options); });
 }

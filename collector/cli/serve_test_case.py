@@ -5,6 +5,7 @@ import http.client
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -26,19 +27,21 @@ class ServeTestCase(unittest.TestCase):
         self.logs = os.path.join(self.directory, "logs")
         os.mkdir(self.logs)
 
-    def serve(self, *arguments, source=None):
-        """Starts a server; its process, and the address that it prints."""
+    def serve(self, *arguments, source=None, **keywords):
+        """Starts a server; its process, the address that it prints, and the token in it."""
         server = subprocess.Popen(
             [CREMA, "serve", source or self.logs, *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
             env=environment(),
+            **keywords,
         )
         self.addCleanup(self.end, server)
         self.url = server.stdout.readline().strip()
         self.assertRegex(self.url, r"^http://", server.stderr.read() if not self.url else "")
-        self.port = int(self.url.split(":")[2].split("/")[0])
+        self.port = int(re.search(r":(\d+)/", self.url)[1])
+        self.token = self.url.partition("?token=")[2]
         return server
 
     def end(self, server):
@@ -47,9 +50,12 @@ class ServeTestCase(unittest.TestCase):
         server.communicate()
 
     def get(self, path, method="GET", **headers):
+        """Asks with the token, or with what `headers` say instead."""
+        if self.token and not {"Authorization", "Cookie"} & set(headers):
+            headers["Authorization"] = f"Bearer {self.token}"
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         with contextlib.closing(connection):  # the server has room for few clients
-            connection.request(method, path, headers=headers)
+            connection.request(method, path, headers={name: value for name, value in headers.items() if value})
             answer = connection.getresponse()
             return answer, answer.read().decode()
 

@@ -4,14 +4,17 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
+#include "collector/output/held_lock.h"
 
 namespace crema {
 
 class TemporaryDirectory {
  public:
-  /// Under TMPDIR, else /tmp; for this user only. Errors: what mkdtemp(3) says.
+  /// Under TMPDIR, else /tmp; for this user only. Removes what killed processes of his left there. Errors: what
+  /// mkdtemp(3) says.
   static absl::StatusOr<std::unique_ptr<TemporaryDirectory>> Make();
   ~TemporaryDirectory();
   TemporaryDirectory(const TemporaryDirectory&) = delete;
@@ -19,8 +22,10 @@ class TemporaryDirectory {
   const std::string& path() const { return path_; }
 
  private:
-  explicit TemporaryDirectory(std::string path) : path_(std::move(path)) {}
+  TemporaryDirectory(std::string path, HeldLock lock) : path_(std::move(path)), lock_(std::move(lock)) {}
+
   std::string path_;
+  HeldLock lock_;
 };
 
 }  // namespace crema

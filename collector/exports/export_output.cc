@@ -9,7 +9,9 @@
 #include <string>
 #include <system_error>
 
+#include "absl/status/statusor.h"
 #include "collector/exports/export_format.h"
+#include "collector/output/temporary_file.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -54,7 +56,7 @@ absl::Status Synced(const fs::path& path) {
 
 absl::Status WriteFile(const ExportFormat& format, const ExportSource& source, const fs::path& temporary,
                        const fs::path& path) {
-  const int descriptor = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  const int descriptor = open(temporary.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
   if (descriptor < 0) return Failed(temporary, errno);
   TextSink sink(descriptor, path.string());
   absl::Status status = format.write_file(source, path.string(), &sink);
@@ -65,7 +67,6 @@ absl::Status WriteFile(const ExportFormat& format, const ExportSource& source, c
 }
 
 absl::Status WriteDirectory(const ExportFormat& format, const ExportSource& source, const fs::path& temporary) {
-  if (mkdir(temporary.c_str(), 0777) != 0) return Failed(temporary, errno);
   if (absl::Status status = format.write_directory(source, temporary.string()); !status.ok()) return status;
   for (const fs::directory_entry& entry : fs::directory_iterator(temporary)) {
     if (absl::Status synced = Synced(entry.path()); !synced.ok()) return synced;
@@ -82,10 +83,10 @@ absl::Status MoveFilesInto(const fs::path& parts, const fs::path& directory) {
   return Synced(directory);
 }
 
-absl::Status PutInPlace(const fs::path& temporary, const fs::path& path) {
+absl::Status PutInPlace(TemporaryFile* temporary, const fs::path& path) {
   std::error_code error;
-  if (fs::is_directory(fs::symlink_status(path, error))) return MoveFilesInto(temporary, path);
-  if (rename(temporary.c_str(), path.c_str()) != 0) return Failed(path, errno);
+  if (fs::is_directory(fs::symlink_status(path, error))) return MoveFilesInto(temporary->path(), path);
+  if (absl::Status status = temporary->Rename(); !status.ok()) return status;
   return Synced(path.parent_path());
 }
 
@@ -107,12 +108,12 @@ absl::Status Export(const ExportFormat& format, const ExportSource& source, cons
   std::error_code error;
   fs::create_directories(target.parent_path(), error);
   if (error) return Failed(target.parent_path(), error.value());
-  const fs::path temporary = target.parent_path() / fmt::format(".{}.crema-{}", target.filename().string(), getpid());
-  fs::remove_all(temporary, error);
-  absl::Status status = format.write_file != nullptr ? WriteFile(format, source, temporary, target)
-                                                     : WriteDirectory(format, source, temporary);
-  if (status.ok()) status = PutInPlace(temporary, target);
-  fs::remove_all(temporary, error);
+  const bool is_file = format.write_file != nullptr;
+  absl::StatusOr<TemporaryFile> temporary = TemporaryFile::Make(target, is_file ? 0666 : 0777, !is_file);
+  if (!temporary.ok()) return temporary.status();
+  absl::Status status = is_file ? WriteFile(format, source, temporary->path(), target)
+                                : WriteDirectory(format, source, temporary->path());
+  if (status.ok()) status = PutInPlace(&*temporary, target);
   return status;
 }
 

@@ -13,6 +13,7 @@
 #include "collector/metrics/document.h"
 #include "collector/metrics/entry_ranges.h"
 #include "collector/metrics/measurement.h"
+#include "collector/output/output_directory.h"
 #include "collector/metrics/quality.h"
 #include "collector/metrics/read_records.h"
 #include "collector/metrics/run_figures.h"
@@ -240,6 +241,7 @@ ReadingQuality SumUp(const RecordLogs& logs, const LogReading& records, const Re
 absl::StatusOr<Measurement> Measure(const MeasureOptions& options) {
   absl::StatusOr<Coffea> coffea = ReadCoffea(options);
   if (!coffea.ok()) return coffea.status();
+  for (const std::string& source : options.sources) CompleteOutput(source);
   if (options.sources.empty() && coffea->figures.empty()) return absl::InvalidArgumentError("no source was given");
   const std::vector<std::string> log_sources = SourcesOfLogs(options.sources);
   absl::StatusOr<RecordLogs> logs = log_sources.empty() ? RecordLogs() : FindRecordLogs(log_sources, options.run);

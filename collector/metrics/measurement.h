@@ -49,16 +49,24 @@ struct MeasureOptions {
 /// of Coffea that cannot be used.
 absl::StatusOr<Measurement> Measure(const MeasureOptions& options);
 
+class OutputDirectory;
+
 struct SaveOptions {
-  /// Replace a directory that crema did not write.
+  /// Write into a directory that holds what crema did not write.
   bool force = false;
+  /// Throw an older measurement away, which is kept as `DIR.<its start>` otherwise.
+  bool replace = false;
   /// Keep the logs in `records/`: ended ones as hard links, the others as copies.
   bool records = true;
+  /// The directory where the caller has it already.
+  OutputDirectory* claimed = nullptr;
+  /// Gets the name of the older measurement, where one was kept.
+  std::string* kept_as = nullptr;
 };
 
-/// Writes `directory`/measurement.json and, where asked, `directory`/records/. Everything is written under a
-/// temporary name, synced and renamed, so a reader sees all of it or nothing. A directory in which `crema run` has
-/// put its logs only gains the document.
+/// Writes `directory`/measurement.json and, where asked, `directory`/records/ (collector/output/output_directory.h): a
+/// reader sees all of it or nothing, and so does whoever comes after a crash. Where the logs lie in the directory's own
+/// `records/`, it only gains the document.
 absl::Status SaveMeasurement(const Measurement& measurement, const std::string& directory,
                              const SaveOptions& options = {});
 

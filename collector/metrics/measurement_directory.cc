@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "collector/metrics/measurement.h"
+#include "collector/output/output_directory.h"
 #include "collector/sources/log_life.h"
 
 namespace crema {
@@ -21,9 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kDocument[] = "measurement.json";
-constexpr char kRecords[] = "records";
-constexpr std::string_view kSchemaName = "crema.measurement/";
+constexpr const char* kDocument = kDocumentName;
+constexpr const char* kRecords = kRecordsName;
 
 absl::Status Failed(const fs::path& path, int error) { return absl::ErrnoToStatus(error, path.string()); }
 absl::Status Failed(const fs::path& path, const std::error_code& error) { return Failed(path, error.value()); }
@@ -59,10 +59,6 @@ absl::Status SyncDirectory(const fs::path& path) {
   const Descriptor directory(path, O_RDONLY | O_DIRECTORY);
   if (directory.get() < 0) return Failed(path, errno);
   return fsync(directory.get()) == 0 ? absl::OkStatus() : Failed(path, errno);
-}
-
-absl::Status Rename(const fs::path& from, const fs::path& to) {
-  return rename(from.c_str(), to.c_str()) == 0 ? absl::OkStatus() : Failed(to, errno);
 }
 
 absl::StatusOr<std::string> ReadText(const fs::path& path) {
@@ -131,12 +127,15 @@ absl::Status KeepCoffeaFiles(const std::vector<CoffeaFile>& files, const fs::pat
   return absl::OkStatus();
 }
 
+// Names of files may hold anything; the document is UTF-8.
+std::string DocumentText(const Measurement& measurement) {
+  return measurement.document.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
 absl::Status WriteParts(const Measurement& measurement, bool records, const fs::path& directory) {
-  if (mkdir(directory.c_str(), 0700) != 0) return Failed(directory, errno);
-  // Names of files may hold anything; the document is UTF-8.
-  const std::string text =
-      measurement.document.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-  if (absl::Status written = WriteSynced(directory / kDocument, text); !written.ok()) return written;
+  if (absl::Status written = WriteSynced(directory / kDocument, DocumentText(measurement)); !written.ok()) {
+    return written;
+  }
   if (records) {
     const fs::path kept = directory / kRecords;
     if (mkdir(kept.c_str(), 0700) != 0) return Failed(kept, errno);
@@ -150,14 +149,6 @@ absl::Status WriteParts(const Measurement& measurement, bool records, const fs::
   return SyncDirectory(directory);
 }
 
-// Adds files of Coffea to logs that are where they belong.
-absl::Status AddCoffeaFiles(const Measurement& measurement, const fs::path& kept) {
-  std::set<std::string> taken;
-  for (const fs::directory_entry& entry : fs::directory_iterator(kept)) taken.insert(entry.path().filename().string());
-  if (absl::Status status = KeepCoffeaFiles(measurement.coffea_files, kept, taken); !status.ok()) return status;
-  return SyncDirectory(kept);
-}
-
 // Whether all logs lie in the directory's own `records`: they are where they belong.
 bool HoldsItsLogs(const fs::path& directory, const Measurement& measurement) {
   for (const std::string& path : measurement.log_paths) {
@@ -167,68 +158,64 @@ bool HoldsItsLogs(const fs::path& directory, const Measurement& measurement) {
   return !measurement.log_paths.empty();
 }
 
-// Whether crema wrote what is there, so that it may be replaced.
-absl::Status CheckMayWrite(const fs::path& directory, const Measurement& measurement, bool force) {
+// The logs are where they belong: only the document is made anew, after files of Coffea that are new beside them.
+absl::Status AddDocument(const Measurement& measurement, bool records, const fs::path& room,
+                         const fs::path& directory) {
+  const fs::path kept = directory / kRecords;
   std::error_code error;
-  if (!fs::is_directory(directory, error)) {
-    return absl::FailedPreconditionError(fmt::format("{}: is there and is no directory", directory.string()));
+  std::set<std::string> taken;
+  for (const fs::directory_entry& entry : fs::directory_iterator(kept, error)) {
+    taken.insert(entry.path().filename().string());
   }
-  if (force || fs::is_empty(directory, error)) return absl::OkStatus();
-  if (fs::exists(directory / kDocument, error)) {
-    const absl::StatusOr<std::string> text = ReadText(directory / kDocument);
-    if (!text.ok()) return text.status();
-    const auto document = nlohmann::ordered_json::parse(*text, nullptr, /*allow_exceptions=*/false);
-    const bool ours = document.is_object() && document.contains("schema") && document["schema"].is_string() &&
-                      document["schema"].get_ref<const std::string&>().rfind(kSchemaName, 0) == 0;
-    if (ours) return absl::OkStatus();
-  } else if (HoldsItsLogs(directory, measurement)) {
-    return absl::OkStatus();  // `crema run` has made it
+  const fs::path added = room / kRecords;
+  if (mkdir(added.c_str(), 0700) != 0) return Failed(added, errno);
+  if (records) {
+    // what lies in `records/` already is told by its directory
+    std::vector<CoffeaFile> files;
+    for (const CoffeaFile& file : measurement.coffea_files) {
+      if (!fs::equivalent(fs::path(file.path).parent_path(), kept, error)) files.push_back(file);
+    }
+    if (absl::Status status = KeepCoffeaFiles(files, added, taken); !status.ok()) return status;
   }
-  return absl::AlreadyExistsError(fmt::format(
-      "{}: is there and was not written by crema; choose another directory, or --force", directory.string()));
+  const fs::path document = room / kDocument;
+  if (absl::Status status = WriteSynced(document, DocumentText(measurement)); !status.ok()) return status;
+  std::vector<fs::path> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(added)) files.push_back(entry.path());
+  for (const fs::path& file : files) {
+    if (rename(file.c_str(), (kept / file.filename()).c_str()) != 0) return Failed(kept / file.filename(), errno);
+  }
+  if (rename(document.c_str(), (directory / kDocument).c_str()) != 0) {
+    return Failed(directory / kDocument, errno);
+  }
+  return SyncDirectory(directory);
 }
 
-// Puts the parts into a directory that is there already, each by one rename; other files in it stay.
-absl::Status MoveInto(const fs::path& parts, const fs::path& directory, bool records) {
-  std::error_code error;
-  if (records) {
-    if (fs::exists(directory / kRecords, error)) {
-      if (absl::Status moved = Rename(directory / kRecords, parts / "replaced"); !moved.ok()) return moved;
-    }
-    if (absl::Status moved = Rename(parts / kRecords, directory / kRecords); !moved.ok()) return moved;
+absl::Status Save(const Measurement& measurement, const SaveOptions& options, OutputDirectory* output) {
+  if (HoldsItsLogs(output->path(), measurement)) {
+    const absl::StatusOr<fs::path> room = output->MakeRoom();
+    if (!room.ok()) return room.status();
+    absl::Status status = AddDocument(measurement, options.records, *room, output->path());
+    std::error_code ignored;
+    fs::remove_all(*room, ignored);
+    return status;
   }
-  if (absl::Status moved = Rename(parts / kDocument, directory / kDocument); !moved.ok()) return moved;
-  return SyncDirectory(directory);
+  const bool has_records = !(measurement.log_paths.empty() && measurement.coffea_files.empty());
+  const absl::StatusOr<fs::path> parts = output->Prepare({options.replace, options.force});
+  if (!parts.ok()) return parts.status();
+  absl::Status status = WriteParts(measurement, options.records && has_records, *parts);
+  if (status.ok()) status = output->Install();
+  if (status.ok()) status = output->Settle();
+  if (status.ok() && options.kept_as != nullptr) *options.kept_as = output->kept_as();
+  return status;
 }
 
 }  // namespace
 
 absl::Status SaveMeasurement(const Measurement& measurement, const std::string& directory, const SaveOptions& options) {
-  fs::path target = fs::absolute(directory).lexically_normal();
-  if (!target.has_filename()) target = target.parent_path();
-  std::error_code error;
-  const bool is_there = fs::exists(fs::symlink_status(target, error));
-  if (is_there) {
-    if (absl::Status may = CheckMayWrite(target, measurement, options.force); !may.ok()) return may;
-  } else {
-    fs::create_directories(target.parent_path(), error);
-    if (error) return Failed(target.parent_path(), error);
-  }
-  // A measurement that was loaded knows no logs: those beside it stay.
-  const bool holds_logs = HoldsItsLogs(target, measurement);
-  const bool records =
-      options.records && !holds_logs && !(measurement.log_paths.empty() && measurement.coffea_files.empty());
-  const std::string temporary = fmt::format(".{}.crema-{}", target.filename().string(), getpid());
-  const fs::path parts = is_there ? target / temporary : target.parent_path() / temporary;
-  fs::remove_all(parts, error);
-  absl::Status status = WriteParts(measurement, records, parts);
-  if (status.ok() && holds_logs && options.records && !measurement.coffea_files.empty()) {
-    status = AddCoffeaFiles(measurement, target / kRecords);
-  }
-  if (status.ok()) status = is_there ? MoveInto(parts, target, records) : Rename(parts, target);
-  if (status.ok()) status = SyncDirectory(target.parent_path());
-  fs::remove_all(parts, error);
-  return status;
+  if (options.claimed != nullptr) return Save(measurement, options, options.claimed);
+  absl::StatusOr<OutputDirectory> claimed = OutputDirectory::Claim(directory);
+  if (!claimed.ok()) return claimed.status();
+  return Save(measurement, options, &*claimed);
 }
 
 bool IsMeasurement(const std::string& directory) {
@@ -237,6 +224,7 @@ bool IsMeasurement(const std::string& directory) {
 }
 
 absl::StatusOr<Measurement> LoadMeasurement(const std::string& directory) {
+  CompleteOutput(directory);
   const fs::path path = fs::path(directory) / kDocument;
   const absl::StatusOr<std::string> text = ReadText(path);
   if (!text.ok()) return text.status();

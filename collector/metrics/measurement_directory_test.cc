@@ -13,6 +13,7 @@
 
 #include "collector/metrics/measurement.h"
 #include "collector/metrics/record_lines.h"
+#include "collector/output/older_output.h"
 
 namespace crema {
 namespace {
@@ -135,19 +136,91 @@ TEST_F(MeasurementDirectory, AddsTheDocumentWhereTheRunHasPutItsLogs) {
   EXPECT_THAT(Names("job/records"), UnorderedElementsAre("a.jsonl"));
 }
 
-TEST_F(MeasurementDirectory, ReplacesAnOlderMeasurementAndKeepsWhatElseIsThere) {
+TEST_F(MeasurementDirectory, KeepsAnOlderMeasurementWithWhatLiesInItUnderTheTimeOfItsStart) {
   ASSERT_TRUE(Save(Take()).ok());
   Write("out/report.html", "made from it");
   Write("more/b.jsonl", ProcessLine(2).dump() + "\n" + EndLine(3).dump() + "\n");
-  ASSERT_TRUE(Save(Take({"more"})).ok());
-  EXPECT_THAT(Names("out"), UnorderedElementsAre("measurement.json", "records", "report.html"));
+  const Measurement newer = Take({"more"});
+  std::string kept_as;
+  SaveOptions options;
+  options.kept_as = &kept_as;
+  ASSERT_TRUE(Save(newer, "out", options).ok());
+  EXPECT_THAT(Names("out"), UnorderedElementsAre("measurement.json", "records"));
   EXPECT_THAT(Names("out/records"), UnorderedElementsAre("b.jsonl"));
+  EXPECT_EQ(kept_as, (root_ / "out.").string() + StampOfStart(kept_as));
+  const std::string kept = fs::path(kept_as).filename();
+  EXPECT_THAT(Names(kept), UnorderedElementsAre("measurement.json", "records", "report.html"));
+  EXPECT_THAT(Names(kept + "/records"), UnorderedElementsAre("a.jsonl"));
+  ASSERT_TRUE(Save(Take()).ok());
+  ASSERT_TRUE(Save(newer).ok());
+  EXPECT_THAT(Names("."), UnorderedElementsAre("logs", "more", "out", kept, kept + "-2", kept + "-3"));
 }
 
-TEST_F(MeasurementDirectory, KeepsRecordsWhenALoadedMeasurementIsSavedAgain) {
+TEST_F(MeasurementDirectory, IsStampedWithTheStartOfItsRunInUtc) {
+  Write("m/measurement.json", R"({"schema": "crema.measurement/1", "run": {"name": "\"start_ns\": 1", "start_ns": 1795288669160497243}})");
+  EXPECT_EQ(StampOfStart(root_ / "m"), "20261121T191749Z");
+  Write("killed/records/a.jsonl", R"({"type":"process","start_ns":1795288670160497243})");
+  Write("killed/records/b.jsonl", R"({"type":"process","start_ns":1795288669160497243})");
+  EXPECT_EQ(StampOfStart(root_ / "killed"), "20261121T191749Z");
+}
+
+TEST_F(MeasurementDirectory, ThrowsAnOlderMeasurementAwayWhenAskedAndNothingElse) {
   ASSERT_TRUE(Save(Take()).ok());
-  ASSERT_TRUE(Save(*LoadMeasurement((root_ / "out").string())).ok());
+  Write("out/report.html", "made from it");
+  Write("more/b.jsonl", ProcessLine(2).dump() + "\n" + EndLine(3).dump() + "\n");
+  SaveOptions options;
+  options.replace = true;
+  ASSERT_TRUE(Save(Take({"more"}), "out", options).ok());
+  EXPECT_THAT(Names("out"), UnorderedElementsAre("measurement.json", "records", "report.html"));
+  EXPECT_THAT(Names("out/records"), UnorderedElementsAre("b.jsonl"));
+  fs::remove(root_ / "out/report.html");
+  ASSERT_TRUE(Save(Take(), "out", options).ok());
   EXPECT_THAT(Names("out/records"), UnorderedElementsAre("a.jsonl"));
+  EXPECT_THAT(Names("."), UnorderedElementsAre("logs", "more", "out"));
+  Write("out/records/thesis.tex", "ten years of work");
+  EXPECT_EQ(Save(Take({"more"}), "out", options).code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_THAT(Names("out/records"), UnorderedElementsAre("a.jsonl", "thesis.tex"));
+}
+
+TEST_F(MeasurementDirectory, PairsNoDocumentWithOlderRecords) {
+  ASSERT_TRUE(Save(Take()).ok());
+  SaveOptions options;
+  options.records = false;
+  ASSERT_TRUE(Save(Take(), "out", options).ok());
+  EXPECT_THAT(Names("out"), UnorderedElementsAre("measurement.json"));
+}
+
+TEST_F(MeasurementDirectory, RefusesWhereLogsAreStillWritten) {
+  ASSERT_TRUE(Save(Take()).ok());
+  const int fd = open((root_ / "out/records/a.jsonl").c_str(), O_WRONLY | O_CLOEXEC);
+  ASSERT_EQ(flock(fd, LOCK_EX | LOCK_NB), 0);
+  Write("more/b.jsonl", ProcessLine(2).dump() + "\n" + EndLine(3).dump() + "\n");
+  const absl::Status refused = Save(Take({"more"}));
+  close(fd);
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("still writing"));
+  EXPECT_THAT(Names("out/records"), UnorderedElementsAre("a.jsonl"));
+}
+
+TEST_F(MeasurementDirectory, FollowsALinkAndKeepsItsModeAndLeavesTheLink) {
+  fs::create_directories(root_ / "scratch/run");
+  chmod((root_ / "scratch/run").c_str(), 02750);
+  fs::create_directory_symlink(root_ / "scratch/run", root_ / "out");
+  ASSERT_TRUE(Save(Take(), "out/").ok());
+  ASSERT_TRUE(Save(Take(), "logs/../out").ok());
+  EXPECT_TRUE(fs::is_symlink(root_ / "out"));
+  EXPECT_EQ(Names("scratch").size(), 2u);
+  struct stat status;
+  ASSERT_EQ(stat((root_ / "scratch/run").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 02750u);
+  fs::create_symlink(root_ / "nowhere", root_ / "dangling");
+  EXPECT_THAT(std::string(Save(Take(), "dangling").message()), HasSubstr("symbolic link to nothing"));
+}
+
+TEST_F(MeasurementDirectory, LeavesNoDirectoryWhereNothingCanBeSaved) {
+  Measurement measurement = Take();
+  measurement.log_paths = {(root_ / "logs/gone.jsonl").string()};
+  EXPECT_FALSE(Save(measurement).ok());
+  EXPECT_THAT(Names("."), UnorderedElementsAre("logs"));
 }
 
 TEST_F(MeasurementDirectory, DoesNotOverwriteWhatItDidNotWriteUnlessForced) {

@@ -11,7 +11,8 @@
 #include <iterator>
 #include <system_error>
 
-#include "fmt/format.h"
+#include "absl/status/statusor.h"
+#include "collector/output/temporary_file.h"
 
 namespace crema {
 namespace {
@@ -48,7 +49,7 @@ std::string PngTextChunk() {
 absl::Status Failed(const fs::path& path, int error) { return absl::ErrnoToStatus(error, path.string()); }
 
 absl::Status WriteSynced(const fs::path& path, const std::string& content) {
-  const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  const int descriptor = open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
   if (descriptor < 0) return Failed(path, errno);
   int error = 0;
   for (size_t written = 0; written < content.size() && error == 0;) {
@@ -99,12 +100,10 @@ absl::Status WritePicture(const std::string& path, const std::string& content) {
   std::error_code error;
   fs::create_directories(target.parent_path(), error);
   if (error) return Failed(target.parent_path(), error.value());
-  const fs::path temporary = target.parent_path() / fmt::format(".{}.crema-{}", target.filename().string(), getpid());
-  fs::remove(temporary, error);
-  absl::Status status = WriteSynced(temporary, content);
-  if (status.ok() && rename(temporary.c_str(), target.c_str()) != 0) status = Failed(target, errno);
-  fs::remove(temporary, error);
-  return status;
+  absl::StatusOr<TemporaryFile> temporary = TemporaryFile::Make(target, 0666);
+  if (!temporary.ok()) return temporary.status();
+  absl::Status status = WriteSynced(temporary->path(), content);
+  return status.ok() ? temporary->Rename() : status;
 }
 
 }  // namespace crema

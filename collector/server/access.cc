@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <boost/asio/ip/address.hpp>
+#include <cstdint>
 
 #include "absl/strings/ascii.h"
 #include "fmt/format.h"
@@ -34,18 +35,26 @@ std::string Decoded(std::string_view text) {
   return decoded;
 }
 
+/// `name`, `name:80`, `[::1]:80` without the port; empty where it is none of these.
 std::string_view WithoutPort(std::string_view host) {
-  if (!host.empty() && host.front() == '[') {
-    const size_t end = host.find(']');
-    return end == std::string_view::npos ? std::string_view() : host.substr(1, end - 1);
-  }
-  return host.substr(0, host.find(':'));
+  const bool has_brackets = !host.empty() && host.front() == '[';
+  const size_t end = has_brackets ? host.find(']') : host.find(':');
+  const std::string_view name = has_brackets ? host.substr(0, end == host.npos ? 0 : end + 1) : host.substr(0, end);
+  const std::string_view port = host.substr(name.size());
+  if (port.empty()) return name;
+  const bool is_port = port.front() == ':' && port.find_first_not_of("0123456789", 1) == std::string_view::npos;
+  return is_port ? name : std::string_view();
 }
 
-bool IsAddress(std::string_view host) {
+/// How a `Host` writes an address; an IPv4 address that came in by a socket for both kinds is one of IPv4.
+std::string AsHost(std::string_view address) {
   boost::system::error_code error;
-  boost::asio::ip::make_address(std::string(host), error);
-  return !error;
+  auto parsed = boost::asio::ip::make_address(std::string(address), error);
+  if (error) return "";
+  if (parsed.is_v6() && parsed.to_v6().is_v4_mapped()) {
+    parsed = boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, parsed.to_v6());
+  }
+  return parsed.is_v6() ? "[" + parsed.to_string() + "]" : parsed.to_string();
 }
 
 bool IsSame(std::string_view token, std::string_view given) {
@@ -57,17 +66,28 @@ bool IsSame(std::string_view token, std::string_view given) {
   return difference == 0;
 }
 
-std::string_view CookieOf(std::string_view cookies) {
+/// Another port of this host may have set a cookie of the same name: one that is right is enough.
+bool HasCookie(std::string_view cookies, std::string_view name, std::string_view token) {
+  bool has = false;
   while (!cookies.empty()) {
     const size_t end = cookies.find(';');
     std::string_view cookie = cookies.substr(0, end);
     while (!cookie.empty() && cookie.front() == ' ') cookie.remove_prefix(1);
     const size_t equals = cookie.find('=');
-    if (equals != std::string_view::npos && cookie.substr(0, equals) == kTokenCookie) return cookie.substr(equals + 1);
+    if (equals != std::string_view::npos && cookie.substr(0, equals) == name) {
+      has |= IsSame(token, cookie.substr(equals + 1));
+    }
     if (end == std::string_view::npos) break;
     cookies.remove_prefix(end + 1);
   }
-  return "";
+  return has;
+}
+
+/// Names of schemes are of either case (RFC 9110, 11.1).
+std::string_view BearerOf(std::string_view authorization) {
+  constexpr std::string_view kBearer = "bearer ";
+  const bool is_bearer = Lower(authorization.substr(0, kBearer.size())) == kBearer;
+  return is_bearer ? authorization.substr(kBearer.size()) : std::string_view();
 }
 
 }  // namespace
@@ -88,30 +108,31 @@ HttpTarget ParseTarget(std::string_view target) {
   return parsed;
 }
 
-bool IsOwnHost(std::string_view host) {
-  const std::string name = Lower(WithoutPort(host));
-  if (name.empty()) return false;
-  if (name == "localhost" || IsAddress(name)) return true;
+std::vector<std::string> OwnHostNames(const std::vector<std::string>& given) {
+  std::vector<std::string> names = {"localhost"};
+  for (const std::string& name : given) names.push_back(Lower(name));
   char own[256] = "";
-  if (gethostname(own, sizeof(own) - 1) != 0) return false;
-  const std::string full = Lower(own);
-  return name == full || name == full.substr(0, full.find('.')) || name.substr(0, name.find('.')) == full;
+  if (gethostname(own, sizeof(own) - 1) == 0 && own[0] != '\0') {
+    const std::string full = Lower(own);
+    names.push_back(full.substr(0, full.find('.')));
+    names.push_back(full);
+  }
+  return names;
 }
 
-bool IsLoopback(std::string_view address) {
-  boost::system::error_code error;
-  const auto parsed = boost::asio::ip::make_address(std::string(address), error);
-  return !error && parsed.is_loopback();
+bool IsOwnHost(std::string_view host, std::string_view address, const std::vector<std::string>& names) {
+  const std::string name = Lower(WithoutPort(host));
+  if (name.empty()) return false;
+  if (name == "127.0.0.1" || name == "[::1]" || name == AsHost(address)) return true;
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 bool HasToken(std::string_view token, const HttpTarget& target, std::string_view authorization,
               std::string_view cookies) {
   if (token.empty()) return true;
-  constexpr std::string_view kBearer = "Bearer ";
-  bool has = false;
-  if (authorization.substr(0, kBearer.size()) == kBearer) has |= IsSame(token, authorization.substr(kBearer.size()));
+  bool has = IsSame(token, BearerOf(authorization));
   if (const auto given = target.query.find("token"); given != target.query.end()) has |= IsSame(token, given->second);
-  return has | IsSame(token, CookieOf(cookies));
+  return has | HasCookie(cookies, TokenCookie(token), token);
 }
 
 std::string MakeToken() {
@@ -121,6 +142,21 @@ std::string MakeToken() {
   std::string token;
   for (const unsigned char byte : bytes) token += fmt::format("{:02x}", byte);
   return token;
+}
+
+bool CanBeToken(std::string_view text) {
+  constexpr size_t kLeast = 8, kMost = 256;
+  const auto means_itself = [](char byte) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(byte)) ||
+           std::string_view("-._~").find(byte) != std::string_view::npos;
+  };
+  return text.size() >= kLeast && text.size() <= kMost && std::all_of(text.begin(), text.end(), means_itself);
+}
+
+std::string TokenCookie(std::string_view token) {
+  uint32_t hash = 2166136261;  // FNV-1a: who sees the name sees the value too, so it has nothing to hide
+  for (const char byte : token) hash = (hash ^ static_cast<unsigned char>(byte)) * 16777619;
+  return fmt::format("crema_{:08x}", hash);
 }
 
 }  // namespace crema

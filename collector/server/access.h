@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace crema {
 
@@ -17,13 +18,14 @@ struct HttpTarget {
 /// Decodes `%XX` and `+` in the query.
 HttpTarget ParseTarget(std::string_view target);
 
-/// Whether the `Host` of a request is one by which this machine can be meant: a literal address, `localhost` or its own
-/// name. A page of another site that has its name point here (DNS rebinding) fails by it. The port does not matter: it
-/// is another one behind a tunnel.
-bool IsOwnHost(std::string_view host);
+/// By which names a browser may mean this server, in lower case: `localhost`, this machine's name, whole and up to its
+/// first dot, and `given`, those that the user says it has elsewhere.
+std::vector<std::string> OwnHostNames(const std::vector<std::string>& given);
 
-/// Whether an address can only be reached from this machine.
-bool IsLoopback(std::string_view address);
+/// Whether the `Host` of a request is exactly one of `names`, 127.0.0.1, [::1], or `address`, at which the connection
+/// came in. A page of another site that has its name point here (DNS rebinding) fails by it. The port does not matter:
+/// it is another one behind a tunnel.
+bool IsOwnHost(std::string_view host, std::string_view address, const std::vector<std::string>& names);
 
 /// Whether a request carries the token: as `Authorization: Bearer`, as `token` of the query, or as the cookie that the
 /// page got for it. Takes the same time whatever is wrong. An empty `token` asks for none.
@@ -33,8 +35,13 @@ bool HasToken(std::string_view token, const HttpTarget& target, std::string_view
 /// A token of 32 hexadecimal digits, from the kernel's random numbers.
 std::string MakeToken();
 
-/// The cookie's name.
-inline constexpr std::string_view kTokenCookie = "crema_token";
+/// Whether a text can be a token: letters, digits, `-._~`, at least 8, which mean themselves in an address, a header
+/// and a cookie.
+bool CanBeToken(std::string_view text);
+
+/// The name of the cookie with this token. A browser sends the cookies of a host to all its ports, so that of another
+/// server beside this one must have another name.
+std::string TokenCookie(std::string_view token);
 
 }  // namespace crema
 

@@ -6,30 +6,60 @@
 namespace crema {
 namespace {
 
-TEST(IsOwnHost, TakesAddressesLocalhostAndTheMachinesName) {
-  for (const char* host : {"localhost", "LOCALHOST:8080", "127.0.0.1:1", "[::1]:8080", "10.1.2.3"}) {
-    EXPECT_TRUE(IsOwnHost(host)) << host;
+TEST(IsOwnHost, TakesLoopbackTheAddressThatWasReachedAndNamesOfThisMachine) {
+  const std::vector<std::string> names = OwnHostNames({"Node17.Cluster.example"});
+  for (const char* host : {"localhost", "LOCALHOST:8080", "127.0.0.1:1", "[::1]:8080", "10.1.2.3", "10.1.2.3:80",
+                           "node17.cluster.example:9464"}) {
+    EXPECT_TRUE(IsOwnHost(host, "10.1.2.3", names)) << host;
   }
+  EXPECT_TRUE(IsOwnHost("10.1.2.3", "::ffff:10.1.2.3", names)) << "a socket for both kinds of addresses";
+  EXPECT_TRUE(IsOwnHost("[2001:db8::7]:80", "2001:db8:0::7", names));
   char own[256] = "";
   ASSERT_EQ(gethostname(own, sizeof(own) - 1), 0);
-  EXPECT_TRUE(IsOwnHost(std::string(own) + ":80"));
+  EXPECT_TRUE(IsOwnHost(std::string(own) + ":80", "127.0.0.1", names));
 }
 
 TEST(IsOwnHost, RefusesNamesThatOthersMayHavePointedHere) {
-  for (const char* host :
-       {"", "evil.example.org", "localhost.evil.example.org", "127.0.0.1.evil.example.org", "[::1"}) {
-    EXPECT_FALSE(IsOwnHost(host)) << host;
+  const std::vector<std::string> names = OwnHostNames({"node17"});
+  char own[256] = "";
+  ASSERT_EQ(gethostname(own, sizeof(own) - 1), 0);
+  for (const std::string& host :
+       {std::string(), std::string("evil.example.org"), std::string("localhost.evil.example.org"),
+        std::string("localhost."), std::string("127.0.0.1.evil.example.org"), std::string("[::1"),
+        std::string("node17.evil.example.org"), std::string(own) + ".evil.example.org", std::string("10.9.9.9"),
+        std::string("localhost:80@evil.example.org"), std::string("localhost:evil"), std::string("evil@localhost"),
+        std::string(" localhost"), std::string("[::1]x"), std::string("localhost,evil"), std::string("2130706433")}) {
+    EXPECT_FALSE(IsOwnHost(host, "10.1.2.3", names)) << host;
   }
 }
 
 TEST(HasToken, TakesItFromEachPlaceAndNowhereElse) {
   const HttpTarget none = ParseTarget("/");
+  const std::string cookie = TokenCookie("abc");
   EXPECT_TRUE(HasToken("", none, "", ""));
   EXPECT_FALSE(HasToken("abc", none, "", ""));
   EXPECT_TRUE(HasToken("abc", none, "Bearer abc", ""));
+  EXPECT_TRUE(HasToken("abc", none, "bearer abc", ""));
   EXPECT_TRUE(HasToken("abc", ParseTarget("/?token=abc"), "", ""));
-  EXPECT_TRUE(HasToken("abc", none, "", "other=1; crema_token=abc"));
-  EXPECT_FALSE(HasToken("abc", ParseTarget("/?token=abcabc"), "Bearer ab", "crema_token=abd; token=abc"));
+  EXPECT_TRUE(HasToken("abc", ParseTarget("/?t%6Fken=%61bc"), "", ""));
+  EXPECT_TRUE(HasToken("abc", none, "", "other=1; " + cookie + "=abc"));
+  EXPECT_TRUE(HasToken("abc", none, "", cookie + "=of-another-port; " + cookie + "=abc"));
+  EXPECT_FALSE(HasToken("abc", ParseTarget("/?token=abcabc"), "Bearer ab", cookie + "=abd; token=abc"));
+  EXPECT_FALSE(HasToken("abc", none, "Basic abc", ""));
+  EXPECT_FALSE(HasToken("abc", none, "Bearer ", cookie + "="));
+}
+
+TEST(TokenCookie, HasANameOfItsOwnForEachToken) {
+  EXPECT_EQ(TokenCookie("abc"), TokenCookie("abc")) << "a server that was started again";
+  EXPECT_NE(TokenCookie(MakeToken()), TokenCookie(MakeToken()));
+}
+
+TEST(CanBeToken, TakesWhatMeansItselfInAddressesHeadersAndCookies) {
+  EXPECT_TRUE(CanBeToken(MakeToken()));
+  EXPECT_TRUE(CanBeToken("a-Z.0_9~"));
+  for (const char* text : {"", "short", "with space", "with;semicolon", "line\r\nbreak", "per%cent12", "ampers&nd"}) {
+    EXPECT_FALSE(CanBeToken(text)) << text;
+  }
 }
 
 TEST(ParseTarget, DecodesTheQuery) {
@@ -45,13 +75,6 @@ TEST(ParseTarget, DecodesTheQuery) {
 TEST(MakeToken, IsLongAndNeverTheSame) {
   EXPECT_EQ(MakeToken().size(), 32u);
   EXPECT_NE(MakeToken(), MakeToken());
-}
-
-TEST(IsLoopback, TellsThisMachineFromOthers) {
-  EXPECT_TRUE(IsLoopback("127.0.0.1"));
-  EXPECT_TRUE(IsLoopback("::1"));
-  EXPECT_FALSE(IsLoopback("0.0.0.0"));
-  EXPECT_FALSE(IsLoopback("10.0.0.1"));
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ namespace http = beast::http;
 constexpr std::chrono::seconds kRequestLimit(20);  // also between two requests of one connection
 constexpr std::chrono::seconds kAnswerLimit(10);
 constexpr uint32_t kMostHeaderBytes = 16 << 10;
+constexpr std::string_view kText = "text/plain; charset=utf-8";
 
 // No script or style but the server's own, and no connection to anybody else.
 constexpr char kPolicy[] =
@@ -34,11 +35,6 @@ HttpSession::HttpSession(boost::asio::ip::tcp::socket socket, HttpServer* server
 
 HttpSession::~HttpSession() { server_->Forget(this); }
 
-void HttpSession::Start(bool turn_away) {
-  turn_away_ = turn_away;
-  Read();
-}
-
 void HttpSession::Close() {
   beast::error_code ignored;
   stream_.socket().shutdown(boost::asio::ip::tcp::socket::shutdown_both, ignored);
@@ -49,14 +45,23 @@ void HttpSession::Read() {
   parser_.emplace();
   parser_->header_limit(kMostHeaderBytes);
   parser_->body_limit(0);  // nothing is ever taken from a client
+  is_silent_ = true;
   stream_.expires_after(kRequestLimit);
   http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](beast::error_code error, size_t) {
     if (!error) return self->Handle();
-    if (error == http::error::body_limit || error == http::error::header_limit) {
-      return self->Reply(413, "text/plain; charset=utf-8", "too large\n");
-    }
-    self->Close();
+    self->HandleUnreadable(error);
   });
+}
+
+void HttpSession::HandleUnreadable(beast::error_code error) {
+  is_silent_ = false;
+  const bool has_body = error == http::error::body_limit || error == http::error::unexpected_body;
+  if (has_body || error == http::error::header_limit) return Reply(413, kText, "too large\n");
+  const bool has_gone = error == http::error::end_of_stream || error == http::error::partial_message;
+  if (!has_gone && error.category() == http::make_error_code(http::error::bad_method).category()) {
+    return Reply(400, kText, "no request of HTTP\n");
+  }
+  Close();
 }
 
 HttpSession::Response HttpSession::MakeResponse(int status, std::string_view type) const {
@@ -68,13 +73,14 @@ HttpSession::Response HttpSession::MakeResponse(int status, std::string_view typ
   response.set("X-Frame-Options", "DENY");
   response.set("Referrer-Policy", "no-referrer");
   response.set("Cross-Origin-Resource-Policy", "same-origin");
+  response.set("Cross-Origin-Opener-Policy", "same-origin");
   return response;
 }
 
 void HttpSession::Reply(int status, std::string_view type, std::string body, std::string_view policy) {
   auto response = std::make_shared<Response>(MakeResponse(status, type));
   if (!policy.empty()) response->set("Content-Security-Policy", Beast(policy));
-  response->body() = std::move(body);
+  if (parser_->get().method() != http::verb::head) response->body() = std::move(body);
   response->keep_alive(status == 200 && parser_->get().keep_alive());
   if (status == 405) response->set(http::field::allow, "GET");
   if (status == 503) response->set(http::field::retry_after, "5");
@@ -91,27 +97,62 @@ void HttpSession::Send(const std::shared_ptr<Response>& response) {
   });
 }
 
-void HttpSession::Handle() {
-  constexpr std::string_view kText = "text/plain; charset=utf-8";
+LiveReply HttpSession::Objection(const HttpTarget& target) const {
   const auto& request = parser_->get();
-  if (turn_away_) return Reply(503, kText, fmt::format("{} clients are served already\n", kMostClients));
-  if (request.method() != http::verb::get) return Reply(405, kText, "only GET\n");
-  if (!IsOwnHost(View(request[http::field::host]))) {
-    return Reply(403, kText, "the Host of the request is not this machine\n");
+  const auto field = [&request](auto name) { return View(request[name]); };
+  if (request.count(http::field::host) != 1 || target.path.empty() || target.path.front() != '/') {
+    return {400, kText, "a request has one Host, and a path\n"};
   }
-  const HttpTarget target = ParseTarget(View(request.target()));
-  if (!HasToken(server_->token(), target, View(request[http::field::authorization]),
-                View(request[http::field::cookie]))) {
-    return Reply(401, kText, "a token is needed: open the address that crema serve has printed\n");
+  beast::error_code error;
+  const std::string address = stream_.socket().local_endpoint(error).address().to_string();
+  if (!IsOwnHost(field(http::field::host), address, server_->access().host_names)) {
+    return {403, kText, "the Host of the request is no name of this server; crema serve --host NAME adds one\n"};
   }
-  if (target.path == "/" && !server_->token().empty() && target.query.count("token") > 0) {
-    // the page's own requests carry it as a cookie, and it does not stay in the address bar
-    auto response = std::make_shared<Response>(MakeResponse(303, kText));
+  // a page may be opened from anywhere, its parts are asked for by itself
+  const std::string_view site = field("Sec-Fetch-Site");
+  if ((site == "cross-site" || site == "same-site") && field("Sec-Fetch-Mode") != "navigate") {
+    return {403, kText, "asked for by another site's page\n"};
+  }
+  if (request.method() != http::verb::get) return {405, kText, "only GET\n"};
+  if (!HasToken(server_->access().token, target, field(http::field::authorization), field(http::field::cookie))) {
+    return {401, kText, "a token is needed: open the address that crema serve has printed\n"};
+  }
+  return {};
+}
+
+/// The page's own requests carry the token as a cookie, and it does not stay in the address bar.
+void HttpSession::WelcomeWithCookie() {
+  // Of a page that another site has led to, a browser sends no strict cookie with what a redirection asks for. That
+  // page goes on by itself.
+  const bool is_led_here = View(parser_->get()["Sec-Fetch-Site"]) == "cross-site";
+  auto response = std::make_shared<Response>(MakeResponse(is_led_here ? 200 : 303, "text/html; charset=utf-8"));
+  if (is_led_here) {
+    response->body() = "<!doctype html><meta http-equiv=refresh content=\"0;url=/\"><a href=\"/\">crema</a>\n";
+  } else {
     response->set(http::field::location, "/");
-    response->set(http::field::set_cookie,
-                  fmt::format("{}={}; HttpOnly; SameSite=Strict; Path=/", kTokenCookie, server_->token()));
-    response->keep_alive(request.keep_alive());
-    return Send(response);
+  }
+  const std::string& token = server_->access().token;
+  response->set(http::field::set_cookie,
+                fmt::format("{}={}; HttpOnly; SameSite=Strict; Path=/", TokenCookie(token), token));
+  response->keep_alive(parser_->get().keep_alive());
+  Send(response);
+}
+
+void HttpSession::Handle() {
+  is_silent_ = false;
+  const auto& request = parser_->get();
+  const HttpTarget target = ParseTarget(View(request.target()));
+  if (LiveReply objection = Objection(target); objection.status != 200) {
+    return Reply(objection.status, objection.type, std::move(objection.body));
+  }
+  is_known_ = true;
+  server_->MoveToEnd(this);
+  if (!server_->MakeRoomFor(this)) {
+    is_known_ = false;
+    return Reply(503, kText, "as many clients as there is room for are served already\n");
+  }
+  if (target.path == "/" && !server_->access().token.empty() && target.query.count("token") > 0) {
+    return WelcomeWithCookie();
   }
   if (target.path == "/events") {
     std::string since(View(request["Last-Event-ID"]));

@@ -11,7 +11,9 @@
 #include <optional>
 #include <string>
 
+#include "collector/server/access.h"
 #include "collector/server/http_server.h"
+#include "collector/server/live_reply.h"
 
 namespace crema {
 
@@ -24,8 +26,12 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   HttpSession(const HttpSession&) = delete;
   HttpSession& operator=(const HttpSession&) = delete;
 
-  /// `turn_away`: there are too many clients; it is answered 503.
-  void Start(bool turn_away);
+  void Start() { Read(); }
+  bool IsOpen() const { return stream_.socket().is_open(); }
+  /// Whether it has shown that it may ask.
+  bool IsKnown() const { return is_known_; }
+  /// Whether it owes a request.
+  bool IsSilent() const { return is_silent_; }
   /// Where a page listens: sends it what has changed, unless it has not taken the last message yet.
   void Update();
   void Close();
@@ -36,6 +42,10 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
 
   void Read();
   void Handle();
+  void HandleUnreadable(boost::beast::error_code error);
+  /// What stands against an answer; status 200 where nothing does.
+  LiveReply Objection(const HttpTarget& target) const;
+  void WelcomeWithCookie();
   /// An empty `policy` is that of the live page.
   void Reply(int status, std::string_view type, std::string body, std::string_view policy = "");
   void Send(const std::shared_ptr<Response>& response);
@@ -48,7 +58,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   HttpServer* server_;
   boost::beast::flat_buffer buffer_;
   std::optional<boost::beast::http::request_parser<boost::beast::http::empty_body>> parser_;
-  bool turn_away_ = false;
+  bool is_known_ = false;
+  bool is_silent_ = true;
   bool is_events_ = false;
   bool is_sending_ = false;
   int64_t sent_ = 0;  ///< the last change that the page was sent

@@ -27,15 +27,20 @@ def setUpModule():
 
 
 class LivePage(PageTestCase):
+    def start_server(self, source, *options):
+        """The server, and the address that it prints."""
+        command = [CREMA, "serve", source, "-q", *options]
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=without_crema())
+        self.addCleanup(self.end, server)
+        return server, server.stdout.readline().strip()
+
     def serve(self, source):
         """Starts a server and opens its page."""
-        server = subprocess.Popen(
-            [CREMA, "serve", source, "-q"], stdout=subprocess.PIPE, text=True, env=without_crema()
-        )
-        self.addCleanup(self.end, server)
-        self.address = server.stdout.readline().strip()
-        self.assertRegex(self.address, "^http://127.0.0.1:")
-        self.browser.open_address(self.address)
+        self.server, printed = self.start_server(source)
+        self.assertRegex(printed, "^http://127.0.0.1:.*token=")
+        self.address = printed.partition("?")[0]
+        self.browser.open_address(printed)
+        self.assertEqual(self.browser.run("return location.href"), self.address, "the token stays in no history")
 
     def end(self, process):
         if process.poll() is None:
@@ -143,6 +148,17 @@ class LivePage(PageTestCase):
         self.assertTrue(self.browser.run(hidden), "a zero of what is not known")
         self.assert_asks_only_its_server()
         self.keep_picture("live-without-plug-in.png")
+
+    def test_a_server_that_is_started_again_is_told(self):
+        """Its token is another one: the page says what to do."""
+        records = invented_run.write_run(os.path.join(self.folder, "records"))
+        self.serve(records)
+        self.wait_for("the page", "return document.getElementById('updated').innerText.startsWith('updated')")
+        port = re.search(r":(\d+)/", self.address)[1]
+        self.server.kill()
+        self.server.wait()
+        self.start_server(records, "--port", port)
+        self.wait_for("the reason", "return document.getElementById('updated').innerText.includes('started again')")
 
     def test_a_path_that_is_no_text(self):
         """A directory whose name holds bytes that are no UTF-8 breaks neither page nor server nor report."""

@@ -550,7 +550,7 @@ def served(source):
     def until(condition, path="api/v1"):
         stop = time.monotonic() + 60
         while True:
-            with urllib.request.urlopen(address + path, timeout=10) as answer:
+            with urllib.request.urlopen(address.replace("?", f"{path}?"), timeout=10) as answer:
                 seen = json.load(answer)
             if condition(seen) or time.monotonic() > stop:
                 return seen

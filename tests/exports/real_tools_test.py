@@ -50,16 +50,20 @@ class RealTools(unittest.TestCase):
         self.assertEqual((result.returncode, result.stdout + result.stderr), (0, ""))
 
     def serve(self):
-        """`crema serve` of a finished run; its address as `host:port`."""
+        """`crema serve` of a finished run, with its token in a file; its address as `host:port`."""
         records = invented_run.write_run(os.path.join(self.directory, "records"))
-        server = subprocess.Popen([CREMA, "serve", "--quiet", records], stdout=subprocess.PIPE, text=True)
+        self.token_file = os.path.join(self.directory, "token")
+        command = [CREMA, "serve", "--quiet", records, "--token-file", self.token_file]
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         self.addCleanup(server.wait)
         self.addCleanup(server.kill)
         self.addCleanup(server.stdout.close)
         return server.stdout.readline().strip().removeprefix("http://").rstrip("/")
 
     def fetch(self, url):
-        with urllib.request.urlopen(url, timeout=60) as answer:
+        token = pathlib.Path(self.token_file).read_text(encoding="utf-8").strip()
+        request = urllib.request.Request(url, headers={"Authorization": f"Bearer {token}"})
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return answer.read().decode()
 
     def fetch_until(self, url, has_come):
@@ -92,7 +96,9 @@ class RealTools(unittest.TestCase):
         config = os.path.join(self.directory, "prometheus.yml")
         pathlib.Path(config).write_text(
             "global: {scrape_interval: 1s}\n"
-            f"scrape_configs: [{{job_name: crema, static_configs: [{{targets: ['{address}']}}]}}]\n",
+            "scrape_configs: [{job_name: crema, "
+            f"authorization: {{credentials_file: {self.token_file}}}, "
+            f"static_configs: [{{targets: ['{address}']}}]}}]\n",
             encoding="utf-8",
         )
         prometheus = subprocess.Popen(

@@ -46,6 +46,7 @@ function take(delta) {
 let source = null;
 let failures = 0;
 let polling = false;
+let isDenied = false;  // a new server, with another token
 
 function listen() {
   source = new EventSource('/events?since=' + state.id);
@@ -71,6 +72,7 @@ async function poll() {
   for (let i = 0; ; ++i) {
     try {
       const answer = await fetch('/api/live?since=' + state.id, {cache: 'no-store'});
+      isDenied = answer.status === 401;
       if (answer.ok) take(await answer.json());
     } catch { /* the line in the head says how old this is */ }
     if (i % 15 === 14) break;  // maybe the stream works by now
@@ -85,6 +87,7 @@ setInterval(() => {
   const age = (performance.now() - updatedAt) / 1000;
   const label = $('updated');
   label.textContent = !updatedAt ? 'connecting' : paused ? 'paused' : `updated ${age < 10 ? age.toFixed(1) : age.toFixed(0)} s ago`;
+  if (isDenied) label.textContent = 'crema serve was started again: open the address that it has printed';
   label.className = age > 15 ? 'stale' : age > 5 ? 'late' : 'dim';
   if (age > 10 && source && source.readyState === EventSource.OPEN && !polling) {
     source.close();

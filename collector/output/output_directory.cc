@@ -1,0 +1,355 @@
+#include "collector/output/output_directory.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "collector/output/older_output.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Within the directory: what is being made, then what takes the place of the old parts.
+constexpr char kMaking[] = ".crema-making";
+constexpr char kSwap[] = ".crema-swap";
+// In it:
+constexpr char kNew[] = "new";
+constexpr char kOld[] = "old";
+constexpr char kThrowAway[] = "throw-away";  // the old parts are not kept
+constexpr char kNoRecords[] = "no-records";  // the new parts have none
+// Beside it, after the name of the directory. With the inode of the old directory, so that what has that name tells
+// whether the exchange has come to pass.
+constexpr char kExchange[] = "exchange-";
+constexpr char kAside[] = "aside-";
+constexpr char kTrash[] = "trash";
+
+absl::Status Failed(const fs::path& path, int error) { return absl::ErrnoToStatus(error, path.string()); }
+
+absl::Status Rename(const fs::path& from, const fs::path& to) {
+  return rename(from.c_str(), to.c_str()) == 0 ? absl::OkStatus() : Failed(to, errno);
+}
+
+bool IsThere(const fs::path& path) {
+  struct stat status;
+  return lstat(path.c_str(), &status) == 0;
+}
+
+void Remove(const fs::path& path) {
+  std::error_code ignored;
+  fs::remove_all(path, ignored);
+}
+
+bool IsEmpty(const fs::path& directory) {
+  std::error_code error;
+  return fs::is_empty(directory, error) && !error;
+}
+
+void Sync(const fs::path& directory) {
+  const int descriptor = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  fsync(descriptor);
+  close(descriptor);
+}
+
+std::string InodeOf(const fs::path& path) {
+  struct stat status;
+  return lstat(path.c_str(), &status) == 0 ? std::to_string(status.st_ino) : "";
+}
+
+absl::Status Touch(const fs::path& path) {
+  const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  if (descriptor < 0) return Failed(path, errno);
+  close(descriptor);
+  return absl::OkStatus();
+}
+
+absl::Status MoveIfThere(const fs::path& from, const fs::path& to) {
+  return IsThere(from) && !IsThere(to) ? Rename(from, to) : absl::OkStatus();
+}
+
+/// The old parts go to `old`, the new ones come; may have been begun by somebody who was killed. No step pairs an old
+/// document with new records.
+absl::Status SwapParts(const fs::path& directory, const fs::path& swap) {
+  const fs::path fresh = swap / kNew, old = swap / kOld;
+  const bool has_document = IsThere(fresh / kDocumentName), has_records = IsThere(fresh / kRecordsName);
+  if (!has_document && !has_records) return absl::OkStatus();  // all have come
+  absl::Status status = MoveIfThere(directory / kDocumentName, old / kDocumentName);
+  if (status.ok() && (has_records || IsThere(swap / kNoRecords))) {
+    status = MoveIfThere(directory / kRecordsName, old / kRecordsName);
+  }
+  if (status.ok() && has_records) status = Rename(fresh / kRecordsName, directory / kRecordsName);
+  if (status.ok() && has_document) status = Rename(fresh / kDocumentName, directory / kDocumentName);
+  return status;
+}
+
+/// `DIR.20261121T140211Z`, with a number behind it where that exists.
+fs::path FreeName(const fs::path& name) {
+  fs::path free = name;
+  for (int number = 2; IsThere(free); ++number) free = fs::path(name) += fmt::format("-{}", number);
+  return free;
+}
+
+absl::StatusOr<fs::path> Resolve(const std::string& directory) {
+  std::error_code error;
+  fs::path path = fs::weakly_canonical(fs::absolute(directory, error), error);
+  if (error) return Failed(directory, error.value());
+  if (!path.has_filename() && path.has_relative_path()) path = path.parent_path();  // `out/`
+  if (fs::is_symlink(fs::symlink_status(path, error))) {
+    return absl::FailedPreconditionError(directory + ": is a symbolic link to nothing; make what it leads to");
+  }
+  return path;
+}
+
+std::string SiblingPrefix(const fs::path& directory) { return "." + directory.filename().string() + ".crema-"; }
+
+/// What stands beside the directory for some purpose.
+std::vector<fs::path> Siblings(const fs::path& directory) {
+  const std::string prefix = SiblingPrefix(directory);
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory.parent_path(), error)) {
+    if (entry.path().filename().string().compare(0, prefix.size(), prefix) == 0) found.push_back(entry.path());
+  }
+  return found;
+}
+
+bool HasSibling(const fs::path& directory, std::string_view purpose) {
+  const std::string prefix = SiblingPrefix(directory) + std::string(purpose);
+  for (const fs::path& path : Siblings(directory)) {
+    if (path.filename().string().compare(0, prefix.size(), prefix) == 0) return true;
+  }
+  return false;
+}
+
+absl::Status NotCreated(const std::string& path, int error) {
+  return absl::UnavailableError(fmt::format("{}: cannot be created ({}); choose another directory with -o", path,
+                                            std::generic_category().message(error)));
+}
+
+}  // namespace
+
+absl::StatusOr<OutputDirectory> OutputDirectory::Claim(const std::string& directory) {
+  absl::StatusOr<fs::path> path = Resolve(directory);
+  if (!path.ok()) return path.status();
+  OutputDirectory output;
+  output.path_ = *std::move(path);
+  output.given_ = directory;
+  std::error_code error;
+  fs::create_directories(output.path_.parent_path(), error);
+  output.is_new_ = mkdir(output.path_.c_str(), 0700) == 0;
+  if (!output.is_new_ && errno != EEXIST) return NotCreated(directory, errno);
+  if (!fs::is_directory(output.path_, error)) return NotCreated(directory, ENOTDIR);
+  output.lock_ = HeldLock(output.path_.string());
+  if (output.lock_.state() == HeldLock::State::kTaken) {
+    output.is_new_ = false;
+    return absl::FailedPreconditionError(
+        fmt::format("{}: a run is still writing into it; choose another directory with -o", directory));
+  }
+  output.Recover();
+  return output;
+}
+
+OutputDirectory::~OutputDirectory() {
+  if (path_.empty()) return;  // moved away
+  if (!parts_.empty() && !is_installed_) Remove(parts_);
+  if (is_new_ && !is_installed_) rmdir(path_.c_str());  // where it is still empty
+}
+
+fs::path OutputDirectory::Sibling(const std::string& purpose) const {
+  return path_.parent_path() / (SiblingPrefix(path_) + purpose);
+}
+
+/// What others left who had the lock before, and were killed.
+void OutputDirectory::Recover() {
+  keeps_older_ = true;
+  const size_t prefix = SiblingPrefix(path_).size();
+  for (const fs::path& path : Siblings(path_)) {
+    const std::string purpose = path.filename().string().substr(prefix);
+    const std::string inode = InodeOf(path);
+    if (purpose == kAside + inode && IsEmpty(path_)) {
+      if (rename(path.c_str(), path_.c_str()) == 0) lock_ = HeldLock(path_.string());
+    } else if (purpose == kExchange + inode || purpose == kAside + inode) {
+      KeepOrRemove(path).IgnoreError();
+    } else if (purpose == kTrash || purpose.rfind(kExchange, 0) == 0 || purpose.rfind(kAside, 0) == 0) {
+      Remove(path);
+    }
+  }
+  Remove(path_ / kMaking);
+  const fs::path swap = path_ / kSwap;
+  if (IsThere(swap) && SwapParts(path_, swap).ok()) {
+    keeps_older_ = !IsThere(swap / kThrowAway);
+    if (KeepOrRemove(swap / kOld).ok()) Remove(swap);
+  }
+  kept_as_.clear();
+}
+
+/// Whether it can be renamed without harm: who stands in it would go with it.
+bool OutputDirectory::MayMoveWhole() const {
+  struct stat own, parent;
+  if (stat(path_.c_str(), &own) != 0 || stat(path_.parent_path().c_str(), &parent) != 0) return false;
+  if (own.st_dev != parent.st_dev) return false;
+  std::error_code error;
+  const fs::path here = fs::canonical(fs::current_path(error), error);
+  if (error) return true;
+  const fs::path from_here = here.lexically_relative(path_);
+  return from_here.empty() || *from_here.begin() == "..";
+}
+
+absl::StatusOr<fs::path> OutputDirectory::Prepare(const OlderOutput& older) {
+  const OutputContents contents = LookInto(path_);
+  if (!contents.live_log.empty()) {
+    return absl::FailedPreconditionError(fmt::format(
+        "{}: a run is still writing into it ({}); choose another directory with -o", given_, contents.live_log));
+  }
+  const bool is_explained = contents.is_measurement && !(older.replace && contents.has_foreign_records);
+  if (!contents.foreign.empty() && !older.force && !is_explained) {
+    return absl::AlreadyExistsError(
+        fmt::format("{}: holds `{}`, which crema did not write; choose another directory with -o, or add --force",
+                    given_, contents.foreign));
+  }
+  keeps_older_ = !older.replace;
+  const bool others_stay = !contents.foreign.empty() && (older.force || older.replace);
+  struct stat status;
+  const mode_t mode = stat(path_.c_str(), &status) == 0 ? status.st_mode & 07777 : 0700;
+  parts_ = Sibling(kExchange + InodeOf(path_));
+  if (!others_stay && MayMoveWhole() && mkdir(parts_.c_str(), 0700) == 0) {
+    how_ = How::kWhole;
+    chmod(parts_.c_str(), mode);
+    new_lock_ = HeldLock(parts_.string());
+    return parts_;
+  }
+  how_ = How::kParts;
+  parts_ = path_ / kMaking;
+  for (const fs::path& made : {parts_, parts_ / kNew, parts_ / kOld}) {
+    if (mkdir(made.c_str(), 0700) != 0) return NotCreated(made.string(), errno);
+  }
+  return parts_ / kNew;
+}
+
+absl::StatusOr<fs::path> OutputDirectory::MakeRoom() {
+  parts_ = path_ / kMaking;
+  if (mkdir(parts_.c_str(), 0700) != 0) return NotCreated(parts_.string(), errno);
+  return parts_;
+}
+
+absl::Status OutputDirectory::Install() {
+  if (absl::Status status = how_ == How::kWhole ? InstallWhole() : InstallParts(); !status.ok()) return status;
+  is_installed_ = true;
+  Sync(path_);
+  Sync(path_.parent_path());
+  return absl::OkStatus();
+}
+
+absl::Status OutputDirectory::InstallWhole() {
+  if (IsEmpty(path_)) {
+    if (absl::Status status = Rename(parts_, path_); !status.ok()) return status;
+    parts_.clear();
+    lock_ = std::move(new_lock_);
+    return absl::OkStatus();
+  }
+  if (renameat2(AT_FDCWD, parts_.c_str(), AT_FDCWD, path_.c_str(), RENAME_EXCHANGE) == 0) {
+    std::swap(lock_, new_lock_);
+    return absl::OkStatus();
+  }
+  if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) return Failed(path_, errno);
+  const fs::path aside = Sibling(kAside + InodeOf(path_));
+  if (absl::Status status = Rename(path_, aside); !status.ok()) return status;
+  // An empty one first: where somebody else was faster he has it.
+  if (mkdir(path_.c_str(), 0700) != 0 || HeldLock(path_.string()).state() == HeldLock::State::kTaken ||
+      rename(parts_.c_str(), path_.c_str()) != 0) {
+    const int error = errno;
+    rename(aside.c_str(), path_.c_str());
+    return Failed(path_, error);
+  }
+  parts_ = aside;
+  std::swap(lock_, new_lock_);
+  return absl::OkStatus();
+}
+
+absl::Status OutputDirectory::InstallParts() {
+  if (!IsThere(parts_ / kNew / kRecordsName)) {
+    if (absl::Status status = Touch(parts_ / kNoRecords); !status.ok()) return status;
+  }
+  if (!keeps_older_) {
+    if (absl::Status status = Touch(parts_ / kThrowAway); !status.ok()) return status;
+  }
+  Sync(parts_);
+  const fs::path swap = path_ / kSwap;
+  if (absl::Status status = Rename(parts_, swap); !status.ok()) return status;
+  parts_ = swap;
+  return SwapParts(path_, swap);
+}
+
+absl::Status OutputDirectory::KeepOrRemove(const fs::path& old) {
+  const OutputContents contents = LookInto(old);
+  if (keeps_older_ && (contents.is_measurement || !contents.foreign.empty())) {
+    const std::string stamp = StampOfStart(old);
+    fs::path kept = FreeName(fs::path(path_) += "." + stamp);
+    absl::Status status = Rename(old, kept);
+    if (!status.ok()) {  // another file system, or nothing may be written there
+      kept = FreeName(path_ / ("older." + stamp));
+      status = Rename(old, kept);
+    }
+    if (status.ok()) kept_as_ = kept.string();
+    return status;
+  }
+  const fs::path trash = Sibling(kTrash);
+  Remove(trash);
+  const bool is_aside = rename(old.c_str(), trash.c_str()) == 0;
+  Remove(is_aside ? trash : old);
+  return absl::OkStatus();
+}
+
+absl::Status OutputDirectory::Settle() {
+  if (parts_.empty()) return absl::OkStatus();
+  absl::Status status = KeepOrRemove(how_ == How::kParts ? parts_ / kOld : parts_);
+  if (status.ok() && how_ == How::kParts) Remove(parts_);
+  if (status.ok()) parts_.clear();
+  Sync(path_.parent_path());
+  return status;
+}
+
+void OutputDirectory::Undo() {
+  if (!is_installed_) return;
+  if (how_ == How::kParts) {
+    for (const char* name : {kRecordsName, kDocumentName}) {
+      const fs::path old = parts_ / kOld / name;
+      if (!IsThere(parts_ / kNew / name)) rename((path_ / name).c_str(), (parts_ / kNew / name).c_str());
+      if (IsThere(old)) rename(old.c_str(), (path_ / name).c_str());
+    }
+    Remove(parts_);
+  } else if (parts_.empty()) {
+    Remove(path_ / kRecordsName);
+    if (is_new_) rmdir(path_.c_str());
+  } else if (renameat2(AT_FDCWD, parts_.c_str(), AT_FDCWD, path_.c_str(), RENAME_EXCHANGE) == 0) {
+    Remove(parts_);
+  } else {
+    const fs::path trash = Sibling(kTrash);
+    Remove(trash);
+    rename(path_.c_str(), trash.c_str());
+    rename(parts_.c_str(), path_.c_str());
+    Remove(trash);
+  }
+  parts_.clear();
+}
+
+void CompleteOutput(const std::string& directory) {
+  const absl::StatusOr<fs::path> path = Resolve(directory);
+  if (!path.ok()) return;
+  const bool is_half_done = IsThere(*path / kSwap);
+  const bool is_missing = !IsThere(*path) || IsEmpty(*path);
+  if (!is_half_done && !(is_missing && HasSibling(*path, kAside))) return;
+  const absl::StatusOr<OutputDirectory> claimed = OutputDirectory::Claim(directory);
+}
+
+}  // namespace crema

@@ -1,0 +1,89 @@
+// The directory of a measurement while crema writes it: `measurement.json` and `records/`, whole at every moment.
+#ifndef CREMA_COLLECTOR_OUTPUT_OUTPUT_DIRECTORY_H_
+#define CREMA_COLLECTOR_OUTPUT_OUTPUT_DIRECTORY_H_
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "collector/output/held_lock.h"
+
+namespace crema {
+
+inline constexpr char kDocumentName[] = "measurement.json";
+inline constexpr char kRecordsName[] = "records";
+
+/// What becomes of what is there already.
+struct OlderOutput {
+  bool replace = false;  ///< an older measurement is thrown away; else it is kept as `DIR.<its start>`
+  bool force = false;    ///< other files in DIR do not matter: they stay where they are
+};
+
+/// One process at a time has it, by a lock on the directory itself. New parts are made under a temporary name, and take
+/// the place of the old ones by one exchange of directories where the kernel and the file system can do that
+/// (renameat2(2)), else by renames that whoever claims the directory next completes. What a killed process left behind
+/// is removed by then too.
+///
+/// An older measurement goes as a whole, with what else lies in DIR. Only where DIR has to stay (it is or holds the
+/// current directory, is a mount point, its parent cannot be written, other files were to stay) its parts alone go.
+class OutputDirectory {
+ public:
+  /// Makes DIR where it is not there. A symbolic link is followed. Errors: FailedPrecondition where somebody writes
+  /// into it; it is no directory; no permission.
+  static absl::StatusOr<OutputDirectory> Claim(const std::string& directory);
+
+  OutputDirectory(OutputDirectory&&) = default;
+  OutputDirectory& operator=(OutputDirectory&&) = default;
+  /// What was neither installed nor settled is removed again.
+  ~OutputDirectory();
+
+  /// A directory to be filled with the new `measurement.json`, `records/`, or both. Errors: DIR holds what crema did
+  /// not write, and neither `force` nor an older measurement explains it; logs in it are still being written; no
+  /// permission.
+  absl::StatusOr<std::filesystem::path> Prepare(const OlderOutput& older);
+  /// The new parts take the place of the old ones. To be synced before.
+  absl::Status Install();
+  /// Old parts get the name that they keep, or are removed.
+  absl::Status Settle();
+  /// Instead of `Settle`: all is as it was before.
+  void Undo();
+
+  /// A temporary directory within DIR, for one more part of what is there. It is removed with this object.
+  absl::StatusOr<std::filesystem::path> MakeRoom();
+
+  /// Absolute, without symbolic links.
+  const std::filesystem::path& path() const { return path_; }
+  /// Where the older measurement is now; empty where there was none, or it was replaced.
+  const std::string& kept_as() const { return kept_as_; }
+
+ private:
+  enum class How { kNothing, kWhole, kParts };
+
+  OutputDirectory() = default;
+  void Recover();
+  bool MayMoveWhole() const;
+  absl::Status InstallWhole();
+  absl::Status InstallParts();
+  absl::Status KeepOrRemove(const std::filesystem::path& old);
+  std::filesystem::path Sibling(const std::string& purpose) const;
+
+  std::filesystem::path path_;
+  std::string given_;  // as the user wrote it
+  HeldLock lock_;
+  HeldLock new_lock_;  // of the directory that takes its place
+  bool is_new_ = false;
+  bool keeps_older_ = false;
+  How how_ = How::kNothing;
+  bool is_installed_ = false;
+  std::filesystem::path parts_;
+  std::string kept_as_;
+};
+
+/// Completes what a killed process left half done in the directory, where nobody else writes into it: for readers.
+void CompleteOutput(const std::string& directory);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_OUTPUT_OUTPUT_DIRECTORY_H_
