@@ -159,8 +159,11 @@ TEST_F(MeasureChunksTest, CountsActivitiesBeyondTheRowsThatAreKept) {
   Write("a.jsonl", lines);
   const Document document = Take();
   EXPECT_EQ(document["fine"].size(), 10000u);
+  const Document& other = Row(document["fine"], "activity", "(other)");
+  EXPECT_EQ(other["value"], 5001) << "what stands for the others takes a row too";
+  EXPECT_EQ(other["worker"], "(other)");
   EXPECT_NE(document["quality"]["warnings"].dump().find(
-                "5000 readings of activities were left out: not finite, or beyond 10000 rows"),
+                "5001 readings of activities were not finite, or are in `(other)`, beyond 10000 rows"),
             std::string::npos);
 }
 

@@ -133,31 +133,26 @@ void AttemptTable::MakeRoom() {
   if (thread_names_.full()) RenumberThreads(thread_names_.Prune());
 }
 
-void AttemptTable::RenumberInputs(const std::vector<uint32_t>& renumbering) {
-  std::vector<ByteSums> bytes(inputs_.size());
-  for (size_t i = 0; i < bytes_of_input_.size(); ++i) bytes[renumbering[i]].Add(bytes_of_input_[i]);
-  bytes_of_input_ = std::move(bytes);
+void AttemptTable::RenumberInputs(const Renumbering& renumbering) {
+  renumbering.ApplySumming(bytes_of_input_, [](ByteSums& to, const ByteSums& from) { to.Add(from); });
   recent_inputs_.Clear();
   rows_.ForEach([&](AttemptRow& row) { row.input = renumbering[row.input]; });
   for (auto& [key, row] : begun_) row.input = renumbering[row.input];
 }
 
-void AttemptTable::RenumberThreads(const std::vector<uint32_t>& renumbering) {
-  const auto renumber = [&](AttemptRow& row) {
-    if (row.thread != BoundedNames::kRefused) row.thread = renumbering[row.thread];
-  };
+void AttemptTable::RenumberThreads(const Renumbering& renumbering) {
+  const auto renumber = [&](AttemptRow& row) { row.thread = renumbering[row.thread]; };
   recent_threads_.fill({});
   rows_.ForEach(renumber);
   for (auto& [key, row] : begun_) renumber(row);
-  Renumber(threads_, renumbering, thread_names_.size(), [](const Thread&) {});
-  Renumber(bytes_of_thread_, renumbering, thread_names_.size(),
-           [this](const ByteSums& bytes) { bytes_of_other_threads_.Add(bytes); });
+  renumbering.Apply(threads_, [](const Thread&) {});
+  renumbering.Apply(bytes_of_thread_, [this](const ByteSums& bytes) { bytes_of_other_threads_.Add(bytes); });
 }
 
 void AttemptTable::Merge(AttemptTable other, const std::vector<uint32_t>& logs) {
   // Their names get numbers here first. Making room may renumber these, so it is done only once all is in.
   std::vector<uint32_t> inputs;
-  for (uint32_t i = 0; i < other.inputs_.size(); ++i) inputs.push_back(inputs_.Intern(other.inputs_.name(i)));
+  for (uint32_t i = 0; i < other.inputs_.size(); ++i) inputs.push_back(inputs_.Take(other.inputs_, i));
   std::vector<uint32_t> threads;
   for (uint32_t i = 0; i < other.thread_names_.size(); ++i) {
     const uint32_t index = thread_names_.Intern(other.thread_names_.name(i), other.thread_names_.rank(i));

@@ -78,8 +78,8 @@ class AttemptTable {
   const RecentInput& InternInput(const LogRef& log, const ChunkInput& input);
   static uint64_t ChunkIdentity(const LogRef& log, int64_t number, const ChunkInput& input, StableHash identity);
   void MakeRoom();
-  void RenumberInputs(const std::vector<uint32_t>& renumbering);
-  void RenumberThreads(const std::vector<uint32_t>& renumbering);
+  void RenumberInputs(const Renumbering& renumbering);
+  void RenumberThreads(const Renumbering& renumbering);
 
   AttemptRows rows_;  // ended; `process` is the index of the log
   std::vector<HelperTimes> helpers_;

@@ -207,6 +207,11 @@ ProcessFindings ProcessTable::Finalize() const {
 
   BoundedNames paths(kMaxSectionPaths);
   std::vector<SectionSums> sums;
+  SectionSums other;
+  const auto drop = [&findings, &other](const SectionSums& dropped) {
+    ++findings.dropped_paths;
+    other.Add(dropped);
+  };
   std::set<std::string> run_ids;
   std::map<std::string_view, std::optional<int64_t>> events_of_run;
   findings.process_of_log.resize(logs_.size());
@@ -240,22 +245,22 @@ ProcessFindings ProcessTable::Finalize() const {
       const std::string name = (section.helper ? "h" : "o") + section.path;
       const uint32_t at = paths.Intern(name, HashOf(name));
       if (at == BoundedNames::kRefused) {
-        ++findings.dropped_paths;
+        drop(section.sums);
         continue;
       }
       sums.resize(paths.size());
       sums[at].Add(section.sums);
       if (paths.full()) {
-        Renumber(sums, paths.Prune(), paths.size(), [&](const SectionSums&) { ++findings.dropped_paths; });
+        paths.Prune().Apply(sums, drop);
       }
     }
   }
-  const std::vector<uint32_t> renumbering = paths.PruneAndSort();
-  Renumber(sums, renumbering, paths.size(), [&](const SectionSums&) { ++findings.dropped_paths; });
+  paths.PruneAndSort().Apply(sums, drop);
   for (uint32_t i = 0; i < paths.size(); ++i) {
     findings.sections.push_back(RowOf(paths.name(i).substr(1), paths.name(i).front() == 'h', sums[i]));
   }
   OrderAsTree(findings.sections);
+  if (findings.dropped_paths > 0) findings.sections.push_back(RowOf(std::string(kOtherName), false, other));
 
   for (ProcessRow& row : findings.processes) {
     std::sort(row.samples.begin(), row.samples.end(),
