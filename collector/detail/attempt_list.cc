@@ -21,6 +21,8 @@ AttemptStatus StatusOf(AttemptState state) {
       return AttemptStatus::kFailed;
     case AttemptState::kLost:
       return AttemptStatus::kLost;
+    case AttemptState::kUnrecorded:
+      return AttemptStatus::kUnrecorded;
     case AttemptState::kRunning:
       break;
   }

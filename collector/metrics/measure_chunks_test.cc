@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -165,6 +166,72 @@ TEST_F(MeasureChunksTest, CountsActivitiesBeyondTheRowsThatAreKept) {
   EXPECT_NE(document["quality"]["warnings"].dump().find(
                 "5001 readings of activities were not finite, or are in `(other)`, beyond 10000 rows"),
             std::string::npos);
+}
+
+// Two threads of one process, each with chunks of a second; `left_out`: the lines of these are missing.
+std::vector<Line> TwoThreads(const std::set<int64_t>& left_out) {
+  std::vector<Line> lines = {ProcessLine(1, 0)};
+  lines[0]["threads"] = 2;
+  for (int64_t number = 0; number < 20; ++number) {
+    const auto start = static_cast<double>(number / 2);
+    Line begin = BeginLine(number, start);
+    Line chunk = ChunkLine(number, start, start + 0.9);
+    begin["tid"] = chunk["tid"] = 8 + number % 2;
+    lines.push_back(begin);
+    if (left_out.count(number) == 0) lines.push_back(chunk);
+  }
+  return lines;
+}
+
+TEST_F(MeasureChunksTest, ALostLineIsNoLostAttempt) {
+  std::vector<Line> lines = TwoThreads({3, 8, 19});
+  Line end = EndLine(10);
+  end["chunks"] = 20;
+  end["failed"] = end["open"] = 0;
+  lines.push_back(end);
+  Write("a.jsonl", lines);
+  const Document document = Take();
+  EXPECT_EQ(document["metrics"]["num_attempts"], 20);
+  EXPECT_EQ(document["metrics"]["num_chunks"], 17);
+  EXPECT_EQ(document["metrics"]["num_lost_attempts"], 0);
+  EXPECT_EQ(document["metrics"]["num_unfinished_chunks"], 0);
+  EXPECT_EQ(document["quality"]["records_lost"], 3);
+  EXPECT_NE(document["quality"]["warnings"].dump().find("the records of 3 chunks that ended are lost"),
+            std::string::npos);
+  // Each was open until its thread began the next, or the process ended: nobody knows what for.
+  EXPECT_EQ(Row(document["budget"], "part", "failed")["core_seconds"], 0);
+  EXPECT_DOUBLE_EQ(Row(document["budget"], "part", "unmeasured")["core_seconds"].get<double>(), 3);
+}
+
+TEST_F(MeasureChunksTest, AKilledProcessLosesTheAttemptsThatItsThreadsWereAt) {
+  Write("a.jsonl", TwoThreads({3, 18, 19}));
+  const Document document = Take();
+  EXPECT_EQ(document["metrics"]["num_lost_attempts"], 2) << "the last ones of both threads";
+  EXPECT_EQ(document["metrics"]["num_unfinished_chunks"], 2);
+  EXPECT_EQ(document["quality"]["records_lost"], 1);
+}
+
+TEST_F(MeasureChunksTest, TheEndOfALogSaysHowManyWereStillOpen) {
+  std::vector<Line> lines = TwoThreads({18, 19});
+  Line end = EndLine(10);
+  end["chunks"] = 19;
+  end["failed"] = 0;
+  end["open"] = 1;
+  lines.push_back(end);
+  Write("a.jsonl", lines);
+  const Document document = Take();
+  EXPECT_EQ(document["metrics"]["num_lost_attempts"], 1);
+  EXPECT_EQ(document["quality"]["records_lost"], 1);
+}
+
+TEST_F(MeasureChunksTest, AChunkOfWhichNoLineIsLeftIsCountedByTheEndOfItsLog) {
+  Line end = EndLine(4);
+  end["chunks"] = 5;
+  end["open"] = 0;
+  Write("a.jsonl", {ProcessLine(1, 0), BeginLine(0, 0), ChunkLine(0, 0, 2), end});
+  const Document document = Take();
+  EXPECT_EQ(document["metrics"]["num_attempts"], 1);
+  EXPECT_EQ(document["quality"]["records_lost"], 4);
 }
 
 TEST_F(MeasureChunksTest, TakesALineThatIsThereTwiceOnce) {

@@ -164,6 +164,7 @@ Quality JudgeQuality(const RunFigures& figures, ReadingQuality reading) {
   const ProcessFindings& processes = figures.findings.processes;
   const AttemptTotals& totals = figures.totals;
   quality.records_dropped = processes.records_dropped;
+  quality.records_lost = figures.findings.attempts.records_lost;
   quality.sections_dropped = figures.findings.omissions.section_paths;
   quality.chunks_without_events = totals.counts.num_chunks - totals.events.count;
   for (const ProcessRow& process : processes.processes) {
@@ -189,6 +190,13 @@ Quality JudgeQuality(const RunFigures& figures, ReadingQuality reading) {
         fmt::format("{} records could not be written by their processes (full disk, file size "
                     "limit, or no memory)",
                     quality.records_dropped));
+  }
+  if (quality.records_lost > 0) {
+    quality.warnings.push_back(
+        fmt::format("the {} of {} that ended {} lost, so sums are too low: not written, or the log is damaged",
+                    quality.records_lost == 1 ? "record" : "records",
+                    quality.records_lost == 1 ? "one chunk" : fmt::format("{} chunks", quality.records_lost),
+                    quality.records_lost == 1 ? "is" : "are"));
   }
   WarnOfOmissions(figures, quality.warnings);
   WarnOfPartialSums(figures, quality.warnings);

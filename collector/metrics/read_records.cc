@@ -85,6 +85,10 @@ PartRead ReadPart(const LogInParts& log, const LogPart& part, const ReadRecordsO
       read.ended = SeenNumbers();
     } else if (is_repeated(record)) {
       ++read.repeated;
+    } else if (taken && options.window.has_value() && record.type == RecordType::kEnd) {
+      Record end = record;  // it counts what lies outside, too
+      end.end.chunks = end.end.open = std::nullopt;
+      accumulator.Add(process, end);
     } else if (taken && (!options.window.has_value() || options.window->Keeps(record))) {
       accumulator.Add(process, record);
     }

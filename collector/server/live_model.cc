@@ -39,6 +39,10 @@ std::string ChunkName(int64_t number, const ChunkInput& input) {
   return name;
 }
 
+uint64_t ThreadOf(std::optional<uint64_t> thread, std::optional<int64_t> tid) {
+  return tid.has_value() ? static_cast<uint64_t>(*tid) : thread.value_or(0);
+}
+
 std::string FirstLine(std::string_view text) {
   constexpr size_t kMost = 160;
   std::string line(text.substr(0, text.find('\n')));
@@ -154,6 +158,13 @@ void LiveModel::Add(WorkerId id, const Record& record) {
     case RecordType::kEnd:
       worker.last_ns = std::max(worker.last_ns, record.end.time_ns);
       worker.state = LiveState::kEnded;
+      // Those that are neither recorded nor open ended without a record: the earliest.
+      while (record.end.open.has_value() && static_cast<int64_t>(worker.open.size()) > *record.end.open) {
+        const auto earliest =
+            std::min_element(worker.open.begin(), worker.open.end(),
+                             [](const auto& a, const auto& b) { return a.second.start_ns < b.second.start_ns; });
+        LoseRecord(worker, earliest->first);
+      }
       totals_.dropped += record.end.dropped.value_or(0);
       break;
     default:
@@ -172,6 +183,12 @@ void LiveModel::AddBegin(LiveWorker& worker, const BeginFact& begin) {
   chunk.file = TextOf(begin.input.file);
   chunk.entry_start = begin.input.entry_start;
   chunk.entry_stop = begin.input.entry_stop;
+  chunk.thread = ThreadOf(begin.thread, begin.tid);
+  if (chunk.thread != 0 && worker.open.count(begin.number) == 0) {
+    // A thread ends its chunk before it begins the next.
+    const auto [latest, is_first] = worker.open_of_thread.try_emplace(chunk.thread, begin.number);
+    if (!is_first) LoseRecord(worker, std::exchange(latest->second, begin.number));
+  }
   if (!worker.open.emplace(begin.number, std::move(chunk)).second) return;
   ++datasets_[dataset].open;
   worker.most_open = std::max(worker.most_open, static_cast<int64_t>(worker.open.size()));
@@ -181,7 +198,11 @@ void LiveModel::AddBegin(LiveWorker& worker, const BeginFact& begin) {
 void LiveModel::AddChunk(LiveWorker& worker, const ChunkFact& chunk) {
   if (const auto open = worker.open.find(chunk.number); open != worker.open.end()) {
     --datasets_[open->second.dataset].open;
+    worker.open_of_thread.erase(open->second.thread);
     worker.open.erase(open);
+  } else if (worker.unrecorded.erase(chunk.number) > 0) {  // it was late, not lost: another recorder of the process
+    --totals_.unrecorded;
+    --totals_.attempts;
   }
   LiveDataset& dataset = datasets_[Dataset({chunk.input.dataset.data(), chunk.input.dataset.size()})];
   const uint64_t identity = IdentityOf(worker, chunk.number, chunk.input);

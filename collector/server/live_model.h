@@ -62,7 +62,8 @@ struct LiveTotals {
   int64_t attempts = 0;
   int64_t failed = 0;
   int64_t lost = 0;
-  int64_t recovered = 0;  ///< chunks with a result after a failed attempt
+  int64_t unrecorded = 0;  ///< ended, and their records are lost: neither failed nor lost
+  int64_t recovered = 0;   ///< chunks with a result after a failed attempt
   int64_t recomputed = 0;
   int64_t events = 0;
   bool events_known = false;
@@ -195,6 +196,8 @@ class LiveModel {
   void CountFailure(uint64_t identity);
   /// Its open chunks are lost attempts; how many there were.
   int64_t LoseOpenChunks(LiveWorker& worker);
+  /// It ended, and the record of it is lost.
+  void LoseRecord(LiveWorker& worker, int64_t number);
   void AddTimes(LiveWorker& worker, const ChunkFact& chunk, const LiveDataset& dataset);
   /// The second to which what ended at `stop_ns` belongs, clocks of hosts being what they are.
   double SecondOf(const LiveWorker& worker, int64_t stop_ns) const;

@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "collector/server/recent_seconds.h"
 
 namespace crema {
@@ -24,6 +26,7 @@ struct OpenChunk {
   std::string file;
   std::optional<int64_t> entry_start;
   std::optional<int64_t> entry_stop;
+  uint64_t thread = 0;  ///< which runs it; 0: not told
 };
 
 /// What a worker finished in one second.
@@ -61,7 +64,9 @@ struct LiveWorker {
   std::optional<int64_t> scheduler_cores;
   int64_t lanes_peak = 0;
   int64_t most_open = 0;
-  std::map<int64_t, OpenChunk> open;  ///< by chunk number
+  std::map<int64_t, OpenChunk> open;                      ///< by chunk number
+  absl::flat_hash_set<int64_t> unrecorded;                ///< numbers of chunks whose records seem to be lost
+  absl::flat_hash_map<uint64_t, int64_t> open_of_thread;  ///< the chunk that each thread began last, while it is open
 
   int64_t chunks = 0;  ///< ok attempts
   int64_t failed = 0;

@@ -138,6 +138,8 @@ void ProcessTable::Add(const LogRef& ref, const EndFact& fact) {
   TakeSections(log, fact.time_ns, fact.sections);
   TakeLarger(log.end_ns, std::optional<int64_t>(fact.time_ns));
   TakeLarger(log.dropped, fact.dropped);
+  TakeLarger(log.end.chunks, fact.chunks);
+  TakeLarger(log.end.open, fact.open);
   TakeLarger(log.row.overhead_ns, fact.overhead_ns);
 }
 
@@ -182,6 +184,8 @@ std::vector<uint32_t> ProcessTable::Merge(const ProcessTable& other) {
     log.executable = std::max(log.executable, theirs.executable);
     TakeLarger(log.end_ns, theirs.end_ns);
     TakeLarger(log.dropped, theirs.dropped);
+    TakeLarger(log.end.chunks, theirs.end.chunks);
+    TakeLarger(log.end.open, theirs.end.open);
     TakeLarger(log.clock_step_ns, theirs.clock_step_ns);
     TakeLarger(log.total_events, theirs.total_events);
     if (theirs.told > log.told) {
@@ -215,6 +219,7 @@ ProcessFindings ProcessTable::Finalize() const {
   std::set<std::string> run_ids;
   std::map<std::string_view, std::optional<int64_t>> events_of_run;
   findings.process_of_log.resize(logs_.size());
+  for (const Log& log : logs_) findings.end_of_log.push_back(log.end);
   for (const uint32_t index : order) {
     const Log& log = logs_[index];
     ProcessRow row = log.row;
