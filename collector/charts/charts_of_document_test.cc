@@ -75,6 +75,8 @@ TEST(SectionCharts, InnerSectionsStandInsideWhatEnclosesThem) {
   EXPECT_NEAR(width, 100, 1e-3);
 }
 
+/// Fault [shown]: sections without a name, inside one another
+/// Shown: each in its place
 TEST(SectionCharts, SectionsWithoutANameStandWhereTheyWere) {
   // `TrackSection("")`, twice inside itself, and once inside a section that has a name.
   Json document = MadeDocument();

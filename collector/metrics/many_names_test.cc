@@ -167,6 +167,9 @@ int64_t SumOf(const Rows& rows, const Value& value) {
   return sum;
 }
 
+/// Fault [many]: hundreds of thousands of files, datasets, sections, metrics, cuts, activities, columns, spans, errors,
+/// passes, threads
+/// Shown: as many as the tables hold, the rest as `(other)`, and a warning; totals are those of all
 TEST(ManyNames, OfEveryKindHaveBoundedTablesAndWholeTotals) {
   const int64_t count = Names();
   RecordAccumulator accumulator;
@@ -201,6 +204,8 @@ TEST(ManyNames, OfEveryKindHaveBoundedTablesAndWholeTotals) {
   EXPECT_EQ(found.spans.size(), SpanTable::kMaxSpans);
 }
 
+/// Fault [many]: the same in several logs, and in any order
+/// Shown: the same rows
 TEST(ManyNames, GiveTheSameDocumentInEveryOrderOfReading) {
   RecordAccumulator accumulator;
   for (int64_t i = 0; i < Names(); ++i) AddAllNew(accumulator, i);

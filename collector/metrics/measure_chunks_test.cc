@@ -183,6 +183,45 @@ std::vector<Line> TwoThreads(const std::set<int64_t>& left_out) {
   return lines;
 }
 
+TEST_F(MeasureChunksTest, AForeignFileAddsNoProcess) {
+  Write("a.jsonl", {ProcessLine(1, 0), ChunkLine(0, 0, 2), EndLine(4)});
+  WriteText("notes.jsonl", "hello\n");
+  const Document document = Take();
+  EXPECT_EQ(Metric(document, "wall_time"), 4);
+  EXPECT_EQ(document["quality"]["processes_lost"], 0);
+  EXPECT_THAT(document["quality"]["warnings"].dump(), HasSubstr("notes.jsonl: holds no record"));
+}
+
+TEST_F(MeasureChunksTest, ProcessesOfTwoContainersAreTwo) {
+  for (const int64_t name_space : {10, 11}) {
+    Line process = ProcessLine(1, 0);
+    process["pid_namespace"] = name_space;
+    process["boot_id"] = "b";
+    Line chunk = ChunkLine(0, 0, 2);  // without entries each is a chunk of its own
+    chunk["entry_start"] = nullptr;
+    Write(std::to_string(name_space) + ".jsonl", {process, chunk, EndLine(4)});
+  }
+  const Document document = Take();
+  EXPECT_EQ(document["metrics"]["num_chunks"], 2);
+  EXPECT_EQ(document["quality"]["processes_ended"], 2);
+}
+
+/// Fault [logs]: two writers in one process, of which one does not know its namespace of pids
+/// Shown: one process
+TEST_F(MeasureChunksTest, AWriterThatKnowsLessOfItsProcessIsStillOneOfIts) {
+  Line process = ProcessLine(1, 0);
+  process["boot_id"] = "b";
+  Line plugin = process;
+  plugin["recorder"] = 1;
+  process["pid_namespace"] = 10;
+  Write("a.jsonl", {process, ChunkLine(0, 0, 2), EndLine(4)});
+  Write("b.jsonl", {plugin, EndLine(4)});
+  EXPECT_EQ(Take()["quality"]["processes_ended"], 1);
+}
+
+/// Fault [logs]: lines of chunks are lost (a disk that was full for a while, a damaged log), and the process ended well
+/// Shown: `records_lost`, and a warning; no attempt is failed or lost. The time is `unmeasured` until the thread begins
+/// its next chunk, at most
 TEST_F(MeasureChunksTest, ALostLineIsNoLostAttempt) {
   std::vector<Line> lines = TwoThreads({3, 8, 19});
   Line end = EndLine(10);
@@ -203,6 +242,8 @@ TEST_F(MeasureChunksTest, ALostLineIsNoLostAttempt) {
   EXPECT_DOUBLE_EQ(Row(document["budget"], "part", "unmeasured")["core_seconds"].get<double>(), 3);
 }
 
+/// Fault [logs]: lines of chunks are lost, and the process was killed
+/// Shown: the last attempt of each thread is lost, those before in `records_lost`
 TEST_F(MeasureChunksTest, AKilledProcessLosesTheAttemptsThatItsThreadsWereAt) {
   Write("a.jsonl", TwoThreads({3, 18, 19}));
   const Document document = Take();
@@ -224,6 +265,8 @@ TEST_F(MeasureChunksTest, TheEndOfALogSaysHowManyWereStillOpen) {
   EXPECT_EQ(document["quality"]["records_lost"], 1);
 }
 
+/// Fault [logs]: all lines of a chunk are lost
+/// Shown: the log's `end` tells how many chunks there were: the difference is in `records_lost`
 TEST_F(MeasureChunksTest, AChunkOfWhichNoLineIsLeftIsCountedByTheEndOfItsLog) {
   Line end = EndLine(4);
   end["chunks"] = 5;

@@ -7,6 +7,7 @@
 #include "absl/hash/hash.h"
 #include "collector/insight/human_numbers.h"
 #include "collector/insight/short_name.h"
+#include "collector/records/process_identity.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -25,7 +26,7 @@ uint64_t IdentityOf(const LiveWorker& worker, int64_t number, const ChunkInput& 
     return absl::HashOf(TextOf(input.dataset), TextOf(input.file), TextOf(input.tree), *input.entry_start,
                         *input.entry_stop, TextOf(input.pass));
   }
-  return absl::HashOf(worker.host, worker.pid, worker.start_ns, number);
+  return absl::HashOf(worker.host, worker.pid, worker.start_ns, worker.boot_id, worker.pid_namespace, number);
 }
 
 /// `ttbar_046.root · 3000 to 6000`, or the chunk's number.
@@ -91,15 +92,30 @@ std::optional<LiveModel::WorkerId> LiveModel::AddProcess(const ProcessFact& proc
     return std::nullopt;
   }
   const std::string key = fmt::format("{}\n{}\n{}", TextOf(process.host), process.pid, process.start_ns);
-  const auto [entry, is_new] = worker_index_.try_emplace(key, static_cast<WorkerId>(workers_.size()));
-  if (!is_new) return entry->second;
+  if (const auto known = worker_index_.find(key); known != worker_index_.end()) {
+    for (const WorkerId id : known->second) {
+      LiveWorker& worker = workers_[id];
+      if (!MayBeOneProcess(worker, process)) continue;
+      if (worker.boot_id.empty()) worker.boot_id = TextOf(process.boot_id);
+      if (!worker.pid_namespace.has_value()) worker.pid_namespace = process.pid_namespace;
+      return id;
+    }
+  }
   if (workers_.size() >= kMostWorkers) {
-    worker_index_.erase(entry);
+    if (!too_many_noted_) {
+      Note(EventKind::kWarning,
+           fmt::format("more than {} processes: what the others record is not shown here; `crema collect` takes all",
+                       kMostWorkers));
+    }
+    too_many_noted_ = true;
     return std::nullopt;
   }
   LiveWorker worker;
+  worker.run_id = run_id;
   worker.host = TextOf(process.host);
   worker.pid = process.pid;
+  worker.pid_namespace = process.pid_namespace;
+  worker.boot_id = TextOf(process.boot_id);
   worker.name = fmt::format("{}:{}", worker.host, worker.pid);
   worker.start_ns = worker.last_ns = process.start_ns;
   worker.declared_cores = process.threads;
@@ -111,8 +127,10 @@ std::optional<LiveModel::WorkerId> LiveModel::AddProcess(const ProcessFact& proc
   }
   if (process.total_events.has_value()) announced_events_ = process.total_events;
   first_start_ns_ = std::min(first_start_ns_.value_or(process.start_ns), process.start_ns);
+  const auto id = static_cast<WorkerId>(workers_.size());
+  worker_index_[key].push_back(id);
   workers_.push_back(std::move(worker));
-  return entry->second;
+  return id;
 }
 
 void LiveModel::AddSchedulerWorker(const std::string& host, int64_t pid, const std::string& name, int64_t cores,

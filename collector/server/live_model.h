@@ -213,6 +213,7 @@ class LiveModel {
   std::string run_id_;
   bool has_run_id_ = false;
   bool foreign_noted_ = false;
+  bool too_many_noted_ = false;
   int64_t now_ns_ = 0;
   int64_t origin_ns_ = 0;  // of the seconds: well before now, so that none is negative
   int64_t shift_ns_ = 0;   // what the clock has jumped since
@@ -228,7 +229,7 @@ class LiveModel {
   std::optional<int64_t> session_start_ns_;
   std::optional<int64_t> session_stop_ns_;
   std::vector<LiveWorker> workers_;
-  absl::flat_hash_map<std::string, WorkerId> worker_index_;
+  absl::flat_hash_map<std::string, std::vector<WorkerId>> worker_index_;  // by host, pid and start
   std::vector<LiveDataset> datasets_;
   absl::flat_hash_map<std::string, uint32_t> dataset_index_;
   absl::flat_hash_set<uint64_t> results_;

@@ -83,6 +83,8 @@ class LiveModelTest : public ::testing::Test {
   int now_ = 0;
 };
 
+/// Fault [logs]: lines of chunks are lost while the run is watched
+/// Shown: `records_lost` on the live page; nothing is failed, lost or open for ever
 TEST_F(LiveModelTest, ALostLineIsNoLostAttempt) {
   const auto worker = Worker(1);
   for (int64_t number = 0; number < 4; ++number) {

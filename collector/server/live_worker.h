@@ -53,8 +53,11 @@ struct MemoryPoint {
 
 struct LiveWorker {
   std::string name;
+  std::string run_id;
   std::string host;
   int64_t pid = 0;
+  std::optional<int64_t> pid_namespace;
+  std::string boot_id;  ///< empty: not known
   int64_t start_ns = 0;
   int64_t last_ns = 0;  ///< latest time stamp on its lines
   LiveState state = LiveState::kRunning;

@@ -33,7 +33,9 @@ void AttemptAssembler::Add(const Record& record) {
       process_.run_id = record.process.run_id;
       process_.host = record.process.host;
       process_.pid = record.process.pid;
+      process_.pid_namespace = record.process.pid_namespace;
       process_.start_ns = record.process.start_ns;
+      process_.boot_id = record.process.boot_id;
       process_.worker = process_.host + ":" + std::to_string(process_.pid);
       return;
     case RecordType::kBegin: {
