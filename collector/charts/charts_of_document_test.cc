@@ -75,6 +75,28 @@ TEST(SectionCharts, InnerSectionsStandInsideWhatEnclosesThem) {
   EXPECT_NEAR(width, 100, 1e-3);
 }
 
+/// Fault [shown]: sections without a name, inside one another
+/// Shown: each in its place
+TEST(SectionCharts, SectionsWithoutANameStandWhereTheyWere) {
+  // `TrackSection("")`, twice inside itself, and once inside a section that has a name.
+  Json document = MadeDocument();
+  const Json row = document["sections"][0];
+  document["sections"] = Json::array();
+  for (const auto& [path, total] : {std::pair("", 6.0), {"/", 4.0}, {"//", 1.0}, {"read", 2.0}, {"read/", 1.0}}) {
+    document["sections"].push_back(row);
+    document["sections"].back()["path"] = path;
+    document["sections"].back()["total"] = document["sections"].back()["self"] = total;
+    document["sections"].back()["helper"] = false;
+  }
+  const Chart chart = Drawn("section_icicle", document);
+  const std::vector<Json> rows = RowsWith(chart.spec, "level");
+  ASSERT_EQ(rows.size(), 5u);
+  EXPECT_EQ(Value(rows, "path", "//", "level"), 2);
+  EXPECT_EQ(Value(rows, "path", "//", "to"), 12.5);
+  EXPECT_EQ(Value(rows, "path", "read/", "level"), 1);
+  EXPECT_EQ(Value(rows, "path", "read/", "from"), 75);
+}
+
 TEST(SectionCharts, SelfTimesAreTheDocuments) {
   const Chart chart = Drawn("section_self_time", MadeDocument());
   const std::vector<Json> rows = RowsWith(chart.spec, "self");

@@ -57,9 +57,11 @@ std::string LastName(std::string_view path) {
   return name;
 }
 
-std::string ParentOf(std::string_view path) {
+/// nullopt: nothing encloses it. That is not the same as a parent without a name.
+std::optional<std::string> ParentOf(std::string_view path) {
   const size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? "" : std::string(path.substr(0, slash));
+  if (slash == std::string_view::npos) return std::nullopt;
+  return std::string(path.substr(0, slash));
 }
 
 /// What colour stands for: METRICS.md counts a section as computing from half its time on.
@@ -94,14 +96,14 @@ class IcicleLayout {
         return std::make_pair(!a->is_other(), a->total) > std::make_pair(!b->is_other(), b->total);
       });
     }
-    Place("", 0, 0);
+    Place(std::nullopt, 0, 0);
   }
 
   Json& cells() { return cells_; }
   int levels() const { return levels_; }
 
  private:
-  void Place(const std::string& parent, double from, int level) {
+  void Place(const std::optional<std::string>& parent, double from, int level) {
     const auto found = children_.find(parent);
     if (found == children_.end()) return;
     for (const Section* section : found->second) {
@@ -133,7 +135,7 @@ class IcicleLayout {
   }
 
   double whole_;
-  std::map<std::string, std::vector<const Section*>> children_;
+  std::map<std::optional<std::string>, std::vector<const Section*>> children_;
   Json cells_ = Json::array();
   int levels_ = 0;
 };
@@ -141,7 +143,7 @@ class IcicleLayout {
 double WholeOf(const std::vector<Section>& sections) {
   double whole = 0;
   for (const Section& section : sections) {
-    if (!section.is_helper && ParentOf(section.path).empty()) whole += section.total;
+    if (!section.is_helper && !ParentOf(section.path).has_value()) whole += section.total;
   }
   return whole;
 }

@@ -6,8 +6,10 @@ import os
 import pathlib
 import shutil
 import signal
+import socketserver
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 
@@ -25,6 +27,30 @@ def obey_file_modes():
 
 def crema(*arguments, **options):
     return subprocess.run([CREMA, *arguments], capture_output=True, text=True, timeout=120, **options)
+
+
+class EndlessServer(socketserver.ThreadingTCPServer):
+    """Answers whatever it is asked with a body that has no end."""
+
+    daemon_threads = True
+
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self):
+            self.request.recv(65536)
+            try:
+                self.wfile.write(b"HTTP/1.1 200 OK\r\n\r\n")
+                while True:
+                    self.wfile.write(b"x" * 65536)
+            except OSError:
+                pass  # nobody listens any more
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), self.Handler)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def __exit__(self, *error):
+        self.shutdown()
+        super().__exit__(*error)
 
 
 class SourceFaults(unittest.TestCase):
@@ -50,6 +76,16 @@ class SourceFaults(unittest.TestCase):
     def test_a_fifo_among_the_logs_is_not_waited_for(self):
         os.mkfifo(self.records / "pipe.jsonl")
         self.expect_rest_and_one_warning("pipe.jsonl", "no file that can be read as a log")
+
+    def test_a_foreign_file_adds_no_process(self):
+        (self.records / "notes.jsonl").write_text("hello\n")
+        self.expect_rest_and_one_warning("notes.jsonl", "holds no record that can be read")
+
+    def test_a_schedulers_answer_without_an_end_is_not_read_to_its_end(self):
+        with EndlessServer() as server:
+            result = crema("collect", f"dask://127.0.0.1:{server.server_address[1]}", "-o", str(self.directory / "out"))
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, r"^crema: [^\n]*/crema/v1/flush is larger than 64 MiB[^\n]*\n$")
 
     def test_a_fifo_as_the_source_is_refused(self):
         os.mkfifo(self.directory / "pipe.jsonl")

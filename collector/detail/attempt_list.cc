@@ -21,6 +21,8 @@ AttemptStatus StatusOf(AttemptState state) {
       return AttemptStatus::kFailed;
     case AttemptState::kLost:
       return AttemptStatus::kLost;
+    case AttemptState::kUnrecorded:
+      return AttemptStatus::kUnrecorded;
     case AttemptState::kRunning:
       break;
   }
@@ -32,8 +34,14 @@ uint64_t ChunkIdentity(const Attempt& attempt) {
   const ChunkInput& input = attempt.chunk.input;
   const AttemptProcess& process = attempt.process;
   if (input.file.empty() || !input.entry_start.has_value() || !input.entry_stop.has_value()) {
-    const StableHash hash = StableHash().Add(std::string_view(process.host)).Add(process.pid).Add(process.start_ns);
-    return StableHash(hash).Add(attempt.chunk.number).value();
+    return StableHash()
+        .Add(std::string_view(process.host))
+        .Add(process.pid)
+        .Add(process.start_ns)
+        .Add(std::string_view(process.boot_id))
+        .Add(process.pid_namespace.value_or(-1))
+        .Add(attempt.chunk.number)
+        .value();
   }
   return StableHash()
       .Add(std::string_view(process.run_id))

@@ -24,6 +24,8 @@ AttemptState StateOf(AttemptStatus status) {
       return AttemptState::kFailed;
     case AttemptStatus::kLost:
       return AttemptState::kLost;
+    case AttemptStatus::kUnrecorded:
+      return AttemptState::kUnrecorded;
     case AttemptStatus::kOpen:
       break;
   }

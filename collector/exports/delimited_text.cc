@@ -1,8 +1,20 @@
 #include "collector/exports/delimited_text.h"
 
+#include "absl/strings/numbers.h"
+
 namespace crema {
 
 using Json = nlohmann::ordered_json;
+
+namespace {
+
+bool IsFormula(const std::string& text) {
+  if (text.empty() || std::string_view("=+-@\t\r").find(text.front()) == std::string_view::npos) return false;
+  double number = 0;
+  return !absl::SimpleAtod(text, &number);
+}
+
+}  // namespace
 
 std::string CsvField(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
@@ -16,7 +28,10 @@ std::string CsvField(std::string_view text) {
 
 std::string CsvField(const Json& value) {
   if (value.is_null()) return "";
-  if (value.is_string()) return CsvField(std::string_view(value.get_ref<const std::string&>()));
+  if (value.is_string()) {
+    const std::string& text = value.get_ref<const std::string&>();
+    return CsvField(std::string_view(IsFormula(text) ? "'" + text : text));
+  }
   return CsvField(std::string_view(value.dump(-1, ' ', false, Json::error_handler_t::replace)));
 }
 

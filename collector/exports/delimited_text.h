@@ -13,7 +13,9 @@ namespace crema {
 /// A field: in double quotes where it holds a comma, a quote or a line end; quotes are doubled.
 std::string CsvField(std::string_view text);
 
-/// A value as a field: null is empty, texts are themselves, lists and objects compact JSON.
+/// A value as a field: null is empty, lists and objects are compact JSON. A text that a spreadsheet would take for a
+/// formula (it begins with `=`, `+`, `-`, `@`, a tab or a carriage return) has an apostrophe before it, unless it is a
+/// number.
 std::string CsvField(const nlohmann::ordered_json& value);
 
 /// The fields with commas between, ended by CR LF.

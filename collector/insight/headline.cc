@@ -152,6 +152,10 @@ std::string BeforeAll(const Json& document, const RunEvidence& evidence) {
   } else if (dropped > 0 && MarkOf(KeyFigure::kDroppedRecords, dropped / (dropped + read)) == Mark::kBad) {
     text = fmt::format("{} lost; ", Counted(dropped, "record was", "records were"));
   }
+  const double lost = NumberField(quality, "records_lost").value_or(0);
+  if (lost > 0)
+    text += fmt::format("the {} lost; ", lost == 1 ? "record of 1 ended chunk is"
+                                                   : "records of " + HumanCount(lost) + " ended chunks are");
   const double unfinished = Metric(document, "num_unfinished_chunks").value_or(0);
   if (unfinished > 0) text += Counted(unfinished, "chunk has", "chunks have") + " no result; ";
   return text;

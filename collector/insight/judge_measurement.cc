@@ -20,8 +20,8 @@ std::vector<std::pair<std::string, double>> Gaps(const JudgedRun& run) {
   std::vector<std::pair<std::string, double>> gaps;
   const auto& quality = Field(run.document, "quality");
   const double threshold = RuleOf("incomplete-measurement").threshold;
-  for (std::string_view key : {"records_malformed", "records_torn", "records_dropped", "sections_dropped",
-                               "processes_lost", "workers_unseen", "chunks_unjoined"}) {
+  for (std::string_view key : {"records_malformed", "records_torn", "records_dropped", "records_lost",
+                               "sections_dropped", "processes_lost", "workers_unseen", "chunks_unjoined"}) {
     // a running job's last line is read while it is being written
     if (key == "records_torn" && run.is_running()) continue;
     const double count = NumberField(quality, key).value_or(0);

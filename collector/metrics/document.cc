@@ -146,6 +146,7 @@ Json QualityOf(const Quality& quality, const RunFigures& figures) {
   json["records_torn"] = quality.reading.records_torn;
   json["records_unknown"] = quality.reading.records_unknown;
   json["records_dropped"] = quality.records_dropped;
+  json["records_lost"] = has_records ? Json(quality.records_lost) : Json();
   json["sections_dropped"] = quality.sections_dropped;
   json["tasks_read"] = figures.findings.tasks.rows.size();
   json["chunks_without_events"] = has_records ? Json(quality.chunks_without_events) : Json();

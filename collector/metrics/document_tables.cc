@@ -176,10 +176,13 @@ Json FineTableOf(const std::vector<ActivitySumRow>& rows, const std::vector<Fine
                  const std::vector<ProcessRow>& processes) {
   Json table = Json::array();
   const auto or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
+  const auto worker_of = [&processes](uint32_t process) {
+    return process == ProcessSums::kAllProcesses ? std::string(kOtherName) : processes[process].worker();
+  };
   for (const FineRow& row : engine_rows) {
     table.push_back({{"context", row.context},
                      {"span", or_null(row.span)},
-                     {"worker", processes[row.process].worker()},
+                     {"worker", worker_of(row.process)},
                      {"function", or_null(row.function)},
                      {"activity", row.activity},
                      {"unit", row.unit},
@@ -188,7 +191,7 @@ Json FineTableOf(const std::vector<ActivitySumRow>& rows, const std::vector<Fine
   for (const ActivitySumRow& row : rows) {
     table.push_back({{"context", "native"},
                      {"span", row.span.empty() ? Json() : Json(row.span)},
-                     {"worker", processes[row.process].worker()},
+                     {"worker", worker_of(row.process)},
                      {"function", Json()},  // a task's prefix: there is no task
                      {"activity", row.activity},
                      {"unit", row.unit},

@@ -10,6 +10,8 @@
 #include "collector/metrics/attempts/input_table.h"
 #include "collector/metrics/contents/activity_table.h"
 #include "collector/metrics/contents/custom_metric_table.h"
+#include "collector/metrics/contents/cut_table.h"
+#include "collector/metrics/contents/memory_section_table.h"
 #include "collector/metrics/contents/section_table.h"
 #include "collector/metrics/contents/span_table.h"
 
@@ -28,16 +30,21 @@ void WarnOfOmissions(const RunFigures& figures, std::vector<std::string>& warnin
                                    omissions.section_paths, SectionTable::kMaxPaths));
   }
   if (omissions.memory_paths > 0) {
-    warnings.push_back(fmt::format("{} readings of memory sections found no room", omissions.memory_paths));
+    warnings.push_back(
+        fmt::format("{} readings of memory sections beyond {} paths are one row `(other)`; use fewer names",
+                    omissions.memory_paths, MemorySectionTable::kMaxPaths));
   }
   if (omissions.metrics > 0) {
-    warnings.push_back(fmt::format("{} readings of metrics beyond {} names were left out; use fewer names",
+    warnings.push_back(fmt::format("{} readings of metrics beyond {} names are together in `(other)`; use fewer names",
                                    omissions.metrics, CustomMetricTable::kMaxMetrics));
   }
-  if (omissions.cuts > 0) warnings.push_back(fmt::format("{} cuts beyond 1000 were left out", omissions.cuts));
+  if (omissions.cuts > 0) {
+    warnings.push_back(fmt::format("{} readings of cuts beyond {} were left out; use fewer names", omissions.cuts,
+                                   CutTable::kMaxCuts));
+  }
   if (omissions.activities > 0) {
     warnings.push_back(
-        fmt::format("{} readings of activities were left out: not finite, or beyond {} rows; use fewer names",
+        fmt::format("{} readings of activities were not finite, or are in `(other)`, beyond {} rows; use fewer names",
                     omissions.activities, ActivityTable::kMaxRows));
   }
   if (omissions.columns) {
@@ -133,7 +140,8 @@ void WarnOfEngine(const RunFigures& figures, std::vector<std::string>& warnings)
   }
   if (figures.findings.omissions.fine > 0) {
     warnings.push_back(
-        fmt::format("{} readings of the engine's activities found no room", figures.findings.omissions.fine));
+        fmt::format("{} readings of the engine's activities were not finite, or found no room and are in `(other)`",
+                    figures.findings.omissions.fine));
   }
 }
 
@@ -156,6 +164,7 @@ Quality JudgeQuality(const RunFigures& figures, ReadingQuality reading) {
   const ProcessFindings& processes = figures.findings.processes;
   const AttemptTotals& totals = figures.totals;
   quality.records_dropped = processes.records_dropped;
+  quality.records_lost = figures.findings.attempts.records_lost;
   quality.sections_dropped = figures.findings.omissions.section_paths;
   quality.chunks_without_events = totals.counts.num_chunks - totals.events.count;
   for (const ProcessRow& process : processes.processes) {
@@ -181,6 +190,13 @@ Quality JudgeQuality(const RunFigures& figures, ReadingQuality reading) {
         fmt::format("{} records could not be written by their processes (full disk, file size "
                     "limit, or no memory)",
                     quality.records_dropped));
+  }
+  if (quality.records_lost > 0) {
+    quality.warnings.push_back(
+        fmt::format("the {} of {} that ended {} lost, so sums are too low: not written, or the log is damaged",
+                    quality.records_lost == 1 ? "record" : "records",
+                    quality.records_lost == 1 ? "one chunk" : fmt::format("{} chunks", quality.records_lost),
+                    quality.records_lost == 1 ? "is" : "are"));
   }
   WarnOfOmissions(figures, quality.warnings);
   WarnOfPartialSums(figures, quality.warnings);

@@ -23,6 +23,7 @@ struct ReadingQuality {
 struct Quality {
   ReadingQuality reading;
   int64_t records_dropped = 0;
+  int64_t records_lost = 0;  ///< chunks that ended and have no record
   int64_t sections_dropped = 0;
   int64_t chunks_without_events = 0;  ///< results
   int64_t processes_ended = 0;

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "collector/records/process_identity.h"
 #include "collector/records/seen_numbers.h"
 #include "collector/sources/log_life.h"
 #include "fmt/format.h"
@@ -85,6 +86,10 @@ PartRead ReadPart(const LogInParts& log, const LogPart& part, const ReadRecordsO
       read.ended = SeenNumbers();
     } else if (is_repeated(record)) {
       ++read.repeated;
+    } else if (taken && options.window.has_value() && record.type == RecordType::kEnd) {
+      Record end = record;  // it counts what lies outside, too
+      end.end.chunks = end.end.open = std::nullopt;
+      accumulator.Add(process, end);
     } else if (taken && (!options.window.has_value() || options.window->Keeps(record))) {
       accumulator.Add(process, record);
     }
@@ -98,9 +103,7 @@ PartRead ReadPart(const LogInParts& log, const LogPart& part, const ReadRecordsO
 std::vector<size_t> OrderOfProcesses(const std::vector<RecordLog>& logs) {
   std::vector<size_t> order(logs.size());
   std::iota(order.begin(), order.end(), 0);
-  const auto process = [&logs](size_t i) {
-    return std::tie(logs[i].run_id, logs[i].host, logs[i].pid, logs[i].start_ns, logs[i].recorder);
-  };
+  const auto process = [&logs](size_t i) { return std::tuple_cat(IdentityOf(logs[i]), std::tie(logs[i].recorder)); };
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return process(a) < process(b); });
   return order;
 }

@@ -74,7 +74,9 @@ struct ProcessFact {
   std::string_view host;
   int64_t pid = 0;
   std::optional<int64_t> parent_pid;
+  std::optional<int64_t> pid_namespace;
   int64_t start_ns = 0;
+  std::string_view boot_id;         ///< empty: not known
   std::optional<int64_t> recorder;  ///< tells the recorders of one process apart
   std::string_view executable;
   std::vector<std::string_view> arguments;

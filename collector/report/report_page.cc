@@ -1,7 +1,10 @@
 #include "collector/report/report_page.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "collector/insight/document_fields.h"
 #include "collector/insight/human_numbers.h"
@@ -159,6 +162,18 @@ std::string Write(const PageInput& input, const Json& chart_config) {
   return html;
 }
 
+/// Indices of the charts that are drawn, those with the most to say first.
+std::vector<size_t> LargestFirst(const std::vector<PageChart>& charts) {
+  std::vector<std::pair<size_t, size_t>> sizes;  // and index
+  for (size_t i = 0; i < charts.size(); ++i) {
+    if (!charts[i].chart.spec.is_null()) sizes.emplace_back(charts[i].chart.spec.dump().size(), i);
+  }
+  std::sort(sizes.rbegin(), sizes.rend());
+  std::vector<size_t> order;
+  for (const auto& [size, i] : sizes) order.push_back(i);
+  return order;
+}
+
 }  // namespace
 
 std::string ReportPage(const Json& document, const RunDetail& detail, const std::vector<PageChart>& charts,
@@ -186,6 +201,16 @@ std::string ReportPage(const Json& document, const RunDetail& detail, const std:
     limits.sections_of_chunks = step.sections;
     if (!step.note.empty()) limits.notes.emplace_back(step.note);
     html = Write({document, detail, charts, limits, baseline}, chart_config);
+    if (html.size() <= largest) return html;
+  }
+  // What still is too much are charts with a mark for each of many names.
+  limits.notes.emplace_back("To keep the file small, the largest charts were left out.");
+  std::vector<PageChart> fewer = charts;
+  for (const size_t i : LargestFirst(charts)) {
+    Chart& chart = fewer[i].chart;
+    chart.reason = "it would make this page too large; `crema plot " + chart.name + "` draws it";
+    chart.spec = nullptr;
+    html = Write({document, detail, fewer, limits, baseline}, chart_config);
     if (html.size() <= largest) break;
   }
   return html;

@@ -114,5 +114,26 @@ TEST(ReportPage, WhereItWouldBeTooLargeItSaysWhatIsLeftOut) {
   EXPECT_FALSE(Holds(whole, "tables end after 50 rows"));
 }
 
+/// Fault [shown]: so many names that the charts of them would make the report too large to be opened
+/// Shown: the report without the largest charts, which it names
+TEST(ReportPage, LeavesOutTheLargestChartsBeforeItGetsTooLarge) {
+  const Json themes = {{"light", Json::object()}, {"dark", Json::object()}};
+  std::vector<PageChart> charts(2);
+  for (const size_t marks : {100, 100'000}) {
+    Chart& chart = charts[marks > 100 ? 1 : 0].chart;
+    chart.name = marks > 100 ? "many_marks" : "few_marks";
+    chart.title = chart.name;
+    chart.spec = {{"data", Json::array()}};
+    for (size_t i = 0; i < marks; ++i) chart.spec["data"].push_back("section number " + std::to_string(i));
+  }
+  const std::string whole = ReportPage(Json::object(), NothingRecorded(), charts, themes);
+  const size_t largest = whole.size() - 1'000'000;
+  const std::string cut = ReportPage(Json::object(), NothingRecorded(), charts, themes, nullptr, largest);
+  EXPECT_LE(cut.size(), largest);
+  EXPECT_TRUE(Holds(cut, "the largest charts were left out"));
+  EXPECT_TRUE(Holds(cut, "crema plot many_marks"));
+  EXPECT_TRUE(Holds(cut, "spec-few_marks"));
+}
+
 }  // namespace
 }  // namespace crema

@@ -87,7 +87,18 @@ int64_t LiveModel::LoseOpenChunks(LiveWorker& worker) {
   totals_.lost += lost;
   totals_.attempts += lost;
   worker.open.clear();
+  worker.open_of_thread.clear();
   return lost;
+}
+
+void LiveModel::LoseRecord(LiveWorker& worker, int64_t number) {
+  const auto open = worker.open.find(number);
+  if (open == worker.open.end()) return;
+  --datasets_[open->second.dataset].open;
+  worker.open.erase(open);
+  if (worker.unrecorded.size() < kMostFailures) worker.unrecorded.insert(number);
+  ++totals_.unrecorded;
+  ++totals_.attempts;
 }
 
 void LiveModel::SetLife(WorkerId id, bool running) {

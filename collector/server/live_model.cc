@@ -7,6 +7,7 @@
 #include "absl/hash/hash.h"
 #include "collector/insight/human_numbers.h"
 #include "collector/insight/short_name.h"
+#include "collector/records/process_identity.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -25,7 +26,7 @@ uint64_t IdentityOf(const LiveWorker& worker, int64_t number, const ChunkInput& 
     return absl::HashOf(TextOf(input.dataset), TextOf(input.file), TextOf(input.tree), *input.entry_start,
                         *input.entry_stop, TextOf(input.pass));
   }
-  return absl::HashOf(worker.host, worker.pid, worker.start_ns, number);
+  return absl::HashOf(worker.host, worker.pid, worker.start_ns, worker.boot_id, worker.pid_namespace, number);
 }
 
 /// `ttbar_046.root · 3000 to 6000`, or the chunk's number.
@@ -37,6 +38,10 @@ std::string ChunkName(int64_t number, const ChunkInput& input) {
     name += fmt::format(" · {} to {}", *input.entry_start, *input.entry_stop);
   }
   return name;
+}
+
+uint64_t ThreadOf(std::optional<uint64_t> thread, std::optional<int64_t> tid) {
+  return tid.has_value() ? static_cast<uint64_t>(*tid) : thread.value_or(0);
 }
 
 std::string FirstLine(std::string_view text) {
@@ -87,15 +92,30 @@ std::optional<LiveModel::WorkerId> LiveModel::AddProcess(const ProcessFact& proc
     return std::nullopt;
   }
   const std::string key = fmt::format("{}\n{}\n{}", TextOf(process.host), process.pid, process.start_ns);
-  const auto [entry, is_new] = worker_index_.try_emplace(key, static_cast<WorkerId>(workers_.size()));
-  if (!is_new) return entry->second;
+  if (const auto known = worker_index_.find(key); known != worker_index_.end()) {
+    for (const WorkerId id : known->second) {
+      LiveWorker& worker = workers_[id];
+      if (!MayBeOneProcess(worker, process)) continue;
+      if (worker.boot_id.empty()) worker.boot_id = TextOf(process.boot_id);
+      if (!worker.pid_namespace.has_value()) worker.pid_namespace = process.pid_namespace;
+      return id;
+    }
+  }
   if (workers_.size() >= kMostWorkers) {
-    worker_index_.erase(entry);
+    if (!too_many_noted_) {
+      Note(EventKind::kWarning,
+           fmt::format("more than {} processes: what the others record is not shown here; `crema collect` takes all",
+                       kMostWorkers));
+    }
+    too_many_noted_ = true;
     return std::nullopt;
   }
   LiveWorker worker;
+  worker.run_id = run_id;
   worker.host = TextOf(process.host);
   worker.pid = process.pid;
+  worker.pid_namespace = process.pid_namespace;
+  worker.boot_id = TextOf(process.boot_id);
   worker.name = fmt::format("{}:{}", worker.host, worker.pid);
   worker.start_ns = worker.last_ns = process.start_ns;
   worker.declared_cores = process.threads;
@@ -107,8 +127,10 @@ std::optional<LiveModel::WorkerId> LiveModel::AddProcess(const ProcessFact& proc
   }
   if (process.total_events.has_value()) announced_events_ = process.total_events;
   first_start_ns_ = std::min(first_start_ns_.value_or(process.start_ns), process.start_ns);
+  const auto id = static_cast<WorkerId>(workers_.size());
+  worker_index_[key].push_back(id);
   workers_.push_back(std::move(worker));
-  return entry->second;
+  return id;
 }
 
 void LiveModel::AddSchedulerWorker(const std::string& host, int64_t pid, const std::string& name, int64_t cores,
@@ -154,6 +176,13 @@ void LiveModel::Add(WorkerId id, const Record& record) {
     case RecordType::kEnd:
       worker.last_ns = std::max(worker.last_ns, record.end.time_ns);
       worker.state = LiveState::kEnded;
+      // Those that are neither recorded nor open ended without a record: the earliest.
+      while (record.end.open.has_value() && static_cast<int64_t>(worker.open.size()) > *record.end.open) {
+        const auto earliest =
+            std::min_element(worker.open.begin(), worker.open.end(),
+                             [](const auto& a, const auto& b) { return a.second.start_ns < b.second.start_ns; });
+        LoseRecord(worker, earliest->first);
+      }
       totals_.dropped += record.end.dropped.value_or(0);
       break;
     default:
@@ -172,6 +201,12 @@ void LiveModel::AddBegin(LiveWorker& worker, const BeginFact& begin) {
   chunk.file = TextOf(begin.input.file);
   chunk.entry_start = begin.input.entry_start;
   chunk.entry_stop = begin.input.entry_stop;
+  chunk.thread = ThreadOf(begin.thread, begin.tid);
+  if (chunk.thread != 0 && worker.open.count(begin.number) == 0) {
+    // A thread ends its chunk before it begins the next.
+    const auto [latest, is_first] = worker.open_of_thread.try_emplace(chunk.thread, begin.number);
+    if (!is_first) LoseRecord(worker, std::exchange(latest->second, begin.number));
+  }
   if (!worker.open.emplace(begin.number, std::move(chunk)).second) return;
   ++datasets_[dataset].open;
   worker.most_open = std::max(worker.most_open, static_cast<int64_t>(worker.open.size()));
@@ -181,7 +216,11 @@ void LiveModel::AddBegin(LiveWorker& worker, const BeginFact& begin) {
 void LiveModel::AddChunk(LiveWorker& worker, const ChunkFact& chunk) {
   if (const auto open = worker.open.find(chunk.number); open != worker.open.end()) {
     --datasets_[open->second.dataset].open;
+    worker.open_of_thread.erase(open->second.thread);
     worker.open.erase(open);
+  } else if (worker.unrecorded.erase(chunk.number) > 0) {  // it was late, not lost: another recorder of the process
+    --totals_.unrecorded;
+    --totals_.attempts;
   }
   LiveDataset& dataset = datasets_[Dataset({chunk.input.dataset.data(), chunk.input.dataset.size()})];
   const uint64_t identity = IdentityOf(worker, chunk.number, chunk.input);

@@ -62,7 +62,8 @@ struct LiveTotals {
   int64_t attempts = 0;
   int64_t failed = 0;
   int64_t lost = 0;
-  int64_t recovered = 0;  ///< chunks with a result after a failed attempt
+  int64_t unrecorded = 0;  ///< ended, and their records are lost: neither failed nor lost
+  int64_t recovered = 0;   ///< chunks with a result after a failed attempt
   int64_t recomputed = 0;
   int64_t events = 0;
   bool events_known = false;
@@ -195,6 +196,8 @@ class LiveModel {
   void CountFailure(uint64_t identity);
   /// Its open chunks are lost attempts; how many there were.
   int64_t LoseOpenChunks(LiveWorker& worker);
+  /// It ended, and the record of it is lost.
+  void LoseRecord(LiveWorker& worker, int64_t number);
   void AddTimes(LiveWorker& worker, const ChunkFact& chunk, const LiveDataset& dataset);
   /// The second to which what ended at `stop_ns` belongs, clocks of hosts being what they are.
   double SecondOf(const LiveWorker& worker, int64_t stop_ns) const;
@@ -210,6 +213,7 @@ class LiveModel {
   std::string run_id_;
   bool has_run_id_ = false;
   bool foreign_noted_ = false;
+  bool too_many_noted_ = false;
   int64_t now_ns_ = 0;
   int64_t origin_ns_ = 0;  // of the seconds: well before now, so that none is negative
   int64_t shift_ns_ = 0;   // what the clock has jumped since
@@ -225,7 +229,7 @@ class LiveModel {
   std::optional<int64_t> session_start_ns_;
   std::optional<int64_t> session_stop_ns_;
   std::vector<LiveWorker> workers_;
-  absl::flat_hash_map<std::string, WorkerId> worker_index_;
+  absl::flat_hash_map<std::string, std::vector<WorkerId>> worker_index_;  // by host, pid and start
   std::vector<LiveDataset> datasets_;
   absl::flat_hash_map<std::string, uint32_t> dataset_index_;
   absl::flat_hash_set<uint64_t> results_;

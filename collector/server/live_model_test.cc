@@ -83,6 +83,37 @@ class LiveModelTest : public ::testing::Test {
   int now_ = 0;
 };
 
+/// Fault [logs]: lines of chunks are lost while the run is watched
+/// Shown: `records_lost` on the live page; nothing is failed, lost or open for ever
+TEST_F(LiveModelTest, ALostLineIsNoLostAttempt) {
+  const auto worker = Worker(1);
+  for (int64_t number = 0; number < 4; ++number) {
+    Record begin;
+    begin.type = RecordType::kBegin;
+    begin.begin.number = number;
+    begin.begin.time_ns = At(static_cast<double>(number));
+    begin.begin.tid = 7;
+    begin.begin.input = InputOf(number);
+    model_.Add(worker, begin);
+    if (number % 2 == 0) {
+      const auto start = static_cast<double>(number);
+      model_.Add(worker, ChunkRecord(number, start, start + 0.5));
+    }
+  }
+  EXPECT_EQ(model_.open_chunks(), 1) << "the thread is at its last";
+  EXPECT_EQ(model_.totals().unrecorded, 1);
+  Record end;
+  end.type = RecordType::kEnd;
+  end.end.time_ns = At(4);
+  end.end.open = 0;
+  model_.Add(worker, end);
+  model_.SetLife(worker, false);
+  EXPECT_EQ(model_.totals().unrecorded, 2);
+  EXPECT_EQ(model_.totals().lost, 0);
+  EXPECT_EQ(model_.unrecovered(), 0);
+  EXPECT_EQ(model_.totals().attempts, 4);
+}
+
 TEST_F(LiveModelTest, SumsWhatChunksSay) {
   const auto worker = Worker(1, 2);
   Begin(worker, 0, 0);

@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "collector/server/recent_seconds.h"
 
 namespace crema {
@@ -24,6 +26,7 @@ struct OpenChunk {
   std::string file;
   std::optional<int64_t> entry_start;
   std::optional<int64_t> entry_stop;
+  uint64_t thread = 0;  ///< which runs it; 0: not told
 };
 
 /// What a worker finished in one second.
@@ -50,8 +53,11 @@ struct MemoryPoint {
 
 struct LiveWorker {
   std::string name;
+  std::string run_id;
   std::string host;
   int64_t pid = 0;
+  std::optional<int64_t> pid_namespace;
+  std::string boot_id;  ///< empty: not known
   int64_t start_ns = 0;
   int64_t last_ns = 0;  ///< latest time stamp on its lines
   LiveState state = LiveState::kRunning;
@@ -61,7 +67,9 @@ struct LiveWorker {
   std::optional<int64_t> scheduler_cores;
   int64_t lanes_peak = 0;
   int64_t most_open = 0;
-  std::map<int64_t, OpenChunk> open;  ///< by chunk number
+  std::map<int64_t, OpenChunk> open;                      ///< by chunk number
+  absl::flat_hash_set<int64_t> unrecorded;                ///< numbers of chunks whose records seem to be lost
+  absl::flat_hash_map<uint64_t, int64_t> open_of_thread;  ///< the chunk that each thread began last, while it is open
 
   int64_t chunks = 0;  ///< ok attempts
   int64_t failed = 0;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "collector/records/unended_attempts.h"
 #include "collector/sources/log_life.h"
 
 namespace crema {
@@ -16,6 +17,8 @@ std::string_view ToString(AttemptState state) {
       return "lost";
     case AttemptState::kRunning:
       return "running";
+    case AttemptState::kUnrecorded:
+      return "unrecorded";
   }
   return "lost";
 }
@@ -25,31 +28,59 @@ void AttemptAssembler::Add(const Record& record) {
     case RecordType::kProcess:
       Finish();
       ended_ = SeenNumbers();
+      latest_of_thread_.clear();
+      open_at_end_.reset();
       process_.run_id = record.process.run_id;
       process_.host = record.process.host;
       process_.pid = record.process.pid;
+      process_.pid_namespace = record.process.pid_namespace;
       process_.start_ns = record.process.start_ns;
+      process_.boot_id = record.process.boot_id;
       process_.worker = process_.host + ":" + std::to_string(process_.pid);
       return;
     case RecordType::kBegin: {
       if (ended_.Contains(record.begin.number)) return;
       const ChunkInput& input = record.begin.input;
+      SeeThread(record.begin.thread, record.begin.tid, record.begin.number, record.begin.time_ns);
       begun_.insert_or_assign(record.begin.number,
                               Begun{std::string(input.dataset), std::string(input.file), std::string(input.tree),
-                                    std::string(input.pass), record.begin});
+                                    std::string(input.pass), record.begin, std::nullopt});
       return;
     }
     case RecordType::kChunk:
       if (!ended_.Insert(record.chunk.number)) return;  // the same line again
+      SeeThread(record.chunk.thread, record.chunk.tid, record.chunk.number, record.chunk.start_ns);
       begun_.erase(record.chunk.number);
       on_attempt_({process_, record.chunk.failed ? AttemptState::kFailed : AttemptState::kOk, record.chunk});
+      return;
+    case RecordType::kEnd:
+      open_at_end_ = record.end.open;
       return;
     default:
       return;
   }
 }
 
+void AttemptAssembler::SeeThread(std::optional<uint64_t> thread, std::optional<int64_t> tid, int64_t number,
+                                 int64_t start_ns) {
+  const uint64_t id = tid.has_value() ? static_cast<uint64_t>(*tid) : thread.value_or(0);
+  if (id == 0) return;  // whose it is cannot be told
+  const auto [latest, is_new] = latest_of_thread_.try_emplace(id, number);
+  if (is_new || latest->second == number) return;
+  const auto before = begun_.find(std::exchange(latest->second, number));
+  if (before != begun_.end()) before->second.next_ns = start_ns;
+}
+
 void AttemptAssembler::Finish() {
+  std::vector<UnendedAttempt> unended;
+  for (const auto& [number, begun] : begun_) unended.push_back({number, begun.fact.time_ns, begun.next_ns, false});
+  FindEnded(unended, open_at_end_);
+  std::map<int64_t, AttemptState> states;
+  for (const UnendedAttempt& attempt : unended) {
+    states[attempt.number] = attempt.has_ended ? AttemptState::kUnrecorded
+                             : running_        ? AttemptState::kRunning
+                                               : AttemptState::kLost;
+  }
   for (const auto& [number, begun] : begun_) {
     ChunkFact chunk;
     chunk.number = number;
@@ -58,7 +89,7 @@ void AttemptAssembler::Finish() {
     chunk.tid = begun.fact.tid;
     chunk.input = {begun.dataset, begun.file, begun.tree, begun.fact.input.entry_start, begun.fact.input.entry_stop,
                    begun.pass};
-    on_attempt_({process_, running_ ? AttemptState::kRunning : AttemptState::kLost, chunk});
+    on_attempt_({process_, states.at(number), chunk});
   }
   begun_.clear();
 }

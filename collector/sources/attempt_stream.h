@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,24 +21,27 @@ struct AttemptProcess {
   std::string run_id;  ///< empty: none was given
   std::string host;
   int64_t pid = 0;
+  std::optional<int64_t> pid_namespace;
   int64_t start_ns = 0;  ///< Unix time
+  std::string boot_id;   ///< empty: not known
   std::string worker;    ///< `<host>:<pid>`, or an engine's name for it: as the document has it
 };
 
 enum class AttemptState {
   kOk,
   kFailed,
-  kLost,     ///< begun, and its process ended or vanished
-  kRunning,  ///< begun, and its process still runs
+  kLost,        ///< begun, and its process ended or vanished
+  kRunning,     ///< begun, and its process still runs
+  kUnrecorded,  ///< ended, and the record of it is lost
 };
 
-/// `ok`, `failed`, `lost` or `running`.
+/// `ok`, `failed`, `lost`, `running` or `unrecorded`.
 std::string_view ToString(AttemptState state);
 
 struct Attempt {
   const AttemptProcess& process;
   AttemptState state = AttemptState::kOk;
-  /// Of an attempt that did not end, only number, start, thread, tid and input are known; `stop_ns` is 0.
+  /// Of an attempt without a record of its end, only number, start, thread, tid and input are known; `stop_ns` is 0.
   const ChunkFact& chunk;
 
   bool has_ended() const { return state == AttemptState::kOk || state == AttemptState::kFailed; }
@@ -59,13 +63,18 @@ class AttemptAssembler {
  private:
   struct Begun {
     std::string dataset, file, tree, pass;
-    BeginFact fact;  ///< its texts are stale
+    BeginFact fact;                  ///< its texts are stale
+    std::optional<int64_t> next_ns;  ///< when its thread began its next
   };
+  /// A thread begins an attempt, so the one that it began before has ended.
+  void SeeThread(std::optional<uint64_t> thread, std::optional<int64_t> tid, int64_t number, int64_t start_ns);
 
   bool running_;
   OnAttempt on_attempt_;
   AttemptProcess process_;
   std::map<int64_t, Begun> begun_;
+  std::map<uint64_t, int64_t> latest_of_thread_;  ///< number of what it began last
+  std::optional<int64_t> open_at_end_;
   SeenNumbers ended_;
 };
 

@@ -21,9 +21,12 @@ struct RecordLog {
   std::string run_id;  ///< empty: none
   std::string host;
   int64_t pid = 0;
+  std::optional<int64_t> pid_namespace;
   int64_t start_ns = 0;
+  std::string boot_id;  ///< empty: not known
   int64_t recorder = 0;
-  /// False: the first line is no process record, so the above is what the file's name says.
+  /// False: the first record is of no process, so the above is what the file's name says, and where that says nothing,
+  /// `start_ns` is the time of the first record.
   bool has_process_line = false;
 };
 
@@ -39,7 +42,8 @@ struct RecordLogs {
 /// Finds the logs of one run. A source is a directory of logs, a directory with a folder `records` (a measurement), or
 /// one log, or files of prmon or a directory that holds them; a directory in which `crema run` watched the same job has
 /// no need of them. `run` is a run's id, `all`, or empty for the only one there is. A log that is there twice (linked,
-/// or a copy that was made while it grew) is taken once. Logs of another major schema are left out with a warning.
+/// or a copy that was made while it grew) is taken once, and one without a record that can be read is left out, with a
+/// warning. Logs of another major schema are left out with a warning.
 /// Errors: a source that does not exist or holds no readable log; several runs where none was chosen: they are listed.
 absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& sources, const std::string& run);
 

@@ -13,6 +13,7 @@
 #include <tuple>
 #include <utility>
 
+#include "collector/records/process_identity.h"
 #include "collector/records/record_parser.h"
 #include "collector/records/schema.h"
 #include "collector/sources/log_life.h"
@@ -52,7 +53,34 @@ void FillFromName(const std::string& path, RecordLog& log) {
   log.pid = log.start_ns = log.recorder = 0;
 }
 
-// Reads the log's first line. False: nothing in the log may be read (said in `warnings`), or it is empty.
+// When a record was written, or what it tells of began.
+int64_t TimeOf(const Record& record) {
+  switch (record.type) {
+    case RecordType::kProcess:
+      return record.process.start_ns;
+    case RecordType::kBegin:
+      return record.begin.time_ns;
+    case RecordType::kChunk:
+      return record.chunk.start_ns;
+    case RecordType::kTask:
+      return record.task.start_ns;
+    case RecordType::kSample:
+      return record.sample.time_ns;
+    case RecordType::kSpan:
+      return record.span.start_ns;
+    case RecordType::kFine:
+      return record.fine.time_ns;
+    case RecordType::kClock:
+      return record.clock.time_ns;
+    case RecordType::kEnd:
+      return record.end.time_ns;
+    case RecordType::kFile:
+      break;
+  }
+  return 0;  // it has none
+}
+
+// Reads the log up to its first record. False: there is none, or nothing in the log may be read (said in `warnings`).
 bool ReadHead(RecordLog& log, std::vector<std::string>& warnings) {
   const int fd = open(log.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // it may have become a FIFO
   if (fd < 0) {
@@ -60,6 +88,7 @@ bool ReadHead(RecordLog& log, std::vector<std::string>& warnings) {
     return false;
   }
   bool usable = false;
+  bool refused = false;
   RecordParser parser;
   const absl::StatusOr<int64_t> lines = ForEachLine(fd, LogPart{}, [&](const LogLine& line) {
     const ParseOutcome outcome = line.too_long ? ParseOutcome::kMalformed : parser.Parse(line.text);
@@ -68,30 +97,43 @@ bool ReadHead(RecordLog& log, std::vector<std::string>& warnings) {
           fmt::format("{}:{}: schema {} where {} is readable; the log was left out: read it with the "
                       "crema that wrote it",
                       log.path, line.number, parser.reason(), kRecordSchema));
+      refused = true;
       return false;
     }
-    usable = true;
-    if (outcome == ParseOutcome::kRecord && parser.record().type == RecordType::kProcess) {
-      const ProcessFact& process = parser.record().process;
+    if (outcome != ParseOutcome::kRecord) return true;
+    const Record& record = parser.record();
+    if (!usable && record.type == RecordType::kProcess) {
+      const ProcessFact& process = record.process;
       log.run_id = std::string(process.run_id);
       log.host = std::string(process.host);
       log.pid = process.pid;
+      log.pid_namespace = process.pid_namespace;
       log.start_ns = process.start_ns;
+      log.boot_id = std::string(process.boot_id);
       log.recorder = process.recorder.value_or(0);
       log.has_process_line = true;
+      usable = true;
       return false;
     }
-    warnings.push_back(
-        fmt::format("{}:{}: the first line is no process record; host and pid were taken from the "
-                    "file's name",
-                    log.path, line.number));
-    FillFromName(log.path, log);
-    return false;
+    const bool is_first = !usable;
+    usable = true;
+    if (is_first) {
+      warnings.push_back(
+          fmt::format("{}:{}: the first line is no process record; host and pid were taken from the "
+                      "file's name",
+                      log.path, line.number));
+      FillFromName(log.path, log);
+    }
+    if (log.start_ns == 0) log.start_ns = TimeOf(record);
+    return log.start_ns == 0;
   });
   close(fd);
   if (!lines.ok()) {
     warnings.push_back(fmt::format("{}: {}; it was left out", log.path, std::string(lines.status().message())));
     return false;
+  }
+  if (!usable && !refused) {
+    warnings.push_back(fmt::format("{}: holds no record that can be read; it was left out", log.path));
   }
   return usable;
 }
@@ -145,16 +187,16 @@ absl::Status AddDirectory(const fs::path& directory, Paths& paths, bool& found) 
 // A copy of a log that was made while it grew is a beginning of it: the larger one says everything.
 // `sent`: directories of logs that workers sent; that their originals are found too is nothing to warn of.
 void TakeEachLogOnce(std::vector<RecordLog>& logs, const std::set<fs::path>& sent, std::vector<std::string>& warnings) {
-  using Identity = std::tuple<std::string, std::string, int64_t, int64_t, int64_t>;
-  std::map<Identity, size_t> kept;
+  const auto identity_of = [](const RecordLog& log) { return std::tuple_cat(IdentityOf(log), std::tie(log.recorder)); };
+  const auto less = [&identity_of](const RecordLog& a, const RecordLog& b) { return identity_of(a) < identity_of(b); };
+  std::map<RecordLog, size_t, decltype(less)> kept(less);
   std::vector<RecordLog> once;
   for (RecordLog& log : logs) {
     if (!log.has_process_line) {
       once.push_back(std::move(log));
       continue;
     }
-    const auto [entry, is_new] =
-        kept.try_emplace(Identity(log.run_id, log.host, log.pid, log.start_ns, log.recorder), once.size());
+    const auto [entry, is_new] = kept.try_emplace(log, once.size());
     if (is_new) {
       once.push_back(std::move(log));
       continue;

@@ -40,6 +40,8 @@ Record ProcessFromName(const RecordLog& log) {
   record.process.host = log.host;
   record.process.pid = log.pid;
   record.process.start_ns = log.start_ns;
+  record.process.pid_namespace = log.pid_namespace;
+  record.process.boot_id = log.boot_id;
   record.process.recorder = log.recorder;
   return record;
 }
@@ -82,7 +84,7 @@ LogPartReading ReadLogPart(const RecordLog& log, const LogPart& part, bool runni
     reading.failure = fmt::format("cannot be opened ({}); it was left out", strerror(errno));
     return reading;
   }
-  if (!log.has_process_line && part.begin == 0) on_record(ProcessFromName(log));
+  bool has_process = log.has_process_line || part.begin > 0;
 
   RecordParser parser;
   const absl::StatusOr<int64_t> lines = ForEachLine(file.fd(), part, [&](const LogLine& line) {
@@ -94,6 +96,9 @@ LogPartReading ReadLogPart(const RecordLog& log, const LogPart& part, bool runni
     switch (parser.Parse(line.text)) {
       case ParseOutcome::kRecord:
         ++reading.records_read;
+        // Whatever is no record adds no process.
+        if (!has_process && parser.record().type != RecordType::kProcess) on_record(ProcessFromName(log));
+        has_process = true;
         if (parser.record().type == RecordType::kChunk) {
           NoteChunk(line.offset, parser.record().chunk.start_ns, reading.stretches);
         }

@@ -45,7 +45,7 @@ struct LogPartReading {
 /// Cuts a log into parts of `bytes_each`, the last one without an end: it takes what is written meanwhile.
 std::vector<LogPart> CutRecordLog(const RecordLog& log, int64_t bytes_each);
 
-/// Reads a part as `ReadRecordLog` reads the whole. The part that begins at 0 begins with a process record.
+/// Reads a part as `ReadRecordLog` reads the whole. The first record of the part that begins at 0 is of a process.
 LogPartReading ReadLogPart(const RecordLog& log, const LogPart& part, bool running,
                            const std::function<void(const Record&)>& on_record);
 

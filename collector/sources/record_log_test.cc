@@ -175,6 +175,45 @@ TEST_F(RecordLogTest, TakesHostAndPidFromTheNameWhereTheProcessLineIsLost) {
   EXPECT_THAT(hosts, ElementsAre("my-node"));
 }
 
+/// Fault [logs]: a `.jsonl` file that is no record log, or has no line that can be read
+/// Shown: one warning that names it; it adds no process and no time
+TEST_F(RecordLogTest, LeavesOutAFileWithoutARecordAndNamesItOnce) {
+  Write("a.jsonl", ProcessLine("r", 1));
+  Write("notes.jsonl", "hello\n{\"type\":\"todo\"}\n[1]\n{\"type\":\"chunk\",\"ch");
+  const auto logs = Find();
+  ASSERT_TRUE(logs.ok()) << logs.status();
+  EXPECT_EQ(logs->logs.size(), 1u);
+  EXPECT_THAT(logs->warnings, ElementsAre(AllOf(HasSubstr("notes.jsonl: holds no record"), HasSubstr("left out"))));
+}
+
+/// Fault [logs]: a log whose first line is lost, under a name that says nothing
+/// Shown: one warning; its process begins with its first record
+TEST_F(RecordLogTest, AProcessOfWhichNothingIsKnownBeganWithItsFirstRecord) {
+  Write("notes.jsonl", "hello\n" + FileLine("f") +
+                           R"({"type":"span","name":"s","start_ns":7000,"stop_ns":8000})"
+                           "\n");
+  const auto logs = Find();
+  ASSERT_TRUE(logs.ok()) << logs.status();
+  ASSERT_EQ(logs->logs.size(), 1u);
+  EXPECT_EQ(logs->logs[0].start_ns, 7000);
+}
+
+/// Fault [logs]: processes of containers or of cloned machines, with the same host, pid and start
+/// Shown: each of them; copies of one log count once
+TEST_F(RecordLogTest, TellsProcessesOfContainersAndBootsApart) {
+  const auto line = [](const std::string& more) {
+    std::string text = ProcessLine("r", 1);
+    return text.insert(text.rfind('}'), more);
+  };
+  Write("a.jsonl", line(R"(,"boot_id":"x","pid_namespace":1)"));
+  Write("b.jsonl", line(R"(,"boot_id":"x","pid_namespace":2)"));
+  Write("c.jsonl", line(R"(,"boot_id":"y","pid_namespace":1)"));
+  Write("d.jsonl", line(R"(,"boot_id":"y","pid_namespace":1)"));
+  const auto logs = Find();
+  ASSERT_TRUE(logs.ok()) << logs.status();
+  EXPECT_EQ(logs->logs.size(), 3u) << "the last two are copies of one log";
+}
+
 TEST_F(RecordLogTest, FindsLogsInAMeasurementAndTreeLogsBesideThem) {
   Write("measurement.json", "{}");
   Write("records/a.jsonl", ProcessLine("r", 1));

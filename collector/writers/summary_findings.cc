@@ -72,6 +72,7 @@ std::vector<TrustItem> TrustItems(const Json& document) {
     bool is_shown_at_zero;
   };
   constexpr Count kCounts[] = {{"records_dropped", "dropped", "dropped", true},
+                               {"records_lost", "chunk record lost", "chunk records lost", false},
                                {"records_malformed", "malformed", "malformed", true},
                                {"records_torn", "torn", "torn", false},
                                {"records_unknown", "of unknown type", "of unknown type", false},

@@ -116,6 +116,7 @@ def _findings(document) -> str:
 _COUNTS = (
     ("records_read", "record read", "records read"),
     ("records_dropped", "record dropped", "records dropped"),
+    ("records_lost", "record of an ended chunk lost", "records of ended chunks lost"),
     ("records_malformed", "malformed line", "malformed lines"),
     ("processes_lost", "process lost", "processes lost"),
 )

@@ -1,4 +1,4 @@
-"""Makes the tables of docs/reliability.md from the comments of the tests.
+"""Makes the tables of docs/reliability.md from the comments of the tests: first what recording survives, then reading.
 
     python3 tests/faults/reliability_page.py --write     writes them into the page; without it, prints them
 
@@ -8,6 +8,12 @@ A test of a fault has this comment before it; lines that begin with none of the 
     /// Program: what the program that is measured sees
     /// Recorded: what is recorded all the same, and where the loss is counted
     TEST(Suite, Name) {
+
+A test of what the collector makes of bad input has two lines instead of three:
+
+    /// Fault [group]: what is wrong with the input
+    /// Shown: what the measurement says, and what of it is used all the same
+    TEST_F(Suite, Name) {
 """
 
 import dataclasses
@@ -17,7 +23,7 @@ import sys
 
 CHECKOUT = pathlib.Path(__file__).resolve().parent.parent.parent
 PAGE = pathlib.Path("docs/reliability.md")
-SOURCES = ("sdk/**/*_test.cc", "tests/faults/*_test.cc")
+SOURCES = ("sdk/**/*_test.cc", "tests/faults/*_test.cc", "collector/**/*_test.cc")
 BEGIN = "<!-- Made by tests/faults/reliability_page.py from the tests: do not edit. -->\n"
 END = "<!-- End of what is made. -->\n"
 GROUPS = {
@@ -32,19 +38,29 @@ GROUPS = {
     "kernel": "The kernel and its clocks",
     "plug-ins": "Plug-ins",
 }
+READING_GROUPS = {
+    "logs": "What the collector reads",
+    "many": "More than anybody meant",
+    "shown": "What it shows",
+}
 FIELDS = ("Fault", "Program", "Recorded")
-_TEST = re.compile(r"TEST\((\w+), (\w+)\)")
-_FIELD = re.compile(r"(Fault|Program|Recorded)(?: \[([\w-]+)\])?: (.*)")
+READING_FIELDS = ("Fault", "Shown")
+_TEST = re.compile(r"TEST(?:_F)?\((\w+), (\w+)\)")
+_FIELD = re.compile(r"(Fault|Program|Recorded|Shown)(?: \[([\w-]+)\])?: (.*)")
 
 
 @dataclasses.dataclass
 class Fault:
     group: str
     fault: str
-    program: str
-    recorded: str
+    results: tuple[str, ...]
     test: str
     source: str
+
+    def row(self) -> str:
+        test = f"[`{self.test}`](../{self.source})"
+        cells = (cell.replace("|", "\\|") for cell in (self.fault, *self.results, test))
+        return f"| {' | '.join(cells)} |\n"
 
 
 def _read_comment(comment: list[str], where: str) -> dict[str, str]:
@@ -60,10 +76,11 @@ def _read_comment(comment: list[str], where: str) -> dict[str, str]:
                 fields["group"] = match.group(2)
         elif name:
             fields[name] += " " + line
-    if set(fields) != {*FIELDS, "group"}:
-        raise ValueError(f"{where}: a fault needs the lines {', '.join(FIELDS)}, and a group in brackets")
-    if fields["group"] not in GROUPS:
-        raise ValueError(f"{where}: there is no group [{fields['group']}]; groups are {', '.join(GROUPS)}")
+    needed, groups = (READING_FIELDS, READING_GROUPS) if "Shown" in fields else (FIELDS, GROUPS)
+    if set(fields) != {*needed, "group"}:
+        raise ValueError(f"{where}: a fault needs the lines {', '.join(needed)}, and a group in brackets")
+    if fields["group"] not in groups:
+        raise ValueError(f"{where}: there is no group [{fields['group']}]; groups are {', '.join(groups)}")
     return fields
 
 
@@ -81,7 +98,8 @@ def read_faults(text: str, source: str) -> list[Fault]:
             test = _TEST.match(line)
             if not test:
                 raise ValueError(f"{where}: a fault's comment must be followed by its TEST")
-            faults.append(Fault(*(fields[name] for name in ("group", *FIELDS)), f"{test[1]}.{test[2]}", source))
+            results = tuple(fields[name] for name in (*FIELDS, *READING_FIELDS) if name in fields and name != "Fault")
+            faults.append(Fault(fields["group"], fields["Fault"], results, f"{test[1]}.{test[2]}", source))
         comment = []
     return faults
 
@@ -97,17 +115,17 @@ def all_faults(checkout: pathlib.Path) -> list[Fault]:
 
 def tables(faults: list[Fault]) -> str:
     parts = []
-    for group, title in GROUPS.items():
-        rows = [fault for fault in faults if fault.group == group]
-        if not rows:
-            continue
-        parts.append(f"## {title}\n\n| fault | the program sees | recorded, and where the loss is counted | test |\n")
-        parts.append("|---|---|---|---|\n")
-        for row in rows:
-            test = f"[`{row.test}`](../{row.source})"
-            cells = (cell.replace("|", "\\|") for cell in (row.fault, row.program, row.recorded, test))
-            parts.append(f"| {' | '.join(cells)} |\n")
-        parts.append("\n")
+    for groups, columns in (
+        (GROUPS, ("fault", "the program sees", "recorded, and where the loss is counted", "test")),
+        (READING_GROUPS, ("fault", "shown, and what is used all the same", "test")),
+    ):
+        for group, title in groups.items():
+            rows = [fault for fault in faults if fault.group == group]
+            if not rows:
+                continue
+            parts.append(f"## {title}\n\n| {' | '.join(columns)} |\n|{'---|' * len(columns)}\n")
+            parts += [row.row() for row in rows]
+            parts.append("\n")
     return "".join(parts)
 
 

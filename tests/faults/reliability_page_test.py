@@ -28,7 +28,7 @@ class ReliabilityPageTest(unittest.TestCase):
 
     def test_every_group_has_faults(self):
         groups = {fault.group for fault in reliability_page.all_faults(pathlib.Path())}
-        self.assertEqual(groups, set(reliability_page.GROUPS))
+        self.assertEqual(groups, {*reliability_page.GROUPS, *reliability_page.READING_GROUPS})
 
     def test_a_comment_becomes_a_row(self):
         faults = reliability_page.read_faults(COMPLETE, "a_test.cc")
@@ -36,7 +36,7 @@ class ReliabilityPageTest(unittest.TestCase):
             faults,
             [
                 reliability_page.Fault(
-                    "disk", "the disk is full", "nothing", "what fits | counted", "Disk.Full", "a_test.cc"
+                    "disk", "the disk is full", ("nothing", "what fits | counted"), "Disk.Full", "a_test.cc"
                 )
             ],
         )
@@ -44,6 +44,12 @@ class ReliabilityPageTest(unittest.TestCase):
             "| the disk is full | nothing | what fits \\| counted | [`Disk.Full`](../a_test.cc) |",
             reliability_page.tables(faults),
         )
+
+    def test_what_is_read_has_a_table_of_its_own(self):
+        text = "/// Fault [logs]: a torn line\n/// Shown: the rest\nTEST_F(Log, Torn) {\n"
+        made = reliability_page.tables(reliability_page.read_faults(text, "b_test.cc"))
+        self.assertIn("| fault | shown, and what is used all the same | test |\n|---|---|---|\n", made)
+        self.assertIn("| a torn line | the rest | [`Log.Torn`](../b_test.cc) |", made)
 
     def test_incomplete_comments_are_refused_with_their_place(self):
         for text, complaint in (

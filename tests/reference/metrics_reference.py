@@ -24,7 +24,7 @@ from reference_chunks import (
     sum_of,
     total,
 )
-from reference_records import attempts_by_chunk
+from reference_records import attempts_by_chunk, judged_by_ends
 from reference_statistics import (
     distribution,
     load_imbalance,
@@ -58,7 +58,9 @@ def count_metrics(recorded):
         "num_lost_attempts": statuses.count("lost"),
         "num_retried_chunks": sum(is_retried(tries) for tries in chunks),
         "num_recomputed_chunks": sum([attempt.status for attempt in tries].count("ok") > 1 for tries in chunks),
-        "num_unfinished_chunks": sum(all(attempt.status != "ok" for attempt in tries) for tries in chunks),
+        "num_unfinished_chunks": sum(
+            all(attempt.status not in ("ok", "unrecorded") for attempt in tries) for tries in chunks
+        ),
     }
 
 
@@ -262,6 +264,7 @@ def quality(recorded):
         "records_torn": sum(log.torn for log in recorded.logs),
         "records_unknown": sum(log.unknown for log in recorded.logs),
         "records_dropped": sum(line.get("dropped") or 0 for line in recorded.lines("end")),
+        "records_lost": sum(map(records_lost, recorded.logs)),
         "sections_dropped": total(recorded.ended, "sections_dropped") or 0,
         "tasks_read": 0,
         "chunks_without_events": sum(attempt.get("events") is None for attempt in recorded.results),
@@ -276,6 +279,17 @@ def quality(recorded):
         "sampling_gap_max_s": seconds(max(sampling_gaps(recorded), default=None)),
         "missing_values": missing_values(recorded),
     }
+
+
+def records_lost(log):
+    """Chunks that ended and have no line: their thread or the log's end says that they ended."""
+    chunks = [line for line in log.lines if line["type"] == "chunk"]
+    begins = {line["chunk"]: line for line in log.lines if line["type"] == "begin"}
+    ended = {line["chunk"] for line in chunks}
+    unended = [line for number, line in begins.items() if number not in ended]
+    unrecorded = sum(has_ended for _, has_ended in judged_by_ends(unended, chunks + list(begins.values()), log))
+    told = [line["chunks"] for line in log.lines if line["type"] == "end" and line.get("chunks") is not None]
+    return max(unrecorded, max(told, default=0) - len(chunks))
 
 
 def expected_events(recorded):

@@ -328,10 +328,41 @@ def attempts_in(process, log):
     attempts = [Attempt(process, recorder, line, line["start_ns"], line["stop_ns"], line["status"]) for line in chunks]
     ended = {line["chunk"] for line in chunks}
     status = "open" if process.state == "running" else "lost"
-    for number, line in begins.items():
-        if number not in ended:
+    unended = [line for number, line in begins.items() if number not in ended]
+    for line, has_ended in judged_by_ends(unended, chunks + list(begins.values()), log):
+        if has_ended:
+            stop = next_of_thread(line, chunks + list(begins.values())) or process.stop
+            attempts.append(Attempt(process, recorder, line, line["time_ns"], max(stop, line["time_ns"]), "unrecorded"))
+        else:
             attempts.append(Attempt(process, recorder, line, line["time_ns"], None, status))
     return attempts
+
+
+def began(line):
+    return line["time_ns"] if line["type"] == "begin" else line["start_ns"]
+
+
+def thread_of(line):
+    return line.get("tid") if line.get("tid") is not None else line.get("thread")
+
+
+def next_of_thread(begin, lines):
+    """When the thread of an attempt began its next; None where it did not, or nothing says which thread it was."""
+    thread, place = thread_of(begin), (began(begin), begin["chunk"])
+    later = [began(line) for line in lines if thread_of(line) == thread and (began(line), line["chunk"]) > place]
+    return min(later) if later and thread else None
+
+
+def judged_by_ends(unended, lines, log):
+    """Whether each attempt without its line has ended all the same: its thread went on, or the log's end says so."""
+    open_at_end = [line["open"] for line in log.lines if line["type"] == "end" and line.get("open") is not None]
+    if not open_at_end:
+        return [(line, next_of_thread(line, lines) is not None) for line in unended]
+    order = sorted(
+        unended,
+        key=lambda line: (next_of_thread(line, lines) is not None, -line["time_ns"], -line["chunk"]),
+    )
+    return [(line, place >= max(open_at_end)) for place, line in enumerate(order)]
 
 
 def attempts_by_chunk(attempts):

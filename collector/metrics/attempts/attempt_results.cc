@@ -68,7 +68,7 @@ void MarkResult(std::vector<AttemptRow>& attempts, ChunkAttempts first, ChunkAtt
 void CountOnly(const AttemptRow& attempt, int64_t weight, AttemptCounts& counts) {
   const bool ok = attempt.status == AttemptStatus::kOk;
   counts.num_chunks += ok ? weight : 0;
-  counts.num_unfinished_chunks += ok ? 0 : weight;
+  counts.num_unfinished_chunks += ok || attempt.status == AttemptStatus::kUnrecorded ? 0 : weight;
 }
 
 void CountChunk(const std::vector<AttemptRow>& attempts, ChunkAttempts first, ChunkAttempts last,
@@ -76,16 +76,18 @@ void CountChunk(const std::vector<AttemptRow>& attempts, ChunkAttempts first, Ch
   int64_t latest_start_ns = attempts[first->attempt].start_ns;
   for (auto at = first; at != last; ++at) latest_start_ns = std::max(latest_start_ns, attempts[at->attempt].start_ns);
   int64_t ok = 0;
+  bool perhaps_ok = false;
   bool retried = false;
   for (auto at = first; at != last; ++at) {
     const AttemptRow& attempt = attempts[at->attempt];
     CountOnly(attempt, -1, counts);
     ok += attempt.status == AttemptStatus::kOk;
+    perhaps_ok |= attempt.status == AttemptStatus::kUnrecorded;
     const bool wasted = attempt.status == AttemptStatus::kFailed || attempt.status == AttemptStatus::kLost;
     retried |= wasted && latest_start_ns > attempt.start_ns;
   }
   counts.num_chunks += ok > 0;
-  counts.num_unfinished_chunks += ok == 0;
+  counts.num_unfinished_chunks += ok == 0 && !perhaps_ok;
   counts.num_recomputed_chunks += ok > 1;
   counts.num_retried_chunks += retried;
 }
@@ -99,6 +101,7 @@ AttemptCounts MarkResults(std::vector<AttemptRow>& attempts) {
     counts.num_failed_attempts += attempt.status == AttemptStatus::kFailed;
     counts.num_lost_attempts += attempt.status == AttemptStatus::kLost;
     counts.num_open_attempts += attempt.status == AttemptStatus::kOpen;
+    counts.num_unrecorded_attempts += attempt.status == AttemptStatus::kUnrecorded;
     attempt.is_result = attempt.status == AttemptStatus::kOk;
     CountOnly(attempt, 1, counts);
   }

@@ -9,16 +9,18 @@
 
 namespace crema {
 
-/// Counts of METRICS.md section 2. Attempts that are still open count as attempts, and as neither failed nor lost.
+/// Counts of METRICS.md section 2. Attempts that are still open, or whose record is lost, count as attempts, and as
+/// neither failed nor lost.
 struct AttemptCounts {
   int64_t num_chunks = 0;
   int64_t num_attempts = 0;
   int64_t num_failed_attempts = 0;
   int64_t num_lost_attempts = 0;
   int64_t num_open_attempts = 0;
+  int64_t num_unrecorded_attempts = 0;
   int64_t num_retried_chunks = 0;     ///< attempted again after a failed or lost attempt
   int64_t num_recomputed_chunks = 0;  ///< with several `ok` attempts
-  int64_t num_unfinished_chunks = 0;  ///< attempted, no result
+  int64_t num_unfinished_chunks = 0;  ///< attempted, no result, and none that may be one whose record is lost
 };
 
 /// Sets `is_result` (METRICS.md rule 4): of each chunk's `ok` attempts the one that stopped last; of several that

@@ -9,8 +9,9 @@ namespace crema {
 enum class AttemptStatus : uint8_t {
   kOk,
   kFailed,
-  kLost,  // begun, and its process ended or vanished
-  kOpen,  // begun, and its process still runs (a live job)
+  kLost,        // begun, and its process ended or vanished
+  kOpen,        // begun, and its process still runs (a live job)
+  kUnrecorded,  // ended, and the record of it is lost: whether it was ok, and when it ended, is not known
 };
 
 /// What helper threads added to an attempt; most attempts have none, so it lives in a table of its own. CPU time and
@@ -29,7 +30,7 @@ struct AttemptRow {
 
   uint64_t chunk_id = 0;           ///< hash of (run, pass, dataset, file, tree, entry range), or of (process, number)
   int64_t start_ns = 0;            ///< Unix time
-  int64_t duration_ns = kUnknown;  ///< stop - start; unknown for lost and open attempts
+  int64_t duration_ns = kUnknown;  ///< stop - start; unknown for lost and open attempts; of unrecorded ones the most
   int64_t events = kUnknown;
   int64_t cpu_ns = kUnknown;       ///< the owner thread's CPU time
   int64_t cpu_wait_ns = kUnknown;  ///< the owner's run delay

@@ -7,7 +7,9 @@
 #include <tuple>
 
 #include "absl/container/flat_hash_set.h"
+#include "collector/metrics/statistics/known_sum.h"
 #include "collector/metrics/statistics/stable_hash.h"
+#include "collector/records/unended_attempts.h"
 
 namespace crema {
 namespace {
@@ -133,31 +135,26 @@ void AttemptTable::MakeRoom() {
   if (thread_names_.full()) RenumberThreads(thread_names_.Prune());
 }
 
-void AttemptTable::RenumberInputs(const std::vector<uint32_t>& renumbering) {
-  std::vector<ByteSums> bytes(inputs_.size());
-  for (size_t i = 0; i < bytes_of_input_.size(); ++i) bytes[renumbering[i]].Add(bytes_of_input_[i]);
-  bytes_of_input_ = std::move(bytes);
+void AttemptTable::RenumberInputs(const Renumbering& renumbering) {
+  renumbering.ApplySumming(bytes_of_input_, [](ByteSums& to, const ByteSums& from) { to.Add(from); });
   recent_inputs_.Clear();
   rows_.ForEach([&](AttemptRow& row) { row.input = renumbering[row.input]; });
   for (auto& [key, row] : begun_) row.input = renumbering[row.input];
 }
 
-void AttemptTable::RenumberThreads(const std::vector<uint32_t>& renumbering) {
-  const auto renumber = [&](AttemptRow& row) {
-    if (row.thread != BoundedNames::kRefused) row.thread = renumbering[row.thread];
-  };
+void AttemptTable::RenumberThreads(const Renumbering& renumbering) {
+  const auto renumber = [&](AttemptRow& row) { row.thread = renumbering[row.thread]; };
   recent_threads_.fill({});
   rows_.ForEach(renumber);
   for (auto& [key, row] : begun_) renumber(row);
-  Renumber(threads_, renumbering, thread_names_.size(), [](const Thread&) {});
-  Renumber(bytes_of_thread_, renumbering, thread_names_.size(),
-           [this](const ByteSums& bytes) { bytes_of_other_threads_.Add(bytes); });
+  renumbering.Apply(threads_, [](const Thread&) {});
+  renumbering.Apply(bytes_of_thread_, [this](const ByteSums& bytes) { bytes_of_other_threads_.Add(bytes); });
 }
 
 void AttemptTable::Merge(AttemptTable other, const std::vector<uint32_t>& logs) {
   // Their names get numbers here first. Making room may renumber these, so it is done only once all is in.
   std::vector<uint32_t> inputs;
-  for (uint32_t i = 0; i < other.inputs_.size(); ++i) inputs.push_back(inputs_.Intern(other.inputs_.name(i)));
+  for (uint32_t i = 0; i < other.inputs_.size(); ++i) inputs.push_back(inputs_.Take(other.inputs_, i));
   std::vector<uint32_t> threads;
   for (uint32_t i = 0; i < other.thread_names_.size(); ++i) {
     const uint32_t index = thread_names_.Intern(other.thread_names_.name(i), other.thread_names_.rank(i));
@@ -193,6 +190,63 @@ void AttemptTable::Merge(AttemptTable other, const std::vector<uint32_t>& logs) 
   MakeRoom();
 }
 
+int64_t AttemptTable::JudgeBegun(const ProcessFindings& processes) {
+  // In the order in which a thread began them: whatever it began afterwards shows that the one before had ended.
+  using Place = std::tuple<uint32_t, uint32_t, int64_t, int64_t>;  // log, thread, start, number
+  struct Begun {
+    Place place;
+    AttemptRow* row;
+    std::optional<int64_t> next_ns;
+  };
+  const auto place_of = [](const AttemptRow& row) { return Place(row.process, row.thread, row.start_ns, row.number); };
+  std::vector<Begun> begun;
+  for (auto& [key, row] : begun_) begun.push_back({place_of(row), &row, std::nullopt});
+  std::sort(begun.begin(), begun.end(), [](const Begun& a, const Begun& b) { return a.place < b.place; });
+  std::vector<int64_t> ended(processes.end_of_log.size());
+  const auto see = [&](const AttemptRow& row) {
+    if (row.thread == BoundedNames::kRefused || threads_[row.thread].id == 0) return;  // whose it is cannot be told
+    const Place place = place_of(row);
+    const auto after =
+        std::lower_bound(begun.begin(), begun.end(), place, [](const Begun& a, const Place& b) { return a.place < b; });
+    if (after == begun.begin()) return;
+    Begun& before = *(after - 1);
+    if (before.row->process != row.process || before.row->thread != row.thread) return;
+    before.next_ns = std::min(before.next_ns.value_or(row.start_ns), row.start_ns);
+  };
+  rows_.ForEach([&](const AttemptRow& row) {
+    ++ended[row.process];
+    if (!begun.empty()) see(row);
+  });
+  for (auto& [key, row] : begun_) see(row);
+
+  std::vector<int64_t> unrecorded(ended.size());
+  for (auto first = begun.begin(); first != begun.end();) {
+    const uint32_t log = first->row->process;
+    const ProcessRow& process = processes.processes[processes.process_of_log[log]];
+    std::vector<UnendedAttempt> attempts;
+    auto last = first;
+    for (; last != begun.end() && last->row->process == log; ++last) {
+      attempts.push_back({last->row->number, last->row->start_ns, last->next_ns, false});
+    }
+    FindEnded(attempts, processes.end_of_log[log].open);
+    for (const UnendedAttempt& attempt : attempts) {
+      AttemptRow& row = begun_.at(AttemptKey(log, attempt.number));
+      row.status = process.state == ProcessState::kRunning ? AttemptStatus::kOpen : AttemptStatus::kLost;
+      if (!attempt.has_ended) continue;
+      row.status = AttemptStatus::kUnrecorded;
+      row.duration_ns = std::max<int64_t>(0, attempt.next_ns.value_or(process.last_ns) - row.start_ns);
+      ++unrecorded[log];
+    }
+    first = last;
+  }
+  int64_t lost = 0;
+  for (size_t log = 0; log < ended.size(); ++log) {
+    const int64_t missing = processes.end_of_log[log].chunks.value_or(0) - ended[log];
+    lost = AddCounts(lost, std::max(unrecorded[log], missing));
+  }
+  return lost;
+}
+
 AttemptFindings AttemptTable::Finalize(const ProcessFindings& processes, std::vector<AttemptKey>* results) const& {
   return AttemptTable(*this).Finalize(processes, results);
 }
@@ -206,12 +260,9 @@ AttemptFindings AttemptTable::Finalize(const ProcessFindings& processes, std::ve
   if (!table.begun_.empty()) {
     table.rows_.ForEach([&](const AttemptRow& row) { table.begun_.erase(AttemptKey(row.process, row.number)); });
   }
-  for (auto& [key, row] : table.begun_) {
-    const ProcessRow& process = processes.processes[processes.process_of_log[row.process]];
-    row.status = process.state == ProcessState::kRunning ? AttemptStatus::kOpen : AttemptStatus::kLost;
-    table.rows_.Add(row);
-  }
   AttemptFindings findings;
+  findings.records_lost = table.JudgeBegun(processes);
+  for (auto& [key, row] : table.begun_) table.rows_.Add(row);
   findings.rows = std::move(table.rows_).TakeGrouped(processes.process_of_log);
 
   const auto order = [&processes](const AttemptRow& row) {

@@ -27,6 +27,7 @@ namespace crema {
 struct AttemptFindings {
   std::vector<AttemptRow> rows;  ///< by (process, number, start); `process` is an index into the finished processes
   AttemptCounts counts;
+  int64_t records_lost = 0;  ///< chunks that ended and have no record, begun in the records or not
   std::vector<HelperTimes> helpers;
   std::vector<std::string> datasets;       ///< sorted
   std::vector<std::string> files;          ///< sorted; `(other)` stands for those beyond 10,000
@@ -77,9 +78,12 @@ class AttemptTable {
   uint32_t InternNewThread(const LogRef& log, uint64_t id, uint64_t pthread);
   const RecentInput& InternInput(const LogRef& log, const ChunkInput& input);
   static uint64_t ChunkIdentity(const LogRef& log, int64_t number, const ChunkInput& input, StableHash identity);
+  /// Of those that began and have no chunk line: what became of them, and until when. Returns how many chunks ended of
+  /// which there is no record.
+  int64_t JudgeBegun(const ProcessFindings& processes);
   void MakeRoom();
-  void RenumberInputs(const std::vector<uint32_t>& renumbering);
-  void RenumberThreads(const std::vector<uint32_t>& renumbering);
+  void RenumberInputs(const Renumbering& renumbering);
+  void RenumberThreads(const Renumbering& renumbering);
 
   AttemptRows rows_;  // ended; `process` is the index of the log
   std::vector<HelperTimes> helpers_;

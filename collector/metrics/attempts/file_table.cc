@@ -20,12 +20,19 @@ void FileTable::AddTo(File& file, const File& other) {
   file.bytes = std::max(file.bytes, other.bytes);
   if (other.bytes_read.has_value()) file.bytes_read = file.bytes_read.value_or(0) + *other.bytes_read;
   file.columns.insert(other.columns.begin(), other.columns.end());
+  file.too_many_columns |= other.too_many_columns;
+  LimitColumns(file);
+}
+
+void FileTable::LimitColumns(File& file) {
+  file.too_many_columns |= file.columns.size() > kMaxColumns;
+  if (file.too_many_columns) absl::flat_hash_set<uint64_t>().swap(file.columns);
 }
 
 void FileTable::MakeRoom() {
   if (names_.full()) {
     recent_.Clear();
-    Renumber(files_, names_.Prune(), names_.size(), [](const File&) {});
+    names_.Prune().Apply(files_, [](const File&) {});
   }
   if (columns_.full()) {
     columns_truncated_ = true;
@@ -54,6 +61,7 @@ void FileTable::Add(const ChunkFact& chunk) {
   if (file != nullptr && file->latest_columns != list.value()) {
     file->latest_columns = list.value();
     for (const std::string_view column : chunk.columns) file->columns.insert(HashOf(column));
+    LimitColumns(*file);
   }
   if (latest_columns_ != list.value()) {
     latest_columns_ = list.value();
@@ -74,7 +82,7 @@ void FileTable::Merge(const FileTable& other) {
 
 FileFindings FileTable::Finalize() const {
   FileTable sorted = *this;
-  Renumber(sorted.files_, sorted.names_.PruneAndSort(), sorted.names_.size(), [](const File&) {});
+  sorted.names_.PruneAndSort().Apply(sorted.files_, [](const File&) {});
   FileFindings findings;
   findings.columns_known = columns_known_;
   findings.columns_truncated = columns_truncated_ || columns_.size() > kMaxColumns;

@@ -22,7 +22,8 @@ struct FileFindings {
   std::vector<std::string> columns;  ///< names read, sorted
   bool columns_known = false;        ///< some attempt said which columns it read
   bool columns_truncated = false;    ///< there were more names than room
-  /// Of all branches, of all bytes of a file: the mean over the files of which both sides are known.
+  /// Of all branches, of all bytes of a file: the mean over the files of which both sides are known. Of more than
+  /// `FileTable::kMaxFiles` files, over as many that chance has chosen.
   std::optional<double> branches_read_share;
   std::optional<double> bytes_read_share;
 };
@@ -31,7 +32,7 @@ struct FileFindings {
 class FileTable {
  public:
   static constexpr size_t kMaxFiles = 10000;    ///< METRICS.md rule 7
-  static constexpr size_t kMaxColumns = 10000;  ///< of the run
+  static constexpr size_t kMaxColumns = 10000;  ///< of the run, and of a file
 
   void Add(const FileFact& fact);
   void Add(const ChunkFact& chunk);
@@ -44,11 +45,13 @@ class FileTable {
     std::optional<int64_t> bytes;
     std::optional<absl::int128> bytes_read;
     absl::flat_hash_set<uint64_t> columns;  // hashes of their names
+    bool too_many_columns = false;          // more than `kMaxColumns`: `columns` is empty then, for good
     uint64_t latest_columns = 0;            // hash of the latest list: chunks of a file read the same columns
   };
   File* Find(std::string_view name);
   void MakeRoom();
   static void AddTo(File& file, const File& other);
+  static void LimitColumns(File& file);
 
   BoundedNames names_{kMaxFiles};
   NamesByPosition recent_;  // the file of the last chunk

@@ -7,12 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/metrics/statistics/bounded_names.h"
+#include "collector/metrics/statistics/stand_in_names.h"
 
 namespace crema {
-
-/// What stands for a name that found no room.
-inline constexpr std::string_view kOtherName = "(other)";
 
 struct InputName {
   std::string_view dataset;
@@ -25,16 +22,19 @@ class InputTable {
  public:
   static constexpr size_t kMaxInputs = 10000;
 
+  InputTable();
   uint32_t Intern(const InputName& input);
+  /// An input of another table, or what stands for some there.
+  uint32_t Take(const InputTable& other, uint32_t index);
   size_t size() const { return names_.size(); }
   InputName name(uint32_t index) const;
 
   bool full() const { return names_.full(); }
-  /// Drops inputs beyond the limit; entry i of the result is the new index of input i, or of what stands for it.
-  std::vector<uint32_t> Prune();
+  /// Drops inputs beyond the limit; what stands for one that is gone has its index: none is refused.
+  Renumbering Prune() { return names_.Prune(); }
 
  private:
-  BoundedNames names_{kMaxInputs};
+  StandInNames names_;
   std::string name_;  // reused
 };
 

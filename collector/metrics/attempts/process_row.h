@@ -30,8 +30,10 @@ struct ProcessRow {
   std::string run_id;
   std::string host;
   int64_t pid = 0;
+  std::optional<int64_t> pid_namespace;
   int64_t parent_pid = 0;
   int64_t start_ns = 0;  ///< Unix time
+  std::string boot_id;   ///< empty: not known
   int64_t last_ns = 0;   ///< its `end` line's time, else the latest time stamp on any of its lines
   ProcessState state = ProcessState::kLost;
   std::optional<int64_t> declared_threads;  ///< CREMA_THREADS or Enable

@@ -30,8 +30,9 @@ struct EngineTime {
 
 struct Budget {
   /// METRICS.md's parts in its order, with two exceptions. Where the run delay of a result is not known, `cpu_wait` and
-  /// `blocked` are one row `waiting`. Where attempts are still open (a live run) or a result's CPU time is not known, a
-  /// last row `unmeasured` (group "Not measured") holds their lane time, so that it passes for nothing else.
+  /// `blocked` are one row `waiting`. Where attempts are still open (a live run), or the record of one is lost, or a
+  /// result's CPU time is not known, a last row `unmeasured` (group "Not measured") holds their lane time, so that it
+  /// passes for nothing else.
   std::vector<BudgetRow> rows;
   double core_seconds = 0;                 ///< the rows add up to this and the next
   double oversubscribed_core_seconds = 0;  ///< lanes occupied beyond the cores of their worker

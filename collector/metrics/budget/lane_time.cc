@@ -62,7 +62,7 @@ LaneTime SplitLaneTime(const AttemptRow& attempt, const AttemptInterval& interva
   if (share.inside_ns == 0) return lane;
   lane.lanes = kOneLane;
   if (!HasEnded(attempt)) {
-    (attempt.status == AttemptStatus::kOpen ? lane.unmeasured_ns : lane.failed_ns) = share.inside_ns;
+    (attempt.status == AttemptStatus::kLost ? lane.failed_ns : lane.unmeasured_ns) = share.inside_ns;
     return lane;
   }
   HelperTimes helper;

@@ -217,7 +217,7 @@ constexpr RowField kBudgetParts[] = {
      "free from the last moment at which 90 % of the live cores were occupied to the last chunk's stop"},
     {"shutdown", "Idle", "free after the last chunk's stop"},
     {"unmeasured", "Not measured",
-     "lanes of attempts still open, or whose CPU time is not known; only where there are"},
+     "lanes of attempts still open, or whose record is lost, or whose CPU time is not known; only where there are"},
 };
 
 constexpr RowField kQualityFields[] = {
@@ -226,6 +226,8 @@ constexpr RowField kQualityFields[] = {
     {"records_torn", "count", "lines whose rest was never written"},
     {"records_unknown", "count", "lines of a type that this version does not know"},
     {"records_dropped", "count", "records that processes could not write (they say so at their end)"},
+    {"records_lost", "count",
+     "chunks that ended, as the `end` of their log or their thread's next chunk tells, and have no record"},
     {"sections_dropped", "count", "section paths beyond the limits"},
     {"tasks_read", "count", "task records of an engine"},
     {"chunks_without_events", "count", "results that did not say their events"},

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <map>
+#include <tuple>
 
-#include "collector/metrics/attempts/input_table.h"
 #include "collector/metrics/statistics/known_sum.h"
 #include "collector/metrics/statistics/stable_hash.h"
 
@@ -15,7 +16,44 @@ void TakeSmaller(std::optional<double>& value, const std::optional<double>& othe
   if (other.has_value() && (!value.has_value() || *other < *value)) value = other;
 }
 
+// Name and unit may hold any byte, so the unit's length stands behind them.
+std::string Encode(char kind, std::string_view name, std::string_view unit) {
+  const auto unit_bytes = static_cast<uint32_t>(unit.size());
+  std::string encoded(1, kind);
+  encoded.append(name).append(unit);
+  return encoded.append(reinterpret_cast<const char*>(&unit_bytes), sizeof(unit_bytes));
+}
+
+// Name and unit.
+std::pair<std::string_view, std::string_view> Decode(std::string_view encoded) {
+  uint32_t unit_bytes = 0;
+  const size_t end = encoded.size() - sizeof(unit_bytes);
+  std::memcpy(&unit_bytes, encoded.data() + end, sizeof(unit_bytes));
+  return {encoded.substr(1, end - unit_bytes - 1), encoded.substr(end - unit_bytes, unit_bytes)};
+}
+
+std::string StandInOf(std::string_view encoded) {
+  const bool ordinary = encoded.front() == StandInNames::kOrdinary;
+  return Encode(ordinary ? StandInNames::kStandIn : StandInNames::kLast, kOtherName,
+                ordinary ? Decode(encoded).second : kOtherName);
+}
+
+CustomMetricFigures CountsOf(const CustomMetricFigures& figures) {
+  CustomMetricFigures counts;
+  counts.count = figures.count;
+  counts.invalid = figures.invalid;
+  return counts;
+}
+
+// Values of several units: they have no sum.
+void LeaveCountsOnly(CustomMetricRow& row) {
+  row.figures = CountsOf(row.figures);
+  for (auto& [dataset, figures] : row.by_dataset) figures = CountsOf(figures);
+}
+
 }  // namespace
+
+CustomMetricTable::CustomMetricTable() : metrics_(kMaxMetrics, StandInOf) {}
 
 void CustomMetricTable::Sums::Add(const MetricFact& fact) {
   ++readings;
@@ -58,13 +96,8 @@ CustomMetricFigures CustomMetricTable::Sums::Figures() const {
   return figures;
 }
 
-uint32_t CustomMetricTable::InternMetric(std::string_view name) { return metrics_.Intern(name, HashOf(name)); }
-
 uint32_t CustomMetricTable::InternMetric(std::string_view name, std::string_view unit) {
-  std::string both(name);
-  both.push_back('\0');
-  both.append(unit);
-  return InternMetric(both);
+  return metrics_.Intern(Encode(StandInNames::kOrdinary, name, unit));
 }
 
 void CustomMetricTable::Add(const ChunkFact& chunk) {
@@ -76,11 +109,7 @@ void CustomMetricTable::Add(const ChunkFact& chunk) {
     const MetricFact& metric = chunk.metrics[i];
     const uint32_t index =
         recent_metrics_.IndexOf(i, metric.name, metric.unit, [&] { return InternMetric(metric.name, metric.unit); });
-    if (index == BoundedNames::kRefused) {
-      ++dropped_;
-    } else {
-      sums_[Key(index, dataset)].Add(metric);
-    }
+    sums_[Key(index, dataset)].Add(metric);
   }
   MakeRoom();
 }
@@ -89,44 +118,34 @@ void CustomMetricTable::MakeRoom() {
   if (metrics_.full() || datasets_.full()) Renumber(metrics_.Prune(), datasets_.Prune());
 }
 
-void CustomMetricTable::Renumber(const std::vector<uint32_t>& metrics, const std::vector<uint32_t>& datasets) {
+void CustomMetricTable::Renumber(const Renumbering& metrics, const Renumbering& datasets) {
   recent_metrics_.Clear();
   recent_datasets_.Clear();
   absl::flat_hash_map<Key, Sums> renumbered;
   for (auto& [key, sums] : sums_) {
     const auto [metric, dataset] = key;
-    if (metrics[metric] == BoundedNames::kRefused) {
-      dropped_ += sums.readings;
-      continue;
-    }
-    renumbered[Key(metrics[metric], dataset == BoundedNames::kRefused ? dataset : datasets[dataset])].Add(sums);
+    renumbered[Key(metrics[metric], datasets[dataset])].Add(sums);
   }
   sums_ = std::move(renumbered);
 }
 
 void CustomMetricTable::Merge(const CustomMetricTable& other) {
-  dropped_ += other.dropped_;
   std::vector<uint32_t> metrics;
-  for (uint32_t i = 0; i < other.metrics_.size(); ++i) metrics.push_back(InternMetric(other.metrics_.name(i)));
+  for (uint32_t i = 0; i < other.metrics_.size(); ++i) metrics.push_back(metrics_.Intern(other.metrics_.name(i)));
   std::vector<uint32_t> datasets;
   for (uint32_t i = 0; i < other.datasets_.size(); ++i) {
     datasets.push_back(datasets_.Intern(other.datasets_.name(i), other.datasets_.rank(i)));
   }
   for (const auto& [key, sums] : other.sums_) {
     const auto [metric, dataset] = key;
-    if (metrics[metric] == BoundedNames::kRefused) {
-      dropped_ += sums.readings;
-    } else {
-      sums_[Key(metrics[metric], dataset == BoundedNames::kRefused ? dataset : datasets[dataset])].Add(sums);
-    }
+    sums_[Key(metrics[metric], dataset == BoundedNames::kRefused ? dataset : datasets[dataset])].Add(sums);
   }
   MakeRoom();
 }
 
 std::vector<CustomMetricRow> CustomMetricTable::Finalize(int64_t* dropped) const {
   CustomMetricTable sorted = *this;
-  sorted.Renumber(sorted.metrics_.PruneAndSort(), sorted.datasets_.PruneAndSort());
-  *dropped = sorted.dropped_;
+  sorted.Renumber(sorted.metrics_.Prune(), sorted.datasets_.PruneAndSort());
   // In order of (metric, dataset), so that totals are summed in an order that does not depend on the split.
   std::map<Key, const Sums*> ordered;
   for (const auto& [key, sums] : sorted.sums_) ordered.emplace(key, &sums);
@@ -139,13 +158,19 @@ std::vector<CustomMetricRow> CustomMetricTable::Finalize(int64_t* dropped) const
     rows[metric].by_dataset.emplace_back(
         dataset == BoundedNames::kRefused ? std::string(kOtherName) : sorted.datasets_.name(dataset), sums->Figures());
   }
+  *dropped = 0;
   for (uint32_t i = 0; i < rows.size(); ++i) {
-    const std::string& name = sorted.metrics_.name(i);
-    const size_t separator = name.find('\0');
-    rows[i].name = name.substr(0, separator);
-    rows[i].unit = name.substr(separator + 1);
+    const std::string& encoded = sorted.metrics_.name(i);
+    const auto [name, unit] = Decode(encoded);
+    rows[i].name = std::string(name);
+    rows[i].unit = std::string(unit);
     rows[i].figures = totals[i].Figures();
+    if (encoded.front() != StandInNames::kOrdinary) *dropped += totals[i].readings;
+    if (encoded.front() == StandInNames::kLast) LeaveCountsOnly(rows[i]);
   }
+  std::sort(rows.begin(), rows.end(), [](const CustomMetricRow& a, const CustomMetricRow& b) {
+    return std::tie(a.name, a.unit) < std::tie(b.name, b.unit);
+  });
   return rows;
 }
 

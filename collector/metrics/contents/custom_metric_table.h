@@ -14,6 +14,7 @@
 #include "collector/metrics/statistics/names_by_position.h"
 #include "collector/metrics/statistics/quantile_sketch.h"
 #include "collector/metrics/statistics/real_sum.h"
+#include "collector/metrics/statistics/stand_in_names.h"
 #include "collector/records/facts.h"
 
 namespace crema {
@@ -44,9 +45,11 @@ class CustomMetricTable {
   static constexpr size_t kMaxMetrics = 1000;   ///< METRICS.md rule 7
   static constexpr size_t kMaxDatasets = 1000;  ///< of one metric's breakdown; the others are one row `(other)`
 
+  CustomMetricTable();
   void Add(const ChunkFact& chunk);
   void Merge(const CustomMetricTable& other);
-  /// Rows by name and unit. `dropped`: readings that found no room.
+  /// Rows by name and unit. What found no room is one metric `(other)` for each unit, and where there are too many
+  /// units, one that has counts only. `dropped`: how many readings that were.
   std::vector<CustomMetricRow> Finalize(int64_t* dropped) const;
 
  private:
@@ -66,15 +69,13 @@ class CustomMetricTable {
   /// (metric, dataset); a dataset that found no room is `kRefused`.
   using Key = std::pair<uint32_t, uint32_t>;
 
-  uint32_t InternMetric(std::string_view name);
   uint32_t InternMetric(std::string_view name, std::string_view unit);
   void MakeRoom();
-  void Renumber(const std::vector<uint32_t>& metrics, const std::vector<uint32_t>& datasets);
+  void Renumber(const Renumbering& metrics, const Renumbering& datasets);
 
-  BoundedNames metrics_{kMaxMetrics};  // name, NUL, unit
+  StandInNames metrics_;  // kind, name, unit, bytes of the unit
   BoundedNames datasets_{kMaxDatasets};
   absl::flat_hash_map<Key, Sums> sums_;
-  int64_t dropped_ = 0;
   NamesByPosition recent_metrics_;
   NamesByPosition recent_datasets_;
 };

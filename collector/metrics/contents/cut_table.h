@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "collector/metrics/attempts/attempt_table.h"
+#include "collector/metrics/statistics/bounded_names.h"
 #include "collector/metrics/statistics/names_by_position.h"
 #include "collector/records/facts.h"
 
@@ -26,14 +26,16 @@ struct CutRow {
 /// Accumulator of the `cuts` of `ok` chunk lines: a few bytes for each cut of each attempt.
 class CutTable {
  public:
-  static constexpr size_t kMaxCuts = 1000;  ///< rows
+  static constexpr size_t kMaxCuts = 1000;     ///< rows
+  static constexpr size_t kMaxNames = 10'000;  ///< told apart until their order is known
 
   void Add(const LogRef& log, const ChunkFact& chunk);
   /// `logs`: what `ProcessTable::Merge` returned.
   void Merge(const CutTable& other, const std::vector<uint32_t>& logs);
 
   bool empty() const { return attempts_.empty(); }
-  /// Rows in the order of the cuts (`OrderCuts`). `results`: sorted. `dropped`: cuts beyond `kMaxCuts`.
+  /// Rows in the order of the cuts (`OrderCuts`). `results`: sorted. `dropped`: readings of cuts beyond `kMaxCuts`.
+  /// Beyond `kMaxNames` it is not known which cut was the first or the one before, so no row has an efficiency.
   std::vector<CutRow> Finalize(const std::vector<AttemptKey>& results, int64_t* dropped) const;
 
  private:
@@ -47,16 +49,19 @@ class CutTable {
     std::optional<double> weights;
   };
   void Append(const Reading& reading);
-  Reading Take(uint64_t& offset) const;
-  uint64_t TakeNumber(uint64_t& offset) const;
+  void AppendAll(const std::vector<Reading>& readings);
+  static Reading Take(const std::string& readings, uint64_t& offset);
+  static uint64_t TakeNumber(const std::string& readings, uint64_t& offset);
   void AppendNumber(uint64_t number);
 
   uint32_t Intern(std::string_view name);
+  void MakeRoom();
+  void Renumber(const Renumbering& renumbering);
 
-  std::vector<std::string> names_;
+  BoundedNames names_{kMaxNames};
   NamesByPosition recent_;
-  absl::flat_hash_map<std::string, uint32_t> index_;
   std::vector<Attempt> attempts_;
+  int64_t refused_ = 0;   // readings of names that found no room
   std::string readings_;  // of each attempt: how many, then each as cut, events, whether there are weights, weights
 };
 

@@ -20,13 +20,13 @@ void MemorySectionTable::Path::Add(const Path& other) {
 void MemorySectionTable::Add(const std::string& name, const Path& path) {
   const uint32_t index = names_.Intern(name, HashOf(name));
   if (index == BoundedNames::kRefused) {
-    dropped_ += path.chunks;
+    other_.Add(path);
     return;
   }
   if (index >= paths_.size()) paths_.resize(index + 1);
   paths_[index].Add(path);
   if (names_.full()) {
-    Renumber(paths_, names_.Prune(), names_.size(), [this](const Path& refused) { dropped_ += refused.chunks; });
+    names_.Prune().Apply(paths_, [this](const Path& refused) { other_.Add(refused); });
   }
 }
 
@@ -44,23 +44,22 @@ void MemorySectionTable::Add(const ChunkFact& chunk) {
 }
 
 void MemorySectionTable::Merge(const MemorySectionTable& other) {
-  dropped_ += other.dropped_;
+  other_.Add(other.other_);
   for (uint32_t i = 0; i < other.names_.size(); ++i) Add(other.names_.name(i), other.paths_[i]);
 }
 
 std::vector<MemorySectionRow> MemorySectionTable::Finalize(int64_t* dropped) const {
   MemorySectionTable sorted = *this;
-  const std::vector<uint32_t> renumbering = sorted.names_.PruneAndSort();
-  Renumber(sorted.paths_, renumbering, sorted.names_.size(),
-           [&sorted](const Path& refused) { sorted.dropped_ += refused.chunks; });
+  sorted.names_.PruneAndSort().Apply(sorted.paths_, [&sorted](const Path& refused) { sorted.other_.Add(refused); });
   std::vector<MemorySectionRow> rows;
-  for (uint32_t i = 0; i < sorted.names_.size(); ++i) {
-    const Path& path = sorted.paths_[i];
+  const auto add_row = [&rows](const std::string& name, const Path& path) {
     const auto& [max_bytes, rss_stop_bytes, rss_start_bytes] = path.largest;
-    rows.push_back({sorted.names_.name(i), path.count, path.delta_bytes.Integer(), path.min_bytes, max_bytes,
-                    rss_start_bytes, rss_stop_bytes, path.peak_bytes});
-  }
-  *dropped = sorted.dropped_;
+    rows.push_back({name, path.count, path.delta_bytes.Integer(), path.min_bytes, max_bytes, rss_start_bytes,
+                    rss_stop_bytes, path.peak_bytes});
+  };
+  for (uint32_t i = 0; i < sorted.names_.size(); ++i) add_row(sorted.names_.name(i), sorted.paths_[i]);
+  if (sorted.other_.chunks > 0) add_row(std::string(kOtherName), sorted.other_);
+  *dropped = sorted.other_.chunks;
   return rows;
 }
 

@@ -33,7 +33,7 @@ class MemorySectionTable {
 
   void Add(const ChunkFact& chunk);
   void Merge(const MemorySectionTable& other);
-  /// Rows by path. `dropped`: readings that found no room.
+  /// Rows by path, last the one of all that found no room, if any did. `dropped`: how many readings that were.
   std::vector<MemorySectionRow> Finalize(int64_t* dropped) const;
 
  private:
@@ -52,7 +52,7 @@ class MemorySectionTable {
 
   BoundedNames names_{kMaxPaths};
   std::vector<Path> paths_;
-  int64_t dropped_ = 0;
+  Path other_;
 };
 
 }  // namespace crema

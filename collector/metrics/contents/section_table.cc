@@ -43,9 +43,9 @@ SectionTable::Path* SectionTable::Find(std::string_view path, bool helper) {
   return index == BoundedNames::kRefused ? nullptr : &paths_[index];
 }
 
-void SectionTable::Renumber(const std::vector<uint32_t>& renumbering) {
+void SectionTable::Renumber(const Renumbering& renumbering) {
   recent_.Clear();
-  crema::Renumber(paths_, renumbering, names_.size(), [this](const Path& path) { sections_dropped_ += path.chunks; });
+  renumbering.Apply(paths_, [this](const Path& path) { sections_dropped_ += path.chunks; });
 }
 
 void SectionTable::MakeRoom() {

@@ -43,7 +43,7 @@ class SectionTable {
   Path* Find(std::string_view path, bool helper);
   uint32_t IndexOf(std::string_view path, bool helper);
   void MakeRoom();
-  void Renumber(const std::vector<uint32_t>& renumbering);
+  void Renumber(const Renumbering& renumbering);
 
   BoundedNames names_{kMaxPaths};  // the path after one letter: `o`wner or `h`elper
   std::vector<Path> paths_;

@@ -14,13 +14,13 @@ namespace crema {
 
 /// A finished row: the sum of one activity in one unit, of one worker's tasks of one prefix in one span.
 struct FineRow {
-  uint32_t process = 0;  ///< index of the finished process
+  uint32_t process = 0;  ///< index of the finished process; `ProcessSums::kAllProcesses`: those that found no room
   std::string context;
   std::string span;      ///< empty: none
   std::string function;  ///< task prefix; empty: none
   std::string activity;
   std::string unit;
-  double value = 0;  ///< infinite: the sum left the range of a double
+  double value = 0;  ///< infinite: the sum left the range of a double, or is of several units
 };
 
 /// Accumulator of fine lines. No list of names or units is known here.
@@ -31,7 +31,8 @@ class FineTable {
   void Add(const LogRef& log, const FineFact& fact);
   /// `logs`: what `ProcessTable::Merge` returned.
   void Merge(const FineTable& other, const std::vector<uint32_t>& logs);
-  /// Rows by process, context, span, function, activity, unit. `dropped`: readings that found no room.
+  /// Rows by process, context, span, function, activity, unit. `dropped`: readings that found no room, so that they are
+  /// in `(other)`, or were not finite.
   std::vector<FineRow> Finalize(const ProcessFindings& processes, int64_t* dropped) const;
 
  private:

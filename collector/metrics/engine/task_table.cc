@@ -4,7 +4,6 @@
 #include <string_view>
 #include <tuple>
 
-#include "collector/metrics/attempts/input_table.h"
 #include "collector/metrics/statistics/stable_hash.h"
 
 namespace crema {
@@ -31,10 +30,8 @@ void TaskTable::Add(const LogRef& log, const TaskFact& fact) {
   if (prefixes_.full()) RenumberPrefixes(prefixes_.Prune());
 }
 
-void TaskTable::RenumberPrefixes(const std::vector<uint32_t>& renumbering) {
-  for (TaskRow& row : rows_) {
-    if (row.prefix != BoundedNames::kRefused) row.prefix = renumbering[row.prefix];
-  }
+void TaskTable::RenumberPrefixes(const Renumbering& renumbering) {
+  for (TaskRow& row : rows_) row.prefix = renumbering[row.prefix];
 }
 
 void TaskTable::Merge(const TaskTable& other, const std::vector<uint32_t>& logs) {

@@ -49,7 +49,7 @@ class TaskTable {
   TaskFindings Finalize(const ProcessFindings& processes) const;
 
  private:
-  void RenumberPrefixes(const std::vector<uint32_t>& renumbering);
+  void RenumberPrefixes(const Renumbering& renumbering);
 
   std::vector<TaskRow> rows_;
   BoundedNames prefixes_{kMaxPrefixes};

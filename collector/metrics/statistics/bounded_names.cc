@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 namespace crema {
 
@@ -18,7 +19,7 @@ uint32_t BoundedNames::Intern(std::string_view name, uint64_t rank) {
 }
 
 template <class Less>
-std::vector<uint32_t> BoundedNames::Keep(const Less& less) {
+Renumbering BoundedNames::Keep(const Less& less) {
   std::vector<uint32_t> order(names_.size());
   std::iota(order.begin(), order.end(), 0);
   if (order.size() > limit_) {
@@ -39,14 +40,14 @@ std::vector<uint32_t> BoundedNames::Keep(const Less& less) {
     kept.push_back(std::move(names_[old_index]));
   }
   names_ = std::move(kept);
-  return renumbering;
+  return {std::move(renumbering), names_.size()};
 }
 
-std::vector<uint32_t> BoundedNames::Prune() {
+Renumbering BoundedNames::Prune() {
   return Keep([](uint32_t a, uint32_t b) { return a < b; });
 }
 
-std::vector<uint32_t> BoundedNames::PruneAndSort() {
+Renumbering BoundedNames::PruneAndSort() {
   return Keep([this](uint32_t a, uint32_t b) { return names_[a].name < names_[b].name; });
 }
 

@@ -14,6 +14,54 @@
 
 namespace crema {
 
+/// What stands for names that found no room.
+inline constexpr std::string_view kOtherName = "(other)";
+
+/// What pruning did to the indices of a table's names. It knows how many names are left, so nobody has to ask the table
+/// for it at the right moment.
+class Renumbering {
+ public:
+  static constexpr uint32_t kRefused = 0xffffffff;
+
+  Renumbering() = default;
+  /// `new_indices`: by old index; `kRefused` for a name that is gone. `kept`: how many names are left.
+  Renumbering(std::vector<uint32_t> new_indices, size_t kept) : new_indices_(std::move(new_indices)), kept_(kept) {}
+
+  /// The new index, or `kRefused` for a name that is gone, or was refused before.
+  uint32_t operator[](uint32_t old_index) const { return old_index == kRefused ? kRefused : new_indices_[old_index]; }
+  /// How many names there were, and are left.
+  size_t size() const { return new_indices_.size(); }
+  size_t kept() const { return kept_; }
+
+  /// Moves values kept by index to their new places; those of names that are gone go to `on_refused(value)`. Names
+  /// without a value yet get a default one.
+  template <class T, class OnRefused>
+  void Apply(std::vector<T>& values, const OnRefused& on_refused) const {
+    std::vector<T> moved(kept_);
+    for (uint32_t i = 0; i < values.size(); ++i) {
+      const uint32_t index = (*this)[i];
+      if (index == kRefused) {
+        on_refused(values[i]);
+      } else {
+        moved[index] = std::move(values[i]);
+      }
+    }
+    values = std::move(moved);
+  }
+
+  /// The same where several old names may have become one: values are added to default ones by `add(to, from)`.
+  template <class T, class Add>
+  void ApplySumming(std::vector<T>& values, const Add& add) const {
+    std::vector<T> sums(kept_);
+    for (uint32_t i = 0; i < values.size(); ++i) add(sums[(*this)[i]], values[i]);
+    values = std::move(sums);
+  }
+
+ private:
+  std::vector<uint32_t> new_indices_;
+  size_t kept_ = 0;
+};
+
 /// Keeps the `limit` names that rank first, by (rank, name); rank is the caller's, usually a hash. A name that ranks
 /// too low for what has been seen is refused for ever, so a name that is kept at the end was never refused before: what
 /// its owner has summed for it is complete, and the same for any split of the records and any order of merging.
@@ -22,7 +70,7 @@ namespace crema {
 /// calls when `full()` and once at the end; it applies the returned renumbering to whatever it keeps by index.
 class BoundedNames {
  public:
-  static constexpr uint32_t kRefused = 0xffffffff;
+  static constexpr uint32_t kRefused = Renumbering::kRefused;
 
   explicit BoundedNames(size_t limit) : limit_(limit) {}
 
@@ -33,10 +81,10 @@ class BoundedNames {
   uint64_t rank(uint32_t index) const { return names_[index].rank; }
   bool full() const { return names_.size() >= 2 * limit_; }
 
-  /// Drops names beyond the limit. Entry i of the result is the new index of the name that had index i, or `kRefused`.
-  std::vector<uint32_t> Prune();
-  /// Drops names beyond the limit and puts the others in order of name; returns the renumbering as `Prune`.
-  std::vector<uint32_t> PruneAndSort();
+  /// Drops names beyond the limit.
+  Renumbering Prune();
+  /// Drops names beyond the limit and puts the others in order of name.
+  Renumbering PruneAndSort();
 
  private:
   struct Name {
@@ -45,7 +93,7 @@ class BoundedNames {
     bool operator<(const Name& other) const { return std::tie(rank, name) < std::tie(other.rank, other.name); }
   };
   template <class Less>
-  std::vector<uint32_t> Keep(const Less& less);
+  Renumbering Keep(const Less& less);
 
   size_t limit_;
   std::vector<Name> names_;
@@ -53,21 +101,6 @@ class BoundedNames {
   bool has_worst_ = false;
   Name worst_ = {};  // the last of the names kept by the latest pruning: nothing after it is taken
 };
-
-/// Applies a renumbering to values kept by index: values of names that are gone are passed to `on_refused`.
-template <class T, class OnRefused>
-void Renumber(std::vector<T>& values, const std::vector<uint32_t>& renumbering, size_t new_size,
-              const OnRefused& on_refused) {
-  std::vector<T> renumbered(new_size);
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (renumbering[i] == BoundedNames::kRefused) {
-      on_refused(values[i]);
-    } else {
-      renumbered[renumbering[i]] = std::move(values[i]);
-    }
-  }
-  values = std::move(renumbered);
-}
 
 }  // namespace crema
 

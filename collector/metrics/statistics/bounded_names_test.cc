@@ -28,9 +28,8 @@ struct Counter {
     counts[index] += times;
     if (names.full()) Apply(names.Prune());
   }
-  void Apply(const std::vector<uint32_t>& renumbering) {
-    counts.resize(renumbering.size());
-    Renumber(counts, renumbering, names.size(), [this](int count) { refused += count; });
+  void Apply(const Renumbering& renumbering) {
+    renumbering.Apply(counts, [this](int count) { refused += count; });
   }
   void Merge(const Counter& other) {
     refused += other.refused;
@@ -77,9 +76,11 @@ TEST(BoundedNames, NumbersNamesInTheirOrderWhenAsked) {
   BoundedNames names(10);
   names.Intern("b", 1);
   names.Intern("a", 2);
-  const std::vector<uint32_t> renumbering = names.PruneAndSort();
+  const Renumbering renumbering = names.PruneAndSort();
   EXPECT_EQ(names.name(0), "a");
-  EXPECT_EQ(renumbering, (std::vector<uint32_t>{1, 0}));
+  EXPECT_EQ(renumbering[0], 1u);
+  EXPECT_EQ(renumbering[1], 0u);
+  EXPECT_EQ(renumbering[BoundedNames::kRefused], BoundedNames::kRefused);
   EXPECT_EQ(names.Intern("b", 1), 1u);
 }
 

@@ -6,24 +6,26 @@
 #include <tuple>
 #include <utility>
 
-#include "collector/metrics/statistics/stable_hash.h"
-
 namespace crema {
 namespace {
 
-/// A name for the table: the process, then each text with its length before it. Texts may hold any byte.
-std::string Encode(uint64_t process_hash, std::initializer_list<std::string_view> texts) {
-  std::string name(reinterpret_cast<const char*>(&process_hash), sizeof(process_hash));
-  for (std::string_view text : texts) {
+using Texts = std::vector<std::string>;
+
+/// A name for the table: its kind, the process, then each text with its length before it. Texts may hold any byte.
+template <class List>
+std::string Encode(char kind, uint64_t process_hash, const List& texts) {
+  std::string name(1, kind);
+  name.append(reinterpret_cast<const char*>(&process_hash), sizeof(process_hash));
+  for (const auto& text : texts) {
     const auto length = static_cast<uint32_t>(text.size());
     name.append(reinterpret_cast<const char*>(&length), sizeof(length)).append(text);
   }
   return name;
 }
 
-std::vector<std::string> DecodeTexts(std::string_view name) {
-  std::vector<std::string> texts;
-  name.remove_prefix(sizeof(uint64_t));
+Texts DecodeTexts(std::string_view name) {
+  Texts texts;
+  name.remove_prefix(1 + sizeof(uint64_t));
   while (!name.empty()) {
     uint32_t length = 0;
     std::memcpy(&length, name.data(), sizeof(length));
@@ -33,60 +35,75 @@ std::vector<std::string> DecodeTexts(std::string_view name) {
   return texts;
 }
 
+// All of its unit; where there are more units than room, all.
+std::string StandInOf(std::string_view name) {
+  const bool ordinary = name.front() == StandInNames::kOrdinary;
+  Texts texts = DecodeTexts(name);
+  std::fill(texts.begin(), texts.end() - (ordinary ? 1 : 0), std::string(kOtherName));
+  return Encode(ordinary ? StandInNames::kStandIn : StandInNames::kLast, 0, texts);
+}
+
 }  // namespace
 
-ProcessSums::Sum* ProcessSums::Find(std::string_view name, uint32_t log) {
-  const uint32_t index = names_.Intern(name, HashOf(name));
-  if (index == BoundedNames::kRefused) return nullptr;
+ProcessSums::ProcessSums(size_t max_rows) : names_(max_rows, StandInOf) {}
+
+void ProcessSums::Sum::Add(const Sum& other) {
+  log = other.log;
+  readings += other.readings;
+  value.Add(other.value);
+}
+
+ProcessSums::Sum& ProcessSums::Find(std::string_view name, uint32_t log) {
+  const uint32_t index = names_.Intern(name);
   if (index >= sums_.size()) sums_.resize(index + size_t{1}, Sum{log, 0, {}});
-  return &sums_[index];
+  return sums_[index];
+}
+
+void ProcessSums::Prune() {
+  names_.Prune().ApplySumming(sums_, [](Sum& to, const Sum& from) { to.Add(from); });
 }
 
 void ProcessSums::MakeRoom() {
-  if (!names_.full()) return;
-  Renumber(sums_, names_.Prune(), names_.size(), [this](const Sum& sum) { dropped_ += sum.readings; });
+  if (names_.full()) Prune();
 }
 
 void ProcessSums::Add(const LogRef& log, std::initializer_list<std::string_view> texts, std::optional<double> value) {
-  const bool is_finite = value.has_value() && std::isfinite(*value);
-  Sum* sum = is_finite ? Find(Encode(log.process_hash, texts), log.index) : nullptr;
-  if (sum == nullptr) {
-    ++dropped_;
+  if (!value.has_value() || !std::isfinite(*value)) {
+    ++not_finite_;
     return;
   }
-  ++sum->readings;
-  sum->value.Add(*value);
+  Sum& sum = Find(Encode(StandInNames::kOrdinary, log.process_hash, texts), log.index);
+  ++sum.readings;
+  sum.value.Add(*value);
 }
 
 void ProcessSums::Merge(const ProcessSums& other, const std::vector<uint32_t>& logs) {
-  dropped_ += other.dropped_;
+  not_finite_ += other.not_finite_;
   for (uint32_t i = 0; i < other.names_.size(); ++i) {
-    Sum* sum = Find(other.names_.name(i), logs[other.sums_[i].log]);
-    if (sum == nullptr) {
-      dropped_ += other.sums_[i].readings;
-      continue;
-    }
-    sum->readings += other.sums_[i].readings;
-    sum->value.Add(other.sums_[i].value);
+    Sum sum = other.sums_[i];
+    sum.log = logs[sum.log];
+    Find(other.names_.name(i), sum.log).Add(sum);
   }
   MakeRoom();
 }
 
 std::vector<ProcessSums::Row> ProcessSums::Finalize(const ProcessFindings& processes, int64_t* dropped) const {
   ProcessSums pruned = *this;
-  Renumber(pruned.sums_, pruned.names_.Prune(), pruned.names_.size(),
-           [&pruned](const Sum& sum) { pruned.dropped_ += sum.readings; });
+  pruned.Prune();
+  *dropped = not_finite_;
   std::vector<Row> rows;
   for (uint32_t i = 0; i < pruned.names_.size(); ++i) {
+    const std::string& name = pruned.names_.name(i);
+    const Sum& sum = pruned.sums_[i];
+    if (name.front() != StandInNames::kOrdinary) *dropped += sum.readings;
     Row& row = rows.emplace_back();
-    row.process = processes.process_of_log[pruned.sums_[i].log];
-    row.texts = DecodeTexts(pruned.names_.name(i));
-    const double value = pruned.sums_[i].value.value();
-    if (std::isfinite(value)) row.value = value;
+    row.process = name.front() == StandInNames::kOrdinary ? processes.process_of_log[sum.log] : kAllProcesses;
+    row.texts = DecodeTexts(name);
+    const double value = sum.value.value();
+    if (std::isfinite(value) && name.front() != StandInNames::kLast) row.value = value;
   }
   std::sort(rows.begin(), rows.end(),
             [](const Row& a, const Row& b) { return std::tie(a.process, a.texts) < std::tie(b.process, b.texts); });
-  *dropped = pruned.dropped_;
   return rows;
 }
 

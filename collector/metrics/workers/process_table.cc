@@ -11,6 +11,7 @@
 #include "collector/metrics/statistics/bounded_names.h"
 #include "collector/metrics/statistics/known_sum.h"
 #include "collector/metrics/statistics/stable_hash.h"
+#include "collector/records/process_identity.h"
 
 namespace crema {
 namespace {
@@ -25,7 +26,17 @@ auto SampleOrder(const ProcessSample& sample) {
                   sample.memory_limit_bytes);
 }
 
-auto ProcessOrder(const ProcessRow& row) { return std::tie(row.run_id, row.host, row.pid, row.start_ns); }
+template <class Process>
+uint64_t HashOfIdentity(const Process& process) {
+  return StableHash()
+      .Add(process.run_id)
+      .Add(process.host)
+      .Add(process.pid)
+      .Add(process.start_ns)
+      .Add(process.boot_id)
+      .Add(process.pid_namespace.value_or(-1))
+      .value();
+}
 
 using Clock = std::optional<std::pair<int64_t, int64_t>>;
 
@@ -41,6 +52,8 @@ std::optional<int64_t> OffsetOf(const Clock& clock) {
 
 // Puts what a second recorder of the same process saw into the process's row.
 void AddRecorder(ProcessRow& row, const ProcessRow& other) {
+  row.boot_id = std::max(row.boot_id, other.boot_id);
+  row.pid_namespace = std::max(row.pid_namespace, other.pid_namespace);
   row.parent_pid = std::max(row.parent_pid, other.parent_pid);
   row.last_ns = std::max(row.last_ns, other.last_ns);
   if (other.is_engine_worker) {
@@ -74,7 +87,7 @@ std::optional<int64_t> LongestGap(const std::vector<ProcessSample>& samples) {
 LogRef ProcessTable::Add(const ProcessFact& fact, bool running) {
   LogRef ref;
   ref.run_hash = HashOf(fact.run_id);
-  ref.process_hash = StableHash().Add(fact.run_id).Add(fact.host).Add(fact.pid).Add(fact.start_ns).value();
+  ref.process_hash = HashOfIdentity(fact);
   ref.log_hash = StableHash().Add(ref.process_hash).Add(fact.recorder.value_or(0)).value();
   const auto [entry, is_new] = index_.try_emplace(ref.log_hash, static_cast<uint32_t>(logs_.size()));
   ref.index = entry->second;
@@ -83,6 +96,8 @@ LogRef ProcessTable::Add(const ProcessFact& fact, bool running) {
     log.row.run_id = std::string(fact.run_id);
     log.row.host = std::string(fact.host);
     log.row.pid = fact.pid;
+    log.row.pid_namespace = fact.pid_namespace;
+    log.row.boot_id = std::string(fact.boot_id);
     log.row.start_ns = fact.start_ns;
     log.row.last_ns = fact.start_ns;
     log.recorder = fact.recorder.value_or(0);
@@ -138,6 +153,8 @@ void ProcessTable::Add(const LogRef& ref, const EndFact& fact) {
   TakeSections(log, fact.time_ns, fact.sections);
   TakeLarger(log.end_ns, std::optional<int64_t>(fact.time_ns));
   TakeLarger(log.dropped, fact.dropped);
+  TakeLarger(log.end.chunks, fact.chunks);
+  TakeLarger(log.end.open, fact.open);
   TakeLarger(log.row.overhead_ns, fact.overhead_ns);
 }
 
@@ -182,6 +199,8 @@ std::vector<uint32_t> ProcessTable::Merge(const ProcessTable& other) {
     log.executable = std::max(log.executable, theirs.executable);
     TakeLarger(log.end_ns, theirs.end_ns);
     TakeLarger(log.dropped, theirs.dropped);
+    TakeLarger(log.end.chunks, theirs.end.chunks);
+    TakeLarger(log.end.open, theirs.end.open);
     TakeLarger(log.clock_step_ns, theirs.clock_step_ns);
     TakeLarger(log.total_events, theirs.total_events);
     if (theirs.told > log.told) {
@@ -201,15 +220,21 @@ ProcessFindings ProcessTable::Finalize() const {
   std::vector<uint32_t> order(logs_.size());
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), [this](uint32_t a, uint32_t b) {
-    return std::tuple(ProcessOrder(logs_[a].row), logs_[a].recorder) <
-           std::tuple(ProcessOrder(logs_[b].row), logs_[b].recorder);
+    return std::tuple(IdentityOf(logs_[a].row), logs_[a].recorder) <
+           std::tuple(IdentityOf(logs_[b].row), logs_[b].recorder);
   });
 
   BoundedNames paths(kMaxSectionPaths);
   std::vector<SectionSums> sums;
+  SectionSums other;
+  const auto drop = [&findings, &other](const SectionSums& dropped) {
+    ++findings.dropped_paths;
+    other.Add(dropped);
+  };
   std::set<std::string> run_ids;
   std::map<std::string_view, std::optional<int64_t>> events_of_run;
   findings.process_of_log.resize(logs_.size());
+  for (const Log& log : logs_) findings.end_of_log.push_back(log.end);
   for (const uint32_t index : order) {
     const Log& log = logs_[index];
     ProcessRow row = log.row;
@@ -221,16 +246,20 @@ ProcessFindings ProcessTable::Finalize() const {
     if (!row.run_id.empty()) run_ids.insert(row.run_id);
 
     auto& processes = findings.processes;
-    const bool same_process = !processes.empty() && ProcessOrder(processes.back()) == ProcessOrder(row);
-    if (same_process) {
-      AddRecorder(processes.back(), row);
-      findings.serves_engine.back() = findings.serves_engine.back() || log.serves_engine;
+    // Those that know less come first, and so find themselves in those that know more.
+    size_t same = processes.size();
+    for (size_t i = processes.size(); i-- > 0 && NameOf(processes[i]) == NameOf(row);) {
+      if (MayBeOneProcess(processes[i], row)) same = i;
+    }
+    if (same < processes.size()) {
+      AddRecorder(processes[same], row);
+      findings.serves_engine[same] = findings.serves_engine[same] || log.serves_engine;
     } else {
       processes.push_back(std::move(row));
       findings.executables.push_back(log.executable);
       findings.serves_engine.push_back(log.serves_engine);
     }
-    findings.process_of_log[index] = static_cast<uint32_t>(processes.size() - 1);
+    findings.process_of_log[index] = static_cast<uint32_t>(same);
 
     findings.records_dropped = AddCounts(findings.records_dropped, log.dropped.value_or(0));
     TakeLarger(findings.clock_step_ns, log.clock_step_ns);
@@ -240,22 +269,22 @@ ProcessFindings ProcessTable::Finalize() const {
       const std::string name = (section.helper ? "h" : "o") + section.path;
       const uint32_t at = paths.Intern(name, HashOf(name));
       if (at == BoundedNames::kRefused) {
-        ++findings.dropped_paths;
+        drop(section.sums);
         continue;
       }
       sums.resize(paths.size());
       sums[at].Add(section.sums);
       if (paths.full()) {
-        Renumber(sums, paths.Prune(), paths.size(), [&](const SectionSums&) { ++findings.dropped_paths; });
+        paths.Prune().Apply(sums, drop);
       }
     }
   }
-  const std::vector<uint32_t> renumbering = paths.PruneAndSort();
-  Renumber(sums, renumbering, paths.size(), [&](const SectionSums&) { ++findings.dropped_paths; });
+  paths.PruneAndSort().Apply(sums, drop);
   for (uint32_t i = 0; i < paths.size(); ++i) {
     findings.sections.push_back(RowOf(paths.name(i).substr(1), paths.name(i).front() == 'h', sums[i]));
   }
   OrderAsTree(findings.sections);
+  if (findings.dropped_paths > 0) findings.sections.push_back(RowOf(std::string(kOtherName), false, other));
 
   for (ProcessRow& row : findings.processes) {
     std::sort(row.samples.begin(), row.samples.end(),

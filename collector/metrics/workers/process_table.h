@@ -26,11 +26,18 @@ struct LogRef {
   uint64_t run_hash = 0;
 };
 
+/// What the end of a log says of its chunks.
+struct LogEnd {
+  std::optional<int64_t> chunks;  ///< how many ended
+  std::optional<int64_t> open;    ///< how many were still open
+};
+
 /// What the table comes to.
 struct ProcessFindings {
   std::vector<ProcessRow> processes;       ///< by (run, host, pid, start); those that recorded nothing come last
   size_t without_records = 0;              ///< an engine's workers of which only the scheduler knows
   std::vector<uint32_t> process_of_log;    ///< by log index
+  std::vector<LogEnd> end_of_log;          ///< by log index; nothing where the log has no end
   std::vector<SectionRow> sections;        ///< outside chunks, summed over processes
   std::vector<std::string> executables;    ///< by process
   std::vector<std::string> run_ids;        ///< those that are not empty, sorted
@@ -81,6 +88,7 @@ class ProcessTable {
     bool running = false;
     std::optional<int64_t> end_ns;
     std::optional<int64_t> dropped;
+    LogEnd end;
     std::optional<int64_t> clock_step_ns;
     std::optional<int64_t> total_events;
     bool serves_engine = false;

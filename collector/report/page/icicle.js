@@ -3,9 +3,9 @@ function setUpIcicle() {
   const canvas = $("#icicle"), data = readData("icicle-data");
   if (!canvas || !data) return;
   const ROW = 33, root = { name: "chunk", path: "", values: [0, data.busy, data.cpu, data.chunks], children: [], depth: 0 };
-  const nodes = new Map([["", root]]);
+  const nodes = new Map();
   for (const row of [...data.rows].sort((l, r) => l[0].split("/").length - r[0].split("/").length)) {
-    const cut = row[0].lastIndexOf("/"), parent = nodes.get(cut < 0 ? "" : row[0].slice(0, cut)) || root;
+    const cut = row[0].lastIndexOf("/"), parent = (cut < 0 ? root : nodes.get(row[0].slice(0, cut))) || root;
     const node = { name: row[0].slice(cut + 1), path: row[0], values: row, children: [], depth: parent.depth + 1, parent };
     parent.children.push(node);
     nodes.set(row[0], node);

@@ -22,7 +22,7 @@ function attemptCard(data, i, precision) {
   if (a.events[i] >= 0) rows.push(tipRow("events", count(a.events[i]) + (data.rates[i] > 0 ? " · " + count(data.rates[i]) + "/s" : "")));
   if (a.wait[i] >= 0) rows.push(tipRow("waiting", a.wait[i] + " %"));
   if (a.turn[i] > 1) rows.push(tipRow("attempt", String(a.turn[i])));
-  if (a.state[i]) rows.push(tipRow(["ok", "failed", "lost", "running"][a.state[i]], data.errors[a.error[i]] || "", "fail"));
+  if (a.state[i]) rows.push(tipRow(["ok", "failed", "lost", "running", "record lost"][a.state[i]], data.errors[a.error[i]] || "", "fail"));
   const parts = (a.sections[i] || []).reduce((list, value, at, all) => (at % 2 ? list : [...list, [value, all[at + 1]]]), [])
     .sort((l, r) => r[1] - l[1]);
   if (parts.length && took > 0) {

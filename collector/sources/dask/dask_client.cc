@@ -61,7 +61,12 @@ absl::Status PullDaskLog(const std::string& address, const std::string& path) {
     if (is_restart) continue;
     if (page->body.empty()) break;
     file << page->body;
-    since = page->headers["x-crema-next"];
+    const std::string next = page->headers["x-crema-next"];
+    if (next.empty() || next == since) {
+      return absl::UnavailableError(fmt::format(
+          "{}: what it keeps has no end (page {} leads to itself); is it crema's plug-in?", address, since));
+    }
+    since = next;
   }
   file.close();
   if (file.fail()) return absl::UnavailableError(fmt::format("{}: cannot be written ({})", path, strerror(errno)));

@@ -2,10 +2,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -14,33 +13,65 @@
 namespace crema {
 namespace {
 
-/// A file's bytes; empty where it is empty.
-class MappedFile {
+/// A file read from its beginning on, of which as much is held as is looked at. It is not mapped into memory: somebody
+/// may truncate it meanwhile, and the kernel kills whoever looks at what is gone.
+class ReadFile {
  public:
-  explicit MappedFile(const std::string& path) {
-    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    struct stat status {};
-    if (fd < 0 || fstat(fd, &status) != 0) {
-      error_ = errno;
-    } else if (status.st_size > 0) {
-      size_ = static_cast<size_t>(status.st_size);
-      bytes_ = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
-      if (bytes_ == MAP_FAILED) error_ = errno;
-    }
-    if (fd >= 0) close(fd);
+  explicit ReadFile(const std::string& path) : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (fd_ < 0) error_ = errno;
   }
-  ~MappedFile() {
-    if (size_ > 0 && bytes_ != MAP_FAILED) munmap(bytes_, size_);
+  ~ReadFile() {
+    if (fd_ >= 0) close(fd_);
   }
-  MappedFile(const MappedFile&) = delete;
-  MappedFile& operator=(const MappedFile&) = delete;
+  ReadFile(const ReadFile&) = delete;
+  ReadFile& operator=(const ReadFile&) = delete;
   int error() const { return error_; }
-  std::string_view text() const { return {static_cast<const char*>(bytes_), size_}; }
+
+  /// How many bytes there are up to the next newline; npos: the file ends before.
+  size_t LengthOfLine() {
+    for (size_t from = 0;;) {
+      const size_t newline = held().find('\n', from);
+      if (newline != std::string_view::npos) return newline;
+      from = held().size();
+      if (!ReadMore()) return std::string_view::npos;
+    }
+  }
+  /// Has at least so many bytes at hand, or all that are left.
+  void Hold(size_t bytes) {
+    while (held().size() < bytes && ReadMore()) {
+    }
+  }
+  /// What is at hand; it moves with `Hold`, `LengthOfLine` and `Drop`.
+  std::string_view held() const { return std::string_view(buffer_).substr(begin_); }
+  void Drop(size_t bytes) {
+    begin_ += bytes;
+    if (begin_ < kBlockBytes) return;
+    buffer_.erase(0, begin_);
+    begin_ = 0;
+  }
 
  private:
-  void* bytes_ = nullptr;
-  size_t size_ = 0;
+  static constexpr size_t kBlockBytes = size_t{1} << 20;
+
+  bool ReadMore() {
+    if (at_end_) return false;
+    const size_t size = buffer_.size();
+    buffer_.resize(size + kBlockBytes);
+    ssize_t got;
+    do {
+      got = read(fd_, buffer_.data() + size, kBlockBytes);
+    } while (got < 0 && errno == EINTR);
+    if (got < 0) error_ = errno;
+    buffer_.resize(size + static_cast<size_t>(std::max<ssize_t>(got, 0)));
+    at_end_ = got <= 0;
+    return !at_end_;
+  }
+
+  int fd_;
   int error_ = 0;
+  bool at_end_ = false;
+  std::string buffer_;
+  size_t begin_ = 0;
 };
 
 absl::Status CheckSchema(const std::string& path, const nlohmann::json& first) {
@@ -62,17 +93,19 @@ bool IsObjectWithType(const nlohmann::json& fields) {
 
 absl::Status ForEachDaskLine(const std::string& path, const std::function<void(const DaskLine&)>& on_line,
                              const std::function<void(const DaskLineFault&)>& on_fault) {
-  const MappedFile file(path);
+  ReadFile file(path);
   if (file.error() != 0) return absl::UnavailableError(fmt::format("{}: {}", path, strerror(file.error())));
-  std::string_view rest = file.text();
   bool checked = false;
-  for (int64_t number = 1; !rest.empty(); ++number) {
-    const size_t length = rest.find('\n');
+  size_t consumed = 0;
+  for (int64_t number = 1;; ++number) {
+    file.Drop(consumed);
+    const size_t length = file.LengthOfLine();
     const bool whole = length != std::string_view::npos;
+    if (!whole && file.held().empty()) break;
     DaskLine line;
     line.number = number;
-    line.text = rest.substr(0, length);
-    rest.remove_prefix(whole ? length + 1 : rest.size());
+    line.text = file.held().substr(0, length);
+    consumed = line.text.size() + (whole ? 1 : 0);
     if (line.text.empty()) continue;
     line.fields = nlohmann::json::parse(line.text, nullptr, /*allow_exceptions=*/false);
     if (!IsObjectWithType(line.fields)) {
@@ -90,15 +123,18 @@ absl::Status ForEachDaskLine(const std::string& path, const std::function<void(c
         continue;
       }
       const size_t size = bytes.get<size_t>();
-      line.bytes = rest.substr(0, size);
+      file.Hold(size > std::string_view::npos - consumed ? std::string_view::npos : consumed + size);
+      line.text = file.held().substr(0, length);
+      line.bytes = file.held().substr(consumed, size);
       if (line.bytes.size() < size) {
         on_fault({number, true, "the records behind it were never written in full"});
       }
-      rest.remove_prefix(line.bytes.size());
+      consumed += line.bytes.size();
       for (const char c : line.bytes) number += c == '\n';
     }
     on_line(line);
   }
+  if (file.error() != 0) return absl::UnavailableError(fmt::format("{}: {}", path, strerror(file.error())));
   if (checked) return absl::OkStatus();
   return absl::FailedPreconditionError(fmt::format("{}: is empty, or no Dask log", path));
 }

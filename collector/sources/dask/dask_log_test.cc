@@ -9,6 +9,7 @@
 #include <iterator>
 #include <string>
 
+#include "collector/sources/dask/dask_lines.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -94,6 +95,42 @@ TEST_F(DaskLog, RefusesAnotherMajorSchema) {
   const auto reading = ReadDaskLog(Write(Line(R"({"type":"cluster","schema":"crema.dask/2"})")));
   ASSERT_FALSE(reading.ok());
   EXPECT_THAT(std::string(reading.status().message()), HasSubstr("run.ndjson:1: schema crema.dask/2"));
+}
+
+/// Fault [logs]: a Dask log is truncated while it is read
+/// Shown: what was read until then
+TEST_F(DaskLog, MayBeTruncatedWhileItIsRead) {
+  std::string text = Line(kCluster);
+  for (int i = 0; i < 3000; ++i) text += Line(R"({"type":"other","text":")" + std::string(1000, 'x') + R"("})");
+  const std::string path = Write(text);
+  int64_t lines = 0;
+  int64_t torn = 0;
+  const absl::Status status = ForEachDaskLine(
+      path,
+      [&](const DaskLine&) {
+        if (lines++ == 0) fs::resize_file(path, 100);
+      },
+      [&](const DaskLineFault& fault) { torn += fault.torn ? 1 : 0; });
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_GE(lines, 1);
+  EXPECT_LT(lines, 3001);
+}
+
+TEST_F(DaskLog, ReadsRecordsLargerThanWhatIsReadAtOnce) {
+  const std::string records(std::size_t{3} << 20, 'r');
+  const std::string path = Write(Line(kCluster) + Records("a", 0, records) + Line(R"({"type":"last"})"));
+  std::string last;
+  ASSERT_TRUE(ForEachDaskLine(
+                  path,
+                  [&](const DaskLine& line) {
+                    last = line.fields["type"];
+                    if (last != "records") return;
+                    EXPECT_EQ(line.bytes, records);
+                    EXPECT_EQ(line.text.rfind("{\"type\":\"records\"", 0), 0u);
+                  },
+                  [](const DaskLineFault&) { ADD_FAILURE(); })
+                  .ok());
+  EXPECT_EQ(last, "last");
 }
 
 TEST_F(DaskLog, PassesOverTheRecordsAmongItsLines) {

@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
+#include "fmt/format.h"
 
 namespace crema {
 namespace {
@@ -22,7 +23,8 @@ using boost::asio::ip::tcp;
 
 constexpr std::chrono::seconds kConnectTimeout(5);
 constexpr int kHttp11 = 11;
-constexpr std::uint64_t kLargestBody = std::uint64_t{1} << 30;
+// A page of records is some megabytes, and a scheduler's own pages less.
+constexpr std::uint64_t kLargestBodyMebibytes = 64;
 
 }  // namespace
 
@@ -66,13 +68,18 @@ absl::StatusOr<HttpAnswer> HttpConnection::Get(const std::string& target) {
   http::request<http::empty_body> request(http::verb::get, target, kHttp11);
   request.set(http::field::host, server_.HostField());
   http::response_parser<http::string_body> answer;
-  answer.body_limit(kLargestBody);
+  answer.body_limit(kLargestBodyMebibytes << 20);
   const bool has_answered = !stream_->error && stream_->Run(limit, [&](auto done) {
     http::async_write(stream_->tcp, request, done);
   }) && stream_->Run(limit, [&](auto done) { http::async_read(stream_->tcp, stream_->buffer, answer, done); });
   if (!has_answered) {
     const std::string reason = stream_->error.message();
+    const bool is_too_large = stream_->error == http::error::body_limit;
     stream_ = nullptr;
+    if (is_too_large) {
+      return absl::ResourceExhaustedError(
+          fmt::format("what it says at {} is larger than {} MiB", target, kLargestBodyMebibytes));
+    }
     // A server may close a connection that was idle.
     return is_new ? absl::StatusOr<HttpAnswer>(absl::UnavailableError(reason)) : Get(target);
   }

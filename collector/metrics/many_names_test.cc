@@ -1,0 +1,244 @@
+// Hundreds of thousands of names of every kind: what has no room is together in `(other)`, and totals stay what they
+// are, in whatever order the records are read. CREMA_TEST_NAMES: how many; by default enough to fill each table twice.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "collector/metrics/document.h"
+#include "collector/metrics/record_accumulator.h"
+#include "collector/metrics/run_figures.h"
+
+namespace crema {
+namespace {
+
+constexpr int64_t kSecond = 1'000'000'000;
+constexpr int64_t kEpoch = 1'790'000'000 * kSecond;
+constexpr int64_t kLogs = 7;
+
+int64_t Names() {
+  const char* given = std::getenv("CREMA_TEST_NAMES");
+  return given != nullptr ? std::max(int64_t{1}, static_cast<int64_t>(std::atoll(given))) : 22'000;
+}
+
+// The one name of each kind that record `i` has. Kinds repeat at different distances, so that some names are many.
+struct NamesOf {
+  explicit NamesOf(int64_t i)
+      : file("/data/file" + std::to_string(i) + ".root"),
+        dataset("dataset" + std::to_string(i)),
+        section("section" + std::to_string(i)),
+        nested(section + "/inner"),
+        memory("memory" + std::to_string(i)),
+        metric("metric" + std::to_string(i)),
+        cut("cut" + std::to_string(i)),
+        activity("activity" + std::to_string(i)),
+        column("column" + std::to_string(i)),
+        pass("pass" + std::to_string(i)),
+        span("span" + std::to_string(i)),
+        error("error" + std::to_string(i)),
+        prefix("prefix" + std::to_string(i)) {}
+  std::string file, dataset, section, nested, memory, metric, cut, activity, column, pass, span, error, prefix;
+};
+
+using Feed = std::function<void(RecordAccumulator&, int64_t)>;
+
+ProcessFact ProcessOf(int64_t number) {
+  ProcessFact process;
+  process.run_id = "run";
+  process.host = "node";
+  process.pid = 1 + number;
+  process.start_ns = kEpoch;
+  process.threads = 1;
+  return process;
+}
+
+// Record `i` of a run in which no name comes again.
+void AddAllNew(RecordAccumulator& to, int64_t i) {
+  const NamesOf names(i);
+  const LogRef log = to.AddProcess(ProcessOf(i % kLogs), false);
+  Record record;
+  record.type = RecordType::kChunk;
+  ChunkFact& chunk = record.chunk;
+  chunk.number = i;
+  chunk.start_ns = kEpoch + i / kLogs * 1000;
+  chunk.stop_ns = chunk.start_ns + 1000;
+  chunk.failed = i % 10 == 9;
+  if (chunk.failed) chunk.error = names.error;
+  chunk.events = 3;
+  chunk.bytes_read = 10;
+  chunk.cpu_ns = 500;
+  chunk.tid = i;
+  chunk.input.dataset = names.dataset;
+  chunk.input.file = names.file;
+  chunk.input.pass = names.pass;
+  chunk.input.entry_start = 0;
+  chunk.input.entry_stop = 3;
+  chunk.span = names.span;
+  chunk.sections = {{names.section, false, 1, 900, 800, {}, {}, {}, 0},
+                    {names.nested, false, 1, 100, 100, {}, {}, {}, 0}};
+  chunk.memory_sections = {{names.memory, 1, 5, 5, 5, {}, {}, {}}};
+  chunk.metrics = {{names.metric, "GeV", 1, 2.0, 2.0, 2.0, 0}};
+  chunk.cuts = {{"all", 3, {}}, {names.cut, 2, {}}};
+  chunk.activities = {{names.activity, "seconds", 0.5}};
+  chunk.columns = {names.column};
+  to.Add(log, record);
+
+  record.type = RecordType::kSpan;
+  record.span = {names.span, names.span, kEpoch + i, kEpoch + i + 5};
+  to.Add(log, record);
+
+  record.type = RecordType::kFile;
+  record.file = {names.file, 4, 100, 50};
+  to.Add(log, record);
+
+  record.type = RecordType::kTask;
+  record.task = {};
+  record.task.key = record.task.prefix = names.prefix;
+  record.task.start_ns = kEpoch + i;
+  record.task.stop_ns = kEpoch + i + 3;
+  to.Add(log, record);
+
+  // The engine's table is the largest: as many names as it takes.
+  record.type = RecordType::kFine;
+  record.fine = {};
+  record.fine.time_ns = kEpoch + i;
+  for (int row = 0; row < 10; ++row) {
+    record.fine.rows.push_back({"execute", names.span, names.prefix, row % 2 == 0 ? names.activity : names.metric,
+                                row < 4   ? "seconds"
+                                : row < 8 ? "bytes"
+                                          : "count",
+                                1});
+  }
+  to.Add(log, record);
+}
+
+// The same names outside chunks, each log's in one line.
+void AddSectionsOutsideChunks(RecordAccumulator& to, int64_t count) {
+  for (int64_t i = 0; i < count; i += 500) {
+    std::vector<std::string> paths;
+    for (int64_t name = i; name < std::min(i + 500, count); ++name) paths.push_back("outside" + std::to_string(name));
+    Record record;
+    record.type = RecordType::kEnd;
+    record.end.time_ns = kEpoch + kSecond;
+    for (const std::string& path : paths) record.end.sections.push_back({path, false, 1, 7, 7, {}, {}, {}, 0});
+    to.Add(to.AddProcess(ProcessOf(1'000'000 + i), false), record);
+  }
+}
+
+std::string FirstDifference(const std::string& a, const std::string& b) {
+  const auto [at, other] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  if (at == a.end() && other == b.end()) return "";
+  const auto offset = static_cast<size_t>(at - a.begin());
+  const size_t from = offset > 200 ? offset - 200 : 0;
+  return a.substr(from, 400) + "\n<> " + b.substr(from, 400);
+}
+
+std::string DocumentOf(const RecordAccumulator& accumulator) {
+  const RunFigures figures = ComputeFigures(accumulator.Finalize(), TreeAccumulator(), {}, {});
+  const std::vector<EntryRange> ranges(figures.stragglers.stragglers.size());
+  return WriteDocument(figures, JudgeQuality(figures, {}), ranges, {}).dump(1);
+}
+
+// The same records read backwards, and in four parts that are merged.
+void ExpectTheSameInEveryOrder(int64_t count, const Feed& feed, const RecordAccumulator& forwards) {
+  const std::string expected = DocumentOf(forwards);
+  {
+    RecordAccumulator backwards;
+    for (int64_t i = count; i-- > 0;) feed(backwards, i);
+    EXPECT_EQ(FirstDifference(DocumentOf(backwards), expected), "");
+  }
+  std::vector<RecordAccumulator> parts(4);
+  for (int64_t i = 0; i < count; ++i) feed(parts[static_cast<size_t>(i / 3 % 4)], i);
+  parts[2].Merge(std::move(parts[0]));
+  parts[3].Merge(std::move(parts[1]));
+  parts[3].Merge(std::move(parts[2]));
+  EXPECT_EQ(FirstDifference(DocumentOf(parts[3]), expected), "");
+}
+
+template <class Rows, class Value>
+int64_t SumOf(const Rows& rows, const Value& value) {
+  int64_t sum = 0;
+  for (const auto& row : rows) sum += static_cast<int64_t>(std::llround(static_cast<double>(value(row))));
+  return sum;
+}
+
+/// Fault [many]: hundreds of thousands of files, datasets, sections, metrics, cuts, activities, columns, spans, errors,
+/// passes, threads
+/// Shown: as many as the tables hold, the rest as `(other)`, and a warning; totals are those of all
+TEST(ManyNames, OfEveryKindHaveBoundedTablesAndWholeTotals) {
+  const int64_t count = Names();
+  RecordAccumulator accumulator;
+  for (int64_t i = 0; i < count; ++i) AddAllNew(accumulator, i);
+  const RunFigures figures = ComputeFigures(accumulator.Finalize(), TreeAccumulator(), {}, {});
+  const RecordFindings& found = figures.findings;
+
+  EXPECT_EQ(figures.totals.counts.num_attempts, count);
+  for (const auto* table : {&figures.by_dataset, &figures.by_file, &figures.by_worker, &figures.by_thread}) {
+    EXPECT_LE(table->size(), 10'001u);
+    EXPECT_EQ(SumOf(*table, [](const BreakdownRow& row) { return *row.attempts; }), count);
+    EXPECT_EQ(SumOf(*table, [](const BreakdownRow& row) { return row.bytes_read.value_or(0); }), 10 * count);
+    EXPECT_EQ(SumOf(*table, [](const BreakdownRow& row) { return *row.duration_sum * 1e9; }), 1000 * count);
+  }
+  EXPECT_LE(found.sections.rows.size(), 1001u);
+  EXPECT_EQ(SumOf(found.sections.rows, [](const SectionRow& row) { return row.self * 1e9; }), 1000 * count);
+  EXPECT_EQ(found.memory_sections.size(), 1001u);
+  EXPECT_EQ(found.memory_sections.back().path, "(other)");
+  EXPECT_EQ(SumOf(found.memory_sections, [](const MemorySectionRow& row) { return row.count; }), count);
+  EXPECT_EQ(SumOf(found.memory_sections, [](const MemorySectionRow& row) { return *row.delta_bytes; }), 5 * count);
+  EXPECT_EQ(SumOf(found.custom_metrics, [](const CustomMetricRow& row) { return row.figures.count; }), count);
+  EXPECT_EQ(SumOf(found.custom_metrics, [](const CustomMetricRow& row) { return *row.figures.sum; }), 2 * count);
+  EXPECT_LE(found.custom_metrics.size(), CustomMetricTable::kMaxMetrics + 1);
+  EXPECT_LE(found.cuts.size(), CutTable::kMaxCuts);
+  EXPECT_GT(found.omissions.cuts, 0);
+  EXPECT_LE(found.activities.size(), ActivityTable::kMaxRows + 1);
+  EXPECT_EQ(SumOf(found.activities, [](const ActivitySumRow& row) { return 2 * *row.value; }), count);
+  EXPECT_LE(found.fine.size(), FineTable::kMaxRows + 3);
+  EXPECT_EQ(SumOf(found.fine, [](const FineRow& row) { return row.value; }), 10 * count);
+  EXPECT_EQ(found.files.columns.size(), FileTable::kMaxColumns);
+  EXPECT_TRUE(found.omissions.columns && found.omissions.spans);
+  EXPECT_EQ(found.spans.size(), SpanTable::kMaxSpans);
+}
+
+/// Fault [many]: the same in several logs, and in any order
+/// Shown: the same rows
+TEST(ManyNames, GiveTheSameDocumentInEveryOrderOfReading) {
+  RecordAccumulator accumulator;
+  for (int64_t i = 0; i < Names(); ++i) AddAllNew(accumulator, i);
+  ExpectTheSameInEveryOrder(Names(), AddAllNew, accumulator);
+}
+
+TEST(ManyNames, OfSectionsOutsideChunksAreOneRowBeyondTheLimit) {
+  RecordAccumulator accumulator;
+  AddSectionsOutsideChunks(accumulator, Names());
+  const RecordFindings found = accumulator.Finalize();
+  EXPECT_EQ(found.processes.sections.back().path, "(other)");
+  EXPECT_EQ(SumOf(found.processes.sections, [](const SectionRow& row) { return row.count; }), Names());
+}
+
+TEST(ManyNames, OfWorkersEachHaveTheirRow) {
+  // Each process is an object of its own to the kernel and to the run: none is put together with others.
+  const int64_t count = Names() / 3;
+  const Feed feed = [](RecordAccumulator& to, int64_t i) {
+    const LogRef log = to.AddProcess(ProcessOf(i), false);
+    Record record;
+    record.type = RecordType::kChunk;
+    record.chunk.start_ns = kEpoch + i;
+    record.chunk.stop_ns = kEpoch + i + 1000;
+    record.chunk.activities = {{"compute", "seconds", 0.5}};
+    to.Add(log, record);
+  };
+  RecordAccumulator accumulator;
+  for (int64_t i = 0; i < count; ++i) feed(accumulator, i);
+  const RunFigures figures = ComputeFigures(accumulator.Finalize(), TreeAccumulator(), {}, {});
+  EXPECT_EQ(figures.by_worker.size(), static_cast<size_t>(count));
+  EXPECT_EQ(SumOf(figures.findings.activities, [](const ActivitySumRow& row) { return 2 * *row.value; }), count);
+  ExpectTheSameInEveryOrder(count, feed, accumulator);
+}
+
+}  // namespace
+}  // namespace crema
