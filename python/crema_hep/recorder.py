@@ -9,6 +9,8 @@ import os
 import sys
 
 from . import library
+from .interruption import is_interruption
+from .notice import say
 
 _enable = library.functions["crema_enable"]
 _disable = library.functions["crema_disable"]
@@ -54,7 +56,9 @@ def enable(
             _directory = os.path.abspath(os.fspath(directory or os.environ.get("CREMA_DIR", "")))
         return is_on
     except Exception as error:
-        print(f"crema: cannot enable recording: {error}", file=sys.stderr)
+        if is_interruption(error):
+            raise
+        say(f"crema: cannot enable recording: {library.text_of(error)}")
         return False
 
 

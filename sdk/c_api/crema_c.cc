@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
@@ -128,6 +130,22 @@ void HandOver(void* visit, const crema::internal::FinishedSection& section) {
   const crema_section_total total = {sizeof total,  section.path,     section.is_helper ? 1 : 0,
                                      section.count, section.total_ns, section.self_ns};
   static_cast<Visit*>(visit)->visitor(static_cast<Visit*>(visit)->context, &total);
+}
+
+struct TextVisit {
+  crema_section_text_visitor visitor;
+  void* context;
+};
+
+void HandOverAsText(void* visit, const crema::internal::FinishedSection& section) {
+  constexpr std::size_t kNumbers = 32;  // 20 digits, a sign, the helper's digit, two spaces and a NUL
+  const std::size_t size = kNumbers + std::strlen(section.path);
+  auto* text = static_cast<char*>(std::malloc(size));
+  if (text == nullptr) return;
+  std::snprintf(text, size, "%lld %d %s", static_cast<long long>(section.self_ns), section.is_helper ? 1 : 0,
+                section.path);
+  static_cast<TextVisit*>(visit)->visitor(static_cast<TextVisit*>(visit)->context, text);
+  std::free(text);
 }
 
 }  // namespace
@@ -288,6 +306,12 @@ size_t crema_visit_sections(crema_section_visitor visitor, void* context) {
   if (visitor == nullptr) return 0;
   Visit visit{visitor, context};
   return crema::internal::VisitFinishedSections(HandOver, &visit);
+}
+
+size_t crema_visit_section_texts(crema_section_text_visitor visitor, void* context) {
+  if (visitor == nullptr) return 0;
+  TextVisit visit{visitor, context};
+  return crema::internal::VisitFinishedSections(HandOverAsText, &visit);
 }
 
 const void* crema_shared_copy(void) { return crema::internal::OwnCopy(); }

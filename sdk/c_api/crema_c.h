@@ -117,6 +117,12 @@ typedef void (*crema_section_visitor)(void* context, const crema_section_total* 
  * Each chunk is handed out once, and not any more when the next one has begun. */
 CREMA_API size_t crema_visit_sections(crema_section_visitor visitor, void* context);
 
+typedef void (*crema_section_text_visitor)(void* context, const char* text);
+
+/* The same, each as one text: its self time in ns, a space, 1 where threads that helped measured it, else 0, a space,
+ * and its path. */
+CREMA_API size_t crema_visit_section_texts(crema_section_text_visitor visitor, void* context);
+
 typedef struct crema_scope crema_scope;
 
 /* Each of these ends with crema_scope_end; null when it is not recorded. */

@@ -184,6 +184,17 @@ TEST(CApi, HandsOutTheSectionsOfAFinishedChunkOnce) {
   EXPECT_EQ(told, recorded);
 }
 
+TEST(CApi, HandsOutSectionsAsTextsToo) {
+  const RecordLog log = Recorded(record_visited_texts);
+  const ChunkLine chunk = ChunkOf(log, "ttbar");
+  const SectionRow section = Section(chunk.sections, "jets%2Fb jets");
+  std::vector<std::string> told;
+  for (const auto& metric : ChunkOf(log, "around").metrics) told.push_back(metric.unit + ": " + metric.name);
+  const std::int64_t rest_ns = chunk.stop_ns - chunk.start_ns - section.self_ns;
+  EXPECT_EQ(told, (std::vector<std::string>{"first: " + std::to_string(rest_ns) + " 0 ",
+                                            "first: " + std::to_string(section.self_ns) + " 0 jets%2Fb jets"}));
+}
+
 TEST(CApi, TakesNullsEverywhere) {
   const RecordLog log = Recorded(use_everything_with_nulls);
   ASSERT_EQ(log.chunks.size(), 2u);

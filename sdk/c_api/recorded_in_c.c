@@ -219,6 +219,22 @@ static void note(void* context, const crema_section_total* section) {
   crema_record_metric(section->path[0] == 0 ? "(chunk)" : section->path, (double)section->self_ns, unit);
 }
 
+static void note_text(void* context, const char* text) { crema_record_metric(text, 1, (const char*)context); }
+
+void record_visited_texts(void) {
+  crema_chunk_info info = dataset_only("around");
+  crema_chunk* around = crema_chunk_begin(&info);
+  info.dataset = "ttbar";
+  info.file = "events.root";
+  crema_chunk* chunk = crema_chunk_begin(&info);
+  crema_section_exit(crema_section_enter("jets/b jets"));
+  crema_chunk_end(chunk);
+  crema_visit_section_texts(note_text, "first");
+  crema_visit_section_texts(note_text, "again");
+  crema_visit_section_texts(NULL, NULL);
+  crema_chunk_end(around);
+}
+
 void record_visited_sections(void) {
   crema_chunk_info info = dataset_only("around");
   crema_chunk* around = crema_chunk_begin(&info);

@@ -41,6 +41,9 @@ void use_everything_with_nulls(void);
  * its self time in ns: of the first visit in the unit "owner" or "helper", of the second, to which nothing is left, in
  * "again". Before the chunk has ended nothing is handed out either ("early"). */
 void record_visited_sections(void);
+/* A chunk with one section; what is handed out of it as texts are metrics of the chunk around, in the unit "first", and
+ * of the second visit "again". */
+void record_visited_texts(void);
 /* Switches recording on through crema_enable; what it returns. */
 int enable_into(const char* directory);
 /* The same by a program that was compiled when crema_options ended after `directory`. */
