@@ -93,6 +93,42 @@ def version():
     return None if text is None else text.decode()
 
 
+_VARIABLE = "CREMA_DIR"
+_told_before = None  # what the variable was before children were told
+
+
+def tell_children(directory) -> None:
+    """Children that begin from now on record into the directory; None: as before.
+
+    Programs are told by CREMA_DIR. A fork server that runs already has an environment of its own, so its children are
+    told by what `multiprocessing` hands each child of the process that it is a child of.
+    """
+    global _told_before
+    process = sys.modules.get("multiprocessing.process")
+    handed = getattr(process.current_process(), "_config", {}) if process is not None else {}
+    if directory is not None:
+        _told_before = os.environ.get(_VARIABLE)
+        handed["crema"] = os.environ[_VARIABLE] = os.path.abspath(directory)
+        return
+    handed.pop("crema", None)
+    if _told_before is None:
+        os.environ.pop(_VARIABLE, None)
+    else:
+        os.environ[_VARIABLE] = _told_before
+
+
+def _begin_as_told() -> None:
+    process = sys.modules.get("multiprocessing.process")
+    told = getattr(process.current_process(), "_config", {}).get("crema") if process is not None else None
+    if told and not enabled() and os.environ.get("CREMA_OFF") != "1":
+        enable(told)
+
+
+def _begin_as_child() -> None:
+    _end_with_multiprocessing()
+    _begin_as_told()
+
+
 def _end_with_multiprocessing() -> None:
     """Children of multiprocessing leave by os._exit, which runs its finalizers and no exit handler."""
     from multiprocessing import util
@@ -110,7 +146,7 @@ _forked_child = _ForkedChild()
 def _tell_multiprocessing() -> None:
     util = sys.modules.get("multiprocessing.util")
     if util is not None:
-        util.register_after_fork(_forked_child, lambda _: _end_with_multiprocessing())
+        util.register_after_fork(_forked_child, lambda _: _begin_as_child())
 
 
 def _start() -> None:
@@ -121,6 +157,7 @@ def _start() -> None:
         _end_with_multiprocessing()
     if os.environ.get("CREMA_DIR") and os.environ.get("CREMA_OFF") != "1":
         enable()
+    _begin_as_told()
 
 
 if library.IS_LOADED:
