@@ -913,7 +913,8 @@ class CremaSchedulerPlugin(SchedulerPlugin):
     def _leave_no_trace(self) -> None:
         """The plug-in was taken away: what it put on the scheduler goes with it, and what it kept."""
         for name in OPERATIONS:
-            if self.scheduler.handlers.get("crema_" + name) == getattr(self, name):
+            # By its object: attaching again gives the class new functions, as it is sent by value.
+            if getattr(self.scheduler.handlers.get("crema_" + name), "__self__", None) is self:
                 del self.scheduler.handlers["crema_" + name]
         self._close_file()
         self.ring = _Ring(0)

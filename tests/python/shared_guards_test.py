@@ -304,7 +304,7 @@ print("survived")
         )
         self.assertEqual((done.returncode, done.stdout), (0, "survived\n"), done.stderr)
 
-    # Fault [exceptions]: it strikes inside what a guard calls to get a text or a number
+    # Fault [exceptions]: an exception strikes inside what a guard calls to get a text or a number
     # Program: nothing; the exception arrives, and what fails there by itself does not
     # Recorded: the rest
     def test_what_strikes_inside_a_conversion_arrives_and_what_fails_there_does_not(self):
@@ -476,7 +476,7 @@ with crema.TrackMetrics("ttbar"):
         self.assertEqual([(row["sum"], row["count"]) for row in chunk["metrics"]], [(9, 3)])
         self.assertEqual(chunk["sections"][0]["failed"], 1)
 
-    # Fault [directory]: the native library is missing, and warnings are errors (`python -W error`)
+    # Fault [library]: the native library is missing, and warnings are errors (`python -W error`)
     # Program: one line on stderr
     # Recorded: nothing
     def test_with_warnings_as_errors_a_missing_library_is_one_line(self):
