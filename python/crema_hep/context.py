@@ -9,6 +9,17 @@ from .section import track_section
 from .values import record_metric
 
 
+class _OfEntry:
+    """What the thread's innermost block of a context knows; False where there is none."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def __get__(self, context, kind=None):
+        entry = guard.top(context)
+        return entry is not None and getattr(entry, self._name)
+
+
 class BaseInstrumentationContext:
     """A section with hooks: `__enter__` and `__exit__` may be overridden, and may record metrics of the chunk.
 
@@ -23,6 +34,8 @@ class BaseInstrumentationContext:
     # On the class: a derived __init__ need not call this one.
     processor = None
     name = None
+    recording = _OfEntry("recording")  # whether what is measured will be kept
+    failed = _OfEntry("failed")  # in __exit__: whether the block is left by an exception
 
     def __init__(self, processor=None, name=None):
         self.processor = processor if name is not None else None
@@ -41,18 +54,6 @@ class BaseInstrumentationContext:
 
     def __exit__(self, kind, error, trace):
         """For derived classes to override."""
-
-    @property
-    def recording(self) -> bool:
-        """Whether what is measured will be kept."""
-        entry = guard.top(self)
-        return entry is not None and entry.recording
-
-    @property
-    def failed(self) -> bool:
-        """In `__exit__`: whether the block is left by an exception."""
-        entry = guard.top(self)
-        return entry is not None and entry.failed
 
     def elapsed(self) -> float:
         """Seconds since the context began."""

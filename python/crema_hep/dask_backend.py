@@ -180,7 +180,8 @@ def attach(client, *, run_id: str | None = None, directory: str | None = None, *
             ("scheduler", CremaSchedulerPlugin(**scheduler_options)),
             ("workers", CremaWorkerPlugin(directory=directory, **worker_options)),
         ):
-            _register(attachment, where, plugin)
+            if where not in attachment.refused:
+                _register(attachment, where, plugin)
     finally:
         cloudpickle.unregister_pickle_by_value(dask_plugin)
     if attachment.has_scheduler_plugin and not attachment._answers():
@@ -201,6 +202,8 @@ def _register(attachment, where: str, plugin) -> None:
             say(f"crema: not all workers took the plug-in within {CALL_SECONDS:g} s: they are measured once they do")
             return
         attachment.refused[where] = f"{type(error).__name__}: {error}"
+        if where == "scheduler" and isinstance(error, TimeoutError):
+            attachment.refused["workers"] = "the scheduler, by which it goes, does not answer"
         _take_back(attachment.client, where)
 
 

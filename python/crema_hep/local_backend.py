@@ -83,10 +83,10 @@ class LocalBackend:
             raise RuntimeError(f"recording into {self._directory} could not be switched on")
         multiprocessing = sys.modules.get("multiprocessing")
         self._older_children = [] if multiprocessing is None else multiprocessing.active_children()
-        recorder.tell_children(self._directory)
         self._sizes = {log: log.stat().st_size for log in pathlib.Path(self._directory).glob("*.jsonl")}
         self._start_ns = time.time_ns()
         recorder.flush()  # a first sample
+        recorder.tell_children(self._directory)
 
     def stop(self) -> None:
         self._stop_ns = time.time_ns()

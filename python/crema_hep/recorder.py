@@ -94,27 +94,27 @@ def version():
 
 
 _VARIABLE = "CREMA_DIR"
-_told_before = None  # what the variable was before children were told
+_told_before = []  # what stood in the variable, and in what is handed on, before children were told
 
 
 def tell_children(directory) -> None:
-    """Children that begin from now on record into the directory; None: as before.
+    """Children that begin from now on record into the directory; None: as before the last call with one.
 
     Programs are told by CREMA_DIR. A fork server that runs already has an environment of its own, so its children are
     told by what `multiprocessing` hands each child of the process that it is a child of.
     """
-    global _told_before
     process = sys.modules.get("multiprocessing.process")
     handed = getattr(process.current_process(), "_config", {}) if process is not None else {}
     if directory is not None:
-        _told_before = os.environ.get(_VARIABLE)
+        _told_before.append((os.environ.get(_VARIABLE), handed.get("crema")))
         handed["crema"] = os.environ[_VARIABLE] = os.path.abspath(directory)
         return
-    handed.pop("crema", None)
-    if _told_before is None:
-        os.environ.pop(_VARIABLE, None)
-    else:
-        os.environ[_VARIABLE] = _told_before
+    variable, told = _told_before.pop()
+    for place, name, before in ((os.environ, _VARIABLE, variable), (handed, "crema", told)):
+        if before is None:
+            place.pop(name, None)
+        else:
+            place[name] = before
 
 
 def _begin_as_told() -> None:

@@ -63,6 +63,22 @@ class ChildrenTest(installed.RecordedTest):
     def test_children_of_every_start_method_are_measured(self):
         self.check("new")
 
+    def test_a_measurement_inside_another_leaves_the_outer_ones_children_measured(self):
+        done = self.run_program(
+            POOLS.partition("if __name__")[0]
+            + """
+if __name__ == "__main__":
+    with crema.MetricsCollector(backend="local", track_workers=False) as outer:
+        assert measure("spawn") == (20, 200, [])
+        with pool("spawn") as workers:
+            assert list(workers.map(task, range(20, 25))) == list(range(20, 25))
+    assert outer.get_metrics()["num_chunks"] == 25, outer.get_metrics()["num_chunks"]
+    assert "CREMA_DIR" not in os.environ and "crema" not in multiprocessing.current_process()._config
+""",
+            python=self.python,
+        )
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     # Fault [processes]: the fork server began before the measurement, so that it has another environment
     # Program: nothing
     # Recorded: everything
