@@ -120,7 +120,13 @@ class TrackMetrics:
     def __exit__(self, kind, error, trace):
         try:
             stack = _open_chunks.stack
-            handle = stack[-1][1] if stack and stack[-1][0]() is self else self._handle()
+            if stack and stack[-1][0]() is self:
+                handle = stack[-1][1]
+                if handle is None:  # recording is off
+                    del stack[-1]
+                    return
+            else:
+                handle = self._handle()
             if handle is not None:
                 if error is not None:
                     _fail(handle, library.encoded(reason_of(error)))

@@ -5,7 +5,7 @@ import pathlib
 import re
 import time
 
-from .interruption import is_interruption
+from .interruption import is_of_a_handler
 from .local_backend import LocalBackend, scratch_directory
 from .measurement import Measurement, load
 from .notice import warn
@@ -103,7 +103,7 @@ class MetricsCollector:
         try:
             action()
         except Exception as error:
-            if is_interruption(error):
+            if is_of_a_handler(error):
                 raise
             reason = str(error).removeprefix("crema: ") or type(error).__name__
             warn(f"crema: cannot {what} the measurement: {reason}", stacklevel=3)

@@ -19,7 +19,7 @@ import cloudpickle
 
 from crema_hep import dask_plugin
 from crema_hep.dask_plugin import CremaSchedulerPlugin, CremaWorkerPlugin
-from crema_hep.interruption import is_interruption
+from crema_hep.interruption import is_of_a_handler
 from crema_hep.local_backend import scratch_directory
 from crema_hep.notice import say, warn
 
@@ -135,7 +135,7 @@ class Attachment:
         try:
             return isinstance(self._call("crema_pull", since=0, limit=1), dict)
         except Exception as error:
-            if is_interruption(error):
+            if is_of_a_handler(error):
                 raise
             return False
 
@@ -195,7 +195,7 @@ def _register(attachment, where: str, plugin) -> None:
     try:
         _call_cluster(attachment.client, attachment.client.register_plugin, plugin)
     except Exception as error:
-        if is_interruption(error):
+        if is_of_a_handler(error):
             raise
         if where == "workers" and isinstance(error, TimeoutError):
             attachment.late = True
@@ -213,7 +213,7 @@ def _take_back(client, where: str) -> None:
     try:
         _call_cluster(client, unregister, dask_plugin.NAME, seconds=BEGIN_SECONDS)
     except Exception as error:
-        if is_interruption(error):
+        if is_of_a_handler(error):
             raise
 
 

@@ -25,17 +25,27 @@ def _is_handler(frame) -> bool:
     return False
 
 
+def is_of_a_handler(error) -> bool:
+    """Whether a signal's handler raised it: for calls that may fail in any way, also with errors of other processes."""
+    trace = error.__traceback__
+    while trace is not None:
+        if _is_handler(trace.tb_frame):
+            return True
+        trace = trace.tb_next
+    return False
+
+
 def is_interruption(error) -> bool:
     """Whether an exception that was just caught came from outside of the code that was called.
 
     What a `raise` statement of that code raised is its own, as is what built-in operations raise. What neither explains
     came from outside.
     """
-    trace, last = error.__traceback__, None
-    while trace is not None:
-        if _is_handler(trace.tb_frame):
-            return True
-        trace, last = trace.tb_next, trace
+    if is_of_a_handler(error):
+        return True
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
     if last is not None and last.tb_frame.f_code.co_code[last.tb_lasti] == _RAISE:
         return False
     kind = type(error)
