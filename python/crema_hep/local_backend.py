@@ -111,6 +111,8 @@ class LocalBackend:
 
     def measure(self, output, arguments) -> None:
         """Makes the measurement in the directory `output`, with further arguments of `crema collect`."""
+        if self._stop_ns is None:
+            raise RuntimeError("crema: nothing was measured: the records were not taken when the block ended")
         name = os.path.basename(sys.argv[0]) or "python"
         bounds = ["--start", f"{self._start_ns / 1e9:.6f}", "--stop", f"{self._stop_ns / 1e9:.6f}"]
         sources = [self._records] if self._records is not None and any(self._records.iterdir()) else []

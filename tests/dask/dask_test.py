@@ -382,7 +382,7 @@ class Bounds(DaskTestCase):
         self.assertEqual(document["quality"]["records_lost_bytes"], 0)
 
     @unittest.skipUnless(os.environ.get("CREMA_TEST_LONG") == "1", "CREMA_TEST_LONG=1 asks for it: a minute and more")
-    def test_twenty_thousand_tasks_on_workers_that_spill_and_come_and_go(self):
+    def test_twenty_thousand_tasks_on_workers_that_spill(self):
         truth, document = self.measure("many_tasks")
         self.assertEqual(truth["sizes"], 40 * 5_000_000)
         self.assertEqual(document["metrics"]["num_chunks"], truth["chunks"])

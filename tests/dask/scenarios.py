@@ -614,13 +614,12 @@ async def _flush_and_kill(client, victim):
 
 
 def many_tasks(run):
-    """20,000 tasks on workers that spill, with a limit of memory and a second client."""
+    """20,000 tasks on workers that spill, with a limit of memory."""
     limits = {"distributed.worker.memory.target": 0.2, "distributed.worker.memory.spill": 0.3}
     import dask
 
-    with dask.config.set(limits), local_cluster(memory_limit="400MB") as (cluster, client):
+    with dask.config.set(limits), local_cluster(memory_limit="400MB") as (_, client):
         attachment = run.attach(client)
-        cluster.adapt(minimum=1, maximum=3, interval="500ms")
         attachment.start()
         blocks = client.map(os.urandom, [5_000_000] * 40, key="blocks", pure=False)
         futures = client.map(record_chunk, range(20_000), seconds=0.0005, key="record_chunk")
