@@ -1,11 +1,14 @@
 """Chunks: one piece of the data, one record."""
 
 import ctypes
-import functools
 import threading
+import weakref
 
 from . import library, nanoevents
 from .dask_activities import sections_to_dask
+from .decoration import decorated, is_decorated, warn_of_lazy_result
+from .guard import take_back
+from .interruption import is_interruption
 
 _begin = library.functions["crema_chunk_begin"]
 _end = library.functions["crema_chunk_end"]
@@ -16,13 +19,36 @@ _add_columns = library.functions["crema_chunk_add_columns"]
 _set_file_info = library.functions["crema_chunk_set_file_info"]
 _set_attribute = library.functions["crema_chunk_set_attribute"]
 _get_handle = library.functions["crema_chunk_get_handle"]
+_is_open = library.functions["crema_chunk_is_open"]
 _enabled = library.functions["crema_enabled"]
 
-_open_chunks = threading.local()  # .chunk: the innermost of this thread
+
+class _OpenChunks(threading.local):
+    """Those of this thread: (reference to the guard, handle), the innermost last."""
+
+    def __init__(self):
+        self.stack = []
+
+    def innermost(self):
+        """The guard; None where no chunk is open. Ends what stayed open as its guard went: a signal's handler raised
+        as `__exit__` was called, which then did not run. (`__del__` would lose what a handler raises in it.)"""
+        while self.stack:
+            guard, handle = self.stack[-1][0](), self.stack[-1][1]
+            if guard is not None and (handle is None or _is_open(handle)):
+                return guard
+            self.stack.pop()
+            if guard is None and handle is not None and _is_open(handle):
+                _fail(handle, b"its guard went without an end")
+                _end(handle)
+        return None
+
+
+_open_chunks = _OpenChunks()
 
 
 class ChunkHandle:
-    """Refers to an open chunk from another thread: see `track_helper`. Harmless when the chunk is over."""
+    """Refers to an open chunk from another thread: see `track_helper`. Harmless when the chunk is over. Pickled, it
+    refers to none: no other process has the chunk."""
 
     __slots__ = ("state", "generation", "section")
 
@@ -30,6 +56,15 @@ class ChunkHandle:
         self.state = state
         self.generation = generation
         self.section = section
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        return ChunkHandle, ()
 
 
 class TrackMetrics:
@@ -48,8 +83,8 @@ class TrackMetrics:
     """
 
     def __new__(cls, dataset=None, *arguments, **named):
-        if callable(dataset) and not arguments and not named:
-            return _decorated(dataset)
+        if not arguments and not named and is_decorated(dataset):
+            return decorated(dataset)
         return super().__new__(cls)
 
     def __init__(
@@ -57,67 +92,114 @@ class TrackMetrics:
     ):
         self._facts = (dataset, file, tree, pass_, entry_start, entry_stop)
         self._events = events
-        self._chunk = None
-        self._outer = None
 
     def __enter__(self):
-        dataset, file, tree, pass_, start, stop = self._facts
+        events, handle = library.UNKNOWN, None
+        stack = _open_chunks.stack
+        if stack:
+            _open_chunks.innermost()
+        if _enabled():
+            info = ctypes.byref(_info(*self._facts))
+            events = library.whole(self._events)
+            try:
+                handle = _begin(info)
+            except BaseException:  # a signal's handler raised it after the call, whose result is gone
+                take_back()
+                raise
         try:
-            self._chunk = begin(dataset, file, tree, pass_, start, stop)
-            self._outer = getattr(_open_chunks, "chunk", None)
-            _open_chunks.chunk = self
-            if self._events is not None:
-                self.set_events(self._events)
-        except Exception:
-            pass  # a record less, and no harm to the analysis
+            stack.append((weakref.ref(self), handle))
+            if events != library.UNKNOWN:
+                _set_events(handle, events)
+        except BaseException:  # the block does not run
+            self._pop()
+            _fail(handle, b"interrupted as it began")
+            _end(handle)
+            raise
         return self
 
     def __exit__(self, kind, error, trace):
-        if error is not None:
-            self.fail(reason_of(error))
-        chunk, self._chunk = self._chunk, None
-        _end(chunk)
-        _open_chunks.chunk, self._outer = self._outer, None
-        if chunk is not None:
+        try:
+            stack = _open_chunks.stack
+            if stack and stack[-1][0]() is self:
+                handle = stack[-1][1]
+                if handle is None:  # recording is off
+                    del stack[-1]
+                    return
+            else:
+                handle = self._handle()
+            if handle is not None:
+                if error is not None:
+                    _fail(handle, library.encoded(reason_of(error)))
+                _end(handle)
+            if stack and stack[-1][0]() is self:
+                stack.pop()
+            else:
+                self._pop()
+        except BaseException:  # a signal's handler raised it somewhere here
+            handle = self._pop()
+            if _is_open(handle):
+                _end(handle)
+            raise
+        if handle is not None:
             sections_to_dask()
+
+    def _pop(self):
+        """Takes this guard's innermost chunk of this thread from the open ones; its handle, or None."""
+        stack = _open_chunks.stack
+        for place in range(len(stack) - 1, -1, -1):
+            if stack[place][0]() is self:
+                return stack.pop(place)[1]
+        return None
+
+    def _handle(self):
+        """Of its innermost chunk that this thread has open; None where there is none."""
+        stack = _open_chunks.stack
+        if stack and stack[-1][0]() is self:
+            return stack[-1][1]
+        return next((handle for reference, handle in reversed(stack) if reference() is self), None)
 
     def set_events(self, events) -> None:
         """How many events the chunk processed. Unset means not known, not none."""
-        _set_events(self._chunk, library.whole(events))
+        _set_events(self._handle(), library.whole(events))
 
     def add_bytes_read(self, stored, uncompressed=None) -> None:
         """Adds bytes that were read from files: as stored there, and decompressed."""
         stored = library.whole(stored)
         if stored != library.UNKNOWN:
-            _add_bytes_read(self._chunk, stored, library.whole(uncompressed))
+            _add_bytes_read(self._handle(), stored, library.whole(uncompressed))
 
     def add_columns(self, names) -> None:
         """Adds names of columns (branches, fields) that were read; each counts once."""
         try:
             names = list(names)
-        except Exception:
+        except Exception as error:
+            if is_interruption(error):
+                raise
             return
         try:
-            text = "\0".join([*names, ""]).encode()
-        except (TypeError, UnicodeEncodeError):  # a name that is no text, or half a character
-            text = b"".join(library.encoded(name) + b"\0" for name in names)
-        _add_columns(self._chunk, text, len(text))
+            text = "\0".join([*names, ""])
+        except TypeError as error:  # a name that is no text
+            if is_interruption(error):
+                raise
+            text = "\0".join([*map(library.text_of, names), ""])
+        text = text.encode("utf-8", "replace")
+        _add_columns(self._handle(), text, len(text))
 
     def set_file_info(self, branches=None, bytes=None, compressed_bytes=None) -> None:
         """What the chunk's file holds in all: columns, bytes decompressed, bytes as stored. Written once per file."""
-        _set_file_info(self._chunk, library.whole(branches), library.whole(bytes), library.whole(compressed_bytes))
+        _set_file_info(self._handle(), library.whole(branches), library.whole(bytes), library.whole(compressed_bytes))
 
     def set_attribute(self, name, value) -> None:
         """A note; the last value of a name wins."""
-        _set_attribute(self._chunk, library.encoded(name), library.encoded(value))
+        _set_attribute(self._handle(), library.encoded(name), library.encoded(value))
 
     def fail(self, reason) -> None:
         """Makes this a failed attempt, for this reason."""
-        _fail(self._chunk, library.encoded(reason))
+        _fail(self._handle(), library.encoded(reason))
 
     def handle(self) -> ChunkHandle:
         """For helper threads. Ask for it on the chunk's own thread."""
-        given = _get_handle(self._chunk)
+        given = _get_handle(self._handle())
         return ChunkHandle() if given is None else ChunkHandle(given.state, given.generation, given.section)
 
     def __reduce__(self):
@@ -129,48 +211,26 @@ track_metrics = TrackMetrics
 
 def current_chunk():
     """The innermost chunk that Python code has open on this thread, or None."""
-    return getattr(_open_chunks, "chunk", None)
+    return _open_chunks.innermost()
 
 
-def begin(dataset, file, tree, pass_, entry_start, entry_stop):
-    """crema_chunk_begin; None when recording is off."""
-    if not _enabled():
-        return None
-    start, stop = library.whole(entry_start), library.whole(entry_stop)
-    info = library.ChunkInfo(
+def _info(dataset, file, tree, pass_, entry_start, entry_stop):
+    return library.ChunkInfo(
         ctypes.sizeof(library.ChunkInfo),
         library.encoded_or_none(dataset),
         library.encoded_or_none(file),
         library.encoded_or_none(tree),
         library.encoded_or_none(pass_),
-        start,
-        stop,
+        library.whole(entry_start),
+        library.whole(entry_stop),
     )
-    return _begin(ctypes.byref(info))
 
 
 def reason_of(error) -> str:
-    """`KeyError: 'Muon_pt'`. Never raises."""
-    name = type(error).__name__
-    try:
-        text = str(error)
-    except Exception:
-        text = ""
-    return f"{name}: {text}" if text else name
-
-
-def _decorated(function):
-    # Cloudpickle sends the wrapper by value with a processor that is defined in __main__: so it holds no object of this
-    # module, and on a worker without the package it is the function itself.
-    @functools.wraps(function)
-    def process(*arguments, **named):
-        try:
-            from crema_hep.chunk import run_as_chunk
-        except ImportError:
-            return function(*arguments, **named)
-        return run_as_chunk(function, arguments, named)
-
-    return process
+    """`KeyError: 'Muon_pt'`."""
+    name = library.text_of(type.__dict__["__name__"].__get__(type(error)))
+    text = library.text_of(error)
+    return f"{name}: {text}" if text and text != "?" else name
 
 
 def run_as_chunk(function, arguments, named):
@@ -185,7 +245,9 @@ def run_as_chunk(function, arguments, named):
         if source.file_facts is not None:
             guard.set_file_info(*source.file_facts)
         try:
-            return function(*arguments, **named)
+            result = function(*arguments, **named)
         finally:
             guard.add_bytes_read(source.bytes_read())
             guard.add_columns(source.columns())
+    warn_of_lazy_result(function, result)
+    return result

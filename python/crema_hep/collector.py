@@ -4,10 +4,11 @@ import json
 import pathlib
 import re
 import time
-import warnings
 
+from .interruption import is_of_a_handler
 from .local_backend import LocalBackend, scratch_directory
 from .measurement import Measurement, load
+from .notice import warn
 from .told_chunks import by_dataset, planned_events, report_of
 
 _REFERENCE_KEY = "__roastcoffea_metrics__"
@@ -70,6 +71,7 @@ class MetricsCollector:
         self.output_dir = output_dir
         self.metrics_backend = _backend(client, backend, track_workers, worker_tracking_interval, self.processor_name)
         self.t_start = self.t_end = None
+        self._failure = None  # why nothing is measured
         self.coffea_report = None
         self.custom_metrics = None
         self._reports = []
@@ -78,21 +80,35 @@ class MetricsCollector:
 
     def __enter__(self):
         self.t_start = time.perf_counter()
-        self._do("start", self.metrics_backend.start)
+        self._failure = self._do("start", self.metrics_backend.start)
         return self
 
     def __exit__(self, kind, error, trace):
         self.t_end = time.perf_counter()
+        if self._failure is not None:
+            return
         self._do("stop", self.metrics_backend.stop)
         if self.output_dir is not None:
             self._do("save", lambda: self.save_measurement(self.output_dir))
 
+    def detach(self) -> None:
+        """Takes crema off the cluster again. Else it stays, for those who look at it and for the next collector."""
+        attachment = getattr(self.metrics_backend, "attachment", None)
+        if attachment is not None:
+            self._do("end", attachment.detach)
+
     @staticmethod
     def _do(what, action):
+        """None, or why it could not be, which a warning says."""
         try:
             action()
         except Exception as error:
-            warnings.warn(f"crema: cannot {what} the measurement: {error}", RuntimeWarning, stacklevel=4)
+            if is_of_a_handler(error):
+                raise
+            reason = str(error).removeprefix("crema: ") or type(error).__name__
+            warn(f"crema: cannot {what} the measurement: {reason}", stacklevel=3)
+            return reason
+        return None
 
     # What Coffea and roastcoffea tell.
 
@@ -136,6 +152,8 @@ class MetricsCollector:
         """All that was measured; made when first asked for. Raises RuntimeError before the block has ended."""
         if self.t_end is None:
             raise RuntimeError("Timing not available: the measurement is made once the context manager has ended")
+        if self._failure is not None:
+            raise RuntimeError(f"crema: nothing was measured: {self._failure}")
         if self._measurement is None:
             directory = scratch_directory()
             self._measurement = self._measure(directory / "measurement", self._collect_arguments(directory))
@@ -213,12 +231,12 @@ class MetricsCollector:
     def _warn_of_differences(self) -> None:
         for line in self._measurement.quality.get("warnings") or ():
             if _DISAGREEMENT.match(line):
-                warnings.warn(f"crema: {line}", RuntimeWarning, stacklevel=4)
+                warn(f"crema: {line}", stacklevel=4)
         if self._told_chunks is None:
             return
         if self._has_told_chunks_only():
             text = "crema: no chunk was recorded: chunks, events and durations are those that set_chunk_metrics told"
-            warnings.warn(text, RuntimeWarning, stacklevel=4)
+            warn(text, stacklevel=4)
             return
         for what, ours, theirs in (
             ("num_chunks", self._measurement.metrics.get("num_chunks"), len(self._told_chunks)),
@@ -226,7 +244,7 @@ class MetricsCollector:
         ):
             if theirs is not None and (ours is None or abs(ours - theirs) > _TOLERANCE * max(abs(ours), abs(theirs))):
                 text = f"crema: {what}: {ours} by crema's records, which count; {theirs} by set_chunk_metrics"
-                warnings.warn(text, RuntimeWarning, stacklevel=4)
+                warn(text, stacklevel=4)
 
 
 def _write_json(path, value) -> str:

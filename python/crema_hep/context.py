@@ -3,9 +3,21 @@
 import functools
 import time
 
+from . import guard
 from .recorder import enabled
 from .section import track_section
 from .values import record_metric
+
+
+class _OfEntry:
+    """What the thread's innermost block of a context knows; False where there is none."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def __get__(self, context, kind=None):
+        entry = guard.top(context)
+        return entry is not None and getattr(entry, self._name)
 
 
 class BaseInstrumentationContext:
@@ -22,11 +34,8 @@ class BaseInstrumentationContext:
     # On the class: a derived __init__ need not call this one.
     processor = None
     name = None
-    recording = False  # whether what is measured will be kept
-    failed = False  # in __exit__: whether the block is left by an exception
-    _section = None
-    _start = 0.0
-    _depth = 0  # of the __exit__ that are running, the overriding one first
+    recording = _OfEntry("recording")  # whether what is measured will be kept
+    failed = _OfEntry("failed")  # in __exit__: whether the block is left by an exception
 
     def __init__(self, processor=None, name=None):
         self.processor = processor if name is not None else None
@@ -40,7 +49,7 @@ class BaseInstrumentationContext:
             cls.__exit__ = _ended_after(cls.__dict__["__exit__"])
 
     def __enter__(self):
-        self._begin()
+        _begin(self)
         return self
 
     def __exit__(self, kind, error, trace):
@@ -48,35 +57,56 @@ class BaseInstrumentationContext:
 
     def elapsed(self) -> float:
         """Seconds since the context began."""
-        return time.perf_counter() - self._start
+        entry = guard.top(self)
+        return 0.0 if entry is None else time.perf_counter() - entry.start
 
     def record_metric(self, name, value, unit=None) -> None:
         """As `crema_hep.record_metric`."""
         record_metric(name, value, unit)
 
-    def _begin(self):
-        if self._section is None:
-            self.recording = enabled()
-            self.failed = False
-            self._section = track_section(self.name if self.name is not None else type(self).__name__)
-            self._section.__enter__()
-            self._start = time.perf_counter()
 
-    def _end(self, kind, error, trace):
-        section, self._section = self._section, None
-        if section is not None:
-            section.__exit__(kind, error, trace)
+class _Entry:
+    """One `with` block of a context, on the thread that entered it. The context itself keeps nothing of it: it may be
+    frozen, shared and pickled."""
+
+    __slots__ = ("recording", "failed", "section", "start", "entering", "leaving")
+
+    def __init__(self, context):
+        self.recording = enabled()
+        self.failed = False
+        self.entering = self.leaving = 0  # the overrides of __enter__, and of __exit__, that are running
+        self.section = track_section(context.name if context.name is not None else type(context).__name__)
+        self.section.__enter__()
+        self.start = time.perf_counter()
+
+
+def _begin(context):
+    """The entry whose `__enter__` is running. It is there already where an override calls the one that it overrides."""
+    entry = guard.top(context)
+    if entry is None or entry.entering == 0:
+        entry = _Entry(context)
+        guard.push(context, entry)
+    return entry
+
+
+def _end(context, entry, kind, error, trace):
+    guard.pop(context)
+    entry.section.__exit__(kind, error, trace)
 
 
 def _begun_before(enter):
     @functools.wraps(enter)
     def begin_and_enter(self):
-        self._begin()
+        entry = _begin(self)
+        entry.entering += 1
         try:
             return enter(self)
         except BaseException as error:  # then __exit__ is not called
-            self._end(type(error), error, error.__traceback__)
+            if entry.entering == 1:
+                _end(self, entry, type(error), error, error.__traceback__)
             raise
+        finally:
+            entry.entering -= 1
 
     return begin_and_enter
 
@@ -84,14 +114,17 @@ def _begun_before(enter):
 def _ended_after(leave):
     @functools.wraps(leave)
     def leave_and_end(self, kind=None, error=None, trace=None):
-        self.failed = kind is not None
-        self._depth += 1
+        entry = guard.top(self)
+        if entry is None:  # left twice, or on another thread
+            return None
+        entry.failed = kind is not None
+        entry.leaving += 1
         try:
             return leave(self, kind, error, trace)
         finally:
-            self._depth -= 1
-            if self._depth == 0:
-                self._end(kind, error, trace)
+            entry.leaving -= 1
+            if entry.leaving == 0:
+                _end(self, entry, kind, error, trace)
 
     return leave_and_end
 

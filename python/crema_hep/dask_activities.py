@@ -9,6 +9,7 @@ them when that unit is chosen, and spans hold them.
 import sys
 
 from . import library
+from .interruption import is_interruption
 
 UNIT = "native-seconds"
 HELPER_UNIT = "native-helper-seconds"
@@ -16,7 +17,7 @@ HELPER_UNIT = "native-helper-seconds"
 _MOST_LABELS = 100
 _REST = "(more sections)"
 
-_visit_sections = library.functions["crema_visit_sections"]
+_visit_sections = library.functions["crema_visit_section_texts"]
 _labels = {}  # path as the library has it: label
 
 
@@ -29,18 +30,18 @@ def _label(path) -> str:
     return label
 
 
-def _take(rows, section) -> None:
-    total = section.contents
-    rows.append((_label(total.path), total.self_ns / 1e9, HELPER_UNIT if total.is_helper else UNIT))
-
-
-_visitor = library.SectionVisitor(_take)
+# A visitor without a line of Python: what a signal's handler, or another thread, raised in one would be lost.
+_visitor = library.SectionTextVisitor(list.append)
 
 
 def sections_of_last_chunk() -> list:
     """(label, seconds, unit) of the chunk that ended last on this thread; each chunk's are handed out once."""
+    texts = []
+    _visit_sections(_visitor, texts)
     rows = []
-    _visit_sections(_visitor, rows)
+    for text in texts:
+        self_ns, is_helper, path = text.split(b" ", 2)
+        rows.append((_label(path), int(self_ns) / 1e9, HELPER_UNIT if is_helper == b"1" else UNIT))
     return rows
 
 
@@ -61,5 +62,7 @@ def sections_to_dask() -> None:
         digest = sys.modules["distributed.metrics"].context_meter.digest_metric
         for label, seconds, unit in sections_of_last_chunk():
             digest(label, seconds, unit)
-    except Exception:
-        pass  # no task, or another Dask: its own view has no sections, and the record has them all the same
+    except Exception as error:
+        if is_interruption(error):
+            raise
+        # no task, or another Dask: its own view has no sections, and the record has them all the same

@@ -12,7 +12,6 @@ import re
 import sys
 import time
 import uuid
-import warnings
 import zlib
 from typing import Any
 
@@ -20,12 +19,44 @@ import cloudpickle
 
 from crema_hep import dask_plugin
 from crema_hep.dask_plugin import CremaSchedulerPlugin, CremaWorkerPlugin
+from crema_hep.interruption import is_of_a_handler
 from crema_hep.local_backend import scratch_directory
+from crema_hep.notice import say, warn
 
 PAGE_BYTES = 4 << 20
+# How long a call to the cluster may take, beside what it waits for itself: one worker that is stopped, or whose native
+# code holds the interpreter's lock, keeps nobody longer.
+CALL_SECONDS = 5.0
+BEGIN_SECONDS = 1.0
 # Workers report to the scheduler every `heartbeat_interval`, at most some seconds.
 DEFAULT_RETRIES = 20
 DEFAULT_DELAY_SECONDS = 0.5
+
+
+def _call_cluster(client, function, *arguments, seconds=CALL_SECONDS, **named):
+    """Has the client's loop call the function; TimeoutError after `seconds`."""
+
+    async def call():
+        return await function(*arguments, **named)
+
+    return client.sync(call, callback_timeout=seconds)
+
+
+def _why_refused(client) -> str | None:
+    """Why this cluster cannot be measured; None where it can."""
+    if client.asynchronous:
+        return "a Client of asynchronous=True is not measured: use one that is not, or attach from another process"
+    worker_module = sys.modules.get("distributed.worker")
+    own = [] if worker_module is None else list(worker_module.Worker._instances)
+    scheduler = client.scheduler.address
+    if scheduler.startswith("inproc://") or any(
+        getattr(worker.scheduler, "address", None) == scheduler for worker in own
+    ):
+        return (
+            "workers inside this process (processes=False) cannot be told apart: use processes=True, or "
+            "backend='local', which measures this process"
+        )
+    return None
 
 
 class Attachment:
@@ -36,6 +67,7 @@ class Attachment:
         self.run_id = run_id
         self.refused: dict[str, str] = {}
         self.silent: dict[str, str] = {}  # workers that did not answer the last flush, and why
+        self.late = False  # whether workers did not take the plug-in in time: they are measured once they do
         self.missing: list[str] = []  # what this measurement cannot know, one sentence each
         self.start_ns: int | None = None
         self.stop_ns: int | None = None
@@ -48,7 +80,7 @@ class Attachment:
 
     def start(self, **fields) -> int:
         """Begins the measurement; the scheduler's time in Unix nanoseconds."""
-        self.start_ns = self._mark("begin", **fields)
+        self.start_ns = self._mark("begin", timeout=BEGIN_SECONDS if self.late else CALL_SECONDS, **fields)
         return self.start_ns
 
     def plan(self, events: dict[str, int]) -> None:
@@ -65,7 +97,7 @@ class Attachment:
         """Has every worker send what it has. The reply's `silent` names those that did not, and why."""
         reply: dict[str, Any] = {"silent": {}, "workers": 0}
         if self.has_scheduler_plugin:
-            reply = self._call("crema_flush", timeout=timeout)
+            reply = self._call("crema_flush", seconds=timeout + CALL_SECONDS, timeout=timeout)
         self.silent = dict(reply.get("silent") or {})
         return reply
 
@@ -90,16 +122,28 @@ class Attachment:
                 size += file.write(block)
         return size
 
+    def detach(self, timeout: float = CALL_SECONDS) -> bool:
+        """Takes crema off the cluster: plug-ins, handlers, recording, CREMA_* variables. Not while others measure."""
+        if not self.has_scheduler_plugin:
+            return False
+        reply = self._call("crema_detach", seconds=timeout + CALL_SECONDS, id=self.run_id, timeout=timeout)
+        if reply["left"]:
+            warn(f"crema: {reply['left']}: crema stays there", stacklevel=2)
+        return reply["detached"]
+
     def _answers(self) -> bool:
         try:
             return isinstance(self._call("crema_pull", since=0, limit=1), dict)
-        except Exception:
+        except Exception as error:
+            if is_of_a_handler(error):
+                raise
             return False
 
     def _mark(self, event: str, **fields) -> int:
         if not self.has_scheduler_plugin:
             return time.time_ns()
-        reply = self._call("crema_session", id=self.run_id, event=event, **fields)
+        seconds = fields.get("timeout", CALL_SECONDS) + CALL_SECONDS
+        reply = self._call("crema_session", seconds=seconds, id=self.run_id, event=event, **fields)
         self.silent = dict(reply["silent"])
         if event == "begin":
             self._began_in = reply["epoch"]
@@ -110,8 +154,8 @@ class Attachment:
             )
         return reply["time_ns"]
 
-    def _call(self, operation: str, **arguments):
-        return self.client.sync(getattr(self.client.scheduler, operation), **arguments)
+    def _call(self, operation: str, seconds: float = 2 * CALL_SECONDS, **arguments):
+        return _call_cluster(self.client, getattr(self.client.scheduler, operation), seconds=seconds, **arguments)
 
 
 def attach(client, *, run_id: str | None = None, directory: str | None = None, **options) -> Attachment:
@@ -119,8 +163,12 @@ def attach(client, *, run_id: str | None = None, directory: str | None = None, *
 
     `directory`: where workers write record logs (default: CREMA_DIR there, else below their temporary directory).
     `options`: `sample_seconds`, `drain_seconds`, `keep_bytes`, `sections_in_dask` (True: guards also tell Dask the
-    sections of their chunks). It never raises for a cluster that refuses.
+    sections of their chunks). It never raises for a cluster that refuses, and does not wait for one that does not
+    answer. Raises RuntimeError where nothing can be attached to: a client of a running loop, workers of this process.
     """
+    reason = _why_refused(client)
+    if reason:
+        raise RuntimeError(f"crema: {reason}")
     attachment = Attachment(client, run_id or uuid.uuid4().hex)
     cloudpickle.register_pickle_by_value(dask_plugin)
     scheduler_options = {name: options[name] for name in ("sample_seconds", "keep_bytes") if name in options}
@@ -132,25 +180,41 @@ def attach(client, *, run_id: str | None = None, directory: str | None = None, *
             ("scheduler", CremaSchedulerPlugin(**scheduler_options)),
             ("workers", CremaWorkerPlugin(directory=directory, **worker_options)),
         ):
-            try:
-                client.register_plugin(plugin)
-            except Exception as error:
-                attachment.refused[where] = f"{type(error).__name__}: {error}"
-                _take_back(client, where)
+            if where not in attachment.refused:
+                _register(attachment, where, plugin)
     finally:
         cloudpickle.unregister_pickle_by_value(dask_plugin)
     if attachment.has_scheduler_plugin and not attachment._answers():
         attachment.refused["scheduler"] = "it was registered, and does not answer"
     for where, why in attachment.refused.items():
-        print(f"crema: the {where} refused the plug-in ({why.splitlines()[0][:200]})", file=sys.stderr)
+        say(f"crema: the {where} refused the plug-in ({why.splitlines()[0][:200]})")
     return attachment
+
+
+def _register(attachment, where: str, plugin) -> None:
+    try:
+        _call_cluster(attachment.client, attachment.client.register_plugin, plugin)
+    except Exception as error:
+        if is_of_a_handler(error):
+            raise
+        if where == "workers" and isinstance(error, TimeoutError):
+            attachment.late = True
+            say(f"crema: not all workers took the plug-in within {CALL_SECONDS:g} s: they are measured once they do")
+            return
+        attachment.refused[where] = f"{type(error).__name__}: {error}"
+        if where == "scheduler" and isinstance(error, TimeoutError):
+            attachment.refused["workers"] = "the scheduler, by which it goes, does not answer"
+        _take_back(attachment.client, where)
 
 
 def _take_back(client, where: str) -> None:
     """The scheduler keeps plug-ins for workers to come, and one that cannot be read would stop each of them."""
     unregister = client.unregister_worker_plugin if where == "workers" else client.unregister_scheduler_plugin
-    with contextlib.suppress(Exception):
-        unregister(dask_plugin.NAME)
+    try:
+        _call_cluster(client, unregister, dask_plugin.NAME, seconds=BEGIN_SECONDS)
+    except Exception as error:
+        if is_of_a_handler(error):
+            raise
 
 
 class DaskBackend:
@@ -175,7 +239,7 @@ class DaskBackend:
         attachment = self._require_attachment()
         attachment.stop()
         for text in attachment.missing:
-            warnings.warn(f"crema: {text}", RuntimeWarning, stacklevel=4)
+            warn(f"crema: {text}", stacklevel=4)
         if attachment.has_scheduler_plugin:  # taken now: the cluster may be gone when the measurement is asked for
             records = os.path.join(scratch_directory(), "dask.ndjson")
             attachment.save(records)
@@ -233,7 +297,8 @@ def get_span_metrics(
 ) -> dict[tuple, Any]:
     """The activities of a Dask span, by tuples (context, function, activity, unit), once every worker was seen after
     its end or they cover 0.999 of Dask's own compute time. After `max_retries` x `retry_delay` seconds: what there is.
-    Empty where the span never came to be. `span_info`: `{"id": ...}`, as `create_span` gives."""
+    Empty where the span never came to be. Raises TimeoutError where the scheduler does not answer.
+    `span_info`: `{"id": ...}`, as `create_span` gives."""
     span_id = span_info.get("id")
     if span_id is None:
         return {}
@@ -243,7 +308,7 @@ def get_span_metrics(
         for attempt in range(max(1, max_retries)):
             if attempt:
                 time.sleep(retry_delay)
-            found = client.run_on_scheduler(_span_on_scheduler, span_id=span_id)
+            found = _call_cluster(client, client.run_on_scheduler, _span_on_scheduler, span_id=span_id)
             if not found:
                 continue
             metrics = found["metrics"]

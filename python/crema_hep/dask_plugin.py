@@ -58,6 +58,8 @@ KEEP_BYTES = 256 << 20
 PAGE_BYTES = 4 << 20
 MOST_SPANS = 1000
 MOST_KEPT_LINES = 200_000
+# How many keys' failures a worker remembers, to count their attempts: nobody tells it which are never tried again.
+MOST_FAILED_KEYS = 1000
 
 LOG_NAME = re.compile(r"(?P<host>.+)-(?P<pid>\d+)-(?P<start>\d+)-(?P<recorder>\d+)\.jsonl$")
 
@@ -207,6 +209,14 @@ def _activity_row(key, value):
     return [str(context), span, function, activity, str(unit), value]
 
 
+def _why_not_alone(worker) -> str | None:
+    """Why this worker's process cannot be measured as this worker's; None where it can."""
+    others = [other for other in type(worker)._instances if other is not worker and other.status.name != "closed"]
+    if worker.address.startswith("inproc://") or others:
+        return "workers that share a process (processes=False) cannot be told apart"
+    return None
+
+
 class _ActiveThreads(collections.abc.MutableMapping):
     """A worker's `active_threads`, thread to key, in which each task's own thread enters it as it begins, and strikes
     it out as it ends: the one place that tells the thread of every task, whatever becomes of the task meanwhile.
@@ -278,7 +288,9 @@ class CremaWorkerPlugin(WorkerPlugin):
         self.failure = None
         self._stamps = {}  # key: (scheduler_delay, time) as it was handed to a thread
         self._arrived = {}  # key: monotonic ns at which the scheduler's order came
-        self._attempts = {}  # key: how often it failed here
+        self._attempts = {}  # key: how often it failed here; the latest last
+        self._environment = {}  # what this plug-in set
+        self._switched_on = False
         self._sent = {}  # log's name: bytes that the scheduler has
         # What Dask's activities came to when they were told last, also by a plug-in that this one takes the place of.
         self._fine = worker.__dict__.setdefault("crema_told", {})
@@ -294,7 +306,9 @@ class CremaWorkerPlugin(WorkerPlugin):
         self._threads = _ActiveThreads(worker.active_threads)
         worker.active_threads = self._threads
         try:
-            await self._begin()
+            self.failure = _why_not_alone(worker)
+            if self.failure is None:
+                await self._begin()
         except Exception as error:  # the job runs on without records of this worker
             self.failure = f"{type(error).__name__}: {error}"
         await self._say_hello()
@@ -355,17 +369,40 @@ class CremaWorkerPlugin(WorkerPlugin):
 
     def _enable_recording(self, run_id) -> None:
         """Guards of this process that begin from now on record into the directory."""
-        os.environ.setdefault("CREMA_DIR", self.record_directory)
-        os.environ.setdefault("CREMA_RUN_ID", run_id)
-        os.environ.setdefault("CREMA_THREADS", str(self.worker.state.nthreads))
-        os.environ.setdefault("CREMA_INTERVAL", "0")  # the plug-in samples
+        was_on = bool(os.environ.get("CREMA_DIR")) or self._native("crema_enabled")
+        for name, value in (
+            ("CREMA_DIR", self.record_directory),
+            ("CREMA_RUN_ID", run_id),
+            ("CREMA_THREADS", str(self.worker.state.nthreads)),
+            ("CREMA_INTERVAL", "0"),  # the plug-in samples
+        ):
+            if name not in os.environ:
+                os.environ[name] = self._environment[name] = value
+        self._switched_on = not was_on
         # Guards that ran before found recording off, and do not look again.
         recorder = sys.modules.get("crema_hep.recorder")
         if recorder is not None:
             recorder.enable()
-            return
-        with contextlib.suppress(OSError, AttributeError):  # no native code of this process has the library
-            ctypes.CDLL("libcrema.so.1", mode=os.RTLD_NOLOAD | os.RTLD_LAZY).crema_enable(None)
+        else:
+            self._native("crema_enable", None)
+
+    @staticmethod
+    def _native(name, *arguments):
+        """Calls a function of the library, if this process has it; 0 where it has not."""
+        recorder = sys.modules.get("crema_hep.recorder")
+        if recorder is not None:
+            return recorder.library.functions[name](*arguments)
+        with contextlib.suppress(OSError, AttributeError):
+            return getattr(ctypes.CDLL("libcrema.so.1", mode=os.RTLD_NOLOAD | os.RTLD_LAZY), name)(*arguments)
+        return 0
+
+    def _leave_no_trace(self) -> None:
+        """Guards of this process find it as it was before the plug-in came."""
+        for name, value in self._environment.items():
+            if os.environ.get(name) == value:
+                del os.environ[name]
+        if self._switched_on:
+            self._native("crema_disable")
 
     async def _say_hello(self) -> None:
         """Tells the scheduler's plug-in which process this is. Without that plug-in the logs stay files."""
@@ -397,6 +434,8 @@ class CremaWorkerPlugin(WorkerPlugin):
             worker.active_threads = self._threads.inner
         if self.log is not None:
             self.log.close()
+        if worker.status.name == "running":  # else its process ends, and what its tasks do to the end is recorded
+            self._leave_no_trace()
 
     async def _last_drain(self) -> None:
         async with self._busy:
@@ -463,7 +502,10 @@ class CremaWorkerPlugin(WorkerPlugin):
             stop_ns = max(start_ns, int(stop * 1e9) + shift_ns)
         attempt = self._attempts.get(key, 0)
         if finish in ("error", "rescheduled"):
+            self._attempts.pop(key, None)
             self._attempts[key] = attempt + 1
+            if len(self._attempts) > MOST_FAILED_KEYS:
+                del self._attempts[next(iter(self._attempts))]
         elif attempt:
             del self._attempts[key]
         began_ns = int(began * 1e9) + shift_ns
@@ -745,6 +787,10 @@ def _worker_sample(ws, now_ns: int, dask_now: float) -> dict:
     }
 
 
+# What workers and clients may ask of the scheduler's plug-in, as `crema_hello` and so on.
+OPERATIONS = ("hello", "push", "pull", "flush", "session", "detach")
+
+
 class CremaSchedulerPlugin(SchedulerPlugin):
     """Keeps what workers send and what the scheduler knows, and serves it as NDJSON (docs/dask_log.md).
 
@@ -754,6 +800,7 @@ class CremaSchedulerPlugin(SchedulerPlugin):
 
     name = NAME
     idempotent = True
+    preloaded = False
 
     def __init__(self, sample_seconds=SAMPLE_SECONDS, keep_bytes=KEEP_BYTES, path=None):
         self.sample_seconds = sample_seconds
@@ -768,12 +815,13 @@ class CremaSchedulerPlugin(SchedulerPlugin):
         self.ring = _Ring(self.keep_bytes)
         self.have = {}  # source: bytes that came
         self.leaves = 0
+        self._plugged = set()  # workers whose plug-in said hello
         self._seen = {}  # worker: the `last_seen` of its last sample
         self._accounts = {}
         self._spans_done = set()
         self._busy_ns = 0  # CPU time: of a scheduler on a busy machine, wall time would be others' too
+        self._sessions = {}  # of collectors that measure: when they began
         self._file = None
-        self._ring_of_file = None
         if self.path:
             with contextlib.suppress(OSError):
                 self._file = open(self.path, "ab", buffering=0)  # noqa: SIM115  (open as long as the scheduler)
@@ -795,7 +843,7 @@ class CremaSchedulerPlugin(SchedulerPlugin):
         )
         for ws in list(scheduler.workers.values()):
             self._append_join(ws, late=True)
-        for name in ("hello", "push", "pull", "flush", "session"):
+        for name in OPERATIONS:
             scheduler.handlers["crema_" + name] = getattr(self, name)
         self._add_routes(scheduler)
         self._task = asyncio.ensure_future(self._look_for_ever())
@@ -855,9 +903,40 @@ class CremaSchedulerPlugin(SchedulerPlugin):
             self._look()
             self._append(type="closed", time_ns=time.time_ns())
         self._task.cancel()
+        self._close_file()
+
+    def _close_file(self) -> None:
         if self._file is not None:
             self._file.close()
             self._file = None
+
+    def _leave_no_trace(self) -> None:
+        """The plug-in was taken away: what it put on the scheduler goes with it, and what it kept."""
+        for name in OPERATIONS:
+            # By its object: attaching again gives the class new functions, as it is sent by value.
+            if getattr(self.scheduler.handlers.get("crema_" + name), "__self__", None) is self:
+                del self.scheduler.handlers["crema_" + name]
+        self._close_file()
+        self.ring = _Ring(0)
+
+    async def detach(self, id=None, timeout=PUSH_SECONDS) -> dict:
+        """Takes the plug-ins away, unless others measure; `left` says why not, or which workers did not answer."""
+        self._sessions.pop(id, None)
+        if self._sessions:
+            return {"detached": False, "left": f"{len(self._sessions)} other measurements are open"}
+        if self.preloaded:
+            return {"detached": False, "left": "the scheduler was started with it"}
+        left = ""
+        try:
+            await asyncio.wait_for(self.scheduler.unregister_worker_plugin(comm=None, name=NAME), float(timeout))
+        except ValueError:
+            pass  # the workers have it from a preload file, or never had it
+        except Exception as error:
+            left = f"not all workers answered ({type(error).__name__})"
+        self.scheduler.plugins.pop(NAME, None)
+        self._task.cancel()
+        self._leave_no_trace()
+        return {"detached": True, "left": left}
 
     def _append(self, keep=True, **fields) -> None:
         self._store(_line(**fields), keep=keep)
@@ -877,6 +956,7 @@ class CremaSchedulerPlugin(SchedulerPlugin):
     def hello(self, fields=None) -> dict:
         begin_ns = time.thread_time_ns()
         self._append(type="plugin", time_ns=time.time_ns(), **(fields or {}))
+        self._plugged.add((fields or {}).get("worker"))
         self._busy_ns += time.thread_time_ns() - begin_ns
         return self._reply(boot_id=_boot_id())
 
@@ -921,6 +1001,8 @@ class CremaSchedulerPlugin(SchedulerPlugin):
 
     async def _ask_to_drain(self, address: str, timeout: float) -> str | None:
         """Why the worker did not; None where it did."""
+        if address not in self._plugged and NAME in self.scheduler.worker_plugins:
+            return "did not take the plug-in yet"  # it does not answer: asking would only wait
         call = self.scheduler.broadcast(msg={"op": "crema_drain"}, workers=[address], on_error="return")
         try:
             reply = (await asyncio.wait_for(call, timeout)).get(address)
@@ -937,6 +1019,10 @@ class CremaSchedulerPlugin(SchedulerPlugin):
         if event == "plan":
             self._append(type="plan", id=id, time_ns=now_ns, **fields)
             return {"time_ns": now_ns, "cursor": self.ring.next}
+        if event == "begin":
+            self._sessions[id] = now_ns
+        else:
+            self._sessions.pop(id, None)
         reply = await self.flush(timeout)
         flushed_ns = time.time_ns()
         if event == "begin":
@@ -968,6 +1054,7 @@ class CremaSchedulerPlugin(SchedulerPlugin):
     def remove_worker(self, scheduler, worker, **kwargs) -> None:
         self.leaves += 1
         self._seen.pop(worker, None)
+        self._plugged.discard(worker)
         reason = kwargs.get("stimulus_id")
         self._append(type="worker", event="leave", time_ns=time.time_ns(), worker=worker, reason=reason)
 
@@ -985,10 +1072,14 @@ class CremaSchedulerPlugin(SchedulerPlugin):
             )
 
     async def _look_for_ever(self) -> None:
-        while self.sample_seconds > 0:
-            await asyncio.sleep(self.sample_seconds)
-            with contextlib.suppress(Exception):
-                self._look()
+        while True:
+            await asyncio.sleep(self.sample_seconds or SAMPLE_SECONDS)
+            if self.scheduler.plugins.get(NAME) is not self:
+                self._leave_no_trace()
+                return
+            if self.sample_seconds:
+                with contextlib.suppress(Exception):
+                    self._look()
 
     def _look(self, everything: bool = False) -> None:
         begin_ns = time.thread_time_ns()
@@ -1058,6 +1149,7 @@ async def dask_setup(server) -> None:
     try:
         if hasattr(server, "workers"):
             plugin = CremaSchedulerPlugin()
+            plugin.preloaded = True
             await plugin.start(server)
             server.add_plugin(plugin, name=NAME)
         else:

@@ -11,7 +11,9 @@ are, in half the time.
 import ctypes
 import os
 import pathlib
-import warnings
+
+from .interruption import is_interruption
+from .notice import warn
 
 UNKNOWN = -1  # CREMA_UNKNOWN
 _NAME = "libcrema.so.1"
@@ -67,6 +69,7 @@ class SectionTotal(ctypes.Structure):
 
 
 SectionVisitor = ctypes.PYFUNCTYPE(None, ctypes.py_object, ctypes.POINTER(SectionTotal))
+SectionTextVisitor = ctypes.PYFUNCTYPE(None, ctypes.py_object, ctypes.c_char_p)
 
 _TEXT, _POINTER, _LONG, _DOUBLE = ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
 
@@ -87,16 +90,21 @@ _SIGNATURES = {
     "crema_chunk_set_file_info": (None, (_POINTER, _LONG, _LONG, _LONG), None),
     "crema_chunk_set_attribute": (None, (_POINTER, _TEXT, _TEXT), None),
     "crema_chunk_get_handle": (Handle, (_POINTER,), None),
+    "crema_chunk_is_open": (ctypes.c_int, (_POINTER,), 0),
     "crema_section_open": (ctypes.c_int32, None, 0),
     "crema_cpu_section_open": (ctypes.c_int32, None, 0),
     "crema_section_close": (None, None, None),
     "crema_section_close_failed": (None, None, None),
+    "crema_section_is_open": (ctypes.c_int, None, 0),
     "crema_visit_sections": (ctypes.c_size_t, (SectionVisitor, ctypes.py_object), 0),
+    "crema_visit_section_texts": (ctypes.c_size_t, (SectionTextVisitor, ctypes.py_object), 0),
     "crema_memory_begin": (_POINTER, (_TEXT,), None),
     "crema_activity_begin": (_POINTER, (_TEXT,), None),
     "crema_span_begin": (_POINTER, (_TEXT,), None),
     "crema_helper_begin": (_POINTER, (Handle,), None),
     "crema_scope_end": (None, (_POINTER,), None),
+    "crema_scope_is_open": (ctypes.c_int, (_POINTER,), 0),
+    "crema_take_back": (None, (), None),
     "crema_record_metric": (None, (_TEXT, _DOUBLE, _TEXT), None),
     "crema_record_cut": (None, (_TEXT, _LONG), None),
     "crema_record_cut_weighted": (None, (_TEXT, _LONG, _DOUBLE), None),
@@ -148,10 +156,9 @@ def _load() -> dict:
             return _bind(path)
         except (OSError, AttributeError) as error:
             reasons.append(str(error))
-    warnings.warn(
+    warn(
         f"crema: nothing is recorded by Python code, as {_NAME} cannot be loaded ({'; '.join(reasons)}); "
         "install the wheel crema-hep, or name the library in CREMA_LIBRARY",
-        RuntimeWarning,
         stacklevel=2,
     )
     return {}
@@ -163,12 +170,23 @@ if not IS_LOADED:
     functions = {name: _nothing(without) for name, (_, _, without) in _SIGNATURES.items()}
 
 
-def encoded(text) -> bytes:
-    """Text as the C API takes it; what is no text becomes it. Ends at a NUL, as it would there. Never raises."""
+def text_of(value) -> str:
+    """A plain str of anything; `?` where its own code fails. Raises only what strikes from outside."""
+    if type(value) is str:
+        return value
     try:
-        return (text if isinstance(text, str) else str(text)).encode("utf-8", "replace").split(b"\0", 1)[0]
-    except Exception:  # somebody's __str__
-        return b"?"
+        return "".join((str(value),))
+    except BaseException as error:  # somebody's __str__, which may well raise KeyboardInterrupt itself
+        if is_interruption(error):
+            raise
+        return "?"
+
+
+def encoded(text) -> bytes:
+    """Text as the C API takes it; what is no text becomes it. Ends at a NUL, as it would there."""
+    if type(text) is not str:
+        text = text_of(text)
+    return text.encode("utf-8", "replace").split(b"\0", 1)[0]
 
 
 def encoded_or_none(text):
@@ -177,9 +195,26 @@ def encoded_or_none(text):
 
 
 def whole(value) -> int:
-    """An integer as the C API takes it; what is none, or negative, is not known. Never raises."""
-    try:
-        value = int(value)
-    except Exception:
+    """An integer as the C API takes it; what is none, or negative, is not known."""
+    if value is None:
         return UNKNOWN
+    if type(value) is not int:
+        try:
+            value = int(value)
+        except Exception as error:
+            if is_interruption(error):
+                raise
+            return UNKNOWN
     return value if 0 <= value < 1 << 63 else UNKNOWN
+
+
+def number(value):
+    """A float; None where the value is no number."""
+    if type(value) is float:
+        return value
+    try:
+        return float(value)
+    except Exception as error:
+        if is_interruption(error):
+            raise
+        return None

@@ -10,6 +10,7 @@ import tempfile
 import time
 
 from . import nanoevents, program, recorder
+from .notice import warn
 
 
 def _is_held(log) -> bool:
@@ -22,6 +23,12 @@ def _is_held(log) -> bool:
     finally:
         os.close(descriptor)
     return False
+
+
+def _process_of(log):
+    """The process id in a log's name, which is host-pid-start-recorder.jsonl; None for other files."""
+    parts = log.stem.rsplit("-", 3)
+    return int(parts[1]) if len(parts) == 4 and parts[1].isdecimal() else None
 
 
 def _copy_from(log, offset, target) -> None:
@@ -51,7 +58,8 @@ def scratch_directory(before_removal=None) -> pathlib.Path:
 
 
 class LocalBackend:
-    """Records this process, and children that it forks, from `start` to `stop`.
+    """Records this process, and children that begin, from `start` to `stop`: by fork, spawn or the fork server of
+    `multiprocessing`, or as programs of their own.
 
     A process has one log for its life, so what was recorded before `start` is left out of the copies that are measured.
     """
@@ -61,6 +69,7 @@ class LocalBackend:
         self._directory = None
         self._sizes = {}
         self._was_on = False
+        self._older_children = []
         self._start_ns = self._stop_ns = None
         self._records = None
 
@@ -72,12 +81,16 @@ class LocalBackend:
         nanoevents.forget_files()
         if not recorder.enable(self._directory, interval=self._interval):
             raise RuntimeError(f"recording into {self._directory} could not be switched on")
+        multiprocessing = sys.modules.get("multiprocessing")
+        self._older_children = [] if multiprocessing is None else multiprocessing.active_children()
         self._sizes = {log: log.stat().st_size for log in pathlib.Path(self._directory).glob("*.jsonl")}
         self._start_ns = time.time_ns()
         recorder.flush()  # a first sample
+        recorder.tell_children(self._directory)
 
     def stop(self) -> None:
         self._stop_ns = time.time_ns()
+        recorder.tell_children(None)
         recorder.flush()
         if not self._was_on:
             recorder.disable()
@@ -87,9 +100,19 @@ class LocalBackend:
             if log.stat().st_size > offset:
                 name = f"{log.stem}.live.jsonl" if offset > 0 or _is_held(log) else log.name
                 _copy_from(log, offset, self._records / name)
+        logged = {pid for log in pathlib.Path(self._directory).glob("*.jsonl") if (pid := _process_of(log)) is not None}
+        silent = [child.pid for child in self._older_children if child.pid not in logged]
+        if silent:
+            warn(
+                f"crema: {len(silent)} child processes that began before the measurement (first of them {silent[0]}) "
+                "are not measured: begin pools inside the block, or set CREMA_DIR before they begin",
+                stacklevel=4,
+            )
 
     def measure(self, output, arguments) -> None:
         """Makes the measurement in the directory `output`, with further arguments of `crema collect`."""
+        if self._stop_ns is None:
+            raise RuntimeError("crema: nothing was measured: the records were not taken when the block ended")
         name = os.path.basename(sys.argv[0]) or "python"
         bounds = ["--start", f"{self._start_ns / 1e9:.6f}", "--stop", f"{self._stop_ns / 1e9:.6f}"]
         sources = [self._records] if self._records is not None and any(self._records.iterdir()) else []

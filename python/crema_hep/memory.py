@@ -1,12 +1,12 @@
 """Memory sections: how the resident set of the process changes over a part of the work."""
 
 from . import library
+from .guard import Scope
 
 _begin = library.functions["crema_memory_begin"]
-_end = library.functions["crema_scope_end"]
 
 
-class track_memory:
+class track_memory(Scope):
     """Records the change of the process's resident set over a `with` block, as a memory section of the chunk.
 
         with track_memory(self, "jets"):  # or track_memory("jets")
@@ -16,14 +16,12 @@ class track_memory:
     About 4 us; never raises.
     """
 
-    __slots__ = ("_name", "_scope")
+    __slots__ = ("_name",)
 
     def __init__(self, processor, name=None):
         self._name = processor if name is None else name
+        self._open = 0
 
     def __enter__(self):
-        self._scope = _begin(library.encoded(self._name))
+        self._enter(_begin, library.encoded(self._name))
         return self
-
-    def __exit__(self, kind, error, trace):
-        _end(self._scope)

@@ -6,6 +6,8 @@ an exception. No branch is touched per chunk: what a file holds in all is looked
 
 import os
 
+from .interruption import is_interruption
+
 _KEPT_FILES = 10_000
 _file_facts = {}  # (uuid or path, tree) -> (branches, bytes, compressed bytes), as first seen in this process
 
@@ -30,8 +32,9 @@ class EventSource:
         for read in (self._read_metadata, self._read_length, self._read_factory):
             try:
                 read(events)
-            except Exception:
-                continue  # what is known without it is used
+            except Exception as error:  # what is known without it is used
+                if is_interruption(error):
+                    raise
 
     def _read_metadata(self, events):
         metadata = getattr(events, "metadata", None)
@@ -88,7 +91,9 @@ class EventSource:
         """Names of the branches that were read since then, in order, each once."""
         try:
             return dict.fromkeys(access.branch for access in self._log[self._log_start :])
-        except Exception:
+        except Exception as error:
+            if is_interruption(error):
+                raise
             return ()
 
 
@@ -96,7 +101,9 @@ def requested_bytes(file):
     """Bytes that uproot asked the file's source for so far; None where it does not count them."""
     try:
         return int(file.source.num_requested_bytes)
-    except Exception:
+    except Exception as error:
+        if is_interruption(error):
+            raise
         return None
 
 
@@ -104,5 +111,7 @@ def number_of_branches(tree):
     """Branches of a tree, those inside branches too; None where they cannot be counted."""
     try:
         return sum(1 + number_of_branches(branch) for branch in tree.branches)
-    except Exception:
+    except Exception as error:
+        if is_interruption(error):
+            raise
         return None

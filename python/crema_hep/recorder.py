@@ -9,6 +9,8 @@ import os
 import sys
 
 from . import library
+from .interruption import is_interruption
+from .notice import say
 
 _enable = library.functions["crema_enable"]
 _disable = library.functions["crema_disable"]
@@ -54,7 +56,9 @@ def enable(
             _directory = os.path.abspath(os.fspath(directory or os.environ.get("CREMA_DIR", "")))
         return is_on
     except Exception as error:
-        print(f"crema: cannot enable recording: {error}", file=sys.stderr)
+        if is_interruption(error):
+            raise
+        say(f"crema: cannot enable recording: {library.text_of(error)}")
         return False
 
 
@@ -89,6 +93,42 @@ def version():
     return None if text is None else text.decode()
 
 
+_VARIABLE = "CREMA_DIR"
+_told_before = []  # what stood in the variable, and in what is handed on, before children were told
+
+
+def tell_children(directory) -> None:
+    """Children that begin from now on record into the directory; None: as before the last call with one.
+
+    Programs are told by CREMA_DIR. A fork server that runs already has an environment of its own, so its children are
+    told by what `multiprocessing` hands each child of the process that it is a child of.
+    """
+    process = sys.modules.get("multiprocessing.process")
+    handed = getattr(process.current_process(), "_config", {}) if process is not None else {}
+    if directory is not None:
+        _told_before.append((os.environ.get(_VARIABLE), handed.get("crema")))
+        handed["crema"] = os.environ[_VARIABLE] = os.path.abspath(directory)
+        return
+    variable, told = _told_before.pop()
+    for place, name, before in ((os.environ, _VARIABLE, variable), (handed, "crema", told)):
+        if before is None:
+            place.pop(name, None)
+        else:
+            place[name] = before
+
+
+def _begin_as_told() -> None:
+    process = sys.modules.get("multiprocessing.process")
+    told = getattr(process.current_process(), "_config", {}).get("crema") if process is not None else None
+    if told and not enabled() and os.environ.get("CREMA_OFF") != "1":
+        enable(told)
+
+
+def _begin_as_child() -> None:
+    _end_with_multiprocessing()
+    _begin_as_told()
+
+
 def _end_with_multiprocessing() -> None:
     """Children of multiprocessing leave by os._exit, which runs its finalizers and no exit handler."""
     from multiprocessing import util
@@ -106,7 +146,7 @@ _forked_child = _ForkedChild()
 def _tell_multiprocessing() -> None:
     util = sys.modules.get("multiprocessing.util")
     if util is not None:
-        util.register_after_fork(_forked_child, lambda _: _end_with_multiprocessing())
+        util.register_after_fork(_forked_child, lambda _: _begin_as_child())
 
 
 def _start() -> None:
@@ -117,6 +157,7 @@ def _start() -> None:
         _end_with_multiprocessing()
     if os.environ.get("CREMA_DIR") and os.environ.get("CREMA_OFF") != "1":
         enable()
+    _begin_as_told()
 
 
 if library.IS_LOADED:

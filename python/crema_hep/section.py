@@ -1,24 +1,33 @@
 """Sections: wall time of a part of the work, by name; nested ones form paths, across Python and native code."""
 
 from . import library
+from .guard import AGAIN, Guard, take_back
+from .interruption import is_interruption
 
 _open = library.functions["crema_section_open"]
 _open_cpu = library.functions["crema_cpu_section_open"]
 _close = library.functions["crema_section_close"]
 _close_failed = library.functions["crema_section_close_failed"]
 
+_is_open = library.functions["crema_section_is_open"]
+
 _KEPT_NAMES = 4096
-_names = {}
 
 
-def _encode(name) -> bytes:
+_names = {}  # what the C API takes, by name
+
+
+def _encode(name, error) -> bytes:
+    """Of a name that is not among them, for this reason: it is new, or no dictionary takes it."""
+    if is_interruption(error):
+        raise error
     text = library.encoded(name)
-    if isinstance(name, str) and len(_names) < _KEPT_NAMES:  # names with a counter in them must not fill the memory
+    if type(name) is str and len(_names) < _KEPT_NAMES:  # names with a counter in them must not fill the memory
         _names[name] = text
     return text
 
 
-class track_section:
+class track_section(Guard):
     """Measures a `with` block: count, total, self, shortest and longest time, per path.
 
         with track_section("select"):
@@ -28,23 +37,38 @@ class track_section:
     a processor, is the same. A block that is left by an exception counts as failed. Never raises; costs about 0.4 us.
     """
 
-    __slots__ = ("_name", "_number")
+    __slots__ = ("_name",)
 
     def __init__(self, processor, name=None):
         self._name = processor if name is None else name
+        self._open = 0
 
     def __enter__(self):
         try:
-            self._number = _open(_names[self._name])
-        except (KeyError, TypeError):
-            self._number = _open(_encode(self._name))
+            name = _names[self._name]
+        except Exception as error:
+            name = _encode(self._name, error)
+        try:
+            number = _open(name)
+        except BaseException:  # a signal's handler raised it after the call, whose result is gone
+            take_back()
+            raise
+        if not self._open:
+            self._open = number
+        else:
+            self._enter_again(number)
         return self
 
     def __exit__(self, kind, error, trace):
-        if kind is None:
-            _close(self._number)
+        number = self._open
+        if number is not AGAIN:
+            self._open = 0
         else:
-            _close_failed(self._number)
+            number = self._leave_again(_is_open)
+        if kind is None:
+            _close(number)
+        else:
+            _close_failed(number)
 
 
 track_time = track_section
@@ -56,5 +80,17 @@ class track_cpu_section(track_section):
     __slots__ = ()
 
     def __enter__(self):
-        self._number = _open_cpu(_encode(self._name))
+        try:
+            name = _names[self._name]
+        except Exception as error:
+            name = _encode(self._name, error)
+        try:
+            number = _open_cpu(name)
+        except BaseException:
+            take_back()
+            raise
+        if not self._open:
+            self._open = number
+        else:
+            self._enter_again(number)
         return self

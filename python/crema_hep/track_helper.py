@@ -1,12 +1,14 @@
 """Helper threads: threads that work for a chunk that another thread has open."""
 
 from . import library
+from .chunk import ChunkHandle
+from .guard import Scope
 
 _begin = library.functions["crema_helper_begin"]
-_end = library.functions["crema_scope_end"]
+_NO_CHUNK = library.Handle()
 
 
-class track_helper:
+class track_helper(Scope):
     """From here to the end of the `with` block, this thread works for the chunk of the handle.
 
         handle = chunk.handle()  # on the chunk's thread; in a processor: current_chunk().handle()
@@ -18,18 +20,14 @@ class track_helper:
     End it before the chunk ends. On the chunk's own thread it does nothing. About 4 us; never raises.
     """
 
-    __slots__ = ("_handle", "_scope")
+    __slots__ = ("_handle",)
 
     def __init__(self, handle):
         self._handle = handle
+        self._open = 0
 
     def __enter__(self):
         handle = self._handle
-        state = getattr(handle, "state", None)
-        self._scope = None
-        if state is not None:
-            self._scope = _begin(library.Handle(state, handle.generation, handle.section))
+        known = type(handle) is ChunkHandle and handle.state is not None
+        self._enter(_begin, library.Handle(handle.state, handle.generation, handle.section) if known else _NO_CHUNK)
         return self
-
-    def __exit__(self, kind, error, trace):
-        _end(self._scope)

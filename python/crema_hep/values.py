@@ -4,6 +4,8 @@ import json
 import time
 
 from . import library
+from .guard import AGAIN, Scope, end, is_open, pop, push, take_back
+from .interruption import is_interruption
 from .nanoevents import EventSource
 
 _record_metric = library.functions["crema_record_metric"]
@@ -13,28 +15,19 @@ _record_activity = library.functions["crema_record_activity"]
 _add_bytes_read = library.functions["crema_add_bytes_read"]
 _set_attribute = library.functions["crema_set_attribute"]
 _activity_begin = library.functions["crema_activity_begin"]
-_scope_end = library.functions["crema_scope_end"]
-
-
-def _number(value):
-    """A float, or None where the value is no number."""
-    try:
-        return float(value)
-    except Exception:
-        return None
 
 
 def record_metric(name, value, unit=None) -> None:
     """A number of your own: count, sum, least, greatest are kept per name and unit. What is no number is left out."""
-    value = _number(value)
+    value = library.number(value)
     if value is not None:
         _record_metric(library.encoded(name), value, library.encoded_or_none(unit))
 
 
 def record_cut(name, events, sum_of_weights=None) -> None:
     """Events left after a cut, and the sum of their weights: cuts are a cut flow, in the order of their first call."""
-    events, weights = _number(events), _number(sum_of_weights)
-    if events is None or events != events or abs(events) >= 1 << 63:
+    events, weights = library.number(events), library.number(sum_of_weights)
+    if events is None or not abs(events) < 1 << 63:  # NaN neither
         return
     if weights is None:
         _record_cut(library.encoded(name), int(events))
@@ -42,21 +35,23 @@ def record_cut(name, events, sum_of_weights=None) -> None:
         _record_cut_weighted(library.encoded(name), int(events), weights)
 
 
-def _label(label):
+def _text_of_label(label):
     """Dask's labels may be any hashable: what is no text is written as JSON."""
     if isinstance(label, str):
         return label
     try:
         return json.dumps(label)
-    except Exception:
+    except Exception as error:
+        if is_interruption(error):
+            raise
         return label
 
 
 def record_activity(label, value, unit="seconds") -> None:
     """Adds to an activity (Dask calls them fine metrics), by label and unit."""
-    value = _number(value)
+    value = library.number(value)
     if value is not None:
-        _record_activity(library.encoded(_label(label)), value, library.encoded(unit))
+        _record_activity(library.encoded(_text_of_label(label)), value, library.encoded(unit))
 
 
 digest_metric = record_activity
@@ -74,36 +69,55 @@ def set_attribute(name, value) -> None:
     _set_attribute(library.encoded(name), library.encoded(value))
 
 
-class meter:
+class meter(Scope):
     """Times a `with` block as an activity; what a nested one takes is not the outer one's.
 
         with meter("decompress"):
             ...
 
     As Dask's `context_meter.meter`: with a `func` of your own, the difference of two calls of it is kept in `unit`.
+    What that raises is its author's.
     """
 
-    __slots__ = ("_label", "_unit", "_function", "_floor", "_before", "_scope")
+    __slots__ = ("_label", "_unit", "_function", "_floor")
 
     def __init__(self, label, unit="seconds", func=None, floor=0.0):
         self._label = label
         self._unit = unit
         self._function = None if func is time.perf_counter and unit == "seconds" else func
         self._floor = floor
+        self._open = 0
 
     def __enter__(self):
-        self._scope = self._before = None
-        if self._function is None:
-            self._scope = _activity_begin(library.encoded(_label(self._label)))
+        if self._function is not None:
+            push(self, self._function())
+            return self
+        label = self._label
+        label = library.encoded(label if type(label) is str else _text_of_label(label))
+        try:  # as Scope._enter, without a call
+            handle = _activity_begin(label)
+        except BaseException:
+            take_back()
+            raise
+        if not self._open:
+            self._open = handle
         else:
-            self._before = self._function()
+            self._enter_again(handle)
         return self
 
     def __exit__(self, kind, error, trace):
         if self._function is None:
-            _scope_end(self._scope)
+            handle = self._open
+            if handle is not AGAIN:
+                self._open = 0
+            else:
+                handle = self._leave_again(is_open)
+            end(handle)
             return
-        value = self._function() - self._before
+        before = pop(self)
+        if before is None:
+            return
+        value = self._function() - before
         if value >= self._floor:
             record_activity(self._label, value, self._unit)
 
@@ -117,7 +131,7 @@ class track_bytes:
     Where that is not counted, nothing is recorded. Never raises.
     """
 
-    __slots__ = ("_events", "_name", "_source")
+    __slots__ = ("_events", "_name")
 
     def __init__(self, *arguments, name=None):
         if name is None and len(arguments) > 1:
@@ -126,10 +140,11 @@ class track_bytes:
         self._name = name
 
     def __enter__(self):
-        self._source = EventSource(self._events)
+        push(self, EventSource(self._events))
         return self
 
     def __exit__(self, kind, error, trace):
-        count = self._source.bytes_read()
+        source = pop(self)
+        count = None if source is None else source.bytes_read()
         if count is not None:
-            record_metric(f"{self._name}.bytes_read", count, "B")
+            record_metric(library.text_of(self._name) + ".bytes_read", count, "B")

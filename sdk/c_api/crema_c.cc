@@ -2,12 +2,14 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
-#include <new>
 #include <string_view>
 
 #include "crema/crema.h"
 #include "crema/internal/finished_sections.h"
+#include "guard_slots.h"
 
 namespace crema {
 namespace internal {
@@ -18,6 +20,7 @@ void EndProcess() noexcept;
 bool EnableWithTexts(std::string_view directory, std::string_view run_id, std::string_view pass,
                      const Options& options) noexcept;
 void CountDropped() noexcept;
+void CountMisuse(std::string_view sentence) noexcept;
 }  // namespace internal
 }  // namespace crema
 
@@ -67,38 +70,55 @@ void Close(std::int32_t number, bool failed) {
   crema::internal::ExitSection(section);
 }
 
-/// A new guard; null, which is counted, where there is no memory for it.
-template <class Guard, class... Arguments>
-Guard* NewGuard(const Arguments&... arguments) {
-  auto* guard = new (std::nothrow) Guard(arguments...);
-  if (guard == nullptr) crema::internal::CountDropped();
-  return guard;
+crema::GuardSlots g_guards;
+
+/// What this thread began last, for `crema_take_back`. At most one of the two.
+struct LastBegun {
+  crema::GuardSlots::Handle guard;
+  std::int32_t section;
+};
+CREMA_THREAD_LOCAL LastBegun t_last_begun;
+
+crema::GuardSlots::Handle HandleOf(const void* guard) { return reinterpret_cast<crema::GuardSlots::Handle>(guard); }
+
+/// A new guard's handle; null, which is counted, where there is no memory for it.
+template <class Guard, class Opaque, class... Arguments>
+Opaque* NewGuard(crema::GuardKind kind, const Arguments&... arguments) {
+  const crema::GuardSlots::Handle handle = g_guards.Begin<Guard>(kind, arguments...);
+  if (handle == 0) crema::internal::CountDropped();
+  t_last_begun = {handle, 0};
+  return reinterpret_cast<Opaque*>(handle);  // NOLINT(performance-no-int-to-ptr): who has it never looks behind it
 }
 
-}  // namespace
-
-struct crema_chunk {
-  explicit crema_chunk(const crema::Chunk& chunk) : guard(chunk) {}
-  crema::TrackMetrics guard;
-};
-
-/// One of the guards; which one only matters when it ends.
-struct crema_scope {
-  virtual ~crema_scope() = default;
-};
-
-namespace {
-
-template <class Guard>
-struct Scope final : crema_scope {
-  template <class... Arguments>
-  explicit Scope(Arguments... arguments) : guard(arguments...) {}
-  Guard guard;
-};
-
 template <class Guard, class... Arguments>
-crema_scope* Begin(Arguments... arguments) {
-  return crema::Enabled() ? NewGuard<Scope<Guard>>(arguments...) : nullptr;
+crema_scope* Begin(const Arguments&... arguments) {
+  if (!crema::Enabled()) {
+    t_last_begun = {};
+    return nullptr;
+  }
+  return NewGuard<Guard, crema_scope>(crema::GuardKind::kScope, arguments...);
+}
+
+void End(const void* guard, crema::GuardKind kind) {
+  if (guard != nullptr && !g_guards.End(HandleOf(guard), kind)) {
+    crema::internal::CountMisuse("a guard was ended again after its end: that counts once");
+  }
+}
+
+/// The guard of an open chunk; null for others.
+crema::TrackMetrics* Open(const crema_chunk* chunk) {
+  return g_guards.Get<crema::TrackMetrics>(HandleOf(chunk), crema::GuardKind::kChunk);
+}
+
+std::int32_t NumberOf(const crema::internal::OpenSection& section, std::int32_t bits) {
+  const std::int32_t number = section.node == nullptr ? 0 : StartBits(section.start_ticks) | bits;
+  t_last_begun = {0, number};
+  return number;
+}
+
+std::int32_t NotRecorded() {
+  t_last_begun = {};
+  return 0;
 }
 
 struct Visit {
@@ -110,6 +130,22 @@ void HandOver(void* visit, const crema::internal::FinishedSection& section) {
   const crema_section_total total = {sizeof total,  section.path,     section.is_helper ? 1 : 0,
                                      section.count, section.total_ns, section.self_ns};
   static_cast<Visit*>(visit)->visitor(static_cast<Visit*>(visit)->context, &total);
+}
+
+struct TextVisit {
+  crema_section_text_visitor visitor;
+  void* context;
+};
+
+void HandOverAsText(void* visit, const crema::internal::FinishedSection& section) {
+  constexpr std::size_t kNumbers = 32;  // 20 digits, a sign, the helper's digit, two spaces and a NUL
+  const std::size_t size = kNumbers + std::strlen(section.path);
+  auto* text = static_cast<char*>(std::malloc(size));
+  if (text == nullptr) return;
+  std::snprintf(text, size, "%lld %d %s", static_cast<long long>(section.self_ns), section.is_helper ? 1 : 0,
+                section.path);
+  static_cast<TextVisit*>(visit)->visitor(static_cast<TextVisit*>(visit)->context, text);
+  std::free(text);
 }
 
 }  // namespace
@@ -136,6 +172,7 @@ void crema_flush(void) { crema::Flush(); }
 void crema_end(void) { crema::internal::EndProcess(); }
 
 crema_chunk* crema_chunk_begin(const crema_chunk_info* given) {
+  t_last_begun = {};
   if (!crema::Enabled()) return nullptr;
   const crema_chunk_info known = Known(given);
   crema::Chunk chunk(Text(known.dataset), Text(known.file));
@@ -145,42 +182,45 @@ crema_chunk* crema_chunk_begin(const crema_chunk_info* given) {
     chunk.entry_start = known.entry_start;
     chunk.entry_stop = known.entry_stop;
   }
-  return NewGuard<crema_chunk>(chunk);
+  return NewGuard<crema::TrackMetrics, crema_chunk>(crema::GuardKind::kChunk, chunk);
 }
 
-void crema_chunk_end(crema_chunk* chunk) { delete chunk; }
+void crema_chunk_end(crema_chunk* chunk) { End(chunk, crema::GuardKind::kChunk); }
+
+int crema_chunk_is_open(const crema_chunk* chunk) { return Open(chunk) != nullptr ? 1 : 0; }
 
 void crema_chunk_fail(crema_chunk* chunk, const char* reason) {
-  if (chunk != nullptr) chunk->guard.Fail(Text(reason));
+  if (crema::TrackMetrics* guard = Open(chunk)) guard->Fail(Text(reason));
 }
 
 void crema_chunk_set_events(crema_chunk* chunk, int64_t events) {
-  if (chunk != nullptr) chunk->guard.SetEvents(events);
+  if (crema::TrackMetrics* guard = Open(chunk)) guard->SetEvents(events);
 }
 
 void crema_chunk_add_bytes_read(crema_chunk* chunk, int64_t stored, int64_t uncompressed) {
-  if (chunk != nullptr) chunk->guard.AddBytesRead(stored, uncompressed);
+  if (crema::TrackMetrics* guard = Open(chunk)) guard->AddBytesRead(stored, uncompressed);
 }
 
 void crema_chunk_add_column(crema_chunk* chunk, const char* name) {
-  if (chunk != nullptr) chunk->guard.AddColumn(Text(name));
+  if (crema::TrackMetrics* guard = Open(chunk)) guard->AddColumn(Text(name));
 }
 
 void crema_chunk_add_columns(crema_chunk* chunk, const char* names, size_t size) {
-  if (chunk == nullptr || names == nullptr) return;
+  crema::TrackMetrics* guard = Open(chunk);
+  if (guard == nullptr || names == nullptr) return;
   for (const char* const stop = names + size; names < stop;) {
     const std::string_view name(names, strnlen(names, static_cast<size_t>(stop - names)));
-    chunk->guard.AddColumn(name);
+    guard->AddColumn(name);
     names += name.size() + 1;
   }
 }
 
 void crema_chunk_set_file_info(crema_chunk* chunk, int64_t branches, int64_t bytes, int64_t compressed_bytes) {
-  if (chunk != nullptr) chunk->guard.SetFileInfo(branches, bytes, compressed_bytes);
+  if (crema::TrackMetrics* guard = Open(chunk)) guard->SetFileInfo(branches, bytes, compressed_bytes);
 }
 
 void crema_chunk_set_attribute(crema_chunk* chunk, const char* name, const char* value) {
-  if (chunk != nullptr) chunk->guard.SetAttribute(Text(name), Text(value));
+  if (crema::TrackMetrics* guard = Open(chunk)) guard->SetAttribute(Text(name), Text(value));
 }
 
 crema_section crema_section_enter(const char* name) {
@@ -195,19 +235,18 @@ void crema_section_exit(crema_section section) {
 }
 
 int32_t crema_section_open(const char* name) {
-  if (!crema::internal::Recording()) return 0;
-  const crema::internal::OpenSection section = crema::internal::EnterSection(Text(name));
-  return section.node == nullptr ? 0 : StartBits(section.start_ticks) | kIsSection;
+  if (!crema::internal::Recording()) return NotRecorded();
+  return NumberOf(crema::internal::EnterSection(Text(name)), kIsSection);
 }
 
 int32_t crema_cpu_section_open(const char* name) {
-  if (!crema::internal::Recording()) return 0;
+  if (!crema::internal::Recording()) return NotRecorded();
   const crema::internal::OpenSection section = crema::internal::EnterSection(Text(name));
-  if (section.node == nullptr) return 0;
-  section.node->cpu_start_ns = crema::internal::ThreadCpuNanoseconds();
-  return StartBits(section.start_ticks) | kMeasuresCpu | kIsSection;
+  if (section.node != nullptr) section.node->cpu_start_ns = crema::internal::ThreadCpuNanoseconds();
+  return NumberOf(section, kMeasuresCpu | kIsSection);
 }
 
+int crema_section_is_open(int32_t section) { return section != 0 && FindOpen(section).node != nullptr ? 1 : 0; }
 void crema_section_close(int32_t section) { Close(section, false); }
 void crema_section_close_failed(int32_t section) { Close(section, true); }
 
@@ -217,15 +256,33 @@ crema_scope* crema_cpu_section_begin(const char* name) {
 crema_scope* crema_memory_begin(const char* name) { return Begin<crema::TrackMemory>(Text(name)); }
 crema_scope* crema_activity_begin(const char* label) { return Begin<crema::TrackActivity>(Text(label)); }
 crema_scope* crema_span_begin(const char* name) { return Begin<crema::Span>(Text(name)); }
-void crema_scope_end(crema_scope* scope) { delete scope; }
+void crema_scope_end(crema_scope* scope) { End(scope, crema::GuardKind::kScope); }
+int crema_scope_is_open(const crema_scope* scope) {
+  return g_guards.IsOpenHere(HandleOf(scope), crema::GuardKind::kScope) ? 1 : 0;
+}
+
+void crema_take_back(void) {
+  const LastBegun last = t_last_begun;
+  t_last_begun = {};
+  if (last.section != 0 && FindOpen(last.section).node != nullptr) Close(last.section, true);
+  if (last.guard == 0) return;
+  if (auto* chunk = g_guards.Get<crema::TrackMetrics>(last.guard, crema::GuardKind::kChunk)) {
+    chunk->Fail("interrupted as it began");
+    g_guards.End(last.guard, crema::GuardKind::kChunk);
+  } else {
+    g_guards.End(last.guard, crema::GuardKind::kScope);
+  }
+}
 
 crema_chunk_handle crema_chunk_get_handle(const crema_chunk* chunk) {
-  if (chunk == nullptr) return {nullptr, 0, nullptr};
-  const crema::ChunkHandle handle = chunk->guard.handle();
+  const crema::TrackMetrics* guard = Open(chunk);
+  if (guard == nullptr) return {nullptr, 0, nullptr};
+  const crema::ChunkHandle handle = guard->handle();
   return {handle.state, handle.generation, handle.section};
 }
 
 crema_scope* crema_helper_begin(crema_chunk_handle handle) {
+  t_last_begun = {};
   if (handle.state == nullptr) return nullptr;
   const crema::ChunkHandle chunk{static_cast<crema::internal::ChunkState*>(handle.state), handle.generation,
                                  static_cast<const crema::internal::SectionNode*>(handle.section)};
@@ -249,6 +306,12 @@ size_t crema_visit_sections(crema_section_visitor visitor, void* context) {
   if (visitor == nullptr) return 0;
   Visit visit{visitor, context};
   return crema::internal::VisitFinishedSections(HandOver, &visit);
+}
+
+size_t crema_visit_section_texts(crema_section_text_visitor visitor, void* context) {
+  if (visitor == nullptr) return 0;
+  TextVisit visit{visitor, context};
+  return crema::internal::VisitFinishedSections(HandOverAsText, &visit);
 }
 
 const void* crema_shared_copy(void) { return crema::internal::OwnCopy(); }

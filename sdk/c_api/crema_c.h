@@ -2,7 +2,10 @@
  *
  * Everything here has the meaning of its C++ counterpart (crema/crema.h): nothing fails, throws, blocks or prints; when
  * recording is off, calls cost next to nothing and return nulls, which all other calls accept. Text is UTF-8, ends with
- * NUL, and is copied. What is begun on a thread is ended on that thread, innermost first. */
+ * NUL, and is copied. What is begun on a thread is ended on that thread, innermost first.
+ *
+ * Chunks and scopes are handles, not addresses: one that is ended twice, on two threads at once, or used after its end
+ * does nothing, and an end too many is counted. */
 #ifndef CREMA_C_H_
 #define CREMA_C_H_
 
@@ -63,6 +66,8 @@ typedef struct crema_chunk crema_chunk;
 /* Begins a chunk on this thread; null when recording is off. Every chunk that is begun must be ended. */
 CREMA_API crema_chunk* crema_chunk_begin(const crema_chunk_info* info);
 CREMA_API void crema_chunk_end(crema_chunk* chunk);
+/* Whether it was begun, on any thread, and not ended. */
+CREMA_API int crema_chunk_is_open(const crema_chunk* chunk);
 CREMA_API void crema_chunk_fail(crema_chunk* chunk, const char* reason);
 CREMA_API void crema_chunk_set_events(crema_chunk* chunk, int64_t events);
 /* `uncompressed` may be CREMA_UNKNOWN. */
@@ -93,6 +98,8 @@ CREMA_API int32_t crema_cpu_section_open(const char* name);
 CREMA_API void crema_section_close(int32_t section);
 /* The section is left by an exception. Only C++'s tell that by themselves. */
 CREMA_API void crema_section_close_failed(int32_t section);
+/* Whether it is open on this thread. */
+CREMA_API int crema_section_is_open(int32_t section);
 
 /* A section of a chunk that is over, as the record has it. */
 typedef struct crema_section_total {
@@ -110,6 +117,12 @@ typedef void (*crema_section_visitor)(void* context, const crema_section_total* 
  * Each chunk is handed out once, and not any more when the next one has begun. */
 CREMA_API size_t crema_visit_sections(crema_section_visitor visitor, void* context);
 
+typedef void (*crema_section_text_visitor)(void* context, const char* text);
+
+/* The same, each as one text: its self time in ns, a space, 1 where threads that helped measured it, else 0, a space,
+ * and its path. */
+CREMA_API size_t crema_visit_section_texts(crema_section_text_visitor visitor, void* context);
+
 typedef struct crema_scope crema_scope;
 
 /* Each of these ends with crema_scope_end; null when it is not recorded. */
@@ -118,6 +131,13 @@ CREMA_API crema_scope* crema_memory_begin(const char* name);
 CREMA_API crema_scope* crema_activity_begin(const char* label);
 CREMA_API crema_scope* crema_span_begin(const char* name);
 CREMA_API void crema_scope_end(crema_scope* scope);
+/* Whether it was begun on this thread, and not ended. */
+CREMA_API int crema_scope_is_open(const crema_scope* scope);
+
+/* Ends what the last begin, or open, of this thread began, as failed; nothing where that was not recorded, or has
+ * ended. For callers that an exception robs of what it returned, as a signal handler of Python does between the call
+ * and the name that its result is given. */
+CREMA_API void crema_take_back(void);
 
 /* -- Helper threads ------------------------------------------------------------------------------------------------ */
 

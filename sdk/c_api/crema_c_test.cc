@@ -100,6 +100,55 @@ TEST(CApi, ANumberThatIsNotOpenClosesNothingAndIsCounted) {
   EXPECT_EQ(log.end->dropped, 1);
 }
 
+/// Fault [guards]: C or Python ends a chunk or a scope twice, ends it on two threads at once, or uses it after its end
+/// Program: one warning
+/// Recorded: everything; each end that came too late is counted
+TEST(CApi, WhatIsEndedTwiceEndsOnceAndHarmsNobody) {
+  const std::string directory = NewDirectory();
+  const ChildResult child = RunInChild({{"CREMA_DIR", directory}, {"CREMA_INTERVAL", "0"}}, end_everything_twice);
+  EXPECT_EQ(child.exit_status, 0) << "signal " << child.signal;
+  EXPECT_NE(child.errors.find("ended"), std::string::npos) << child.errors;
+  const RecordLog log = ReadRecordLogs(directory).at(0);
+  const ChunkLine first = ChunkOf(log, "first");
+  const ChunkLine second = ChunkOf(log, "second");
+  EXPECT_EQ(first.status, "ok");
+  EXPECT_EQ(first.events, std::nullopt);
+  EXPECT_EQ(second.status, "ok");
+  EXPECT_EQ(second.events, 2);
+  EXPECT_EQ(Section(second.sections, "cpu").count, 1);
+  EXPECT_EQ(Memory(second, "cpu/memory").count, 1);
+  EXPECT_EQ(log.spans.size(), 2u);
+  EXPECT_EQ(log.chunks.size(), 202u);
+}
+
+TEST(CApi, GuardsByTheThousandAreToldApart) {
+  const RecordLog log = Recorded(begin_thousands);
+  ASSERT_EQ(log.chunks.size(), 3000u);
+  EXPECT_EQ(log.end->dropped, 0);
+}
+
+TEST(CApi, WhatWasBegunLastCanBeTakenBack) {
+  const RecordLog log = Recorded(take_back_what_was_begun);
+  const ChunkLine taken_back = ChunkOf(log, "taken back");
+  EXPECT_EQ(taken_back.status, "failed");
+  EXPECT_EQ(taken_back.error, "interrupted as it began");
+  const ChunkLine chunk = ChunkOf(log, "ttbar");
+  EXPECT_EQ(chunk.status, "ok");
+  EXPECT_EQ(Paths(chunk.sections), (std::vector<std::string>{"outer", "outer/inner", "outer/after"}));
+  EXPECT_EQ(Section(chunk.sections, "outer/inner").failed, 1);
+  EXPECT_EQ(Section(chunk.sections, "outer").failed, 0);
+  EXPECT_EQ(log.end->dropped, 0);
+}
+
+TEST(CApi, TellsWhatIsOpen) {
+  const std::string directory = NewDirectory();
+  const ChildResult child = RunInChild({{"CREMA_DIR", directory}, {"CREMA_INTERVAL", "0"}}, [] {
+    if (knows_what_is_open() == 0) std::abort();
+  });
+  EXPECT_EQ(child.exit_status, 0) << "signal " << child.signal;
+  EXPECT_EQ(child.errors, "");
+}
+
 TEST(CApi, ManyColumnsInOneCall) {
   EXPECT_EQ(RecordedChunk(record_many_columns).columns, (std::vector<std::string>{"Muon_pt", "", "Muon_eta"}));
 }
@@ -133,6 +182,17 @@ TEST(CApi, HandsOutTheSectionsOfAFinishedChunkOnce) {
   EXPECT_EQ(recorded.size(), 3u);
   recorded[{"owner", "(chunk)"}] = static_cast<double>(chunk.stop_ns - chunk.start_ns - inside_ns);
   EXPECT_EQ(told, recorded);
+}
+
+TEST(CApi, HandsOutSectionsAsTextsToo) {
+  const RecordLog log = Recorded(record_visited_texts);
+  const ChunkLine chunk = ChunkOf(log, "ttbar");
+  const SectionRow section = Section(chunk.sections, "jets%2Fb jets");
+  std::vector<std::string> told;
+  for (const auto& metric : ChunkOf(log, "around").metrics) told.push_back(metric.unit + ": " + metric.name);
+  const std::int64_t rest_ns = chunk.stop_ns - chunk.start_ns - section.self_ns;
+  EXPECT_EQ(told, (std::vector<std::string>{"first: " + std::to_string(rest_ns) + " 0 ",
+                                            "first: " + std::to_string(section.self_ns) + " 0 jets%2Fb jets"}));
 }
 
 TEST(CApi, TakesNullsEverywhere) {

@@ -106,6 +106,95 @@ void close_a_section_twice(void) {
   crema_chunk_end(chunk);
 }
 
+static void* end_elsewhere(void* chunk) {
+  crema_chunk_end((crema_chunk*)chunk);
+  return NULL;
+}
+
+void end_everything_twice(void) {
+  crema_chunk_info info = dataset_only("first");
+  crema_chunk* chunk = crema_chunk_begin(&info);
+  crema_chunk_handle handle = crema_chunk_get_handle(chunk);
+  crema_scope* scopes[4] = {crema_cpu_section_begin("cpu"), crema_memory_begin("memory"), crema_activity_begin("read"),
+                            crema_span_begin("span")};
+  for (int i = 3; i >= 0; --i) crema_scope_end(scopes[i]);
+  crema_chunk_end(chunk);
+  info.dataset = "second";
+  crema_chunk* second = crema_chunk_begin(&info);
+  crema_scope* others[4] = {crema_cpu_section_begin("cpu"), crema_memory_begin("memory"), crema_activity_begin("read"),
+                            crema_span_begin("span")};
+  for (int i = 0; i < 4; ++i) crema_scope_end(scopes[i]);
+  crema_chunk_set_events(chunk, 7);
+  crema_chunk_fail(chunk, "told to a chunk that is over");
+  crema_scope_end(crema_helper_begin(handle));
+  crema_scope_end(crema_helper_begin(crema_chunk_get_handle(chunk)));
+  crema_chunk_end(chunk);
+  crema_scope_end((crema_scope*)second);
+  crema_chunk_end((crema_chunk*)others[0]);
+  for (int i = 3; i >= 0; --i) crema_scope_end(others[i]);
+  crema_chunk_set_events(second, 2);
+  crema_chunk_end(second);
+  info.dataset = "raced";
+  for (int i = 0; i < 200; ++i) {
+    crema_chunk* raced = crema_chunk_begin(&info);
+    pthread_t threads[2];
+    for (int j = 0; j < 2; ++j) {
+      if (pthread_create(&threads[j], NULL, end_elsewhere, raced) != 0) return;
+    }
+    for (int j = 0; j < 2; ++j) pthread_join(threads[j], NULL);
+  }
+}
+
+void begin_thousands(void) {
+  crema_chunk_info info = dataset_only("ttbar");
+  for (int i = 0; i < 3000; ++i) {
+    crema_chunk* chunk = crema_chunk_begin(&info);
+    crema_scope* scopes[20];
+    for (int j = 0; j < 20; ++j) scopes[j] = crema_activity_begin("nested");
+    for (int j = 19; j >= 0; --j) crema_scope_end(scopes[j]);
+    crema_chunk_end(chunk);
+  }
+}
+
+void take_back_what_was_begun(void) {
+  crema_chunk_info info = dataset_only("taken back");
+  crema_chunk_begin(&info);
+  crema_take_back();
+  crema_take_back();
+  info.dataset = "ttbar";
+  crema_chunk* chunk = crema_chunk_begin(&info);
+  int32_t outer = crema_section_open("outer");
+  crema_section_open("inner");
+  crema_take_back();
+  crema_take_back();
+  crema_activity_begin("read");
+  crema_take_back();
+  crema_section_close(crema_section_open("after"));
+  crema_take_back();
+  crema_section_close(outer);
+  crema_take_back();
+  crema_chunk_end(chunk);
+}
+
+static void* is_open_elsewhere(void* scope) { return crema_scope_is_open((const crema_scope*)scope) ? scope : NULL; }
+
+int knows_what_is_open(void) {
+  crema_chunk_info info = dataset_only("ttbar");
+  crema_chunk* chunk = crema_chunk_begin(&info);
+  int32_t section = crema_section_open("select");
+  crema_scope* scope = crema_memory_begin("memory");
+  int known = crema_chunk_is_open(chunk) && crema_section_is_open(section) && crema_scope_is_open(scope) &&
+              !crema_chunk_is_open(NULL) && !crema_section_is_open(0) && !crema_scope_is_open(NULL);
+  pthread_t thread;
+  void* elsewhere = scope;
+  if (pthread_create(&thread, NULL, is_open_elsewhere, scope) == 0) pthread_join(thread, &elsewhere);
+  crema_scope_end(scope);
+  crema_section_close(section);
+  crema_chunk_end(chunk);
+  return known && elsewhere == NULL && !crema_chunk_is_open(chunk) && !crema_section_is_open(section) &&
+         !crema_scope_is_open(scope);
+}
+
 void record_many_columns(void) {
   static const char names[] = {'M', 'u', 'o', 'n', '_', 'p', 't', 0, 0, 'M', 'u', 'o', 'n', '_', 'e', 't', 'a'};
   crema_chunk_info info = dataset_only("ttbar");
@@ -128,6 +217,22 @@ static void note(void* context, const crema_section_total* section) {
   if (section->size != sizeof *section || section->self_ns > section->total_ns || section->count == 0) return;
   const char* unit = context != NULL ? (const char*)context : section->is_helper ? "helper" : "owner";
   crema_record_metric(section->path[0] == 0 ? "(chunk)" : section->path, (double)section->self_ns, unit);
+}
+
+static void note_text(void* context, const char* text) { crema_record_metric(text, 1, (const char*)context); }
+
+void record_visited_texts(void) {
+  crema_chunk_info info = dataset_only("around");
+  crema_chunk* around = crema_chunk_begin(&info);
+  info.dataset = "ttbar";
+  info.file = "events.root";
+  crema_chunk* chunk = crema_chunk_begin(&info);
+  crema_section_exit(crema_section_enter("jets/b jets"));
+  crema_chunk_end(chunk);
+  crema_visit_section_texts(note_text, "first");
+  crema_visit_section_texts(note_text, "again");
+  crema_visit_section_texts(NULL, NULL);
+  crema_chunk_end(around);
 }
 
 void record_visited_sections(void) {

@@ -20,6 +20,15 @@ void record_helper(void);
  * a second thread first, which does not count. */
 void record_numbered_sections(void);
 void close_a_section_twice(void);
+/* Ends a chunk, and each kind of scope in it, twice, the second time after others have begun in their place; uses the
+ * chunk after its end; and has two threads end the same chunk at the same time, again and again. */
+void end_everything_twice(void);
+/* Chunks and scopes by the thousand, more than one of each open at a time. */
+void begin_thousands(void);
+/* Takes back a chunk, a section and a scope right after they were begun. */
+void take_back_what_was_begun(void);
+/* Whether an open section, scope or chunk is known as such on its own thread, and no longer when it has ended. */
+int knows_what_is_open(void);
 /* A chunk with the columns "Muon_pt", "" and "Muon_eta" told at once, the last without its NUL. */
 void record_many_columns(void);
 /* A chunk, and the log's last line before the process ends. */
@@ -32,6 +41,9 @@ void use_everything_with_nulls(void);
  * its self time in ns: of the first visit in the unit "owner" or "helper", of the second, to which nothing is left, in
  * "again". Before the chunk has ended nothing is handed out either ("early"). */
 void record_visited_sections(void);
+/* A chunk with one section; what is handed out of it as texts are metrics of the chunk around, in the unit "first", and
+ * of the second visit "again". */
+void record_visited_texts(void);
 /* Switches recording on through crema_enable; what it returns. */
 int enable_into(const char* directory);
 /* The same by a program that was compiled when crema_options ended after `directory`. */

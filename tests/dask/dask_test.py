@@ -256,9 +256,9 @@ class Sessions(DaskTestCase):
         truth = self.run_scenario("registered_again")
         bounds = ("--start", str(truth["first_start_ns"] / 1e9), "--stop", str(truth["window"][1] / 1e9))
         document = self.collect(self.directory / "run.ndjson", *bounds)
-        self.assertEqual(document["metrics"]["num_chunks"], 120)
+        self.assertEqual(document["metrics"]["num_chunks"], 100)
         self.assertEqual((document["metrics"]["num_lost_attempts"], document["quality"]["records_lost_bytes"]), (0, 0))
-        # of the tasks in between nobody took note; Dask's activities tell them at the next drain
+        # of tasks and chunks in between nobody took note; Dask's activities tell them at the next drain
         self.assertEqual(document["quality"]["chunks_joined_to_tasks"], 100)
         for key, value in fine_sums(document).items():
             self.assertAlmostEqual(value, truth["fine"][key], places=6, msg=key)
@@ -309,6 +309,85 @@ class Sessions(DaskTestCase):
         self.assertEqual([len(of_span) for of_span in functions.values()], [1] * len(truth["datasets"]))
         names = sorted(truth["span_names"][span][0] for span in functions)
         self.assertEqual(names, sorted(truth["datasets"]))
+
+
+class Bounds(DaskTestCase):
+    # Fault [cluster]: a worker is stopped (SIGSTOP, or native code that holds the interpreter's lock) as crema attaches
+    # Program: one line on stderr; it waits some seconds, and works with the others
+    # Recorded: the others, and that one from when it goes on
+    def test_a_worker_that_is_stuck_is_not_waited_for(self):
+        truth = self.run_scenario("stuck_worker")
+        self.assertEqual((truth["results"], truth["state"], truth["late"]), (True, "T", True))
+        self.assertEqual(truth["flushed"], {truth["stuck"]: "did not take the plug-in yet"})
+        self.assertEqual(truth["silent"], {})  # once it goes on
+        self.assert_complete(truth, self.collect(self.directory / "run.ndjson"))
+
+    # Fault [cluster]: the scheduler is stopped as crema attaches
+    # Program: two lines on stderr; it waits some seconds
+    # Recorded: what guards write into files
+    def test_a_scheduler_that_is_stuck_is_not_waited_for(self):
+        truth = self.run_scenario("stuck_scheduler")
+        self.assertEqual((truth["state"], truth["results"]), ("T", [0, 1, 2, 3, 4]))
+        self.assertEqual(sorted(truth["refused"]), ["scheduler", "workers"])
+
+    # Fault [cluster]: `Client(asynchronous=True)`, or workers inside the client's process (`processes=False`)
+    # Program: one warning; its event loop is never blocked, its environment stays as it was
+    # Recorded: nothing; `get_metrics()` says why
+    def test_what_cannot_be_measured_truly_is_refused_in_one_line(self):
+        truth = self.run_scenario("refusals")
+        results, outcome = truth["asynchronous"]
+        self.assertEqual(results, list(range(10)))
+        self.assertRegex(outcome, "^crema: nothing was measured: a Client of asynchronous=True is not measured: .*$")
+        self.assertEqual(len(truth["asynchronous_warned"]), 1)
+        for protocol in ("None", "tcp://"):
+            results, outcome = truth[f"threads {protocol}"]
+            self.assertEqual(results, list(range(10)))
+            self.assertRegex(outcome, r"^crema: nothing was measured: workers inside this process .*backend='local'.*$")
+        self.assertEqual(len(truth["threads_warned"]), 2)
+        self.assertEqual(truth["left"], [False])
+
+    # Fault [cluster]: crema is taken off a cluster, by `detach` or by unregistering its plug-ins
+    # Program: nothing: no variable, plug-in, handler or open log stays, and guards record no more
+    # Recorded: what came before; attached again, what comes after
+    def test_detached_it_leaves_no_trace(self):
+        truth, document = self.measure("detached")
+        self.assertLessEqual(truth["failed_keys"], 20)
+        self.assertEqual((truth["refused_detach"], truth["detach"]), (False, True))
+        self.assertEqual(truth["after"], truth["before"])
+        self.assertEqual(truth["unregistered"], truth["before"])
+        start, stop = (str(value / 1e9) for value in truth["window"])
+        document = self.collect(self.directory / "run.ndjson", "--start", start, "--stop", stop)
+        self.assertEqual(document["metrics"]["num_chunks"], truth["chunks"])
+
+    # Fault [guards]: threads of a worker share a scattered object with guards of its own; tasks are coroutines
+    # Program: nothing: no worker is lost, every result comes
+    # Recorded: everything; coroutines are no chunks
+    def test_threads_of_a_worker_may_share_guards(self):
+        truth, document = self.measure("shared_guards")
+        self.assertTrue(truth["results"] and truth["coroutines"] and truth["same_process"])
+        self.assertEqual(document["metrics"]["num_chunks"], truth["chunks"])
+        self.assertEqual(document["metrics"]["num_attempts"], truth["chunks"])
+        counts = {row["path"]: row["count"] for row in document["sections"]}
+        self.assertEqual(counts, {"load": 200, "load/load": 200, "(other)": 200})
+
+    # Fault [cluster]: two clients, an upload, stolen work, a graph without chunks; a worker is killed in a flush
+    # Program: nothing
+    # Recorded: everything: another worker adopts the log
+    def test_others_may_use_the_cluster_at_the_same_time(self):
+        truth, document = self.measure("alongside")
+        self.assertEqual(truth["results"], [True, sum(range(20))])
+        self.assertLessEqual(len(truth["flush"]), 1)
+        chunks = {row["name"]: row["chunks"] for row in document["datasets"]}
+        self.assertEqual(chunks, {"ttbar": 170, "wjets": 150})
+        self.assertEqual(document["quality"]["records_lost_bytes"], 0)
+
+    @unittest.skipUnless(os.environ.get("CREMA_TEST_LONG") == "1", "CREMA_TEST_LONG=1 asks for it: a minute and more")
+    def test_twenty_thousand_tasks_on_workers_that_spill(self):
+        truth, document = self.measure("many_tasks")
+        self.assertEqual(truth["sizes"], 40 * 5_000_000)
+        self.assertEqual(document["metrics"]["num_chunks"], truth["chunks"])
+        self.assertEqual(document["quality"]["records_lost_bytes"], 0)
+        self.assert_budget_adds_up(document)
 
 
 class DasksOwnView(DaskTestCase):

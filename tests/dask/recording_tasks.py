@@ -112,3 +112,25 @@ def plain(number: int, seconds: float = 0.005) -> int:
     """A task without a chunk."""
     burn(seconds)
     return number
+
+
+class Keeping:
+    """What a worker's threads share: an object with guards of its own."""
+
+    def __init__(self):
+        import crema_hep
+
+        self.guards = [crema_hep.meter("load"), crema_hep.track_memory("load"), crema_hep.track_section("load")]
+
+    def process(self, number):
+        import crema_hep
+
+        with crema_hep.TrackMetrics("ttbar", "events.root", number * 100, number * 100 + 100, events=100):
+            for guard in self.guards:
+                with guard, guard:
+                    time.sleep(0.0005)
+        return number
+
+
+def keeping(number: int, shared) -> int:
+    return shared.process(number)

@@ -407,6 +407,228 @@ def sections_not_in_dask(run):
         run.end(client, attachment, chunks=60)
 
 
+def _traces(dask_worker):
+    """Runs on a worker: what there is of crema."""
+    recorder = sys.modules.get("crema_hep.recorder")
+    return {
+        "variables": sorted(name for name in os.environ if name.startswith("CREMA_") and "TEST" not in name),
+        "plug-ins": [name for name in dask_worker.plugins if "crema" in name],
+        "handlers": [name for name in dask_worker.handlers if "crema" in name],
+        "threads": type(dask_worker.active_threads).__name__,
+        "recording": recorder is not None and recorder.enabled(),
+    }
+
+
+def _traces_on_scheduler(dask_scheduler):
+    return {
+        "plug-ins": [name for name in [*dask_scheduler.plugins, *dask_scheduler.worker_plugins] if "crema" in name],
+        "handlers": [name for name in dask_scheduler.handlers if "crema" in name],
+    }
+
+
+def _failed_keys(dask_worker):
+    return len(dask_worker.plugins["crema"]._attempts)
+
+
+def detached(run):
+    """crema is taken off a cluster again: first while another measures, then by two ways, then put there again."""
+    dask_plugin.MOST_FAILED_KEYS = 20
+    with local_cluster() as (_, client):
+        wait(client.map(recording_tasks.guarded_chunk, range(4), key="before"))
+        run.truth["before"] = [client.run(_traces), client.run_on_scheduler(_traces_on_scheduler)]
+        attachment, other = run.attach(client), run.attach(client)
+        attachment.start()
+        other.start()
+        wait(client.map(recording_tasks.guarded_chunk, range(100), [0.001] * 100, [True] * 100, key="failing"))
+        wait(client.map(recording_tasks.guarded_chunk, range(30), key="guarded"))
+        run.truth["failed_keys"] = max(client.run(_failed_keys).values())
+        run.truth["refused_detach"] = attachment.detach()
+        other.stop()
+        attachment.stop()
+        run.truth["detach"] = attachment.detach()
+        run.truth["after"] = [client.run(_traces), client.run_on_scheduler(_traces_on_scheduler)]
+        wait(client.map(recording_tasks.guarded_chunk, range(5), key="unseen"))
+        again = run.attach(client, sample_seconds=0.05)
+        again.start()
+        client.unregister_worker_plugin("crema")
+        client.unregister_scheduler_plugin("crema")
+        while client.run_on_scheduler(_traces_on_scheduler)["handlers"]:
+            time.sleep(0.05)
+        run.truth["unregistered"] = [client.run(_traces), client.run_on_scheduler(_traces_on_scheduler)]
+        last = run.attach(client)
+        last.start()
+        wait(client.map(recording_tasks.guarded_chunk, range(100, 120), key="last"))
+        run.end(client, last, chunks=20)
+
+
+def _state_of(pid):
+    return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def stuck_worker(run):
+    """One of two workers is stopped before anybody attaches, and goes on when all is over."""
+    with local_cluster(threads=1) as (_, client):
+        wait(client.map(plain, range(4), key="plain"))
+        stuck, pid = next(iter(client.run(os.getpid).items()))
+        healthy = [address for address in client.scheduler_info(n_workers=-1)["workers"] if address != stuck]
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            attachment = run.attach(client)
+            attachment.start()
+            futures = client.map(record_chunk, range(20), key="record_chunk", workers=healthy)
+            run.truth["results"] = client.gather(futures) == list(range(20))
+            attachment.flush(timeout=1)
+            run.truth.update(state=_state_of(pid), late=attachment.late, flushed=attachment.silent, stuck=stuck)
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        client.run(lambda: None)
+        futures = client.map(record_chunk, range(20, 40), key="later", workers=[stuck])
+        wait(futures)
+        run.end(client, attachment, chunks=40)
+
+
+def stuck_scheduler(run):
+    """The scheduler is stopped while somebody attaches: that takes its time, and nothing more."""
+    with _processes(run, ["--no-nanny"], preload=False) as (client, started):
+        os.kill(started[0].pid, signal.SIGSTOP)
+        try:
+            attachment = run.attach(client)
+            attachment.start()
+            attachment.stop()
+            run.truth.update(refused=attachment.refused, state=_state_of(started[0].pid))
+        finally:
+            os.kill(started[0].pid, signal.SIGCONT)
+        run.truth["results"] = client.gather(client.map(abs, range(5)))
+
+
+def refusals(run):
+    """Clusters that cannot be measured truly: the block runs, one line says why, nothing stays behind."""
+    import asyncio
+    import warnings
+
+    def environment():
+        return sorted(name for name in os.environ if name.startswith("CREMA_"))
+
+    def outcome(collector):
+        try:
+            return collector.get_metrics()
+        except RuntimeError as error:
+            return str(error)
+
+    async def measure():
+        async with (
+            LocalCluster(n_workers=1, processes=True, dashboard_address="127.0.0.1:0", asynchronous=True) as cluster,
+            Client(cluster, asynchronous=True) as client,
+        ):
+            with MetricsCollector(client) as collector:
+                results = await client.gather(client.map(abs, range(10)))
+            return results, outcome(collector)
+
+    before = environment()
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        run.truth["asynchronous"] = asyncio.run(measure())
+        run.truth["asynchronous_warned"] = [str(warning.message) for warning in warned if "crema" in str(warning)]
+        warned.clear()
+        for protocol in (None, "tcp://"):
+            with (
+                LocalCluster(
+                    n_workers=2, processes=False, protocol=protocol, dashboard_address="127.0.0.1:0"
+                ) as cluster,
+                Client(cluster) as client,
+            ):
+                with MetricsCollector(client) as collector:
+                    results = client.gather(client.map(abs, range(10)))
+                run.truth[f"threads {protocol}"] = results, outcome(collector)
+        run.truth["threads_warned"] = [str(warning.message) for warning in warned if "crema" in str(warning)]
+    import crema_hep
+
+    run.truth["left"] = [name for name in environment() if name not in before] + [crema_hep.enabled()]
+
+
+def shared_guards(run):
+    """A scattered object with guards of its own, on workers of several threads; and decorated coroutines."""
+    with local_cluster(workers=1, threads=4) as (_, client):
+        attachment = run.attach(client)
+        attachment.start()
+        pid = client.run(os.getpid)
+        shared = client.scatter(recording_tasks.Keeping())
+        futures = client.map(recording_tasks.keeping, range(200), shared=shared, key="keeping")
+        run.truth["results"] = client.gather(futures) == list(range(200))
+        from decorated_tasks import double
+
+        coroutines = client.map(double, range(20), key="coroutine")
+        run.truth["coroutines"] = client.gather(coroutines) == [2 * number for number in range(20)]
+        run.truth["same_process"] = client.run(os.getpid) == pid
+        run.end(client, attachment, chunks=200)
+
+
+def alongside(run):
+    """Two clients that work, a performance report, a file that is uploaded, work that is stolen, a graph without
+    chunks, and a collector; then a worker that is killed while it is flushed."""
+    import dask
+    from distributed import performance_report
+
+    try:
+        import bokeh  # noqa: F401  (which the report needs)
+
+        report = performance_report(str(run.directory / "report.html"))
+    except ImportError:
+        report = contextlib.nullcontext()
+    module = run.directory / "uploaded_module.py"
+    module.write_text("def double(number):\n    return 2 * number\n")
+    with local_cluster(threads=1) as (_, client), Client(client.scheduler.address) as other:
+        attachment = run.attach(client)
+        attachment.start()
+        with report:
+            client.upload_file(str(module))
+
+            def uploaded(number):
+                import uploaded_module
+
+                return uploaded_module.double(number)
+
+            first = next(iter(client.scheduler_info(n_workers=-1)["workers"]))
+            ours = client.map(record_chunk, range(150), key="ours", workers=[first], allow_other_workers=True)
+            theirs = other.map(record_chunk, range(150, 300), dataset="wjets", key="theirs")
+            doubled = client.gather(client.map(uploaded, range(20), key="uploaded"))
+            graph = dask.delayed(sum)([dask.delayed(plain)(number) for number in range(20)])
+            run.truth["results"] = [doubled == [2 * n for n in range(20)], client.compute(graph).result()]
+            wait(ours + theirs)
+        victim = client.run(os.getpid)[first]
+        flush = client.sync(_flush_and_kill, client, victim)
+        run.truth["flush"] = flush
+        client.wait_for_workers(2)
+        wait(client.map(record_chunk, range(300, 320), key="after"))
+        time.sleep(3)
+        run.end(client, attachment)
+
+
+async def _flush_and_kill(client, victim):
+    import asyncio
+
+    flush = asyncio.ensure_future(client.scheduler.crema_flush(timeout=5))
+    await asyncio.sleep(0)
+    os.kill(victim, signal.SIGKILL)
+    return sorted((await flush)["silent"].values())
+
+
+def many_tasks(run):
+    """20,000 tasks on workers that spill, with a limit of memory."""
+    limits = {"distributed.worker.memory.target": 0.2, "distributed.worker.memory.spill": 0.3}
+    import dask
+
+    with dask.config.set(limits), local_cluster(memory_limit="400MB") as (_, client):
+        attachment = run.attach(client)
+        attachment.start()
+        blocks = client.map(os.urandom, [5_000_000] * 40, key="blocks", pure=False)
+        futures = client.map(record_chunk, range(20_000), seconds=0.0005, key="record_chunk")
+        wait(futures + blocks)
+        run.truth["sizes"] = sum(client.gather(client.map(len, blocks, key="size")))
+        time.sleep(2)
+        run.end(client, attachment, chunks=20_000)
+
+
 def _free_port():
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))

@@ -380,23 +380,7 @@ else:
             self.assertEqual((done.stdout.strip(), done.stderr), (threads, ""), asked)
 
 
-def _add_versions():
-    """A copy of the tests for each other Python; one test that is skipped for each that is missing."""
-    own = ".".join(map(str, sys.version_info[:2]))
-    for version in installed.VERSIONS:
-        name = f"GuardsOfPython{version.replace('.', '')}Test"
-        path = installed.interpreters().get(version)
-        if path is None:
-
-            def test(self, version=version):
-                self.skipTest(f"no Python {version} with ctypes on the PATH or in ~/.pyenv/versions")
-
-            globals()[name] = type(name, (unittest.TestCase,), {"test_guards": test})
-        elif version != own:
-            globals()[name] = type(name, (GuardsTest,), {"python": path})
-
-
-_add_versions()
+installed.add_versions(globals(), "Guards", GuardsTest)
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

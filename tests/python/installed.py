@@ -6,6 +6,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -98,3 +99,19 @@ def of_type(lines, kind) -> list:
 
 def paths(chunk) -> list:
     return [row["path"] for row in chunk["sections"]]
+
+
+def add_versions(namespace, name, case) -> None:
+    """A copy of the tests for each other Python; one test that is skipped for each that is missing."""
+    own = ".".join(map(str, sys.version_info[:2]))
+    for version in VERSIONS:
+        kind = f"{name}OfPython{version.replace('.', '')}Test"
+        path = interpreters().get(version)
+        if path is None:
+
+            def test(self, version=version):
+                self.skipTest(f"no Python {version} with ctypes on the PATH or in ~/.pyenv/versions")
+
+            namespace[kind] = type(kind, (unittest.TestCase,), {"test_guards": test})
+        elif version != own:
+            namespace[kind] = type(kind, (case,), {"python": path})

@@ -313,21 +313,27 @@ except KeyError as error:
 """)
         self.assertEqual(told, ["'mine'", 1])
 
-    def test_a_backend_that_fails_is_a_warning_and_the_block_runs(self):
-        told = self.tell("""
+    def test_a_backend_that_fails_is_one_warning_and_the_block_runs(self):
+        for what in ("start", "stop"):
+            told = self.tell(f"""
 crema.disable()
-collector = crema.MetricsCollector(backend="local")
+collector = crema.MetricsCollector(backend="local", output_dir="saved")
 def fail():
     raise OSError("no scheduler")
-collector.metrics_backend.start = collector.metrics_backend.stop = fail
+collector.metrics_backend.{what} = fail
 told = []
 def block():
     with collector:
         told.append("ran")
-told += warnings_of(block)
+told += warnings_of(block)[:1]
+try:
+    told.append(collector.get_metrics()["num_chunks"])
+except RuntimeError as error:
+    told.append(str(error))
 """)
-        self.assertEqual(told[0], "ran")
-        self.assertEqual([("no scheduler" in text) for text in told[1:]], [True, True])
+            self.assertEqual(told[0], "ran")
+            self.assertIn(f"cannot {what} the measurement: no scheduler", told[1])
+            self.assertRegex(told[2], "^crema: nothing was measured: (no scheduler|the records were not taken .*)$")
 
     def test_the_summary_is_the_programs(self):
         done = self.run_program(f'{RUN}\nrun(crema.MetricsCollector(backend="local")).print_summary()\n')

@@ -1,0 +1,90 @@
+"""`@track_metrics` on whatever may stand below it: what is decorated stays what it was."""
+
+import functools
+import inspect
+import types
+
+from .notice import warn
+
+_LAZY_RESULTS = (types.CoroutineType, types.GeneratorType, types.AsyncGeneratorType)
+
+
+def is_decorated(given) -> bool:
+    """Whether this stands below the decorator, and is no data set's name."""
+    return callable(given) or (hasattr(type(given), "__get__") and not isinstance(given, str))
+
+
+def decorated(function):
+    """The same, each call of which is a chunk. What is no function that does its work while it is called is handed back
+    as it is, with a warning: its chunk would end before the work begins."""
+    if isinstance(function, (staticmethod, classmethod)):
+        inner = decorated(function.__func__)
+        return function if inner is function.__func__ else type(function)(inner)
+    if isinstance(function, functools.partialmethod):
+        inner = decorated(function.func)
+        return function if inner is function.func else type(function)(inner, *function.args, **function.keywords)
+    if type(function) is functools.partial:
+        return _decorated_partial(function)
+    if isinstance(function, types.MethodType):
+        inner = decorated(function.__func__)
+        return function if inner is function.__func__ else types.MethodType(inner, function.__self__)
+    what = _what_is_not_measured(function)
+    if what:
+        name = getattr(function, "__qualname__", type(function).__qualname__)
+        warn(f"crema: {name} is {what}, of which @track_metrics makes no chunk: use TrackMetrics in its body", 3)
+        return function
+    if hasattr(type(function), "__get__"):
+        return _wrapped(function)
+    # A function would become a method where a class has it; a partial does not.
+    return functools.update_wrapper(functools.partial(_wrapped(function)), function)
+
+
+def _decorated_partial(function):
+    inner = decorated(function.func)
+    if inner is function.func:
+        return function
+    again = functools.partial(inner, *function.args, **function.keywords)
+    again.__dict__.update(function.__dict__)
+    return again
+
+
+def _what_is_not_measured(function) -> str:
+    if isinstance(function, type):
+        return "a class"
+    if not callable(function):
+        return f"a {type(function).__name__}"
+    call = function if inspect.isroutine(function) else type(function).__call__
+    for kind, what in (
+        (inspect.iscoroutinefunction, "a coroutine function"),
+        (inspect.isasyncgenfunction, "an asynchronous generator"),
+        (inspect.isgeneratorfunction, "a generator"),
+    ):
+        if kind(function) or kind(call):
+            return what
+    return ""
+
+
+def _wrapped(function):
+    # Cloudpickle sends the wrapper by value with a processor that is defined in __main__: so it holds no object of this
+    # package, and on a worker without the package it is the function itself.
+    @functools.wraps(function)
+    def process(*arguments, **named):
+        try:
+            from crema_hep.chunk import run_as_chunk
+        except ImportError:
+            run_as_chunk = None
+        if (
+            run_as_chunk is None
+        ):  # not in the clause above: what the function raises would get that error as its context
+            return function(*arguments, **named)
+        return run_as_chunk(function, arguments, named)
+
+    return process
+
+
+def warn_of_lazy_result(function, result) -> None:
+    """A function that hands out work to come, though it does not look like it: the chunk has ended before it."""
+    if isinstance(result, _LAZY_RESULTS):
+        name = getattr(function, "__qualname__", "the function")
+        kind = type(result).__name__
+        warn(f"crema: {name} returned a {kind}, whose work is not in its chunk: use TrackMetrics in its body", 3)
