@@ -26,12 +26,18 @@ struct CountItem {
   bool is_shown_at_zero;
 };
 
-constexpr CountItem kCounts[] = {
-    {"records_dropped", "records dropped", true},    {"records_malformed", "malformed lines", true},
-    {"records_torn", "torn lines", false},           {"records_unknown", "lines of unknown type", false},
-    {"sections_dropped", "sections dropped", false}, {"chunks_without_events", "chunks without events", false},
-    {"processes_lost", "processes lost", true},      {"chunks_unjoined", "chunks without a task", false},
-    {"workers_unseen", "workers unseen", false},     {"processes_left_running", "processes left running", false}};
+constexpr CountItem kCounts[] = {{"records_dropped", "records dropped", true},
+                                 {"records_malformed", "malformed lines", true},
+                                 {"records_torn", "torn lines", false},
+                                 {"records_unknown", "lines of unknown type", false},
+                                 {"guards_misused", "of these misused guards", false},
+                                 {"summed_chunks", "chunks summed, totals exact", false},
+                                 {"sections_dropped", "sections dropped", false},
+                                 {"chunks_without_events", "chunks without events", false},
+                                 {"processes_lost", "processes lost", true},
+                                 {"chunks_unjoined", "chunks without a task", false},
+                                 {"workers_unseen", "workers unseen", false},
+                                 {"processes_left_running", "processes left running", false}};
 
 std::string Bold(std::string_view key, double value, const std::string& text) {
   return "<b>" + Figure("quality." + std::string(key), value, text) + "</b>";

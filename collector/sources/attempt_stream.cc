@@ -44,6 +44,9 @@ void AttemptAssembler::Add(const Record& record) {
       begun_.erase(record.chunk.number);
       on_attempt_({process_, record.chunk.failed ? AttemptState::kFailed : AttemptState::kOk, record.chunk});
       return;
+    case RecordType::kSums:  // they ended: what they came to is in the sums
+      for (const int64_t number : record.sums.begun) begun_.erase(number);
+      return;
     default:
       return;
   }

@@ -45,6 +45,8 @@ class CustomMetricTable {
   static constexpr size_t kMaxDatasets = 1000;  ///< of one metric's breakdown; the others are one row `(other)`
 
   void Add(const ChunkFact& chunk);
+  /// Quantiles stay those of chunks with lines.
+  void Add(const SumsFact& sums);
   void Merge(const CustomMetricTable& other);
   /// Rows by name and unit. `dropped`: readings that found no room.
   std::vector<CustomMetricRow> Finalize(int64_t* dropped) const;
@@ -59,13 +61,14 @@ class CustomMetricTable {
     std::optional<double> max;
     QuantileSketch values;
 
-    void Add(const MetricFact& fact);
+    void Add(const MetricFact& fact, bool with_quantiles = true);
     void Add(const Sums& other);
     CustomMetricFigures Figures() const;
   };
   /// (metric, dataset); a dataset that found no room is `kRefused`.
   using Key = std::pair<uint32_t, uint32_t>;
 
+  void Add(std::string_view dataset_name, const std::vector<MetricFact>& metrics, bool with_quantiles);
   uint32_t InternMetric(std::string_view name);
   uint32_t InternMetric(std::string_view name, std::string_view unit);
   void MakeRoom();

@@ -58,9 +58,19 @@ uint32_t CutTable::Intern(std::string_view name) {
 void CutTable::Add(const LogRef& log, const ChunkFact& chunk) {
   if (chunk.cuts.empty() || chunk.failed) return;  // a failed attempt is never a result
   attempts_.push_back({AttemptKey(log.index, chunk.number), readings_.size()});
-  AppendNumber(chunk.cuts.size());
-  for (size_t i = 0; i < chunk.cuts.size(); ++i) {
-    const CutFact& cut = chunk.cuts[i];
+  Append(chunk.cuts);
+}
+
+void CutTable::Add(const SumsFact& sums) {
+  if (sums.cuts.empty() || sums.failed) return;
+  of_results_.push_back(readings_.size());
+  Append(sums.cuts);
+}
+
+void CutTable::Append(const std::vector<CutFact>& cuts) {
+  AppendNumber(cuts.size());
+  for (size_t i = 0; i < cuts.size(); ++i) {
+    const CutFact& cut = cuts[i];
     const uint32_t index = recent_.IndexOf(i, cut.name, "", [&] { return Intern(cut.name); });
     Append({index, static_cast<uint64_t>(cut.events), cut.weights});
   }
@@ -93,9 +103,11 @@ std::vector<CutRow> CutTable::Finalize(const std::vector<AttemptKey>& results, i
   CutPrecedence precedence{names_, std::vector<int64_t>(names_.size(), -1), {}};
   std::vector<Attempt> attempts = attempts_;
   std::sort(attempts.begin(), attempts.end(), [](const Attempt& a, const Attempt& b) { return a.key < b.key; });
+  std::vector<uint64_t> offsets = of_results_;
   for (const Attempt& attempt : attempts) {
-    if (!std::binary_search(results.begin(), results.end(), attempt.key)) continue;
-    uint64_t offset = attempt.offset;
+    if (std::binary_search(results.begin(), results.end(), attempt.key)) offsets.push_back(attempt.offset);
+  }
+  for (uint64_t offset : offsets) {
     const uint64_t count = TakeNumber(offset);
     uint32_t previous = 0;
     for (uint64_t i = 0; i < count; ++i) {

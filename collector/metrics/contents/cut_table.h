@@ -29,6 +29,8 @@ class CutTable {
   static constexpr size_t kMaxCuts = 1000;  ///< rows
 
   void Add(const LogRef& log, const ChunkFact& chunk);
+  /// Each summed `ok` attempt is a result.
+  void Add(const SumsFact& sums);
   /// `logs`: what `ProcessTable::Merge` returned.
   void Merge(const CutTable& other, const std::vector<uint32_t>& logs);
 
@@ -47,6 +49,7 @@ class CutTable {
     std::optional<double> weights;
   };
   void Append(const Reading& reading);
+  void Append(const std::vector<CutFact>& cuts);
   Reading Take(uint64_t& offset) const;
   uint64_t TakeNumber(uint64_t& offset) const;
   void AppendNumber(uint64_t number);
@@ -57,6 +60,7 @@ class CutTable {
   NamesByPosition recent_;
   absl::flat_hash_map<std::string, uint32_t> index_;
   std::vector<Attempt> attempts_;
+  std::vector<uint64_t> of_results_;  // offsets: readings that are results' whatever attempts there are
   std::string readings_;  // of each attempt: how many, then each as cut, events, whether there are weights, weights
 };
 
