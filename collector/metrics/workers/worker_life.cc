@@ -89,7 +89,7 @@ std::vector<WorkerLife> FindWorkerLives(const std::vector<AttemptRow>& attempts,
       worker.cores_source = CoresSource::kLanesPeak;
     } else {
       if (open_chunks.empty()) open_chunks = MaxOpenChunks(attempts, processes);
-      worker.cores = open_chunks[i];
+      worker.cores = std::max<int64_t>(1, open_chunks[i]);  // sums may not tell it
       worker.cores_source = CoresSource::kOpenChunks;
     }
     workers.push_back(worker);
