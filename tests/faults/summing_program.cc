@@ -13,7 +13,7 @@ namespace {
 
 void Process(std::int64_t number) {
   const std::string dataset = number % 3 == 0 ? "zjets" : "ttbar";
-  const std::string file = "/store/data/Run2018A/" + dataset + std::to_string(number / 500 % 5) + ".root";
+  const std::string file = "/store/data/Run2018A/" + dataset + std::to_string(number / 1500 % 2) + ".root";
   crema::TrackMetrics chunk({dataset, file, number * 100, number * 100 + 100});
   chunk.SetEvents(100 + number % 7);
   chunk.AddBytesRead(1000, 3000);
