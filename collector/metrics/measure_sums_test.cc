@@ -260,6 +260,25 @@ TEST_F(MeasureSumsTest, TheBudgetIsNeverMoreThanTheLanes) {
   EXPECT_NEAR(Row(document["budget"], "part", "compute")["core_seconds"].get<double>(), 2.1 / 2, 1e-6);
 }
 
+// Short pauses between chunks are no tail, though the mean of all is below 90 %.
+TEST_F(MeasureSumsTest, NoTailIsInventedAmongSums) {
+  std::vector<Line> chunks;
+  for (int number = 0; number < 20; ++number) {
+    chunks.push_back(ChunkLine(number, 1 + kStep * number, 1 + kStep * (number + 0.5)));
+    for (const char* field : {"helper_cpu_ns", "helper_wait_ns", "helper_scope_ns", "helper_union_ns"}) {
+      chunks.back()[field] = 0;
+    }
+  }
+  std::vector<Line> lines = {ProcessLine(1, 0.5), chunks[0]};
+  for (Line& sums : SumsOf({chunks.begin() + 1, chunks.end()})) lines.push_back(std::move(sums));
+  lines.push_back(EndLine(4));
+  const Document document = Measured(lines);
+  EXPECT_EQ(Row(document["budget"], "part", "tail")["core_seconds"], 0);
+  EXPECT_TRUE(document["metrics"]["tail_time"].is_null());
+  EXPECT_THAT(document["quality"]["not_measured"]["tail_time"].get<std::string>(), HasSubstr("summed"));
+  EXPECT_NEAR(Row(document["budget"], "part", "idle")["core_seconds"].get<double>(), 19 * kStep / 2, 1e-6);
+}
+
 TEST_F(MeasureSumsTest, TheLastLineOfARowCounts) {
   std::vector<Line> lines = Log(15);
   const std::vector<Line> chunks = Chunks();

@@ -161,6 +161,9 @@ void SetEfficiencyMetrics(const std::vector<ProcessRow>& processes, const Attemp
   if (!metrics->Number("core_seconds").has_value()) return;
   SetIfKnown("balance", budget.balance, metrics);
   SetIfKnown("tail_time", budget.tail_time, metrics);
+  if (!budget.tail_time.has_value() && totals.counts.num_summed_attempts > 0) {
+    metrics->SetNull("tail_time", "chunks were summed: when each of them was open is not known");
+  }
   metrics->Set("oversubscribed_core_seconds", budget.oversubscribed_core_seconds);
 }
 

@@ -60,6 +60,9 @@ class SummedLanes:
             return self.free(moment) * Fraction(self.time) / self.free_time if self.free_time else 0
         return self.free(moment) + Fraction(self.time - self.free_time) / (self.stop - self.start)
 
+    def most_at(self, moment):
+        return max(self.free(moment), self.at(moment)) if self.time and self.start <= moment < self.stop else 0
+
 
 def split_owner(attempt):
     """ns of a result's own thread by part."""
@@ -106,6 +109,8 @@ class Budget:
         self.summed = [SummedLanes(worker, self.moments) if worker.sums else None for worker in recorded.workers]
         self.last_stop = max((attempt.stop for attempt in recorded.all_ended), default=None)
         self.tail_start = self.find_tail()
+        if self.tail_start is not None and any(s and s.start < self.tail_start <= s.stop for s in self.summed):
+            self.tail_start = None  # nobody knows when summed attempts were open
         self.tail_ns = None if self.tail_start is None else self.last_stop - self.tail_start
         self.add_lanes()
         self.add_free()
@@ -129,8 +134,13 @@ class Budget:
         summed = self.summed[index]
         return occupied(self.recorded.workers[index], moment) + (summed.at(moment) if summed else 0)
 
+    def most_used(self, index, moment):
+        """Lanes that may have been in use: summed attempts in all that were free."""
+        summed, others = self.summed[index], occupied(self.recorded.workers[index], moment)
+        return others + (summed.most_at(moment) if summed else 0)
+
     def all_occupied(self, moment):
-        return sum(self.used(index, moment) for index in range(len(self.recorded.workers)))
+        return sum(self.most_used(index, moment) for index in range(len(self.recorded.workers)))
 
     def find_tail(self):
         """The last moment, not after the last stop, at which 90 % of the live cores were occupied."""

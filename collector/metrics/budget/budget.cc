@@ -93,7 +93,8 @@ void AddStretch(const TaskStretch& stretch, const RunWindow& run, const SummedLa
   AddLanes(inside.stop_ns, whole.stop_ns, kOneLane, changes);
 }
 
-/// The last moment from `from_ns` to `last_stop_ns` at which 90 % of the live cores were occupied, else kNever.
+/// The last moment from `from_ns` to `last_stop_ns` at which 90 % of the live cores were occupied, or may have been by
+/// attempts that were summed; else kNever.
 int64_t FindTailStart(const Facts& facts, int64_t from_ns, int64_t last_stop_ns) {
   const RunWindow window = {from_ns, last_stop_ns};
   Changes changes;
@@ -108,7 +109,8 @@ int64_t FindTailStart(const Facts& facts, int64_t from_ns, int64_t last_stop_ns)
       AddStretch(facts.engine.stretches[index], window, sums, changes);
     }
     for (const LaneSegment& segment : sums.segments) {
-      AddLanes(window.Clip(segment.start_ns), window.Clip(segment.stop_ns), segment.lanes, changes);
+      const int64_t most = std::max(segment.lanes, segment.free);
+      AddLanes(window.Clip(segment.start_ns), window.Clip(segment.stop_ns), most, changes);
     }
   }
   for (const WorkerLife& worker : facts.workers) {
@@ -143,6 +145,11 @@ Milestones FindMilestones(const Facts& facts) {
   for (int64_t back = 64; back >= 1 && milestones.tail_start_ns == kNever; back /= 8) {
     const int64_t from_ns = last_stop_ns - (last_stop_ns - facts.run.start_ns) / back;
     milestones.tail_start_ns = FindTailStart(facts, from_ns, last_stop_ns);
+  }
+  for (const SummedLanes& sums : facts.lanes_of_sums) {
+    const bool is_among_sums = milestones.tail_start_ns > sums.window.start_ns &&
+                               milestones.tail_start_ns <= sums.window.stop_ns && !sums.segments.empty();
+    if (is_among_sums) milestones.tail_start_ns = kNever;  // nobody knows then
   }
   return milestones;
 }

@@ -36,8 +36,8 @@ struct Budget {
   std::vector<BudgetRow> rows;
   double core_seconds = 0;                 ///< the rows add up to this and the next
   double oversubscribed_core_seconds = 0;  ///< lanes occupied beyond the cores of their worker
-  std::optional<int64_t> tail_start_ns;    ///< T, Unix time
-  std::optional<double> tail_time;         ///< last stop - T, seconds; nullopt: 90 % of the cores were never occupied
+  std::optional<int64_t> tail_start_ns;    ///< T, Unix time; nullopt where it lies among sums
+  std::optional<double> tail_time;         ///< last stop - T, seconds; nullopt: there is no T
   /// Seconds of ended attempts over cores' seconds, from the first begin of a chunk to T (where there is none, to the
   /// last stop).
   std::optional<double> balance;

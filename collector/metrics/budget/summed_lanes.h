@@ -15,6 +15,7 @@ struct LaneSegment {
   int64_t start_ns = 0;
   int64_t stop_ns = 0;
   int64_t lanes = 0;
+  int64_t free = 0;  ///< that were free without them: so many may have been occupied at some moment
 };
 
 struct SummedLanes {
