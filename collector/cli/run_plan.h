@@ -2,6 +2,7 @@
 #ifndef CREMA_COLLECTOR_CLI_RUN_PLAN_H_
 #define CREMA_COLLECTOR_CLI_RUN_PLAN_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct RunPlan {
   double interval_seconds = 1;
   bool trace = false;
   bool replace = false;
+  int64_t max_log_bytes = 0;  ///< of each process's log; 0: as the environment says
   bool force = false;
   bool json = false;
   OutputOptions output;

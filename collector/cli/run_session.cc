@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -35,6 +36,7 @@ EnvironmentChanges RecordingOn(const RunPlan& plan, const RunDirectory& director
       {"CREMA_INTERVAL", "0"},  // the tree is sampled from here: the process need not do it too
   };
   if (!plan.pass.empty()) changes.emplace_back("CREMA_PASS", plan.pass);
+  if (plan.max_log_bytes > 0) changes.emplace_back("CREMA_MAX_LOG_BYTES", std::to_string(plan.max_log_bytes));
   if (plan.trace) changes.emplace_back("CREMA_TRACE", "1");
   return changes;
 }

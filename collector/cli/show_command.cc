@@ -64,6 +64,7 @@ absl::StatusOr<ChunkListing> ListChunks(const MeasuredSource& source, const Show
   listing.matched = chunks.matched();
   listing.seen = chunks.seen();
   listing.rows = chunks.Take();
+  listing.summed = static_cast<int64_t>(NumberField(Field(source.document(), "quality"), "summed_chunks").value_or(0));
   const Json& start_ns = Field(Field(source.document(), "run"), "start_ns");
   if (start_ns.is_number_integer()) listing.run_start_ns = start_ns.get<int64_t>();
   return listing;

@@ -52,7 +52,9 @@ void SetBounds(const Json& document, const AttemptList& list, RunDetail* detail)
   detail->bins = 1;
   detail->bin_seconds = std::max(1e-9, end - detail->timeline_start_seconds);
   const std::optional<double> tail = Metric(document, "tail_time");
-  if (tail.has_value() && window.last_stop_ns > window.first_ns) {
+  // The last stop may be that of a chunk that was summed.
+  const bool is_whole = NumberField(Field(document, "quality"), "summed_chunks").value_or(0) == 0;
+  if (tail.has_value() && is_whole && window.last_stop_ns > window.first_ns) {
     detail->tail_start_seconds = SecondsBetween(detail->start_ns, window.last_stop_ns) - *tail;
   }
 }
@@ -123,7 +125,8 @@ RunDetail ReadRunDetail(const Json& document, const AttemptReader& for_each_atte
     list = AttemptList();
     detail.why_no_attempts = std::string(read.message());
   } else if (list.rows.empty()) {
-    detail.why_no_attempts = "no chunk was recorded";
+    const bool is_summed = NumberField(Field(document, "quality"), "summed_chunks").value_or(0) > 0;
+    detail.why_no_attempts = is_summed ? "all chunks were summed" : "no chunk was recorded";
   }
   SetBounds(document, list, &detail);
   detail.samples = ReadSamples(document, detail.seconds, options);

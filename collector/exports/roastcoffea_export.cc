@@ -11,6 +11,7 @@
 #include "collector/exports/formats.h"
 #include "collector/exports/roastcoffea_document.h"
 #include "collector/insight/document_fields.h"
+#include "collector/records/sums_so_far.h"
 #include "crema/version.h"
 #include "fmt/format.h"
 
@@ -108,12 +109,36 @@ void AddUp(const Attempt& attempt, Sums* sums, FileReads* file) {
   if (chunk.events.has_value()) dataset.events = dataset.events.value_or(0) + *chunk.events;
 }
 
-absl::Status ReadFileFacts(const ExportSource& source, Sums* sums) {
+/// Chunks without a line have no chunk record, and are in every sum.
+void AddUp(const SumsFact& added, Sums* sums) {
+  sums->counts.ended += added.chunks;
+  sums->files[std::string(added.input.file)].bytes_read += added.bytes_read.value_or(0);
+  if (added.failed) return;
+  sums->counts.ok += added.chunks;
+  sums->counts.events += added.events.value_or(0);
+  const std::string_view name = added.input.dataset.empty() ? "unknown" : added.input.dataset;
+  DatasetSums& dataset = sums->datasets[std::string(name)];
+  dataset.chunks += added.chunks;
+  dataset.duration += static_cast<double>(added.duration_ns) / 1e9;
+  if (added.events.has_value()) dataset.events = dataset.events.value_or(0) + *added.events;
+}
+
+/// What the records tell beside attempts.
+absl::Status ReadFilesAndSums(const ExportSource& source, Sums* sums) {
   if (!source.find_logs) return absl::OkStatus();
   const absl::StatusOr<RecordLogs> logs = source.find_logs();
   if (!logs.ok()) return logs.status();
   for (const RecordLog& log : logs->logs) {
-    ReadRecordLog(log, true, [sums](const Record& record) {
+    SumsSoFar told;
+    bool is_of_run = true;
+    ReadRecordLog(log, true, [&](const Record& record) {
+      if (record.type == RecordType::kProcess) {
+        is_of_run = record.process.run_id == log.run_id;
+        told = SumsSoFar();
+      }
+      if (record.type == RecordType::kSums && is_of_run) {
+        if (const std::optional<SumsFact> added = told.Increment(record.sums)) AddUp(*added, sums);
+      }
       if (record.type != RecordType::kFile) return;
       FileReads& file = sums->files[std::string(record.file.file)];
       if (record.file.branches.has_value()) file.branches = record.file.branches;
@@ -179,7 +204,7 @@ Json PerDataset(const Sums& sums) {
 /// The records go straight to the file; what they add up to is written after them.
 absl::Status WriteMetrics(const ExportSource& source, TextSink* sink) {
   Sums sums;
-  if (absl::Status read = ReadFileFacts(source, &sums); !read.ok()) return read;
+  if (absl::Status read = ReadFilesAndSums(source, &sums); !read.ok()) return read;
   sink->Write("{\n\"raw_chunk_metrics\": [");
   bool is_first = true;
   absl::Status read = source.for_each_attempt([&](const Attempt& attempt) {

@@ -147,7 +147,9 @@ Json QualityOf(const Quality& quality, const RunFigures& figures) {
   json["records_unknown"] = quality.reading.records_unknown;
   json["records_dropped"] = quality.records_dropped;
   json["records_lost"] = has_records ? Json(quality.records_lost) : Json();
+  json["guards_misused"] = quality.guards_misused;
   json["sections_dropped"] = quality.sections_dropped;
+  json["summed_chunks"] = quality.summed_chunks;
   json["tasks_read"] = figures.findings.tasks.rows.size();
   json["chunks_without_events"] = has_records ? Json(quality.chunks_without_events) : Json();
   json["processes_ended"] = quality.processes_ended;
@@ -157,7 +159,8 @@ Json QualityOf(const Quality& quality, const RunFigures& figures) {
   const bool has_tasks = !figures.findings.tasks.empty();
   json["chunks_joined_to_tasks"] = has_tasks ? Json(engine.join.chunks_joined) : Json();
   json["chunks_unjoined"] = has_tasks ? Json(engine.join.chunks_unjoined) : Json();
-  json["tasks_without_chunk"] = has_tasks ? Json(engine.join.tasks_without_chunk) : Json();
+  json["tasks_without_chunk"] =
+      has_tasks && quality.summed_chunks == 0 ? Json(engine.join.tasks_without_chunk) : Json();
   json["event_coverage"] = OrNull(quality.event_coverage);
   json["fine_metrics_coverage"] = OrNull(engine.fine_coverage);
   json["clock_offset_max_s"] = OrNull(quality.clock_offset_max_s);

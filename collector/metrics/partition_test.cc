@@ -101,6 +101,27 @@ class RandomRun {
     return chunk;
   }
 
+  // What chunks without a line came to, told several times.
+  void AddSums(double time, Log& log) {
+    const std::string dataset = Name("data", 3);
+    for (const char* status : {"ok", "failed"}) {
+      for (int64_t chunks = 2; chunks < 10; chunks += 2 + Below(3)) {
+        const int64_t duration_ns = chunks * kSecond / 2;
+        const auto stop = time + static_cast<double>(chunks);
+        log.lines.push_back({{"type", "sums"}, {"time_ns", At(stop)}, {"reason", "log_share"}, {"dataset", dataset}});
+        Line& sums = log.lines.back();
+        sums.update({{"file", "summed.root"}, {"status", status}, {"chunks", chunks}, {"events", 10 * chunks}});
+        sums.update({{"chunks_with_events", chunks}, {"first_start_ns", At(time)}, {"last_stop_ns", At(stop)}});
+        sums.update({{"duration_ns", duration_ns}, {"max_duration_ns", kSecond}, {"cpu_ns", Below(duration_ns)}});
+        sums.update({{"cpu_wait_ns", chunks}, {"helper_wait_ns", 0}, {"lanes_peak", 2}, {"bytes_read", chunks}});
+        sums["begun"] = {Below(40)};
+        sums["sections"] = MakeSections(duration_ns);
+        sums["metrics"] = MakeMetrics();
+        sums["cuts"] = MakeCuts();
+      }
+    }
+  }
+
   Log MakeLog(int64_t pid) {
     Log log;
     log.process = ProcessLine(pid, 0.1 * static_cast<double>(pid), Name("host", 2));
@@ -123,7 +144,8 @@ class RandomRun {
       }
       time += 0.01 * static_cast<double>(Below(200));
     }
-    if (!log.running && !OneIn(3)) log.lines.push_back(EndLine(time + 5));
+    if (OneIn(2)) AddSums(time, log);
+    if (!log.running && !OneIn(3)) log.lines.push_back(EndLine(time + 15));
     return log;
   }
 

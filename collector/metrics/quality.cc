@@ -64,6 +64,60 @@ void WarnOfOmissions(const RunFigures& figures, std::vector<std::string>& warnin
   }
 }
 
+std::string_view WordsOf(std::string_view reason) {
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"log_share", "their lines would have taken more than a tenth of what was free on the disk"},
+      {"free_space", "the disk was nearly full"},
+      {"disk_full", "the disk was full, or a quota reached"},
+      {"log_size", "the log came near CREMA_MAX_LOG_BYTES"},
+      {"file_size", "the log came near the largest size that files may have (ulimit -f)"},
+      {"write_error", "their lines could not be written"},
+  };
+  for (const auto& [name, words] : kWords) {
+    if (name == reason) return words;
+  }
+  return reason.empty() ? "their process did not say why" : reason;
+}
+
+void WarnOfSums(const RunFigures& figures, std::vector<std::string>& warnings) {
+  const SumsFindings& sums = figures.findings.sums;
+  if (sums.chunks > 0) {
+    std::vector<std::string> reasons;
+    for (const auto& [reason, chunks] : sums.chunks_by_reason) {
+      reasons.push_back(sums.chunks_by_reason.size() == 1 ? std::string(WordsOf(reason))
+                                                          : fmt::format("{} ({})", WordsOf(reason), chunks));
+    }
+    const int64_t attempts = figures.totals.counts.num_attempts;
+    warnings.push_back(fmt::format(
+        "{} of {} chunks were summed, because {}: totals are exact; quantiles, stragglers, fits, columns, lists and "
+        "timelines of chunks are of the other {}",
+        sums.chunks, attempts, fmt::join(reasons, "; "), attempts - sums.chunks));
+  }
+  if (const int64_t missing = figures.findings.processes.summed_chunks - sums.chunks; missing > 0) {
+    warnings.push_back(fmt::format("{} more chunks were summed whose sums could not be read", missing));
+  }
+  if (sums.rows_left_out > 0) {
+    warnings.push_back(fmt::format("{} sums beyond {} datasets, files and processes were left out; totals are too low",
+                                   sums.rows_left_out, SumsTable::kMaxRows));
+  }
+}
+
+/// What the SDK could not keep, by cause.
+void WarnOfDrops(const ProcessFindings& processes, std::vector<std::string>& warnings) {
+  if (const int64_t misused = processes.guards_misused; misused > 0) {
+    warnings.push_back(
+        fmt::format("{} guards were not used as they should be (a chunk that ended on another thread, sections that do "
+                    "not nest): what they were told is missing",
+                    misused));
+  }
+  if (const int64_t others = processes.records_dropped - processes.guards_misused; others > 0) {
+    warnings.push_back(
+        fmt::format("{} records could not be written or kept by their processes (full disk, file size limit, no "
+                    "memory, or no open chunk)",
+                    others));
+  }
+}
+
 void WarnOfPartialSums(const RunFigures& figures, std::vector<std::string>& warnings) {
   const AttemptTotals& totals = figures.totals;
   const auto warn = [&](const KnownSum& sum, const char* what) {
@@ -165,6 +219,8 @@ Quality JudgeQuality(const RunFigures& figures, ReadingQuality reading) {
   const AttemptTotals& totals = figures.totals;
   quality.records_dropped = processes.records_dropped;
   quality.records_lost = figures.findings.attempts.records_lost;
+  quality.guards_misused = processes.guards_misused;
+  quality.summed_chunks = figures.findings.sums.chunks;
   quality.sections_dropped = figures.findings.omissions.section_paths;
   quality.chunks_without_events = totals.counts.num_chunks - totals.events.count;
   for (const ProcessRow& process : processes.processes) {
@@ -185,12 +241,8 @@ Quality JudgeQuality(const RunFigures& figures, ReadingQuality reading) {
   }
   quality.reading = std::move(reading);
   quality.warnings = quality.reading.warnings;
-  if (quality.records_dropped > 0) {
-    quality.warnings.push_back(
-        fmt::format("{} records could not be written by their processes (full disk, file size "
-                    "limit, or no memory)",
-                    quality.records_dropped));
-  }
+  WarnOfDrops(processes, quality.warnings);
+  WarnOfSums(figures, quality.warnings);
   if (quality.records_lost > 0) {
     quality.warnings.push_back(
         fmt::format("the {} of {} that ended {} lost, so sums are too low: not written, or the log is damaged",

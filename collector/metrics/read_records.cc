@@ -29,11 +29,17 @@ bool RecordWindow::Keeps(const Record& record) const {
       return is_inside(record.task.start_ns);
     case RecordType::kSpan:
       return is_inside(record.span.start_ns);
+    case RecordType::kSums:
+      return is_inside(record.sums.first_start_ns) && record.sums.last_stop_ns <= stop_ns;
     case RecordType::kFine:
       return record.fine.time_ns >= start_ns && record.fine.time_ns <= flushed_ns;
     default:
       return true;
   }
+}
+
+bool RecordWindow::Touches(const SumsFact& sums) const {
+  return sums.first_start_ns < stop_ns && sums.last_stop_ns > start_ns;
 }
 
 namespace {
@@ -46,6 +52,7 @@ struct PartRead {
   bool other_process = false;     ///< a process began in it, other than the log's first
   SeenNumbers ended;              ///< chunks of the last process in it
   int64_t repeated = 0;           ///< lines of chunks that had ended before: left out
+  int64_t sums_across = 0;        ///< sums that are only in part of the window: left out
   RecordAccumulator accumulator;  ///< of a log in several parts; else the thread's own is used
 };
 
@@ -92,6 +99,8 @@ PartRead ReadPart(const LogInParts& log, const LogPart& part, const ReadRecordsO
       accumulator.Add(process, end);
     } else if (taken && (!options.window.has_value() || options.window->Keeps(record))) {
       accumulator.Add(process, record);
+    } else if (taken && record.type == RecordType::kSums) {
+      read.sums_across += options.window->Touches(record.sums);
     }
   });
   // A log whose first line is blank does not tell its process at once: the log is read as a whole then.
@@ -134,8 +143,10 @@ void Join(LogInParts& log, const ReadRecordsOptions& options, std::vector<ChunkS
   }
   std::vector<LogPartReading> readings;
   int64_t repeated = 0;
+  int64_t sums_across = 0;
   for (PartRead& read : log.reads) {
     repeated += read.repeated;
+    sums_across += read.sums_across;
     std::move(read.reading.stretches.begin(), read.reading.stretches.end(), std::back_inserter(stretches));
     readings.push_back(std::move(read.reading));
   }
@@ -146,6 +157,12 @@ void Join(LogInParts& log, const ReadRecordsOptions& options, std::vector<ChunkS
     reading.records_malformed += repeated;
     reading.Warn(
         fmt::format("{}: {} lines of chunks that had ended before; they were left out", log.log->path, repeated));
+  }
+  if (sums_across > 0) {
+    reading.Warn(
+        fmt::format("{}: chunks were summed beyond the run's bounds; their sums of this run are not known, and "
+                    "were left out",
+                    log.log->path));
   }
   records.reading.Add(reading);
 }

@@ -18,6 +18,17 @@ void RecordAccumulator::Add(const LogRef& log, const ChunkFact& chunk) {
   files_.Add(chunk);
 }
 
+void RecordAccumulator::Add(const LogRef& log, const SumsFact& sums) {
+  if (sums.lanes_peak.has_value()) processes_.SawLanes(log, *sums.lanes_peak);
+  attempts_.Add(log, sums);
+  sections_.Add(sums);
+  memory_sections_.Add(sums);
+  custom_metrics_.Add(sums);
+  cuts_.Add(sums);
+  activities_.Add(log, sums);
+  files_.Add(sums);
+}
+
 void RecordAccumulator::Add(const LogRef& log, const Record& record) {
   switch (record.type) {
     case RecordType::kProcess:
@@ -28,6 +39,10 @@ void RecordAccumulator::Add(const LogRef& log, const Record& record) {
       break;
     case RecordType::kChunk:
       Add(log, record.chunk);
+      break;
+    case RecordType::kSums:
+      processes_.SawAlive(log, record.sums.time_ns);
+      sums_.Add(log, record.sums);
       break;
     case RecordType::kTask:
       processes_.SawAlive(log, record.task.stop_ns);
@@ -70,28 +85,16 @@ void RecordAccumulator::Merge(RecordAccumulator other) {
   spans_.Merge(other.spans_);
   tasks_.Merge(other.tasks_, logs);
   fine_.Merge(other.fine_, logs);
-}
-
-RecordFindings RecordAccumulator::Finalize() const& {
-  ProcessFindings processes = processes_.Finalize();
-  std::vector<AttemptKey> results;
-  AttemptFindings attempts = attempts_.Finalize(processes, cuts_.empty() ? nullptr : &results);
-  return FinalizeWith(std::move(processes), std::move(attempts), results);
+  sums_.Merge(other.sums_, logs);
 }
 
 RecordFindings RecordAccumulator::Finalize() && {
-  ProcessFindings processes = processes_.Finalize();
-  std::vector<AttemptKey> results;
-  AttemptFindings attempts = std::move(attempts_).Finalize(processes, cuts_.empty() ? nullptr : &results);
-  return FinalizeWith(std::move(processes), std::move(attempts), results);
-}
-
-RecordFindings RecordAccumulator::FinalizeWith(ProcessFindings processes, AttemptFindings attempts,
-                                               const std::vector<AttemptKey>& results) const {
   RecordFindings findings;
+  findings.sums = sums_.Finalize([this](const LogRef& log, const SumsFact& sums) { Add(log, sums); });
+  std::vector<AttemptKey> results;
+  findings.processes = processes_.Finalize();
+  findings.attempts = std::move(attempts_).Finalize(findings.processes, cuts_.empty() ? nullptr : &results);
   Omissions& omissions = findings.omissions;
-  findings.processes = std::move(processes);
-  findings.attempts = std::move(attempts);
   findings.sections = sections_.Finalize();
   omissions.section_paths = AddCounts(findings.sections.sections_dropped, findings.processes.dropped_paths);
   omissions.inconsistent_chunks = findings.sections.inconsistent_chunks;

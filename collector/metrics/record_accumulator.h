@@ -7,6 +7,7 @@
 
 #include "collector/metrics/attempts/attempt_table.h"
 #include "collector/metrics/attempts/file_table.h"
+#include "collector/metrics/attempts/sums_table.h"
 #include "collector/metrics/contents/activity_table.h"
 #include "collector/metrics/contents/custom_metric_table.h"
 #include "collector/metrics/contents/cut_table.h"
@@ -46,6 +47,7 @@ struct RecordFindings {
   std::vector<SpanRow> spans;
   TaskFindings tasks;
   std::vector<FineRow> fine;
+  SumsFindings sums;
   Omissions omissions;
 };
 
@@ -59,14 +61,14 @@ class RecordAccumulator {
   /// What is moved in costs no second memory.
   void Merge(RecordAccumulator other);
   /// The findings so far; more may be added afterwards.
-  RecordFindings Finalize() const&;
+  RecordFindings Finalize() const& { return RecordAccumulator(*this).Finalize(); }
   /// The same without a copy of the attempts; nothing may be added afterwards.
   RecordFindings Finalize() &&;
 
  private:
-  RecordFindings FinalizeWith(ProcessFindings processes, AttemptFindings attempts,
-                              const std::vector<AttemptKey>& results) const;
   void Add(const LogRef& log, const ChunkFact& chunk);
+  /// The last word on what chunks without a line came to: it enters the same tables as they would have.
+  void Add(const LogRef& log, const SumsFact& sums);
 
   ProcessTable processes_;
   AttemptTable attempts_;
@@ -79,6 +81,7 @@ class RecordAccumulator {
   SpanTable spans_;
   TaskTable tasks_;
   FineTable fine_;
+  SumsTable sums_;  // until all of it is read: a later line replaces an earlier one
 };
 
 }  // namespace crema

@@ -33,6 +33,13 @@ void TakeSamplesOfTree(const TreeAccumulator& trees, const std::optional<TreeFig
   }
 }
 
+/// Where no chunk has a line of its own, that is why there is nothing to describe.
+void SayAllSummed(std::string_view key, MetricSet& metrics) {
+  for (const char* suffix : {"_mean", "_min", "_max", "_std", "_p50", "_p90", "_p95", "_p99"}) {
+    metrics.SetNull(std::string(key) + suffix, "all chunks were summed: single ones are not known");
+  }
+}
+
 void SetDistributions(RunFigures& figures) {
   const AttemptFindings& attempts = figures.findings.attempts;
   for (const ChunkDistribution& described : DescribeChunks(attempts.rows, attempts.helpers)) {
@@ -48,6 +55,9 @@ void SetDistributions(RunFigures& figures) {
     set("_p90", distribution.p90);
     set("_p95", distribution.p95);
     set("_p99", distribution.p99);
+    if (distribution.count == 0 && !attempts.summed.empty()) {
+      SayAllSummed(described.key, figures.metrics);
+    }
     if (described.unknown > 0) figures.missing_values.push_back({described.key, described.unknown});
   }
 }
@@ -82,7 +92,7 @@ void BreakDownAttempts(RunFigures& figures) {
   const std::vector<std::string> datasets = WithStandIns(attempts.datasets);
   const std::vector<std::string> files = WithStandIns(attempts.files);
   std::vector<std::vector<BreakdownRow>> tables =
-      BreakDown(attempts.rows, attempts.helpers,
+      BreakDown(attempts.rows, attempts.summed, attempts.helpers,
                 {{&AttemptRow::input, &attempts.dataset_of_input, &datasets, &attempts.bytes_of_dataset},
                  {&AttemptRow::input, &attempts.file_of_input, &files, &attempts.bytes_of_file},
                  {&AttemptRow::process, nullptr, &workers, &attempts.bytes_of_process},
@@ -117,6 +127,17 @@ void SetAnalyses(RunFigures& figures) {
     metrics.Set("rss_slope_low", slope->low);
     metrics.Set("rss_slope_high", slope->high);
   }
+  if (!attempts.summed.empty()) {
+    for (std::string_view key :
+         {"straggler_chunks", "oversized_chunks", "rss_slope", "rss_slope_low", "rss_slope_high"}) {
+      if (metrics.Number(key).has_value()) continue;
+      metrics.SetNull(key, "too few chunks have a line of their own, the others were summed, or they told too little");
+    }
+    constexpr std::string_view kReason = "chunks were summed: when each of them was open is not known";
+    metrics.SetNull("load_imbalance", kReason);
+    metrics.SetNull("max_open_chunks", kReason);
+    return;
+  }
   if (const std::optional<double> imbalance = LoadImbalance(attempts.rows)) {
     metrics.Set("load_imbalance", *imbalance);
   }
@@ -129,6 +150,10 @@ void AlignClocks(RecordFindings& findings) {
   std::vector<ProcessRow>& processes = findings.processes.processes;
   const auto offset_of = [&](uint32_t process) { return processes[process].clock_offset_ns.value_or(0); };
   for (AttemptRow& attempt : findings.attempts.rows) attempt.start_ns += offset_of(attempt.process);
+  for (SummedAttempts& summed : findings.attempts.summed) {
+    summed.row.start_ns += offset_of(summed.row.process);
+    summed.stop_ns += offset_of(summed.row.process);
+  }
   for (TaskRow& task : findings.tasks.rows) {
     task.start_ns += offset_of(task.process);
     task.stop_ns += offset_of(task.process);
@@ -230,7 +255,7 @@ std::optional<double> ShareOfTasksBlocked(const MetricSet& metrics) {
 void UseTimesOfTasks(RunFigures& figures) {
   if (figures.totals.cpu_ns.count > 0) figures.cpu_time_source = "records";
   if (figures.totals.blocked_ns.count > 0) figures.io_overhead_source = "records";
-  if (!figures.findings.attempts.rows.empty()) return;
+  if (figures.findings.attempts.counts.num_attempts > 0) return;
   if (const std::optional<double> cpu = figures.metrics.Number("processor_cpu_time_seconds")) {
     figures.metrics.Set("chunk_cpu_time", *cpu);
     figures.cpu_time_source = "processor's tasks, with what Coffea does around it";
@@ -256,7 +281,7 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
   AlignClocks(figures.findings);
   const std::vector<ClusterWorker> cluster_workers = TakeClusters(clusters, figures);
 
-  figures.totals = SumAttempts(attempts.rows, attempts.helpers, attempts.counts);
+  figures.totals = SumAttempts(attempts.rows, attempts.summed, attempts.helpers, attempts.counts);
   figures.bounds = FindBounds(figures.tree, figures.findings.processes, figures.totals, start_ns, stop_ns);
   const std::optional<ClusterSession> session = clusters.Session();
   if (session.has_value() && !session->ended && stop_ns == session->window.stop_ns) {
@@ -266,14 +291,15 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
   const std::optional<double> wall_time =
       figures.bounds.boundary.empty() ? std::nullopt : std::optional<double>(window.seconds());
 
-  figures.workers = FindWorkerLives(attempts.rows, processes, window);
+  figures.workers = FindWorkerLives(attempts.rows, processes, window, attempts.summed);
   const WorkerSteps steps =
       figures.workers.empty() ? WorkerSteps() : MeasureWorkers(figures.workers, processes, window);
-  figures.timelines = DrawWorkerTimelines(figures.workers, attempts.rows, processes, window);
+  figures.timelines = DrawWorkerTimelines(figures.workers, attempts.rows, processes, window, attempts.summed);
   AddClusterTimelines(cluster_workers, window, &figures.timelines);
   figures.engine.join = JoinTasks(attempts.rows, attempts.thread_ids, figures.findings.tasks.rows);
   const EngineTime engine_time = {figures.engine.join.stretches, OutsideTasks(figures.findings.fine, processes.size())};
-  figures.budget = ComputeBudget(attempts.rows, processes, attempts.helpers, figures.workers, window, engine_time);
+  figures.budget =
+      ComputeBudget(attempts.rows, processes, attempts.helpers, figures.workers, window, engine_time, attempts.summed);
   figures.phases = FindPhases(figures.findings.spans);
 
   MetricSet& metrics = figures.metrics;

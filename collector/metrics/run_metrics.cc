@@ -41,9 +41,17 @@ void SetCounts(const AttemptCounts& counts, MetricSet* metrics) {
   metrics->Set("num_attempts", counts.num_attempts);
   metrics->Set("num_failed_attempts", counts.num_failed_attempts);
   metrics->Set("num_lost_attempts", counts.num_lost_attempts);
-  metrics->Set("num_retried_chunks", counts.num_retried_chunks);
-  metrics->Set("num_recomputed_chunks", counts.num_recomputed_chunks);
-  metrics->Set("num_unfinished_chunks", counts.num_unfinished_chunks);
+  // A summed attempt may be at the same chunk as another.
+  const auto set_of_chunks = [&](std::string_view key, int64_t count, bool is_known) {
+    metrics->Set(key, count);
+    if (counts.num_summed_attempts > 0 && !is_known) {
+      metrics->SetNull(key, "chunks were summed: which of them were attempted more than once is not known");
+    }
+  };
+  const bool none_in_vain = counts.num_failed_attempts + counts.num_lost_attempts + counts.num_open_attempts == 0;
+  set_of_chunks("num_retried_chunks", counts.num_retried_chunks, none_in_vain);
+  set_of_chunks("num_recomputed_chunks", counts.num_recomputed_chunks, false);
+  set_of_chunks("num_unfinished_chunks", counts.num_unfinished_chunks, none_in_vain);
 }
 
 void SetColumns(const FileFindings& files, const CoffeaFigures& coffea, MetricSet* metrics) {
@@ -153,6 +161,9 @@ void SetEfficiencyMetrics(const std::vector<ProcessRow>& processes, const Attemp
   if (!metrics->Number("core_seconds").has_value()) return;
   SetIfKnown("balance", budget.balance, metrics);
   SetIfKnown("tail_time", budget.tail_time, metrics);
+  if (!budget.tail_time.has_value() && totals.counts.num_summed_attempts > 0) {
+    metrics->SetNull("tail_time", "chunks were summed: when each of them was open is not known");
+  }
   metrics->Set("oversubscribed_core_seconds", budget.oversubscribed_core_seconds);
 }
 

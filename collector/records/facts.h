@@ -85,6 +85,7 @@ struct ProcessFact {
   std::optional<int64_t> memory_limit_bytes;
   std::string_view sdk;
   std::optional<int64_t> total_events;  ///< what the whole run will process (CREMA_TOTAL_EVENTS)
+  std::string_view working_directory;   ///< when recording began; empty: not told
 };
 
 /// The data a chunk is about; with the run, its identity (METRICS.md rule 3).
@@ -139,6 +140,41 @@ struct ChunkFact {
   int64_t sections_dropped = 0;
   std::vector<TraceFact> trace;  ///< trace mode only
   int64_t trace_dropped = 0;     ///< occurrences that are not in `trace`
+};
+
+/// What chunks came to that have no `chunk` line: all of one dataset, file, pass and status since the process began.
+/// The last line of such a row counts, and holds the earlier ones.
+struct SumsFact {
+  int64_t time_ns = 0;
+  std::string_view reason;  ///< why they have no line, as the format names it
+  ChunkInput input;         ///< dataset, file and pass
+  bool failed = false;
+  int64_t chunks = 0;
+  std::vector<int64_t> begun;  ///< numbers of those that have a `begin` line
+  int64_t first_start_ns = 0;
+  int64_t last_stop_ns = 0;
+  int64_t duration_ns = 0;
+  int64_t min_duration_ns = 0;
+  int64_t max_duration_ns = 0;
+  int64_t chunks_with_events = 0;
+  std::optional<int64_t> events;
+  std::optional<int64_t> bytes_read;
+  std::optional<int64_t> bytes_uncompressed;
+  std::optional<int64_t> cpu_ns;
+  int64_t helper_cpu_ns = 0;
+  std::optional<int64_t> cpu_wait_ns;
+  std::optional<int64_t> helper_wait_ns;
+  int64_t helper_scope_ns = 0;
+  int64_t helper_union_ns = 0;
+  std::optional<int64_t> helper_joined_ns;  ///< time in which the owners waited for their helpers
+  std::optional<int64_t> rss_peak_bytes;
+  std::optional<int64_t> lanes_peak;
+  std::vector<SectionFact> sections;
+  std::vector<MemorySectionFact> memory_sections;
+  std::vector<MetricFact> metrics;
+  std::vector<CutFact> cuts;
+  std::vector<ActivityFact> activities;
+  int64_t sections_dropped = 0;
 };
 
 /// A task of a distributed engine, as its plug-in saw it end inside the worker.
@@ -217,12 +253,14 @@ struct EndFact {
   std::optional<int64_t> chunks;
   std::optional<int64_t> failed;
   std::optional<int64_t> open;
-  std::optional<int64_t> dropped;      ///< records that could not be written
-  std::optional<int64_t> overhead_ns;  ///< what the instrumentation cost
-  std::vector<SectionFact> sections;   ///< those outside chunks
+  std::optional<int64_t> dropped;  ///< records that could not be written, and what guards were told and was not kept
+  std::optional<int64_t> summed_chunks;  ///< of `chunks`, those that are in sums
+  std::optional<int64_t> misused;        ///< of `dropped`, guards that were not used as they should be
+  std::optional<int64_t> overhead_ns;    ///< what the instrumentation cost
+  std::vector<SectionFact> sections;     ///< those outside chunks
 };
 
-enum class RecordType { kProcess, kBegin, kChunk, kTask, kSample, kFile, kSpan, kFine, kClock, kEnd };
+enum class RecordType { kProcess, kBegin, kChunk, kSums, kTask, kSample, kFile, kSpan, kFine, kClock, kEnd };
 
 /// One parsed line: `type` names the member that holds it; the others hold nothing of use.
 struct Record {
@@ -230,6 +268,7 @@ struct Record {
   ProcessFact process;
   BeginFact begin;
   ChunkFact chunk;
+  SumsFact sums;
   TaskFact task;
   SampleFact sample;
   FileFact file;

@@ -89,6 +89,7 @@ inline constexpr Field<ProcessFact> kProcessFields[] = {
     {"sdk", Any<&ProcessFact::sdk>},
     {"attributes", ReadProcessAttributes},
     {"total_events", NotNegative<&ProcessFact::total_events>},
+    {"working_directory", Any<&ProcessFact::working_directory>},
 };
 
 // The fields that say which data a chunk is about stand in both `begin` and `chunk`.
@@ -113,7 +114,8 @@ inline constexpr Field<BeginFact> kBeginFields[] = {
     {"attributes", Skip<BeginFact>},
 };
 
-inline Complaint ReadStatus(ondemand::value& value, ChunkFact& out) {
+template <class Fact>
+Complaint ReadStatus(ondemand::value& value, Fact& out) {
   std::string_view status;
   if (value.get_string().get(status)) return kNotAString;
   out.failed = status == "failed";
@@ -148,7 +150,7 @@ inline constexpr Field<ChunkFact> kChunkFields[] = {
     {"chunk", NotNegative<&ChunkFact::number>, kRequired},
     {"start_ns", NotNegative<&ChunkFact::start_ns>, kRequired},
     {"stop_ns", NotNegative<&ChunkFact::stop_ns>, kRequired},
-    {"status", ReadStatus, kRequired},
+    {"status", ReadStatus<ChunkFact>, kRequired},
     {"events", NotNegative<&ChunkFact::events>},
     {"bytes_read", NotNegative<&ChunkFact::bytes_read>},
     {"bytes_uncompressed", NotNegative<&ChunkFact::bytes_uncompressed>},
@@ -184,6 +186,55 @@ inline constexpr Field<ChunkFact> kChunkFields[] = {
     {"attributes", Skip<ChunkFact>},
     {"trace", ReadTrace},
     {"trace_dropped", NotNegative<&ChunkFact::trace_dropped>},
+};
+
+inline Complaint ReadBegun(ondemand::value& value, SumsFact& out) {
+  ondemand::array array;
+  if (value.get_array().get(array)) return kNotAList;
+  out.begun.clear();
+  for (auto element : array) {
+    if (element.get_int64().get(out.begun.emplace_back()) || out.begun.back() < 0) {
+      return "holds something that is not a chunk's number";
+    }
+  }
+  return nullptr;
+}
+
+inline constexpr Field<SumsFact> kSumsFields[] = {
+    {"type", Skip<SumsFact>},
+    {"time_ns", NotNegative<&SumsFact::time_ns>, kRequired},
+    {"reason", Any<&SumsFact::reason>},
+    {"dataset", Input<SumsFact, &ChunkInput::dataset>},
+    {"file", Input<SumsFact, &ChunkInput::file>},
+    {"pass", Input<SumsFact, &ChunkInput::pass>},
+    {"status", ReadStatus<SumsFact>, kRequired},
+    {"chunks", NotNegative<&SumsFact::chunks>, kRequired},
+    {"begun", ReadBegun},
+    {"first_start_ns", NotNegative<&SumsFact::first_start_ns>, kRequired},
+    {"last_stop_ns", NotNegative<&SumsFact::last_stop_ns>, kRequired},
+    {"duration_ns", NotNegative<&SumsFact::duration_ns>, kRequired},
+    {"min_duration_ns", NotNegative<&SumsFact::min_duration_ns>},
+    {"max_duration_ns", NotNegative<&SumsFact::max_duration_ns>},
+    {"chunks_with_events", NotNegative<&SumsFact::chunks_with_events>},
+    {"events", NotNegative<&SumsFact::events>},
+    {"bytes_read", NotNegative<&SumsFact::bytes_read>},
+    {"bytes_uncompressed", NotNegative<&SumsFact::bytes_uncompressed>},
+    {"cpu_ns", NotNegative<&SumsFact::cpu_ns>},
+    {"helper_cpu_ns", NotNegative<&SumsFact::helper_cpu_ns>},
+    {"cpu_wait_ns", NotNegative<&SumsFact::cpu_wait_ns>},
+    {"helper_wait_ns", NotNegative<&SumsFact::helper_wait_ns>},
+    {"helper_scope_ns", NotNegative<&SumsFact::helper_scope_ns>},
+    {"helper_union_ns", NotNegative<&SumsFact::helper_union_ns>},
+    {"helper_joined_ns", NotNegative<&SumsFact::helper_joined_ns>},
+    {"rss_peak_bytes", NotNegative<&SumsFact::rss_peak_bytes>},
+    {"io_read_bytes", Skip<SumsFact>},
+    {"lanes_peak", NotNegative<&SumsFact::lanes_peak>},
+    {"sections", Objects<&SumsFact::sections, kSectionFields>},
+    {"memory_sections", Objects<&SumsFact::memory_sections, kMemorySectionFields>},
+    {"metrics", Objects<&SumsFact::metrics, kMetricFields>},
+    {"cuts", Objects<&SumsFact::cuts, kCutFields>},
+    {"activities", Objects<&SumsFact::activities, kActivityFields>},
+    {"sections_dropped", NotNegative<&SumsFact::sections_dropped>},
 };
 
 inline constexpr Field<TaskFact> kTaskFields[] = {
@@ -283,6 +334,8 @@ inline constexpr Field<EndFact> kEndFields[] = {
     {"failed", NotNegative<&EndFact::failed>},
     {"open", NotNegative<&EndFact::open>},
     {"dropped", NotNegative<&EndFact::dropped>},
+    {"summed_chunks", NotNegative<&EndFact::summed_chunks>},
+    {"misused", NotNegative<&EndFact::misused>},
     {"overhead_ns", NotNegative<&EndFact::overhead_ns>},
     {"sections", Objects<&EndFact::sections, kSectionFields>},
 };

@@ -31,6 +31,21 @@ void Clear(Fact& fact) {
   fact = Fact();
 }
 
+template <class Fact>
+void ClearWithContents(Fact& fact) {
+  auto sections = Emptied(fact.sections);
+  auto memory_sections = Emptied(fact.memory_sections);
+  auto metrics = Emptied(fact.metrics);
+  auto cuts = Emptied(fact.cuts);
+  auto activities = Emptied(fact.activities);
+  fact = Fact();
+  fact.sections = std::move(sections);
+  fact.memory_sections = std::move(memory_sections);
+  fact.metrics = std::move(metrics);
+  fact.cuts = std::move(cuts);
+  fact.activities = std::move(activities);
+}
+
 void Clear(ProcessFact& fact) {
   auto arguments = Emptied(fact.arguments);
   fact = ProcessFact();
@@ -39,19 +54,10 @@ void Clear(ProcessFact& fact) {
 
 void Clear(ChunkFact& fact) {
   auto columns = Emptied(fact.columns);
-  auto sections = Emptied(fact.sections);
-  auto memory_sections = Emptied(fact.memory_sections);
-  auto metrics = Emptied(fact.metrics);
-  auto cuts = Emptied(fact.cuts);
-  auto activities = Emptied(fact.activities);
-  fact = ChunkFact();
+  ClearWithContents(fact);
   fact.columns = std::move(columns);
-  fact.sections = std::move(sections);
-  fact.memory_sections = std::move(memory_sections);
-  fact.metrics = std::move(metrics);
-  fact.cuts = std::move(cuts);
-  fact.activities = std::move(activities);
 }
+void Clear(SumsFact& fact) { ClearWithContents(fact); }
 
 template <class Fact>
 void ClearWithSections(Fact& fact) {
@@ -79,11 +85,19 @@ Refusal CheckInterval(const Fact& fact) {
   return fact.stop_ns < fact.start_ns ? Refusal{"stop_ns", "is before start_ns"} : Refusal{};
 }
 
+// Each of the chunks lasted no longer than from the first one's begin to the last one's end.
+Refusal CheckSums(const SumsFact& fact) {
+  if (fact.last_stop_ns < fact.first_start_ns) return {"last_stop_ns", "is before first_start_ns"};
+  const auto most_ns = static_cast<double>(fact.last_stop_ns - fact.first_start_ns) * static_cast<double>(fact.chunks);
+  if (static_cast<double>(fact.duration_ns) > most_ns) return {"duration_ns", "is more than the chunks had time for"};
+  return {};
+}
+
 constexpr std::pair<std::string_view, RecordType> kTypes[] = {
     {"chunk", RecordType::kChunk},     {"begin", RecordType::kBegin}, {"sample", RecordType::kSample},
     {"process", RecordType::kProcess}, {"file", RecordType::kFile},   {"span", RecordType::kSpan},
     {"task", RecordType::kTask},       {"end", RecordType::kEnd},     {"fine", RecordType::kFine},
-    {"clock", RecordType::kClock},
+    {"clock", RecordType::kClock},     {"sums", RecordType::kSums},
 };
 
 const std::pair<std::string_view, RecordType>* FindType(std::string_view name) {
@@ -197,6 +211,10 @@ ParseOutcome RecordParser::ParseGeneral(std::string_view line) {
     case RecordType::kChunk:
       refusal = Read(object, json::kChunkFields, record_.chunk);
       if (!refusal) refusal = CheckInterval(record_.chunk);
+      break;
+    case RecordType::kSums:
+      refusal = Read(object, json::kSumsFields, record_.sums);
+      if (!refusal) refusal = CheckSums(record_.sums);
       break;
     case RecordType::kTask:
       refusal = Read(object, json::kTaskFields, record_.task);

@@ -134,6 +134,42 @@ TEST(RecordParser, ReadsTheOtherTypes) {
   EXPECT_EQ(parser.record().end.overhead_ns, 77);
 }
 
+TEST(RecordParser, ReadsSums) {
+  RecordParser parser;
+  ASSERT_EQ(parser.ParseCopy(R"({"type":"sums","time_ns":99,"reason":"log_share","dataset":"zjets","file":"a.root",)"
+                             R"("pass":"process","status":"failed","chunks":3,"begun":[7,12],"first_start_ns":10,)"
+                             R"("last_stop_ns":90,"duration_ns":60,"min_duration_ns":10,"max_duration_ns":30,)"
+                             R"("chunks_with_events":2,"events":200,"bytes_read":5,"bytes_uncompressed":9,"cpu_ns":50,)"
+                             R"("helper_cpu_ns":4,"cpu_wait_ns":null,"helper_wait_ns":0,"helper_scope_ns":6,)"
+                             R"("helper_union_ns":5,"helper_joined_ns":3,"rss_peak_bytes":4096,"io_read_bytes":0,)"
+                             R"("lanes_peak":2,"sections":[{"path":"read","count":3,"total_ns":9,"self_ns":9}],)"
+                             R"("memory_sections":[],"metrics":[{"name":"jets","count":3,"sum":6}],)"
+                             R"("cuts":[{"name":"all","events":200}],"activities":[{"label":"baskets","value":2}],)"
+                             R"("sections_dropped":1})"),
+            ParseOutcome::kRecord)
+      << parser.reason();
+  ASSERT_EQ(parser.record().type, RecordType::kSums);
+  const SumsFact& sums = parser.record().sums;
+  EXPECT_EQ(sums.reason, "log_share");
+  EXPECT_EQ(sums.input.file, "a.root");
+  EXPECT_EQ(sums.input.pass, "process");
+  EXPECT_TRUE(sums.failed);
+  EXPECT_EQ(sums.chunks, 3);
+  EXPECT_EQ(sums.begun, (std::vector<int64_t>{7, 12}));
+  EXPECT_EQ(sums.last_stop_ns, 90);
+  EXPECT_EQ(sums.duration_ns, 60);
+  EXPECT_EQ(sums.max_duration_ns, 30);
+  EXPECT_EQ(sums.events, 200);
+  EXPECT_EQ(sums.cpu_wait_ns, std::nullopt);
+  EXPECT_EQ(sums.helper_joined_ns, 3);
+  EXPECT_EQ(sums.sections.size() + sums.metrics.size() + sums.cuts.size() + sums.activities.size(), 4u);
+  EXPECT_EQ(sums.sections_dropped, 1);
+  ASSERT_EQ(parser.ParseCopy(R"({"type":"end","time_ns":9,"dropped":5,"summed_chunks":3,"misused":4})"),
+            ParseOutcome::kRecord);
+  EXPECT_EQ(parser.record().end.summed_chunks, 3);
+  EXPECT_EQ(parser.record().end.misused, 4);
+}
+
 TEST(RecordParser, TakesFieldsInAnyOrderAndIgnoresUnknownOnes) {
   RecordParser parser;
   ASSERT_EQ(parser.ParseCopy(R"( { "future" : [1,{"x":null}], "status":"failed", "stop_ns":20, "dataset":"d",)"

@@ -27,10 +27,12 @@ struct CountItem {
 };
 
 constexpr CountItem kCounts[] = {{"records_dropped", "records dropped", true},
+                                 {"guards_misused", "of these misused guards", false},
                                  {"records_lost", "records of ended chunks lost", false},
                                  {"records_malformed", "malformed lines", true},
                                  {"records_torn", "torn lines", false},
                                  {"records_unknown", "lines of unknown type", false},
+                                 {"summed_chunks", "chunks summed, totals exact", false},
                                  {"sections_dropped", "sections dropped", false},
                                  {"chunks_without_events", "chunks without events", false},
                                  {"processes_lost", "processes lost", true},

@@ -192,6 +192,55 @@ void LiveModel::Add(WorkerId id, const Record& record) {
   last_record_ns_ = std::max(last_record_ns_, worker.last_ns);
 }
 
+void LiveModel::AddSums(WorkerId id, const std::optional<SumsFact>& added) {
+  LiveWorker& worker = workers_[id];
+  ++totals_.records;
+  if (!added.has_value()) return;
+  const bool recorded = worker.has_recorded();
+  AddSums(worker, *added);
+  if (!recorded && worker.has_recorded()) joined_.push_back(id);
+  last_record_ns_ = std::max(last_record_ns_, worker.last_ns);
+}
+
+void LiveModel::AddSums(LiveWorker& worker, const SumsFact& added) {
+  for (const int64_t number : added.begun) {
+    const auto open = worker.open.find(number);
+    if (open == worker.open.end()) continue;
+    --datasets_[open->second.dataset].open;
+    worker.open.erase(open);
+  }
+  LiveDataset& dataset = datasets_[Dataset({added.input.dataset.data(), added.input.dataset.size()})];
+  worker.last_ns = std::max({worker.last_ns, added.last_stop_ns, added.time_ns});
+  worker.lanes_peak = std::max(worker.lanes_peak, added.lanes_peak.value_or(0));
+  worker.most_open = std::max(worker.most_open, int64_t{1});
+  for (int64_t* busy_ns : {&worker.busy_ns, &dataset.busy_ns, &totals_.busy_ns}) *busy_ns += added.duration_ns;
+  for (int64_t* attempts : {&dataset.attempts, &totals_.attempts, &totals_.summed}) *attempts += added.chunks;
+  if (added.bytes_read.has_value()) {
+    totals_.bytes_known = true;
+    for (int64_t* bytes : {&totals_.bytes_read, &worker.bytes_read, &dataset.bytes_read}) *bytes += *added.bytes_read;
+  }
+  if (added.cpu_ns.has_value()) {
+    totals_.cpu_known = true;
+    const int64_t cpu_ns = *added.cpu_ns + added.helper_cpu_ns;
+    for (int64_t* sum : {&totals_.cpu_ns, &worker.cpu_ns, &dataset.cpu_ns}) *sum += cpu_ns;
+  }
+  if (added.failed) {
+    for (int64_t* failed : {&worker.failed, &dataset.failed, &totals_.failed}) *failed += added.chunks;
+    AddTimes(worker, added, dataset);
+    return;
+  }
+  // Whether one of them repeats another is not known.
+  for (int64_t* chunks : {&worker.chunks, &dataset.chunks, &totals_.chunks}) *chunks += added.chunks;
+  totals_.chunks_exact = false;
+  if (added.events.has_value()) {
+    totals_.events_known = true;
+    for (int64_t* events : {&worker.events, &dataset.events, &dataset.timed_events, &totals_.events}) {
+      *events += *added.events;
+    }
+  }
+  AddTimes(worker, added, dataset);
+}
+
 void LiveModel::AddBegin(LiveWorker& worker, const BeginFact& begin) {
   const uint32_t dataset = Dataset({begin.input.dataset.data(), begin.input.dataset.size()});
   OpenChunk chunk;
@@ -359,6 +408,57 @@ void LiveModel::AddTimes(LiveWorker& worker, const ChunkFact& chunk, const LiveD
   if (dataset.timed_events > 0 && events > 0) {
     bin->expected_ns +=
         static_cast<double>(dataset.busy_ns) / static_cast<double>(dataset.timed_events) * static_cast<double>(events);
+  }
+}
+
+/// Evenly over the seconds in which they ended.
+void LiveModel::AddTimes(LiveWorker& worker, const SumsFact& added, const LiveDataset& dataset) {
+  const int64_t cpu_ns = std::min(added.cpu_ns.value_or(0), added.duration_ns);
+  const int64_t wait_ns = std::min(added.cpu_wait_ns.value_or(0), added.duration_ns - cpu_ns);
+  const int64_t rest_ns = added.duration_ns - cpu_ns - wait_ns;
+  const int64_t joined_ns = std::min(rest_ns, added.helper_joined_ns.value_or(0));
+  const bool split = added.cpu_ns.has_value() && !added.failed;
+  if (split && added.cpu_wait_ns.has_value()) totals_.blocked_ns += rest_ns - joined_ns;
+  const int64_t events = added.failed ? 0 : added.events.value_or(0);
+  const int64_t bytes = added.bytes_read.value_or(0);
+
+  const double stop = SecondOf(worker, added.last_stop_ns);
+  constexpr int64_t kMostSeconds = 3600;
+  const double seconds = static_cast<double>(std::max<int64_t>(0, added.last_stop_ns - added.first_start_ns)) / 1e9;
+  const int64_t parts = std::clamp(static_cast<int64_t>(std::ceil(seconds)), int64_t{1}, kMostSeconds);
+  const double series_start = static_cast<double>(start_ns() - origin_ns_ - shift_ns_) / 1e9;
+  for (int64_t part = 0; part < parts; ++part) {
+    const double second = stop - seconds * (1 - (static_cast<double>(part) + 0.5) / static_cast<double>(parts));
+    // All parts together are the whole.
+    const auto of = [part, parts](int64_t whole) {
+      const int64_t each = whole / parts;
+      const int64_t more = whole % parts;
+      return each + (part + 1) * more / parts - part * more / parts;
+    };
+    series_.Add(second - series_start, of(events), of(bytes));
+    const auto at = static_cast<int64_t>(std::floor(second));
+    if (RunSecond* bin = recent_.Find(at); bin != nullptr) {
+      bin->events += of(events);
+      bin->bytes += of(bytes);
+      bin->failed += added.failed ? of(added.chunks) : 0;
+      bin->chunk_ns += static_cast<double>(of(added.duration_ns));
+      if (added.failed) bin->failed_ns += static_cast<double>(of(added.duration_ns));
+      if (split) {
+        bin->compute_ns += static_cast<double>(of(cpu_ns));
+        bin->waiting_ns += static_cast<double>(of(added.duration_ns - cpu_ns - joined_ns));
+        bin->joined_ns += static_cast<double>(of(joined_ns));
+      }
+    }
+    WorkerSecond* bin = worker.recent.Find(at);
+    if (bin == nullptr || added.failed) continue;
+    bin->chunks += of(added.chunks);
+    bin->events += of(events);
+    bin->busy_ns += of(added.duration_ns);
+    if (split) bin->waiting_ns += of(added.duration_ns - cpu_ns - joined_ns);
+    if (dataset.timed_events > 0 && events > 0) {
+      bin->expected_ns += static_cast<double>(dataset.busy_ns) / static_cast<double>(dataset.timed_events) *
+                          static_cast<double>(of(events));
+    }
   }
 }
 

@@ -77,6 +77,7 @@ struct LiveTotals {
   int64_t malformed = 0;
   int64_t unknown = 0;
   int64_t dropped = 0;
+  int64_t summed = 0;        ///< of `attempts`, those without a line
   bool chunks_exact = true;  ///< false: there were more chunks than can be told apart here
 };
 
@@ -110,6 +111,8 @@ class LiveModel {
   std::optional<WorkerId> AddProcess(const ProcessFact& process);
   /// A record of any other type.
   void Add(WorkerId worker, const Record& record);
+  /// What is new in a line of sums; nullopt: nothing, the line is only counted.
+  void AddSums(WorkerId worker, const std::optional<SumsFact>& added);
   void CountFault(bool is_unknown, int64_t lines = 1) { (is_unknown ? totals_.unknown : totals_.malformed) += lines; }
   /// Its log was read to its present end. `running`: a process still holds it.
   void SetLife(WorkerId worker, bool running);
@@ -189,6 +192,8 @@ class LiveModel {
   uint32_t Dataset(std::string_view name);
   void AddBegin(LiveWorker& worker, const BeginFact& begin);
   void AddChunk(LiveWorker& worker, const ChunkFact& chunk);
+  void AddSums(LiveWorker& worker, const SumsFact& added);
+  void AddTimes(LiveWorker& worker, const SumsFact& added, const LiveDataset& dataset);
   void AddTask(LiveWorker& worker, const TaskFact& task);
   void AddSample(LiveWorker& worker, const SampleFact& sample);
   void CountResult(LiveWorker& worker, const ChunkFact& chunk, LiveDataset& dataset, uint64_t identity);

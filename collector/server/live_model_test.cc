@@ -140,6 +140,45 @@ TEST_F(LiveModelTest, CountsAResultOnceAndItsCostTwice) {
   EXPECT_EQ(model_.totals().busy_ns, 2 * kSecond);
 }
 
+SumsFact SumsUntil(double stop, int64_t chunks) {
+  SumsFact fact;
+  fact.input.dataset = "ttbar";
+  fact.chunks = chunks;
+  fact.first_start_ns = At(0);
+  fact.last_stop_ns = At(stop);
+  fact.time_ns = At(stop);
+  fact.duration_ns = chunks * kSecond / 10;
+  fact.chunks_with_events = chunks;
+  fact.events = 100 * chunks;
+  fact.bytes_read = 1000 * chunks;
+  fact.cpu_ns = fact.duration_ns / 2;
+  return fact;
+}
+
+TEST_F(LiveModelTest, CountsSummedChunksAsTheyCome) {
+  const auto worker = Worker(1);
+  Begin(worker, 0, 0);
+  PassTo(10);
+  SumsFact first = SumsUntil(10, 100);
+  first.begun = {0};
+  model_.AddSums(worker, first);
+  EXPECT_EQ(model_.open_chunks(), 0) << "it was summed";
+  PassTo(20);
+  SumsFact more = SumsUntil(20, 50);  // what was added
+  more.first_start_ns = At(10);
+  model_.AddSums(worker, more);
+  model_.AddSums(worker, std::nullopt);
+  EXPECT_EQ(model_.totals().chunks, 150);
+  EXPECT_EQ(model_.totals().attempts, 150);
+  EXPECT_EQ(model_.totals().summed, 150);
+  EXPECT_EQ(model_.totals().events, 15000);
+  EXPECT_EQ(model_.totals().bytes_read, 150'000);
+  EXPECT_EQ(model_.totals().busy_ns, 15 * kSecond);
+  EXPECT_EQ(model_.totals().lost, 0);
+  EXPECT_EQ(model_.totals().records, 4);
+  EXPECT_EQ(model_.datasets().front().events, 15000);
+}
+
 TEST_F(LiveModelTest, KnowsWhichLostChunksHaveNoResult) {
   const auto first = Worker(1);
   const auto second = Worker(2);

@@ -25,7 +25,10 @@ void RecordFeed::AddLine(std::string_view line) {
   const Record& record = parser_->record();
   if (record.type == RecordType::kProcess) {
     worker_ = model_->AddProcess(record.process);
+    sums_ = SumsSoFar();
     is_left_out_ = !worker_.has_value();
+  } else if (worker_.has_value() && record.type == RecordType::kSums) {
+    model_->AddSums(*worker_, sums_.Increment(record.sums));
   } else if (worker_.has_value()) {
     model_->Add(*worker_, record);
   } else {

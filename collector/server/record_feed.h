@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "collector/records/record_parser.h"
+#include "collector/records/sums_so_far.h"
 #include "collector/server/file_tail.h"
 #include "collector/server/live_model.h"
 
@@ -28,6 +29,7 @@ class RecordFeed {
   LineAssembler lines_;
   std::optional<LiveModel::WorkerId> worker_;
   bool is_left_out_ = false;
+  SumsSoFar sums_;
 };
 
 }  // namespace crema

@@ -56,6 +56,9 @@ void AttemptAssembler::Add(const Record& record) {
     case RecordType::kEnd:
       open_at_end_ = record.end.open;
       return;
+    case RecordType::kSums:  // they ended: what they came to is in the sums
+      for (const int64_t number : record.sums.begun) begun_.erase(number);
+      return;
     default:
       return;
   }

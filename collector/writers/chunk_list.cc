@@ -12,6 +12,13 @@ using Json = nlohmann::ordered_json;
 
 std::string RenderChunkList(const ChunkListing& listing, const TerminalStyle& style) {
   std::string text;
+  if (listing.summed > 0) {
+    AddNote(Counted(static_cast<double>(listing.summed), "more chunk was summed, and is",
+                    "more chunks were summed, and are") +
+                " not in this list",
+            style, &text);
+  }
+  if (listing.seen == 0 && listing.summed > 0) return text;
   if (listing.rows.empty()) {
     AddNote(listing.seen == 0 ? "no chunk was recorded"
                               : fmt::format("none of {} is as asked for",

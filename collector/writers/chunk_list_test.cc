@@ -68,5 +68,14 @@ TEST(RenderChunkList, SaysWhyThereIsNothing) {
   EXPECT_EQ(RenderChunkList(listing, {100}), "no chunk was recorded\n");
 }
 
+TEST(RenderChunkList, SaysHowManyAreNotInIt) {
+  ChunkListing listing = Listing();
+  listing.summed = 25;
+  EXPECT_THAT(RenderChunkList(listing, {100}), HasSubstr("25 more chunks were summed, and are not in this list"));
+  listing.rows = Json::array();
+  listing.seen = 0;
+  EXPECT_EQ(RenderChunkList(listing, {100}), "25 more chunks were summed, and are not in this list\n");
+}
+
 }  // namespace
 }  // namespace crema

@@ -76,6 +76,8 @@ std::vector<TrustItem> TrustItems(const Json& document) {
                                {"records_malformed", "malformed", "malformed", true},
                                {"records_torn", "torn", "torn", false},
                                {"records_unknown", "of unknown type", "of unknown type", false},
+                               {"guards_misused", "of these a misused guard", "of these misused guards", false},
+                               {"summed_chunks", "chunk summed", "chunks summed, totals exact", false},
                                {"sections_dropped", "section dropped", "sections dropped", false},
                                {"chunks_without_events", "chunk without events", "chunks without events", false},
                                {"processes_lost", "process lost", "processes lost", true},

@@ -52,10 +52,12 @@ class CollectedFaultsTest(unittest.TestCase):
         # One process with two logs, of which the first has no `end`.
         self.assertEqual((quality["processes_ended"], quality["processes_lost"]), (0, 1))
 
-    def test_lines_beyond_the_largest_file_size_are_counted(self):
+    def test_chunks_beyond_the_largest_file_size_are_summed(self):
         metrics, quality = self.run_with_fault("file size", 0)
-        self.assertGreater(quality["records_dropped"], 0)
-        self.assertEqual(quality["records_malformed"], 0)
+        self.assertGreater(quality["summed_chunks"], 0)
+        self.assertEqual((metrics["num_chunks"], metrics["total_events"]), (202, 2020))
+        self.assertEqual((quality["records_malformed"], metrics["num_lost_attempts"]), (0, 0))
+        self.assertIn("the largest size that files may have", " ".join(quality["warnings"]))
         self.assertEqual(quality["processes_ended"], 1)
 
     def test_sections_beyond_the_limit_of_depth_are_counted(self):
@@ -65,6 +67,14 @@ class CollectedFaultsTest(unittest.TestCase):
     def test_what_has_no_chunk_is_counted(self):
         _, quality = self.run_with_fault("late metric", 0)
         self.assertEqual(quality["records_dropped"], 1)
+
+    def test_a_misused_guard_is_no_full_disk(self):
+        _, quality = self.run_with_fault("misuse", 0)
+        self.assertGreater(quality["guards_misused"], 0)
+        self.assertEqual(quality["records_dropped"], quality["guards_misused"])
+        warnings = " ".join(quality["warnings"])
+        self.assertIn("not used as they should be", warnings)
+        self.assertNotIn("full disk", warnings)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <thread>
 
 #include "crema/crema.h"
 
@@ -30,6 +31,10 @@ void MeetFault(const std::string& fault, const char* program) {
     const rlimit limit{64 << 10, 64 << 10};
     if (setrlimit(RLIMIT_FSIZE, &limit) != 0) std::abort();
     return RecordChunks(200);
+  }
+  if (fault == "misuse") {
+    auto* const chunk = new crema::TrackMetrics({"ttbar", "/data/events.root", 1000, 1001});
+    return std::thread([chunk] { delete chunk; }).join();
   }
   if (fault == "late metric") return crema::RecordMetric("jets", 1);
   const crema::TrackMetrics metrics({"ttbar", "/data/events.root", 1000, 1001});

@@ -50,46 +50,59 @@ def is_retried(tries):
 
 def count_metrics(recorded):
     chunks = list(attempts_by_chunk(recorded.attempts).values())
-    statuses = [attempt.status for attempt in recorded.attempts]
+    statuses = [attempt.status for attempt in recorded.attempts + recorded.sums for _ in range(attempt.weight)]
+    # Which summed attempts are at the same chunk is not known.
+    if recorded.sums:
+        in_vain = any(status != "ok" for status in statuses)
+        of_chunks = {"num_retried_chunks": None if in_vain else 0, "num_unfinished_chunks": None if in_vain else 0}
+        of_chunks["num_recomputed_chunks"] = None
+    else:
+        of_chunks = {
+            "num_retried_chunks": sum(is_retried(tries) for tries in chunks),
+            "num_recomputed_chunks": sum([attempt.status for attempt in tries].count("ok") > 1 for tries in chunks),
+            "num_unfinished_chunks": sum(
+                all(attempt.status not in ("ok", "unrecorded") for attempt in tries) for tries in chunks
+            ),
+        }
     return {
-        "num_chunks": len(recorded.results),
+        "num_chunks": count(recorded.all_results),
         "num_attempts": len(statuses),
         "num_failed_attempts": statuses.count("failed"),
         "num_lost_attempts": statuses.count("lost"),
-        "num_retried_chunks": sum(is_retried(tries) for tries in chunks),
-        "num_recomputed_chunks": sum([attempt.status for attempt in tries].count("ok") > 1 for tries in chunks),
-        "num_unfinished_chunks": sum(
-            all(attempt.status not in ("ok", "unrecorded") for attempt in tries) for tries in chunks
-        ),
+        **of_chunks,
     }
 
 
+def count(attempts):
+    return sum(attempt.weight for attempt in attempts)
+
+
 def compression_ratio(recorded):
-    both = [a for a in recorded.ended if None not in (a.get("bytes_read"), a.get("bytes_uncompressed"))]
+    both = [a for a in recorded.all_ended if None not in (a.get("bytes_read"), a.get("bytes_uncompressed"))]
     return ratio(total(both, "bytes_uncompressed"), total(both, "bytes_read"))
 
 
 def run_metrics(recorded):
     start, stop = run_bounds(recorded)
     wall = seconds(stop - start)
-    busy = seconds(sum(attempt.duration for attempt in recorded.ended))
-    cpu = seconds(sum_of(chunk_cpu_ns, recorded.ended))
-    with_cpu = [attempt for attempt in recorded.ended if chunk_cpu_ns(attempt) is not None]
-    events = total(recorded.results, "events")
-    read = total(recorded.ended, "bytes_read")
+    busy = seconds(sum(attempt.duration for attempt in recorded.all_ended))
+    cpu = seconds(sum_of(chunk_cpu_ns, recorded.all_ended))
+    with_cpu = [attempt for attempt in recorded.all_ended if chunk_cpu_ns(attempt) is not None]
+    events = total(recorded.all_results, "events")
+    read = total(recorded.all_ended, "bytes_read")
     return {
         "wall_time": wall,
         "busy_time": busy,
         "chunk_cpu_time": cpu,
         "helper_cpu_time": seconds(sum_of(helper_cpu_ns, with_cpu)),
         **count_metrics(recorded),
-        "busy_time_per_chunk": ratio(busy, len(recorded.results)),
-        "busy_time_per_attempt": ratio(busy, len(recorded.ended)),
+        "busy_time_per_chunk": ratio(busy, count(recorded.all_results)),
+        "busy_time_per_attempt": ratio(busy, count(recorded.all_ended)),
         "total_events": events,
         "bytes_read_chunks": read,
         "total_bytes_read_coffea": None,
         "bytes_read_compressed": read,
-        "bytes_read_uncompressed": total(recorded.ended, "bytes_uncompressed"),
+        "bytes_read_uncompressed": total(recorded.all_ended, "bytes_uncompressed"),
         "compression_ratio": compression_ratio(recorded),
         "overall_rate_gbps": ratio(read, wall, Fraction(8, 10**9)),
         "overall_rate_mbs": ratio(read, wall, Fraction(1, 10**6)),
@@ -113,7 +126,7 @@ def column_metrics(recorded):
         told.setdefault(line["file"], []).append(line)
     branch_shares, byte_shares = [], []
     for name, lines in told.items():
-        attempts = [attempt for attempt in recorded.ended if attempt.get("file") == name]
+        attempts = [attempt for attempt in recorded.all_ended if attempt.get("file") == name]
         branches = max(known(line.get("branches") for line in lines), default=None)
         stored = max(known(line.get("compressed_bytes") for line in lines), default=None)
         branch_shares.append(ratio(len(columns_of(attempts)) or None, branches))
@@ -170,24 +183,24 @@ def oversized_chunks(recorded):
 def chunk_metrics(recorded):
     slope = rss_slope(recorded) or (None, None, None)
     return {
-        "chunk_cpu_wait": seconds(sum_of(cpu_wait_ns, recorded.ended)),
-        "chunk_joined": seconds(sum_of(joined_ns, recorded.ended)),
-        "chunk_blocked": seconds(sum_of(blocked_ns, recorded.ended)),
+        "chunk_cpu_wait": seconds(sum_of(cpu_wait_ns, recorded.all_ended)),
+        "chunk_joined": seconds(sum_of(joined_ns, recorded.all_ended)),
+        "chunk_blocked": seconds(sum_of(blocked_ns, recorded.all_ended)),
         "straggler_chunks": straggler_count(recorded),
         "oversized_chunks": oversized_chunks(recorded),
         "rss_slope": slope[0],
         "rss_slope_low": slope[1],
         "rss_slope_high": slope[2],
-        "load_imbalance": load_imbalance(recorded),
-        "max_open_chunks": max(
-            most_at_once([(a.start, a.last_moment) for a in process.attempts]) for process in recorded.workers
-        ),
+        "load_imbalance": None if recorded.sums else load_imbalance(recorded),
+        "max_open_chunks": None
+        if recorded.sums
+        else max(most_at_once([(a.start, a.last_moment) for a in process.attempts]) for process in recorded.workers),
     }
 
 
 def well_known(recorded, name, unit):
     """Sum of a metric of crema's own names (METRICS, section 5)."""
-    rows = [row for attempt in recorded.ended for row in attempt.get("metrics") or []]
+    rows = [row for attempt in recorded.all_ended for row in attempt.get("metrics") or []]
     sums = known(row.get("sum") for row in rows if row["name"] == name and (row.get("unit") or "") == unit)
     return sum(map(Fraction, sums)) if sums else None
 
@@ -265,15 +278,17 @@ def quality(recorded):
         "records_unknown": sum(log.unknown for log in recorded.logs),
         "records_dropped": sum(line.get("dropped") or 0 for line in recorded.lines("end")),
         "records_lost": sum(map(records_lost, recorded.logs)),
-        "sections_dropped": total(recorded.ended, "sections_dropped") or 0,
+        "guards_misused": sum(line.get("misused") or 0 for line in recorded.lines("end")),
+        "summed_chunks": count(recorded.sums),
+        "sections_dropped": total(recorded.all_ended, "sections_dropped") or 0,
         "tasks_read": 0,
-        "chunks_without_events": sum(attempt.get("events") is None for attempt in recorded.results),
+        "chunks_without_events": sum(without_events(attempt) for attempt in recorded.all_results),
         "processes_ended": states.count("ended"),
         "processes_running": states.count("running"),
         "processes_lost": states.count("lost"),
         # Reading: where no chunk has a result, none of the announced events are in the records.
         "event_coverage": ratio(
-            total(recorded.results, "events") if recorded.results else 0, expected_events(recorded)
+            total(recorded.all_results, "events") if recorded.all_results else 0, expected_events(recorded)
         ),
         "clock_step_max_s": seconds(max(map(abs, offsets), default=None)),
         "sampling_gap_max_s": seconds(max(sampling_gaps(recorded), default=None)),
@@ -286,10 +301,17 @@ def records_lost(log):
     chunks = [line for line in log.lines if line["type"] == "chunk"]
     begins = {line["chunk"]: line for line in log.lines if line["type"] == "begin"}
     ended = {line["chunk"] for line in chunks}
+    ended |= {number for line in log.lines if line["type"] == "sums" for number in line.get("begun") or []}
     unended = [line for number, line in begins.items() if number not in ended]
     unrecorded = sum(has_ended for _, has_ended in judged_by_ends(unended, chunks + list(begins.values()), log))
-    told = [line["chunks"] for line in log.lines if line["type"] == "end" and line.get("chunks") is not None]
+    ends = [line for line in log.lines if line["type"] == "end" and line.get("chunks") is not None]
+    told = [line["chunks"] - (line.get("summed_chunks") or 0) for line in ends]
     return max(unrecorded, max(told, default=0) - len(chunks))
+
+
+def without_events(attempt):
+    told = attempt.get("chunks_with_events")
+    return attempt.get("events") is None if told is None else attempt.weight - told
 
 
 def expected_events(recorded):

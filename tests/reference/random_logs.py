@@ -75,6 +75,7 @@ class Traits:
         self.second_recorder = sometimes(0.1)
         self.weights = sometimes(0.6)
         self.total_events = sometimes(0.3)
+        self.summed = dice.choice([0, 0, 0, 0.3, 0.7, 1])
 
 
 def work_items(dice, traits):
@@ -267,6 +268,92 @@ def chunk_line(dice, traits, begin, events, stop, status):
 PLACE = ("dataset", "file", "tree", "entry_start", "entry_stop", "pass", "span")
 
 
+def added(rows, more, names):
+    """Rows as `sums` has them: those of the same names are one."""
+    for row in more or []:
+        known = next((have for have in rows if all(have.get(name) == row.get(name) for name in names)), None)
+        if known is None:
+            rows.append(dict(row))
+        else:
+            for field, value in row.items():
+                if field not in names and field != "helper":
+                    known[field] = combined(field, known.get(field), value)
+            rows_of_largest(known, row)
+
+
+def combined(field, one, other):
+    if None in (one, other):
+        return other if one is None and field != "weights" else one if field != "weights" else None
+    if field.startswith("min"):
+        return min(one, other)
+    if field.startswith(("max", "peak", "rss")):
+        return max(one, other)
+    return one + other
+
+
+def rows_of_largest(known, row):
+    """A memory section's readings are those around its largest difference."""
+    if "rss_stop_bytes" in row and row["max_bytes"] == known["max_bytes"]:
+        known.update({field: row[field] for field in ("rss_start_bytes", "rss_stop_bytes")})
+
+
+ROWS = {
+    "sections": ("path", "helper"),
+    "memory_sections": ("path",),
+    "metrics": ("name", "unit"),
+    "cuts": ("name",),
+    "activities": ("label", "unit"),
+}
+# Their sum is known where one chunk told; that of the others, where all did.
+TOLD_BY_SOME = ("events", "bytes_read", "bytes_uncompressed")
+TOLD_BY_ALL = ("cpu_ns", "helper_cpu_ns", "cpu_wait_ns", "helper_wait_ns", "helper_scope_ns", "helper_union_ns")
+
+
+def joined_ns(chunk):
+    if None in (chunk.get("cpu_ns"), chunk.get("cpu_wait_ns")):
+        return None
+    duration = chunk["stop_ns"] - chunk["start_ns"]
+    return min(chunk["helper_union_ns"], max(0, duration - chunk["cpu_ns"] - chunk["cpu_wait_ns"]))
+
+
+def total_of(values, of_all):
+    known = [value for value in values if value is not None]
+    return None if not known or (of_all and len(known) < len(values)) else sum(known)
+
+
+def sums_line(chunks, begun, lanes):
+    """What chunks of one dataset, file, pass and status come to."""
+    first = chunks[0]
+    durations = [chunk["stop_ns"] - chunk["start_ns"] for chunk in chunks]
+    rows = {name: [] for name in ROWS}
+    for chunk in chunks:
+        for name, names in ROWS.items():
+            added(rows[name], chunk.get(name), names)
+    return {
+        "type": "sums",
+        "time_ns": max(chunk["stop_ns"] for chunk in chunks),
+        "reason": "log_share",
+        **{name: first.get(name) for name in ("dataset", "file", "pass", "status")},
+        "chunks": len(chunks),
+        "begun": begun,
+        "first_start_ns": min(chunk["start_ns"] for chunk in chunks),
+        "last_stop_ns": max(chunk["stop_ns"] for chunk in chunks),
+        "duration_ns": sum(durations),
+        "min_duration_ns": min(durations),
+        "max_duration_ns": max(durations),
+        "chunks_with_events": sum(chunk.get("events") is not None for chunk in chunks),
+        **{name: total_of([chunk.get(name) for chunk in chunks], False) for name in TOLD_BY_SOME},
+        **{name: total_of([chunk.get(name) for chunk in chunks], True) for name in TOLD_BY_ALL},
+        "helper_cpu_ns": sum(chunk.get("helper_cpu_ns") or 0 for chunk in chunks),
+        "helper_joined_ns": total_of([joined_ns(chunk) for chunk in chunks], True),
+        "rss_peak_bytes": None,
+        "io_read_bytes": None,
+        "lanes_peak": lanes,
+        **rows,
+        "sections_dropped": sum(chunk["sections_dropped"] for chunk in chunks),
+    }
+
+
 class Writer:
     """One process at its work: threads that take items, each after the one before it."""
 
@@ -277,6 +364,7 @@ class Writer:
         # Two recorders of a process need not, but may, count on from each other.
         self.next_number = 1000 * process["recorder"]
         self.timed = []
+        self.summed = 0
 
     def attempts(self, items):
         """Works off `items`; yields those that have to be tried again."""
@@ -321,6 +409,34 @@ class Writer:
         self.timed.append((start, 0, begin))
         if status is not None:
             self.timed.append((stop, 1, chunk_line(self.dice, self.traits, begin, events, stop, status)))
+
+    def sum_up(self):
+        """Takes the lines of the last chunks away, and writes what they come to: some of it twice."""
+        ended = sorted(
+            (time, number) for number, (time, kind, line) in enumerate(self.timed) if line["type"] == "chunk"
+        )
+        last = ended[round(len(ended) * (1 - self.traits.summed)) :]
+        if not last:
+            return
+        lines = {number: self.timed[number][2] for _, number in last}
+        numbers = {line["chunk"] for line in lines.values()}
+        # Those that were open when lines stopped have a begin line.
+        begun = [number for number in sorted(numbers) if self.dice.random() < 0.3]
+        self.timed = [
+            entry
+            for number, entry in enumerate(self.timed)
+            if number not in lines and (entry[2]["type"] != "begin" or entry[2]["chunk"] not in numbers - set(begun))
+        ]
+        rows = {}
+        for line in lines.values():
+            key = tuple(line.get(name) for name in ("dataset", "file", "pass", "status"))
+            rows.setdefault(key, []).append(line)
+        for chunks in rows.values():
+            for some in (chunks[: 1 + len(chunks) // 2], chunks):
+                own = [chunk["chunk"] for chunk in some if chunk["chunk"] in begun]
+                line = sums_line(some, own, self.traits.threads + 2)
+                self.timed.append((line["time_ns"], 2, line))
+        self.summed = len(lines)
 
     def latest(self):
         return max((time for time, _, _ in self.timed), default=self.process["start_ns"])
@@ -377,6 +493,7 @@ class Writer:
             "failed": sum(line["status"] == "failed" for line in chunks),
             "open": 0,
             "dropped": self.dice.choice([0, 0, 3]),
+            "summed_chunks": self.summed,
             "overhead_ns": self.dice.randint(10**6, 10**7),
             **({"sections": self.sections_outside()} if self.dice.random() < 0.8 else {}),
         }
@@ -385,6 +502,8 @@ class Writer:
         if self.traits.samples and not self.process["recorder"]:
             self.add_samples()
         self.add_spans_and_files()
+        if self.traits.summed:
+            self.sum_up()
         ordered = sorted(self.timed, key=lambda entry: entry[:2])
         lines = [self.process, *(line for _, _, line in ordered)]
         if self.dice.random() >= self.traits.missing_end:

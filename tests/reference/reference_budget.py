@@ -34,8 +34,34 @@ def overlap(one, other):
 
 
 def occupied(process, moment):
-    """Lanes in use from `moment` to the next change."""
+    """Lanes in use from `moment` to the next change, without summed attempts."""
     return sum(lanes(a) for a in process.attempts if a.start <= moment < a.last_moment)
+
+
+class SummedLanes:
+    """Where summed attempts were among a worker's lanes: evenly in those that were free meanwhile, else on top."""
+
+    def __init__(self, worker, moments):
+        self.worker = worker
+        self.start = min(summed.start for summed in worker.sums)
+        self.stop = max(summed.stop for summed in worker.sums)
+        self.time = sum(summed.duration + (summed.get("helper_scope_ns") or 0) for summed in worker.sums)
+        inside = [moment for moment in moments if self.start <= moment <= self.stop]
+        self.free_time = sum(self.free(start) * (stop - start) for start, stop in zip(inside, inside[1:]))
+
+    def free(self, moment):
+        live = cores_of(self.worker) if self.worker.start <= moment < self.worker.stop else 0
+        return max(0, live - occupied(self.worker, moment))
+
+    def at(self, moment):
+        if not self.start <= moment < self.stop:
+            return 0
+        if self.time <= self.free_time:
+            return self.free(moment) * Fraction(self.time) / self.free_time if self.free_time else 0
+        return self.free(moment) + Fraction(self.time - self.free_time) / (self.stop - self.start)
+
+    def most_at(self, moment):
+        return max(self.free(moment), self.at(moment)) if self.time and self.start <= moment < self.stop else 0
 
 
 def split_owner(attempt):
@@ -80,8 +106,11 @@ class Budget:
         self.parts = dict.fromkeys(GROUPS, Fraction(0))
         self.oversubscribed_ns = Fraction(0)
         self.moments = sorted(self.changes() | set(bounds))
-        self.last_stop = max((attempt.stop for attempt in recorded.ended), default=None)
+        self.summed = [SummedLanes(worker, self.moments) if worker.sums else None for worker in recorded.workers]
+        self.last_stop = max((attempt.stop for attempt in recorded.all_ended), default=None)
         self.tail_start = self.find_tail()
+        if self.tail_start is not None and any(s and s.start < self.tail_start <= s.stop for s in self.summed):
+            self.tail_start = None  # nobody knows when summed attempts were open
         self.tail_ns = None if self.tail_start is None else self.last_stop - self.tail_start
         self.add_lanes()
         self.add_free()
@@ -91,7 +120,8 @@ class Budget:
         """When any step function may change."""
         times = {time for process in self.recorded.workers for time in (process.start, process.stop)}
         times |= {time for a in self.recorded.attempts for time in (a.start, a.last_moment)}
-        return times | {attempt.stop for attempt in self.recorded.ended}
+        times |= {summed.start for summed in self.recorded.sums}
+        return times | {attempt.stop for attempt in self.recorded.all_ended}
 
     def steps(self):
         return zip(self.moments, self.moments[1:])
@@ -99,8 +129,18 @@ class Budget:
     def live_cores(self, moment):
         return sum(cores_of(w) for w in self.recorded.workers if w.start <= moment < w.stop)
 
+    def used(self, index, moment):
+        """Lanes of a worker that are in use."""
+        summed = self.summed[index]
+        return occupied(self.recorded.workers[index], moment) + (summed.at(moment) if summed else 0)
+
+    def most_used(self, index, moment):
+        """Lanes that may have been in use: summed attempts in all that were free."""
+        summed, others = self.summed[index], occupied(self.recorded.workers[index], moment)
+        return others + (summed.most_at(moment) if summed else 0)
+
     def all_occupied(self, moment):
-        return sum(occupied(worker, moment) for worker in self.recorded.workers)
+        return sum(self.most_used(index, moment) for index in range(len(self.recorded.workers)))
 
     def find_tail(self):
         """The last moment, not after the last stop, at which 90 % of the live cores were occupied."""
@@ -115,7 +155,7 @@ class Budget:
         return max(busy, default=None)
 
     def add_lanes(self):
-        for attempt in self.recorded.attempts:
+        for attempt in self.recorded.attempts + self.recorded.sums:
             if attempt.is_result:
                 for parts in (split_owner(attempt), split_helpers(attempt)):
                     for part, ns in parts.items():
@@ -127,12 +167,12 @@ class Budget:
                 self.parts[part] += attempt.last_moment - attempt.start
 
     def add_free(self):
-        for worker in self.recorded.workers:
+        for index, worker in enumerate(self.recorded.workers):
             cores = cores_of(worker)
-            first = min(attempt.start for attempt in worker.attempts)
+            first = min(attempt.start for attempt in worker.attempts + worker.sums)
             for start, stop in self.steps():
                 live = cores if worker.start <= start < worker.stop else 0
-                used = occupied(worker, start)
+                used = self.used(index, start)
                 self.oversubscribed_ns += max(0, used - live) * (stop - start)
                 self.parts[self.free_part(start, first)] += max(0, live - used) * (stop - start)
 
@@ -152,9 +192,14 @@ class Budget:
         """
         if self.last_stop is None:
             return None
-        first = min(attempt.start for attempt in self.recorded.attempts)
+        first = min(attempt.start for attempt in self.recorded.attempts + self.recorded.sums)
         stop = self.last_stop if self.tail_start is None else self.tail_start
         busy = sum(overlap((attempt.start, attempt.stop), (first, stop)) for attempt in self.recorded.ended)
+        busy += sum(
+            Fraction(summed.duration * overlap((summed.start, summed.stop), (first, stop)), summed.stop - summed.start)
+            for summed in self.recorded.sums
+            if summed.stop > summed.start
+        )
         available = sum(
             cores_of(worker) * overlap((worker.start, worker.stop), (first, stop)) for worker in self.recorded.workers
         )
@@ -163,7 +208,7 @@ class Budget:
     def rows(self):
         waits = ("cpu_wait", "blocked")
         parts = dict(self.parts)
-        if any(lacks_run_delay(attempt) for attempt in self.recorded.results):
+        if any(lacks_run_delay(attempt) for attempt in self.recorded.all_results):
             parts["waiting"] += sum(parts.pop(part) for part in waits)
         else:
             del parts["waiting"]

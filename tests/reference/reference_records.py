@@ -57,6 +57,10 @@ def is_texts(value):
     return is_list(value) and all(is_text(item) for item in value)
 
 
+def is_numbers(value):
+    return is_list(value) and all(is_count(item) for item in value)
+
+
 def fields(required, **optional):
     """What each field must be; `required` ones may not be missing or null."""
     return required, optional
@@ -148,6 +152,42 @@ LAYOUTS = {
         sections_dropped=is_count,
         **PLACE,
     ),
+    "sums": fields(
+        {
+            "time_ns": is_count,
+            "status": is_status,
+            "chunks": is_count,
+            "first_start_ns": is_count,
+            "last_stop_ns": is_count,
+            "duration_ns": is_count,
+        },
+        reason=is_text,
+        dataset=is_text,
+        file=is_text,
+        begun=is_numbers,
+        min_duration_ns=is_count,
+        max_duration_ns=is_count,
+        chunks_with_events=is_count,
+        events=is_count,
+        bytes_read=is_count,
+        bytes_uncompressed=is_count,
+        cpu_ns=is_count,
+        helper_cpu_ns=is_count,
+        cpu_wait_ns=is_count,
+        helper_wait_ns=is_count,
+        helper_scope_ns=is_count,
+        helper_union_ns=is_count,
+        helper_joined_ns=is_count,
+        rss_peak_bytes=is_count,
+        lanes_peak=is_count,
+        sections=is_rows_of(SECTIONS),
+        memory_sections=is_rows_of(MEMORY_SECTIONS),
+        metrics=is_rows_of(METRICS),
+        cuts=is_rows_of(CUTS),
+        activities=is_rows_of(ACTIVITIES),
+        sections_dropped=is_count,
+        **{"pass": is_text},
+    ),
     "sample": fields(
         {"time_ns": is_count},
         realtime_offset_ns=is_signed,
@@ -167,6 +207,8 @@ LAYOUTS = {
         failed=is_count,
         open=is_count,
         dropped=is_count,
+        summed_chunks=is_count,
+        misused=is_count,
         overhead_ns=is_count,
         sections=is_rows_of(SECTIONS),
     ),
@@ -215,6 +257,7 @@ class Process:
         self.state = "ended" if ended else "running" if running else "lost"
         self.stop = max(log.stop_ns() for log in logs)
         self.attempts = [attempt for log in logs for attempt in attempts_in(self, log)]
+        self.sums = [Summed(self, line) for log in logs for line in last_sums(log)]
 
     def of_type(self, kind):
         return [line for line in self.lines if line["type"] == kind]
@@ -222,6 +265,8 @@ class Process:
 
 class Attempt:
     """An attempt at a chunk. Times are in ns since 1970; `stop` is None where the attempt did not end by itself."""
+
+    weight = 1
 
     def __init__(self, process, recorder, line, start, stop, status):
         self.process = process
@@ -245,6 +290,34 @@ class Attempt:
 
     def get(self, field):
         return self.line.get(field)
+
+
+class Summed:
+    """Attempts without a line, as if they were one that took as long as all together (docs/record_log.md, `sums`)."""
+
+    ended = True
+
+    def __init__(self, process, line):
+        self.process = process
+        self.line = line
+        self.weight = line["chunks"]
+        self.status = line["status"]
+        self.is_result = self.status == "ok"
+        self.start = line["first_start_ns"]
+        self.stop = line["last_stop_ns"]
+        self.duration = line["duration_ns"]
+
+    def get(self, field):
+        if field == "helper_union_ns" and self.line.get("helper_joined_ns") is not None:
+            return self.line["helper_joined_ns"]
+        return self.line.get(field)
+
+
+def last_sums(log):
+    """Of each row the line that holds most: sums only grow."""
+    lines = [line for line in log.lines if line["type"] == "sums"]
+    rows = grouped(lines, lambda line: identity(line, "dataset", "file", "pass", "status"))
+    return [max(row, key=lambda line: (line["chunks"], line["time_ns"], line["duration_ns"])) for row in rows]
 
 
 def chunk_identity(process, recorder, line):
@@ -289,6 +362,9 @@ def is_sound(line):
     """Whether a line of a known type holds what the format allows."""
     if not fits(line, LAYOUTS[line["type"]]):
         return False
+    if line["type"] == "sums":
+        span = line["last_stop_ns"] - line["first_start_ns"]
+        return span >= 0 and line["duration_ns"] <= line["chunks"] * span
     if line["type"] in ("chunk", "span"):
         return line["stop_ns"] >= line["start_ns"]
     return True
@@ -327,6 +403,7 @@ def attempts_in(process, log):
     recorder = log.lines[0].get("recorder")
     attempts = [Attempt(process, recorder, line, line["start_ns"], line["stop_ns"], line["status"]) for line in chunks]
     ended = {line["chunk"] for line in chunks}
+    ended |= {number for line in last_sums(log) for number in line.get("begun") or []}
     status = "open" if process.state == "running" else "lost"
     unended = [line for number, line in begins.items() if number not in ended]
     for line, has_ended in judged_by_ends(unended, chunks + list(begins.values()), log):
@@ -412,12 +489,16 @@ class Recorded:
         self.processes = [
             Process(group, any(log.running for log in group)) for group in grouped(self.logs, process_identity)
         ]
-        self.workers = [process for process in self.processes if process.attempts]
+        self.workers = [process for process in self.processes if process.attempts or process.sums]
+        self.sums = [summed for process in self.processes for summed in process.sums]
         self.attempts = [attempt for process in self.processes for attempt in process.attempts]
         find_results(self.attempts)
         self.ended = [attempt for attempt in self.attempts if attempt.ended]
         self.ok = [attempt for attempt in self.attempts if attempt.status == "ok"]
         self.results = [attempt for attempt in self.attempts if attempt.is_result]
+        # With those that have no line: what needs no single attempts is of all.
+        self.all_ended = self.ended + self.sums
+        self.all_results = self.results + [summed for summed in self.sums if summed.is_result]
 
     def lines(self, kind):
         return [line for process in self.processes for line in process.of_type(kind)]

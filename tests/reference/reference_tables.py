@@ -52,27 +52,34 @@ def phases(recorded, bounds):
     return rows
 
 
+def is_summed(attempt):
+    return attempt.get("type") == "sums"
+
+
 def breakdown_row(name, attempts):
     ended = [attempt for attempt in attempts if attempt.ended]
     results = [attempt for attempt in attempts if attempt.is_result]
-    statuses = [attempt.status for attempt in attempts]
+    statuses = [attempt.status for attempt in attempts for _ in range(attempt.weight)]
     durations = [attempt.duration for attempt in ended]
+    weights = sum(attempt.weight for attempt in ended)
+    single = [attempt.duration for attempt in ended if not is_summed(attempt)]
+    longest = [attempt.get("max_duration_ns") for attempt in ended if is_summed(attempt)]
     deltas = known(map(rss_delta, ended))
     events, cpu = total(results, "events"), sum_of(chunk_cpu_ns, ended)
     return {
         "name": name,
-        "chunks": len(results),
-        "attempts": len(attempts),
+        "chunks": sum(attempt.weight for attempt in results),
+        "attempts": len(statuses),
         "failed": statuses.count("failed"),
         "lost": statuses.count("lost"),
         "events": events,
         "bytes_read": total(ended, "bytes_read"),
         "bytes_uncompressed": total(ended, "bytes_uncompressed"),
         "duration_sum": seconds(sum(durations)),
-        "duration_mean": ratio(seconds(sum(durations)), len(durations)),
-        "duration_p50": seconds(quantile(50, durations)),
-        "duration_p95": seconds(quantile(95, durations)),
-        "duration_max": seconds(max(durations, default=None)),
+        "duration_mean": ratio(seconds(sum(durations)), weights),
+        "duration_p50": seconds(quantile(50, single)),
+        "duration_p95": seconds(quantile(95, single)),
+        "duration_max": seconds(max(single + longest, default=None)),
         "cpu_sum": seconds(cpu),
         "cpu_wait_sum": seconds(sum_of(cpu_wait_ns, ended)),
         "blocked_sum": seconds(sum_of(blocked_ns, ended)),
@@ -104,9 +111,9 @@ def breakdown(attempts, name_of):
 
 
 def breakdowns(recorded, bounds):
-    attempts = recorded.attempts
+    attempts = recorded.attempts + recorded.sums
     workers = [
-        {**breakdown_row(process.name, process.attempts), **worker_fields(process, bounds)}
+        {**breakdown_row(process.name, process.attempts + process.sums), **worker_fields(process, bounds)}
         for process in recorded.workers
     ]
     return {
@@ -114,8 +121,12 @@ def breakdowns(recorded, bounds):
         "files": told_breakdown(attempts, "file"),
         "workers": workers,
         "hosts": breakdown(attempts, lambda attempt: attempt.process.host),
-        "threads": breakdown(attempts, lambda attempt: f"{attempt.process.name}/{attempt.get('tid')}"),
+        "threads": breakdown(attempts, thread_name),
     }
+
+
+def thread_name(attempt):
+    return "(other)" if is_summed(attempt) else f"{attempt.process.name}/{attempt.get('tid')}"
 
 
 def owner_sections(attempt):
@@ -128,14 +139,15 @@ def other_ns(attempt):
 
 
 def section_coverage(recorded):
-    busy = sum(attempt.duration for attempt in recorded.ended)
-    share = ratio(sum(map(other_ns, recorded.ended)), busy)
+    busy = sum(attempt.duration for attempt in recorded.all_ended)
+    share = ratio(sum(map(other_ns, recorded.all_ended)), busy)
     return None if share is None else 1 - share
 
 
 def other_section(attempt):
     other = other_ns(attempt)
-    return {"path": "(other)", "count": 1, "total_ns": other, "self_ns": other, "min_ns": other, "max_ns": other}
+    row = {"path": "(other)", "count": attempt.weight, "total_ns": other, "self_ns": other}
+    return row if is_summed(attempt) else {**row, "min_ns": other, "max_ns": other}
 
 
 def section_key(row):
@@ -164,21 +176,27 @@ def sum_of_field(rows, field):
 
 
 def sections(recorded):
-    rows = [row for a in recorded.ended for row in [*(a.get("sections") or []), other_section(a)]]
-    busy = sum(attempt.duration for attempt in recorded.ended)
-    return [chunk_section(group, len(recorded.ended), busy) for group in grouped(rows, section_key)]
+    entries = [(a, row) for a in recorded.all_ended for row in [*(a.get("sections") or []), other_section(a)]]
+    busy = sum(attempt.duration for attempt in recorded.all_ended)
+    ended = sum(attempt.weight for attempt in recorded.all_ended)
+    return [chunk_section(group, ended, busy) for group in grouped(entries, lambda entry: section_key(entry[1]))]
 
 
-def chunk_section(rows, ended, busy):
-    totals = [row["total_ns"] for row in rows]
+def chunk_section(entries, ended, busy):
+    rows = [row for _, row in entries]
+    whole = sum(row["total_ns"] for row in rows)
+    # In how many summed attempts a section ran is not known, but for what is outside of all: that is in each.
+    totals = [row["total_ns"] for attempt, row in entries if not is_summed(attempt)]
+    is_known = rows[0]["path"] == "(other)" or len(totals) == len(rows)
+    chunks = sum(attempt.weight for attempt, _ in entries) if is_known else None
     return {
         **section_sums(rows),
-        "chunks": len(rows),
-        "p50": seconds(value_at(50, totals)),
-        "p95": seconds(value_at(95, totals)),
-        "p99": seconds(value_at(99, totals)),
-        "mean_per_chunk": ratio(seconds(sum(totals)), ended),
-        "mean_when_run": ratio(seconds(sum(totals)), len(rows)),
+        "chunks": chunks,
+        "p50": seconds(quantile(50, totals)),
+        "p95": seconds(quantile(95, totals)),
+        "p99": seconds(quantile(99, totals)),
+        "mean_per_chunk": ratio(seconds(whole), ended),
+        "mean_when_run": ratio(seconds(whole), chunks),
         "share": ratio(sum(row["self_ns"] for row in rows), busy),
     }
 
@@ -195,7 +213,7 @@ def is_process_line(line):
 
 
 def memory_sections(recorded):
-    rows = [row for attempt in recorded.ended for row in attempt.get("memory_sections") or []]
+    rows = [row for attempt in recorded.all_ended for row in attempt.get("memory_sections") or []]
     return [memory_section(group) for group in grouped(rows, lambda row: row["path"])]
 
 
@@ -219,7 +237,7 @@ def metric_key(row):
 
 
 def custom_metrics(recorded):
-    entries = [(attempt, row) for attempt in recorded.ended for row in attempt.get("metrics") or []]
+    entries = [(attempt, row) for attempt in recorded.all_ended for row in attempt.get("metrics") or []]
     result = []
     for group in grouped(entries, lambda entry: metric_key(entry[1])):
         name, unit = metric_key(group[0][1])
@@ -230,24 +248,23 @@ def custom_metrics(recorded):
             {
                 "name": name,
                 "unit": unit,
-                **metric_values([row for _, row in group]),
-                "by_dataset": {
-                    entries[0][0].get("dataset"): metric_values([row for _, row in entries]) for entries in by_dataset
-                },
+                **metric_values(group),
+                "by_dataset": {entries[0][0].get("dataset"): metric_values(entries) for entries in by_dataset},
             }
         )
     return result
 
 
-def metric_values(rows):
+def metric_values(entries):
+    rows = [row for _, row in entries]
     count = sum(row["count"] for row in rows)
     sums = known(row.get("sum") for row in rows)
     whole = sum(map(Fraction, sums)) if sums and count else None
     # Of a chunk with several values, their mean stands for each.
     values = [
         Fraction(row["sum"]) / row["count"]
-        for row in rows
-        if row["count"] and row.get("sum") is not None
+        for attempt, row in entries
+        if row["count"] and row.get("sum") is not None and not is_summed(attempt)
         for _ in range(row["count"])
     ]
     return {
@@ -264,7 +281,7 @@ def metric_values(rows):
 
 def cuts(recorded):
     """The cut flow of results, in the order in which cuts were recorded."""
-    rows = [row for attempt in recorded.results for row in attempt.get("cuts") or []]
+    rows = [row for attempt in recorded.all_results for row in attempt.get("cuts") or []]
     flow = []
     for group in grouped(rows, lambda row: row["name"]):
         weights = [row.get("weights") for row in group]
@@ -283,7 +300,7 @@ def cuts(recorded):
 
 def fine(recorded):
     """Activities of the SDK."""
-    entries = [(attempt, row) for attempt in recorded.ended for row in attempt.get("activities") or []]
+    entries = [(attempt, row) for attempt in recorded.all_ended for row in attempt.get("activities") or []]
 
     def key(entry):
         attempt, row = entry

@@ -11,7 +11,7 @@ def cores_of(process):
     declared = process.line.get("threads")
     if declared is not None:
         return declared
-    peaks = known(attempt.get("lanes_peak") for attempt in process.attempts)
+    peaks = known(attempt.get("lanes_peak") for attempt in process.attempts + process.sums)
     return max(peaks) if peaks else most_at_once([(a.start, a.last_moment) for a in process.attempts])
 
 

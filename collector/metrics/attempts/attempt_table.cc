@@ -38,6 +38,16 @@ void SortNearlySorted(std::vector<AttemptRow>& rows, const Less& less) {
   }
 }
 
+// Which of them repeat another is not known: each `ok` one is a chunk.
+void CountSummed(const std::vector<SummedAttempts>& all, AttemptCounts& counts) {
+  for (const SummedAttempts& summed : all) {
+    counts.num_attempts = AddCounts(counts.num_attempts, summed.chunks);
+    counts.num_summed_attempts = AddCounts(counts.num_summed_attempts, summed.chunks);
+    int64_t& of_status = summed.row.is_result ? counts.num_chunks : counts.num_failed_attempts;
+    of_status = AddCounts(of_status, summed.chunks);
+  }
+}
+
 ByteSums& At(std::vector<ByteSums>& sums, size_t index) {
   if (index >= sums.size()) sums.resize(index + 1);
   return sums[index];
@@ -130,6 +140,40 @@ void AttemptTable::Add(const LogRef& log, const ChunkFact& fact) {
   MakeRoom();
 }
 
+void AttemptTable::Add(const LogRef& log, const SumsFact& fact) {
+  for (const int64_t number : fact.begun) begun_.erase(AttemptKey(log.index, number));
+  SummedAttempts summed;
+  summed.stop_ns = fact.last_stop_ns;
+  summed.chunks = fact.chunks;
+  summed.chunks_with_events = fact.chunks_with_events;
+  summed.max_duration_ns = fact.max_duration_ns;
+  AttemptRow& row = summed.row;
+  row.start_ns = fact.first_start_ns;
+  row.duration_ns = fact.duration_ns;
+  row.events = OrUnknown(fact.events);
+  row.cpu_ns = OrUnknown(fact.cpu_ns);
+  row.cpu_wait_ns = OrUnknown(fact.cpu_wait_ns);
+  row.process = log.index;
+  row.input = InternInput(log, fact.input).index;
+  row.thread = BoundedNames::kRefused;
+  row.lanes_peak = static_cast<uint16_t>(
+      std::min<int64_t>(fact.lanes_peak.value_or(0), std::numeric_limits<decltype(row.lanes_peak)>::max()));
+  row.status = fact.failed ? AttemptStatus::kFailed : AttemptStatus::kOk;
+  row.is_result = !fact.failed;
+  row.helpers = static_cast<uint32_t>(helpers_.size());
+  helpers_.push_back({fact.helper_cpu_ns, OrUnknown(fact.helper_wait_ns), fact.helper_scope_ns,
+                      fact.helper_joined_ns.value_or(fact.helper_union_ns)});
+  summed_.push_back(summed);
+
+  ByteSums bytes;
+  bytes.Add(fact.bytes_read, fact.bytes_uncompressed);
+  for (int64_t* count : {&bytes.with_read, &bytes.with_uncompressed, &bytes.with_both}) *count *= fact.chunks;
+  At(bytes_of_input_, row.input).Add(bytes);
+  bytes_of_other_threads_.Add(bytes);
+  At(bytes_of_log_, log.index).Add(bytes);
+  MakeRoom();
+}
+
 void AttemptTable::MakeRoom() {
   if (inputs_.full()) RenumberInputs(inputs_.Prune());
   if (thread_names_.full()) RenumberThreads(thread_names_.Prune());
@@ -140,6 +184,7 @@ void AttemptTable::RenumberInputs(const Renumbering& renumbering) {
   recent_inputs_.Clear();
   rows_.ForEach([&](AttemptRow& row) { row.input = renumbering[row.input]; });
   for (auto& [key, row] : begun_) row.input = renumbering[row.input];
+  for (SummedAttempts& summed : summed_) summed.row.input = renumbering[summed.row.input];
 }
 
 void AttemptTable::RenumberThreads(const Renumbering& renumbering) {
@@ -271,6 +316,7 @@ AttemptFindings AttemptTable::Finalize(const ProcessFindings& processes, std::ve
   };
   SortNearlySorted(findings.rows, [&order](const AttemptRow& a, const AttemptRow& b) { return order(a) < order(b); });
   findings.counts = MarkResults(findings.rows);
+  CountSummed(table.summed_, findings.counts);
   if (results != nullptr) {
     for (const AttemptRow& row : findings.rows) {
       if (row.is_result) results->emplace_back(row.process, row.number);
@@ -326,7 +372,7 @@ AttemptFindings AttemptTable::Finalize(const ProcessFindings& processes, std::ve
   for (uint32_t i = 0; i < table.bytes_of_log_.size(); ++i) {
     findings.bytes_of_process[processes.process_of_log[i]].Add(table.bytes_of_log_[i]);
   }
-  for (AttemptRow& row : findings.rows) {
+  const auto finish = [&](AttemptRow& row) {
     row.process = processes.process_of_log[row.process];
     row.thread = row.thread == BoundedNames::kRefused ? static_cast<uint32_t>(findings.threads.size() - 1)
                                                       : thread_order[row.thread];
@@ -334,7 +380,10 @@ AttemptFindings AttemptTable::Finalize(const ProcessFindings& processes, std::ve
       findings.helpers.push_back(table.helpers_[row.helpers]);
       row.helpers = static_cast<uint32_t>(findings.helpers.size() - 1);
     }
-  }
+  };
+  for (AttemptRow& row : findings.rows) finish(row);
+  findings.summed = std::move(table.summed_);
+  for (SummedAttempts& summed : findings.summed) finish(summed.row);
   return findings;
 }
 

@@ -15,6 +15,7 @@
 #include "collector/metrics/attempts/attempt_rows.h"
 #include "collector/metrics/attempts/input_table.h"
 #include "collector/metrics/attempts/recent_inputs.h"
+#include "collector/metrics/attempts/summed_attempts.h"
 #include "collector/metrics/statistics/bounded_names.h"
 #include "collector/metrics/statistics/byte_sums.h"
 #include "collector/metrics/statistics/stable_hash.h"
@@ -26,7 +27,8 @@ namespace crema {
 /// The attempts in an order that depends on nothing but themselves, and the tables their indices point into.
 struct AttemptFindings {
   std::vector<AttemptRow> rows;  ///< by (process, number, start); `process` is an index into the finished processes
-  AttemptCounts counts;
+  std::vector<SummedAttempts> summed;  ///< those that have no row; their `thread` is the last one, `(other)`
+  AttemptCounts counts;                ///< of both
   int64_t records_lost = 0;  ///< chunks that ended and have no record, begun in the records or not
   std::vector<HelperTimes> helpers;
   std::vector<std::string> datasets;       ///< sorted
@@ -52,6 +54,8 @@ class AttemptTable {
 
   void Add(const LogRef& log, const BeginFact& fact);
   void Add(const LogRef& log, const ChunkFact& fact);
+  /// The last line of its row: call it once for each, after every `Merge`.
+  void Add(const LogRef& log, const SumsFact& fact);
   /// `logs`: what `ProcessTable::Merge` returned. Rows that are moved in cost no second memory.
   void Merge(AttemptTable other, const std::vector<uint32_t>& logs);
 
@@ -86,6 +90,7 @@ class AttemptTable {
   void RenumberThreads(const Renumbering& renumbering);
 
   AttemptRows rows_;  // ended; `process` is the index of the log
+  std::vector<SummedAttempts> summed_;
   std::vector<HelperTimes> helpers_;
   absl::flat_hash_map<AttemptKey, AttemptRow> begun_;  // those whose chunk line was not seen here
   InputTable inputs_;

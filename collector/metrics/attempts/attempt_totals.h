@@ -8,6 +8,7 @@
 
 #include "collector/metrics/attempts/attempt_results.h"
 #include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/attempts/summed_attempts.h"
 #include "collector/metrics/statistics/known_sum.h"
 
 namespace crema {
@@ -27,9 +28,9 @@ struct AttemptTotals {
   std::optional<int64_t> last_stop_ns;    ///< of an ended attempt
 };
 
-/// `counts`: what `MarkResults` returned for these attempts.
-AttemptTotals SumAttempts(const std::vector<AttemptRow>& attempts, const std::vector<HelperTimes>& helpers,
-                          const AttemptCounts& counts);
+/// `counts`: of these attempts.
+AttemptTotals SumAttempts(const std::vector<AttemptRow>& attempts, const std::vector<SummedAttempts>& summed,
+                          const std::vector<HelperTimes>& helpers, const AttemptCounts& counts);
 
 }  // namespace crema
 

@@ -28,6 +28,8 @@ struct Sums {
   KnownSum cpu_wait_ns;
   KnownSum blocked_ns;
   KnownSum rss_delta;
+  int64_t durations = 0;        // of those in `duration_ns` that are known one by one
+  int64_t max_duration_ns = 0;  // of the others
 
   void Add(const Sums& other) {
     chunks += other.chunks;
@@ -40,6 +42,24 @@ struct Sums {
     cpu_wait_ns.Add(other.cpu_wait_ns);
     blocked_ns.Add(other.blocked_ns);
     rss_delta.Add(other.rss_delta);
+    durations += other.durations;
+    max_duration_ns = std::max(max_duration_ns, other.max_duration_ns);
+  }
+
+  void Add(const SummedAttempts& summed, const std::vector<HelperTimes>& helpers) {
+    const AttemptRow& row = summed.row;
+    attempts += summed.chunks;
+    if (row.is_result) {
+      chunks += summed.chunks;
+      events.Add(Known(row.events), summed.chunks_with_events);
+    } else {
+      failed += summed.chunks;
+    }
+    duration_ns.Add(row.duration_ns, summed.chunks);
+    cpu_ns.Add(ChunkCpu(row, helpers), summed.chunks);
+    cpu_wait_ns.Add(Known(row.cpu_wait_ns), summed.chunks);
+    blocked_ns.Add(ChunkBlocked(row, helpers), summed.chunks);
+    max_duration_ns = std::max(max_duration_ns, summed.max_duration_ns);
   }
 };
 
@@ -65,6 +85,7 @@ class Summand {
     }
     if (!ended_) return;
     sums.duration_ns.Add(attempt_.duration_ns);
+    ++sums.durations;
     sums.cpu_ns.Add(cpu_ns_);
     sums.cpu_wait_ns.Add(Known(attempt_.cpu_wait_ns));
     sums.blocked_ns.Add(blocked_ns_);
@@ -88,7 +109,7 @@ struct Units {
   std::vector<int64_t> durations_ns;
 
   absl::Span<const int64_t> DurationsOf(uint32_t unit) const {
-    const auto count = static_cast<size_t>(sums[unit].duration_ns.count);
+    const auto count = static_cast<size_t>(sums[unit].durations);
     return absl::MakeConstSpan(durations_ns).subspan(next[unit] - count, count);
   }
 };
@@ -147,12 +168,16 @@ BreakdownRow RowOf(std::string name, uint32_t group, const Sums& sums, const Joi
   row.bytes_read = Integer(bytes.read, bytes.with_read);
   row.bytes_uncompressed = Integer(bytes.uncompressed, bytes.with_uncompressed);
   if (sums.duration_ns.count > 0) {
-    const auto [p50, p95, max] = durations.FindQuantiles(known);
     row.duration_sum = static_cast<double>(sums.duration_ns.sum) / 1e9;
     row.duration_mean = *row.duration_sum / static_cast<double>(sums.duration_ns.count);
-    row.duration_p50 = static_cast<double>(p50) / 1e9;
-    row.duration_p95 = static_cast<double>(p95) / 1e9;
-    row.duration_max = static_cast<double>(max) / 1e9;
+    int64_t max_ns = sums.max_duration_ns;
+    if (sums.durations > 0) {
+      const auto [p50, p95, max] = durations.FindQuantiles(known);
+      row.duration_p50 = static_cast<double>(p50) / 1e9;
+      row.duration_p95 = static_cast<double>(p95) / 1e9;
+      max_ns = std::max(max_ns, max);
+    }
+    row.duration_max = static_cast<double>(max_ns) / 1e9;
   }
   row.cpu_sum = sums.cpu_ns.Seconds();
   row.cpu_wait_sum = sums.cpu_wait_ns.Seconds();
@@ -164,8 +189,11 @@ BreakdownRow RowOf(std::string name, uint32_t group, const Sums& sums, const Joi
 }
 
 // Two passes over the attempts, which are many and large, whatever the number of tables.
-void AddUp(const std::vector<AttemptRow>& attempts, const std::vector<HelperTimes>& helpers,
-           std::vector<Units>& all_units) {
+void AddUp(const std::vector<AttemptRow>& attempts, const std::vector<SummedAttempts>& summed,
+           const std::vector<HelperTimes>& helpers, std::vector<Units>& all_units) {
+  for (const SummedAttempts& sums : summed) {
+    for (Units& units : all_units) units.sums[sums.row.*units.index].Add(sums, helpers);
+  }
   size_t ended = 0;
   for (const AttemptRow& attempt : attempts) {
     if (!HasEnded(attempt)) continue;
@@ -214,6 +242,7 @@ std::vector<BreakdownRow> MakeTable(const Grouping& grouping, const Units& units
 }  // namespace
 
 std::vector<std::vector<BreakdownRow>> BreakDown(const std::vector<AttemptRow>& attempts,
+                                                 const std::vector<SummedAttempts>& summed,
                                                  const std::vector<HelperTimes>& helpers,
                                                  const std::vector<Grouping>& groupings) {
   std::vector<Units> all_units;
@@ -233,7 +262,7 @@ std::vector<std::vector<BreakdownRow>> BreakDown(const std::vector<AttemptRow>& 
     std::stable_sort(units.order.begin(), units.order.end(),
                      [&grouping](uint32_t a, uint32_t b) { return grouping.GroupOf(a) < grouping.GroupOf(b); });
   }
-  AddUp(attempts, helpers, all_units);
+  AddUp(attempts, summed, helpers, all_units);
   KnownQuantiles known;
   std::vector<std::vector<BreakdownRow>> tables;
   for (const Grouping& grouping : groupings) tables.push_back(MakeTable(grouping, *units_of(grouping), known));

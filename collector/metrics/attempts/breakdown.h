@@ -9,12 +9,14 @@
 #include <vector>
 
 #include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/attempts/summed_attempts.h"
 #include "collector/metrics/statistics/byte_sums.h"
 
 namespace crema {
 
-/// `chunks` and `events` are of results, `attempts failed lost` of all attempts, the rest of ended ones. Seconds,
-/// bytes. nullopt: not measured, as counts of attempts and times are where the row is not from records.
+/// `chunks` and `events` are of results, `attempts failed lost` of all attempts, the rest of ended ones: quantiles and
+/// `rss_delta_mean` of those that have a line. Seconds, bytes. nullopt: not measured, as counts of attempts and times
+/// are where the row is not from records.
 struct BreakdownRow {
   std::string name;
   uint32_t group = 0;  ///< the index it was grouped by
@@ -51,6 +53,7 @@ struct Grouping {
 
 /// A table for each grouping: one row for each group that has an attempt, largest `duration_sum` first, then by name.
 std::vector<std::vector<BreakdownRow>> BreakDown(const std::vector<AttemptRow>& attempts,
+                                                 const std::vector<SummedAttempts>& summed,
                                                  const std::vector<HelperTimes>& helpers,
                                                  const std::vector<Grouping>& groupings);
 

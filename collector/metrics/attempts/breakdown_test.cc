@@ -22,7 +22,7 @@ AttemptRow Ended(uint32_t group, int64_t seconds, int64_t events, bool is_result
 std::vector<BreakdownRow> ByInput(const std::vector<AttemptRow>& attempts) {
   const std::vector<std::string> names = {"a", "b", "c", "unused"};
   const std::vector<ByteSums> bytes;
-  return BreakDown(attempts, {}, {{&AttemptRow::input, nullptr, &names, &bytes}}).front();
+  return BreakDown(attempts, {}, {}, {{&AttemptRow::input, nullptr, &names, &bytes}}).front();
 }
 
 TEST(BreakDown, CountsResultsOnceAndCostAlways) {
@@ -74,7 +74,7 @@ TEST(BreakDown, PutsInputsOfOneGroupTogether) {
   const std::vector<uint32_t> dataset_of_input = {0, 1, 0};
   const std::vector<uint32_t> half_of_input = {0, 0, 1};
   const std::vector<ByteSums> bytes;
-  const auto tables = BreakDown({Ended(0, 1, 10), Ended(1, 9, 20), Ended(2, 3, 30), Ended(0, 2, 40)}, {},
+  const auto tables = BreakDown({Ended(0, 1, 10), Ended(1, 9, 20), Ended(2, 3, 30), Ended(0, 2, 40)}, {}, {},
                                 {{&AttemptRow::input, &dataset_of_input, &datasets, &bytes},
                                  {&AttemptRow::input, nullptr, &inputs, &bytes},
                                  {&AttemptRow::thread, nullptr, &datasets, &bytes},

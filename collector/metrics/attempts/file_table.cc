@@ -70,6 +70,12 @@ void FileTable::Add(const ChunkFact& chunk) {
   MakeRoom();
 }
 
+void FileTable::Add(const SumsFact& sums) {
+  if (sums.input.file.empty() || !sums.bytes_read.has_value()) return;
+  if (File* file = Find(sums.input.file)) file->bytes_read = file->bytes_read.value_or(0) + *sums.bytes_read;
+  MakeRoom();
+}
+
 void FileTable::Merge(const FileTable& other) {
   columns_known_ |= other.columns_known_;
   columns_truncated_ |= other.columns_truncated_;

@@ -36,6 +36,7 @@ class FileTable {
 
   void Add(const FileFact& fact);
   void Add(const ChunkFact& chunk);
+  void Add(const SumsFact& sums);
   void Merge(const FileTable& other);
   FileFindings Finalize() const;
 

@@ -6,24 +6,18 @@
 
 #include "collector/metrics/attempts/attempt_interval.h"
 #include "collector/metrics/attempts/large_pages.h"
+#include "collector/metrics/budget/lane_sweep.h"
 #include "collector/metrics/budget/lane_time.h"
+#include "collector/metrics/budget/summed_lanes.h"
 
 namespace crema {
 namespace {
 
-__extension__ typedef __int128 Int128;
+using Int128 = LaneTimeSum;
 
-constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 // Fractions of lanes are rounded, so "at least" and "beyond" are meant to this much: 2^-30 lanes.
 constexpr int64_t kLaneTolerance = kOneLane >> 30;
 constexpr size_t kNoWorker = static_cast<size_t>(-1);
-
-/// A step of a sum of lanes (occupied) or of cores (live); one of nothing only marks the time.
-struct Change {
-  int64_t time_ns = 0;
-  int64_t lanes = 0;
-  int64_t cores = 0;
-};
 
 /// The instants that decide which part free time belongs to.
 struct Milestones {
@@ -58,75 +52,6 @@ struct Totals {
   Int128 framework = 0;  // lane nanoseconds x `kOneLane`
 };
 
-/// The steps of one sum, by kind: attempts begin and stop nearly in order, so each kind is nearly sorted as it comes,
-/// and takes far less room than if they stood in one list.
-struct Changes {
-  std::vector<int64_t> begins_ns;  ///< one lane more
-  std::vector<int64_t> stops_ns;   ///< one lane less
-  std::vector<Change> others;
-};
-
-int64_t TimeOf(int64_t time_ns) { return time_ns; }
-int64_t TimeOf(const Change& change) { return change.time_ns; }
-
-template <class T>
-void SortByTime(std::vector<T>& changes) {
-  const auto earlier = [](const T& a, const T& b) { return TimeOf(a) < TimeOf(b); };
-  if (!std::is_sorted(changes.begin(), changes.end(), earlier)) std::sort(changes.begin(), changes.end(), earlier);
-}
-
-/// Calls `visit(from_ns, to_ns, lanes, cores)` for each stretch of time without a change.
-template <class Visit>
-void Sweep(Changes& changes, Visit visit) {
-  SortByTime(changes.begins_ns);
-  SortByTime(changes.stops_ns);
-  SortByTime(changes.others);
-  size_t begin = 0;
-  size_t stop = 0;
-  size_t other = 0;
-  const auto next_ns = [&] {
-    int64_t next = kNever;
-    if (begin < changes.begins_ns.size()) next = std::min(next, changes.begins_ns[begin]);
-    if (stop < changes.stops_ns.size()) next = std::min(next, changes.stops_ns[stop]);
-    if (other < changes.others.size()) next = std::min(next, changes.others[other].time_ns);
-    return next;
-  };
-  int64_t lanes = 0;
-  int64_t cores = 0;
-  const auto has_next = [&] {
-    return begin < changes.begins_ns.size() || stop < changes.stops_ns.size() || other < changes.others.size();
-  };
-  while (has_next()) {
-    const int64_t now_ns = next_ns();
-    for (; begin < changes.begins_ns.size() && changes.begins_ns[begin] == now_ns; ++begin) {
-      lanes += kOneLane;
-    }
-    for (; stop < changes.stops_ns.size() && changes.stops_ns[stop] == now_ns; ++stop) {
-      lanes -= kOneLane;
-    }
-    for (; other < changes.others.size() && changes.others[other].time_ns == now_ns; ++other) {
-      lanes += changes.others[other].lanes;
-      cores += changes.others[other].cores;
-    }
-    if (has_next()) visit(now_ns, next_ns(), lanes, cores);
-  }
-}
-
-void AddLanes(int64_t from_ns, int64_t to_ns, int64_t lanes, Changes& changes) {
-  if (from_ns >= to_ns) return;
-  changes.begins_ns.push_back(from_ns);
-  changes.stops_ns.push_back(to_ns);
-  if (lanes == kOneLane) return;  // no helpers
-  changes.others.push_back({from_ns, lanes - kOneLane, 0});
-  changes.others.push_back({to_ns, kOneLane - lanes, 0});
-}
-
-void AddCores(int64_t from_ns, int64_t to_ns, int64_t cores, Changes& changes) {
-  if (from_ns >= to_ns) return;
-  changes.others.push_back({from_ns, 0, cores});
-  changes.others.push_back({to_ns, 0, -cores});
-}
-
 /// What the budget is made from.
 struct Facts {
   const std::vector<AttemptRow>& attempts;
@@ -135,6 +60,11 @@ struct Facts {
   const std::vector<WorkerLife>& workers;
   const RunWindow& run;
   const EngineTime& engine;
+  const std::vector<SummedAttempts>& summed;
+  std::vector<std::vector<uint32_t>> attempts_of_worker = {};
+  std::vector<std::vector<uint32_t>> summed_of_worker = {};
+  std::vector<std::vector<uint32_t>> stretches_of_worker = {};
+  std::vector<SummedLanes> lanes_of_sums = {};  ///< by worker
 
   LaneTime LaneOf(const AttemptRow& attempt) const {
     return SplitLaneTime(attempt, IntervalOf(attempt, processes), helpers, run);
@@ -151,7 +81,20 @@ void Add(const LaneTime& lane, AttemptTotals& totals) {
   totals.wait_known = totals.wait_known && lane.wait_known;
 }
 
-/// The last moment from `from_ns` to `last_stop_ns` at which 90 % of the live cores were occupied, else kNever.
+/// A task's lane without its chunk, which may have been summed.
+void AddStretch(const TaskStretch& stretch, const RunWindow& run, const SummedLanes& sums, Changes& changes) {
+  const RunWindow whole = {run.Clip(stretch.start_ns), run.Clip(stretch.stop_ns)};
+  const RunWindow inside = {sums.window.Clip(whole.start_ns), sums.window.Clip(whole.stop_ns)};
+  if (stretch.around_chunk || sums.task_share == kOneLane || inside.start_ns >= inside.stop_ns) {
+    return AddLanes(whole.start_ns, whole.stop_ns, kOneLane, changes);
+  }
+  AddLanes(whole.start_ns, inside.start_ns, kOneLane, changes);
+  AddLanes(inside.start_ns, inside.stop_ns, sums.task_share, changes);
+  AddLanes(inside.stop_ns, whole.stop_ns, kOneLane, changes);
+}
+
+/// The last moment from `from_ns` to `last_stop_ns` at which 90 % of the live cores were occupied, or may have been by
+/// attempts that were summed; else kNever.
 int64_t FindTailStart(const Facts& facts, int64_t from_ns, int64_t last_stop_ns) {
   const RunWindow window = {from_ns, last_stop_ns};
   Changes changes;
@@ -160,8 +103,15 @@ int64_t FindTailStart(const Facts& facts, int64_t from_ns, int64_t last_stop_ns)
     const LaneTime lane = facts.LaneOf(attempt);
     AddLanes(window.Clip(lane.inside.start_ns), window.Clip(lane.inside.stop_ns), lane.lanes, changes);
   }
-  for (const TaskStretch& stretch : facts.engine.stretches) {
-    AddLanes(window.Clip(stretch.start_ns), window.Clip(stretch.stop_ns), kOneLane, changes);
+  for (size_t i = 0; i < facts.workers.size(); ++i) {
+    const SummedLanes& sums = facts.lanes_of_sums[i];
+    for (uint32_t index : facts.stretches_of_worker[i]) {
+      AddStretch(facts.engine.stretches[index], window, sums, changes);
+    }
+    for (const LaneSegment& segment : sums.segments) {
+      const int64_t most = std::max(segment.lanes, segment.free);
+      AddLanes(window.Clip(segment.start_ns), window.Clip(segment.stop_ns), most, changes);
+    }
   }
   for (const WorkerLife& worker : facts.workers) {
     AddCores(window.Clip(worker.start_ns), window.Clip(worker.stop_ns), worker.cores, changes);
@@ -184,12 +134,22 @@ Milestones FindMilestones(const Facts& facts) {
     ended = true;
     last_stop_ns = std::max(last_stop_ns, facts.run.Clip(attempt.stop_ns()));
   }
+  for (const SummedAttempts& summed : facts.summed) {
+    ended = true;
+    milestones.first_begin_ns = std::min(milestones.first_begin_ns, facts.run.Clip(summed.row.start_ns));
+    last_stop_ns = std::max(last_stop_ns, facts.run.Clip(summed.stop_ns));
+  }
   if (!ended) return milestones;
   milestones.last_stop_ns = last_stop_ns;
   // T is near the end as a rule: look at the last 64th of the run first, then further back.
   for (int64_t back = 64; back >= 1 && milestones.tail_start_ns == kNever; back /= 8) {
     const int64_t from_ns = last_stop_ns - (last_stop_ns - facts.run.start_ns) / back;
     milestones.tail_start_ns = FindTailStart(facts, from_ns, last_stop_ns);
+  }
+  for (const SummedLanes& sums : facts.lanes_of_sums) {
+    const bool is_among_sums = milestones.tail_start_ns > sums.window.start_ns &&
+                               milestones.tail_start_ns <= sums.window.stop_ns && !sums.segments.empty();
+    if (is_among_sums) milestones.tail_start_ns = kNever;  // nobody knows then
   }
   return milestones;
 }
@@ -210,16 +170,55 @@ std::vector<std::vector<uint32_t>> AttemptsOfWorkers(const Facts& facts) {
   return attempts_of_worker;
 }
 
-/// The tasks' stretches of each worker, by time.
-std::vector<std::vector<uint32_t>> StretchesOfWorkers(const Facts& facts) {
+/// By worker: the indices of the rows that are of its process.
+template <class Row, class ProcessOf>
+std::vector<std::vector<uint32_t>> RowsOfWorkers(const Facts& facts, const std::vector<Row>& rows,
+                                                 const ProcessOf& process_of) {
   std::vector<size_t> worker_of_process(facts.processes.size(), kNoWorker);
   for (size_t i = 0; i < facts.workers.size(); ++i) worker_of_process[facts.workers[i].process] = i;
-  std::vector<std::vector<uint32_t>> stretches(facts.workers.size());
-  for (size_t i = 0; i < facts.engine.stretches.size(); ++i) {
-    const size_t worker = worker_of_process[facts.engine.stretches[i].process];
-    if (worker != kNoWorker) stretches[worker].push_back(static_cast<uint32_t>(i));
+  std::vector<std::vector<uint32_t>> rows_of_worker(facts.workers.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const size_t worker = worker_of_process[process_of(rows[i])];
+    if (worker != kNoWorker) rows_of_worker[worker].push_back(static_cast<uint32_t>(i));
   }
-  return stretches;
+  return rows_of_worker;
+}
+
+/// Where the sums of one worker were among its lanes. Their chunks were open inside tasks, where there were any: what
+/// these have beside them is what no chunk took.
+SummedLanes PlaceSums(const Facts& facts, size_t worker) {
+  SummedLanes sums;
+  if (facts.summed_of_worker[worker].empty()) return sums;
+  Int128 lane_time = 0;
+  sums.window = {kNever, 0};
+  for (uint32_t index : facts.summed_of_worker[worker]) {
+    const LaneTime lane = SplitLaneTime(facts.summed[index], facts.helpers, facts.run);
+    lane_time += Int128{lane.lanes} * (lane.inside.stop_ns - lane.inside.start_ns);
+    sums.window.start_ns = std::min(sums.window.start_ns, lane.inside.start_ns);
+    sums.window.stop_ns = std::max(sums.window.stop_ns, lane.inside.stop_ns);
+  }
+  Int128 task_time = 0;
+  for (uint32_t index : facts.stretches_of_worker[worker]) {
+    const TaskStretch& stretch = facts.engine.stretches[index];
+    if (stretch.around_chunk) continue;
+    const int64_t start_ns = sums.window.Clip(facts.run.Clip(stretch.start_ns));
+    task_time += Int128{sums.window.Clip(facts.run.Clip(stretch.stop_ns)) - start_ns} * kOneLane;
+  }
+  if (task_time > 0) {
+    const Int128 left = std::max(Int128{0}, task_time - lane_time);
+    sums.task_share = static_cast<int64_t>(left / (task_time / kOneLane));
+  }
+  Changes changes;
+  for (uint32_t index : facts.attempts_of_worker[worker]) {
+    const LaneTime lane = facts.LaneOf(facts.attempts[index]);
+    AddLanes(lane.inside.start_ns, lane.inside.stop_ns, lane.lanes, changes);
+  }
+  for (uint32_t index : facts.stretches_of_worker[worker]) {
+    AddStretch(facts.engine.stretches[index], facts.run, sums, changes);
+  }
+  AddCores(facts.workers[worker].start_ns, facts.workers[worker].stop_ns, facts.workers[worker].cores, changes);
+  sums.segments = FillFreeLanes(std::move(changes), sums.window, lane_time);
+  return sums;
 }
 
 /// Execution outside tasks has no time stamps: it took place in idle time, as far as that goes.
@@ -247,29 +246,41 @@ Int128& PartOf(int64_t time_ns, int64_t first_begin_ns, const Milestones& milest
 
 /// Free and occupied together are the cores of every worker, and what it had beyond them.
 Totals AddUp(const Facts& facts, const Milestones& milestones) {
-  const std::vector<std::vector<uint32_t>> attempts_of_worker = AttemptsOfWorkers(facts);
-  const std::vector<std::vector<uint32_t>> stretches_of_worker = StretchesOfWorkers(facts);
   Totals totals;
   for (size_t i = 0; i < facts.workers.size(); ++i) {
     const WorkerLife& worker = facts.workers[i];
     Changes changes;
-    ReserveLargePages(changes.begins_ns, attempts_of_worker[i].size());
-    ReserveLargePages(changes.stops_ns, attempts_of_worker[i].size());
+    ReserveLargePages(changes.begins_ns, facts.attempts_of_worker[i].size());
+    ReserveLargePages(changes.stops_ns, facts.attempts_of_worker[i].size());
     int64_t first_begin_ns = kNever;
-    for (uint32_t index : attempts_of_worker[i]) {
+    for (uint32_t index : facts.attempts_of_worker[i]) {
       const AttemptRow& attempt = facts.attempts[index];
       const LaneTime lane = facts.LaneOf(attempt);
       Add(lane, totals.attempts);
       AddLanes(lane.inside.start_ns, lane.inside.stop_ns, lane.lanes, changes);
       first_begin_ns = std::min(first_begin_ns, attempt.start_ns);
     }
-    for (uint32_t index : stretches_of_worker[i]) {
+    const SummedLanes& sums = facts.lanes_of_sums[i];
+    for (uint32_t index : facts.summed_of_worker[i]) {
+      Add(SplitLaneTime(facts.summed[index], facts.helpers, facts.run), totals.attempts);
+      first_begin_ns = std::min(first_begin_ns, facts.summed[index].row.start_ns);
+    }
+    for (const LaneSegment& segment : sums.segments) {
+      AddLanes(segment.start_ns, segment.stop_ns, segment.lanes, changes);
+    }
+    for (uint32_t index : facts.stretches_of_worker[i]) {
       const TaskStretch& stretch = facts.engine.stretches[index];
       const int64_t start_ns = facts.run.Clip(stretch.start_ns);
       const int64_t stop_ns = facts.run.Clip(stretch.stop_ns);
       if (start_ns >= stop_ns) continue;
-      AddLanes(start_ns, stop_ns, kOneLane, changes);
-      (stretch.around_chunk ? totals.outside_chunk : totals.framework) += Int128{stop_ns - start_ns} * kOneLane;
+      AddStretch(stretch, facts.run, sums, changes);
+      if (stretch.around_chunk) {
+        totals.outside_chunk += Int128{stop_ns - start_ns} * kOneLane;
+        continue;
+      }
+      const int64_t among_sums_ns = sums.window.Clip(stop_ns) - sums.window.Clip(start_ns);
+      totals.framework +=
+          Int128{stop_ns - start_ns - among_sums_ns} * kOneLane + Int128{among_sums_ns} * sums.task_share;
     }
     AddCores(worker.start_ns, worker.stop_ns, worker.cores, changes);
     FreeTime free_of_worker;
@@ -299,6 +310,11 @@ std::optional<double> MeasureBalance(const Facts& facts, const Milestones& miles
   Int128 busy = 0;
   for (const AttemptRow& attempt : facts.attempts) {
     if (HasEnded(attempt)) busy += window.Clip(attempt.stop_ns()) - window.Clip(attempt.start_ns);
+  }
+  for (const SummedAttempts& summed : facts.summed) {
+    const int64_t whole_ns = summed.stop_ns - summed.row.start_ns;
+    const int64_t inside_ns = window.Clip(summed.stop_ns) - window.Clip(summed.row.start_ns);
+    if (whole_ns > 0) busy += Int128{summed.row.duration_ns} * inside_ns / whole_ns;
   }
   Int128 available = 0;
   for (const WorkerLife& worker : facts.workers) {
@@ -350,8 +366,13 @@ std::vector<BudgetRow> MakeRows(const Totals& totals) {
 
 Budget ComputeBudget(const std::vector<AttemptRow>& attempts, const std::vector<ProcessRow>& processes,
                      const std::vector<HelperTimes>& helpers, const std::vector<WorkerLife>& workers,
-                     const RunWindow& run, const EngineTime& engine) {
-  const Facts facts = {attempts, processes, helpers, workers, run, engine};
+                     const RunWindow& run, const EngineTime& engine, const std::vector<SummedAttempts>& summed) {
+  Facts facts = {attempts, processes, helpers, workers, run, engine, summed};
+  facts.attempts_of_worker = AttemptsOfWorkers(facts);
+  facts.summed_of_worker = RowsOfWorkers(facts, summed, [](const SummedAttempts& sums) { return sums.row.process; });
+  facts.stretches_of_worker =
+      RowsOfWorkers(facts, engine.stretches, [](const TaskStretch& stretch) { return stretch.process; });
+  for (size_t worker = 0; worker < workers.size(); ++worker) facts.lanes_of_sums.push_back(PlaceSums(facts, worker));
   const Milestones milestones = FindMilestones(facts);
   const Totals totals = AddUp(facts, milestones);
   Budget budget;

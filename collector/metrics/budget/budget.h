@@ -9,6 +9,7 @@
 
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/process_row.h"
+#include "collector/metrics/attempts/summed_attempts.h"
 #include "collector/metrics/engine/task_join.h"
 #include "collector/metrics/run_window.h"
 #include "collector/metrics/workers/worker_life.h"
@@ -36,18 +37,20 @@ struct Budget {
   std::vector<BudgetRow> rows;
   double core_seconds = 0;                 ///< the rows add up to this and the next
   double oversubscribed_core_seconds = 0;  ///< lanes occupied beyond the cores of their worker
-  std::optional<int64_t> tail_start_ns;    ///< T, Unix time
-  std::optional<double> tail_time;         ///< last stop - T, seconds; nullopt: 90 % of the cores were never occupied
+  std::optional<int64_t> tail_start_ns;    ///< T, Unix time; nullopt where it lies among sums
+  std::optional<double> tail_time;         ///< last stop - T, seconds; nullopt: there is no T
   /// Seconds of ended attempts over cores' seconds, from the first begin of a chunk to T (where there is none, to the
   /// last stop).
   std::optional<double> balance;
 };
 
 /// Exact: integer nanoseconds, one sweep over the begins and stops of each worker's attempts, so the order of the rows
-/// does not matter. An attempt that reaches out of the run counts with the share of its duration inside it.
+/// does not matter. An attempt that reaches out of the run counts with the share of its duration inside it. Summed
+/// attempts fill the lanes that are free in their process between their first begin and their last end, evenly.
 Budget ComputeBudget(const std::vector<AttemptRow>& attempts, const std::vector<ProcessRow>& processes,
                      const std::vector<HelperTimes>& helpers, const std::vector<WorkerLife>& workers,
-                     const RunWindow& run, const EngineTime& engine = {});
+                     const RunWindow& run, const EngineTime& engine = {},
+                     const std::vector<SummedAttempts>& summed = {});
 
 }  // namespace crema
 

@@ -22,9 +22,10 @@ struct Share {
 };
 
 void AddOwner(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers, const Share& share, LaneTime& lane) {
+  const int64_t inside_ns = share.Of(attempt.duration_ns);
   const std::optional<OwnerTime> owner = SplitOwnerTime(attempt, helpers);
   if (!owner.has_value()) {
-    lane.unmeasured_ns += share.inside_ns;
+    lane.unmeasured_ns += inside_ns;
     return;
   }
   lane.wait_known = lane.wait_known && owner->wait_known;
@@ -34,7 +35,7 @@ void AddOwner(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers
   lane.compute_ns += compute_ns;
   lane.cpu_wait_ns += cpu_wait_ns;
   lane.joined_ns += joined_ns;
-  lane.blocked_ns += share.inside_ns - compute_ns - cpu_wait_ns - joined_ns;
+  lane.blocked_ns += inside_ns - compute_ns - cpu_wait_ns - joined_ns;
 }
 
 void AddHelpers(const HelperTimes& helper, const Share& share, LaneTime& lane) {
@@ -74,6 +75,25 @@ LaneTime SplitLaneTime(const AttemptRow& attempt, const AttemptInterval& interva
     return lane;
   }
   AddOwner(attempt, helpers, share, lane);
+  if (helper.scope_ns > 0) AddHelpers(helper, share, lane);
+  return lane;
+}
+
+LaneTime SplitLaneTime(const SummedAttempts& summed, const std::vector<HelperTimes>& helpers, const RunWindow& run) {
+  const AttemptRow& row = summed.row;
+  LaneTime lane;
+  lane.inside = {run.Clip(row.start_ns), run.Clip(summed.stop_ns)};
+  const Share share = {lane.inside.stop_ns - lane.inside.start_ns, summed.stop_ns - row.start_ns};
+  if (share.inside_ns == 0) return lane;
+  HelperTimes helper;
+  if (row.helpers != AttemptRow::kNone) helper = helpers[row.helpers];
+  const Int128 lane_ns = Int128{row.duration_ns} + helper.scope_ns;
+  lane.lanes = static_cast<int64_t>((lane_ns * kOneLane + share.whole_ns / 2) / share.whole_ns);
+  if (!row.is_result) {
+    lane.failed_ns = share.Of(row.duration_ns) + share.Of(helper.scope_ns);
+    return lane;
+  }
+  AddOwner(row, helpers, share, lane);
   if (helper.scope_ns > 0) AddHelpers(helper, share, lane);
   return lane;
 }

@@ -7,6 +7,7 @@
 
 #include "collector/metrics/attempts/attempt_interval.h"
 #include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/attempts/summed_attempts.h"
 #include "collector/metrics/run_window.h"
 
 namespace crema {
@@ -33,6 +34,9 @@ struct LaneTime {
 /// are clipped: CPU to the time there was, run delay to what CPU leaves, joined to what both leave.
 LaneTime SplitLaneTime(const AttemptRow& attempt, const AttemptInterval& interval,
                        const std::vector<HelperTimes>& helpers, const RunWindow& run);
+
+/// The same of all summed attempts of one row. When which of them was open is not known, so `lanes` are their mean.
+LaneTime SplitLaneTime(const SummedAttempts& summed, const std::vector<HelperTimes>& helpers, const RunWindow& run);
 
 }  // namespace crema
 

@@ -12,6 +12,13 @@ void ActivityTable::Add(const LogRef& log, const ChunkFact& chunk) {
   sums_.MakeRoom();
 }
 
+void ActivityTable::Add(const LogRef& log, const SumsFact& sums) {
+  for (const ActivityFact& activity : sums.activities) {
+    sums_.Add(log, {"", activity.label, activity.unit}, activity.value);
+    sums_.MakeRoom();
+  }
+}
+
 void ActivityTable::Merge(const ActivityTable& other, const std::vector<uint32_t>& logs) {
   sums_.Merge(other.sums_, logs);
 }

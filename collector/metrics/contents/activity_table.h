@@ -29,6 +29,8 @@ class ActivityTable {
   static constexpr size_t kMaxRows = 10000;
 
   void Add(const LogRef& log, const ChunkFact& chunk);
+  /// Sums tell no span.
+  void Add(const LogRef& log, const SumsFact& sums);
   /// `logs`: what `ProcessTable::Merge` returned.
   void Merge(const ActivityTable& other, const std::vector<uint32_t>& logs);
   /// Rows by process, span, activity, unit. `dropped`: readings that found no room, so that they are

@@ -55,7 +55,7 @@ void LeaveCountsOnly(CustomMetricRow& row) {
 
 CustomMetricTable::CustomMetricTable() : metrics_(kMaxMetrics, StandInOf) {}
 
-void CustomMetricTable::Sums::Add(const MetricFact& fact) {
+void CustomMetricTable::Sums::Add(const MetricFact& fact, bool with_quantiles) {
   ++readings;
   invalid = AddCounts(invalid, fact.invalid);
   if (fact.count == 0) return;
@@ -67,6 +67,7 @@ void CustomMetricTable::Sums::Add(const MetricFact& fact) {
   sum.Add(*fact.sum);
   TakeSmaller(min, fact.min);
   max = std::max(max, fact.max);
+  if (!with_quantiles) return;
   const double mean = *fact.sum / static_cast<double>(fact.count);
   values.Add(mean, static_cast<uint64_t>(fact.count));
 }
@@ -100,16 +101,20 @@ uint32_t CustomMetricTable::InternMetric(std::string_view name, std::string_view
   return metrics_.Intern(Encode(StandInNames::kOrdinary, name, unit));
 }
 
-void CustomMetricTable::Add(const ChunkFact& chunk) {
-  if (chunk.metrics.empty()) return;
-  const std::string_view dataset_name = chunk.input.dataset;
+void CustomMetricTable::Add(const ChunkFact& chunk) { Add(chunk.input.dataset, chunk.metrics, true); }
+
+void CustomMetricTable::Add(const SumsFact& sums) { Add(sums.input.dataset, sums.metrics, false); }
+
+void CustomMetricTable::Add(std::string_view dataset_name, const std::vector<MetricFact>& metrics,
+                            bool with_quantiles) {
+  if (metrics.empty()) return;
   const uint32_t dataset = recent_datasets_.IndexOf(
       0, dataset_name, "", [&] { return datasets_.Intern(dataset_name, HashOf(dataset_name)); });
-  for (size_t i = 0; i < chunk.metrics.size(); ++i) {
-    const MetricFact& metric = chunk.metrics[i];
+  for (size_t i = 0; i < metrics.size(); ++i) {
+    const MetricFact& metric = metrics[i];
     const uint32_t index =
         recent_metrics_.IndexOf(i, metric.name, metric.unit, [&] { return InternMetric(metric.name, metric.unit); });
-    sums_[Key(index, dataset)].Add(metric);
+    sums_[Key(index, dataset)].Add(metric, with_quantiles);
   }
   MakeRoom();
 }

@@ -47,6 +47,8 @@ class CustomMetricTable {
 
   CustomMetricTable();
   void Add(const ChunkFact& chunk);
+  /// Quantiles stay those of chunks with lines.
+  void Add(const SumsFact& sums);
   void Merge(const CustomMetricTable& other);
   /// Rows by name and unit. What found no room is one metric `(other)` for each unit, and where there are too many
   /// units, one that has counts only. `dropped`: how many readings that were.
@@ -62,13 +64,14 @@ class CustomMetricTable {
     std::optional<double> max;
     QuantileSketch values;
 
-    void Add(const MetricFact& fact);
+    void Add(const MetricFact& fact, bool with_quantiles = true);
     void Add(const Sums& other);
     CustomMetricFigures Figures() const;
   };
   /// (metric, dataset); a dataset that found no room is `kRefused`.
   using Key = std::pair<uint32_t, uint32_t>;
 
+  void Add(std::string_view dataset_name, const std::vector<MetricFact>& metrics, bool with_quantiles);
   uint32_t InternMetric(std::string_view name, std::string_view unit);
   void MakeRoom();
   void Renumber(const Renumbering& metrics, const Renumbering& datasets);

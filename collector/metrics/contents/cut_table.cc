@@ -57,8 +57,8 @@ void CutTable::MakeRoom() {
 void CutTable::Renumber(const Renumbering& renumbering) {
   recent_.Clear();
   const std::string old = std::exchange(readings_, {});
-  for (Attempt& attempt : attempts_) {
-    uint64_t offset = std::exchange(attempt.offset, readings_.size());
+  const auto renumber = [&](uint64_t& place) {
+    uint64_t offset = std::exchange(place, readings_.size());
     std::vector<Reading> kept;
     for (uint64_t left = TakeNumber(old, offset); left > 0; --left) {
       Reading reading = Take(old, offset);
@@ -67,7 +67,9 @@ void CutTable::Renumber(const Renumbering& renumbering) {
       refused_ += reading.cut == BoundedNames::kRefused;
     }
     AppendAll(kept);
-  }
+  };
+  for (Attempt& attempt : attempts_) renumber(attempt.offset);
+  for (uint64_t& offset : of_results_) renumber(offset);
 }
 
 void CutTable::AppendAll(const std::vector<Reading>& readings) {
@@ -77,33 +79,50 @@ void CutTable::AppendAll(const std::vector<Reading>& readings) {
 
 void CutTable::Add(const LogRef& log, const ChunkFact& chunk) {
   if (chunk.cuts.empty() || chunk.failed) return;  // a failed attempt is never a result
+  attempts_.push_back({AttemptKey(log.index, chunk.number), readings_.size()});
+  AppendAll(KnownReadings(chunk.cuts));
+  MakeRoom();
+}
+
+void CutTable::Add(const SumsFact& sums) {
+  if (sums.cuts.empty() || sums.failed) return;
+  of_results_.push_back(readings_.size());
+  AppendAll(KnownReadings(sums.cuts));
+  MakeRoom();
+}
+
+std::vector<CutTable::Reading> CutTable::KnownReadings(const std::vector<CutFact>& cuts) {
   std::vector<Reading> readings;
-  for (size_t i = 0; i < chunk.cuts.size(); ++i) {
-    const CutFact& cut = chunk.cuts[i];
+  for (size_t i = 0; i < cuts.size(); ++i) {
+    const CutFact& cut = cuts[i];
     const uint32_t index = recent_.IndexOf(i, cut.name, "", [&] { return Intern(cut.name); });
     if (index != BoundedNames::kRefused) readings.push_back({index, static_cast<uint64_t>(cut.events), cut.weights});
     refused_ += index == BoundedNames::kRefused;
   }
-  attempts_.push_back({AttemptKey(log.index, chunk.number), readings_.size()});
-  AppendAll(readings);
-  MakeRoom();
+  return readings;
 }
 
 void CutTable::Merge(const CutTable& other, const std::vector<uint32_t>& logs) {
   refused_ += other.refused_;
   std::vector<uint32_t> cuts;
   for (uint32_t i = 0; i < other.names_.size(); ++i) cuts.push_back(Intern(other.names_.name(i)));
-  for (const Attempt& attempt : other.attempts_) {
+  const auto take = [&](uint64_t offset) {
     std::vector<Reading> readings;
-    uint64_t offset = attempt.offset;
     for (uint64_t left = TakeNumber(other.readings_, offset); left > 0; --left) {
       Reading reading = Take(other.readings_, offset);
       reading.cut = cuts[reading.cut];
       if (reading.cut != BoundedNames::kRefused) readings.push_back(reading);
       refused_ += reading.cut == BoundedNames::kRefused;
     }
-    attempts_.push_back({AttemptKey(logs[attempt.key.first], attempt.key.second), readings_.size()});
     AppendAll(readings);
+  };
+  for (const Attempt& attempt : other.attempts_) {
+    attempts_.push_back({AttemptKey(logs[attempt.key.first], attempt.key.second), readings_.size()});
+    take(attempt.offset);
+  }
+  for (const uint64_t offset : other.of_results_) {
+    of_results_.push_back(readings_.size());
+    take(offset);
   }
   MakeRoom();
 }
@@ -126,9 +145,11 @@ std::vector<CutRow> CutTable::Finalize(const std::vector<AttemptKey>& results, i
   for (uint32_t i = 0; i < names_.size(); ++i) precedence.names.push_back(names_.name(i));
   std::vector<Attempt> attempts = attempts_;
   std::sort(attempts.begin(), attempts.end(), [](const Attempt& a, const Attempt& b) { return a.key < b.key; });
+  std::vector<uint64_t> offsets = of_results_;
   for (const Attempt& attempt : attempts) {
-    if (!std::binary_search(results.begin(), results.end(), attempt.key)) continue;
-    uint64_t offset = attempt.offset;
+    if (std::binary_search(results.begin(), results.end(), attempt.key)) offsets.push_back(attempt.offset);
+  }
+  for (uint64_t offset : offsets) {
     const uint64_t count = TakeNumber(readings_, offset);
     uint32_t previous = 0;
     for (uint64_t i = 0; i < count; ++i) {

@@ -30,6 +30,8 @@ class CutTable {
   static constexpr size_t kMaxNames = 10'000;  ///< told apart until their order is known
 
   void Add(const LogRef& log, const ChunkFact& chunk);
+  /// Each summed `ok` attempt is a result.
+  void Add(const SumsFact& sums);
   /// `logs`: what `ProcessTable::Merge` returned.
   void Merge(const CutTable& other, const std::vector<uint32_t>& logs);
 
@@ -52,6 +54,8 @@ class CutTable {
   void AppendAll(const std::vector<Reading>& readings);
   static Reading Take(const std::string& readings, uint64_t& offset);
   static uint64_t TakeNumber(const std::string& readings, uint64_t& offset);
+  /// Those whose name has room; the others are counted.
+  std::vector<Reading> KnownReadings(const std::vector<CutFact>& cuts);
   void AppendNumber(uint64_t number);
 
   uint32_t Intern(std::string_view name);
@@ -62,6 +66,7 @@ class CutTable {
   NamesByPosition recent_;
   std::vector<Attempt> attempts_;
   int64_t refused_ = 0;   // readings of names that found no room
+  std::vector<uint64_t> of_results_;  // offsets: readings that are results' whatever attempts there are
   std::string readings_;  // of each attempt: how many, then each as cut, events, whether there are weights, weights
 };
 

@@ -30,11 +30,11 @@ void MemorySectionTable::Add(const std::string& name, const Path& path) {
   }
 }
 
-void MemorySectionTable::Add(const ChunkFact& chunk) {
-  for (const MemorySectionFact& section : chunk.memory_sections) {
+void MemorySectionTable::Add(const std::vector<MemorySectionFact>& sections, int64_t chunks) {
+  for (const MemorySectionFact& section : sections) {
     Path path;
     path.count = section.count;
-    path.chunks = 1;
+    path.chunks = chunks;
     path.delta_bytes.Add(section.delta_bytes);
     path.min_bytes = section.min_bytes;
     path.largest = {section.max_bytes, section.rss_stop_bytes, section.rss_start_bytes};

@@ -31,7 +31,8 @@ class MemorySectionTable {
  public:
   static constexpr size_t kMaxPaths = 1000;  ///< METRICS.md rule 7
 
-  void Add(const ChunkFact& chunk);
+  void Add(const ChunkFact& chunk) { Add(chunk.memory_sections, 1); }
+  void Add(const SumsFact& sums) { Add(sums.memory_sections, sums.chunks); }
   void Merge(const MemorySectionTable& other);
   /// Rows by path, last the one of all that found no room, if any did. `dropped`: how many readings that were.
   std::vector<MemorySectionRow> Finalize(int64_t* dropped) const;
@@ -48,6 +49,7 @@ class MemorySectionTable {
 
     void Add(const Path& other);
   };
+  void Add(const std::vector<MemorySectionFact>& sections, int64_t chunks);
   void Add(const std::string& name, const Path& path);
 
   BoundedNames names_{kMaxPaths};

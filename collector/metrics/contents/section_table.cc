@@ -15,7 +15,11 @@ uint64_t RankOf(std::string_view name) {
   return std::min<uint64_t>(depth, 255) << 56 | HashOf(name) >> 8;
 }
 
-void FillPerChunk(SectionRow& row, const QuantileSketch& total_ns, int64_t chunks, int64_t attempts) {
+// Sums convert the processor's ticks at once, their chunks one by one: so they may differ, by as much as the ticks'
+// rate became better known.
+int64_t RoundingOf(const SumsFact& sums) { return sums.duration_ns / 1000 + 100 * sums.chunks; }
+
+void FillPerChunk(SectionRow& row, const QuantileSketch& total_ns, std::optional<int64_t> chunks, int64_t attempts) {
   const auto seconds = [&](double p) -> std::optional<double> {
     const std::optional<double> ns = total_ns.Quantile(p);
     return ns.has_value() ? std::optional<double>(*ns / 1e9) : std::nullopt;
@@ -25,7 +29,7 @@ void FillPerChunk(SectionRow& row, const QuantileSketch& total_ns, int64_t chunk
   row.p95 = seconds(0.95);
   row.p99 = seconds(0.99);
   if (attempts > 0) row.mean_per_chunk = row.total / static_cast<double>(attempts);
-  if (chunks > 0) row.mean_when_run = row.total / static_cast<double>(chunks);
+  if (chunks.value_or(0) > 0) row.mean_when_run = row.total / static_cast<double>(*chunks);
 }
 
 }  // namespace
@@ -91,7 +95,42 @@ void SectionTable::Add(const ChunkFact& chunk) {
   MakeRoom();
 }
 
+void SectionTable::Add(const SumsFact& sums) {
+  absl::int128 self_ns = 0;
+  for (const SectionFact& section : sums.sections) {
+    if (!section.helper) self_ns += section.self_ns;
+  }
+  has_sums_ = true;
+  attempts_ += sums.chunks;
+  duration_ns_ += sums.duration_ns;
+  sections_dropped_ = AddCounts(sections_dropped_, sums.sections_dropped);
+  const bool consistent = self_ns <= absl::int128(sums.duration_ns) + RoundingOf(sums);
+  SectionFact other;
+  other.count = sums.chunks;
+  other.total_ns =
+      consistent ? static_cast<int64_t>(std::max<absl::int128>(0, sums.duration_ns - self_ns)) : sums.duration_ns;
+  other.self_ns = other.total_ns;
+  other_.sums.Add(other);
+  other_.chunks += sums.chunks;
+  if (!consistent) {
+    inconsistent_chunks_ += sums.chunks;
+    return;
+  }
+  for (const SectionFact& section : sums.sections) {
+    Path* path = Find(section.path, section.helper);
+    if (path == nullptr) {
+      sections_dropped_ = AddCounts(sections_dropped_, section.count);
+      continue;
+    }
+    path->sums.Add(section);
+    path->chunks += std::min(section.count, sums.chunks);
+    path->has_sums = true;
+  }
+  MakeRoom();
+}
+
 void SectionTable::Merge(const SectionTable& other) {
+  has_sums_ |= other.has_sums_;
   attempts_ += other.attempts_;
   duration_ns_ += other.duration_ns_;
   sections_dropped_ = AddCounts(sections_dropped_, other.sections_dropped_);
@@ -99,6 +138,7 @@ void SectionTable::Merge(const SectionTable& other) {
   const auto add = [](Path& to, const Path& from) {
     to.sums.Add(from.sums);
     to.chunks += from.chunks;
+    to.has_sums |= from.has_sums;
     to.total_ns.Merge(from.total_ns);
   };
   add(other_, other.other_);
@@ -133,10 +173,11 @@ SectionFindings SectionTable::Finalize() const {
     const bool helper = name.front() == 'h';
     if (!helper) findings.other_self_ns -= path.sums.self_ns;
     SectionRow row = RowOf(name.substr(1), helper, path.sums);
-    FillPerChunk(row, path.total_ns, path.chunks, attempts_);
+    FillPerChunk(row, path.total_ns, path.has_sums ? std::nullopt : std::optional(path.chunks), attempts_);
     row.share = share(row.self);
     findings.rows.push_back(std::move(row));
   }
+  if (has_sums_) findings.other_self_ns = std::max<absl::int128>(0, findings.other_self_ns);
   OrderAsTree(findings.rows);
 
   SectionRow other = RowOf("(other)", false, other_.sums);

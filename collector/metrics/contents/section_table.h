@@ -30,6 +30,8 @@ class SectionTable {
   static constexpr size_t kMaxPaths = 1000;
 
   void Add(const ChunkFact& chunk);
+  /// Quantiles stay those of chunks with lines, and in how many chunks a path ran is not known then.
+  void Add(const SumsFact& sums);
   void Merge(const SectionTable& other);
   SectionFindings Finalize() const;
 
@@ -37,6 +39,7 @@ class SectionTable {
   struct Path {
     SectionSums sums;
     int64_t chunks = 0;
+    bool has_sums = false;    // of chunks without a line: `chunks` is no count then
     QuantileSketch total_ns;  // of one chunk
   };
 
@@ -49,6 +52,7 @@ class SectionTable {
   std::vector<Path> paths_;
   Path other_;  // per attempt
   int64_t attempts_ = 0;
+  bool has_sums_ = false;
   absl::int128 duration_ns_ = 0;
   int64_t sections_dropped_ = 0;
   int64_t inconsistent_chunks_ = 0;

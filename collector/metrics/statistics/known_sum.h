@@ -27,6 +27,12 @@ struct KnownSum {
     sum += *value;
     ++count;
   }
+  /// A sum of `summands`, all of them known or none.
+  void Add(const std::optional<int64_t>& value, int64_t summands) {
+    if (!value.has_value()) return;
+    sum += *value;
+    count = AddCounts(count, summands);
+  }
   void Add(const KnownSum& other) {
     sum += other.sum;
     count += other.count;

@@ -153,8 +153,12 @@ void ProcessTable::Add(const LogRef& ref, const EndFact& fact) {
   TakeSections(log, fact.time_ns, fact.sections);
   TakeLarger(log.end_ns, std::optional<int64_t>(fact.time_ns));
   TakeLarger(log.dropped, fact.dropped);
-  TakeLarger(log.end.chunks, fact.chunks);
+  if (fact.chunks.has_value()) {
+    TakeLarger(log.end.chunks, std::optional<int64_t>(*fact.chunks - fact.summed_chunks.value_or(0)));
+  }
   TakeLarger(log.end.open, fact.open);
+  TakeLarger(log.misused, fact.misused);
+  TakeLarger(log.summed_chunks, fact.summed_chunks);
   TakeLarger(log.row.overhead_ns, fact.overhead_ns);
 }
 
@@ -201,6 +205,8 @@ std::vector<uint32_t> ProcessTable::Merge(const ProcessTable& other) {
     TakeLarger(log.dropped, theirs.dropped);
     TakeLarger(log.end.chunks, theirs.end.chunks);
     TakeLarger(log.end.open, theirs.end.open);
+    TakeLarger(log.misused, theirs.misused);
+    TakeLarger(log.summed_chunks, theirs.summed_chunks);
     TakeLarger(log.clock_step_ns, theirs.clock_step_ns);
     TakeLarger(log.total_events, theirs.total_events);
     if (theirs.told > log.told) {
@@ -262,6 +268,8 @@ ProcessFindings ProcessTable::Finalize() const {
     findings.process_of_log[index] = static_cast<uint32_t>(same);
 
     findings.records_dropped = AddCounts(findings.records_dropped, log.dropped.value_or(0));
+    findings.guards_misused = AddCounts(findings.guards_misused, log.misused.value_or(0));
+    findings.summed_chunks = AddCounts(findings.summed_chunks, log.summed_chunks.value_or(0));
     TakeLarger(findings.clock_step_ns, log.clock_step_ns);
     TakeLarger(events_of_run[log.row.run_id], log.total_events);
     for (const Section& section : log.sections) {

@@ -28,7 +28,7 @@ struct LogRef {
 
 /// What the end of a log says of its chunks.
 struct LogEnd {
-  std::optional<int64_t> chunks;  ///< how many ended
+  std::optional<int64_t> chunks;  ///< how many ended and were not summed
   std::optional<int64_t> open;    ///< how many were still open
 };
 
@@ -43,6 +43,8 @@ struct ProcessFindings {
   std::vector<std::string> run_ids;        ///< those that are not empty, sorted
   std::vector<bool> serves_engine;         ///< by process: it ran an engine's tasks
   int64_t records_dropped = 0;             ///< said by the SDK
+  int64_t guards_misused = 0;              ///< of these, guards that were not used as they should be
+  int64_t summed_chunks = 0;               ///< chunks without a line, as the processes that ended say
   std::optional<int64_t> clock_step_ns;    ///< the largest step of a wall clock; nullopt: nobody looked
   std::optional<int64_t> sampling_gap_ns;  ///< the longest time between two samples of one process
   std::optional<int64_t> total_events;     ///< what the runs said they would process; nullopt: not each run did
@@ -89,6 +91,8 @@ class ProcessTable {
     std::optional<int64_t> end_ns;
     std::optional<int64_t> dropped;
     LogEnd end;
+    std::optional<int64_t> misused;
+    std::optional<int64_t> summed_chunks;
     std::optional<int64_t> clock_step_ns;
     std::optional<int64_t> total_events;
     bool serves_engine = false;

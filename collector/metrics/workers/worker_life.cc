@@ -19,16 +19,18 @@ struct ChunkSpan {
   int64_t lanes_peak = 0;
 };
 
-std::vector<ChunkSpan> SpanOfChunks(const std::vector<AttemptRow>& attempts, const std::vector<ProcessRow>& processes) {
+std::vector<ChunkSpan> SpanOfChunks(const std::vector<AttemptRow>& attempts, const std::vector<SummedAttempts>& summed,
+                                    const std::vector<ProcessRow>& processes) {
   std::vector<ChunkSpan> spans(processes.size());
-  for (const AttemptRow& attempt : attempts) {
-    const AttemptInterval interval = IntervalOf(attempt, processes);
+  const auto add = [&spans](const AttemptRow& attempt, const AttemptInterval& interval) {
     ChunkSpan& span = spans[attempt.process];
     span.first_begin_ns = span.any ? std::min(span.first_begin_ns, interval.start_ns) : interval.start_ns;
     span.last_stop_ns = span.any ? std::max(span.last_stop_ns, interval.stop_ns) : interval.stop_ns;
     span.lanes_peak = std::max<int64_t>(span.lanes_peak, attempt.lanes_peak);
     span.any = true;
-  }
+  };
+  for (const AttemptRow& attempt : attempts) add(attempt, IntervalOf(attempt, processes));
+  for (const SummedAttempts& sums : summed) add(sums.row, {sums.row.start_ns, sums.stop_ns});
   return spans;
 }
 
@@ -54,8 +56,9 @@ EngineLife LifeOf(const ProcessRow& process, const ChunkSpan& chunks, const RunW
 }  // namespace
 
 std::vector<WorkerLife> FindWorkerLives(const std::vector<AttemptRow>& attempts,
-                                        const std::vector<ProcessRow>& processes, const RunWindow& run) {
-  const std::vector<ChunkSpan> spans = SpanOfChunks(attempts, processes);
+                                        const std::vector<ProcessRow>& processes, const RunWindow& run,
+                                        const std::vector<SummedAttempts>& summed) {
+  const std::vector<ChunkSpan> spans = SpanOfChunks(attempts, summed, processes);
   std::vector<int64_t> open_chunks;  // counted only where nothing better is known
   std::vector<WorkerLife> workers;
   for (size_t i = 0; i < processes.size(); ++i) {
@@ -86,7 +89,7 @@ std::vector<WorkerLife> FindWorkerLives(const std::vector<AttemptRow>& attempts,
       worker.cores_source = CoresSource::kLanesPeak;
     } else {
       if (open_chunks.empty()) open_chunks = MaxOpenChunks(attempts, processes);
-      worker.cores = open_chunks[i];
+      worker.cores = std::max<int64_t>(1, open_chunks[i]);  // sums may not tell it
       worker.cores_source = CoresSource::kOpenChunks;
     }
     workers.push_back(worker);

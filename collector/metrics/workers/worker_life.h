@@ -9,6 +9,7 @@
 
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/process_row.h"
+#include "collector/metrics/attempts/summed_attempts.h"
 #include "collector/metrics/run_window.h"
 
 namespace crema {
@@ -33,7 +34,8 @@ struct WorkerLife {
 /// The workers, by process index. Where a log contradicts itself (a chunk before its process's start or after its end),
 /// the worker's life covers its chunks.
 std::vector<WorkerLife> FindWorkerLives(const std::vector<AttemptRow>& attempts,
-                                        const std::vector<ProcessRow>& processes, const RunWindow& run);
+                                        const std::vector<ProcessRow>& processes, const RunWindow& run,
+                                        const std::vector<SummedAttempts>& summed = {});
 
 /// `run.cores_source`: `declared`, `lanes_peak`, `scheduler`, `open_chunks`, or `mixed`; empty without workers.
 std::string_view NameCoresSource(const std::vector<WorkerLife>& workers);

@@ -1,6 +1,7 @@
 #include "collector/metrics/workers/worker_timelines.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <utility>
 
@@ -108,19 +109,30 @@ Timeline CountOpen(const WorkerLife& worker, const std::vector<AttemptInterval>&
   return Accumulate(std::move(steps), run);
 }
 
+/// A stretch of time in which so many chunks were open, on average.
+struct OpenChunks {
+  AttemptInterval interval;
+  double chunks = 1;
+};
+
 /// The mean number of open chunks of one worker in equal slices of its life.
 Timeline CountOpenInSlices(const WorkerLife& worker, const std::vector<AttemptInterval>& intervals,
-                           const RunWindow& run, size_t most_slices) {
+                           const std::vector<OpenChunks>& summed, const RunWindow& run, size_t most_slices) {
   const int64_t slices = std::min(static_cast<int64_t>(most_slices), worker.stop_ns - worker.start_ns);
   const int64_t width_ns = (worker.stop_ns - worker.start_ns + slices - 1) / slices;
   std::vector<int64_t> open_ns(static_cast<size_t>(slices), 0);
-  for (const AttemptInterval& interval : intervals) {
+  const auto add = [&](const AttemptInterval& interval, const auto& open_within) {
     for (int64_t from_ns = interval.start_ns; from_ns < interval.stop_ns;) {
       const int64_t slice = (from_ns - worker.start_ns) / width_ns;
       const int64_t to_ns = std::min(interval.stop_ns, worker.start_ns + (slice + 1) * width_ns);
-      open_ns[static_cast<size_t>(slice)] += to_ns - from_ns;
+      open_ns[static_cast<size_t>(slice)] += open_within(to_ns - from_ns);
       from_ns = to_ns;
     }
+  };
+  for (const AttemptInterval& interval : intervals) add(interval, [](int64_t time_ns) { return time_ns; });
+  for (const auto& [interval, chunks] : summed) {
+    const double mean = chunks;
+    add(interval, [mean](int64_t time_ns) { return std::llround(mean * static_cast<double>(time_ns)); });
   }
   Timeline timeline;
   for (int64_t slice = 0; slice < slices; ++slice) {
@@ -135,7 +147,8 @@ Timeline CountOpenInSlices(const WorkerLife& worker, const std::vector<AttemptIn
 }
 
 std::optional<ByWorker> DrawOpenChunks(const std::vector<WorkerLife>& workers, const std::vector<AttemptRow>& attempts,
-                                       const std::vector<ProcessRow>& processes, const RunWindow& run) {
+                                       const std::vector<ProcessRow>& processes, const RunWindow& run,
+                                       const std::vector<SummedAttempts>& summed) {
   std::vector<size_t> counts(processes.size());
   for (const AttemptRow& attempt : attempts) ++counts[attempt.process];
   std::vector<std::vector<AttemptInterval>> intervals(processes.size());
@@ -146,11 +159,19 @@ std::optional<ByWorker> DrawOpenChunks(const std::vector<WorkerLife>& workers, c
     const AttemptInterval inside = {run.Clip(interval.start_ns), run.Clip(interval.stop_ns)};
     if (inside.start_ns < inside.stop_ns) intervals[attempt.process].push_back(inside);
   }
+  std::vector<std::vector<OpenChunks>> spread(processes.size());
+  for (const SummedAttempts& sums : summed) {
+    const AttemptInterval inside = {run.Clip(sums.row.start_ns), run.Clip(sums.stop_ns)};
+    if (inside.start_ns >= inside.stop_ns) continue;
+    const auto whole_ns = static_cast<double>(sums.stop_ns - sums.row.start_ns);
+    spread[sums.row.process].push_back({inside, static_cast<double>(sums.row.duration_ns) / whole_ns});
+  }
   const size_t points = std::clamp(kMostPointsOfAll / std::max<size_t>(1, workers.size()), kLeastPoints, kMostPoints);
   return DrawEach(workers, processes, [&](const WorkerLife& worker, const ProcessRow&) {
     const std::vector<AttemptInterval>& of_worker = intervals[worker.process];
-    const bool few = 2 * of_worker.size() <= points;
-    return few ? CountOpen(worker, of_worker, run) : CountOpenInSlices(worker, of_worker, run, points);
+    const std::vector<OpenChunks>& of_sums = spread[worker.process];
+    const bool few = 2 * of_worker.size() <= points && of_sums.empty();
+    return few ? CountOpen(worker, of_worker, run) : CountOpenInSlices(worker, of_worker, of_sums, run, points);
   });
 }
 
@@ -167,7 +188,8 @@ Timeline DrawWorkerCounts(const std::vector<WorkerLife>& workers, const RunWindo
 }  // namespace
 
 WorkerTimelines DrawWorkerTimelines(const std::vector<WorkerLife>& workers, const std::vector<AttemptRow>& attempts,
-                                    const std::vector<ProcessRow>& processes, const RunWindow& run) {
+                                    const std::vector<ProcessRow>& processes, const RunWindow& run,
+                                    const std::vector<SummedAttempts>& summed) {
   const auto of_samples = [&](std::optional<int64_t> ProcessSample::*quantity) {
     return DrawEach(workers, processes, [&](const WorkerLife& worker, const ProcessRow& process) {
       return DrawSteps(StepsOfSamples(process.samples, quantity, worker.start_ns, worker.stop_ns), run);
@@ -201,7 +223,7 @@ WorkerTimelines DrawWorkerTimelines(const std::vector<WorkerLife>& workers, cons
         "worker_disk_read_bps", "worker_disk_write_bps", "worker_event_loop_interval"}) {
     timelines.series.push_back({key, std::nullopt});  // a Dask worker's own metrics
   }
-  timelines.series.push_back({"worker_open_chunks", DrawOpenChunks(workers, attempts, processes, run)});
+  timelines.series.push_back({"worker_open_chunks", DrawOpenChunks(workers, attempts, processes, run, summed)});
   timelines.series.push_back({"worker_fds", std::nullopt});
   timelines.series.push_back({"worker_threads", of_samples(&ProcessSample::threads)});
   return timelines;

@@ -10,6 +10,7 @@
 
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/process_row.h"
+#include "collector/metrics/attempts/summed_attempts.h"
 #include "collector/metrics/run_window.h"
 #include "collector/metrics/workers/worker_life.h"
 
@@ -36,9 +37,11 @@ struct WorkerTimelines {
 /// Points are given on change and clipped to the run. `worker_cpu` is in cores (CPU seconds per second since the sample
 /// before); `worker_last_seen` in seconds since the run's start. `worker_open_chunks` comes from the chunks' intervals;
 /// a worker with more than 1,000 chunks gets the means over 2,000 equal slices of its life instead, which keeps the
-/// integral. The workers' lives must cover their attempts, as `FindWorkerLives` sees to.
+/// integral. Summed chunks are spread evenly from their first begin to their last end. The workers' lives must cover
+/// their attempts, as `FindWorkerLives` sees to.
 WorkerTimelines DrawWorkerTimelines(const std::vector<WorkerLife>& workers, const std::vector<AttemptRow>& attempts,
-                                    const std::vector<ProcessRow>& processes, const RunWindow& run);
+                                    const std::vector<ProcessRow>& processes, const RunWindow& run,
+                                    const std::vector<SummedAttempts>& summed = {});
 
 }  // namespace crema
 

@@ -1,0 +1,31 @@
+// What is new in a line of sums: each holds all that its row has come to.
+#ifndef CREMA_COLLECTOR_RECORDS_SUMS_SO_FAR_H_
+#define CREMA_COLLECTOR_RECORDS_SUMS_SO_FAR_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "collector/records/facts.h"
+
+namespace crema {
+
+/// Of one log.
+class SumsSoFar {
+ public:
+  /// A process writes 1,250 rows at most.
+  static constexpr size_t kMostRows = 2000;
+
+  /// The fact less what was told of its row before: counts, sums and `first_start_ns`, from which on it is new.
+  /// nullopt: nothing is new, or there are too many rows. Its lists stay as they were told.
+  std::optional<SumsFact> Increment(const SumsFact& fact);
+
+ private:
+  std::map<std::string, SumsFact> told_;  // numbers only: texts and lists are gone with their line
+};
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_RECORDS_SUMS_SO_FAR_H_
