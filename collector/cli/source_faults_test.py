@@ -136,9 +136,14 @@ class SourceFaults(unittest.TestCase):
         self.assertEqual(document["quality"]["records_malformed"], 1)
         self.assertEqual(document["metrics"]["num_chunks"], self.untouched["metrics"]["num_chunks"])
 
-    def test_binary_rubbish_is_counted_line_by_line(self):
+    def test_a_file_of_binary_rubbish_is_left_out(self):
+        (self.records / "rubbish.jsonl").write_bytes(bytes(range(256)) * 40)
+        self.expect_rest_and_one_warning("rubbish.jsonl", "holds no record that can be read")
+
+    def test_binary_rubbish_in_a_log_is_counted_line_by_line(self):
         rubbish = bytes(range(256)) * 40
-        (self.records / "rubbish.jsonl").write_bytes(rubbish)
+        with open(sorted(self.records.glob("*.jsonl"))[0], "ab") as file:
+            file.write(rubbish)
         document = self.measure()
         lines = sum(1 for line in rubbish.split(b"\n") if line.strip(b" \t\r"))
         quality = document["quality"]

@@ -69,8 +69,8 @@ uint32_t SumsTable::Find(const std::string& name) {
   return index;
 }
 
-void SumsTable::Renumber(const std::vector<uint32_t>& renumbering) {
-  crema::Renumber(rows_, renumbering, names_.size(), [this](const Row&) { ++rows_left_out_; });
+void SumsTable::Renumber(const Renumbering& renumbering) {
+  renumbering.Apply(rows_, [this](const Row&) { ++rows_left_out_; });
 }
 
 void SumsTable::Add(const LogRef& log, const SumsFact& fact) {

@@ -63,7 +63,7 @@ class SumsTable {
   static std::shared_ptr<const Kept> Keep(const SumsFact& fact);
   /// Index of the row; `kRefused` where there is no room.
   uint32_t Find(const std::string& name);
-  void Renumber(const std::vector<uint32_t>& renumbering);
+  void Renumber(const Renumbering& renumbering);
 
   BoundedNames names_{kMaxRows};
   std::vector<Row> rows_;
