@@ -137,8 +137,9 @@ TEST(GuardFault, AChunkEndedOnAnotherThread) {
   EXPECT_EQ(ChunkOf(log, "next").status, "ok");
 }
 
-/// Fault [guards]: two coroutines, each with a chunk of its own, take turns on one thread without `Suspend` and
-/// `Resume` Program: one warning Recorded: all chunks, none as failed; their times overlap. Counted in `end.misused`
+/// Fault [guards]: two coroutines with chunks of their own take turns on one thread, without `Suspend` and `Resume`
+/// Program: one warning
+/// Recorded: all chunks, none as failed; their times overlap. Counted in `end.misused`
 TEST(GuardFault, ChunksThatInterleaveOnOneThread) {
   constexpr int kChunks = 10;
   const RecordLog log = LogWithAWarning([] {
