@@ -21,10 +21,10 @@ struct AttemptProcess {
   std::string run_id;  ///< empty: none was given
   std::string host;
   int64_t pid = 0;
-  std::optional<int64_t> pid_namespace;
-  int64_t start_ns = 0;  ///< Unix time
-  std::string boot_id;   ///< empty: not known
-  std::string worker;    ///< `<host>:<pid>`, or an engine's name for it: as the document has it
+  int64_t start_ns = 0;      ///< Unix time
+  std::string worker;        ///< `<host>:<pid>`, or an engine's name for it: as the document has it
+  std::string boot_id = {};  ///< empty: not known
+  std::optional<int64_t> pid_namespace = {};
 };
 
 enum class AttemptState {
