@@ -1,7 +1,6 @@
 #include "collector/exports/chunk_query.h"
 
 #include <algorithm>
-#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -15,7 +14,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-const AttemptProcess kProcess = {"run", "node", 7, std::nullopt, 100, "", "node:7"};
+const AttemptProcess kProcess = {"run", "node", 7, 100, "node:7"};
 
 ChunkFact Chunk(int64_t number, int64_t duration_ns, std::string_view dataset = "ttbar") {
   ChunkFact chunk;
