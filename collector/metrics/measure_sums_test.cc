@@ -330,6 +330,7 @@ TEST_F(MeasureSumsTest, ItIsSaidHowManyAndWhy) {
   const std::string warnings = document["quality"]["warnings"].dump();
   EXPECT_THAT(warnings, HasSubstr("25 of 40 chunks were summed, because the log came near CREMA_MAX_LOG_BYTES"));
   EXPECT_THAT(warnings, HasSubstr("are of the other 15"));
+  EXPECT_EQ(document["quality"]["records_lost"], 0);
   EXPECT_THAT(warnings, Not(HasSubstr("could not be")));
   for (const char* key : {"num_recomputed_chunks", "num_retried_chunks", "load_imbalance", "max_open_chunks"}) {
     EXPECT_TRUE(document["metrics"][key].is_null()) << key;

@@ -106,6 +106,7 @@ class SummedChunksTest(unittest.TestCase):
         for document in (whole, summed):
             self.check_budget(document)
             self.assertEqual(document["quality"]["records_dropped"], 0)
+            self.assertEqual(document["quality"]["records_lost"], 0)
             self.assertEqual(document["quality"]["records_unknown"], 0)
         self.assertIn("the log came near CREMA_MAX_LOG_BYTES", " ".join(summed["quality"]["warnings"]))
         self.assertIn("chunks summed, totals exact", self.crema("show", f"{self.folder}/summed"))

@@ -364,7 +364,7 @@ class Writer:
         # Two recorders of a process need not, but may, count on from each other.
         self.next_number = 1000 * process["recorder"]
         self.timed = []
-        self.summed = 0
+        self.summed = self.summed_failed = 0
 
     def attempts(self, items):
         """Works off `items`; yields those that have to be tried again."""
@@ -437,6 +437,7 @@ class Writer:
                 line = sums_line(some, own, self.traits.threads + 2)
                 self.timed.append((line["time_ns"], 2, line))
         self.summed = len(lines)
+        self.summed_failed = sum(line["status"] == "failed" for line in lines.values())
 
     def latest(self):
         return max((time for time, _, _ in self.timed), default=self.process["start_ns"])
@@ -489,8 +490,8 @@ class Writer:
             "type": "end",
             "time_ns": self.latest() + self.dice.randint(0, SECOND),
             "realtime_offset_ns": self.dice.choice([0, 0, 7_000_000]),
-            "chunks": len(chunks),
-            "failed": sum(line["status"] == "failed" for line in chunks),
+            "chunks": len(chunks) + self.summed,
+            "failed": sum(line["status"] == "failed" for line in chunks) + self.summed_failed,
             "open": 0,
             "dropped": self.dice.choice([0, 0, 3]),
             "summed_chunks": self.summed,
