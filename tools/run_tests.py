@@ -42,7 +42,7 @@ def parse_arguments() -> argparse.Namespace:
     )
     for name in CONFIGURATIONS:
         parser.add_argument(f"--{name}", action="store_true", help=f"Bazel's tests with --config={name}")
-    parser.add_argument("--long", action="store_true", help="also tests that take minutes: the variable CREMA_TEST_LONG=1")
+    parser.add_argument("--long", action="store_true", help="also tests that take minutes (CREMA_TEST_LONG=1)")
     parser.add_argument("patterns", nargs="*", help="Bazel target patterns (default: everything)")
     return parser.parse_args()
 

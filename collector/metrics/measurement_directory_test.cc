@@ -157,7 +157,8 @@ TEST_F(MeasurementDirectory, KeepsAnOlderMeasurementWithWhatLiesInItUnderTheTime
 }
 
 TEST_F(MeasurementDirectory, IsStampedWithTheStartOfItsRunInUtc) {
-  Write("m/measurement.json", R"({"schema": "crema.measurement/1", "run": {"name": "\"start_ns\": 1", "start_ns": 1795288669160497243}})");
+  Write("m/measurement.json",
+        R"({"schema": "crema.measurement/1", "run": {"name": "\"start_ns\": 1", "start_ns": 1795288669160497243}})");
   EXPECT_EQ(StampOfStart(root_ / "m"), "20261121T191749Z");
   Write("killed/records/a.jsonl", R"({"type":"process","start_ns":1795288670160497243})");
   Write("killed/records/b.jsonl", R"({"type":"process","start_ns":1795288669160497243})");

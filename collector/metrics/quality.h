@@ -23,7 +23,7 @@ struct ReadingQuality {
 struct Quality {
   ReadingQuality reading;
   int64_t records_dropped = 0;
-  int64_t records_lost = 0;  ///< chunks that ended and have no record
+  int64_t records_lost = 0;    ///< chunks that ended and have no record
   int64_t guards_misused = 0;  ///< of these
   int64_t summed_chunks = 0;   ///< attempts without a line
   int64_t sections_dropped = 0;

@@ -48,7 +48,9 @@ void SetCounts(const AttemptCounts& counts, MetricSet* metrics) {
       metrics->SetNull(key, "chunks were summed: which of them were attempted more than once is not known");
     }
   };
-  const bool none_in_vain = counts.num_failed_attempts + counts.num_lost_attempts + counts.num_open_attempts == 0;
+  const bool none_in_vain = counts.num_failed_attempts + counts.num_lost_attempts + counts.num_open_attempts +
+                                counts.num_unrecorded_attempts ==
+                            0;
   set_of_chunks("num_retried_chunks", counts.num_retried_chunks, none_in_vain);
   set_of_chunks("num_recomputed_chunks", counts.num_recomputed_chunks, false);
   set_of_chunks("num_unfinished_chunks", counts.num_unfinished_chunks, none_in_vain);

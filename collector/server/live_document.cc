@@ -207,11 +207,10 @@ Json WorkerRows(const LiveModel& model) {
 }
 
 Json QualityOf(const LiveTotals& totals, const Json& not_measured) {
-  return {{"records_read", totals.records},    {"records_malformed", totals.malformed},
-          {"records_unknown", totals.unknown}, {"records_dropped", totals.dropped},
-          {"records_lost", totals.unrecorded}, {"summed_chunks", totals.summed},
-          {"chunks_exact", totals.chunks_exact},
-          {"not_measured", not_measured}};
+  return {{"records_read", totals.records},      {"records_malformed", totals.malformed},
+          {"records_unknown", totals.unknown},   {"records_dropped", totals.dropped},
+          {"records_lost", totals.unrecorded},   {"summed_chunks", totals.summed},
+          {"chunks_exact", totals.chunks_exact}, {"not_measured", not_measured}};
 }
 
 }  // namespace

@@ -141,7 +141,7 @@ void AttemptTable::Add(const LogRef& log, const ChunkFact& fact) {
 }
 
 void AttemptTable::Add(const LogRef& log, const SumsFact& fact) {
-  for (const int64_t number : fact.begun) begun_.erase(AttemptKey(log.index, number));
+  for (const int64_t number : fact.begun) begun_and_summed_.insert(AttemptKey(log.index, number));
   SummedAttempts summed;
   summed.stop_ns = fact.last_stop_ns;
   summed.chunks = fact.chunks;
@@ -245,7 +245,9 @@ int64_t AttemptTable::JudgeBegun(const ProcessFindings& processes) {
   };
   const auto place_of = [](const AttemptRow& row) { return Place(row.process, row.thread, row.start_ns, row.number); };
   std::vector<Begun> begun;
-  for (auto& [key, row] : begun_) begun.push_back({place_of(row), &row, std::nullopt});
+  for (auto& [key, row] : begun_) {
+    if (!begun_and_summed_.contains(key)) begun.push_back({place_of(row), &row, std::nullopt});
+  }
   std::sort(begun.begin(), begun.end(), [](const Begun& a, const Begun& b) { return a.place < b.place; });
   std::vector<int64_t> ended(processes.end_of_log.size());
   const auto see = [&](const AttemptRow& row) {
@@ -263,6 +265,8 @@ int64_t AttemptTable::JudgeBegun(const ProcessFindings& processes) {
     if (!begun.empty()) see(row);
   });
   for (auto& [key, row] : begun_) see(row);
+
+  for (const AttemptKey& key : begun_and_summed_) begun_.erase(key);
 
   std::vector<int64_t> unrecorded(ended.size());
   for (auto first = begun.begin(); first != begun.end();) {

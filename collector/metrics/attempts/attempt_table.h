@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "collector/metrics/attempts/attempt_results.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/attempt_rows.h"
@@ -29,7 +30,7 @@ struct AttemptFindings {
   std::vector<AttemptRow> rows;  ///< by (process, number, start); `process` is an index into the finished processes
   std::vector<SummedAttempts> summed;  ///< those that have no row; their `thread` is the last one, `(other)`
   AttemptCounts counts;                ///< of both
-  int64_t records_lost = 0;  ///< chunks that ended and have no record, begun in the records or not
+  int64_t records_lost = 0;            ///< chunks that ended and have no record, begun in the records or not
   std::vector<HelperTimes> helpers;
   std::vector<std::string> datasets;       ///< sorted
   std::vector<std::string> files;          ///< sorted; `(other)` stands for those beyond 10,000
@@ -93,6 +94,7 @@ class AttemptTable {
   std::vector<SummedAttempts> summed_;
   std::vector<HelperTimes> helpers_;
   absl::flat_hash_map<AttemptKey, AttemptRow> begun_;  // those whose chunk line was not seen here
+  absl::flat_hash_set<AttemptKey> begun_and_summed_;
   InputTable inputs_;
   RecentInputs recent_inputs_;
   std::vector<ByteSums> bytes_of_input_;

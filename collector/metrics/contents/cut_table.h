@@ -65,7 +65,7 @@ class CutTable {
   BoundedNames names_{kMaxNames};
   NamesByPosition recent_;
   std::vector<Attempt> attempts_;
-  int64_t refused_ = 0;   // readings of names that found no room
+  int64_t refused_ = 0;               // readings of names that found no room
   std::vector<uint64_t> of_results_;  // offsets: readings that are results' whatever attempts there are
   std::string readings_;  // of each attempt: how many, then each as cut, events, whether there are weights, weights
 };
