@@ -317,12 +317,18 @@ TEST_F(MeasureSumsTest, ALostLineCostsOnlyTime) {
 
 TEST_F(MeasureSumsTest, ABeginWhoseChunkWasSummedIsNoLostAttempt) {
   std::vector<Line> lines = {ProcessLine(1), BeginLine(0, 1), BeginLine(1, 1)};
+  lines[2]["thread"] = lines[2]["tid"] = 9;
   std::vector<Line> sums = SumsOf(std::vector<Line>(1, FullChunk(1)));
   sums[0]["begun"] = {1};
   lines.push_back(sums[0]);
   const Document document = Measured(lines);
   EXPECT_EQ(Metric(document, "num_lost_attempts"), 1);
   EXPECT_EQ(Metric(document, "num_chunks"), 1);
+  // A thread that began it had ended the one before.
+  for (const char* field : {"thread", "tid"}) lines[2][field] = lines[1][field];
+  const Document on_one_thread = Measured(lines);
+  EXPECT_EQ(Metric(on_one_thread, "num_lost_attempts"), 0);
+  EXPECT_EQ(on_one_thread["quality"]["records_lost"], 1);
 }
 
 TEST_F(MeasureSumsTest, ItIsSaidHowManyAndWhy) {
