@@ -146,8 +146,8 @@ Json QualityOf(const Quality& quality, const RunFigures& figures) {
   json["records_torn"] = quality.reading.records_torn;
   json["records_unknown"] = quality.reading.records_unknown;
   json["records_dropped"] = quality.records_dropped;
-  json["records_lost"] = has_records ? Json(quality.records_lost) : Json();
   json["guards_misused"] = quality.guards_misused;
+  json["records_lost"] = has_records ? Json(quality.records_lost) : Json();
   json["sections_dropped"] = quality.sections_dropped;
   json["summed_chunks"] = quality.summed_chunks;
   json["tasks_read"] = figures.findings.tasks.rows.size();

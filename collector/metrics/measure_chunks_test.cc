@@ -173,7 +173,8 @@ std::vector<Line> TwoThreads(const std::set<int64_t>& left_out) {
   std::vector<Line> lines = {ProcessLine(1, 0)};
   lines[0]["threads"] = 2;
   for (int64_t number = 0; number < 20; ++number) {
-    const auto start = static_cast<double>(number / 2);
+    const int64_t start_s = number / 2;
+    const auto start = static_cast<double>(start_s);
     Line begin = BeginLine(number, start);
     Line chunk = ChunkLine(number, start, start + 0.9);
     begin["tid"] = chunk["tid"] = 8 + number % 2;

@@ -60,7 +60,6 @@ void AddRows(const Line& rows, const char* name, Line& sums) {
       sums.push_back(row);
       continue;
     }
-    Line added = row;
     for (const auto& [field, value] : row.items()) {
       if (!value.is_number()) continue;
       Line& now = (*sum)[field];

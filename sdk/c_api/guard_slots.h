@@ -26,7 +26,8 @@ class GuardSlots {
   /// A new guard; 0 where there is no memory for it.
   template <class Guard, class... Arguments>
   Handle Begin(GuardKind kind, const Arguments&... arguments) noexcept {
-    static_assert(sizeof(Guard) <= sizeof(Slot::guard) && alignof(Guard) <= alignof(Slot));
+    static_assert(sizeof(Guard) <= sizeof(Slot::guard));
+    static_assert(alignof(Guard) <= alignof(Slot));
     std::uint32_t place;
     Slot* slot = Take(&place);
     if (slot == nullptr) return 0;

@@ -17,9 +17,9 @@ namespace internal {
 namespace {
 
 constexpr std::int64_t kIntervalNanoseconds = 10000000000;
-/// A row is expected to take so many bytes of the log's room, when it is written a few times.
-constexpr std::uint64_t kRoomOfRow = 4096;
-constexpr std::uint64_t kFewestRows = 8;
+/// A row is expected to take so many bytes of the log's room, when it is written three times.
+constexpr std::uint64_t kRoomOfRow = 6144;
+constexpr std::uint64_t kFewestRows = 1;
 
 constexpr std::string_view kOtherDataset = ",\"dataset\":\"(other)\"";
 constexpr std::string_view kOtherFile = ",\"file\":\"(other)\"";

@@ -44,7 +44,7 @@ std::uint64_t LargestFileBytes() noexcept {
   return limit.rlim_cur;
 }
 
-std::uint64_t RoomBelow(std::uint64_t limit_bytes) noexcept { return std::min(limit_bytes / 8, kMostRoomBelowLimit); }
+std::uint64_t RoomBelow(std::uint64_t limit_bytes) noexcept { return std::min(limit_bytes / 4, kMostRoomBelowLimit); }
 
 void LogLimits::SetMostBytes(std::optional<std::int64_t> most_bytes) noexcept {
   if (most_bytes.has_value()) most_bytes_ = static_cast<std::uint64_t>(*most_bytes);

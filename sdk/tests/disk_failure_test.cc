@@ -69,7 +69,7 @@ TEST(DiskFailure, StopsBeforeTheLargestFileSizeWhichWouldKillTheProgram) {
   const RecordLog log = ReadRecordLogs(directory).at(0);
   const auto size = std::filesystem::file_size(log.path);
   EXPECT_LE(size, kLimit);
-  EXPECT_GT(size, kLimit - kLimit / 8 - 4000);
+  EXPECT_GT(size, kLimit - kLimit / 4 - 4000);
   EXPECT_TRUE(log.malformed.empty());
   ASSERT_TRUE(log.end.has_value());  // for which there is always room
   EXPECT_EQ(log.end->chunks, 1600);

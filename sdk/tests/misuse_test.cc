@@ -136,6 +136,17 @@ TEST(Misuse, AChunkThatEndsBeforeTheChunkInsideIt) {
   EXPECT_EQ(log.end->open, 0);
 }
 
+TEST(Misuse, AChunkThatIsSuspendedWithAChunkInsideIt) {
+  const RecordLog log = RecordedWithAWarning([] {
+    TrackMetrics outer({"outer", "f", 0, 1});
+    TrackMetrics inner({"inner", "f", 1, 2});
+    outer.Suspend();
+    outer.Resume();
+  });
+  EXPECT_EQ(log.chunks.size(), 2u);
+  EXPECT_EQ(log.end->misused, 1);
+}
+
 TEST(Misuse, MemoryGuardsThatEndElsewhereOrTooLateAreNotRecorded) {
   const RecordLog log = RecordedWithAWarning([] {
     std::unique_ptr<TrackMemory> late;

@@ -28,11 +28,8 @@ namespace crema {
 namespace testing {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::EndsWith;
-using ::testing::Ge;
 using ::testing::HasSubstr;
-using ::testing::Le;
 using ::testing::StartsWith;
 
 /// Root may write anywhere, by these two capabilities (capabilities(7)).
