@@ -199,9 +199,13 @@ bool LogFile::ReplaceRemoved() noexcept {
   torn_ = false;
   device_ = status.st_dev;
   inode_ = status.st_ino;
-  descriptor_ = fd;
   times_made_anew_.fetch_add(1, std::memory_order_relaxed);
-  if (had_old) close(removed);
+  // Under the same number, where that is ours: other threads may be using it just now.
+  if (had_old && dup3(fd, removed, O_CLOEXEC) >= 0) {
+    close(fd);
+  } else {
+    descriptor_ = fd;
+  }
   return true;
 }
 

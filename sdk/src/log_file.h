@@ -95,7 +95,7 @@ class LogFile {
   bool Append(int descriptor, std::string_view text, KeptFree kept_free) noexcept;
   bool AppendWithRoom(int descriptor, std::string_view text, KeptFree kept_free) noexcept;
 
-  /// Another number once the log was made anew: who writes asks once whose it is, and writes to that one.
+  /// Another number once the program closed it: who writes asks once whose it is, and writes to that one.
   std::atomic<int> descriptor_{-1};
   std::atomic<dev_t> device_{0};
   std::atomic<ino_t> inode_{0};
