@@ -41,8 +41,8 @@ void KeptRoom::Take(const char* directory, DescriptorBudget* budget) noexcept {
   const int fd = MoveUp(open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600), IsNewAndNameless);
   const auto file = fd >= 0 ? IdentityOf(fd) : std::nullopt;
   const std::size_t bytes = file.has_value() ? RoomOn(fd) : 0;
-  if (bytes == 0 ||
-      fallocate(fd, 0, 0, static_cast<off_t>(bytes)) != 0) {  // posix_fallocate(3) would write zeros instead
+  // Not posix_fallocate(3), which would write zeros where the file system cannot keep room.
+  if (bytes == 0 || fallocate(fd, 0, 0, static_cast<off_t>(bytes)) != 0) {
     if (fd >= 0) close(fd);
     budget->GiveBack();
     return;

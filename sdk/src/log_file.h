@@ -45,7 +45,7 @@ class LogFile {
   /// Writes the line that every log has to begin with. Where the disk is full just then, it comes before the next line;
   /// where the log is removed later on, it comes first in the one that takes its place. That is made a second after it
   /// was missed, and each second again where it cannot be; lines meanwhile are lost. A log that the program closed,
-  /// with all its descriptors, is opened again at once. The line is kept by the caller.
+  /// with all its descriptors, is opened again as soon as `MayOpen` says. The line is kept by the caller.
   bool Begin(std::string_view first_line) noexcept;
   /// Appends `text`, which ends with a newline. After a write that fell short the next line starts on a new one.
   /// False, and counted in `dropped()`, when it did not get to the disk whole.
