@@ -5,13 +5,12 @@
 #include <optional>
 
 #include "collector/metrics/attempts/attempt_results.h"
+#include "collector/metrics/attempts/row_of_chunk.h"
 #include "collector/metrics/statistics/stable_hash.h"
 #include "collector/metrics/workers/lanes.h"
 
 namespace crema {
 namespace {
-
-int64_t OrUnknown(const std::optional<int64_t>& value) { return value.value_or(AttemptRow::kUnknown); }
 
 AttemptStatus StatusOf(AttemptState state) {
   switch (state) {
@@ -61,6 +60,12 @@ class Lister {
   void Add(const Attempt& attempt) {
     const ChunkFact& chunk = attempt.chunk;
     AttemptRow row;
+    AttemptBytes bytes;
+    if (attempt.has_ended()) {
+      row = RowOf(chunk);
+      row.helpers = AddHelpers(HelpersOf(chunk));
+      bytes = {OrUnknown(chunk.bytes_read), OrUnknown(chunk.bytes_uncompressed)};
+    }
     row.chunk_id = ChunkIdentity(attempt);
     row.start_ns = chunk.start_ns;
     row.number = chunk.number;
@@ -68,17 +73,6 @@ class Lister {
     row.input = InputOf(chunk.input);
     row.thread = ThreadOf(row.process, chunk);
     row.status = StatusOf(attempt.state);
-    AttemptBytes bytes;
-    if (attempt.has_ended()) {
-      row.duration_ns = std::max<int64_t>(0, chunk.stop_ns - chunk.start_ns);
-      row.events = OrUnknown(chunk.events);
-      row.cpu_ns = OrUnknown(chunk.cpu_ns);
-      row.cpu_wait_ns = OrUnknown(chunk.cpu_wait_ns);
-      row.rss_start_bytes = OrUnknown(chunk.rss_start_bytes);
-      row.rss_stop_bytes = OrUnknown(chunk.rss_stop_bytes);
-      row.helpers = HelpersOf(chunk);
-      bytes = {OrUnknown(chunk.bytes_read), OrUnknown(chunk.bytes_uncompressed)};
-    }
     list_->rows.push_back(row);
     list_->bytes.push_back(bytes);
     list_->columns.push_back(static_cast<uint32_t>(chunk.columns.size()));
@@ -104,13 +98,9 @@ class Lister {
     if (is_new) list_->threads.push_back({process, id});
     return at->second;
   }
-  uint32_t HelpersOf(const ChunkFact& chunk) {
-    if (chunk.helper_scope_ns.value_or(0) <= 0 && chunk.helper_cpu_ns.value_or(0) <= 0 &&
-        chunk.helper_union_ns.value_or(0) <= 0) {
-      return AttemptRow::kNone;
-    }
-    list_->helpers.push_back({OrUnknown(chunk.helper_cpu_ns), OrUnknown(chunk.helper_wait_ns),
-                              chunk.helper_scope_ns.value_or(0), chunk.helper_union_ns.value_or(0)});
+  uint32_t AddHelpers(const std::optional<HelperTimes>& helpers) {
+    if (!helpers.has_value()) return AttemptRow::kNone;
+    list_->helpers.push_back(*helpers);
     return static_cast<uint32_t>(list_->helpers.size() - 1);
   }
 

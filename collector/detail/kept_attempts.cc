@@ -126,6 +126,7 @@ class Keeper {
     }
     if (!HasEnded(row)) return attempt;
     attempt.duration_ns = row.duration_ns;
+    attempt.suspended_ns = row.suspended_ns;
     attempt.events = Known(row.events);
     attempt.bytes_read = Known(list_.bytes[i].read);
     attempt.cpu_ns = ChunkCpu(row, list_.helpers);

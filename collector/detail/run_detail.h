@@ -63,7 +63,8 @@ struct DetailAttempt {
   int32_t attempts = 1;       ///< at its chunk, in all
   int64_t number = 0;         ///< the record's `chunk`
   int64_t start_ns = 0;
-  std::optional<int64_t> duration_ns;  ///< nullopt: it did not end
+  std::optional<int64_t> duration_ns;  ///< without suspension; nullopt: it did not end
+  int64_t suspended_ns = 0;
   std::optional<int64_t> events;
   std::optional<int64_t> bytes_read;
   std::optional<int64_t> cpu_ns;  ///< owner and helpers
@@ -76,7 +77,7 @@ struct DetailAttempt {
   std::string_view straggler_reason;                   ///< `cpu`, `cpu_wait`, `blocked`, ...; empty: no straggler
   std::vector<std::pair<uint32_t, int64_t>> sections;  ///< top-level ones of its own thread: index, ns
 
-  int64_t stop_ns() const { return start_ns + duration_ns.value_or(0); }
+  int64_t stop_ns() const { return start_ns + duration_ns.value_or(0) + suspended_ns; }
 };
 
 /// One line of the timeline.

@@ -54,9 +54,10 @@ void SumOverTime(const AttemptList& list, const Json& document, int bins, RunDet
   for (size_t i = 0; i < list.rows.size(); ++i) {
     const AttemptRow& attempt = list.rows[i];
     const double from = Seconds(attempt.start_ns - detail->start_ns);
+    const double to = Seconds(attempt.stop_ns() - detail->start_ns);
     const bool has_ended = HasEnded(attempt);
     const double seconds = has_ended ? Seconds(attempt.duration_ns) : 0;
-    const auto stop_bin = static_cast<size_t>(axis.At(from + seconds));
+    const auto stop_bin = static_cast<size_t>(axis.At(to));
     if (attempt.is_result) ++sums.finished_chunks[stop_bin];
     if (attempt.status == AttemptStatus::kFailed || attempt.status == AttemptStatus::kLost) {
       ++sums.failed_attempts[stop_bin];
@@ -67,7 +68,7 @@ void SumOverTime(const AttemptList& list, const Json& document, int bins, RunDet
     const double blocked = Seconds(ChunkBlocked(attempt, list.helpers).value_or(0));
     const double events = attempt.is_result ? std::max<double>(0, static_cast<double>(attempt.events)) : 0;
     const double bytes = std::max<double>(0, static_cast<double>(list.bytes[i].read));
-    axis.Spread(from, from + seconds, [&](int at, double share) {
+    axis.Spread(from, to, [&](int at, double share) {
       const auto bin = static_cast<size_t>(at);
       sums.busy_seconds[bin] += seconds * share;
       sums.cpu_seconds[bin] += cpu * share;
@@ -108,10 +109,11 @@ void SumByWorker(const AttemptList& list, const TimelinePlaces& places, int bins
     if (!HasEnded(attempt)) continue;
     const size_t row = one_each ? places.worker_of_process[attempt.process] : places.row_of_attempt[i];
     const double from = Seconds(attempt.start_ns - detail->start_ns);
+    const double to = Seconds(attempt.stop_ns() - detail->start_ns);
     const double seconds = Seconds(attempt.duration_ns);
     const double cpu = Seconds(ChunkCpu(attempt, list.helpers).value_or(0));
     const double bytes = std::max<double>(0, static_cast<double>(list.bytes[i].read));
-    axis.Spread(from, from + seconds, [&](int bin, double share) {
+    axis.Spread(from, to, [&](int bin, double share) {
       const size_t cell = row * static_cast<size_t>(bins) + static_cast<size_t>(bin);
       grid.busy_seconds[cell] += seconds * share;
       grid.cpu_seconds[cell] += cpu * share;

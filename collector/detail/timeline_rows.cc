@@ -133,16 +133,16 @@ void Fill(const AttemptList& list, size_t index, uint32_t slot, const BinAxis& a
           std::vector<Cell>* cells) {
   const AttemptRow& attempt = list.rows[index];
   const double from = static_cast<double>(attempt.start_ns - zero_ns) / 1e9;
+  const double to = static_cast<double>(attempt.stop_ns() - zero_ns) / 1e9;
   if (attempt.status == AttemptStatus::kFailed || attempt.status == AttemptStatus::kLost) {
-    (*cells)[static_cast<size_t>(axis.At(from + std::max<double>(0, static_cast<double>(attempt.duration_ns) / 1e9)))]
-        .has_failed = true;
+    (*cells)[static_cast<size_t>(axis.At(to))].has_failed = true;
   }
   if (!HasEnded(attempt)) return;
   const double seconds = static_cast<double>(attempt.duration_ns) / 1e9;
   const std::optional<OwnerTime> owner = SplitOwnerTime(attempt, list.helpers);
   const double waiting =
       owner.has_value() ? static_cast<double>(attempt.duration_ns - owner->cpu_ns - owner->joined_ns) / 1e9 : 0;
-  axis.Spread(from, from + seconds, [&](int bin, double share) {
+  axis.Spread(from, to, [&](int bin, double share) {
     Cell& cell = (*cells)[static_cast<size_t>(bin)];
     cell.busy_seconds[slot] += static_cast<float>(seconds * share);
     cell.waiting_seconds += static_cast<float>(waiting * share);

@@ -9,6 +9,7 @@
 #include "collector/metrics/attempts/attempt_quantities.h"
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/owner_time.h"
+#include "collector/metrics/attempts/row_of_chunk.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -16,27 +17,19 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The attempt in the form for which METRICS.md's quantities are written.
+/// The attempt in the form from which figures are made.
 struct Measured {
   AttemptRow row;
   std::vector<HelperTimes> helpers;
 };
 
 Measured MeasuredOf(const Attempt& attempt) {
-  const ChunkFact& chunk = attempt.chunk;
-  const auto or_unknown = [](const std::optional<int64_t>& value) { return value.value_or(AttemptRow::kUnknown); };
   Measured measured;
-  measured.row.start_ns = chunk.start_ns;
-  if (attempt.has_ended()) measured.row.duration_ns = chunk.stop_ns - chunk.start_ns;
-  measured.row.cpu_ns = or_unknown(chunk.cpu_ns);
-  measured.row.cpu_wait_ns = or_unknown(chunk.cpu_wait_ns);
-  measured.row.rss_start_bytes = or_unknown(chunk.rss_start_bytes);
-  measured.row.rss_stop_bytes = or_unknown(chunk.rss_stop_bytes);
-  if (chunk.helper_scope_ns.value_or(0) > 0 || chunk.helper_cpu_ns.value_or(0) > 0 ||
-      chunk.helper_union_ns.value_or(0) > 0) {
+  measured.row = RowOf(attempt.chunk);
+  if (!attempt.has_ended()) measured.row.duration_ns = AttemptRow::kUnknown;
+  if (const std::optional<HelperTimes> helpers = HelpersOf(attempt.chunk)) {
     measured.row.helpers = 0;
-    measured.helpers.push_back({or_unknown(chunk.helper_cpu_ns), or_unknown(chunk.helper_wait_ns),
-                                chunk.helper_scope_ns.value_or(0), chunk.helper_union_ns.value_or(0)});
+    measured.helpers.push_back(*helpers);
   }
   return measured;
 }
@@ -52,7 +45,7 @@ ChunkValue Seconds(const std::optional<int64_t>& ns) {
 ChunkValue Ratio(double numerator, double denominator) {
   return denominator > 0 ? ChunkValue(numerator / denominator) : ChunkValue();
 }
-double DurationSeconds(const ChunkFact& chunk) { return static_cast<double>(chunk.stop_ns - chunk.start_ns) / 1e9; }
+double DurationSeconds(const ChunkFact& chunk) { return static_cast<double>(chunk.duration_ns()) / 1e9; }
 
 template <auto kMember>
 ChunkValue Fact(const Attempt& attempt) {
@@ -127,6 +120,10 @@ constexpr ChunkField kFields[] = {
     {"io_read_bytes", false, Fact<&ChunkFact::io_read_bytes>},
     {"open_chunks", false, Fact<&ChunkFact::open_chunks>},
     {"lanes_peak", false, Fact<&ChunkFact::lanes_peak>},
+    {"suspended_ns", false,
+     [](const Attempt& attempt) {
+       return attempt.has_ended() ? ChunkValue(attempt.chunk.suspended_ns) : ChunkValue();
+     }},
     {"thread", false, Fact<&ChunkFact::thread>},
     {"tid", false, Fact<&ChunkFact::tid>},
     {"sections_dropped", false,

@@ -59,7 +59,7 @@ Json ChunkRecord(const Attempt& attempt, const FileReads& file) {
   Json record;
   record["t_start"] = static_cast<double>(chunk.start_ns) / 1e9;
   record["t_end"] = static_cast<double>(chunk.stop_ns) / 1e9;
-  record["duration"] = static_cast<double>(chunk.stop_ns - chunk.start_ns) / 1e9;
+  record["duration"] = static_cast<double>(chunk.duration_ns()) / 1e9;
   if (chunk.rss_start_bytes.has_value() && chunk.rss_stop_bytes.has_value()) {
     record["mem_before_mb"] = static_cast<double>(*chunk.rss_start_bytes) / kMebibyte;
     record["mem_after_mb"] = static_cast<double>(*chunk.rss_stop_bytes) / kMebibyte;
@@ -105,7 +105,7 @@ void AddUp(const Attempt& attempt, Sums* sums, FileReads* file) {
   const std::string_view name = chunk.input.dataset.empty() ? "unknown" : chunk.input.dataset;
   DatasetSums& dataset = sums->datasets[std::string(name)];
   ++dataset.chunks;
-  dataset.duration += static_cast<double>(chunk.stop_ns - chunk.start_ns) / 1e9;
+  dataset.duration += static_cast<double>(chunk.duration_ns()) / 1e9;
   if (chunk.events.has_value()) dataset.events = dataset.events.value_or(0) + *chunk.events;
 }
 

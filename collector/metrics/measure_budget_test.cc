@@ -73,6 +73,31 @@ TEST_F(PlantedRunTest, HealthyOneIsComputeAlmostAlone) {
   EXPECT_THAT(Verdicts(document), UnorderedElementsAre("compute-bound", "healthy"));
 }
 
+TEST_F(PlantedRunTest, ASuspendedChunkOccupiesNoCoreAndIsNotBlocked) {
+  // Two coroutines take turns on one thread.
+  Line one = Chunk(0, 0, 10, 4.5, 0);
+  Line other = Chunk(1, 0, 10, 5, 0);
+  for (Line* line : {&one, &other}) (*line)["suspended_ns"] = Ns(5);
+  Write("a.jsonl", {ProcessWithCores(1, 1), one, other, EndLine(10)});
+  const Document document = TakeAndExpect({{"compute", 9.5}, {"blocked", 0.5}});
+  EXPECT_DOUBLE_EQ(Metric(document, "busy_time"), 10);
+  EXPECT_DOUBLE_EQ(Metric(document, "core_efficiency"), 1);
+  EXPECT_DOUBLE_EQ(Metric(document, "chunk_blocked"), 0.5);
+  EXPECT_EQ(Metric(document, "oversubscribed_core_seconds"), 0);
+  EXPECT_TRUE(document["metrics"]["load_imbalance"].is_null());
+}
+
+TEST_F(PlantedRunTest, FailedAndSuspendedTimeBeyondTheChunkIsClipped) {
+  Line failed = Chunk(0, 0, 4, 1, 0);
+  failed["status"] = "failed";
+  failed["suspended_ns"] = Ns(3);
+  Line contradiction = Chunk(1, 4, 10, 2, 0);
+  contradiction["suspended_ns"] = Ns(60);
+  Write("a.jsonl", {ProcessWithCores(1, 1), failed, contradiction, EndLine(10)});
+  const Document document = TakeAndExpect({{"failed", 1}, {"idle", 9}});
+  EXPECT_DOUBLE_EQ(Metric(document, "busy_time"), 1);
+}
+
 TEST_F(PlantedRunTest, IdleCoresAreFoundBetweenChunks) {
   Write("a.jsonl", {ProcessWithCores(1, 2), Chunk(0, 2, 6, 4, 0), Chunk(1, 10, 14, 4, 0), EndLine(20)});
   const Document document = TakeAndExpect({{"compute", 8}, {"startup", 4}, {"idle", 16}, {"shutdown", 12}});

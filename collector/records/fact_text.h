@@ -60,7 +60,8 @@ class FactText {
            fact.cpu_ns, fact.helper_cpu_ns, fact.cpu_wait_ns, fact.helper_wait_ns, fact.helper_scope_ns,
            fact.helper_union_ns, fact.rss_start_bytes, fact.rss_stop_bytes, fact.rss_peak_bytes, fact.io_read_bytes,
            fact.open_chunks, fact.lanes_peak, fact.thread, fact.tid, fact.input, fact.span, fact.error, fact.columns,
-           fact.sections, fact.memory_sections, fact.metrics, fact.cuts, fact.activities, fact.sections_dropped);
+           fact.sections, fact.memory_sections, fact.metrics, fact.cuts, fact.activities, fact.sections_dropped,
+           fact.suspended_ns);
   }
 
  private:

@@ -5,6 +5,7 @@
 #ifndef CREMA_COLLECTOR_RECORDS_FACTS_H_
 #define CREMA_COLLECTOR_RECORDS_FACTS_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -138,8 +139,15 @@ struct ChunkFact {
   std::vector<CutFact> cuts;
   std::vector<ActivityFact> activities;
   int64_t sections_dropped = 0;
+  int64_t suspended_ns = 0;      ///< of the time from start to stop, that in which it was on no thread
   std::vector<TraceFact> trace;  ///< trace mode only
   int64_t trace_dropped = 0;     ///< occurrences that are not in `trace`
+
+  /// From start to stop without the time in which it was suspended; never negative.
+  int64_t duration_ns() const {
+    const int64_t open_ns = std::max<int64_t>(0, stop_ns - start_ns);
+    return open_ns - std::min(suspended_ns, open_ns);
+  }
 };
 
 /// What chunks came to that have no `chunk` line: all of one dataset, file, pass and status since the process began.

@@ -165,7 +165,8 @@ bool ReadPlainChunk(std::string_view text, ChunkFact& fact) {
   if (fact.failed && !line.Take(",\"status\":\"failed\"")) return false;
   return TakeMeasurements(line, fact) && TakeIdentity(line, fact, fact.span) &&
          TextOrNone(line, ",\"error\":", fact.error) && TakeContents(line, fact) &&
-         CountOrZero(line, ",\"sections_dropped\":", fact.sections_dropped) && SkipAttributes(line) && line.Take("}") &&
+         CountOrZero(line, ",\"sections_dropped\":", fact.sections_dropped) &&
+         CountOrZero(line, ",\"suspended_ns\":", fact.suspended_ns) && SkipAttributes(line) && line.Take("}") &&
          line.AtEnd();
 }
 

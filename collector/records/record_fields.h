@@ -183,6 +183,7 @@ inline constexpr Field<ChunkFact> kChunkFields[] = {
     {"cuts", Objects<&ChunkFact::cuts, kCutFields>},
     {"activities", Objects<&ChunkFact::activities, kActivityFields>},
     {"sections_dropped", NotNegative<&ChunkFact::sections_dropped>},
+    {"suspended_ns", NotNegative<&ChunkFact::suspended_ns>},
     {"attributes", Skip<ChunkFact>},
     {"trace", ReadTrace},
     {"trace_dropped", NotNegative<&ChunkFact::trace_dropped>},
@@ -235,6 +236,7 @@ inline constexpr Field<SumsFact> kSumsFields[] = {
     {"cuts", Objects<&SumsFact::cuts, kCutFields>},
     {"activities", Objects<&SumsFact::activities, kActivityFields>},
     {"sections_dropped", NotNegative<&SumsFact::sections_dropped>},
+    {"suspended_ns", Skip<SumsFact>},
 };
 
 inline constexpr Field<TaskFact> kTaskFields[] = {

@@ -7,6 +7,8 @@
 #include "absl/hash/hash.h"
 #include "collector/insight/human_numbers.h"
 #include "collector/insight/short_name.h"
+#include "collector/metrics/attempts/owner_time.h"
+#include "collector/metrics/attempts/row_of_chunk.h"
 #include "collector/records/process_identity.h"
 #include "fmt/format.h"
 
@@ -273,7 +275,7 @@ void LiveModel::AddChunk(LiveWorker& worker, const ChunkFact& chunk) {
   }
   LiveDataset& dataset = datasets_[Dataset({chunk.input.dataset.data(), chunk.input.dataset.size()})];
   const uint64_t identity = IdentityOf(worker, chunk.number, chunk.input);
-  const int64_t duration_ns = std::max<int64_t>(0, chunk.stop_ns - chunk.start_ns);
+  const int64_t duration_ns = chunk.duration_ns();
   worker.last_ns = std::max(worker.last_ns, chunk.stop_ns);
   worker.lanes_peak = std::max(worker.lanes_peak, chunk.lanes_peak.value_or(0));
   worker.most_open = std::max(worker.most_open, int64_t{1});
@@ -372,29 +374,26 @@ void LiveModel::Spread(double stop, double seconds, const Take& take) {
 
 void LiveModel::AddTimes(LiveWorker& worker, const ChunkFact& chunk, const LiveDataset& dataset) {
   const double stop = SecondOf(worker, chunk.stop_ns);
-  const auto duration = static_cast<double>(std::max<int64_t>(0, chunk.stop_ns - chunk.start_ns));
-  const auto cpu = std::min(static_cast<double>(chunk.cpu_ns.value_or(0)), duration);
-  const double wait = std::min(static_cast<double>(chunk.cpu_wait_ns.value_or(0)), duration - cpu);
-  const double rest = duration - cpu - wait;
-  const double joined = std::min(rest, static_cast<double>(chunk.helper_union_ns.value_or(0)));
-  const bool split = chunk.cpu_ns.has_value();
-  if (split && !chunk.failed && chunk.cpu_wait_ns.has_value()) {
-    totals_.blocked_ns += static_cast<int64_t>(rest - joined);
-  }
+  const AttemptRow row = RowOf(chunk);
+  const auto open = static_cast<double>(row.stop_ns() - row.start_ns);
+  const auto duration = static_cast<double>(row.duration_ns);
+  const std::optional<OwnerTime> owner = SplitOwnerTime(row, chunk.helper_union_ns.value_or(0));
+  const double waiting = owner.has_value() ? static_cast<double>(owner->cpu_wait_ns + owner->blocked_ns) : 0;
+  if (owner.has_value() && owner->wait_known && !chunk.failed) totals_.blocked_ns += owner->blocked_ns;
   const int64_t events = chunk.failed ? 0 : chunk.events.value_or(0);
   if (RunSecond* bin = recent_.Find(static_cast<int64_t>(std::floor(stop))); bin != nullptr) {
     bin->events += events;
     bin->bytes += chunk.bytes_read.value_or(0);
     bin->failed += chunk.failed;
   }
-  Spread(stop, duration / 1e9, [&](RunSecond& bin, double share) {
+  Spread(stop, open / 1e9, [&](RunSecond& bin, double share) {
     bin.chunk_ns += duration * share;
     if (chunk.failed) {
       bin.failed_ns += duration * share;
-    } else if (split) {
-      bin.compute_ns += cpu * share;
-      bin.waiting_ns += (wait + rest - joined) * share;
-      bin.joined_ns += joined * share;
+    } else if (owner.has_value()) {
+      bin.compute_ns += static_cast<double>(owner->cpu_ns) * share;
+      bin.waiting_ns += waiting * share;
+      bin.joined_ns += static_cast<double>(owner->joined_ns) * share;
     }
   });
   series_.Add(stop - static_cast<double>(start_ns() - origin_ns_ - shift_ns_) / 1e9, events,
@@ -403,8 +402,8 @@ void LiveModel::AddTimes(LiveWorker& worker, const ChunkFact& chunk, const LiveD
   if (bin == nullptr || chunk.failed) return;
   ++bin->chunks;
   bin->events += events;
-  bin->busy_ns += static_cast<int64_t>(duration);
-  if (split) bin->waiting_ns += static_cast<int64_t>(wait + rest - joined);
+  bin->busy_ns += row.duration_ns;
+  bin->waiting_ns += static_cast<int64_t>(waiting);
   if (dataset.timed_events > 0 && events > 0) {
     bin->expected_ns +=
         static_cast<double>(dataset.busy_ns) / static_cast<double>(dataset.timed_events) * static_cast<double>(events);
@@ -413,12 +412,12 @@ void LiveModel::AddTimes(LiveWorker& worker, const ChunkFact& chunk, const LiveD
 
 /// Evenly over the seconds in which they ended.
 void LiveModel::AddTimes(LiveWorker& worker, const SumsFact& added, const LiveDataset& dataset) {
-  const int64_t cpu_ns = std::min(added.cpu_ns.value_or(0), added.duration_ns);
-  const int64_t wait_ns = std::min(added.cpu_wait_ns.value_or(0), added.duration_ns - cpu_ns);
-  const int64_t rest_ns = added.duration_ns - cpu_ns - wait_ns;
-  const int64_t joined_ns = std::min(rest_ns, added.helper_joined_ns.value_or(0));
-  const bool split = added.cpu_ns.has_value() && !added.failed;
-  if (split && added.cpu_wait_ns.has_value()) totals_.blocked_ns += rest_ns - joined_ns;
+  const std::optional<OwnerTime> owner = SplitOwnerTime(RowOf(added), HelpersOf(added).union_ns);
+  const bool split = owner.has_value() && !added.failed;
+  const int64_t cpu_ns = split ? owner->cpu_ns : 0;
+  const int64_t joined_ns = split ? owner->joined_ns : 0;
+  const int64_t waiting_ns = split ? owner->cpu_wait_ns + owner->blocked_ns : 0;
+  if (split && owner->wait_known) totals_.blocked_ns += owner->blocked_ns;
   const int64_t events = added.failed ? 0 : added.events.value_or(0);
   const int64_t bytes = added.bytes_read.value_or(0);
 
@@ -445,7 +444,7 @@ void LiveModel::AddTimes(LiveWorker& worker, const SumsFact& added, const LiveDa
       if (added.failed) bin->failed_ns += static_cast<double>(of(added.duration_ns));
       if (split) {
         bin->compute_ns += static_cast<double>(of(cpu_ns));
-        bin->waiting_ns += static_cast<double>(of(added.duration_ns - cpu_ns - joined_ns));
+        bin->waiting_ns += static_cast<double>(of(waiting_ns));
         bin->joined_ns += static_cast<double>(of(joined_ns));
       }
     }
@@ -454,7 +453,7 @@ void LiveModel::AddTimes(LiveWorker& worker, const SumsFact& added, const LiveDa
     bin->chunks += of(added.chunks);
     bin->events += of(events);
     bin->busy_ns += of(added.duration_ns);
-    if (split) bin->waiting_ns += of(added.duration_ns - cpu_ns - joined_ns);
+    if (split) bin->waiting_ns += of(waiting_ns);
     if (dataset.timed_events > 0 && events > 0) {
       bin->expected_ns += static_cast<double>(dataset.busy_ns) / static_cast<double>(dataset.timed_events) *
                           static_cast<double>(of(events));

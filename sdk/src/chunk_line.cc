@@ -17,7 +17,7 @@ void AppendIdentity(const ChunkState& state, JsonLine* line) {
 
 std::optional<std::int64_t> ChunkEnd::JoinedNanoseconds(const ChunkState& state) const noexcept {
   if (!cpu_ns.has_value() || !wait_ns.has_value()) return std::nullopt;
-  const std::int64_t rest_ns = duration_ns - state.suspended_ns - *cpu_ns - *wait_ns;
+  const std::int64_t rest_ns = duration_ns - suspended_ns - *cpu_ns - *wait_ns;
   return std::max<std::int64_t>(std::min(rest_ns, state.helper_union_ns), 0);
 }
 
@@ -101,7 +101,7 @@ std::uint64_t EncodeChunk(const Recorder& recorder, const ChunkEnd& end, ChunkSt
   ledger.AppendCuts(line);
   ledger.AppendActivities(line);
   line->FieldUnsigned("sections_dropped", dropped);
-  if (state->suspended_ns != 0) line->Field("suspended_ns", state->suspended_ns);
+  if (end.suspended_ns != 0) line->Field("suspended_ns", end.suspended_ns);
   ledger.AppendAttributes(line);
   ledger.AppendTrace(rate, state->start.ticks, line);
   line->Raw("}\n");

@@ -23,8 +23,9 @@ struct ChunkEnd {
   std::optional<std::int64_t> rss_stop_bytes;
   std::optional<std::int64_t> io_read_bytes;
   std::int64_t open_chunks = 0;
-  TickRate rate;                 ///< of the chunk
-  std::int64_t duration_ns = 0;  ///< stop - start, at that rate
+  TickRate rate;                  ///< of the chunk
+  std::int64_t duration_ns = 0;   ///< stop - start, at that rate
+  std::int64_t suspended_ns = 0;  ///< part of it
 
   /// Of the time in which the chunk's own thread neither ran nor waited for a CPU, what helpers were active.
   std::optional<std::int64_t> JoinedNanoseconds(const ChunkState& state) const noexcept;

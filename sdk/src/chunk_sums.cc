@@ -121,9 +121,10 @@ void ChunkSums::Add(Recorder* recorder, ChunkState* state, const ChunkEnd& end) 
   ++row->chunks;
   row->first_start_ns = std::min(row->first_start_ns, state->start.monotonic_ns);
   row->last_stop_ns = std::max(row->last_stop_ns, state->start.monotonic_ns + end.duration_ns);
-  row->duration_ns += end.duration_ns;
-  row->min_duration_ns = std::min(row->min_duration_ns, end.duration_ns);
-  row->max_duration_ns = std::max(row->max_duration_ns, end.duration_ns);
+  const std::int64_t duration_ns = end.duration_ns - end.suspended_ns;
+  row->duration_ns += duration_ns;
+  row->min_duration_ns = std::min(row->min_duration_ns, duration_ns);
+  row->max_duration_ns = std::max(row->max_duration_ns, duration_ns);
   if (state->events >= 0) {
     ++row->chunks_with_events;
     row->events += state->events;
@@ -136,7 +137,7 @@ void ChunkSums::Add(Recorder* recorder, ChunkState* state, const ChunkEnd& end) 
   row->helper_cpu_ns += state->helper_cpu_ns;
   row->helper_scope_ns += state->helper_scope_ns;
   row->helper_union_ns += state->helper_union_ns;
-  row->suspended_ns += state->suspended_ns;
+  row->suspended_ns += end.suspended_ns;
   row->lanes_peak = std::max(row->lanes_peak, state->lanes_peak.load());
   const std::uint64_t dropped = row->ledger.sections().dropped() + row->helper_sections.dropped();
   row->ledger.sections().Merge(&state->ledger.sections(), nullptr);

@@ -40,6 +40,7 @@ void Forget(SectionNode* node) {
   node->failed.store(0, kRelaxed);
   node->cpu_ns.store(-1, kRelaxed);
   node->self_ticks = 0;
+  node->guard_ticks = 0;
 }
 
 template <class Function>
@@ -172,6 +173,11 @@ class RowWriter {
 };
 
 }  // namespace
+
+void AddOpenOccurrence(SectionNode* node, std::uint64_t now_ticks) noexcept {
+  node->guard_ticks = 0;
+  AddOccurrence(node, now_ticks - node->start_ticks.load(std::memory_order_relaxed));
+}
 
 SectionTree::SectionTree() noexcept {
   root_.first_expected = Nobody();

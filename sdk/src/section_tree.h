@@ -17,6 +17,9 @@ namespace internal {
 
 struct ThreadState;
 
+/// Ends the open occurrence of `node`.
+void AddOpenOccurrence(SectionNode* node, std::uint64_t now_ticks) noexcept;
+
 inline constexpr std::uint32_t kMaxDepth = 64;
 inline constexpr std::size_t kMaxPaths = 1000;
 

@@ -42,7 +42,7 @@ void Suspend(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcep
   suspension.cpu_ns = ThreadCpuNanoseconds();
   suspension.wait_ns = thread->kernel.RunDelayNanoseconds(descriptors);
   suspension.read_bytes = thread->kernel.ReadBytes();
-  suspension.monotonic_ns = MonotonicNanoseconds();
+  suspension.ticks = Ticks(thread);
   TellOuter(state, suspension.cpu_ns, suspension.wait_ns);
   thread->GiveAway(state, Depth(state->outer));
   thread->Pop(state);
@@ -57,13 +57,17 @@ bool Resume(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept
   DescriptorBudget* descriptors = &recorder->descriptors;
   const Suspension suspension = *state->suspension;
   state->suspension.reset();
-  state->suspended_ns += MonotonicNanoseconds() - suspension.monotonic_ns;
+  const std::uint64_t pause_ticks = Ticks(thread) - suspension.ticks;
+  state->suspended_ticks += pause_ticks;
   const std::int64_t cpu_ns = ThreadCpuNanoseconds();
   Shift(&state->wait_start_ns, suspension.wait_ns, thread->kernel.RunDelayNanoseconds(descriptors));
   Shift(&state->read_start_bytes, suspension.read_bytes, thread->kernel.ReadBytes());
   state->cpu_start_ns += cpu_ns - suspension.cpu_ns;
   state->uncaught_exceptions = *thread->uncaught_exceptions;
   for (SectionNode* open = suspension.open_section; open != nullptr && open->parent != nullptr; open = open->parent) {
+    const std::uint64_t start_ticks = open->start_ticks.load(kRelaxed);
+    if (open->guard_ticks == 0 && pause_ticks != 0) open->guard_ticks = start_ticks;
+    open->start_ticks.store(start_ticks + pause_ticks, kRelaxed);
     open->cpu_start_ns += cpu_ns - suspension.cpu_ns;
     open->uncaught_exceptions = *thread->uncaught_exceptions;
   }

@@ -255,26 +255,42 @@ SectionNode* FindOrAddChild(ThreadContext* context, SectionNode* parent, std::st
   return static_cast<ThreadState*>(context)->tree()->FindOrAdd(parent, name);
 }
 
+namespace {
+
+/// Whether the open occurrence of `node` is the one that its guard has entered at `guard_ticks`.
+bool IsOccurrence(const SectionNode& node, std::uint64_t guard_ticks) {
+  const std::uint64_t start_ticks = node.start_ticks.load(std::memory_order_relaxed);
+  return (node.guard_ticks != 0 ? node.guard_ticks : start_ticks) == guard_ticks;
+}
+
+}  // namespace
+
 void ExitOutOfOrder(SectionNode* node, std::uint64_t start_ticks, std::uint64_t now_ticks) noexcept {
   constexpr auto kRelaxed = std::memory_order_relaxed;
   ThreadContext* context = t_context;
   if (context == nullptr) return;  // the thread, the process or a fork ended the section already
   SectionNode* open = context->current.load(kRelaxed);
   while (open != node && open->parent != nullptr) open = open->parent;
-  if (open != node || node->start_ticks.load(kRelaxed) != start_ticks) {
+  if (open != node || !IsOccurrence(*node, start_ticks)) {
     Recorder* recorder = CurrentRecorder();
     // Entered before this process was forked: it is the parent's, and ends there.
     if (recorder == nullptr || recorder->clock.IsBeforeStart(start_ticks)) return;
     CountMisuse("a section ended on another thread, or after what it lay in: it is not recorded");
     return;
   }
+  const bool is_innermost = context->current.load(kRelaxed) == node;  // then the chunk was suspended meanwhile
   // Guards inside this one are still to end: what lies inside ends with it.
   while ((open = context->current.load(kRelaxed)) != node) {
-    AddOccurrence(open, now_ticks - open->start_ticks.load(kRelaxed));
+    AddOpenOccurrence(open, now_ticks);
     context->current.store(open->parent, std::memory_order_release);
   }
-  AddOccurrence(node, now_ticks - start_ticks);
+  AddOpenOccurrence(node, now_ticks);
   context->current.store(node->parent, std::memory_order_release);
+  if (is_innermost) {
+    if (*context->uncaught_exceptions > node->uncaught_exceptions) node->failed.fetch_add(1, kRelaxed);
+    if (context->traces) TraceOccurrence(node, start_ticks, now_ticks);
+    return;
+  }
   CountMisuse("a section ended before the sections inside it: they were ended with it");
 }
 
@@ -292,8 +308,7 @@ void AddSectionCpu(OpenSection section) noexcept {
   constexpr auto kRelaxed = std::memory_order_relaxed;
   ThreadContext* context = t_context;
   SectionNode* node = section.node;
-  if (context == nullptr || context->current.load(kRelaxed) != node ||
-      node->start_ticks.load(kRelaxed) != section.start_ticks) {
+  if (context == nullptr || context->current.load(kRelaxed) != node || !IsOccurrence(*node, section.start_ticks)) {
     return;
   }
   const std::int64_t now_ns = ThreadCpuNanoseconds();

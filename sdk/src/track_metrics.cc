@@ -34,7 +34,7 @@ void CloseSections(ThreadState* thread, const WorkFrame& frame, std::uint64_t no
   SectionNode* open = thread->current.load(kRelaxed);
   if (open != root) CountMisuse("a chunk ended before the sections inside it: they were ended with it");
   for (; open != root && open->parent != nullptr; open = open->parent) {
-    AddOccurrence(open, now_ticks - open->start_ticks.load(kRelaxed));
+    AddOpenOccurrence(open, now_ticks);
   }
   thread->current.store(root, kRelaxed);
 }
@@ -56,7 +56,8 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   state->activities.Clear();
   state->guard_is_gone.store(false);
   state->suspension.reset();
-  state->suspended_ns = state->told_outer_cpu_ns = state->told_outer_wait_ns = 0;
+  state->suspended_ticks = 0;
+  state->told_outer_cpu_ns = state->told_outer_wait_ns = 0;
   for (std::size_t i = 0; i < chunk.attribute_count; ++i) {
     if (i < Chunk::kMaxAttributes) {
       state->ledger.SetAttribute(chunk.attributes[i].name, chunk.attributes[i].value);
@@ -112,6 +113,7 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   end.wait_ns = Difference(wait_stop_ns, state->wait_start_ns, state->inner_wait_ns);
   end.rate = recorder->clock.Rate(state->start, end.stop);
   end.duration_ns = end.rate.Nanoseconds(end.stop.ticks - state->start.ticks);
+  end.suspended_ns = end.rate.Nanoseconds(state->suspended_ticks);
   CloseSections(thread, *state, end.stop.ticks);
   state->ledger.SawRss(end.rss_stop_bytes.value_or(-1));
   thread->Pop(state);
@@ -138,7 +140,7 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   if (recorder->summary != nullptr) recorder->summary->Add(state, end);
   Write(recorder, thread, state, end);
   recorder->sums.WriteWhenDue(recorder, end.stop.monotonic_ns);
-  thread->finished = {state, end.rate, end.duration_ns};
+  thread->finished = {state, end.rate, end.duration_ns - end.suspended_ns};
   if (state->ledger.dropped() != 0) recorder->dropped.fetch_add(state->ledger.dropped(), std::memory_order_relaxed);
   const std::uint64_t sections = state->ledger.sections().Occurrences() + state->helpers.sections().Occurrences();
   constexpr auto kRelaxed = std::memory_order_relaxed;

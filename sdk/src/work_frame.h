@@ -55,7 +55,7 @@ struct WorkFrame {
 /// What was read when a chunk left its thread.
 struct Suspension {
   SectionNode* open_section = nullptr;
-  std::int64_t monotonic_ns = 0;
+  std::uint64_t ticks = 0;
   std::int64_t cpu_ns = 0;
   std::optional<std::int64_t> wait_ns;
   std::optional<std::int64_t> read_bytes;
@@ -82,7 +82,7 @@ struct ChunkState : WorkFrame {
   std::optional<std::int64_t> rss_start_bytes;
   std::optional<std::int64_t> read_start_bytes;
   std::optional<Suspension> suspension;  ///< set while it is suspended
-  std::int64_t suspended_ns = 0;         ///< before
+  std::uint64_t suspended_ticks = 0;     ///< before
   std::int64_t told_outer_cpu_ns = 0;    ///< of its time, what the chunk around it was told of
   std::int64_t told_outer_wait_ns = 0;
   ChunkState* next_spare = nullptr;  ///< while no chunk is in it

@@ -22,9 +22,11 @@ constexpr std::int64_t kMillisecond = 1000000;
 
 TEST(Suspension, AChunkGoesOnOnAnotherThreadWithItsSections) {
   const SharedValue<std::int64_t> suspended_ns;
+  const SharedValue<std::int64_t> read_ns;
   const RecordLog log = Recorded([&] {
     TrackMetrics chunk({"ttbar", "f", 0, 1});
     auto read = std::make_unique<TrackSection>("read", kCpuTime);
+    const std::int64_t read_start_ns = WallNs();
     TrackMemory memory("jets");
     SpinCpu(3 * kMillisecond);
     chunk.Suspend();
@@ -36,6 +38,7 @@ TEST(Suspension, AChunkGoesOnOnAnotherThreadWithItsSections) {
       chunk.Resume();
       SpinCpu(5 * kMillisecond);
       read.reset();
+      *read_ns = WallNs() - read_start_ns;
       { TrackSection select("select"); }
       chunk.Suspend();
     }).join();
@@ -48,6 +51,9 @@ TEST(Suspension, AChunkGoesOnOnAnotherThreadWithItsSections) {
   EXPECT_EQ(chunk.status, "ok");
   EXPECT_EQ(chunk.events, 7);
   EXPECT_EQ(Section(chunk.sections, "read").count, 1);
+  EXPECT_GE(Section(chunk.sections, "read").total_ns, 8 * kMillisecond);
+  EXPECT_LE(Section(chunk.sections, "read").total_ns, *read_ns + kMillisecond - *suspended_ns);
+  EXPECT_EQ(Section(chunk.sections, "read").max_ns, Section(chunk.sections, "read").total_ns);
   EXPECT_EQ(Section(chunk.sections, "select").count, 1);
   EXPECT_EQ(Memory(chunk, "read/jets").count, 1);
   EXPECT_GE(*Section(chunk.sections, "read").cpu_ns, 8 * kMillisecond);

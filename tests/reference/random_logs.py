@@ -76,6 +76,7 @@ class Traits:
         self.weights = sometimes(0.6)
         self.total_events = sometimes(0.3)
         self.summed = dice.choice([0, 0, 0, 0.3, 0.7, 1])
+        self.suspends = sometimes(0.15)
 
 
 def work_items(dice, traits):
@@ -218,7 +219,10 @@ def activity_rows(dice):
 
 
 def chunk_line(dice, traits, begin, events, stop, status):
-    duration = stop - begin["time_ns"]
+    suspended = 0
+    if traits.suspends and dice.random() < 0.5:
+        suspended = round((stop - begin["time_ns"]) * dice.choice([0.1, 0.6, 1]))
+    duration = stop - begin["time_ns"] - suspended
     busy = dice.random()
     scope = round(duration * dice.uniform(0, 1.5)) if traits.helpers and dice.random() < 0.7 else 0
     rss = (200_000 + dice.randint(-3000, 3000)) * PAGE + traits.growth_bytes * begin["chunk"]
@@ -255,6 +259,7 @@ def chunk_line(dice, traits, begin, events, stop, status):
         "cuts": cut_rows(dice, events, traits.weights and dice.random() < 0.95),
         "activities": activity_rows(dice),
         "sections_dropped": dice.choice([0, 0, 0, 2]),
+        **({"suspended_ns": suspended} if suspended else {}),
         "attributes": {"generator": "madgraph"},
     }
     for name in NULLABLE:
@@ -309,10 +314,14 @@ TOLD_BY_SOME = ("events", "bytes_read", "bytes_uncompressed")
 TOLD_BY_ALL = ("cpu_ns", "helper_cpu_ns", "cpu_wait_ns", "helper_wait_ns", "helper_scope_ns", "helper_union_ns")
 
 
+def duration_of(chunk):
+    return chunk["stop_ns"] - chunk["start_ns"] - chunk.get("suspended_ns", 0)
+
+
 def joined_ns(chunk):
     if None in (chunk.get("cpu_ns"), chunk.get("cpu_wait_ns")):
         return None
-    duration = chunk["stop_ns"] - chunk["start_ns"]
+    duration = duration_of(chunk)
     return min(chunk["helper_union_ns"], max(0, duration - chunk["cpu_ns"] - chunk["cpu_wait_ns"]))
 
 
@@ -324,7 +333,7 @@ def total_of(values, of_all):
 def sums_line(chunks, begun, lanes):
     """What chunks of one dataset, file, pass and status come to."""
     first = chunks[0]
-    durations = [chunk["stop_ns"] - chunk["start_ns"] for chunk in chunks]
+    durations = [duration_of(chunk) for chunk in chunks]
     rows = {name: [] for name in ROWS}
     for chunk in chunks:
         for name, names in ROWS.items():

@@ -23,10 +23,10 @@ GROUPS = {
 
 
 def lanes(attempt):
-    """Lanes that an attempt occupies: its own, and its helpers' scopes spread evenly over it."""
-    if not attempt.ended or not attempt.duration:
+    """Lanes that an attempt occupies: its own while it is not suspended, and its helpers' scopes, spread evenly."""
+    if not attempt.ended or attempt.stop == attempt.start:
         return Fraction(1)
-    return 1 + Fraction(attempt.get("helper_scope_ns") or 0, attempt.duration)
+    return Fraction(attempt.duration + (attempt.get("helper_scope_ns") or 0), attempt.stop - attempt.start)
 
 
 def overlap(one, other):
@@ -194,10 +194,9 @@ class Budget:
             return None
         first = min(attempt.start for attempt in self.recorded.attempts + self.recorded.sums)
         stop = self.last_stop if self.tail_start is None else self.tail_start
-        busy = sum(overlap((attempt.start, attempt.stop), (first, stop)) for attempt in self.recorded.ended)
-        busy += sum(
+        busy = sum(
             Fraction(summed.duration * overlap((summed.start, summed.stop), (first, stop)), summed.stop - summed.start)
-            for summed in self.recorded.sums
+            for summed in self.recorded.ended + self.recorded.sums
             if summed.stop > summed.start
         )
         available = sum(

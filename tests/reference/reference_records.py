@@ -150,6 +150,7 @@ LAYOUTS = {
         cuts=is_rows_of(CUTS),
         activities=is_rows_of(ACTIVITIES),
         sections_dropped=is_count,
+        suspended_ns=is_count,
         **PLACE,
     ),
     "sums": fields(
@@ -285,8 +286,12 @@ class Attempt:
         return self.status in ("ok", "failed")
 
     @property
+    def suspended(self):
+        return min(self.get("suspended_ns") or 0, self.stop - self.start)
+
+    @property
     def duration(self):
-        return self.stop - self.start
+        return self.stop - self.start - self.suspended
 
     def get(self, field):
         return self.line.get(field)

@@ -2,24 +2,17 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <map>
 #include <tuple>
 
 #include "absl/container/flat_hash_set.h"
+#include "collector/metrics/attempts/row_of_chunk.h"
 #include "collector/metrics/statistics/known_sum.h"
 #include "collector/metrics/statistics/stable_hash.h"
 #include "collector/records/unended_attempts.h"
 
 namespace crema {
 namespace {
-
-int64_t OrUnknown(const std::optional<int64_t>& value) { return value.value_or(AttemptRow::kUnknown); }
-
-bool HasHelpers(const ChunkFact& fact) {
-  return fact.helper_cpu_ns.value_or(0) > 0 || fact.helper_wait_ns.value_or(0) > 0 ||
-         fact.helper_scope_ns.value_or(0) > 0 || fact.helper_union_ns.value_or(0) > 0;
-}
 
 // A process writes its chunks as they end, so each is a few places from where it belongs; lines that were put together
 // in another way are sorted as such.
@@ -109,27 +102,15 @@ void AttemptTable::Add(const LogRef& log, const BeginFact& fact) {
 
 void AttemptTable::Add(const LogRef& log, const ChunkFact& fact) {
   if (!begun_.empty()) begun_.erase(AttemptKey(log.index, fact.number));
-  AttemptRow row;
+  AttemptRow row = RowOf(fact);
   const RecentInput& input = InternInput(log, fact.input);
   row.chunk_id = ChunkIdentity(log, fact.number, fact.input, input.identity);
-  row.start_ns = fact.start_ns;
-  row.duration_ns = fact.stop_ns - fact.start_ns;
-  row.events = OrUnknown(fact.events);
-  row.cpu_ns = OrUnknown(fact.cpu_ns);
-  row.cpu_wait_ns = OrUnknown(fact.cpu_wait_ns);
-  row.rss_start_bytes = OrUnknown(fact.rss_start_bytes);
-  row.rss_stop_bytes = OrUnknown(fact.rss_stop_bytes);
   row.process = log.index;
   row.input = input.index;
   row.thread = InternThread(log, fact.thread, fact.tid);
-  row.number = fact.number;
-  row.lanes_peak = static_cast<uint16_t>(
-      std::min<int64_t>(fact.lanes_peak.value_or(0), std::numeric_limits<decltype(row.lanes_peak)>::max()));
-  row.status = fact.failed ? AttemptStatus::kFailed : AttemptStatus::kOk;
-  if (HasHelpers(fact)) {
+  if (const std::optional<HelperTimes> helpers = HelpersOf(fact)) {
     row.helpers = static_cast<uint32_t>(helpers_.size());
-    helpers_.push_back({OrUnknown(fact.helper_cpu_ns), OrUnknown(fact.helper_wait_ns), fact.helper_scope_ns.value_or(0),
-                        fact.helper_union_ns.value_or(0)});
+    helpers_.push_back(*helpers);
   }
   rows_.Add(row);
 
@@ -148,21 +129,12 @@ void AttemptTable::Add(const LogRef& log, const SumsFact& fact) {
   summed.chunks_with_events = fact.chunks_with_events;
   summed.max_duration_ns = fact.max_duration_ns;
   AttemptRow& row = summed.row;
-  row.start_ns = fact.first_start_ns;
-  row.duration_ns = fact.duration_ns;
-  row.events = OrUnknown(fact.events);
-  row.cpu_ns = OrUnknown(fact.cpu_ns);
-  row.cpu_wait_ns = OrUnknown(fact.cpu_wait_ns);
+  row = RowOf(fact);
   row.process = log.index;
   row.input = InternInput(log, fact.input).index;
   row.thread = BoundedNames::kRefused;
-  row.lanes_peak = static_cast<uint16_t>(
-      std::min<int64_t>(fact.lanes_peak.value_or(0), std::numeric_limits<decltype(row.lanes_peak)>::max()));
-  row.status = fact.failed ? AttemptStatus::kFailed : AttemptStatus::kOk;
-  row.is_result = !fact.failed;
   row.helpers = static_cast<uint32_t>(helpers_.size());
-  helpers_.push_back({fact.helper_cpu_ns, OrUnknown(fact.helper_wait_ns), fact.helper_scope_ns,
-                      fact.helper_joined_ns.value_or(fact.helper_union_ns)});
+  helpers_.push_back(HelpersOf(fact));
   summed_.push_back(summed);
 
   ByteSums bytes;

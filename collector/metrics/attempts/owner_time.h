@@ -20,9 +20,8 @@ struct OwnerTime {
   bool wait_known = true;   ///< false: `cpu_wait_ns` is 0 and the run delay is part of `blocked_ns`
 };
 
-/// nullopt for an attempt that did not end or whose CPU time is not known. `helpers` is the table that
-/// `attempt.helpers` points into.
-inline std::optional<OwnerTime> SplitOwnerTime(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers) {
+/// nullopt for an attempt that did not end or whose CPU time is not known. `helpers_union_ns`: of its helpers.
+inline std::optional<OwnerTime> SplitOwnerTime(const AttemptRow& attempt, int64_t helpers_union_ns) {
   if (attempt.duration_ns < 0 || attempt.cpu_ns < 0) return std::nullopt;
   OwnerTime time;
   time.wait_known = attempt.cpu_wait_ns >= 0;
@@ -30,10 +29,14 @@ inline std::optional<OwnerTime> SplitOwnerTime(const AttemptRow& attempt, const 
   int64_t rest_ns = attempt.duration_ns - time.cpu_ns;
   time.cpu_wait_ns = std::clamp<int64_t>(attempt.cpu_wait_ns, 0, rest_ns);
   rest_ns -= time.cpu_wait_ns;
-  const int64_t union_ns = attempt.helpers == AttemptRow::kNone ? 0 : helpers[attempt.helpers].union_ns;
-  time.joined_ns = std::clamp<int64_t>(union_ns, 0, rest_ns);
+  time.joined_ns = std::clamp<int64_t>(helpers_union_ns, 0, rest_ns);
   time.blocked_ns = rest_ns - time.joined_ns;
   return time;
+}
+
+/// `helpers` is the table that `attempt.helpers` points into.
+inline std::optional<OwnerTime> SplitOwnerTime(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers) {
+  return SplitOwnerTime(attempt, attempt.helpers == AttemptRow::kNone ? 0 : helpers[attempt.helpers].union_ns);
 }
 
 }  // namespace crema

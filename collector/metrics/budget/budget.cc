@@ -309,7 +309,10 @@ std::optional<double> MeasureBalance(const Facts& facts, const Milestones& miles
   const RunWindow window = {milestones.first_begin_ns, std::min(milestones.tail_start_ns, milestones.last_stop_ns)};
   Int128 busy = 0;
   for (const AttemptRow& attempt : facts.attempts) {
-    if (HasEnded(attempt)) busy += window.Clip(attempt.stop_ns()) - window.Clip(attempt.start_ns);
+    if (!HasEnded(attempt)) continue;
+    const int64_t inside_ns = window.Clip(attempt.stop_ns()) - window.Clip(attempt.start_ns);
+    const int64_t whole_ns = attempt.stop_ns() - attempt.start_ns;
+    busy += attempt.suspended_ns == 0 ? Int128{inside_ns} : Int128{attempt.duration_ns} * inside_ns / whole_ns;
   }
   for (const SummedAttempts& summed : facts.summed) {
     const int64_t whole_ns = summed.stop_ns - summed.row.start_ns;

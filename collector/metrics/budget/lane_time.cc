@@ -61,17 +61,18 @@ LaneTime SplitLaneTime(const AttemptRow& attempt, const AttemptInterval& interva
   lane.inside = {run.Clip(interval.start_ns), run.Clip(interval.stop_ns)};
   const Share share = {lane.inside.stop_ns - lane.inside.start_ns, interval.stop_ns - interval.start_ns};
   if (share.inside_ns == 0) return lane;
-  lane.lanes = kOneLane;
   if (!HasEnded(attempt)) {
+    lane.lanes = kOneLane;
     (attempt.status == AttemptStatus::kLost ? lane.failed_ns : lane.unmeasured_ns) = share.inside_ns;
     return lane;
   }
   HelperTimes helper;
   if (attempt.helpers != AttemptRow::kNone) helper = helpers[attempt.helpers];
   helper.scope_ns = std::max<int64_t>(helper.scope_ns, 0);
-  lane.lanes += static_cast<int64_t>((Int128{helper.scope_ns} * kOneLane + share.whole_ns / 2) / share.whole_ns);
+  const Int128 lane_ns = Int128{attempt.duration_ns} + helper.scope_ns;
+  lane.lanes = static_cast<int64_t>((lane_ns * kOneLane + share.whole_ns / 2) / share.whole_ns);
   if (!attempt.is_result) {
-    lane.failed_ns = share.inside_ns + share.Of(helper.scope_ns);
+    lane.failed_ns = share.Of(attempt.duration_ns) + share.Of(helper.scope_ns);
     return lane;
   }
   AddOwner(attempt, helpers, share, lane);

@@ -21,6 +21,8 @@ Every figure that crema prints, exports or compares. `crema show SOURCE --metric
 - Units are seconds, bytes, counts and plain ratios (0 to 1), unless the key's name says otherwise.
 - An *attempt* at a chunk ends `ok` or `failed`, or is *lost* with its process. The *result* of a chunk is its `ok` attempt
   that stopped last. Results count once, cost counts always.
+- The *duration* of an attempt is its wall time from begin to end, without the time in which it was suspended
+  (a coroutine that waited): no lane was occupied then.
 - Where records and Coffea's report tell the same, both values are kept (`run.coffea_report`), `run.*_source` names the one
   that is used, and a difference over 1 % is a warning.
 
@@ -39,7 +41,8 @@ constexpr std::string_view kReadings =
 - **`balance`**: without a moment at which a tail begins, to the last chunk's stop.
 - **`rss_start_bytes`, `rss_stop_bytes` of a memory section**: of several deltas that are as large, of the one that ended
   with most.
-- **`load_imbalance`**: lost attempts have no duration, so they hold no lane.
+- **`load_imbalance`**: lost attempts have no duration, so they hold no lane. Null where a chunk was suspended: which
+  lane it ran on is not known.
 - **`max_open_chunks`**: a chunk of no length counts where it lies; another that ends or begins at that moment does not.
 - **`allocated_cores`** from affinity: a host has the most of what its processes were allowed; where one host does not tell,
   nothing is told.

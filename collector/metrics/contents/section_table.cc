@@ -57,7 +57,7 @@ void SectionTable::MakeRoom() {
 }
 
 void SectionTable::Add(const ChunkFact& chunk) {
-  const int64_t duration_ns = chunk.stop_ns - chunk.start_ns;
+  const int64_t duration_ns = chunk.duration_ns();
   absl::int128 self_ns = 0;
   for (const SectionFact& section : chunk.sections) {
     if (!section.helper) self_ns += section.self_ns;

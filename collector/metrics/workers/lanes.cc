@@ -69,6 +69,7 @@ std::optional<double> LoadImbalance(const std::vector<AttemptRow>& attempts) {
   for (size_t i = 0; i < attempts.size(); ++i) {
     if (lanes[i] == AttemptRow::kNone) continue;
     const AttemptRow& attempt = attempts[i];
+    if (attempt.suspended_ns > 0) return std::nullopt;
     if (attempt.process >= busy.size()) busy.resize(attempt.process + size_t{1});
     std::vector<int64_t>& of_process = busy[attempt.process];
     if (lanes[i] >= of_process.size()) of_process.resize(lanes[i] + size_t{1});

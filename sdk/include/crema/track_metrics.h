@@ -86,8 +86,8 @@ class TrackMetrics {
   void Fail(std::string_view reason) noexcept;
   /// For coroutines and fibres: the chunk leaves its thread, which may work for others, and goes on, with the sections
   /// that are open inside it, where `Resume` is called, on that thread or another. `Suspend` belongs right before the
-  /// point at which the coroutine may be suspended, `Resume` right behind it. No other chunk may be open inside it. CPU
-  /// time is that of the parts; the time in between is in the duration, and in `suspended_ns`.
+  /// point at which the coroutine may be suspended, `Resume` right behind it. No other chunk may be open inside it. Its
+  /// duration, its CPU time and the times of its sections are of its parts; the time in between is `suspended_ns`.
   ///
   ///     chunk.Suspend();
   ///     co_await data;

@@ -43,6 +43,9 @@ struct SectionNode {
   std::uint32_t row = 0;    ///< scratch of the writer: its place among the rows
   std::uint32_t depth = 0;
   std::uint32_t hash = 0;
+  /// What the guard has of an open occurrence whose `start_ticks` moved, since its chunk was suspended meanwhile; else
+  /// 0.
+  std::uint64_t guard_ticks = 0;
   SectionNode* unkept_child = nullptr;  ///< stands for all children that found no place
   bool is_unkept = false;
 
@@ -71,7 +74,7 @@ ThreadContext* EnsureThreadContext() noexcept;
 /// The child of `parent` with this name, created if need be. Beyond the limits of depth and number of paths a child
 /// that is not kept, and nullptr inside that.
 SectionNode* FindOrAddChild(ThreadContext* context, SectionNode* parent, std::string_view name) noexcept;
-/// Closes a section that is not the innermost open one of its thread.
+/// Closes a section that is not the innermost open one of its thread, or whose chunk was suspended meanwhile.
 void ExitOutOfOrder(SectionNode* node, std::uint64_t start_ticks, std::uint64_t now_ticks) noexcept;
 /// Counts a section that was to be closed and is not open on this thread, unless it may be that of a parent process.
 void CountUnmatchedExit() noexcept;
