@@ -10,7 +10,7 @@
 #include "collector/charts/encodings.h"
 #include "collector/charts/families.h"
 #include "collector/insight/budget_rows.h"
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "collector/insight/human_numbers.h"
 #include "collector/insight/key_figure_bands.h"
 #include "fmt/format.h"

@@ -9,7 +9,7 @@
 #include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
 #include "collector/charts/shown_names.h"
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "fmt/format.h"
 
 namespace crema {

@@ -11,7 +11,7 @@
 #include "collector/charts/log_histogram.h"
 #include "collector/charts/shown_names.h"
 #include "collector/detail/run_detail.h"
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "collector/insight/human_numbers.h"
 #include "fmt/format.h"
 

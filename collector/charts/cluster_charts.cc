@@ -7,7 +7,7 @@
 #include "collector/charts/families.h"
 #include "collector/charts/time_lines.h"
 #include "collector/charts/worker_series.h"
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "collector/insight/human_numbers.h"
 #include "fmt/format.h"
 

@@ -9,7 +9,7 @@
 #include "collector/charts/encodings.h"
 #include "collector/charts/families.h"
 #include "collector/charts/shown_names.h"
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "collector/insight/human_numbers.h"
 #include "fmt/format.h"
 

@@ -10,7 +10,7 @@
 #include "collector/charts/shown_names.h"
 #include "collector/charts/time_lines.h"
 #include "collector/charts/worker_series.h"
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "collector/insight/human_numbers.h"
 #include "collector/insight/key_figure_bands.h"
 #include "fmt/format.h"

@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 
 namespace crema {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "collector/cli/dask_sources.h"
 #include "collector/cli/progress_note.h"
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "collector/insight/verdicts.h"
 #include "collector/sources/roastcoffea/roastcoffea_directory.h"
 #include "collector/sources/roastcoffea/roastcoffea_figures.h"

@@ -22,7 +22,7 @@
 #include "collector/cli/subcommand.h"
 #include "collector/exports/chunk_fields.h"
 #include "collector/exports/chunk_query.h"
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "collector/metrics/measurement.h"
 #include "collector/writers/chunk_list.h"
 #include "collector/writers/terminal.h"

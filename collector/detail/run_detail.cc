@@ -11,7 +11,7 @@
 #include "collector/detail/sums_over_time.h"
 #include "collector/detail/timeline_rows.h"
 #include "collector/detail/value_shapes.h"
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "collector/metrics/attempts/attempt_interval.h"
 
 namespace crema {

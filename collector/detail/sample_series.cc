@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "collector/detail/bin_axis.h"
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 
 namespace crema {
 namespace {

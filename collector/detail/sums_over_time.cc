@@ -5,7 +5,7 @@
 
 #include "collector/detail/bin_axis.h"
 #include "collector/detail/sample_series.h"
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "collector/metrics/attempts/attempt_interval.h"
 #include "collector/metrics/attempts/attempt_quantities.h"
 

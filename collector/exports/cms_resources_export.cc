@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "collector/exports/formats.h"
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "crema/version.h"
 
 namespace crema {

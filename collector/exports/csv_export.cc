@@ -6,7 +6,7 @@
 
 #include "collector/exports/delimited_text.h"
 #include "collector/exports/formats.h"
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "crema/version.h"
 #include "fmt/format.h"
 

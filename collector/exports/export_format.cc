@@ -6,7 +6,7 @@
 #include <system_error>
 
 #include "collector/exports/formats.h"
-#include "collector/writers/prmon.h"
+#include "collector/exports/prmon.h"
 
 namespace crema {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "collector/exports/formats.h"
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "collector/records/section_path.h"
 #include "fmt/format.h"
 

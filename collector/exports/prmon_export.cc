@@ -8,7 +8,7 @@
 #include "collector/exports/formats.h"
 #include "collector/sources/prmon/prmon_reader.h"
 #include "collector/sources/process_tree/tree_log_reader.h"
-#include "collector/writers/prmon.h"
+#include "collector/exports/prmon.h"
 
 namespace crema {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "collector/exports/formats.h"
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "fmt/format.h"
 
 namespace crema {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/time/time.h"
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "fmt/format.h"
 
 namespace crema {

@@ -10,7 +10,7 @@
 #include "absl/time/time.h"
 #include "collector/exports/formats.h"
 #include "collector/exports/roastcoffea_document.h"
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "collector/records/sums_so_far.h"
 #include "crema/version.h"
 #include "fmt/format.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "collector/insight/human_numbers.h"
 #include "fmt/format.h"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "fmt/format.h"
 
 namespace crema {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <string>
 
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 
 namespace crema {
 namespace {

@@ -1,7 +1,7 @@
 // Verdicts that say "this part of the core-seconds is large".
 #include <string_view>
 
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "collector/insight/human_numbers.h"
 #include "collector/insight/verdict_families.h"
 #include "fmt/format.h"

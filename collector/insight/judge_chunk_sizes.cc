@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "collector/insight/chunk_size_advice.h"
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "collector/insight/human_numbers.h"
 #include "collector/insight/key_figure_bands.h"
 #include "collector/insight/short_name.h"

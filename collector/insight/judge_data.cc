@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "collector/insight/human_numbers.h"
 #include "collector/insight/verdict_families.h"
 #include "fmt/format.h"

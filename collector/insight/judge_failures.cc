@@ -1,7 +1,7 @@
 // Verdicts on chunks and workers that came to nothing.
 #include <algorithm>
 
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "collector/insight/human_numbers.h"
 #include "collector/insight/short_name.h"
 #include "collector/insight/verdict_families.h"

@@ -1,7 +1,7 @@
 // Verdicts on the workers' memory and on when they came.
 #include <algorithm>
 
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "collector/insight/human_numbers.h"
 #include "collector/insight/key_figure_bands.h"
 #include "collector/insight/short_name.h"

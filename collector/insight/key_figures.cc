@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "collector/insight/run_evidence.h"
 #include "fmt/format.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 
 namespace crema {
 

@@ -1,7 +1,7 @@
 #include "collector/insight/run_head.h"
 
 #include "absl/time/time.h"
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "collector/insight/human_numbers.h"
 
 namespace crema {

@@ -4,7 +4,7 @@
 
 #include "absl/time/time.h"
 #include "collector/metrics/catalog/catalog.h"
-#include "collector/metrics/measurement_schema.h"
+#include "collector/document/measurement_schema.h"
 
 namespace crema {
 namespace {

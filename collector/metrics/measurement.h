@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "collector/metrics/measurement_schema.h"  // IWYU pragma: export
+#include "collector/document/measurement_schema.h"  // IWYU pragma: export
 #include "collector/sources/coffea_report.h"
 #include "nlohmann/json.hpp"
 

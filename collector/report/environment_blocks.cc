@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "collector/insight/human_numbers.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"

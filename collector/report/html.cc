@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "fmt/format.h"
 
 namespace crema {

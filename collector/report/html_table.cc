@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "collector/insight/human_numbers.h"
 #include "collector/report/html.h"
 #include "fmt/format.h"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "collector/insight/human_numbers.h"
 #include "collector/insight/run_head.h"
 #include "collector/report/html.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "collector/insight/budget_rows.h"
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "collector/insight/human_numbers.h"
 #include "collector/report/html.h"
 #include "collector/report/html_table.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 
 namespace crema {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 
 namespace crema {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "collector/metrics/catalog/catalog.h"
-#include "collector/metrics/measurement_schema.h"
+#include "collector/document/measurement_schema.h"
 #include "collector/server/scheduler_rows.h"
 
 namespace crema {

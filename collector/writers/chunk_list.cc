@@ -1,6 +1,6 @@
 #include "collector/writers/chunk_list.h"
 
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "collector/insight/human_numbers.h"
 #include "collector/writers/table_columns.h"
 #include "collector/writers/table_text.h"

@@ -4,7 +4,7 @@
 #include <functional>
 #include <optional>
 
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "collector/insight/human_numbers.h"
 
 namespace crema {

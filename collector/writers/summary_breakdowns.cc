@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "collector/insight/budget_rows.h"
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "collector/insight/human_numbers.h"
 #include "collector/writers/display_text.h"
 #include "collector/writers/document_table.h"

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "collector/insight/human_numbers.h"
 #include "collector/insight/trust_limits.h"
 #include "collector/writers/display_text.h"

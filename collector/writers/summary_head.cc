@@ -2,7 +2,7 @@
 #include <optional>
 #include <string>
 
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "collector/insight/headline.h"
 #include "collector/insight/run_head.h"
 #include "collector/writers/display_text.h"

@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "collector/writers/display_text.h"
 #include "collector/writers/labelled_lines.h"
 #include "collector/writers/metric_text.h"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "collector/insight/human_numbers.h"
 #include "collector/writers/display_text.h"
 #include "collector/writers/terminal_box.h"

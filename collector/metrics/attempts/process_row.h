@@ -7,22 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "collector/records/process_sample.h"
+
 namespace crema {
 
 enum class ProcessState : uint8_t {
   kEnded,    // wrote its `end` line
   kRunning,  // its log is still locked by it
   kLost,     // neither: killed, crashed or vanished
-};
-
-/// One reading of a process, by its own sampler or by `crema run`.
-struct ProcessSample {
-  int64_t time_ns = 0;  ///< Unix time
-  std::optional<int64_t> rss_bytes;
-  std::optional<int64_t> cpu_ns;  ///< since the process began
-  std::optional<int64_t> threads;
-  std::optional<int64_t> open_chunks;
-  std::optional<int64_t> memory_limit_bytes;
 };
 
 /// A process that opened a record log. With chunks in it, it is a worker (METRICS.md section 3).

@@ -12,12 +12,6 @@ namespace {
 
 constexpr double kNanosecond = 1e-9;
 
-std::optional<int64_t> Larger(std::optional<int64_t> a, std::optional<int64_t> b) {
-  if (!a.has_value()) return b;
-  if (!b.has_value()) return a;
-  return std::max(*a, *b);
-}
-
 std::optional<int64_t> Sum(std::optional<int64_t> a, std::optional<int64_t> b) {
   if (!a.has_value() || !b.has_value()) return std::nullopt;
   return *a + *b;
@@ -95,49 +89,6 @@ std::optional<int64_t> Field(const std::optional<Group>& group, int64_t Group::*
 }
 
 }  // namespace
-
-void TreeRun::Add(const TreeSampleFact& sample) {
-  if (samples > 0) largest_gap_ns = std::max(largest_gap_ns, sample.time_ns - last_sample_ns_);
-  ++samples;
-  last_sample_ns_ = sample.time_ns;
-  last_ns = std::max(last_ns, sample.time_ns);
-  totals.cpu_user_ns = Larger(totals.cpu_user_ns, sample.cpu_user_ns);
-  totals.cpu_system_ns = Larger(totals.cpu_system_ns, sample.cpu_system_ns);
-  totals.tree_peak_rss_bytes = Larger(totals.tree_peak_rss_bytes, sample.rss_bytes);
-  totals.tree_peak_pss_bytes = Larger(totals.tree_peak_pss_bytes, sample.pss_bytes);
-  if (sample.pss_bytes.has_value()) largest_rss_with_pss = std::max(largest_rss_with_pss, sample.rss_bytes);
-  totals.tree_peak_swap_bytes = Larger(totals.tree_peak_swap_bytes, sample.swap_bytes);
-  if (sample.io.has_value()) totals.io = sample.io;
-  if (sample.net.has_value()) totals.net = sample.net;
-  totals.max_processes = Larger(totals.max_processes, sample.processes);
-  totals.max_threads = Larger(totals.max_threads, sample.threads);
-  for (const TreeProcessFact& row : sample.process_rows) {
-    totals.process_peak_rss_bytes = Larger(totals.process_peak_rss_bytes, row.rss_bytes);
-    ProcessSample reading;
-    reading.time_ns = sample.time_ns;
-    reading.rss_bytes = row.rss_bytes;
-    reading.cpu_ns = row.cpu_ns;
-    reading.threads = row.threads;
-    processes[{row.pid, row.start_ns}].push_back(reading);
-  }
-}
-
-void TreeRun::Add(const TreeReapFact& reaped) {
-  last_ns = std::max(last_ns, reaped.time_ns);
-  reaped_user_ns_ += reaped.user_ns;
-  reaped_system_ns_ += reaped.system_ns;
-  // A sample's counters hold what was reaped before it, so only a lower bound moves here.
-  totals.cpu_user_ns = Larger(totals.cpu_user_ns, reaped_user_ns_);
-  totals.cpu_system_ns = Larger(totals.cpu_system_ns, reaped_system_ns_);
-  totals.process_peak_rss_bytes = Larger(totals.process_peak_rss_bytes, reaped.max_rss_bytes);
-  totals.tree_peak_rss_bytes = Larger(totals.tree_peak_rss_bytes, reaped.max_rss_bytes);
-}
-
-void TreeRun::Add(const TreeEndFact& fact) {
-  last_ns = std::max(last_ns, fact.time_ns);
-  totals = fact.totals;
-  end = fact;
-}
 
 void TreeAccumulator::Add(TreeRun run) {
   auto key = std::make_tuple(run.run.host, run.run.pid, run.run.start_ns);

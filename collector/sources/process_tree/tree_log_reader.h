@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "collector/metrics/tree/tree_accumulator.h"
 #include "collector/sources/process_tree/tree_log_format.h"
+#include "collector/sources/process_tree/tree_run.h"
 
 namespace crema {
 

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "fmt/format.h"
 
 namespace crema {

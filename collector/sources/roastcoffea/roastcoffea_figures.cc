@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 #include "collector/sources/roastcoffea/roastcoffea_timelines.h"
 #include "fmt/format.h"
 

@@ -5,7 +5,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 
 namespace crema {
 namespace {

@@ -1,6 +1,6 @@
 // Reading the measurement document without trusting its shape: what is absent, null or of another type is "not there".
-#ifndef CREMA_COLLECTOR_INSIGHT_DOCUMENT_FIELDS_H_
-#define CREMA_COLLECTOR_INSIGHT_DOCUMENT_FIELDS_H_
+#ifndef CREMA_COLLECTOR_DOCUMENT_DOCUMENT_FIELDS_H_
+#define CREMA_COLLECTOR_DOCUMENT_DOCUMENT_FIELDS_H_
 
 #include <optional>
 #include <string>
@@ -30,4 +30,4 @@ std::string WhyNotMeasured(const nlohmann::ordered_json& document, std::string_v
 
 }  // namespace crema
 
-#endif  // CREMA_COLLECTOR_INSIGHT_DOCUMENT_FIELDS_H_
+#endif  // CREMA_COLLECTOR_DOCUMENT_DOCUMENT_FIELDS_H_

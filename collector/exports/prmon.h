@@ -1,6 +1,6 @@
 // A process tree in the two files of HSF prmon, for programs that read those (prmon_plot.py, ATLAS's job monitoring).
-#ifndef CREMA_COLLECTOR_WRITERS_PRMON_H_
-#define CREMA_COLLECTOR_WRITERS_PRMON_H_
+#ifndef CREMA_COLLECTOR_EXPORTS_PRMON_H_
+#define CREMA_COLLECTOR_EXPORTS_PRMON_H_
 
 #include <cstdint>
 #include <string>
@@ -34,4 +34,4 @@ inline constexpr char kPrmonWriter[] = "crema 0.1.0";
 
 }  // namespace crema
 
-#endif  // CREMA_COLLECTOR_WRITERS_PRMON_H_
+#endif  // CREMA_COLLECTOR_EXPORTS_PRMON_H_

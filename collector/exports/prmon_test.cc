@@ -1,4 +1,4 @@
-#include "collector/writers/prmon.h"
+#include "collector/exports/prmon.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // The name of the format of measurement.json (DESIGN.md section 5).
-#ifndef CREMA_COLLECTOR_METRICS_MEASUREMENT_SCHEMA_H_
-#define CREMA_COLLECTOR_METRICS_MEASUREMENT_SCHEMA_H_
+#ifndef CREMA_COLLECTOR_DOCUMENT_MEASUREMENT_SCHEMA_H_
+#define CREMA_COLLECTOR_DOCUMENT_MEASUREMENT_SCHEMA_H_
 
 #include <string_view>
 
@@ -11,4 +11,4 @@ inline constexpr std::string_view kMeasurementSchema = "crema.measurement/1";
 
 }  // namespace crema
 
-#endif  // CREMA_COLLECTOR_METRICS_MEASUREMENT_SCHEMA_H_
+#endif  // CREMA_COLLECTOR_DOCUMENT_MEASUREMENT_SCHEMA_H_

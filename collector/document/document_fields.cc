@@ -1,4 +1,4 @@
-#include "collector/insight/document_fields.h"
+#include "collector/document/document_fields.h"
 
 #include <cmath>
 

@@ -1,0 +1,50 @@
+// What one process-tree log comes to.
+#ifndef CREMA_COLLECTOR_SOURCES_PROCESS_TREE_TREE_RUN_H_
+#define CREMA_COLLECTOR_SOURCES_PROCESS_TREE_TREE_RUN_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "collector/records/process_sample.h"
+#include "collector/records/tree_facts.h"
+
+namespace crema {
+
+/// The larger one of those that are known.
+inline std::optional<int64_t> Larger(std::optional<int64_t> a, std::optional<int64_t> b) {
+  if (!a.has_value()) return b;
+  if (!b.has_value()) return a;
+  return std::max(*a, *b);
+}
+
+/// One `crema run`, folded from its facts as they were written. A log cut short (crema was killed, or still runs)
+/// gives what it had by then.
+struct TreeRun {
+  TreeRunFact run;
+  TreeTotals totals;               ///< as of the last fact
+  int64_t last_ns = 0;             ///< latest time stamp
+  std::optional<TreeEndFact> end;  ///< absent: crema was killed or still runs
+  bool running = false;            ///< its log is still locked
+  int64_t samples = 0;
+  int64_t largest_gap_ns = 0;        ///< between two samples in a row
+  int64_t largest_rss_with_pss = 0;  ///< bytes, of the samples that have a PSS
+  /// Per (pid, start), by time: for `ProcessRow::samples`.
+  std::map<std::pair<int64_t, int64_t>, std::vector<ProcessSample>> processes;
+
+  void Add(const TreeSampleFact& sample);
+  void Add(const TreeReapFact& reaped);
+  void Add(const TreeEndFact& end);
+
+ private:
+  int64_t reaped_user_ns_ = 0;
+  int64_t reaped_system_ns_ = 0;
+  int64_t last_sample_ns_ = 0;
+};
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_SOURCES_PROCESS_TREE_TREE_RUN_H_
