@@ -1,7 +1,7 @@
 // The terminal output of whole documents, compared with what a person looked at and approved.
 //
 // After a wanted change, look at the difference and keep it:
-//   bazel run //collector/writers:terminal_golden_test -- --update_golden
+//   CREMA_UPDATE_GOLDEN=1 bazel run //collector/writers:writers_test
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -19,7 +19,8 @@ namespace {
 
 constexpr std::string_view kFolder = "collector/writers/testdata/";
 
-bool g_update = false;
+/// Whether the output is to be kept instead.
+bool Updates() { return std::getenv("CREMA_UPDATE_GOLDEN") != nullptr; }
 
 std::string PathOf(const std::string& file) {
   // `bazel run` says where the sources are; a test sees its copy of them
@@ -39,12 +40,12 @@ nlohmann::ordered_json Document(const std::string& name) {
 }
 
 void ExpectGolden(const std::string& file, const std::string& text) {
-  if (g_update) {
+  if (Updates()) {
     std::ofstream(PathOf(file)) << text;
     return;
   }
-  EXPECT_EQ(text, ReadText(file)) << file << " differs; to accept: bazel run //collector/writers:terminal_golden_test "
-                                  << "-- --update_golden";
+  EXPECT_EQ(text, ReadText(file)) << file << " differs; to accept: CREMA_UPDATE_GOLDEN=1 bazel run "
+                                  << "//collector/writers:writers_test";
 }
 
 struct GoldenSummary {
@@ -93,9 +94,3 @@ TEST(GoldenMetrics, LookAsApproved) {
 
 }  // namespace
 }  // namespace crema
-
-int main(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
-  crema::g_update = argc > 1 && std::string_view(argv[1]) == "--update_golden";
-  return RUN_ALL_TESTS();
-}
