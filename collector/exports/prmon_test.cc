@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "collector/sources/prmon/prmon_paths.h"
 #include "collector/sources/prmon/prmon_reader.h"
+#include "collector/sources/prmon_paths.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "collector/records/facts.h"
-#include "collector/sources/prmon/prmon_paths.h"
+#include "collector/sources/prmon_paths.h"
 
 namespace crema {
 

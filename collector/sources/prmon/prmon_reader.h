@@ -3,7 +3,7 @@
 #define CREMA_COLLECTOR_SOURCES_PRMON_PRMON_READER_H_
 
 #include "absl/status/statusor.h"
-#include "collector/sources/prmon/prmon_paths.h"
+#include "collector/sources/prmon_paths.h"
 #include "collector/sources/process_tree/tree_log_reader.h"
 
 namespace crema {

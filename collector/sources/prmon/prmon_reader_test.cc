@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/sources/prmon/prmon_paths.h"
+#include "collector/sources/prmon_paths.h"
 #include "collector/sources/process_tree/fake_root.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -1,6 +1,6 @@
 // Finding the files that HSF prmon leaves of a job.
-#ifndef CREMA_COLLECTOR_SOURCES_PRMON_PRMON_PATHS_H_
-#define CREMA_COLLECTOR_SOURCES_PRMON_PRMON_PATHS_H_
+#ifndef CREMA_COLLECTOR_SOURCES_PRMON_PATHS_H_
+#define CREMA_COLLECTOR_SOURCES_PRMON_PATHS_H_
 
 #include <optional>
 #include <string>
@@ -23,4 +23,4 @@ std::optional<PrmonPaths> PrmonFilesOf(const std::string& file);
 
 }  // namespace crema
 
-#endif  // CREMA_COLLECTOR_SOURCES_PRMON_PRMON_PATHS_H_
+#endif  // CREMA_COLLECTOR_SOURCES_PRMON_PATHS_H_

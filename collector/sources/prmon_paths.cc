@@ -1,4 +1,4 @@
-#include "collector/sources/prmon/prmon_paths.h"
+#include "collector/sources/prmon_paths.h"
 
 #include <algorithm>
 #include <filesystem>
