@@ -147,7 +147,7 @@ std::string BeforeAll(const Json& document, const RunEvidence& evidence) {
   const std::optional<double> coverage = NumberField(quality, "event_coverage");
   const double dropped = NumberField(quality, "records_dropped").value_or(0);
   const double read = NumberField(quality, "records_read").value_or(0);
-  if (coverage.has_value() && MarkOf(KeyFigure::kEventCoverage, *coverage) == Mark::kBad) {
+  if (coverage.has_value() && MarkOf(KeyFigure::kEventCoverage, *coverage) != Mark::kGood) {
     text = fmt::format("the records hold {} of the events only; ", HumanPercent(*coverage));
   } else if (dropped > 0 && MarkOf(KeyFigure::kDroppedRecords, dropped / (dropped + read)) == Mark::kBad) {
     text = fmt::format("{} lost; ", Counted(dropped, "record was", "records were"));

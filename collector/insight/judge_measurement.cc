@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "collector/document/document_fields.h"
+#include "collector/document/quality_limits.h"
 #include "collector/insight/human_numbers.h"
-#include "collector/insight/trust_limits.h"
 #include "collector/insight/verdict_families.h"
 #include "fmt/format.h"
 

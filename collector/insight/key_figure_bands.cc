@@ -1,7 +1,6 @@
 #include "collector/insight/key_figure_bands.h"
 
-#include <algorithm>
-
+#include "collector/document/quality_limits.h"
 #include "collector/insight/human_numbers.h"
 
 namespace crema {
@@ -24,47 +23,20 @@ constexpr KeyFigureBand kBands[] = {
      "75 % every fourth core is idle"},
     {KeyFigure::kFailedAttempts, false, 0.01, 0.05, "failed attempts, of all",
      "share of attempts that failed or were lost: hiccups of storage stay below 1 %, at 5 % something is broken"},
-    {KeyFigure::kUnfinishedChunks, false, 0, 0, "chunks without a result",
-     "a chunk without a result is missing from the physics"},
-    {KeyFigure::kFrameworkOverhead, false, 0.05, 0.15, "framework overhead, of the core-seconds",
-     "the framework's share of the core-seconds: an engine needs a few per cent; at 15 % it costs a worker in seven"},
-    {KeyFigure::kIdle, false, 0.10, 0.25, "idle, of the core-seconds",
-     "idle share of the core-seconds: start, end and grain of a run cost up to a tenth; a quarter is a worker in four"},
-    {KeyFigure::kTail, false, 0.05, 0.15, "tail, of the elapsed time",
-     "tail of the elapsed time: chunks of a fitting size keep it below 5 %; at 15 % one waits for a handful of chunks"},
-    {KeyFigure::kShortChunk, true, 1, 0.2, "median chunk, s (short side)",
-     "median chunk: what a chunk costs whatever its size (some 10 ms to 100 ms) weighs little from 1 s on and much "
-     "below 0.2 s"},
-    {KeyFigure::kLongChunk, false, 600, 1800, "median chunk, s (long side)",
-     "median chunk: a failed one repeats all its work, and the last ones leave cores idle; ten minutes are bearable, "
-     "half an hour is not"},
-    {KeyFigure::kDurationSpread, false, 2, 4, "chunk duration, p95 / median",
-     "95 % quantile over median of chunk durations: chunks of one size differ by less than 2; from 4 on a few "
-     "chunks decide when the run ends"},
-    {KeyFigure::kEventCoverage, true, 0.999, 0.99, "event coverage",
-     "events in the records of those that were processed: below 99 % every rate is too low by more than its "
-     "third digit"},
-    {KeyFigure::kFineCoverage, true, 0.98, 0.90, "fine-metric coverage",
+    {KeyFigure::kEventCoverage, true, kFullCoverage, 0.95, "events recorded, of those that were processed",
+     "events in the records of those that were processed: what is missing makes every rate too low by as much"},
+    {KeyFigure::kFineCoverage, true, kFullCoverage, 0.90, "fine metrics, of the engine's compute time",
      "seconds in fine metrics of those that the engine counts: a heartbeat may be missing; at 90 % a tenth is unknown"},
     {KeyFigure::kDroppedRecords, false, 0, 0.001, "dropped records, of all",
      "records that processes could not write: none in ordinary runs; beyond 0.1 % sums show it"},
     {KeyFigure::kMeasuringCost, false, 0.01, 0.03, "cost of measuring, of chunk time",
      "cost of measuring over chunk time: 1 % is within the noise of a run, 3 % is not"},
-    {KeyFigure::kClockOffset, false, 0.005, 0.05, "clock offset, s",
-     "clocks of hosts against each other: 5 ms vanish in a picture, 50 ms put short chunks out of order"},
+    {KeyFigure::kClockOffset, false, 0.01, 0.05, "clock offset between hosts, or step of a clock, s",
+     "slewing stays far below 10 ms, which vanish in a picture; 50 ms put short chunks out of order"},
 };
 
-bool IsInSeconds(KeyFigure figure) {
-  return figure == KeyFigure::kShortChunk || figure == KeyFigure::kLongChunk || figure == KeyFigure::kClockOffset;
-}
-
-bool IsPlainNumber(KeyFigure figure) {
-  return figure == KeyFigure::kUnfinishedChunks || figure == KeyFigure::kDurationSpread;
-}
-
 std::string InWords(KeyFigure figure, double value) {
-  if (IsInSeconds(figure)) return HumanDuration(value);
-  if (IsPlainNumber(figure)) return HumanNumber(value);
+  if (figure == KeyFigure::kClockOffset) return HumanDuration(value);
   const double percent = value * 100;
   return HumanPercent(value, percent == static_cast<int>(percent) ? 0 : 1);
 }
@@ -80,10 +52,6 @@ Mark MarkOf(KeyFigure figure, double value) {
   const double sign = band.more_is_better ? 1 : -1;
   if (sign * value >= sign * band.good) return Mark::kGood;
   return sign * value < sign * band.bad ? Mark::kBad : Mark::kWatch;
-}
-
-Mark MarkOfChunkDuration(double seconds) {
-  return std::max(MarkOf(KeyFigure::kShortChunk, seconds), MarkOf(KeyFigure::kLongChunk, seconds));
 }
 
 std::string_view ToString(Mark mark) {

@@ -1,5 +1,5 @@
-// When a key figure is good, worth a look, or bad: the one table that the terminal, the report, the live page and the
-// verdicts share.
+// When a figure is good, worth a look, or bad: the one table that the terminal, the report, the live page, the list of
+// what can be trusted, the headline and the verdicts share.
 #ifndef CREMA_COLLECTOR_INSIGHT_KEY_FIGURE_BANDS_H_
 #define CREMA_COLLECTOR_INSIGHT_KEY_FIGURE_BANDS_H_
 
@@ -19,16 +19,9 @@ enum class KeyFigure {
   kMemory,           ///< of the limit
   kMemoryUnderDask,  ///< of the limit, where Dask spills and pauses
   kBalance,
-  kFailedAttempts,    ///< of all attempts
-  kUnfinishedChunks,  ///< count
-  kFrameworkOverhead,
-  kIdle,
-  kTail,            ///< of the elapsed time
-  kShortChunk,      ///< median duration, seconds: short side
-  kLongChunk,       ///< median duration, seconds: long side
-  kDurationSpread,  ///< p95 / median
-  kEventCoverage,
-  kFineCoverage,
+  kFailedAttempts,  ///< of all attempts
+  kEventCoverage,   ///< of the events that were processed
+  kFineCoverage,    ///< of the engine's compute time
   kDroppedRecords,  ///< of all records
   kMeasuringCost,   ///< of chunk time
   kClockOffset,     ///< seconds
@@ -50,9 +43,6 @@ absl::Span<const KeyFigureBand> KeyFigureBands();
 const KeyFigureBand& BandOf(KeyFigure figure);
 
 Mark MarkOf(KeyFigure figure, double value);
-
-/// The mark of a chunk's median duration, which has a short and a long side.
-Mark MarkOfChunkDuration(double seconds);
 
 /// `good`, `watch`, `bad`.
 std::string_view ToString(Mark mark);

@@ -77,7 +77,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        "See which file or worker they share: crema show --table chunks."},
       {"skewed-dataset", 4, kNever, Severity::kWarning,
        "a dataset with 20 attempts or more and 0.10 of the busy time or more has duration_p95 / duration_p50 > {0}",
-       "chunks of one size differ by less than 2; from 4 on (the key figure is bad there) a few chunks decide when the "
+       "chunks of one size differ by less than 2; from 4 on a few chunks decide when the "
        "run ends",
        "Cut chunks by events instead of by files, or start the large ones first."},
       {"slow-file", 2, kNever, Severity::kWarning,
@@ -131,7 +131,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        "Move less data between workers, or turn its compression off (distributed.comm.compression)."},
       {"framework-overhead", 0.05, 0.15, Severity::kWarning,
        "budget: framework >= {0} of the core-seconds; bad from {1}. Needs an engine's tasks",
-       "the bands of the key figure: an engine needs a few per cent, 0.15 costs a worker in seven",
+       "an engine needs a few per cent, 0.15 costs a worker in seven",
        "Use fewer, larger tasks, and fuse those that only hand data on."},
       {"failing-chunks", 0.01, 0.05, Severity::kWarning,
        "failed and lost attempts >= {0} of all attempts, or a chunk without a result once the run is over; bad from "

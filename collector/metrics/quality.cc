@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "collector/document/quality_limits.h"
 #include "collector/metrics/attempts/file_table.h"
 #include "collector/metrics/attempts/input_table.h"
 #include "collector/metrics/contents/activity_table.h"
@@ -182,8 +183,7 @@ void WarnOfEngine(const RunFigures& figures, std::vector<std::string>& warnings)
     warnings.push_back(
         fmt::format("{} of the scheduler's workers sent no records; their tasks are missing", engine.workers_unseen));
   }
-  constexpr double kFlaggedCoverage = 0.99;
-  if (engine.fine_coverage.value_or(1) < kFlaggedCoverage) {
+  if (engine.fine_coverage.value_or(1) < kFullCoverage) {
     warnings.push_back(fmt::format("the engine's activities cover {:.1f} % of its own compute time; the rest was lost",
                                    100 * *engine.fine_coverage));
   }

@@ -6,7 +6,7 @@
 
 #include "collector/document/document_fields.h"
 #include "collector/insight/human_numbers.h"
-#include "collector/insight/trust_limits.h"
+#include "collector/insight/trust_items.h"
 #include "collector/writers/display_text.h"
 #include "collector/writers/summary_blocks.h"
 #include "fmt/format.h"
@@ -48,76 +48,14 @@ void AddFinding(const Json& verdict, TerminalBox* box) {
   }
 }
 
-struct TrustItem {
-  Mark mark = Mark::kGood;
-  std::string text;
-};
-
-std::vector<TrustItem> TrustItems(const Json& document) {
-  const Json& quality = Field(document, "quality");
-  std::vector<TrustItem> items;
-  const std::optional<double> coverage = NumberField(quality, "event_coverage");
-  if (coverage.has_value()) {
-    items.push_back(
-        {*coverage < kFullCoverage ? Mark::kWatch : Mark::kGood, HumanPercent(*coverage, 1) + " of events recorded"});
-  }
-  const std::optional<double> records = NumberField(quality, "records_read");
-  if (records.has_value()) {
-    items.push_back({*records > 0 ? Mark::kGood : Mark::kWatch, HumanCount(*records) + " records read"});
-  }
-  struct Count {
-    std::string_view key;
-    std::string_view one;
-    std::string_view many;
-    bool is_shown_at_zero;
-  };
-  constexpr Count kCounts[] = {{"records_dropped", "dropped", "dropped", true},
-                               {"records_lost", "chunk record lost", "chunk records lost", false},
-                               {"records_malformed", "malformed", "malformed", true},
-                               {"records_torn", "torn", "torn", false},
-                               {"records_unknown", "of unknown type", "of unknown type", false},
-                               {"guards_misused", "of these a misused guard", "of these misused guards", false},
-                               {"summed_chunks", "chunk summed", "chunks summed, totals exact", false},
-                               {"sections_dropped", "section dropped", "sections dropped", false},
-                               {"chunks_without_events", "chunk without events", "chunks without events", false},
-                               {"processes_lost", "process lost", "processes lost", true},
-                               {"chunks_unjoined", "chunk without task", "chunks without task", false},
-                               {"workers_unseen", "worker unseen", "workers unseen", false},
-                               {"processes_left_running", "process left running", "processes left running", false}};
-  const bool is_running = TextField(Field(document, "run"), "state") == "running";
-  for (const Count& count : kCounts) {
-    const std::optional<double> number = NumberField(quality, count.key);
-    if (!number.has_value() || (*number == 0 && !count.is_shown_at_zero)) continue;
-    // the last line of a running job is read while it is being written
-    const bool is_expected = is_running && count.key == "records_torn";
-    items.push_back(
-        {*number > 0 && !is_expected ? Mark::kWatch : Mark::kGood, Counted(*number, count.one, count.many)});
-  }
-  const std::optional<double> fine = NumberField(quality, "fine_metrics_coverage");
-  if (fine.has_value()) {
-    items.push_back({*fine < kFullCoverage ? Mark::kWatch : Mark::kGood,
-                     "fine metrics cover " + HumanPercent(*fine, 1) + " of compute time"});
-  }
-  const std::optional<double> step = NumberField(quality, "clock_step_max_s");
-  if (step.has_value()) {
-    items.push_back({*step > kLargeClockStepSeconds ? Mark::kWatch : Mark::kGood,
-                     *step == 0 ? "no clock step" : "clock steps ≤ " + HumanDuration(*step)});
-  }
-  const std::optional<double> cost = Metric(document, "instrumentation_overhead");
-  if (cost.has_value()) {
-    items.push_back({*cost > kHighOverhead ? Mark::kWatch : Mark::kGood, "cost " + HumanPercent(*cost)});
-  }
-  return items;
-}
-
-/// Packs the items into as few lines as they fit into, those to watch on lines of their own after the good ones.
+/// Packs the items of one mark into as few lines as they fit into.
 void AddItems(const std::vector<TrustItem>& items, Mark mark, TerminalBox* box) {
   const TerminalStyle& style = box->style();
   PaintedLine line;
   int taken = 0;
   for (const TrustItem& item : items) {
     if (item.mark != mark) continue;
-    const int columns = ColumnsOf(DisplayText(MarkSign(mark).text + " " + item.text, style));
+    const int columns = ColumnsOf(DisplayText(MarkSign(mark).text + " " + item.text(), style));
     if (taken > 0 && taken + 2 + columns > box->inner_columns()) {
       box->Line(line);
       line.clear();
@@ -126,7 +64,7 @@ void AddItems(const std::vector<TrustItem>& items, Mark mark, TerminalBox* box) 
     if (taken > 0) line.push_back({"  "});
     taken += columns + (taken > 0 ? 2 : 0);
     line.push_back(MarkSign(mark));
-    line.push_back({" " + item.text, mark == Mark::kGood ? Paint::kPlain : Paint::kWatch});
+    line.push_back({" " + item.text(), mark == Mark::kGood ? Paint::kPlain : MarkSign(mark).paint});
   }
   if (taken > 0) box->Line(line);
 }
@@ -154,8 +92,7 @@ void AddTrust(const Json& document, TerminalBox* box) {
   const Json& quality = Field(document, "quality");
   const std::vector<TrustItem> items = TrustItems(document);
   if (items.empty()) box->Line({{"nothing is known about the quality of these figures", Paint::kWatch}});
-  AddItems(items, Mark::kGood, box);
-  AddItems(items, Mark::kWatch, box);
+  for (const Mark mark : {Mark::kBad, Mark::kWatch, Mark::kGood}) AddItems(items, mark, box);
   const Json& warnings = ListField(quality, "warnings");
   size_t shown = 0;
   for (const Json& warning : warnings) {

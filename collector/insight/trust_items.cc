@@ -1,0 +1,95 @@
+#include "collector/insight/trust_items.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "collector/document/document_fields.h"
+#include "collector/insight/human_numbers.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Count {
+  std::string_view key;
+  std::string_view one;
+  std::string_view many;
+  bool is_shown_at_zero;
+};
+
+constexpr Count kCounts[] = {
+    {"records_dropped", "record dropped", "records dropped", true},
+    {"guards_misused", "of these a misused guard", "of these misused guards", false},
+    {"records_lost", "record of an ended chunk lost", "records of ended chunks lost", false},
+    {"records_malformed", "malformed line", "malformed lines", true},
+    {"records_torn", "torn line", "torn lines", false},
+    {"records_unknown", "line of unknown type", "lines of unknown type", false},
+    {"summed_chunks", "chunk summed, totals exact", "chunks summed, totals exact", false},
+    {"sections_dropped", "section dropped", "sections dropped", false},
+    {"chunks_without_events", "chunk without events", "chunks without events", false},
+    {"processes_lost", "process lost", "processes lost", true},
+    {"chunks_unjoined", "chunk without a task", "chunks without a task", false},
+    {"workers_unseen", "worker unseen", "workers unseen", false},
+    {"processes_left_running", "process left running", "processes left running", false},
+};
+
+Mark MarkOfCount(const Json& document, const Count& count, double number) {
+  // the last line of a running job is read while it is being written
+  const bool is_running = TextField(Field(document, "run"), "state") == "running";
+  if (number == 0 || (is_running && count.key == "records_torn")) return Mark::kGood;
+  if (count.key != "records_dropped") return Mark::kWatch;
+  const double read = NumberField(Field(document, "quality"), "records_read").value_or(0);
+  return MarkOf(KeyFigure::kDroppedRecords, number / (number + read));
+}
+
+}  // namespace
+
+std::vector<TrustItem> TrustItems(const Json& document) {
+  const Json& quality = Field(document, "quality");
+  std::vector<TrustItem> items;
+  const auto add = [&](std::string_view key, KeyFigure figure, double value, std::string before, std::string words,
+                       std::string after) {
+    items.push_back(
+        {MarkOf(figure, value), std::string(key), value, std::move(before), std::move(words), std::move(after)});
+  };
+  if (const std::optional<double> coverage = NumberField(quality, "event_coverage")) {
+    add("quality.event_coverage", KeyFigure::kEventCoverage, *coverage, "", HumanPercent(*coverage, 1),
+        " of events recorded");
+  }
+  if (const std::optional<double> records = NumberField(quality, "records_read")) {
+    items.push_back({*records > 0 ? Mark::kGood : Mark::kWatch, "quality.records_read", *records, "",
+                     HumanCount(*records), *records == 1 ? " record read" : " records read"});
+  }
+  for (const Count& count : kCounts) {
+    const std::optional<double> number = NumberField(quality, count.key);
+    if (!number.has_value() || (*number == 0 && !count.is_shown_at_zero)) continue;
+    items.push_back({MarkOfCount(document, count, *number), "quality." + std::string(count.key), *number, "",
+                     HumanCount(*number), " " + std::string(*number == 1 ? count.one : count.many)});
+  }
+  if (const std::optional<double> fine = NumberField(quality, "fine_metrics_coverage")) {
+    add("quality.fine_metrics_coverage", KeyFigure::kFineCoverage, *fine, "fine metrics cover ", HumanPercent(*fine, 1),
+        " of compute time");
+  }
+  if (const std::optional<double> offset = NumberField(quality, "clock_offset_max_s")) {
+    add("quality.clock_offset_max_s", KeyFigure::kClockOffset, *offset, "clock offset between hosts ",
+        "≤ " + HumanDuration(*offset), "");
+  }
+  if (const std::optional<double> step = NumberField(quality, "clock_step_max_s")) {
+    if (*step == 0) {
+      add("quality.clock_step_max_s", KeyFigure::kClockOffset, 0, "no clock step", "", "");
+    } else {
+      add("quality.clock_step_max_s", KeyFigure::kClockOffset, *step, "clock steps ", "≤ " + HumanDuration(*step), "");
+    }
+  }
+  if (const std::optional<double> cost = Metric(document, "instrumentation_overhead")) {
+    add("metrics.instrumentation_overhead", KeyFigure::kMeasuringCost, *cost, "measuring cost ", HumanPercent(*cost),
+        "");
+  }
+  std::stable_sort(items.begin(), items.end(),
+                   [](const TrustItem& one, const TrustItem& other) { return one.mark > other.mark; });
+  return items;
+}
+
+}  // namespace crema

@@ -1,0 +1,53 @@
+#include "collector/insight/trust_items.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::vector<std::string> Texts(const std::vector<TrustItem>& items) {
+  std::vector<std::string> texts;
+  for (const TrustItem& item : items) texts.push_back(item.text());
+  return texts;
+}
+
+TEST(TrustItems, SayNothingWhereNothingIsKnown) { EXPECT_THAT(TrustItems(Json::object()), IsEmpty()); }
+
+TEST(TrustItems, WorstComesFirst) {
+  const Json document = {{"quality",
+                          {{"event_coverage", 1},
+                           {"records_read", 1000},
+                           {"records_dropped", 10},
+                           {"records_malformed", 0},
+                           {"guards_misused", 1},
+                           {"clock_step_max_s", 0.02}}},
+                         {"metrics", {{"instrumentation_overhead", 0.0001}}}};
+  EXPECT_THAT(
+      Texts(TrustItems(document)),
+      ElementsAre("10 records dropped", "1 of these a misused guard", "clock steps ≤ 20.0 ms",
+                  "100.0 % of events recorded", "1 000 records read", "0 malformed lines", "measuring cost 0.01 %"));
+}
+
+TEST(TrustItems, MarksFollowTheBands) {
+  const auto mark = [](double coverage) {
+    return TrustItems({{"quality", {{"event_coverage", coverage}}}}).at(0).mark;
+  };
+  EXPECT_EQ(mark(0.99), Mark::kGood);
+  EXPECT_EQ(mark(0.98), Mark::kWatch);
+  EXPECT_EQ(mark(0.9), Mark::kBad);
+}
+
+TEST(TrustItems, TheTornLastLineOfARunningJobIsExpected) {
+  Json document = {{"quality", {{"records_torn", 1}}}, {"run", {{"state", "running"}}}};
+  EXPECT_EQ(TrustItems(document).at(0).mark, Mark::kGood);
+  document["run"]["state"] = "finished";
+  EXPECT_EQ(TrustItems(document).at(0).mark, Mark::kWatch);
+}
+
+}  // namespace
+}  // namespace crema
