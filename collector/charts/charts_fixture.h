@@ -138,7 +138,7 @@ inline RunDetail MadeDetail() {
   bins.failed_attempts = {1, 0};
   bins.lanes_available = {3, 4};
   detail.by_worker = {0, 5, 2, {"node:1", "node:2"}, {1, 1}, {5, 0, 3, 0}, {3, 0, 1, 0}, {3e9, 0, 2e9, 0}};
-  Distribution duration;
+  ValueShape duration;
   duration.quantity = "duration_seconds";
   duration.count = 3;
   duration.sum = 7;
@@ -148,11 +148,11 @@ inline RunDetail MadeDetail() {
   duration.first_exponent = 0;
   duration.per_decade = 10;
   duration.counts = {{0, 0, 0, 1, 0, 0, 1}, {1, 0, 0, 0, 0, 0, 0}};
-  Distribution columns = duration;
+  ValueShape columns = duration;
   columns.quantity = "columns";
-  Distribution bytes = duration;
+  ValueShape bytes = duration;
   bytes.quantity = "bytes_read";
-  Distribution ratio = duration;
+  ValueShape ratio = duration;
   ratio.quantity = "compression_ratio";
   detail.distributions = {duration, columns, bytes, ratio};
   CountGrid grid;

@@ -26,7 +26,7 @@ constexpr size_t kMostFits = 5;
 constexpr int kWidestLabel = 420;   // pixels: it is the end of a file's name that tells chunks apart
 constexpr int64_t kFewChunks = 20;  // a line of so few is drawn with its points
 
-const Distribution* FindShape(const RunDetail* detail, std::string_view quantity) {
+const ValueShape* FindShape(const RunDetail* detail, std::string_view quantity) {
   return detail == nullptr ? nullptr : detail->FindDistribution(quantity);
 }
 
@@ -54,7 +54,7 @@ std::string WhyNoDurations(const ChartInput& input) {
 }  // namespace
 
 Drawing DrawRuntimeDistribution(const ChartInput& input) {
-  const Distribution* shape = FindShape(input.detail, "duration_seconds");
+  const ValueShape* shape = FindShape(input.detail, "duration_seconds");
   if (shape == nullptr || shape->bins() == 0) return NotDrawn(WhyNoDurations(input));
   const std::vector<HistogramMark> marks = DurationMarks(*input.document);
   std::string finding = Counted(static_cast<double>(shape->count), "chunk", "chunks");
@@ -65,9 +65,9 @@ Drawing DrawRuntimeDistribution(const ChartInput& input) {
 }
 
 Drawing DrawDurationEcdf(const ChartInput& input) {
-  const Distribution* shape = FindShape(input.detail, "duration_seconds");
+  const ValueShape* shape = FindShape(input.detail, "duration_seconds");
   if (shape == nullptr || !(shape->max > 0)) return NotDrawn(WhyNoDurations(input));
-  const auto points = [](const Distribution& of) {
+  const auto points = [](const ValueShape& of) {
     Json values = Json::array();
     for (size_t i = 0; i < of.sorted.size(); ++i) {
       if (!(of.sorted[i] > 0)) continue;
@@ -83,7 +83,7 @@ Drawing DrawDurationEcdf(const ChartInput& input) {
   Json y = Quantity("share", "chunks that are as short [%]");
   y["scale"] = {{"domain", {0, 100}}};
   Json layers = Json::array();
-  if (const Distribution* baseline = FindShape(input.baseline_detail, "duration_seconds")) {
+  if (const ValueShape* baseline = FindShape(input.baseline_detail, "duration_seconds")) {
     layers.push_back({{"data", InlineData(points(*baseline))},
                       {"mark", {{"type", "line"}, {"style", "baseline"}}},
                       {"encoding", {{"x", x}, {"y", y}}}});

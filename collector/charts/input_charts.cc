@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const Distribution* FindShape(const ChartInput& input, std::string_view quantity) {
+const ValueShape* FindShape(const ChartInput& input, std::string_view quantity) {
   return input.detail == nullptr ? nullptr : input.detail->FindDistribution(quantity);
 }
 
@@ -27,7 +27,7 @@ std::string Why(const ChartInput& input, const std::string& otherwise) {
 }
 
 /// Sorted values: the x axis is the share of chunks that have at most this much.
-void AddProfile(const Distribution& shape, double factor, const std::string& name, Json* values) {
+void AddProfile(const ValueShape& shape, double factor, const std::string& name, Json* values) {
   const size_t count = shape.sorted.size();
   for (size_t i = 0; i < count; ++i) {
     values->push_back({{"rank", Rounded(100.0 * (static_cast<double>(i) + 0.5) / static_cast<double>(count))},
@@ -51,12 +51,12 @@ Json ProfileBody(Json values, const std::string& title, const std::vector<std::s
           {"encoding", {{"x", x}, {"y", Quantity("v", title)}, {"color", std::move(colour)}}}};
 }
 
-double MeanOf(const Distribution& shape) { return shape.sum / static_cast<double>(shape.count); }
+double MeanOf(const ValueShape& shape) { return shape.sum / static_cast<double>(shape.count); }
 
 }  // namespace
 
 Drawing DrawBranchAccess(const ChartInput& input) {
-  const Distribution* columns = FindShape(input, "columns");
+  const ValueShape* columns = FindShape(input, "columns");
   if (columns == nullptr) return NotDrawn(Why(input, "no chunk told which branches it read; call AddColumns"));
   Json values = Json::array();
   AddProfile(*columns, 1, "branches", &values);
@@ -66,8 +66,8 @@ Drawing DrawBranchAccess(const ChartInput& input) {
 }
 
 Drawing DrawBytesAccessed(const ChartInput& input) {
-  const Distribution* read = FindShape(input, "bytes_read");
-  const Distribution* uncompressed = FindShape(input, "bytes_uncompressed");
+  const ValueShape* read = FindShape(input, "bytes_read");
+  const ValueShape* uncompressed = FindShape(input, "bytes_uncompressed");
   if (read == nullptr && uncompressed == nullptr) return NotDrawn(Why(input, "no chunk told how many bytes it read"));
   Json values = Json::array();
   std::vector<std::string> names;
@@ -89,7 +89,7 @@ Drawing DrawBytesAccessed(const ChartInput& input) {
 }
 
 Drawing DrawCompressionRatio(const ChartInput& input) {
-  const Distribution* ratio = FindShape(input, "compression_ratio");
+  const ValueShape* ratio = FindShape(input, "compression_ratio");
   if (ratio == nullptr || ratio->bins() == 0) {
     return NotDrawn(Why(input, "no chunk told both how many bytes it read and what they were uncompressed"));
   }

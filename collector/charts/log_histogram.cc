@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json StackedBars(const Distribution& shape, double factor, const std::vector<std::string>& slots) {
+Json StackedBars(const ValueShape& shape, double factor, const std::vector<std::string>& slots) {
   Json values = Json::array();
   for (size_t bin = 0; bin < shape.bins(); ++bin) {
     int64_t below = 0;
@@ -30,7 +30,7 @@ Json StackedBars(const Distribution& shape, double factor, const std::vector<std
   return values;
 }
 
-Json Outline(const Distribution& shape, double factor) {
+Json Outline(const ValueShape& shape, double factor) {
   Json values = Json::array();
   for (size_t bin = 0; bin < shape.bins(); ++bin) {
     int64_t count = 0;
@@ -40,7 +40,7 @@ Json Outline(const Distribution& shape, double factor) {
   return values;
 }
 
-int64_t Tallest(const Distribution& shape) {
+int64_t Tallest(const ValueShape& shape) {
   int64_t tallest = 0;
   for (size_t bin = 0; bin < shape.bins(); ++bin) {
     int64_t count = 0;
@@ -89,8 +89,8 @@ Json SlotColours(const std::vector<std::string>& names, std::string_view field) 
           {"legend", {{"columns", 4}, {"labelLimit", 150}}}};
 }
 
-Json LogHistogram(const RunDetail& detail, const Distribution& shape, double factor, const std::string& title,
-                  const std::vector<HistogramMark>& marks, const Distribution* baseline) {
+Json LogHistogram(const RunDetail& detail, const ValueShape& shape, double factor, const std::string& title,
+                  const std::vector<HistogramMark>& marks, const ValueShape* baseline) {
   const std::vector<std::string> slots = SlotNames(detail);
   Json x = Quantity("from", title);
   x["scale"] = {{"type", "log"}, {"nice", false}};

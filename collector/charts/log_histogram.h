@@ -17,9 +17,9 @@ struct HistogramMark {
 };
 
 /// `factor` converts the quantity to the unit in `title`. A baseline with bins of the same width is drawn as steps.
-nlohmann::ordered_json LogHistogram(const RunDetail& detail, const Distribution& shape, double factor,
+nlohmann::ordered_json LogHistogram(const RunDetail& detail, const ValueShape& shape, double factor,
                                     const std::string& title, const std::vector<HistogramMark>& marks,
-                                    const Distribution* baseline);
+                                    const ValueShape* baseline);
 
 /// Names of data set slots, made fit to be shown; the place of each is the slot.
 std::vector<std::string> SlotNames(const RunDetail& detail);

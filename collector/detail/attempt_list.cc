@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "collector/metrics/attempts/attempt_results.h"
+#include "collector/metrics/attempts/chunk_identity.h"
 #include "collector/metrics/attempts/row_of_chunk.h"
 #include "collector/metrics/statistics/stable_hash.h"
 #include "collector/metrics/workers/lanes.h"
@@ -12,45 +13,12 @@
 namespace crema {
 namespace {
 
-AttemptStatus StatusOf(AttemptState state) {
-  switch (state) {
-    case AttemptState::kOk:
-      return AttemptStatus::kOk;
-    case AttemptState::kFailed:
-      return AttemptStatus::kFailed;
-    case AttemptState::kLost:
-      return AttemptStatus::kLost;
-    case AttemptState::kUnrecorded:
-      return AttemptStatus::kUnrecorded;
-    case AttemptState::kRunning:
-      break;
-  }
-  return AttemptStatus::kOpen;
-}
-
 /// METRICS.md rule 3.
-uint64_t ChunkIdentity(const Attempt& attempt) {
-  const ChunkInput& input = attempt.chunk.input;
+uint64_t IdentityOf(const Attempt& attempt) {
   const AttemptProcess& process = attempt.process;
-  if (input.file.empty() || !input.entry_start.has_value() || !input.entry_stop.has_value()) {
-    return StableHash()
-        .Add(std::string_view(process.host))
-        .Add(process.pid)
-        .Add(process.start_ns)
-        .Add(std::string_view(process.boot_id))
-        .Add(process.pid_namespace.value_or(-1))
-        .Add(attempt.chunk.number)
-        .value();
-  }
-  return StableHash()
-      .Add(std::string_view(process.run_id))
-      .Add(input.pass)
-      .Add(input.dataset)
-      .Add(input.file)
-      .Add(input.tree)
-      .Add(*input.entry_start)
-      .Add(*input.entry_stop)
-      .value();
+  const ChunkInput& input = attempt.chunk.input;
+  return ChunkIdentity(InputIdentity(HashOf(process.run_id), input), input,
+                       HashOfLog(HashOfProcess(process), process.recorder), attempt.chunk.number);
 }
 
 class Lister {
@@ -66,13 +34,13 @@ class Lister {
       row.helpers = AddHelpers(HelpersOf(chunk));
       bytes = {OrUnknown(chunk.bytes_read), OrUnknown(chunk.bytes_uncompressed)};
     }
-    row.chunk_id = ChunkIdentity(attempt);
+    row.chunk_id = IdentityOf(attempt);
     row.start_ns = chunk.start_ns;
     row.number = chunk.number;
     row.process = ProcessOf(attempt.process);
     row.input = InputOf(chunk.input);
     row.thread = ThreadOf(row.process, chunk);
-    row.status = StatusOf(attempt.state);
+    row.status = attempt.state;
     list_->rows.push_back(row);
     list_->bytes.push_back(bytes);
     list_->columns.push_back(static_cast<uint32_t>(chunk.columns.size()));
@@ -144,7 +112,7 @@ uint32_t NameNumbers::Number(std::string_view name) {
   return recent_;
 }
 
-AttemptKey KeyOf(const Attempt& attempt) {
+ListedAttempt KeyOf(const Attempt& attempt) {
   return {attempt.process.worker, attempt.process.start_ns, attempt.chunk.number, attempt.chunk.start_ns};
 }
 

@@ -65,8 +65,8 @@ struct AttemptList {
 };
 
 /// Tells the same attempt in two readings of the logs.
-using AttemptKey = std::tuple<std::string, int64_t, int64_t, int64_t>;  // worker, process start, number, begin
-AttemptKey KeyOf(const Attempt& attempt);
+using ListedAttempt = std::tuple<std::string, int64_t, int64_t, int64_t>;  // worker, process start, number, begin
+ListedAttempt KeyOf(const Attempt& attempt);
 
 /// Reads all attempts, marks results and finds lanes. Errors: those of the reader.
 absl::Status ListAttempts(const AttemptReader& for_each_attempt, AttemptList* list);

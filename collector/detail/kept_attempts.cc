@@ -16,22 +16,6 @@ namespace {
 
 constexpr double kOversizedMedians = 3;  // METRICS.md section 4
 
-AttemptState StateOf(AttemptStatus status) {
-  switch (status) {
-    case AttemptStatus::kOk:
-      return AttemptState::kOk;
-    case AttemptStatus::kFailed:
-      return AttemptState::kFailed;
-    case AttemptStatus::kLost:
-      return AttemptState::kLost;
-    case AttemptStatus::kUnrecorded:
-      return AttemptState::kUnrecorded;
-    case AttemptStatus::kOpen:
-      break;
-  }
-  return AttemptState::kRunning;
-}
-
 /// Which attempt of how many at its chunk.
 struct Turn {
   int32_t attempt = 1;
@@ -115,7 +99,7 @@ class Keeper {
     attempt.row = places.row_of_attempt[i];
     attempt.dataset = dataset_of[list_.DatasetOf(row)];
     attempt.file = list_.FileOf(row);
-    attempt.state = StateOf(row.status);
+    attempt.state = row.status;
     attempt.kept_for = kept_for_[i];
     attempt.is_result = row.is_result;
     attempt.number = row.number;
@@ -144,8 +128,8 @@ class Keeper {
   void ChooseFailed() {
     size_t chosen = 0;
     for (size_t i = 0; i < list_.rows.size(); ++i) {
-      const AttemptStatus status = list_.rows[i].status;
-      const bool wanted = status == AttemptStatus::kFailed || status == AttemptStatus::kLost || turns_.contains(i);
+      const AttemptState status = list_.rows[i].status;
+      const bool wanted = status == AttemptState::kFailed || status == AttemptState::kLost || turns_.contains(i);
       if (!wanted) continue;
       if (++chosen <= options_.failed || detail_->is_exact) {
         kept_for_[i] |= kKeptAsFailed;
@@ -160,7 +144,7 @@ class Keeper {
   void ChooseLargest(size_t count, uint8_t reason, const Value& value) {
     std::vector<std::pair<double, size_t>> values;
     for (size_t i = 0; i < list_.rows.size(); ++i) {
-      if (list_.rows[i].status != AttemptStatus::kOk) continue;
+      if (list_.rows[i].status != AttemptState::kOk) continue;
       if (const std::optional<double> of = value(i); of.has_value()) values.emplace_back(-*of, i);
     }
     const auto last = values.begin() + static_cast<std::ptrdiff_t>(std::min(count, values.size()));
@@ -191,7 +175,8 @@ class Keeper {
 };
 
 /// Reads again what only the record has: error, entries, sections.
-void AddRecorded(const AttemptReader& for_each_attempt, const std::map<AttemptKey, size_t>& places, RunDetail* detail) {
+void AddRecorded(const AttemptReader& for_each_attempt, const std::map<ListedAttempt, size_t>& places,
+                 RunDetail* detail) {
   NameNumbers sections;
   NameNumbers errors;
   errors.Number("");
@@ -235,7 +220,7 @@ void KeepAttempts(const AttemptList& list, const TimelinePlaces& places, const s
   }
   std::stable_sort(order.begin(), order.end(),
                    [&list](size_t a, size_t b) { return list.rows[a].start_ns < list.rows[b].start_ns; });
-  std::map<AttemptKey, size_t> keys;
+  std::map<ListedAttempt, size_t> keys;
   for (const size_t i : order) {
     const AttemptRow& row = list.rows[i];
     DetailAttempt attempt = keeper.Describe(i, places, dataset_of);

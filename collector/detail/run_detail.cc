@@ -84,8 +84,8 @@ std::vector<uint32_t> OrderDatasets(const AttemptList& list, RunDetail* detail) 
 
 }  // namespace
 
-const Distribution* RunDetail::FindDistribution(std::string_view quantity) const {
-  for (const Distribution& distribution : distributions) {
+const ValueShape* RunDetail::FindDistribution(std::string_view quantity) const {
+  for (const ValueShape& distribution : distributions) {
     if (distribution.quantity == quantity) return &distribution;
   }
   return nullptr;

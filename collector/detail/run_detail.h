@@ -133,7 +133,7 @@ struct WorkerGrid {
 };
 
 /// Values of one quantity over all attempts that have it; every count is exact.
-struct Distribution {
+struct ValueShape {
   std::string_view quantity;  ///< `duration_seconds`, `cpu_seconds`, `events`, `bytes_read`, ...
   int64_t count = 0;
   int64_t not_positive = 0;  ///< values that have no place on a logarithmic axis
@@ -225,14 +225,14 @@ struct RunDetail {
 
   TimeBins over_time;
   WorkerGrid by_worker;
-  std::vector<Distribution> distributions;
+  std::vector<ValueShape> distributions;
   std::vector<CountGrid> grids;
   std::vector<DetailFit> fits;
   std::optional<double> tail_start_seconds;  ///< METRICS.md section 7: T
 
   std::vector<SampledQuantity> samples;
 
-  const Distribution* FindDistribution(std::string_view quantity) const;
+  const ValueShape* FindDistribution(std::string_view quantity) const;
   const CountGrid* FindGrid(std::string_view x_quantity, std::string_view y_quantity) const;
   const SampledQuantity* FindSamples(std::string_view key) const;
 };

@@ -211,7 +211,7 @@ TEST(ReadRunDetail, CountsEveryAttemptInItsShapes) {
   MadeRun run = RandomRun(4);
   const Totals totals = TotalsOf(run);
   const RunDetail detail = ReadRunDetail(run.Document(104), run.Reader());
-  const Distribution* duration = detail.FindDistribution("duration_seconds");
+  const ValueShape* duration = detail.FindDistribution("duration_seconds");
   ASSERT_NE(duration, nullptr);
   EXPECT_EQ(duration->count, totals.ok);
   int64_t counted = duration->not_positive;

@@ -59,7 +59,7 @@ void SumOverTime(const AttemptList& list, const Json& document, int bins, RunDet
     const double seconds = has_ended ? Seconds(attempt.duration_ns) : 0;
     const auto stop_bin = static_cast<size_t>(axis.At(to));
     if (attempt.is_result) ++sums.finished_chunks[stop_bin];
-    if (attempt.status == AttemptStatus::kFailed || attempt.status == AttemptStatus::kLost) {
+    if (attempt.status == AttemptState::kFailed || attempt.status == AttemptState::kLost) {
       ++sums.failed_attempts[stop_bin];
     }
     if (!has_ended) continue;

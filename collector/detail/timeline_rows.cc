@@ -89,7 +89,7 @@ void CountRows(const AttemptList& list, const TimelinePlaces& places, RunDetail*
     const AttemptRow& attempt = list.rows[i];
     DetailRow& row = detail->rows[places.row_of_attempt[i]];
     ++row.attempts;
-    row.failed += attempt.status == AttemptStatus::kFailed || attempt.status == AttemptStatus::kLost;
+    row.failed += attempt.status == AttemptState::kFailed || attempt.status == AttemptState::kLost;
     if (HasEnded(attempt)) row.busy_ns += attempt.duration_ns;
     if (attempt.is_result && attempt.events > 0) row.events += attempt.events;
   }
@@ -134,7 +134,7 @@ void Fill(const AttemptList& list, size_t index, uint32_t slot, const BinAxis& a
   const AttemptRow& attempt = list.rows[index];
   const double from = static_cast<double>(attempt.start_ns - zero_ns) / 1e9;
   const double to = static_cast<double>(attempt.stop_ns() - zero_ns) / 1e9;
-  if (attempt.status == AttemptStatus::kFailed || attempt.status == AttemptStatus::kLost) {
+  if (attempt.status == AttemptState::kFailed || attempt.status == AttemptState::kLost) {
     (*cells)[static_cast<size_t>(axis.At(to))].has_failed = true;
   }
   if (!HasEnded(attempt)) return;

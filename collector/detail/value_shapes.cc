@@ -83,10 +83,10 @@ constexpr std::array<Pair, 4> kPairs = {{
     {{"cpu_seconds", Cpu}, {"blocked_seconds", Blocked}},
 }};
 
-bool IsCounted(const AttemptRow& row) { return row.status == AttemptStatus::kOk && row.duration_ns >= 0; }
+bool IsCounted(const AttemptRow& row) { return row.status == AttemptState::kOk && row.duration_ns >= 0; }
 
 /// Narrow bins where the values are close together, wide ones where they span many decades.
-void SetLogAxis(double least, double most, Distribution* shape) {
+void SetLogAxis(double least, double most, ValueShape* shape) {
   for (const int per_decade : {50, 20, 10, 5, 2}) {
     const double first = std::floor(std::log10(least) * per_decade);
     const double last = std::floor(std::log10(most) * per_decade) + 1;
@@ -98,7 +98,7 @@ void SetLogAxis(double least, double most, Distribution* shape) {
   }
 }
 
-void FillSorted(std::vector<double> values, Distribution* shape) {
+void FillSorted(std::vector<double> values, ValueShape* shape) {
   std::sort(values.begin(), values.end());
   if (values.size() <= kSortedPoints) {
     shape->sorted = std::move(values);
@@ -109,9 +109,9 @@ void FillSorted(std::vector<double> values, Distribution* shape) {
   }
 }
 
-std::optional<Distribution> Shape(const AttemptList& list, const Quantity& quantity, const std::vector<uint32_t>& slots,
-                                  uint32_t slot_count) {
-  Distribution shape;
+std::optional<ValueShape> Shape(const AttemptList& list, const Quantity& quantity, const std::vector<uint32_t>& slots,
+                                uint32_t slot_count) {
+  ValueShape shape;
   shape.quantity = quantity.name;
   shape.counts.resize(std::max(1U, slot_count));
   std::vector<double> values;
@@ -182,15 +182,15 @@ std::optional<CountGrid> Grid(const AttemptList& list, const Pair& pair) {
 
 }  // namespace
 
-double Distribution::Edge(size_t index) const {
+double ValueShape::Edge(size_t index) const {
   return std::pow(10.0, first_exponent + static_cast<double>(index) / per_decade);
 }
 
-std::vector<Distribution> ShapeDistributions(const AttemptList& list, const std::vector<uint32_t>& slots,
-                                             uint32_t slot_count) {
-  std::vector<Distribution> shapes;
+std::vector<ValueShape> ShapeDistributions(const AttemptList& list, const std::vector<uint32_t>& slots,
+                                           uint32_t slot_count) {
+  std::vector<ValueShape> shapes;
   for (const Quantity& quantity : kQuantities) {
-    std::optional<Distribution> shape = Shape(list, quantity, slots, slot_count);
+    std::optional<ValueShape> shape = Shape(list, quantity, slots, slot_count);
     if (shape.has_value()) shapes.push_back(*std::move(shape));
   }
   return shapes;

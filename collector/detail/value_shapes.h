@@ -10,8 +10,8 @@
 namespace crema {
 
 /// Over `ok` attempts (METRICS.md rule 5), of every quantity that at least one of them has. `slots`: by attempt.
-std::vector<Distribution> ShapeDistributions(const AttemptList& list, const std::vector<uint32_t>& slots,
-                                             uint32_t slot_count);
+std::vector<ValueShape> ShapeDistributions(const AttemptList& list, const std::vector<uint32_t>& slots,
+                                           uint32_t slot_count);
 
 /// Over `ok` attempts that have both quantities.
 std::vector<CountGrid> ShapeGrids(const AttemptList& list);

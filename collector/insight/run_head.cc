@@ -46,7 +46,7 @@ std::optional<RunTimes> TimesOf(const Json& run, const DayStyle& style) {
   return times;
 }
 
-RunState StateOf(const Json& run) {
+StateInWords StateOf(const Json& run) {
   const std::string state = TextField(run, "state");
   const double exit_status = NumberField(run, "exit_status").value_or(0);
   if (state == "killed") return {RunEnding::kKilled, exit_status};

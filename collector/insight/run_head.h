@@ -33,12 +33,12 @@ std::optional<RunTimes> TimesOf(const nlohmann::ordered_json& run, const DayStyl
 
 enum class RunEnding { kUnknown, kRunning, kFinished, kFailed, kKilled };
 
-struct RunState {
+struct StateInWords {
   RunEnding ending = RunEnding::kUnknown;
   double exit_status = 0;  ///< as the document has it
 };
 
-RunState StateOf(const nlohmann::ordered_json& run);
+StateInWords StateOf(const nlohmann::ordered_json& run);
 
 }  // namespace crema
 

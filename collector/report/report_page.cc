@@ -29,7 +29,7 @@ std::string When(const Json& run) {
                      times->stop.empty() ? "" : " – " + times->stop);
 }
 
-std::string StatePill(const RunState& state) {
+std::string StatePill(const StateInWords& state) {
   switch (state.ending) {
     case RunEnding::kKilled:
       return Pill(Mark::kBad, "interrupted");

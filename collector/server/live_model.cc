@@ -4,9 +4,9 @@
 #include <cmath>
 #include <utility>
 
-#include "absl/hash/hash.h"
 #include "collector/insight/human_numbers.h"
 #include "collector/insight/short_name.h"
+#include "collector/metrics/attempts/chunk_identity.h"
 #include "collector/metrics/attempts/owner_time.h"
 #include "collector/metrics/attempts/row_of_chunk.h"
 #include "collector/records/process_identity.h"
@@ -24,11 +24,7 @@ std::string TextOf(T text) {
 }
 
 uint64_t IdentityOf(const LiveWorker& worker, int64_t number, const ChunkInput& input) {
-  if (!input.file.empty() && input.entry_start.has_value() && input.entry_stop.has_value()) {
-    return absl::HashOf(TextOf(input.dataset), TextOf(input.file), TextOf(input.tree), *input.entry_start,
-                        *input.entry_stop, TextOf(input.pass));
-  }
-  return absl::HashOf(worker.host, worker.pid, worker.start_ns, worker.boot_id, worker.pid_namespace, number);
+  return ChunkIdentity(InputIdentity(HashOf(worker.run_id), input), input, HashOfProcess(worker), number);
 }
 
 /// `ttbar_046.root · 3000 to 6000`, or the chunk's number.

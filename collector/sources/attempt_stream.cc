@@ -7,22 +7,6 @@
 
 namespace crema {
 
-std::string_view ToString(AttemptState state) {
-  switch (state) {
-    case AttemptState::kOk:
-      return "ok";
-    case AttemptState::kFailed:
-      return "failed";
-    case AttemptState::kLost:
-      return "lost";
-    case AttemptState::kRunning:
-      return "running";
-    case AttemptState::kUnrecorded:
-      return "unrecorded";
-  }
-  return "lost";
-}
-
 void AttemptAssembler::Add(const Record& record) {
   switch (record.type) {
     case RecordType::kProcess:
@@ -36,6 +20,7 @@ void AttemptAssembler::Add(const Record& record) {
       process_.pid_namespace = record.process.pid_namespace;
       process_.start_ns = record.process.start_ns;
       process_.boot_id = record.process.boot_id;
+      process_.recorder = record.process.recorder.value_or(0);
       process_.worker = process_.host + ":" + std::to_string(process_.pid);
       return;
     case RecordType::kBegin: {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/records/attempt_state.h"
 #include "collector/records/facts.h"
 #include "collector/records/seen_numbers.h"
 #include "collector/sources/record_log.h"
@@ -25,18 +26,8 @@ struct AttemptProcess {
   std::string worker;        ///< `<host>:<pid>`, or an engine's name for it: as the document has it
   std::string boot_id = {};  ///< empty: not known
   std::optional<int64_t> pid_namespace = {};
+  int64_t recorder = 0;
 };
-
-enum class AttemptState {
-  kOk,
-  kFailed,
-  kLost,        ///< begun, and its process ended or vanished
-  kRunning,     ///< begun, and its process still runs
-  kUnrecorded,  ///< ended, and the record of it is lost
-};
-
-/// `ok`, `failed`, `lost`, `running` or `unrecorded`.
-std::string_view ToString(AttemptState state);
 
 struct Attempt {
   const AttemptProcess& process;
@@ -44,7 +35,7 @@ struct Attempt {
   /// Of an attempt without a record of its end, only number, start, thread, tid and input are known; `stop_ns` is 0.
   const ChunkFact& chunk;
 
-  bool has_ended() const { return state == AttemptState::kOk || state == AttemptState::kFailed; }
+  bool has_ended() const { return HasEnded(state); }
 };
 
 /// Views of the attempt hold during the call only.

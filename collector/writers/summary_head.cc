@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-PaintedText StateText(const RunState& state) {
+PaintedText StateText(const StateInWords& state) {
   switch (state.ending) {
     case RunEnding::kKilled:
       return {"✕ killed", Paint::kBad};

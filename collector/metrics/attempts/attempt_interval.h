@@ -17,14 +17,12 @@ struct AttemptInterval {
   int64_t stop_ns = 0;
 };
 
-inline bool HasEnded(const AttemptRow& attempt) {
-  return attempt.status == AttemptStatus::kOk || attempt.status == AttemptStatus::kFailed;
-}
+inline bool HasEnded(const AttemptRow& attempt) { return HasEnded(attempt.status); }
 
 /// An attempt that never ended was open until its process's end, or until the last that was heard of the process. One
 /// whose record is lost was open no longer than this.
 inline AttemptInterval IntervalOf(const AttemptRow& attempt, const std::vector<ProcessRow>& processes) {
-  if (HasEnded(attempt) || attempt.status == AttemptStatus::kUnrecorded) return {attempt.start_ns, attempt.stop_ns()};
+  if (HasEnded(attempt) || attempt.status == AttemptState::kUnrecorded) return {attempt.start_ns, attempt.stop_ns()};
   return {attempt.start_ns, std::max(attempt.start_ns, processes[attempt.process].last_ns)};
 }
 

@@ -58,7 +58,7 @@ void MarkResult(std::vector<AttemptRow>& attempts, ChunkAttempts first, ChunkAtt
   for (auto at = first; at != last; ++at) {
     AttemptRow& attempt = attempts[at->attempt];
     attempt.is_result = false;
-    if (attempt.status != AttemptStatus::kOk) continue;
+    if (attempt.status != AttemptState::kOk) continue;
     if (result == nullptr || attempt.stop_ns() >= result->stop_ns()) result = &attempt;
   }
   if (result != nullptr) result->is_result = true;
@@ -66,9 +66,9 @@ void MarkResult(std::vector<AttemptRow>& attempts, ChunkAttempts first, ChunkAtt
 
 // What a chunk comes to that was attempted only once.
 void CountOnly(const AttemptRow& attempt, int64_t weight, AttemptCounts& counts) {
-  const bool ok = attempt.status == AttemptStatus::kOk;
+  const bool ok = attempt.status == AttemptState::kOk;
   counts.num_chunks += ok ? weight : 0;
-  counts.num_unfinished_chunks += ok || attempt.status == AttemptStatus::kUnrecorded ? 0 : weight;
+  counts.num_unfinished_chunks += ok || attempt.status == AttemptState::kUnrecorded ? 0 : weight;
 }
 
 void CountChunk(const std::vector<AttemptRow>& attempts, ChunkAttempts first, ChunkAttempts last,
@@ -81,9 +81,9 @@ void CountChunk(const std::vector<AttemptRow>& attempts, ChunkAttempts first, Ch
   for (auto at = first; at != last; ++at) {
     const AttemptRow& attempt = attempts[at->attempt];
     CountOnly(attempt, -1, counts);
-    ok += attempt.status == AttemptStatus::kOk;
-    perhaps_ok |= attempt.status == AttemptStatus::kUnrecorded;
-    const bool wasted = attempt.status == AttemptStatus::kFailed || attempt.status == AttemptStatus::kLost;
+    ok += attempt.status == AttemptState::kOk;
+    perhaps_ok |= attempt.status == AttemptState::kUnrecorded;
+    const bool wasted = attempt.status == AttemptState::kFailed || attempt.status == AttemptState::kLost;
     retried |= wasted && latest_start_ns > attempt.start_ns;
   }
   counts.num_chunks += ok > 0;
@@ -98,11 +98,11 @@ AttemptCounts MarkResults(std::vector<AttemptRow>& attempts) {
   AttemptCounts counts;
   counts.num_attempts = static_cast<int64_t>(attempts.size());
   for (AttemptRow& attempt : attempts) {
-    counts.num_failed_attempts += attempt.status == AttemptStatus::kFailed;
-    counts.num_lost_attempts += attempt.status == AttemptStatus::kLost;
-    counts.num_open_attempts += attempt.status == AttemptStatus::kOpen;
-    counts.num_unrecorded_attempts += attempt.status == AttemptStatus::kUnrecorded;
-    attempt.is_result = attempt.status == AttemptStatus::kOk;
+    counts.num_failed_attempts += attempt.status == AttemptState::kFailed;
+    counts.num_lost_attempts += attempt.status == AttemptState::kLost;
+    counts.num_open_attempts += attempt.status == AttemptState::kRunning;
+    counts.num_unrecorded_attempts += attempt.status == AttemptState::kUnrecorded;
+    attempt.is_result = attempt.status == AttemptState::kOk;
     CountOnly(attempt, 1, counts);
   }
   std::vector<ChunkAttempt> by_chunk = FindRepeated(attempts);

@@ -4,15 +4,9 @@
 
 #include <cstdint>
 
-namespace crema {
+#include "collector/records/attempt_state.h"
 
-enum class AttemptStatus : uint8_t {
-  kOk,
-  kFailed,
-  kLost,        // begun, and its process ended or vanished
-  kOpen,        // begun, and its process still runs (a live job)
-  kUnrecorded,  // ended, and the record of it is lost: whether it was ok, and when it ended, is not known
-};
+namespace crema {
 
 /// What helper threads added to an attempt; most attempts have none, so it lives in a table of its own. CPU time and
 /// run delay that were not measured are `AttemptRow::kUnknown`.
@@ -44,7 +38,7 @@ struct AttemptRow {
   uint32_t input = 0;        ///< index into the table of (dataset, file, tree)
   uint32_t thread = 0;       ///< index into the table of threads
   uint16_t lanes_peak = 0;   ///< 0: not recorded
-  AttemptStatus status = AttemptStatus::kOk;
+  AttemptState status = AttemptState::kOk;
   bool is_result = false;  ///< the ok attempt of its chunk that stopped last
 
   int64_t stop_ns() const { return start_ns + (duration_ns < 0 ? 0 : duration_ns + suspended_ns); }

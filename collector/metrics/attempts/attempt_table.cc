@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "absl/container/flat_hash_set.h"
+#include "collector/metrics/attempts/chunk_identity.h"
 #include "collector/metrics/attempts/row_of_chunk.h"
 #include "collector/metrics/statistics/known_sum.h"
 #include "collector/metrics/statistics/stable_hash.h"
@@ -53,15 +54,8 @@ const RecentInput& AttemptTable::InternInput(const LogRef& log, const ChunkInput
   RecentInput made;
   made.run_hash = log.run_hash;
   made.index = inputs_.Intern({input.dataset, input.file, input.tree});
-  made.identity.Add(log.run_hash).Add(input.pass).Add(input.dataset).Add(input.file).Add(input.tree);
+  made.identity = InputIdentity(log.run_hash, input);
   return recent_inputs_.Keep(input, made);
-}
-
-uint64_t AttemptTable::ChunkIdentity(const LogRef& log, int64_t number, const ChunkInput& input, StableHash identity) {
-  if (input.file.empty() || !input.entry_start.has_value() || !input.entry_stop.has_value()) {
-    return StableHash().Add(log.log_hash).Add(number).value();  // never a repetition
-  }
-  return identity.Add(*input.entry_start).Add(*input.entry_stop).value();
 }
 
 uint32_t AttemptTable::InternThread(const LogRef& log, std::optional<uint64_t> thread, std::optional<int64_t> tid) {
@@ -90,7 +84,7 @@ uint32_t AttemptTable::InternNewThread(const LogRef& log, uint64_t id, uint64_t 
 void AttemptTable::Add(const LogRef& log, const BeginFact& fact) {
   AttemptRow row;
   const RecentInput& input = InternInput(log, fact.input);
-  row.chunk_id = ChunkIdentity(log, fact.number, fact.input, input.identity);
+  row.chunk_id = ChunkIdentity(input.identity, fact.input, log.log_hash, fact.number);
   row.start_ns = fact.time_ns;
   row.process = log.index;
   row.input = input.index;
@@ -104,7 +98,7 @@ void AttemptTable::Add(const LogRef& log, const ChunkFact& fact) {
   if (!begun_.empty()) begun_.erase(AttemptKey(log.index, fact.number));
   AttemptRow row = RowOf(fact);
   const RecentInput& input = InternInput(log, fact.input);
-  row.chunk_id = ChunkIdentity(log, fact.number, fact.input, input.identity);
+  row.chunk_id = ChunkIdentity(input.identity, fact.input, log.log_hash, fact.number);
   row.process = log.index;
   row.input = input.index;
   row.thread = InternThread(log, fact.thread, fact.tid);
@@ -252,9 +246,9 @@ int64_t AttemptTable::JudgeBegun(const ProcessFindings& processes) {
     FindEnded(attempts, processes.end_of_log[log].open);
     for (const UnendedAttempt& attempt : attempts) {
       AttemptRow& row = begun_.at(AttemptKey(log, attempt.number));
-      row.status = process.state == ProcessState::kRunning ? AttemptStatus::kOpen : AttemptStatus::kLost;
+      row.status = process.state == ProcessState::kRunning ? AttemptState::kRunning : AttemptState::kLost;
       if (!attempt.has_ended) continue;
-      row.status = AttemptStatus::kUnrecorded;
+      row.status = AttemptState::kUnrecorded;
       row.duration_ns = std::max<int64_t>(0, attempt.next_ns.value_or(process.last_ns) - row.start_ns);
       ++unrecorded[log];
     }

@@ -82,7 +82,6 @@ class AttemptTable {
   uint32_t InternThread(const LogRef& log, std::optional<uint64_t> thread, std::optional<int64_t> tid);
   uint32_t InternNewThread(const LogRef& log, uint64_t id, uint64_t pthread);
   const RecentInput& InternInput(const LogRef& log, const ChunkInput& input);
-  static uint64_t ChunkIdentity(const LogRef& log, int64_t number, const ChunkInput& input, StableHash identity);
   /// Of those that began and have no chunk line: what became of them, and until when. Returns how many chunks ended of
   /// which there is no record.
   int64_t JudgeBegun(const ProcessFindings& processes);

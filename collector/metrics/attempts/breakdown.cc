@@ -77,8 +77,8 @@ class Summand {
 
   void AddTo(Sums& sums) const {
     ++sums.attempts;
-    sums.failed += attempt_.status == AttemptStatus::kFailed;
-    sums.lost += attempt_.status == AttemptStatus::kLost;
+    sums.failed += attempt_.status == AttemptState::kFailed;
+    sums.lost += attempt_.status == AttemptState::kLost;
     if (attempt_.is_result) {
       ++sums.chunks;
       sums.events.Add(Known(attempt_.events));

@@ -15,7 +15,7 @@ AttemptRow Ended(uint32_t group, int64_t seconds, int64_t events, bool is_result
   row.cpu_ns = row.duration_ns / 2;
   row.cpu_wait_ns = kSecond / 10;
   row.is_result = is_result;
-  row.status = is_result ? AttemptStatus::kOk : AttemptStatus::kFailed;
+  row.status = is_result ? AttemptState::kOk : AttemptState::kFailed;
   return row;
 }
 
@@ -49,7 +49,7 @@ TEST(BreakDown, CountsResultsOnceAndCostAlways) {
 TEST(BreakDown, CountsLostAttemptsWithoutADuration) {
   AttemptRow lost;
   lost.input = 1;
-  lost.status = AttemptStatus::kLost;
+  lost.status = AttemptState::kLost;
   const auto rows = ByInput({lost});
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].attempts, 1);

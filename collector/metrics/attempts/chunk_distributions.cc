@@ -52,7 +52,7 @@ template <class A, class B, class C, class Fill>
 void DescribeThree(const std::vector<AttemptRow>& attempts, Column<A> a, Column<B> b, Column<C> c, const Fill& fill,
                    std::vector<ChunkDistribution>& results) {
   for (const AttemptRow& attempt : attempts) {
-    if (attempt.status == AttemptStatus::kOk) fill(attempt, a, b, c);
+    if (attempt.status == AttemptState::kOk) fill(attempt, a, b, c);
   }
   results.push_back(a.Describe());
   results.push_back(b.Describe());

@@ -30,7 +30,7 @@ std::vector<ExpectedTime> SumBy(const std::vector<AttemptRow>& attempts, const s
   const std::vector<const DatasetFit*> fit_of_dataset = JudgingFits(fits);
   std::vector<Sum> sums;
   for (const AttemptRow& attempt : attempts) {
-    if (attempt.status != AttemptStatus::kOk || attempt.duration_ns < 0) continue;
+    if (attempt.status != AttemptState::kOk || attempt.duration_ns < 0) continue;
     const uint32_t dataset = dataset_of_input[attempt.input];
     const DatasetFit* fit = dataset < fit_of_dataset.size() ? fit_of_dataset[dataset] : nullptr;
     const bool has_events = attempt.events != AttemptRow::kUnknown;

@@ -65,7 +65,7 @@ TEST(ExpectedTime, LeavesOutWhatNoFitJudges) {
   attempts.push_back(Chunk(2, 0, AttemptRow::kUnknown, 100));
   attempts.push_back(Chunk(3, 2, 1000, 100));  // alone in its dataset
   AttemptRow failed = Chunk(4, 0, 1000, 100);
-  failed.status = AttemptStatus::kFailed;
+  failed.status = AttemptState::kFailed;
   attempts.push_back(failed);
   const std::vector<uint32_t> datasets = {0, 0, 1};
   const auto fits = FindStragglers(attempts, {}, datasets).datasets;

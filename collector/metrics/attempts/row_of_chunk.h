@@ -44,7 +44,7 @@ inline AttemptRow RowOf(const ChunkFact& fact) {
   row.number = fact.number;
   row.lanes_peak = static_cast<uint16_t>(
       std::min<int64_t>(fact.lanes_peak.value_or(0), std::numeric_limits<decltype(row.lanes_peak)>::max()));
-  row.status = fact.failed ? AttemptStatus::kFailed : AttemptStatus::kOk;
+  row.status = fact.failed ? AttemptState::kFailed : AttemptState::kOk;
   return row;
 }
 
@@ -58,7 +58,7 @@ inline AttemptRow RowOf(const SumsFact& fact) {
   row.cpu_wait_ns = OrUnknown(fact.cpu_wait_ns);
   row.lanes_peak = static_cast<uint16_t>(
       std::min<int64_t>(fact.lanes_peak.value_or(0), std::numeric_limits<decltype(row.lanes_peak)>::max()));
-  row.status = fact.failed ? AttemptStatus::kFailed : AttemptStatus::kOk;
+  row.status = fact.failed ? AttemptState::kFailed : AttemptState::kOk;
   row.is_result = !fact.failed;
   return row;
 }

@@ -57,7 +57,7 @@ struct Facts {
   void ForEachOk(const Visit& visit) const {
     for (size_t i = 0; i < attempts.size(); ++i) {
       const AttemptRow& attempt = attempts[i];
-      if (attempt.status == AttemptStatus::kOk && attempt.duration_ns >= 0) {
+      if (attempt.status == AttemptState::kOk && attempt.duration_ns >= 0) {
         visit(i, attempt, dataset_of_input[attempt.input]);
       }
     }

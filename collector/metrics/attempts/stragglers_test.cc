@@ -95,7 +95,7 @@ TEST(Stragglers, NeedEightOkAttempts) {
   attempts[3].duration_ns *= 20;
   EXPECT_EQ(FindStragglers(attempts, {}, {0}).straggler_chunks, std::nullopt);
   AttemptRow failed = Chunk(0, 5000, 0.7);
-  failed.status = AttemptStatus::kFailed;
+  failed.status = AttemptState::kFailed;
   attempts.push_back(failed);
   EXPECT_EQ(FindStragglers(attempts, {}, {0}).straggler_chunks, std::nullopt);
   attempts.push_back(Chunk(0, 5000, 0.7));

@@ -52,12 +52,12 @@ AttemptRow RandomAttempt(Dice& dice, uint32_t process, int64_t start, int64_t st
   attempt.process = process;
   attempt.start_ns = start * kTick;
   if (dice.Chance(0.1)) {
-    attempt.status = dice.Chance(0.7) ? AttemptStatus::kLost : AttemptStatus::kOpen;
+    attempt.status = dice.Chance(0.7) ? AttemptState::kLost : AttemptState::kRunning;
     return attempt;
   }
   attempt.duration_ns = (stop - start) * kTick;
-  attempt.status = dice.Chance(0.15) ? AttemptStatus::kFailed : AttemptStatus::kOk;
-  attempt.is_result = attempt.status == AttemptStatus::kOk && dice.Chance(0.85);
+  attempt.status = dice.Chance(0.15) ? AttemptState::kFailed : AttemptState::kOk;
+  attempt.is_result = attempt.status == AttemptState::kOk && dice.Chance(0.85);
   attempt.cpu_ns = dice.Chance(0.05) ? AttemptRow::kUnknown : dice.Between(0, attempt.duration_ns * 5 / 4);
   if (know_wait) attempt.cpu_wait_ns = dice.Between(0, attempt.duration_ns / 2);
   if (dice.Chance(0.4)) {
@@ -118,9 +118,9 @@ struct ReferenceAttempt {
 ReferenceAttempt Describe(const AttemptRow& row, const RandomRun& random) {
   ReferenceAttempt attempt;
   attempt.start = row.start_ns;
-  if (row.status == AttemptStatus::kLost || row.status == AttemptStatus::kOpen) {
+  if (row.status == AttemptState::kLost || row.status == AttemptState::kRunning) {
     attempt.stop = std::max(row.start_ns, random.processes[row.process].last_ns);
-    attempt.parts[row.status == AttemptStatus::kLost ? "failed" : "unmeasured"] =
+    attempt.parts[row.status == AttemptState::kLost ? "failed" : "unmeasured"] =
         static_cast<double>(attempt.stop - attempt.start);
     return attempt;
   }
@@ -179,7 +179,7 @@ ReferenceBudget ComputeSlowly(const RandomRun& random) {
     first_begin = std::min(first_begin.value_or(begin), begin);
     const auto entry = first_begin_of.emplace(row.process, row.start_ns).first;
     entry->second = std::min(entry->second, row.start_ns);
-    if (row.status != AttemptStatus::kOk && row.status != AttemptStatus::kFailed) continue;
+    if (row.status != AttemptState::kOk && row.status != AttemptState::kFailed) continue;
     const int64_t stop = std::clamp(attempts[i].stop, run.start_ns, run.stop_ns);
     last_stop = std::max(last_stop.value_or(stop), stop);
   }
@@ -205,8 +205,8 @@ ReferenceBudget ComputeSlowly(const RandomRun& random) {
       if (!attempts[i].OpenAt(time)) continue;
       const double share = static_cast<double>(kTick) / static_cast<double>(attempts[i].stop - attempts[i].start);
       for (const auto& [part, nanoseconds] : attempts[i].parts) budget.parts[part] += nanoseconds * share / 1e9;
-      const AttemptStatus status = random.attempts[i].status;
-      if (in_balance && (status == AttemptStatus::kOk || status == AttemptStatus::kFailed)) busy += tick_seconds;
+      const AttemptState status = random.attempts[i].status;
+      if (in_balance && (status == AttemptState::kOk || status == AttemptState::kFailed)) busy += tick_seconds;
     }
     for (const WorkerLife& worker : random.workers) {
       const double cores = alive(worker, time) ? static_cast<double>(worker.cores) : 0;

@@ -47,7 +47,7 @@ struct PlantedRun {
     return attempts.back();
   }
 
-  AttemptRow& AddUnended(uint32_t process, double start, AttemptStatus status) {
+  AttemptRow& AddUnended(uint32_t process, double start, AttemptState status) {
     AttemptRow& attempt = AddChunk(process, start, start);
     attempt.duration_ns = attempt.cpu_ns = attempt.cpu_wait_ns = AttemptRow::kUnknown;
     attempt.is_result = false;
@@ -263,12 +263,12 @@ TEST(Budget, BooksFailedRepeatedAndLostLaneTimeAsFailed) {
   PlantedRun planted(20);
   const uint32_t process = planted.AddProcess(0, 20, 2);
   AttemptRow& failed = planted.AddChunk(process, 0, 4);
-  failed.status = AttemptStatus::kFailed;
+  failed.status = AttemptState::kFailed;
   failed.is_result = false;
   planted.AddHelpers(failed, 2, 2, 2, 0);
   planted.AddChunk(process, 4, 7).is_result = false;  // done again later
   planted.AddChunk(process, 7, 10);
-  planted.AddUnended(process, 12, AttemptStatus::kLost);  // until the process's end
+  planted.AddUnended(process, 12, AttemptState::kLost);  // until the process's end
   const Budget budget = planted.Compute();
   // Free: 0.5 x 4 while the failed one ran, then one lane until 10 (idle), and one beside the lost attempt.
   ExpectParts(budget, {{"compute", 3}, {"failed", 4 + 2 + 3 + 8}, {"idle", 2 + 6}, {"shutdown", 4 + 8}});
@@ -322,7 +322,7 @@ TEST(Budget, LeavesOutWhatLiesOutsideTheRun) {
 TEST(Budget, OfWorkersWithoutAnEndedAttemptHasNeitherTailNorShutdown) {
   PlantedRun planted(10);
   const uint32_t process = planted.AddProcess(0, 10, 2);
-  planted.AddUnended(process, 4, AttemptStatus::kLost);
+  planted.AddUnended(process, 4, AttemptState::kLost);
   const Budget budget = planted.Compute();
   ExpectParts(budget, {{"failed", 6}, {"startup", 8}, {"idle", 6}});
   EXPECT_EQ(budget.tail_time, std::nullopt);
@@ -333,7 +333,7 @@ TEST(Budget, KeepsOpenAttemptsOfALiveRunApart) {
   PlantedRun planted(10);
   const uint32_t process = planted.AddProcess(0, 10, 1);
   planted.AddChunk(process, 0, 6);
-  planted.AddUnended(process, 6, AttemptStatus::kOpen);
+  planted.AddUnended(process, 6, AttemptState::kRunning);
   const Budget budget = planted.Compute();
   ExpectParts(budget, {{"compute", 6}, {"unmeasured", 4}});
   EXPECT_EQ(budget.rows.back().group, "Not measured");

@@ -63,7 +63,7 @@ LaneTime SplitLaneTime(const AttemptRow& attempt, const AttemptInterval& interva
   if (share.inside_ns == 0) return lane;
   if (!HasEnded(attempt)) {
     lane.lanes = kOneLane;
-    (attempt.status == AttemptStatus::kLost ? lane.failed_ns : lane.unmeasured_ns) = share.inside_ns;
+    (attempt.status == AttemptState::kLost ? lane.failed_ns : lane.unmeasured_ns) = share.inside_ns;
     return lane;
   }
   HelperTimes helper;

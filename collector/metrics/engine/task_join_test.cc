@@ -44,7 +44,7 @@ TEST(JoinTasks, JoinsNothingToAThreadThatIsNotKnown) {
 
 TEST(JoinTasks, LeavesChunksThatNeverEndedAlone) {
   AttemptRow lost = Chunk(10, 20);
-  lost.status = AttemptStatus::kLost;
+  lost.status = AttemptState::kLost;
   const TaskJoin join = JoinTasks({lost}, kThreads, {Task(0, 100)});
   EXPECT_EQ(join.chunks_joined + join.chunks_unjoined, 0);
 }

@@ -21,7 +21,7 @@ AttemptRow LostAttempt(uint32_t process, int64_t start) {
   AttemptRow attempt;
   attempt.process = process;
   attempt.start_ns = start;
-  attempt.status = AttemptStatus::kLost;
+  attempt.status = AttemptState::kLost;
   return attempt;
 }
 

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "collector/metrics/attempts/chunk_identity.h"
 #include "collector/metrics/contents/section_order.h"
 #include "collector/metrics/statistics/bounded_names.h"
 #include "collector/metrics/statistics/known_sum.h"
@@ -24,18 +25,6 @@ void TakeLarger(std::optional<T>& value, const std::optional<T>& other) {
 auto SampleOrder(const ProcessSample& sample) {
   return std::tie(sample.time_ns, sample.rss_bytes, sample.cpu_ns, sample.threads, sample.open_chunks,
                   sample.memory_limit_bytes);
-}
-
-template <class Process>
-uint64_t HashOfIdentity(const Process& process) {
-  return StableHash()
-      .Add(process.run_id)
-      .Add(process.host)
-      .Add(process.pid)
-      .Add(process.start_ns)
-      .Add(process.boot_id)
-      .Add(process.pid_namespace.value_or(-1))
-      .value();
 }
 
 using Clock = std::optional<std::pair<int64_t, int64_t>>;
@@ -87,8 +76,8 @@ std::optional<int64_t> LongestGap(const std::vector<ProcessSample>& samples) {
 LogRef ProcessTable::Add(const ProcessFact& fact, bool running) {
   LogRef ref;
   ref.run_hash = HashOf(fact.run_id);
-  ref.process_hash = HashOfIdentity(fact);
-  ref.log_hash = StableHash().Add(ref.process_hash).Add(fact.recorder.value_or(0)).value();
+  ref.process_hash = HashOfProcess(fact);
+  ref.log_hash = HashOfLog(ref.process_hash, fact.recorder.value_or(0));
   const auto [entry, is_new] = index_.try_emplace(ref.log_hash, static_cast<uint32_t>(logs_.size()));
   ref.index = entry->second;
   if (is_new) {

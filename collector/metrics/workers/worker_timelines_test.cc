@@ -102,7 +102,7 @@ TEST(WorkerTimelines, GiveSamplesOnChange) {
 TEST(WorkerTimelines, CountOpenChunksFromTheirIntervals) {
   AttemptRow lost = Attempt(0, 6, 6);
   lost.duration_ns = AttemptRow::kUnknown;
-  lost.status = AttemptStatus::kLost;
+  lost.status = AttemptState::kLost;
   ProcessRow process = Process(7);
   process.last_ns = At(9);
   const WorkerTimelines timelines = DrawWorkerTimelines(
