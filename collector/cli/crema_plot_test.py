@@ -64,6 +64,17 @@ class Names(PlotTestCase):
         self.assertEqual(lines["custom_jets"], "What values did jets have?")
         self.assertRegex(lines["occupancy_timeline"], "^– no scheduler ")
 
+    def test_names_do_not_steer_the_terminal(self):
+        line = invented_run.chunk_line(0, 0, 1, metrics=[{**METRIC, "name": "\033]0;title\a\033[31m\r\nx"}])
+        run = self.path("odd")
+        invented_run.write_log(run, [invented_run.process_line(1), line, invented_run.end_line(1, 1)])
+        listed = crema("plot", run, "--list")
+        self.assertIn("custom_?]0;title??[31m  x", listed.stdout)
+        missing = crema("plot", self.path("\033[31m"), "--list")
+        self.assert_one_line(missing, r"\?\[31m")
+        for text in (listed.stdout, missing.stderr):
+            self.assertEqual([letter for letter in text if letter < " " and letter != "\n"], [])
+
     def test_an_unknown_one_is_one_line(self):
         self.assert_one_line(crema("plot", self.records, "pie", "-o", self.path("a.json")), "`pie`.*--list")
         self.assertFalse(os.path.exists(self.path("a.json")))

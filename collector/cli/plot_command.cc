@@ -19,6 +19,7 @@
 #include "collector/cli/subcommand.h"
 #include "collector/detail/run_detail.h"
 #include "collector/pictures/renderer.h"
+#include "collector/writers/display_text.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -69,7 +70,8 @@ std::string KindsAsText() {
 std::string ListAsText(const std::vector<Chart>& charts) {
   std::string text;
   for (const Chart& chart : charts) {
-    text += fmt::format("{:<40} {}\n", chart.name, chart.spec.is_null() ? "– " + chart.reason : chart.title);
+    text += PlainLine(fmt::format("{:<40} {}", chart.name, chart.spec.is_null() ? "– " + chart.reason : chart.title));
+    text += '\n';
   }
   return text;
 }

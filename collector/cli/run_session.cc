@@ -3,6 +3,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -43,8 +44,9 @@ EnvironmentChanges RecordingOn(const RunPlan& plan, const RunDirectory& director
 
 void ReportNotStarted(const std::string& command, const Launched& launched) {
   if (launched.fork_errno != 0) {
-    PrintError(
-        absl::StrFormat("cannot start a process (%s); check the limit `ulimit -u`", strerror(launched.fork_errno)));
+    const bool is_of_files = launched.fork_errno == EMFILE || launched.fork_errno == ENFILE;
+    PrintError(absl::StrFormat("cannot start a process (%s); check the limit `ulimit -%c`",
+                               strerror(launched.fork_errno), is_of_files ? 'n' : 'u'));
   } else {
     PrintError(DescribeExecError(command, launched.exec_errno));
   }

@@ -4,15 +4,13 @@
 #include <cstdio>
 #include <string>
 
+#include "collector/writers/display_text.h"
+
 namespace crema {
 
 void PrintError(const std::string& message) {
-  std::string line = "crema: " + message;
-  for (char& character : line) {
-    if (character == '\n') character = ' ';
-  }
-  line.push_back('\n');
-  std::fputs(line.c_str(), stderr);
+  // names of files, and what stands in them, may hold anything
+  std::fputs(("crema: " + PlainLine(message) + "\n").c_str(), stderr);
 }
 
 int PrintOut(const std::string& text) {

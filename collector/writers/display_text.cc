@@ -46,6 +46,15 @@ constexpr std::array<Range, 10> kNoColumn = {{
     {0xfeff, 0xfeff},
 }};
 
+/// What steers a terminal, or how it draws what follows.
+constexpr std::array<Range, 5> kSteering = {{
+    {0x00, 0x1f},
+    {0x7f, 0x9f},
+    {0x200e, 0x200f},
+    {0x202a, 0x202e},
+    {0x2066, 0x2069},
+}};
+
 struct Spelling {
   uint32_t sign;
   std::string_view ascii;
@@ -158,6 +167,23 @@ std::string DisplayText(std::string_view text, const TerminalStyle& style) {
     }
   }
   return display;
+}
+
+std::string PlainLine(std::string_view text) {
+  std::string line;
+  line.reserve(text.size());
+  while (!text.empty()) {
+    const std::string_view before = text;
+    const uint32_t code = TakeCodePoint(&text);
+    if (code < 0x80 && IsSpace(code)) {
+      line += ' ';
+    } else if (code == kBad || IsIn(kSteering, code)) {
+      line += '?';
+    } else {
+      line += before.substr(0, before.size() - text.size());
+    }
+  }
+  return line;
 }
 
 int ColumnsOf(std::string_view display_text) {

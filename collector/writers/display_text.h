@@ -17,6 +17,10 @@ namespace crema {
 /// one column wide everywhere become `?`. With `style.ascii`, signs are spelled (`≥` as `>=`). Idempotent.
 std::string DisplayText(std::string_view text, const TerminalStyle& style);
 
+/// For a line outside boxes, of which all letters can stay: white space becomes a space; control characters, signs that
+/// turn the direction of writing, and bad UTF-8 become `?`.
+std::string PlainLine(std::string_view text);
+
 /// Columns of a display text: its code points.
 int ColumnsOf(std::string_view display_text);
 

@@ -46,6 +46,13 @@ TEST(DisplayText, IsIdempotent) {
   }
 }
 
+/// Fault [shown]: names with the escape sequences of terminals in them, in lists and in messages
+/// Shown: `?` in their place
+TEST(PlainLine, TakesAwayWhatCouldSteerTheTerminalAndKeepsLetters) {
+  EXPECT_EQ(PlainLine("\x1b[31mred\x07 \u009b\u202ex\n\xff"), "?[31mred? ??x ?");
+  EXPECT_EQ(PlainLine("/data/数据/größe–🚀"), "/data/数据/größe–🚀");
+}
+
 TEST(Cut, MarksWhereItCut) {
   EXPECT_EQ(Cut("background", 10, kUnicode), "background");
   EXPECT_EQ(Cut("background", 9, kUnicode), "backgrou…");

@@ -34,7 +34,7 @@ def decorated(function):
         warn(f"crema: {name} is {what}, of which @track_metrics makes no chunk: use TrackMetrics in its body", 3)
         return function
     if hasattr(type(function), "__get__"):
-        return _wrapped(function)
+        return _with_methods_of(function, _wrapped(function))
     # A function would become a method where a class has it; a partial does not.
     return functools.update_wrapper(functools.partial(_wrapped(function)), function)
 
@@ -53,6 +53,8 @@ def _what_is_not_measured(function) -> str:
         return "a class"
     if not callable(function):
         return f"a {type(function).__name__}"
+    if not inspect.isroutine(function) and not hasattr(type(function), "__get__"):
+        return "an object"  # a wrapper would have neither its type nor what changes in it
     call = function if inspect.isroutine(function) else type(function).__call__
     for kind, what in (
         (inspect.iscoroutinefunction, "a coroutine function"),
@@ -80,6 +82,16 @@ def _wrapped(function):
         return run_as_chunk(function, arguments, named)
 
     return process
+
+
+def _with_methods_of(function, wrapper):
+    """`functools.lru_cache` and the like make functions with methods of their own: `cache_clear`."""
+    if not isinstance(function, types.FunctionType):
+        for name in dir(function):
+            method = None if name.startswith("__") or hasattr(wrapper, name) else getattr(function, name, None)
+            if callable(method):
+                setattr(wrapper, name, method)
+    return wrapper
 
 
 def warn_of_lazy_result(function, result) -> None:

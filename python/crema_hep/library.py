@@ -9,8 +9,10 @@ are, in half the time.
 """
 
 import ctypes
+import numbers
 import os
 import pathlib
+import sys
 
 from .interruption import is_interruption
 from .notice import warn
@@ -98,9 +100,9 @@ _SIGNATURES = {
     "crema_section_is_open": (ctypes.c_int, None, 0),
     "crema_visit_sections": (ctypes.c_size_t, (SectionVisitor, ctypes.py_object), 0),
     "crema_visit_section_texts": (ctypes.c_size_t, (SectionTextVisitor, ctypes.py_object), 0),
-    "crema_memory_begin": (_POINTER, (_TEXT,), None),
-    "crema_activity_begin": (_POINTER, (_TEXT,), None),
-    "crema_span_begin": (_POINTER, (_TEXT,), None),
+    "crema_memory_begin": (_POINTER, None, None),
+    "crema_activity_begin": (_POINTER, None, None),
+    "crema_span_begin": (_POINTER, None, None),
     "crema_helper_begin": (_POINTER, (Handle,), None),
     "crema_scope_end": (None, (_POINTER,), None),
     "crema_scope_is_open": (ctypes.c_int, (_POINTER,), 0),
@@ -112,6 +114,7 @@ _SIGNATURES = {
     "crema_add_bytes_read": (None, (_LONG, _LONG), None),
     "crema_set_attribute": (None, (_TEXT, _TEXT), None),
 }
+_CHECKS_RAISE = sys.version_info < (3, 12)
 _WAITS_FOR_THE_DISK = ("crema_flush", "crema_end")
 
 
@@ -129,6 +132,21 @@ def _loaded_already() -> str:
     return _NAME
 
 
+def _without_argument_errors(function):
+    """Up to Python 3.11 a call at the limit of recursion fails as its arguments are checked, with an error of ctypes'
+    own: whoever waits for a RecursionError would not see it."""
+
+    def call(*arguments):
+        try:
+            return function(*arguments)
+        except ctypes.ArgumentError as error:
+            if RecursionError.__name__ not in str(error):
+                raise
+        raise RecursionError("maximum recursion depth exceeded")
+
+    return call
+
+
 def _bind(path: str) -> dict:
     holding_the_gil, releasing_it = ctypes.PyDLL(path), ctypes.CDLL(path)
     functions = {}
@@ -137,7 +155,7 @@ def _bind(path: str) -> dict:
         function.restype = result
         if arguments is not None:
             function.argtypes = arguments
-        functions[name] = function
+        functions[name] = _without_argument_errors(function) if arguments and _CHECKS_RAISE else function
     return functions
 
 
@@ -194,13 +212,20 @@ def encoded_or_none(text):
     return None if text is None else encoded(text)
 
 
+def _real(value):
+    """NumPy makes a real number of a complex one, with a warning."""
+    if isinstance(value, numbers.Complex) and not isinstance(value, numbers.Real):
+        raise TypeError
+    return value
+
+
 def whole(value) -> int:
     """An integer as the C API takes it; what is none, or negative, is not known."""
     if value is None:
         return UNKNOWN
     if type(value) is not int:
         try:
-            value = int(value)
+            value = int(_real(value))
         except Exception as error:
             if is_interruption(error):
                 raise
@@ -213,7 +238,7 @@ def number(value):
     if type(value) is float:
         return value
     try:
-        return float(value)
+        return float(_real(value))
     except Exception as error:
         if is_interruption(error):
             raise

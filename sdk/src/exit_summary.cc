@@ -1,17 +1,19 @@
 #include "exit_summary.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #include <algorithm>
 
 #include "recorder.h"
+#include "standard_error.h"
 
 namespace crema {
 namespace internal {
 namespace {
 
 constexpr std::size_t kSectionsShown = 12;
+/// It was asked for: who reads slowly is given time.
+constexpr int kLongestWaitMilliseconds = 200;
 
 double Seconds(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
 
@@ -26,7 +28,7 @@ void PrintLine(const char* format, Values... values) {
   if (size <= 0) return;
   const std::size_t shown = std::min(static_cast<std::size_t>(size), sizeof text - 1);
   text[shown - 1] = '\n';
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, shown);
+  PrintOnStandardError(text, shown, kLongestWaitMilliseconds);
 }
 
 struct ShownSection {

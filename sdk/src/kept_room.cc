@@ -13,6 +13,7 @@ namespace crema {
 namespace internal {
 namespace {
 
+constexpr int kOpenedAs = O_TMPFILE | O_WRONLY;
 constexpr std::size_t kBlock = 4096;
 /// At most so small a part of what is free.
 constexpr std::size_t kSharesOfFree = 200;
@@ -21,9 +22,8 @@ constexpr std::size_t kSharesOfFree = 200;
 /// that of its own file.
 bool IsNewAndNameless(int fd) {
   struct stat status {};
-  constexpr int kFlags = O_TMPFILE | O_WRONLY;
   return fd >= 0 && fstat(fd, &status) == 0 && status.st_nlink == 0 && status.st_size == 0 &&
-         (fcntl(fd, F_GETFL) & (O_TMPFILE | O_ACCMODE)) == kFlags;
+         (fcntl(fd, F_GETFL) & (O_TMPFILE | O_ACCMODE)) == kOpenedAs;
 }
 
 /// In whole blocks, up to `KeptRoom::kBytes`.
@@ -38,7 +38,7 @@ std::size_t RoomOn(int fd) {
 
 void KeptRoom::Take(const char* directory, DescriptorBudget* budget) noexcept {
   if (LargestFileBytes() < kBytes || !budget->Take()) return;
-  const int fd = MoveUp(open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600), IsNewAndNameless);
+  const int fd = MoveUp(open(directory, kOpenedAs | O_CLOEXEC, 0600), IsNewAndNameless);
   const auto file = fd >= 0 ? IdentityOf(fd) : std::nullopt;
   const std::size_t bytes = file.has_value() ? RoomOn(fd) : 0;
   // Not posix_fallocate(3), which would write zeros where the file system cannot keep room.
@@ -56,7 +56,7 @@ bool KeptRoom::Give(std::size_t bytes) noexcept {
   // A block more than it takes: the log's own last block may be full.
   const std::size_t wanted = (bytes / kBlock + 2) * kBlock;
   const std::size_t had = bytes_.load();
-  if (had == 0 || !(IdentityOf(descriptor_) == file_)) return false;
+  if (had == 0 || !(IdentityOf(descriptor_) == file_) || !IsOpenedAs(descriptor_, kOpenedAs)) return false;
   const std::size_t rest = had - std::min(wanted, had);
   bytes_.store(rest);
   return ftruncate(descriptor_, static_cast<off_t>(rest)) == 0;
@@ -64,7 +64,7 @@ bool KeptRoom::Give(std::size_t bytes) noexcept {
 
 void KeptRoom::Close(DescriptorBudget* budget) noexcept {
   if (descriptor_ < 0) return;
-  if (IsOpenOn(descriptor_, file_)) close(descriptor_);
+  if (IsOpenOn(descriptor_, file_) && IsOpenedAs(descriptor_, kOpenedAs)) close(descriptor_);
   budget->GiveBack();
   descriptor_ = -1;
   bytes_.store(0);

@@ -19,6 +19,8 @@ namespace internal {
 namespace {
 
 constexpr int kMostRecorders = 1000;
+/// No descriptor of the program's own is likely to be all of it.
+constexpr int kOpenedAs = O_WRONLY | O_APPEND | O_NOFOLLOW;
 constexpr std::int64_t kMillisecond = 1000000;
 /// A log that was removed is made anew after so long, so that a program that removes the directory can finish that.
 constexpr std::int64_t kMadeAnewAfterNanoseconds = 1000000000;
@@ -94,7 +96,7 @@ int LogFile::Open(const char* directory, const char* host, std::int64_t pid, std
 
 /// A new file of this name, locked; -1 with errno set.
 int LogFile::Create(const char* path) noexcept {
-  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
+  constexpr int kFlags = kOpenedAs | O_CREAT | O_EXCL | O_CLOEXEC;
   int low = open(path, kFlags, 0600);
   if (low < 0 && errno == ENOENT) {
     MakeDirectoriesOf(path);
@@ -114,10 +116,14 @@ LogFile::State LogFile::Look(int descriptor) const noexcept {
   struct stat status {};
   if (descriptor < 0 || fstat(descriptor, &status) != 0) return State::kClosed;
   if (status.st_ino != inode_ || status.st_dev != device_) return State::kClosed;
+  // The inode of a log that was removed may be that of another file by now. Only one of the same size is not asked
+  // about.
+  const bool is_other_size = static_cast<std::uint64_t>(status.st_size) != size_.load(std::memory_order_relaxed);
+  if (is_other_size && !IsOpenedAs(descriptor, kOpenedAs)) return State::kClosed;
   return counts_links_ && status.st_nlink == 0 ? State::kRemoved : State::kOurs;
 }
 
-/// Where a line can be appended now; -1: nowhere. One system call, as long as the log is where it was made.
+/// Where a line can be appended now; -1: nowhere. One system call, as long as the log is where and what it was made.
 int LogFile::ReadyDescriptor() noexcept {
   const int descriptor = descriptor_.load(std::memory_order_acquire);
   const bool ready = Look(descriptor) == State::kOurs && begun_.load(std::memory_order_acquire);
@@ -161,7 +167,7 @@ bool LogFile::BringBack(State state, std::int64_t now_ns) noexcept {
 /// Opens the log under its name again, after the program closed all descriptors; false where that is not our file.
 bool LogFile::OpenAgain() noexcept {
   const FileIdentity log{device_, inode_};
-  const int low = open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  const int low = open(path_.c_str(), kOpenedAs | O_CLOEXEC | O_NONBLOCK);
   const int fd = MoveUp(low, [&log](int opened) { return IsOpenOn(opened, log); });
   const bool is_ours = fd >= 0 && Look(fd) == State::kOurs;
   if (fd >= 0 && !is_ours) close(fd);

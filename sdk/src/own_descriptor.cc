@@ -67,6 +67,11 @@ bool IsOpenOnDevice(int descriptor, dev_t device) noexcept {
   return identity.has_value() ? identity->device == device : errno != EBADF;
 }
 
+bool IsOpenedAs(int descriptor, int flags) noexcept {
+  const int opened_as = fcntl(descriptor, F_GETFL);
+  return opened_as < 0 ? errno != EBADF : (opened_as & (flags | O_ACCMODE)) == flags;
+}
+
 int DuplicateHigh(int fd) noexcept {
   const int first = FirstHighNumber();
   if (fd < 0 || fd >= first) return fd;

@@ -38,6 +38,10 @@ std::optional<FileIdentity> IdentityOf(int descriptor) noexcept;
 bool IsOpenOn(int descriptor, const FileIdentity& file) noexcept;
 bool IsOpenOnDevice(int descriptor, dev_t device) noexcept;
 
+/// Whether it was opened as ours are, with all of `flags` and their access mode (fcntl(2), F_GETFL). A file that was
+/// removed leaves its inode to the next one, which may be the program's. Where the kernel refuses to tell, it was.
+bool IsOpenedAs(int descriptor, int flags) noexcept;
+
 /// From -1, with errno set, to the numbers that only recording asks for.
 int DuplicateHigh(int fd) noexcept;
 

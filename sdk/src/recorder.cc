@@ -17,6 +17,7 @@
 #include "sample_line.h"
 #include "sampler.h"
 #include "shared_copy.h"
+#include "standard_error.h"
 #include "thread_state.h"
 
 namespace crema {
@@ -71,6 +72,7 @@ Recorder* Start(const Settings& settings) {
     return nullptr;
   }
   recorder->settings = settings;
+  recorder->mark.Set();
   SetAbsolute(settings.directory.view(), &recorder->settings.directory);
   recorder->clock.Start();
   recorder->descriptors.Start();
@@ -144,7 +146,12 @@ bool EnableLocked(const Settings& settings) {
 
 }  // namespace
 
-Recorder* CurrentRecorder() noexcept { return g_recorder.load(std::memory_order_acquire); }
+Recorder* CurrentRecorder() noexcept {
+  Recorder* recorder = g_recorder.load(std::memory_order_acquire);
+  if (CREMA_LIKELY(recorder == nullptr || !recorder->mark.IsLeft())) return recorder;
+  ForgetParent();
+  return nullptr;
+}
 
 bool DecideMode() noexcept {
   const HostKeeper keeper;
@@ -217,8 +224,7 @@ void WarnOnce(std::initializer_list<std::string_view> parts) noexcept {
     size += part.size();
   }
   text[size++] = '\n';
-  // One write, so that it cannot be mixed with the program's own lines; nothing to be done if it fails.
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, size);
+  PrintOnStandardError(text, size, 0);
 }
 
 void CountDropped() noexcept {
@@ -267,8 +273,8 @@ void ForgetParent() noexcept {
 void EndRecording() noexcept {
   const bool was_off = g_mode.load() == kModeOff;
   EndCallingThread();  // where exit(3) was called, no destructor of a key does that
+  Recorder* recorder = CurrentRecorder();
   SetMode(kModeOff);
-  Recorder* recorder = g_recorder.load();
   if (recorder == nullptr || g_shared != nullptr) return;
   if (was_off) recorder->log.LeaveRemoved();
   StopSampler();

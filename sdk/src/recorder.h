@@ -12,6 +12,7 @@
 #include "clock.h"
 #include "crema/recorder.h"
 #include "fixed_text.h"
+#include "fork_mark.h"
 #include "json_line.h"
 #include "kernel_readings.h"
 #include "log_file.h"
@@ -47,6 +48,7 @@ struct Settings {
 /// rest and is never taken between enter and exit of a section, or by a chunk without spans.
 struct Recorder {
   Settings settings;
+  ForkMark mark;
   Clock clock;
   LogFile log;
   DescriptorBudget descriptors;
@@ -79,7 +81,8 @@ struct Recorder {
   SectionTree ended_threads;  ///< sections outside chunks, of threads that are gone
 };
 
-/// Null until recording was first switched on in this process.
+/// Null until recording was first switched on in this process. In a child that was made without the handlers of
+/// fork(3), clone(2), it forgets the parent first, as those would have done.
 Recorder* CurrentRecorder() noexcept;
 
 /// Starts or resumes recording with these settings; false where it cannot be. What `crema::Enable` does.

@@ -5,6 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "crema/internal/section_node.h"
 #include "recorder.h"
 #include "sample_line.h"
@@ -14,6 +16,7 @@ namespace internal {
 namespace {
 
 constexpr double kShortestIntervalSeconds = 0.01;
+constexpr double kLongestIntervalSeconds = 1e9;  ///< which the clock's numbers can hold
 constexpr int kLongestWaitAtExitSeconds = 1;
 
 /// Plain POSIX objects: a thread that outlives static destruction may still hold them.
@@ -72,7 +75,7 @@ void StartSampler(Recorder* recorder) noexcept {
   const double interval = recorder->settings.interval_seconds;
   if (interval <= 0) return;
   g_sampler = SamplerState();
-  g_sampler.interval_seconds = interval < kShortestIntervalSeconds ? kShortestIntervalSeconds : interval;
+  g_sampler.interval_seconds = std::clamp(interval, kShortestIntervalSeconds, kLongestIntervalSeconds);
   pthread_condattr_t attributes;
   pthread_condattr_init(&attributes);
   pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);

@@ -197,6 +197,7 @@ TrackMetrics::TrackMetrics(const Chunk& chunk) noexcept {
   using namespace internal;
   if (!Recording()) return;
   const HostKeeper keeper;
+  if (CurrentRecorder() == nullptr && !Recording()) return;  // a child of clone(2) has yet to begin its own
   ThreadState* thread = CurrentThread();
   Recorder* recorder = CurrentRecorder();
   if (thread == nullptr || recorder == nullptr) return;

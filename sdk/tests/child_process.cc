@@ -1,5 +1,6 @@
 #include "sdk/tests/child_process.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,12 +31,40 @@ class UnnamedFile {
   std::FILE* file_;
 };
 
+/// For the standard error: recording writes into no file that is put in its place.
+class RoomyPipe {
+ public:
+  RoomyPipe() {
+    if (pipe2(ends_, O_CLOEXEC | O_NONBLOCK) != 0) ADD_FAILURE() << "no pipe";
+    fcntl(ends_[1], F_SETPIPE_SZ, kBytes);
+    fcntl(ends_[1], F_SETFL, 0);
+  }
+  ~RoomyPipe() {
+    close(ends_[0]);
+    close(ends_[1]);
+  }
+  RoomyPipe(const RoomyPipe&) = delete;
+  RoomyPipe& operator=(const RoomyPipe&) = delete;
+  int descriptor() const { return ends_[1]; }
+  /// What is in it now; who wrote it has ended.
+  std::string Text() const {
+    std::string text;
+    char part[4096];
+    for (ssize_t size; (size = read(ends_[0], part, sizeof part)) > 0;) text.append(part, static_cast<size_t>(size));
+    return text;
+  }
+
+ private:
+  static constexpr int kBytes = 1 << 20;
+  int ends_[2] = {-1, -1};
+};
+
 }  // namespace
 
 ChildResult RunInChild(const Environment& environment, const std::function<void()>& body) {
   ChildResult result;
   const UnnamedFile output;
-  const UnnamedFile errors;
+  const RoomyPipe errors;
   std::fflush(nullptr);
   const pid_t pid = fork();
   if (pid < 0) {

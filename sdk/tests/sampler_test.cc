@@ -70,6 +70,19 @@ TEST(Sampler, WritesTheProcessAtEachInterval) {
   EXPECT_GT(log.samples[0].rss_bytes, 0);
 }
 
+TEST(Sampler, WritesOneWhereTheIntervalIsBeyondAllClocks) {
+  for (const char* interval : {"1e300", "1e18", "9223372036"}) {
+    const RecordLog log = Recorded(
+        [] {
+          TrackMetrics metrics("ttbar");
+          WaitForSamples(1);
+          Sleep(20000000);
+        },
+        {{"CREMA_INTERVAL", interval}});
+    EXPECT_EQ(log.samples.size(), 1u) << interval;
+  }
+}
+
 TEST(Sampler, ReadsSectionsWhileOtherThreadsAreInThem) {
   const RecordLog log = Recorded(
       [] {

@@ -356,6 +356,45 @@ class DecoratedTest(installed.RecordedTest):
         self.assertGreater(status.count("ok"), 15)
         self.assertEqual(status.count("failed"), 4)  # raising, chained, leaving, wrong arguments: once each
 
+    # Fault [guards]: `@track_metrics` above a function with methods of its own (`functools.lru_cache`), or an object
+    # that counts its calls
+    # Program: nothing: the methods are there, the object is the same one, with one warning
+    # Recorded: the function's calls; of an object none
+    def test_what_is_decorated_keeps_what_it_has(self):
+        done = self.run_program(
+            """
+import functools
+import crema_hep as crema
+
+@crema.track_metrics
+@functools.lru_cache
+def cached(events):
+    return len(events)
+
+cached((1, 2)), cached((1, 2))
+assert cached.cache_info().hits == 1, cached.cache_info()
+cached.cache_clear()
+assert cached.cache_info().currsize == 0
+
+class Counter:
+    calls = 0
+    def __call__(self, events):
+        self.calls += 1
+        return len(events)
+
+given = Counter()
+counter = crema.track_metrics(given)
+counter([1]), counter([2])
+assert isinstance(counter, Counter) and counter.calls == given.calls == 2, counter.calls
+""",
+            python=self.python,
+            CREMA_DIR=str(self.records),
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr.count("Warning: crema: "), 1, done.stderr)
+        self.assertIn("Counter is an object, of which @track_metrics makes no chunk", done.stderr)
+        self.assertEqual(len(of_type(self.lines(), "chunk")), 2)
+
     def test_what_is_no_chunk_is_said_as_it_is_decorated(self):
         done = self.run_program(
             """

@@ -304,6 +304,77 @@ print("survived")
         )
         self.assertEqual((done.returncode, done.stdout), (0, "survived\n"), done.stderr)
 
+    def test_what_would_become_a_real_number_is_left_out(self):
+        program = """
+import numbers
+import crema_hep as crema
+
+@numbers.Complex.register
+class Like:  # numpy.complex64
+    def __float__(self):
+        print("cast")
+        return 1.0
+    __int__ = __float__
+
+with crema.TrackMetrics("ttbar", "f", 0, 1) as chunk:
+    chunk.set_events(Like())
+    crema.record_metric("a", Like())
+    crema.record_metric("b", 1j)
+"""
+        done = self.run_program(program, python=self.python, CREMA_DIR=str(self.records))
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        (chunk,) = of_type(self.lines(), "chunk")
+        self.assertEqual((chunk["events"], chunk["metrics"]), (None, []))
+
+    # Fault [exceptions]: guards where the interpreter's stack ends (`sys.setrecursionlimit`)
+    # Program: nothing but a `RecursionError`, which may come some calls earlier
+    # Recorded: what comes later as ever
+    def test_where_the_stack_ends_a_recursion_error_is_one(self):
+        program = """
+import sys
+import crema_hep as crema
+
+def a_chunk():
+    with crema.TrackMetrics("ttbar", "f", 0, 1) as chunk:
+        chunk.set_events(1)
+        chunk.add_columns(["pt"])
+        chunk.add_bytes_read(1)
+        chunk.set_attribute("a", "b")
+        chunk.handle()
+
+def scopes():
+    with crema.meter("m"), crema.span("s"), crema.track_section("t"), crema.track_memory("u"):
+        pass
+
+def values():
+    crema.record_metric("a", 1.0)
+    crema.record_cut("a", 1, 2.0)
+    crema.record_activity("a", 1.0)
+    crema.add_bytes_read(1)
+    crema.set_attribute("a", "b")
+
+def deeper(function, calls):
+    deeper(function, calls - 1) if calls else function()
+
+for function in (a_chunk, scopes, values):
+    for calls in range(20, 100):
+        sys.setrecursionlimit(100)
+        try:
+            deeper(function, calls)
+        except RecursionError:
+            pass
+        finally:
+            sys.setrecursionlimit(1000)
+with crema.TrackMetrics("after", "f", 0, 1):
+    pass
+print("survived")
+"""
+        for directory in ({}, {"CREMA_DIR": str(self.records)}):
+            done = self.run_program(program, python=self.python, **directory)
+            self.assertEqual((done.returncode, done.stdout), (0, "survived\n"), done.stderr)
+        after = [chunk["status"] for chunk in of_type(self.lines(), "chunk") if chunk["dataset"] == "after"]
+        self.assertEqual(after, ["ok"])
+
     # Fault [exceptions]: an exception strikes inside what a guard calls to get a text or a number
     # Program: nothing; the exception arrives, and what fails there by itself does not
     # Recorded: the rest

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -84,6 +85,47 @@ TEST(DescriptorFault, InputOfAProgramThatClosedAll) {
     for (const int descriptor : inputs) close(descriptor);
   });
   EXPECT_EQ(log.chunks.size() + static_cast<std::size_t>(SummedChunks(log)), 101u);
+}
+
+/// Below `kBeyondOurOwn`; -1 where there is none.
+int DescriptorOn(const std::string& path) {
+  struct stat file {};
+  struct stat open_file {};
+  if (stat(path.c_str(), &file) != 0) return -1;
+  for (int descriptor = 3; descriptor < kBeyondOurOwn; ++descriptor) {
+    if (fstat(descriptor, &open_file) == 0 && open_file.st_ino == file.st_ino) return descriptor;
+  }
+  return -1;
+}
+
+/// Fault [descriptors]: a program closes all descriptors, and under the log's number it gets a file with the log's
+/// inode, which file systems give to the next file where a log was removed (here it opens the log itself)
+/// Program: nothing: the descriptor is its own, also in a forked child
+/// Recorded: everything; chunks of the next second in sums
+TEST(DescriptorFault, AFileWithTheInodeOfTheLog) {
+  const std::string directory = NewDirectory();
+  const FaultRun run = RunWithFault(directory, [&directory] {
+    RecordChunks(2);
+    if (Enabled()) {
+      const std::string log = std::filesystem::directory_iterator(directory)->path();
+      const int number = DescriptorOn(log);
+      CloseAll();
+      const int file = open(log.c_str(), O_RDWR | O_APPEND);
+      Require(dup2(file, number) == number && write(file, "\n", 1) == 1);
+      RecordChunks(1);
+      const pid_t pid = fork();
+      if (pid == 0) _exit(fcntl(number, F_GETFD) < 0 ? 1 : 0);
+      int status = 0;
+      Require(waitpid(pid, &status, 0) == pid && status == 0 && fcntl(number, F_GETFD) == 0);
+    }
+    RecordChunks(1);
+  });
+  EXPECT_EQ(run.warning, "");
+  ASSERT_EQ(run.logs.size(), 1u);
+  EXPECT_EQ(run.logs[0].chunks.size(), 2u);
+  ASSERT_TRUE(run.logs[0].end.has_value());
+  EXPECT_EQ(run.logs[0].end->chunks, 4);
+  EXPECT_EQ(run.logs[0].end->summed_chunks, 2);
 }
 
 /// Fault [descriptors]: a program closes all descriptors, and opens pipes that stay empty

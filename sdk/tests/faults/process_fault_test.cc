@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -75,6 +76,40 @@ TEST(ProcessFault, ForkInsideAndOutsideAChunk) {
   const RecordLog& parent = LogOf(run.logs, "parent");
   EXPECT_EQ(parent.chunks.size(), 1u);
   EXPECT_EQ(parent.end->open, 0);
+}
+
+/// Fault [processes]: children of `clone`, which no handler of `fork` sees, with guards used on both sides
+/// Program: nothing
+/// Recorded: the parent's chunks by the parent, the child's in a log of its own
+TEST(ProcessFault, CloneInsideAndOutsideAChunk) {
+  const FaultRun run = RunWithFault(NewDirectory(), [] {
+    const auto clone_and_exit = [] {
+      std::fflush(stdout);
+      const auto pid = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+      if (pid == 0) {
+        RecordChunks(2, "child");
+        std::exit(5);
+      }
+      WaitFor(pid, 5);
+    };
+    {
+      TrackMetrics metrics({"parent", "f", 0, 1});
+      TrackSection section("clones");
+      clone_and_exit();
+    }
+    clone_and_exit();
+    RecordChunks(1, "parent");
+  });
+  EXPECT_EQ(run.warning, "");
+  ASSERT_EQ(run.logs.size(), 3u);
+  for (const RecordLog& log : run.logs) {
+    EXPECT_TRUE(log.malformed.empty());
+    EXPECT_EQ(log.chunks.size(), 2u);
+    ASSERT_TRUE(log.end.has_value());
+    EXPECT_EQ(log.end->chunks, 2);
+    EXPECT_EQ(log.end->open, 0);
+  }
+  EXPECT_EQ(LogOf(run.logs, "parent").process->pid, LogOf(run.logs, "child").process->parent_pid);
 }
 
 /// Fault [processes]: 2,000 `popen`s inside a chunk
