@@ -7,11 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <string>
-
-#include "collector/sources/process_tree/proc_file.h"
-#include "collector/sources/process_tree/proc_stat.h"
-
 namespace crema {
 namespace {
 
@@ -23,11 +18,10 @@ constexpr int kRelayed[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1,   SIGUS
 
 bool IsFromTerminal(const siginfo_t& signal) { return signal.si_code == SI_KERNEL; }
 
-bool IsStopped(pid_t pid) {
-  ProcBuffer buffer;
-  const std::string path = "/proc/" + std::to_string(pid) + "/stat";
-  const std::optional<ProcStat> stat = ParseProcStat(ReadProcFile(path.c_str(), &buffer));
-  return stat.has_value() && stat->state == 'T';
+// Not by /proc: that may be another pid namespace's.
+bool IsStopped(pid_t child) {
+  siginfo_t change{};
+  return waitid(P_PID, static_cast<id_t>(child), &change, WSTOPPED | WNOHANG | WNOWAIT) == 0 && change.si_pid == child;
 }
 
 // Whether it was stopped and runs again since this was last asked: the kernel tells each time once.
