@@ -1,7 +1,10 @@
-// What is done to the process from outside: it is stopped, it has another scheduling policy.
+// What is done to the process from outside: it is stopped, has another scheduling policy, loses its file system.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <signal.h>
+#include <spawn.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,7 +12,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "crema/crema.h"
 #include "sdk/tests/clocks.h"
@@ -179,6 +184,50 @@ TEST(SurroundingsFault, ItIsTheFirstProcessOfManyContainers) {
     EXPECT_TRUE(log.end.has_value());
     EXPECT_TRUE(log.malformed.empty());
   }
+}
+
+/// Serves `back` at `front` by bindfs, in the place of whatever was there; its pid, 0 where that is not to be had.
+pid_t Serve(const std::string& back, const std::string& front) {
+  struct stat before {};
+  struct stat now {};
+  umount2(front.c_str(), MNT_DETACH);
+  Require(stat(front.c_str(), &before) == 0);
+  const char* arguments[] = {"bindfs", "-f", back.c_str(), front.c_str(), nullptr};
+  pid_t pid = 0;
+  if (posix_spawnp(&pid, "bindfs", nullptr, nullptr, const_cast<char**>(arguments), environ) != 0) return 0;
+  while (stat(front.c_str(), &now) != 0 || now.st_dev == before.st_dev) {
+    if (waitpid(pid, nullptr, WNOHANG) != 0) return 0;
+    Sleep(kMillisecondNs);
+  }
+  return pid;
+}
+
+void EndServer(pid_t pid) { Require(pid > 0 && kill(pid, SIGKILL) == 0 && waitpid(pid, nullptr, 0) == pid); }
+
+/// Fault [disk]: the file system of `CREMA_DIR` goes away in mid-run: its server is killed (FUSE)
+/// Program: one warning
+/// Recorded: what came before; no `end`, so that the process counts as lost
+TEST(SurroundingsFault, ItsFileSystemGoesAway) {
+  const std::string back = NewDirectory();
+  const std::string front = NewDirectory();
+  const ChildResult served = RunInChild({}, [&] {
+    const pid_t server = Serve(back, front);
+    if (server == 0) _exit(1);
+    EndServer(server);
+  });
+  if (served.exit_status != 0) GTEST_SKIP() << "bindfs is not installed, or not allowed here";
+  const FaultRun run = RunWithFault(front + "/records", [&] {
+    const pid_t server = Serve(back, front);
+    RecordChunks(2);
+    EndServer(server);
+    RecordChunks(3);
+  });
+  umount2(front.c_str(), MNT_DETACH);
+  EXPECT_NE(run.warning.find("records are lost"), std::string::npos) << run.warning;
+  const std::vector<RecordLog> logs = ReadRecordLogs(back + "/records");
+  ASSERT_EQ(logs.size(), 1u);
+  EXPECT_EQ(logs[0].chunks.size(), 2u);
+  EXPECT_FALSE(logs[0].end.has_value());
 }
 
 }  // namespace
