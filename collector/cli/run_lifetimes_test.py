@@ -5,9 +5,10 @@ import os
 import resource
 import signal
 import subprocess
+import sys
 import unittest
 
-from run_test_case import CREMA, PATIENCE_SECONDS, RunTestCase, process_state, wait_for
+from run_test_case import CREMA, PATIENCE_SECONDS, PRELUDE, RunTestCase, process_state, wait_for
 
 
 class Lifetimes(RunTestCase):
@@ -81,6 +82,26 @@ os._exit(0)
         )
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertGreaterEqual(self.end()["max_processes"], 13)
+
+    def test_in_a_pid_namespace_without_its_own_proc_no_stranger_is_measured(self):
+        namespaces = ["unshare", "--map-root-user", "--pid", "--fork", "--kill-child"]
+        if subprocess.run([*namespaces, "true"], capture_output=True).returncode != 0:
+            self.skipTest("pid namespaces are not allowed here")
+        # Its pid, and that of the command, are those of others in /proc.
+        crema = [*self.arguments(sys.executable, "-c", PRELUDE + "say('cpu', burn(0.2) or cpu()); sys.exit(3)")]
+        result = subprocess.run(
+            [*namespaces, "sh", "-c", '"$@"; exit "$?"', "sh", *crema],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_SECONDS,
+        )
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("/proc is another pid namespace's", result.stderr)
+        end = self.end()
+        self.assertGreaterEqual(self.tree_cpu_seconds(), self.said("cpu"))
+        for name in ("tree_peak_rss_bytes", "max_processes", "tree_read_bytes", "processes_left_running"):
+            self.assertIsNone(end[name])
 
 
 if __name__ == "__main__":

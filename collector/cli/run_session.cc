@@ -97,6 +97,9 @@ RunOutcome RunCommand(const RunPlan& plan, RunDirectory* directory, SignalRelay*
   // Orphans of the tree become children of crema instead of init's: they stay in sight and in the account.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   TreeSampler sampler = TreeSampler::OfOwnCommand(clock, &*log);
+  if (!TreeSampler::SeesProcesses()) {
+    PrintError("/proc is another pid namespace's: the processes are not sampled; mount one (unshare --mount-proc)");
+  }
 
   run.start_ns = clock.UnixNs();
   const Launched launched =

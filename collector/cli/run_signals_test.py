@@ -97,6 +97,97 @@ while True: signal.pause()
         self.assertEqual(os.waitstatus_to_exitcode(status), 7)
         self.assertEqual(self.said("counts"), {str(int(signal.SIGINT)): 1})
 
+    # What a shell with job control is to a job: it hands over the terminal, is told of stops, and resumes the group.
+    SHELL = """
+signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+job = os.fork()
+if job == 0:
+    os.setpgid(0, 0)
+    os.tcsetpgrp(0, os.getpid())
+    signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+    os.execv(sys.argv[1], sys.argv[1:])
+stops = []
+while True:
+    _, status = os.waitpid(job, os.WUNTRACED)
+    if not os.WIFSTOPPED(status): break
+    stops.append(os.WSTOPSIG(status))
+    os.tcsetpgrp(0, job)
+    os.killpg(job, signal.SIGCONT)
+say("stops", stops)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+    def in_a_shell(self, program, meanwhile=lambda terminal: None):
+        """Runs `crema run` with this Python program as the job of a shell in a terminal; the shell's exit status."""
+        pid, terminal = pty.fork()
+        if pid == 0:
+            job = self.arguments(sys.executable, "-c", PRELUDE + program, options=["-q"])
+            shell = [sys.executable, "-c", PRELUDE + self.SHELL, CREMA, *job[1:]]
+            os.execve(sys.executable, shell, self.environment)
+        self.addCleanup(os.close, terminal)  # hangs up on all that is left
+        meanwhile(terminal)
+        ended = []
+
+        def has_ended():
+            ended[:] = os.waitpid(pid, os.WNOHANG)
+            return ended[0] == pid
+
+        wait_for(has_ended)
+        return os.waitstatus_to_exitcode(ended[1])
+
+    def test_a_command_that_stops_itself_stops_crema(self):
+        for number in (signal.SIGSTOP, signal.SIGTSTP):
+            status = self.in_a_shell(f"os.kill(os.getpid(), {int(number)}); sys.exit(7)")
+            self.assertEqual(status, 7)
+            self.assertEqual(self.said("stops"), [signal.SIGTSTP])
+
+    def test_a_command_that_stops_its_group_is_resumed_once(self):
+        status = self.in_a_shell(
+            "counts = []\n"
+            "signal.signal(signal.SIGCONT, lambda number, frame: counts.append(number))\n"
+            "os.kill(0, signal.SIGTSTP)\n"
+            "wait_for(lambda: counts)\n"
+            "say('counts', counts); sys.exit(7)"
+        )
+        self.assertEqual(status, 7)
+        self.assertEqual(len(self.said("stops")), 1)
+        self.assertEqual(self.said("counts"), [signal.SIGCONT])
+
+    def test_a_command_that_does_not_stop_is_waited_for(self):
+        def press(terminal):
+            wait_for((self.out / "ready").exists)
+            os.write(terminal, b"\x1a")  # Ctrl-Z
+
+        # crema has the terminal's SIGTSTP before SIGUSR2, and deals with it first.
+        status = self.in_a_shell(
+            self.TOLD_BY_A_STRANGER + "signal.signal(signal.SIGTSTP, lambda number, frame: tell_crema())\n"
+            "say('ready', 1)\n"
+            "wait_for(lambda: signal.SIGUSR2 in counts)\n"
+            "sys.exit(7)",
+            press,
+        )
+        self.assertEqual(status, 7)
+        self.assertEqual(self.said("stops"), [])
+
+    def test_what_a_command_sends_to_its_group_it_gets_once(self):
+        status = self.in_a_shell(
+            self.TOLD_BY_A_STRANGER + "os.kill(0, signal.SIGUSR1)\n"
+            "tell_crema()\n"
+            "wait_for(lambda: signal.SIGUSR2 in counts)\n"
+            "say('counts', counts)"
+        )
+        self.assertEqual(status, 0)
+        self.assertEqual(self.said("counts"), [signal.SIGUSR1, signal.SIGUSR2])
+
+    # Signals are dealt with in the order of their numbers: what came before SIGUSR2 was dealt with when that arrives.
+    TOLD_BY_A_STRANGER = """
+counts = []
+for number in (signal.SIGUSR1, signal.SIGUSR2):
+    signal.signal(number, lambda number, frame: counts.append(number))
+def tell_crema():
+    subprocess.Popen([sys.executable, "-c", "import os; os.kill(%d, %d)" % (os.getppid(), signal.SIGUSR2)])
+"""
+
 
 if __name__ == "__main__":
     unittest.main()

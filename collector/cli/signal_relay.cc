@@ -1,14 +1,11 @@
 #include "collector/cli/signal_relay.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/signalfd.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <string>
-
-#include "collector/sources/process_tree/proc_file.h"
-#include "collector/sources/process_tree/proc_stat.h"
 
 namespace crema {
 namespace {
@@ -21,11 +18,26 @@ constexpr int kRelayed[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1,   SIGUS
 
 bool IsFromTerminal(const siginfo_t& signal) { return signal.si_code == SI_KERNEL; }
 
-bool IsStopped(pid_t pid) {
-  ProcBuffer buffer;
-  const std::string path = "/proc/" + std::to_string(pid) + "/stat";
-  const std::optional<ProcStat> stat = ParseProcStat(ReadProcFile(path.c_str(), &buffer));
-  return stat.has_value() && stat->state == 'T';
+// Not by /proc: that may be another pid namespace's.
+bool IsStopped(pid_t child) {
+  siginfo_t change{};
+  return waitid(P_PID, static_cast<id_t>(child), &change, WSTOPPED | WNOHANG | WNOWAIT) == 0 && change.si_pid == child;
+}
+
+// Whether it was stopped and runs again since this was last asked: the kernel tells each time once.
+bool WentOn(pid_t child) {
+  siginfo_t change{};
+  return waitid(P_PID, static_cast<id_t>(child), &change, WCONTINUED | WNOHANG) == 0 && change.si_pid == child &&
+         !IsStopped(child);
+}
+
+// Whether crema or the command has the terminal: then a shell waits for the two.
+bool HaveTerminal(pid_t command) {
+  const int terminal = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  if (terminal < 0) return false;
+  const pid_t foreground = tcgetpgrp(terminal);
+  close(terminal);
+  return foreground == getpgrp() || foreground == getpgid(command);
 }
 
 timespec Timespec(int64_t nanoseconds) {
@@ -92,14 +104,26 @@ std::optional<siginfo_t> SignalRelay::WaitOr(int descriptor, int64_t timeout_ns)
 
 void SignalRelay::Relay(const siginfo_t& signal, pid_t command) {
   const int number = signal.si_signo;
-  if (number == SIGCHLD) return;
+  if (number == SIGCHLD) {
+    StopWith(command);
+    return;
+  }
   const bool same_group = getpgid(command) == getpgrp();
-  // A shell's `fg` and `bg` send SIGCONT to the group: then the command runs already.
-  const bool was_resumed = number == SIGCONT && was_stopped_ && !IsStopped(command);
-  const bool has_it = same_group && (IsFromTerminal(signal) || was_resumed);
+  const bool is_its_own = signal.si_code == SI_USER && signal.si_pid == command;
+  // A shell's `fg` and `bg` send SIGCONT to the group.
+  const bool went_on = number == SIGCONT && WentOn(command);
+  const bool has_it = went_on || (same_group && (IsFromTerminal(signal) || is_its_own));
   if (!has_it) kill(command, number);
-  if (number == SIGCONT) was_stopped_ = false;
-  if (number == SIGTSTP) StopSelf();
+  if (number == SIGCONT) is_to_stop_ = false;
+  if (number != SIGTSTP) return;
+  is_to_stop_ = is_to_stop_ || !IsFromTerminal(signal);
+  StopWith(command);
+}
+
+void SignalRelay::StopWith(pid_t command) {
+  if (!IsStopped(command) || !(is_to_stop_ || HaveTerminal(command))) return;
+  is_to_stop_ = false;
+  StopSelf();
 }
 
 void SignalRelay::StopSelf() {
@@ -107,7 +131,6 @@ void SignalRelay::StopSelf() {
   sigset_t stop;
   sigemptyset(&stop);
   sigaddset(&stop, SIGTSTP);
-  was_stopped_ = true;
   raise(SIGTSTP);
   sigprocmask(SIG_UNBLOCK, &stop, nullptr);
   sigprocmask(SIG_BLOCK, &stop, nullptr);

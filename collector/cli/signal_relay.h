@@ -29,19 +29,23 @@ class SignalRelay {
   std::optional<siginfo_t> WaitOr(int descriptor, int64_t timeout_ns) const;
 
   /// Gives the signal to `command`, unless it has it already: what a terminal sends (Ctrl-C, Ctrl-\, Ctrl-Z) goes to
-  /// the whole foreground group, and so does the SIGCONT with which a shell resumes it. After SIGTSTP crema stops too.
+  /// the whole foreground group, and so does the SIGCONT with which a shell resumes it, and what the command sends to
+  /// its own group. Once the command has stopped, crema stops too, where it was told to or a shell waits: not before,
+  /// as an editor has the terminal to restore, and one that does not stop has to be waited for.
   void Relay(const siginfo_t& signal, pid_t command);
 
   /// Stops crema until SIGCONT, as SIGTSTP would.
   void StopSelf();
 
  private:
+  void StopWith(pid_t command);
+
   sigset_t taken_;
   sigset_t mask_before_;
   struct sigaction child_before_;
   struct sigaction pipe_before_;
   struct sigaction file_size_before_;
-  bool was_stopped_ = false;
+  bool is_to_stop_ = false;  ///< somebody told crema alone
 };
 
 }  // namespace crema

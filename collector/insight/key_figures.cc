@@ -23,6 +23,13 @@ std::optional<TightestWorker> FindTightestWorker(const Json& document) {
   return tightest;
 }
 
+// A worker that was killed, perhaps because it was out of memory, did not say its last: the kernel did.
+bool IsPeakOfWorkersKnown(const Json& document) {
+  const std::optional<double> of_workers = Metric(document, "peak_memory_bytes");
+  const bool any_lost = NumberField(Field(document, "quality"), "processes_lost").value_or(0) > 0;
+  return of_workers.has_value() && !(any_lost && Metric(document, "process_peak_rss_bytes").value_or(0) > *of_workers);
+}
+
 }  // namespace
 
 std::optional<double> ShareOf(const Json& document, const ShareFigure& figure) {
@@ -45,7 +52,7 @@ std::string CompressionNote(const Json& document) {
 
 std::optional<PeakMemory> FindPeakMemory(const Json& document) {
   PeakMemory memory;
-  memory.is_of_worker = Metric(document, "peak_memory_bytes").has_value();
+  memory.is_of_worker = IsPeakOfWorkersKnown(document);
   memory.key = memory.is_of_worker ? "peak_memory_bytes" : "process_peak_rss_bytes";
   const std::optional<double> bytes = Metric(document, memory.key);
   if (!bytes.has_value()) return std::nullopt;

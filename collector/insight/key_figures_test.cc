@@ -32,6 +32,16 @@ TEST(FindPeakMemory, TheTightestWorkerIsClosestToItsOwnLimit) {
   EXPECT_DOUBLE_EQ(memory->tightest->share(), 0.9);
 }
 
+TEST(FindPeakMemory, WhereAWorkerWasLostItIsThatOfTheLargestProcess) {
+  Json document = With({{"peak_memory_bytes", 2}, {"process_peak_rss_bytes", 60}});
+  EXPECT_TRUE(FindPeakMemory(document)->is_of_worker);
+  document["quality"]["processes_lost"] = 1;
+  const std::optional<PeakMemory> memory = FindPeakMemory(document);
+  EXPECT_EQ(memory->bytes, 60);
+  EXPECT_FALSE(memory->is_of_worker);
+  EXPECT_FALSE(memory->tightest.has_value());
+}
+
 TEST(FindPeakMemory, WithoutSamplesItIsThatOfTheLargestProcess) {
   const std::optional<PeakMemory> memory = FindPeakMemory(With({{"process_peak_rss_bytes", 5}}));
   ASSERT_TRUE(memory.has_value());

@@ -23,6 +23,9 @@ void AtExit() { EndProcess(); }
 
 /// A plug-in that is unloaded would take the code of thread and exit handlers with it: it stays. Returns 0, or an
 /// error number.
+#ifndef __GLIBC__
+int StayLoaded() { return 0; }  // musl never unloads
+#else
 int StayLoaded() {
   Dl_info info{};
   link_map* map = nullptr;
@@ -31,6 +34,7 @@ int StayLoaded() {
   if (map->l_name == nullptr || map->l_name[0] == '\0') return 0;  // the program itself
   return dlopen(map->l_name, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE) == nullptr ? ENOMEM : 0;
 }
+#endif
 
 // The first comes first: a forked child that did not forget its parent would write into the parent's log.
 using Step = int (*)();

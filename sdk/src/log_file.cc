@@ -140,6 +140,12 @@ int LogFile::MakeReady() noexcept {
   return begun_ ? descriptor_.load() : -1;
 }
 
+/// Says why it cannot be brought back: errno.
+void LogFile::WarnLost() const noexcept {
+  WarnOnce({"the record log ", path(), removed_ ? " was removed" : " was closed", " and cannot be ",
+            removed_ ? "made anew: " : "opened again: ", strerror(errno), "; records are lost"});
+}
+
 /// With the mutex held.
 bool LogFile::BringBack(State state, std::int64_t now_ns) noexcept {
   if (left_removed_) return false;
@@ -147,16 +153,17 @@ bool LogFile::BringBack(State state, std::int64_t now_ns) noexcept {
     is_missed_ = true;
     NoteLostDescriptor();
   }
-  if (state == State::kClosed && ending_) return OpenAgain();
+  if (state == State::kClosed && ending_) {
+    if (OpenAgain()) return true;
+    if (!left_removed_ && errno != ENOENT) WarnLost();
+    return false;
+  }
   if (now_ns < not_anew_until_ns_ || !MayOpen()) return false;
   bool is_back = state == State::kClosed && OpenAgain();
   const bool just_noticed = !removed_ && (state == State::kRemoved || errno == ENOENT);
   if (!is_back && !just_noticed) {
     is_back = removed_ && ReplaceRemoved();
-    if (!is_back && !left_removed_) {
-      WarnOnce({"the record log ", path(), removed_ ? " was removed" : " was closed", " and cannot be ",
-                removed_ ? "made anew: " : "opened again: ", strerror(errno), "; records are lost"});
-    }
+    if (!is_back && !left_removed_) WarnLost();
   }
   if (just_noticed && !is_back) removed_ = true;
   if (is_back) removed_ = is_missed_ = false;

@@ -89,6 +89,7 @@ class LogFile {
   State Look(int descriptor) const noexcept;
   int ReadyDescriptor() noexcept;
   int MakeReady() noexcept;
+  void WarnLost() const noexcept;
   bool BringBack(State state, std::int64_t now_ns) noexcept;
   bool ReplaceRemoved() noexcept;
   bool OpenAgain() noexcept;

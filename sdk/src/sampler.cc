@@ -42,6 +42,19 @@ timespec After(timespec time, double seconds) {
   return time;
 }
 
+bool IsBefore(const timespec& a, const timespec& b) {
+  return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
+}
+
+/// When the sample after that of `time` is due. Those that were missed (the process was stopped, or found no CPU) are
+/// not made up for: they would all be written at once.
+timespec Following(timespec time, double interval_seconds) {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const timespec next = After(time, interval_seconds);
+  return IsBefore(now, next) ? next : After(now, interval_seconds);
+}
+
 /// On a log that is stopped samples come as seldom as sums.
 void SampleOrSum(Recorder* recorder) {
   const std::int64_t now_ns = MonotonicNanoseconds();
@@ -57,7 +70,7 @@ void* Sample(void* recorder_pointer) {
   WriteSample(recorder);  // at once, so that memory is known from the start
   pthread_mutex_lock(&g_sampler.mutex);
   while (!g_sampler.stop) {
-    next = After(next, g_sampler.interval_seconds);
+    next = Following(next, g_sampler.interval_seconds);
     while (!g_sampler.stop && pthread_cond_timedwait(&g_sampler.wake, &g_sampler.mutex, &next) == 0) {
     }
     if (g_sampler.stop) break;

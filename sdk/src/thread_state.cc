@@ -13,6 +13,13 @@
 #include "recorder.h"
 #include "shared_copy.h"
 
+#ifdef _LIBCPP_VERSION
+namespace __cxxabiv1 {  // libc++ has it, and does not declare it
+struct __cxa_eh_globals;
+extern "C" __cxa_eh_globals* __cxa_get_globals() noexcept;
+}  // namespace __cxxabiv1
+#endif
+
 namespace crema {
 namespace internal {
 

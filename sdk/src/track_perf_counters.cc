@@ -14,6 +14,12 @@ namespace crema {
 namespace internal {
 namespace {
 
+#ifdef __GLIBC__
+const char* Describe(int error) { return strerrordesc_np(error); }
+#else
+const char* Describe(int error) { return strerror(error); }  // a constant text in musl
+#endif
+
 /// Notes with the chunk why counters are missing: the kernel's answer, and the setting that decides.
 void ExplainRefusal(const PerfCounters& counters) {
   char setting[16];
@@ -21,7 +27,7 @@ void ExplainRefusal(const PerfCounters& counters) {
   if (size > 0 && setting[size - 1] == '\n') setting[size - 1] = '\0';
   char text[256];
   snprintf(text, sizeof text, "%s: %s (kernel.perf_event_paranoid is %s)",
-           PerfCounters::Name(counters.refused_counter()), strerrordesc_np(counters.refusal()),
+           PerfCounters::Name(counters.refused_counter()), Describe(counters.refusal()),
            size > 0 ? setting : "unknown");
   crema::SetAttribute("perf_counters", text);
 }

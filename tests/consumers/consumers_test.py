@@ -10,6 +10,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -110,6 +111,20 @@ class ConsumersTest(unittest.TestCase):
         where = (f"-I{header.parent}", f"-L{library.parent}")
         run("cc", "-std=c11", "analysis.c", *where, "-lcrema_c", "-o", "analysis", cwd=project)
         self.check_records(project / "analysis", LD_LIBRARY_PATH=str(library.parent))
+
+    def test_cmake_with_a_compiler_for_musl(self):
+        zig = ("c++", "-target", "x86_64-linux-musl")
+        for compiler in (("x86_64-linux-musl-g++",), ("zig", *zig), (sys.executable, "-m", "ziglang", *zig)):
+            found = shutil.which(compiler[0])
+            if found and subprocess.run([*compiler, "--version"], capture_output=True).returncode == 0:
+                break
+        else:
+            self.skipTest("no compiler for musl: neither x86_64-linux-musl-g++ nor zig")
+        project = self.copy_project("cmake_subdirectory")
+        options = (f"-DCMAKE_CXX_COMPILER={';'.join((found, *compiler[1:]))}", "-DCMAKE_EXE_LINKER_FLAGS=-static")
+        run("cmake", "-S", project, "-B", project / "build", "-G", "Ninja", *options, cwd=project)
+        run("cmake", "--build", project / "build", cwd=project)
+        self.check_records(project / "build/analysis")
 
     def test_pkg_config_of_an_installed_static_library(self):
         module_directory = next(self.static_sdk().rglob("crema.pc")).parent

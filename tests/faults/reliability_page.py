@@ -45,7 +45,7 @@ READING_GROUPS = {
 }
 FIELDS = ("Fault", "Program", "Recorded")
 READING_FIELDS = ("Fault", "Shown")
-_TEST = re.compile(r"TEST(?:_F)?\((\w+), (\w+)\)")
+_TEST = re.compile(r"TEST(?:_[FP])?\((\w+), (\w+)\)")
 _FIELD = re.compile(r"(Fault|Program|Recorded|Shown)(?: \[([\w-]+)\])?: (.*)")
 
 

@@ -43,7 +43,7 @@ std::string_view WhyTreeMetricIsUnknown(TreeOrigin origin, std::string_view key)
   if (key == "major_faults" || key == "context_switches_involuntary") {
     return "`crema run` was killed, or still runs: this is known when the command has ended";
   }
-  return "`crema run` was killed before its first sample";
+  return "no sample was taken: `crema run` was killed before the first, or /proc is another pid namespace's";
 }
 
 }  // namespace crema

@@ -19,6 +19,9 @@ constexpr int64_t kSecondNs = 1'000'000'000;
 constexpr int64_t kMicrosecondNs = 1000;
 constexpr int64_t kKibibyte = 1024;
 
+// A root below which there is no file.
+constexpr char kNothing[] = "/dev/null";
+
 int64_t Nanoseconds(const timeval& time) { return time.tv_sec * kSecondNs + time.tv_usec * kMicrosecondNs; }
 
 }  // namespace
@@ -34,10 +37,20 @@ TreeSampler::TreeSampler(const AnchoredClock& clock, TreeLogWriter* log, TreeSca
   net_.Add(net_file_.Read(net_path_.c_str(), true, &buffer_));
 }
 
+bool TreeSampler::SeesProcesses() {
+  char own[16] = {};
+  const ssize_t length = readlink("/proc/self", own, sizeof own - 1);
+  return length > 0 && std::to_string(getpid()) == own;
+}
+
 TreeSampler TreeSampler::OfOwnCommand(const AnchoredClock& clock, TreeLogWriter* log) {
-  TreeScanner scanner(getpid());
+  // Of another namespace, /proc has strangers under the pids of ours.
+  const bool sees_processes = SeesProcesses();
+  TreeScanner scanner = sees_processes ? TreeScanner(getpid()) : TreeScanner(getpid(), kNothing);
   scanner.IgnorePresentChildren();
-  return TreeSampler(clock, log, std::move(scanner), TreeLedger(getpid(), TickNs()), "/proc/self/net/dev");
+  TreeSampler sampler(clock, log, std::move(scanner), TreeLedger(getpid(), TickNs()), "/proc/self/net/dev");
+  sampler.sees_processes_ = sees_processes;
+  return sampler;
 }
 
 TreeSampler TreeSampler::OfProcess(int pid, const AnchoredClock& clock, TreeLogWriter* log) {
@@ -53,6 +66,8 @@ bool TreeSampler::AnyAlive() const {
 }
 
 void TreeSampler::Sample() {
+  net_bytes_ = net_.Add(net_file_.Read(net_path_.c_str(), true, &buffer_));
+  if (!sees_processes_) return;
   scanner_.Scan();
   if (pss_schedule_.Due(clock_.UnixNs(), scanner_.rss_bytes())) {
     const int64_t before_ns = ReadClockNs(CLOCK_THREAD_CPUTIME_ID);
@@ -62,7 +77,6 @@ void TreeSampler::Sample() {
   ledger_.AddSnapshot(scanner_.readings());
   TreeSampleFact sample = ledger_.Sample(clock_.boot_ns());
   sample.time_ns = clock_.UnixNs();
-  net_bytes_ = net_.Add(net_file_.Read(net_path_.c_str(), true, &buffer_));
   sample.net = net_bytes_;
   log_->Write(sample);
   ++samples_;
@@ -84,7 +98,7 @@ TreeSampler::Reaped TreeSampler::ReapChildren(pid_t command) {
     int status = 0;
     rusage usage{};
     if (wait4(ended.si_pid, &status, WNOHANG, &usage) != ended.si_pid) continue;
-    if (scanner_.StopIgnoring(ended.si_pid)) continue;
+    if (scanner_.StopIgnoring(ended.si_pid, last) && ended.si_pid != command) continue;
     TreeReapFact reaped;
     reaped.time_ns = clock_.UnixNs();
     reaped.pid = ended.si_pid;
@@ -107,6 +121,12 @@ void TreeSampler::End(int64_t stop_ns, std::optional<int> exit_status) {
   end.exit_status = exit_status;
   end.totals = ledger_.Totals();
   end.totals.net = net_bytes_;
+  if (!sees_processes_) {
+    end.totals.tree_peak_rss_bytes.reset();
+    end.totals.max_processes.reset();
+    end.totals.max_threads.reset();
+    end.totals.processes_left_running.reset();
+  }
   end.samples = samples_;
   rusage usage{};
   if (getrusage(RUSAGE_SELF, &usage) == 0) {

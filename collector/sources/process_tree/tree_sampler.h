@@ -20,6 +20,10 @@ namespace crema {
 
 class TreeSampler {
  public:
+  /// Whether /proc tells of the calling process's pid namespace. Else it is one that began without a /proc of its own,
+  /// and of an own command only what wait4(2) tells is known.
+  static bool SeesProcesses();
+
   /// Of the commands that the calling process starts: it must be their parent and the subreaper of their orphans.
   /// Construct before they are started: children that exist by then are not theirs.
   static TreeSampler OfOwnCommand(const AnchoredClock& clock, TreeLogWriter* log);
@@ -47,6 +51,7 @@ class TreeSampler {
   TreeSampler(const AnchoredClock& clock, TreeLogWriter* log, TreeScanner scanner, TreeLedger ledger,
               std::string net_path);
 
+  bool sees_processes_ = true;
   AnchoredClock clock_;
   TreeLogWriter* log_;
   TreeScanner scanner_;

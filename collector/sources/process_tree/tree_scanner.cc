@@ -102,19 +102,33 @@ const std::vector<ProcessReading>& TreeScanner::Scan() {
 
 void TreeScanner::IgnorePresentChildren() {
   Scan();
-  for (const ProcessReading& reading : readings_) ignored_.push_back(reading.stat.pid);
+  for (const ProcessReading& reading : readings_) {
+    ignored_.push_back({reading.stat.pid, reading.stat.start_ticks});
+  }
   members_.clear();
   readings_.clear();
 }
 
-bool TreeScanner::IsIgnored(int pid) const {
-  return std::find(ignored_.begin(), ignored_.end(), pid) != ignored_.end();
+bool TreeScanner::IsIgnored(int pid) {
+  const auto found =
+      std::find_if(ignored_.begin(), ignored_.end(), [pid](const Ignored& ignored) { return ignored.pid == pid; });
+  if (found == ignored_.end()) return false;
+  if (!found->start_ticks.has_value()) return true;
+  ProcBuffer buffer;  // the list of children that is walked may lie in buffer_
+  const std::optional<ProcStat> stat = ParseProcStat(ReadProcFile(Path(pid, "stat"), &buffer));
+  if (!stat.has_value() || stat->start_ticks == *found->start_ticks) return true;
+  ignored_.erase(found);  // its grandparent never hears of its end; another process has the pid by now
+  return false;
 }
 
-bool TreeScanner::StopIgnoring(int pid) {
-  const bool was_ignored = IsIgnored(pid);
-  ignored_.erase(std::remove(ignored_.begin(), ignored_.end(), pid), ignored_.end());
-  return was_ignored;
+bool TreeScanner::StopIgnoring(int pid, const std::optional<ProcessReading>& last) {
+  const auto found =
+      std::find_if(ignored_.begin(), ignored_.end(), [pid](const Ignored& ignored) { return ignored.pid == pid; });
+  if (found == ignored_.end()) return false;
+  const bool was_it =
+      !last.has_value() || !found->start_ticks.has_value() || last->stat.start_ticks == *found->start_ticks;
+  ignored_.erase(found);
+  return was_it;
 }
 
 void TreeScanner::ReadPss() {

@@ -39,9 +39,10 @@ class TreeScanner {
   /// Children that the root has now, from a life before this one (`exec`), are not of its tree.
   void IgnorePresentChildren();
   /// Nor is this process (crema itself, below the one that it watches) with its children.
-  void Ignore(int pid) { ignored_.push_back(pid); }
-  /// Once an ignored child was waited for, its pid may be another's. Whether it was ignored.
-  bool StopIgnoring(int pid);
+  void Ignore(int pid) { ignored_.push_back({pid, std::nullopt}); }
+  /// Once an ignored child was waited for, its pid may be another's. `last`: its reading just before. Whether it was
+  /// ignored.
+  bool StopIgnoring(int pid, const std::optional<ProcessReading>& last);
 
   /// Of the last scan.
   const std::vector<ProcessReading>& readings() const { return readings_; }
@@ -56,6 +57,11 @@ class TreeScanner {
     KeptProcFile stat, statm, status, io, children;
   };
 
+  struct Ignored {
+    int pid = 0;
+    std::optional<int64_t> start_ticks;  ///< absent: whenever it started
+  };
+
   bool ReadStat(Member* member, ProcessReading* reading);
   bool Read(Member* member, ProcessReading* reading);
   void AddChildrenOf(int pid, int64_t threads, KeptProcFile* main_thread);
@@ -66,7 +72,7 @@ class TreeScanner {
   void RereadAncestors(std::vector<ProcessReading> vanished);
   const char* Path(int pid, const char* file);
   const char* TaskPath(int pid, int tid);
-  bool IsIgnored(int pid) const;
+  bool IsIgnored(int pid);
   bool KeepsFiles() const;
 
   int root_pid_;
@@ -80,7 +86,7 @@ class TreeScanner {
   std::vector<Member> members_;           // as long as readings_ after a scan, in the same order
   std::vector<ProcessReading> readings_;  // of the last scan
   std::vector<ProcessReading> before_;    // of the one before
-  std::vector<int> ignored_;
+  std::vector<Ignored> ignored_;
   KeptProcFile root_children_;
   std::string path_;
   ProcBuffer buffer_;

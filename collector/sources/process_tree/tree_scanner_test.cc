@@ -114,8 +114,25 @@ TEST(TreeScanner, PresentChildrenOfTheRootAreNotOfTheTree) {
   AddProcess(root, kRoot, 1, "101 102 ");
   AddProcess(root, 102, kRoot, "");
   EXPECT_THAT(Pids(scanner.Scan()), ElementsAre(102));
-  EXPECT_TRUE(scanner.StopIgnoring(101));
-  EXPECT_FALSE(scanner.StopIgnoring(101));
+  EXPECT_TRUE(scanner.StopIgnoring(101, std::nullopt));
+  EXPECT_FALSE(scanner.StopIgnoring(101, std::nullopt));
+}
+
+TEST(TreeScanner, APidOfAPresentChildThatComesAgainIsOfTheTree) {
+  FakeRoot root;
+  AddProcess(root, kRoot, 1, "101 ");
+  AddProcess(root, 101, kRoot, "102 ");
+  AddProcess(root, 102, 101, "103 ");
+  AddProcess(root, 103, 102, "");
+  TreeScanner scanner(kRoot, root.path());
+  scanner.IgnorePresentChildren();
+  AddProcess(root, kRoot, 1, "101 102 103 ");
+  AddProcess(root, 101, kRoot, "");
+  AddProcess(root, 102, kRoot, "", 1, 2000);  // one that started later
+  AddProcess(root, 103, kRoot, "", 1, 2000);
+  const std::optional<ProcessReading> ended = scanner.ReadEnded(103);
+  EXPECT_FALSE(scanner.StopIgnoring(103, ended));
+  EXPECT_THAT(Pids(scanner.Scan()), ElementsAre(102, 103));
 }
 
 TEST(TreeScanner, ARootOfTheTreeIsReadAndNotLookedForAgain) {
