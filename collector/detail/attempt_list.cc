@@ -29,7 +29,7 @@ AttemptStatus StatusOf(AttemptState state) {
   return AttemptStatus::kOpen;
 }
 
-/// METRICS.md rule 3.
+/// docs/metrics.md, "Chunks and attempts".
 uint64_t ChunkIdentity(const Attempt& attempt) {
   const ChunkInput& input = attempt.chunk.input;
   const AttemptProcess& process = attempt.process;

@@ -149,7 +149,7 @@ absl::Status ReadFilesAndSums(const ExportSource& source, Sums* sums) {
   return absl::OkStatus();
 }
 
-/// Section 2.6 of the package's metrics: all seven keys, where there are chunk records.
+/// Data access, as the package calls it: all seven keys, where there are chunk records.
 void AddDataAccess(const Sums& sums, Json* metrics) {
   Json metadata = Json::object(), ratios = Json::array(), reads = Json::object(), percents = Json::array();
   std::set<std::string, std::less<>> columns;

@@ -4,13 +4,13 @@
 
 namespace crema {
 
-/// Share of events (or of compute seconds) that must have been recorded: METRICS.md section 6 flags less than this.
+/// Share of events (or of compute seconds) that must have been recorded: docs/metrics.md, "quality" flags less.
 inline constexpr double kFullCoverage = 0.99;
 
 /// A wall clock that stepped further than this was set by somebody: slewing (adjtimex(2)) stays far below.
 inline constexpr double kLargeClockStepSeconds = 0.01;
 
-/// Share of chunk time that measuring may cost; ten times what DESIGN.md section 7 promises.
+/// Share of chunk time that measuring may cost; ten times what docs/performance.md, "Aims", has.
 inline constexpr double kHighOverhead = 0.01;
 
 }  // namespace crema

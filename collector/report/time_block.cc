@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The colour of a group of METRICS.md section 7, and what it is made of.
+/// The colour of a group of the budget, and what it is made of.
 struct Group {
   std::string_view name;
   std::string_view kind;

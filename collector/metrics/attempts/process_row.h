@@ -25,7 +25,7 @@ struct ProcessSample {
   std::optional<int64_t> memory_limit_bytes;
 };
 
-/// A process that opened a record log. With chunks in it, it is a worker (METRICS.md section 3).
+/// A process that opened a record log. With chunks in it, it is a worker (docs/metrics.md, "Runs and workers").
 struct ProcessRow {
   std::string run_id;
   std::string host;
