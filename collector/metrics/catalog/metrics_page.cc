@@ -97,7 +97,8 @@ constexpr std::string_view kReadings =
 - **`allocated_cores`** from affinity: a host has the most of what its processes were allowed; where one host does not tell,
   nothing is told.
 - **`avg_memory_per_worker_bytes`**: over the time in which the memory is known, so since each worker's first sample.
-- **`event_coverage`**: of what was announced, the report's entries come before CREMA_TOTAL_EVENTS.
+- **`event_coverage`**: of what was announced, the report's entries come before CREMA_TOTAL_EVENTS, figures by dataset
+  come last.
 - **`joined`** is known where the run delay is not, `blocked` is not: joining takes of what CPU leaves.
 - **A process with two recorders** has ended when both say so.
 - **Rows named `(none)`** hold chunks that do not name a dataset or file; a table of `(none)` alone is left out.
