@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The attempt in the form for which the quantities of docs/metrics.md are written.
+/// The attempt in the form from which figures are made.
 struct Measured {
   AttemptRow row;
   std::vector<HelperTimes> helpers;

@@ -23,7 +23,7 @@ struct HelperTimes {
   int64_t union_ns = 0;  ///< length of the union of their intervals
 };
 
-/// Compact on purpose: docs/metrics.md, "Rules", allows 96 bytes. A field that was not measured is `kUnknown`.
+/// Compact on purpose: millions of chunks are kept. A field that was not measured is `kUnknown`.
 struct AttemptRow {
   static constexpr int64_t kUnknown = -1;
   static constexpr uint32_t kNone = 0xffffffff;
@@ -47,7 +47,7 @@ struct AttemptRow {
 
   int64_t stop_ns() const { return start_ns + (duration_ns < 0 ? 0 : duration_ns); }
 };
-static_assert(sizeof(AttemptRow) <= 96, "docs/metrics.md says so");
+static_assert(sizeof(AttemptRow) <= 96, "millions of chunks are kept");
 
 }  // namespace crema
 

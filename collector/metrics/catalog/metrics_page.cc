@@ -32,7 +32,7 @@ Every figure that crema prints, exports or compares. `crema show SOURCE --metric
   `run.*_source` names the one that is used, and a difference over 1 % is a warning. Records come first, but for
   bytes, where the report does; figures by dataset come last. No figure is put together of two sources.
 - **Nothing is left out silently**: what was not read, joined or kept is counted in [`quality`](#quality). Names are
-  [bounded](limits.md#kept-short), and an attempt takes at most 96 bytes of the collector's memory.
+  [bounded](limits.md#kept-short), and an attempt takes some 100 bytes of the collector's memory.
 
 ## Chunks and attempts
 
