@@ -1,4 +1,4 @@
-// The groups of the core-second budget (METRICS.md section 7) and their colours.
+// The groups of the core-second budget (docs/metrics.md, "The core-second budget") and their colours.
 #ifndef CREMA_COLLECTOR_CHARTS_BUDGET_COLOURS_H_
 #define CREMA_COLLECTOR_CHARTS_BUDGET_COLOURS_H_
 

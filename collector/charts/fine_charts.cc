@@ -42,7 +42,7 @@ struct FineFilter {
   std::set<std::string> activities;  ///< empty: all
 };
 
-/// A plain text as it is, anything else as JSON (METRICS.md section 6).
+/// A plain text as it is, anything else as JSON (docs/metrics.md, "Fine metrics").
 std::string LabelField(const Json& row, std::string_view key, std::string_view nothing) {
   const Json& field = Field(row, key);
   if (field.is_string()) return field.get<std::string>();

@@ -64,7 +64,7 @@ std::optional<std::string> ParentOf(std::string_view path) {
   return std::string(path.substr(0, slash));
 }
 
-/// What colour stands for: METRICS.md counts a section as computing from half its time on.
+/// What colour stands for: a section counts as computing from half its time on.
 std::string_view KindOf(const Section& section) {
   if (section.is_other()) return "outside every section";
   if (!section.cpu.has_value()) return "CPU not measured";

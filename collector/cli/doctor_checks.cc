@@ -23,7 +23,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Fewer descriptors than this, and the SDK opens and closes a file for some readings (DESIGN.md section 3).
+// Fewer descriptors than this, and the SDK opens and closes a file for some readings: docs/design.md,
+// "Descriptors in a process that is not ours".
 constexpr rlim_t kComfortableDescriptors = 512;
 
 std::string ReadLine(const std::string& path) { return std::string(absl::StripAsciiWhitespace(ReadWholeFile(path))); }

@@ -10,7 +10,7 @@
 
 namespace crema {
 
-/// CLI.md; `crema run` ends as its command did instead.
+/// docs/commands.md, "Exit status"; `crema run` ends as its command did instead.
 inline constexpr int kDone = 0;
 inline constexpr int kFailed = 1;
 inline constexpr int kWrongUsage = 2;

@@ -13,7 +13,6 @@
 namespace crema {
 namespace {
 
-/// METRICS.md rule 3.
 uint64_t IdentityOf(const Attempt& attempt) {
   const AttemptProcess& process = attempt.process;
   const ChunkInput& input = attempt.chunk.input;

@@ -14,7 +14,7 @@
 namespace crema {
 namespace {
 
-constexpr double kOversizedMedians = 3;  // METRICS.md section 4
+constexpr double kOversizedMedians = 3;  // docs/metrics.md, `oversized_chunks`
 
 /// Which attempt of how many at its chunk.
 struct Turn {

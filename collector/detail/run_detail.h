@@ -57,8 +57,8 @@ struct DetailAttempt {
   uint32_t error = 0;    ///< index into `RunDetail::errors`; 0: none
   AttemptState state = AttemptState::kOk;
   uint8_t kept_for = 0;
-  bool is_result = false;     ///< METRICS.md rule 4
-  bool is_oversized = false;  ///< METRICS.md section 4: more than 3 x the events of its dataset's median chunk
+  bool is_result = false;     ///< docs/metrics.md, "Chunks and attempts"
+  bool is_oversized = false;  ///< docs/metrics.md: more than 3 x the events of its dataset's median chunk
   int32_t attempt = 1;        ///< which attempt at its chunk, in order of begin
   int32_t attempts = 1;       ///< at its chunk, in all
   int64_t number = 0;         ///< the record's `chunk`
@@ -161,7 +161,7 @@ struct CountGrid {
   std::vector<int64_t> cells;
 };
 
-/// A straight line through a dataset's chunks (METRICS.md section 4).
+/// A straight line through a dataset's chunks (docs/metrics.md, "Where a definition leaves a choice").
 struct DetailFit {
   uint32_t dataset = 0;
   double fixed_seconds = 0;
@@ -228,7 +228,7 @@ struct RunDetail {
   std::vector<ValueShape> distributions;
   std::vector<CountGrid> grids;
   std::vector<DetailFit> fits;
-  std::optional<double> tail_start_seconds;  ///< METRICS.md section 7: T
+  std::optional<double> tail_start_seconds;  ///< when the tail begins: docs/metrics.md, "The core-second budget"
 
   std::vector<SampledQuantity> samples;
 

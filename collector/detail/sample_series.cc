@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Of the timelines of METRICS.md section 3 those by worker.
+/// Of the timelines of docs/metrics.md those by worker.
 constexpr std::array<std::string_view, 18> kKeys = {"worker_memory",
                                                     "worker_memory_limit",
                                                     "worker_cpu",

@@ -9,7 +9,7 @@
 
 namespace crema {
 
-/// Over `ok` attempts (METRICS.md rule 5), of every quantity that at least one of them has. `slots`: by attempt.
+/// Over `ok` attempts (docs/metrics.md), of every quantity that at least one of them has. `slots`: by attempt.
 std::vector<ValueShape> ShapeDistributions(const AttemptList& list, const std::vector<uint32_t>& slots,
                                            uint32_t slot_count);
 

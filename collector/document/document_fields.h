@@ -22,7 +22,7 @@ std::string TextField(const nlohmann::ordered_json& object, std::string_view key
 /// A member as a list; an empty list where it is anything else.
 const nlohmann::ordered_json& ListField(const nlohmann::ordered_json& object, std::string_view key);
 
-/// A number of the document's `metrics`, in the unit of METRICS.md.
+/// A number of the document's `metrics`, in the unit of docs/metrics.md.
 std::optional<double> Metric(const nlohmann::ordered_json& document, std::string_view key);
 
 /// The sentence of `quality.not_measured` on this key; "not measured" where there is none.

@@ -1,4 +1,4 @@
-// The name of the format of measurement.json (DESIGN.md section 5).
+// The name of the format of measurement.json (docs/measurements.md, "What a measurement holds").
 #ifndef CREMA_COLLECTOR_DOCUMENT_MEASUREMENT_SCHEMA_H_
 #define CREMA_COLLECTOR_DOCUMENT_MEASUREMENT_SCHEMA_H_
 

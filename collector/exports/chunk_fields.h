@@ -18,7 +18,7 @@ namespace crema {
 /// `std::monostate` is "not measured". Texts are views into the attempt.
 using ChunkValue = std::variant<std::monostate, int64_t, uint64_t, double, std::string_view>;
 
-/// A name ends in its unit; `duration cpu cpu_wait joined blocked time_per_event` are seconds as METRICS.md section 4
+/// A name ends in its unit; `duration cpu cpu_wait joined blocked time_per_event` are seconds as docs/metrics.md
 /// defines them, `event_rate` is Hz.
 struct ChunkField {
   std::string_view name;

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/exports/formats.h"
 #include "collector/document/document_fields.h"
+#include "collector/exports/formats.h"
 #include "crema/version.h"
 
 namespace crema {

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "collector/document/document_fields.h"
 #include "collector/exports/delimited_text.h"
 #include "collector/exports/formats.h"
-#include "collector/document/document_fields.h"
 #include "crema/version.h"
 #include "fmt/format.h"
 

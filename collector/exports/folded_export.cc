@@ -3,8 +3,8 @@
 #include <cmath>
 #include <string>
 
-#include "collector/exports/formats.h"
 #include "collector/document/document_fields.h"
+#include "collector/exports/formats.h"
 #include "collector/records/section_path.h"
 #include "fmt/format.h"
 

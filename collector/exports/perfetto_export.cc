@@ -4,9 +4,9 @@
 #include <limits>
 #include <string>
 
+#include "collector/document/document_fields.h"
 #include "collector/exports/formats.h"
 #include "collector/exports/trace_events.h"
-#include "collector/document/document_fields.h"
 #include "collector/sources/log_life.h"
 #include "collector/sources/process_tree/tree_log_reader.h"
 #include "crema/version.h"

@@ -6,9 +6,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_format.h"
 #include "collector/exports/formats.h"
+#include "collector/exports/prmon.h"
 #include "collector/sources/prmon/prmon_reader.h"
 #include "collector/sources/process_tree/tree_log_reader.h"
-#include "collector/exports/prmon.h"
 
 namespace crema {
 namespace {

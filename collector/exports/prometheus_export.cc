@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "collector/exports/formats.h"
 #include "collector/document/document_fields.h"
+#include "collector/exports/formats.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 /// Rows of one table that get a time series each; a Prometheus server keeps every label value it ever saw.
 constexpr size_t kMostRows = 100;
 
-/// How a unit of METRICS.md becomes a base unit (https://prometheus.io/docs/practices/naming).
+/// How a unit of docs/metrics.md becomes a base unit (https://prometheus.io/docs/practices/naming).
 struct BaseUnit {
   std::string_view unit;
   std::string_view key_ending;  ///< what the key's name says of the scaled unit, and is taken off

@@ -8,9 +8,9 @@
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "collector/document/document_fields.h"
 #include "collector/exports/formats.h"
 #include "collector/exports/roastcoffea_document.h"
-#include "collector/document/document_fields.h"
 #include "collector/records/sums_so_far.h"
 #include "crema/version.h"
 #include "fmt/format.h"
@@ -149,7 +149,7 @@ absl::Status ReadFilesAndSums(const ExportSource& source, Sums* sums) {
   return absl::OkStatus();
 }
 
-/// Section 2.6 of the package's metrics: all seven keys, where there are chunk records.
+/// Data access, as the package calls it: all seven keys, where there are chunk records.
 void AddDataAccess(const Sums& sums, Json* metrics) {
   Json metadata = Json::object(), ratios = Json::array(), reads = Json::object(), percents = Json::array();
   std::set<std::string, std::less<>> columns;

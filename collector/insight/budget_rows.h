@@ -1,4 +1,4 @@
-// The core-second budget as the document holds it, ready to be judged and drawn (METRICS.md section 7).
+// "The core-second budget" of docs/metrics.md as the document holds it, ready to be judged and drawn.
 #ifndef CREMA_COLLECTOR_INSIGHT_BUDGET_ROWS_H_
 #define CREMA_COLLECTOR_INSIGHT_BUDGET_ROWS_H_
 

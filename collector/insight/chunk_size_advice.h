@@ -1,4 +1,5 @@
-// How many events a chunk should have: METRICS.md section 9, from the robust fits, the cores and the memory limits.
+// How many events a chunk should have, from the robust fits, the cores and the memory limits: docs/verdicts.md,
+// "Chunk-size advice".
 #ifndef CREMA_COLLECTOR_INSIGHT_CHUNK_SIZE_ADVICE_H_
 #define CREMA_COLLECTOR_INSIGHT_CHUNK_SIZE_ADVICE_H_
 

@@ -157,7 +157,7 @@ std::vector<ComparedRun> RunsOf(const Documents& documents) {
   return runs;
 }
 
-/// Sums of weights are floating-point sums in whatever order the chunks came (METRICS.md rule 6).
+/// Sums of weights are floating-point sums in whatever order the chunks came (docs/metrics.md, "Rules").
 bool SameWithinRounding(double left, double right) {
   return std::fabs(left - right) <= 1e-12 * std::max(std::fabs(left), std::fabs(right));
 }

@@ -16,7 +16,7 @@ namespace crema {
 struct ComparedValue {
   std::string key;                            ///< of the document: a metric, or a field of a row
   std::string label;                          ///< for people; may be empty
-  std::string unit;                           ///< as METRICS.md writes it
+  std::string unit;                           ///< as docs/metrics.md writes it
   std::vector<std::optional<double>> values;  ///< one a measurement; empty: not measured, or no such row
   /// (value - first) / |first|, one a measurement; empty where either is unknown or the first is 0. Of the first: 0.
   std::vector<std::optional<double>> changes;
@@ -41,7 +41,7 @@ struct Comparison {
   /// Events and cuts: the same analysis of the same data gives the same, whatever machine it ran on.
   std::vector<ComparedValue> should_be_equal;
   std::set<std::string> keys;          ///< of all metrics that the documents name, measured or not
-  std::vector<ComparedValue> metrics;  ///< in METRICS.md's order, without aliases; those measured in one of them
+  std::vector<ComparedValue> metrics;  ///< in docs/metrics.md's order, without aliases; those measured in one of them
   std::vector<ComparedRow> datasets;
   std::vector<ComparedRow> sections;  ///< a helper's are named `path (helper)`
 

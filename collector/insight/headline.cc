@@ -5,8 +5,8 @@
 #include <optional>
 #include <string_view>
 
-#include "collector/insight/budget_rows.h"
 #include "collector/document/document_fields.h"
+#include "collector/insight/budget_rows.h"
 #include "collector/insight/human_numbers.h"
 #include "collector/insight/key_figure_bands.h"
 #include "collector/insight/run_evidence.h"

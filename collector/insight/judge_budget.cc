@@ -66,7 +66,7 @@ void JudgeCompute(const JudgedRun& run) {
 void JudgeOversubscription(const JudgedRun& run) {
   const std::optional<double> core_seconds = Metric(run.document, "core_seconds");
   if (!core_seconds.has_value() || *core_seconds <= 0) return;
-  // METRICS.md section 7: the parts add up to core_seconds + oversubscribed_core_seconds
+  // docs/metrics.md, "The core-second budget": the parts add up to core_seconds + oversubscribed_core_seconds
   const double excess = (run.budget().core_seconds - *core_seconds) / *core_seconds;
   const VerdictRule& rule = RuleOf("oversubscribed");
   if (excess < rule.threshold) return;

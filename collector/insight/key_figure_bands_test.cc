@@ -5,7 +5,7 @@
 namespace crema {
 namespace {
 
-// METRICS.md section 10, last rows
+// docs/verdicts.md, "Bands of the key figures"
 TEST(KeyFigureBands, CallCpuEfficiencyGoodFromSeventyAndBadBelowFortyPercent) {
   EXPECT_EQ(MarkOf(KeyFigure::kCpuEfficiency, 0.70), Mark::kGood);
   EXPECT_EQ(MarkOf(KeyFigure::kCpuEfficiency, 0.699), Mark::kWatch);

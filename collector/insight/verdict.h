@@ -13,7 +13,7 @@
 
 namespace crema {
 
-/// METRICS.md section 9. Conditions, thresholds and their reasons: verdict_table.h.
+/// docs/verdicts.md. Conditions, thresholds and their reasons: verdict_table.h.
 struct Verdict {
   std::string id;
   Severity severity = Severity::kInfo;

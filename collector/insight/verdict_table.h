@@ -15,7 +15,7 @@ std::string_view ToString(Severity severity);
 
 /// `condition` is what is judged; where nothing measures it, `not_measured` says why and the verdict never fires.
 struct VerdictRule {
-  std::string_view id;          ///< of METRICS.md section 9
+  std::string_view id;          ///< of docs/verdicts.md
   double threshold;             ///< from here on it fires
   double bad;                   ///< from here on it is bad; above any value where it never is
   Severity severity;            ///< below `bad`
@@ -25,7 +25,7 @@ struct VerdictRule {
   std::string_view not_measured = "";
 };
 
-/// All rules, in the order of METRICS.md section 9.
+/// All rules, in the order of docs/verdicts.md.
 const std::vector<VerdictRule>& VerdictTable();
 
 /// The rule of an id; nullptr where the table has none.

@@ -3,8 +3,8 @@
 #include <type_traits>
 
 #include "absl/time/time.h"
-#include "collector/metrics/catalog/catalog.h"
 #include "collector/document/measurement_schema.h"
+#include "collector/metrics/catalog/catalog.h"
 
 namespace crema {
 namespace {
@@ -113,7 +113,7 @@ Json ValueOf(const MetricSet& metrics, const std::string& key) {
       *value);
 }
 
-// Calls `on_key(key, definition)` for every key in METRICS.md's order, an alias after its key.
+// Calls `on_key(key, definition)` for every key in docs/metrics.md's order, an alias after its key.
 template <class OnKey>
 void ForEachKey(const OnKey& on_key) {
   for (const MetricDefinition& definition : MetricCatalog()) {

@@ -1,4 +1,5 @@
-// The document of a measurement, `crema.measurement/1` (DESIGN.md section 5), from finished figures.
+// The document of a measurement, `crema.measurement/1`, from finished figures: docs/measurements.md,
+// "What a measurement holds".
 #ifndef CREMA_COLLECTOR_METRICS_DOCUMENT_H_
 #define CREMA_COLLECTOR_METRICS_DOCUMENT_H_
 

@@ -1,4 +1,4 @@
-// Finished rows as JSON, field names and order as METRICS.md and DESIGN.md section 5 have them.
+// Finished rows as JSON, field names and order as in docs/metrics.md, "Tables".
 #ifndef CREMA_COLLECTOR_METRICS_DOCUMENT_TABLES_H_
 #define CREMA_COLLECTOR_METRICS_DOCUMENT_TABLES_H_
 
@@ -28,7 +28,7 @@ Json SectionTableOf(const std::vector<SectionRow>& rows);
 Json MemorySectionTableOf(const std::vector<MemorySectionRow>& rows);
 Json CustomMetricTableOf(const std::vector<CustomMetricRow>& rows);
 Json CutTableOf(const std::vector<CutRow>& rows);
-/// METRICS.md section 6: the SDK's own activities, context `native`.
+/// docs/metrics.md, "Fine metrics": the SDK's own activities, context `native`.
 Json FineTableOf(const std::vector<ActivitySumRow>& rows, const std::vector<FineRow>& engine_rows,
                  const std::vector<ProcessRow>& processes);
 Json PhaseTable(const std::vector<PhaseRow>& rows, const RunWindow& window);

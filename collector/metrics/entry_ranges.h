@@ -1,4 +1,4 @@
-// The entry ranges of a few chunks, found again in the logs: attempts do not keep them (METRICS.md rule 7 leaves no
+// The entry ranges of a few chunks, found again in the logs: attempts do not keep them (millions of them leave no
 // room).
 #ifndef CREMA_COLLECTOR_METRICS_ENTRY_RANGES_H_
 #define CREMA_COLLECTOR_METRICS_ENTRY_RANGES_H_

@@ -1,4 +1,4 @@
-// Coffea's reports beside records, and alone (METRICS.md section 2 and rule 9).
+// Coffea's reports beside records, and alone (docs/metrics.md, "Rules").
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

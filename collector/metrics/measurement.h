@@ -16,7 +16,7 @@
 
 namespace crema {
 
-/// DESIGN.md section 5: `document` is what measurement.json holds, keys in the order in which people read them.
+/// `document` is what measurement.json holds (docs/measurements.md), keys in the order in which people read them.
 struct Measurement {
   nlohmann::ordered_json document;
   /// The logs it was made from (`*.jsonl`, `*.tree.ndjson`), to be kept beside the document; empty when loaded.
@@ -43,7 +43,7 @@ struct MeasureOptions {
   std::string name;
 };
 
-/// Reads every record of the sources and computes the whole metric set (METRICS.md sections 2 to 8).
+/// Reads every record of the sources and computes the whole metric set (docs/metrics.md).
 /// Bad lines never make it fail: they are counted in `quality` and named in `quality.warnings`.
 /// Errors: a source that cannot be read or holds no log; several runs where none was chosen (they are listed); a file
 /// of Coffea that cannot be used.

@@ -1,4 +1,4 @@
-// METRICS.md rule 6: any partition of the records, merged in any order or grouping, gives the same measurement.
+// docs/metrics.md, "Rules": any partition of the records, merged in any order or grouping, gives the same measurement.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -199,7 +199,7 @@ void WarnOfEngine(const RunFigures& figures, std::vector<std::string>& warnings)
   }
 }
 
-/// METRICS.md section 8: events in records over the report's, else over what the run said that it would process.
+/// docs/metrics.md, "quality": events in records over the report's, else over what the run said that it would process.
 std::optional<double> EventCoverage(const RunFigures& figures) {
   if (!figures.findings.processes.has_records()) return std::nullopt;
   std::optional<int64_t> expected = figures.coffea.report.entries;

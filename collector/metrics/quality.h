@@ -1,4 +1,4 @@
-// How far the measurement can be trusted (METRICS.md section 8).
+// How far the measurement can be trusted (docs/metrics.md, "quality").
 #ifndef CREMA_COLLECTOR_METRICS_QUALITY_H_
 #define CREMA_COLLECTOR_METRICS_QUALITY_H_
 

@@ -21,7 +21,7 @@
 
 namespace crema {
 
-/// How many things found no room (METRICS.md rule 7), or were left out for another stated reason.
+/// How many things found no room (docs/limits.md, "Kept short"), or were left out for another stated reason.
 struct Omissions {
   int64_t section_paths = 0;
   int64_t memory_paths = 0;

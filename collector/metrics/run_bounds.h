@@ -1,4 +1,4 @@
-// From when to when the run lasted (METRICS.md section 2, `wall_time`).
+// From when to when the run lasted (docs/metrics.md, "Runs and workers").
 #ifndef CREMA_COLLECTOR_METRICS_RUN_BOUNDS_H_
 #define CREMA_COLLECTOR_METRICS_RUN_BOUNDS_H_
 

@@ -1,4 +1,4 @@
-// The keys of METRICS.md sections 2 and 7, and those of section 5 that come from well-known metrics.
+// The keys of docs/metrics.md, "The run" and "Efficiency", and those that come from well-known metrics.
 #ifndef CREMA_COLLECTOR_METRICS_RUN_METRICS_H_
 #define CREMA_COLLECTOR_METRICS_RUN_METRICS_H_
 
@@ -19,21 +19,21 @@ namespace crema {
 
 // Each sets what is measured and leaves the other keys as they are: null with their usual reasons (`SetAllNull`).
 
-/// Section 3, without the process tree.
+/// "Workers and the process tree" of docs/metrics.md, without the process tree.
 void SetWorkerMetrics(const WorkerSteps& steps, MetricSet* metrics);
 
-/// Section 2, after section 3. `wall_time` in seconds; nullopt where the run has no bounds.
+/// "The run", after the workers. `wall_time` in seconds; nullopt where the run has no bounds.
 void SetRunMetrics(const RecordFindings& findings, const AttemptTotals& totals, const RunTotals& chosen,
                    const CoffeaFigures& coffea, std::optional<double> wall_time, MetricSet* metrics);
 
-/// Sections 4 and 5, without the distributions.
+/// "Chunks, sections and reading", without the rates of reading.
 void SetChunkMetrics(const RecordFindings& findings, const AttemptTotals& totals, MetricSet* metrics);
 
-/// Section 7, after the others.
+/// "Efficiency", after the others.
 void SetEfficiencyMetrics(const std::vector<ProcessRow>& processes, const AttemptTotals& totals, const Budget& budget,
                           MetricSet* metrics);
 
-/// Rates and shares from the well-known read metrics (`crema::metric`), after section 2.
+/// Rates and shares from the well-known read metrics (`crema::metric`), after the run.
 void SetReadMetrics(const std::vector<CustomMetricRow>& custom_metrics, MetricSet* metrics);
 
 }  // namespace crema

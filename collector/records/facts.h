@@ -1,4 +1,4 @@
-// What the lines of a record log say, one plain struct for each type of line (DESIGN.md section 4).
+// What the lines of a record log say, one plain struct for each type of line (docs/record_log.md, "Types").
 //
 // Names are views into the line or the parser's memory: they hold until the next line is parsed. Times are Unix
 // nanoseconds. An empty optional is "not measured".
@@ -89,7 +89,7 @@ struct ProcessFact {
   std::string_view working_directory;   ///< when recording began; empty: not told
 };
 
-/// The data a chunk is about; with the run, its identity (METRICS.md rule 3).
+/// The data a chunk is about; with the run, its identity (docs/metrics.md, "Chunks and attempts").
 struct ChunkInput {
   std::string_view dataset;
   std::string_view file;

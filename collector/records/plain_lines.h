@@ -8,7 +8,7 @@
 
 namespace crema {
 
-// Each reads a line whose fields stand in the order of the format (DESIGN.md section 4; any may be left out), written
+// Each reads a line whose fields stand in the order of the format (docs/record_log.md; any may be left out), written
 // without blanks and escapes, as the SDK does; names are views into the line. False says that it is not such a line,
 // and nothing else about it: the general parser is to read it, and `fact` holds nothing of use. True: the fact is what
 // the general parser would say. The line is followed by 64 readable bytes.

@@ -1,4 +1,4 @@
-// The fields of each type of record line, in the order of the format (DESIGN.md section 4).
+// The fields of each type of record line, in the order of the format (docs/record_log.md, "Types").
 #ifndef CREMA_COLLECTOR_RECORDS_RECORD_FIELDS_H_
 #define CREMA_COLLECTOR_RECORDS_RECORD_FIELDS_H_
 

@@ -1,4 +1,4 @@
-// The names of the record log `crema.records/1` (DESIGN.md section 4, docs/record_log.md).
+// The names of the record log `crema.records/1` (docs/record_log.md).
 #ifndef CREMA_COLLECTOR_RECORDS_SCHEMA_H_
 #define CREMA_COLLECTOR_RECORDS_SCHEMA_H_
 

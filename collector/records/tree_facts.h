@@ -84,7 +84,7 @@ struct TreeReapFact {
   int exit_status = 0;  ///< 128 + signal where it was killed
 };
 
-/// The process-tree part of METRICS.md section 3, as far as one tree gives it; what is absent is not known.
+/// The figures of a process tree (docs/metrics.md), as far as one tree gives it; what is absent is not known.
 struct TreeTotals {
   std::optional<int64_t> cpu_user_ns;
   std::optional<int64_t> cpu_system_ns;

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "collector/insight/comparison.h"
 #include "collector/document/document_fields.h"
+#include "collector/insight/comparison.h"
 #include "collector/insight/figure_change.h"
 #include "collector/insight/human_numbers.h"
 #include "collector/insight/run_head.h"

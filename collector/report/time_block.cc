@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "collector/insight/budget_rows.h"
 #include "collector/document/document_fields.h"
+#include "collector/insight/budget_rows.h"
 #include "collector/insight/human_numbers.h"
 #include "collector/report/html.h"
 #include "collector/report/html_table.h"
@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The colour of a group of METRICS.md section 7, and what it is made of.
+/// The colour of a group of the budget, and what it is made of.
 struct Group {
   std::string_view name;
   std::string_view kind;

@@ -6,8 +6,8 @@
 #include <tuple>
 #include <vector>
 
-#include "collector/metrics/catalog/catalog.h"
 #include "collector/document/measurement_schema.h"
+#include "collector/metrics/catalog/catalog.h"
 #include "collector/server/scheduler_rows.h"
 
 namespace crema {

@@ -16,7 +16,7 @@ constexpr int64_t kBefore = 200;
 /// A clock that differs so much from what passed was set by somebody.
 constexpr int64_t kLeastJumpNs = 2 * kSecondNs;
 
-/// Samples of memory by which growth is judged, and where it worries: METRICS.md has the slope over events, which a
+/// Samples of memory by which growth is judged, and where it worries: a measurement has the slope over events, which a
 /// running job may not tell; so this is over time, and of the last two minutes.
 constexpr int64_t kMemorySpanNs = 120 * kSecondNs;
 constexpr size_t kLeastMemoryPoints = 15;

@@ -312,7 +312,7 @@ void LiveModel::AddChunk(LiveWorker& worker, const ChunkFact& chunk) {
 void LiveModel::CountResult(LiveWorker& worker, const ChunkFact& chunk, LiveDataset& dataset, uint64_t identity) {
   if (chunk.events.has_value()) totals_.events_known = true;
   if (results_.size() < kMostChunks) {
-    if (!results_.insert(identity).second) {  // METRICS.md rule 4: results count once, cost counts always
+    if (!results_.insert(identity).second) {  // results count once, cost counts always
       ++totals_.recomputed;
       return;
     }

@@ -89,7 +89,7 @@ struct LiveWorker {
   int64_t slow_since_ns = 0;
 
   bool has_recorded() const { return chunks + failed + lost > 0 || !open.empty(); }
-  /// METRICS.md section 3: declared, else the scheduler's, else the most lanes, else the most chunks open at once.
+  /// docs/metrics.md: declared, else the scheduler's, else the most lanes, else the most chunks open at once.
   int64_t cores() const {
     if (scheduler_cores.has_value()) return *scheduler_cores;
     if (declared_cores.has_value()) return *declared_cores;

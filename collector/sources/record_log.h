@@ -1,4 +1,4 @@
-// Record logs `crema.records/1` (DESIGN.md section 4) as a source: finds them in directories and reads their facts.
+// Record logs `crema.records/1` (docs/record_log.md) as a source: finds them in directories and reads their facts.
 #ifndef CREMA_COLLECTOR_SOURCES_RECORD_LOG_H_
 #define CREMA_COLLECTOR_SOURCES_RECORD_LOG_H_
 

@@ -16,7 +16,7 @@ void AddHead(const nlohmann::ordered_json& document, TerminalBox* box);
 /// Elapsed time, rates, efficiency, waiting, memory, balance, failures: with bars, and marks against their bands.
 void AddKeyFigures(const nlohmann::ordered_json& document, TerminalBox* box);
 
-/// The core-seconds by the groups of METRICS.md section 7.
+/// The core-seconds by the groups of the budget.
 [[nodiscard]] std::string AddBudget(const nlohmann::ordered_json& document, TerminalBox* box);
 
 /// Sections by own time.

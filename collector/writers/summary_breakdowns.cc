@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/insight/budget_rows.h"
 #include "collector/document/document_fields.h"
+#include "collector/insight/budget_rows.h"
 #include "collector/insight/human_numbers.h"
 #include "collector/writers/display_text.h"
 #include "collector/writers/document_table.h"

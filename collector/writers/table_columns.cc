@@ -7,7 +7,7 @@ using Kind = FieldKind;
 
 }  // namespace
 
-/// METRICS.md section 4, "Breakdowns": the fields that datasets, files and workers share.
+/// docs/metrics.md, "Tables": the fields that datasets, files and workers share.
 std::vector<DocumentColumn> BreakdownColumns(std::string_view what, Kind kind) {
   return {{"name", what, kind, 0},
           {"chunks", "chunks", Kind::kCount, 0},

@@ -9,7 +9,7 @@
 
 namespace crema {
 
-/// METRICS.md section 4, "Breakdowns": what datasets, files and workers have in common. `what` heads the first column.
+/// docs/metrics.md, "Tables": what datasets, files and workers have in common. `what` heads the first column.
 std::vector<DocumentColumn> BreakdownColumns(std::string_view what, FieldKind kind);
 
 std::vector<DocumentColumn> WorkerColumns();

@@ -1,6 +1,6 @@
 // What `crema run` and `crema show` print for people: the summary, one table, one metric.
 //
-// Pure functions of the measurement document (`crema.measurement/1`, docs/design.md). They compute no metric, never
+// Pure functions of the measurement document (docs/measurements.md). They compute no metric, never
 // fail on a document with missing or null fields (a block without data says why in one line), and end in a newline.
 #ifndef CREMA_COLLECTOR_WRITERS_TERMINAL_H_
 #define CREMA_COLLECTOR_WRITERS_TERMINAL_H_

@@ -58,7 +58,7 @@ void AddPhases(const Json& document, const TerminalStyle& style, std::string* te
           "no phases: no span is named preprocess, process, reduce or postprocess", style, text);
 }
 
-/// METRICS.md section 4: the distributions, one row each, from the keys of `metrics`.
+/// The distributions, one row each, from the keys of `metrics`.
 void AddChunks(const Json& document, const TerminalStyle& style, std::string* text) {
   struct Quantity {
     std::string_view key;

@@ -182,7 +182,7 @@ TEST(Terminal, SurvivesDocumentsThatAreNone) {
   }
 }
 
-TEST(RenderTable, KnowsTheTablesOfTheContract) {
+TEST(RenderTable, KnowsTheTablesThatItPrints) {
   EXPECT_THAT(TableNames(), ElementsAre("run", "phases", "workers", "chunks", "datasets", "files", "sections", "memory",
                                         "metrics", "cuts", "fine", "budget", "quality"));
 }

@@ -1,4 +1,4 @@
-"""MetricsCollector: measures what runs inside a `with` block, with the reference's interface."""
+"""MetricsCollector: measures what runs inside a `with` block, with roastcoffea's interface."""
 
 import json
 import pathlib
@@ -113,7 +113,7 @@ class MetricsCollector:
     # What Coffea and roastcoffea tell.
 
     def set_coffea_report(self, report, custom_metrics=None) -> None:
-        """The report of `Runner(savemetrics=True)`; several add up. `custom_metrics` is the reference's, by dataset."""
+        """The report of `Runner(savemetrics=True)`; several add up. `custom_metrics` is roastcoffea's, by dataset."""
         self.coffea_report = report
         if report is not None:
             self._reports.append(report)
@@ -182,7 +182,7 @@ class MetricsCollector:
 
     @property
     def chunk_metrics(self) -> list:
-        """Every attempt at a chunk, in the reference's structure; without records, those that were told."""
+        """Every attempt at a chunk, in roastcoffea's structure; without records, those that were told."""
         measurement = self.measurement
         return list(self._told_chunks) if self._has_told_chunks_only() else measurement.chunk_metrics
 

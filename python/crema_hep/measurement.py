@@ -97,7 +97,7 @@ class Measurement:
 
     @property
     def chunk_metrics(self) -> list:
-        """The same in the reference's structure: `processing_time`, `sections`, `memory_sections`, `custom_metrics`."""
+        """The same in roastcoffea's structure: `processing_time`, `sections`, `memory_sections`, `custom_metrics`."""
         return [reference_shapes.chunk_metrics(row) for row in self.chunks]
 
     @property
@@ -107,7 +107,7 @@ class Measurement:
 
     @property
     def tracking_data(self) -> dict:
-        """Worker series by time, as the reference has them."""
+        """Worker series by time, as roastcoffea has them."""
         return reference_shapes.tracking_data(self.timelines, self.run.get("start_ns") or 0)
 
     def rows(self, name) -> list:

@@ -1,4 +1,4 @@
-"""Chunks and time series in the structures of the reference's documents (METRICS: "chunk by chunk", "timelines")."""
+"""Chunks and time series as roastcoffea has them: docs/from_roastcoffea.md, "Fields of a chunk"."""
 
 from datetime import datetime, timedelta, timezone
 
@@ -32,7 +32,7 @@ def _custom_metrics(rows) -> dict:
 
 
 def chunk_metrics(row) -> dict:
-    """An attempt as `crema export --to chunks` gives it, with the reference's names beside the program's."""
+    """An attempt as `crema export --to chunks` gives it, with roastcoffea's names beside the program's."""
     start_ns, stop_ns = row.get("start_ns"), row.get("stop_ns")
     return {
         **row,

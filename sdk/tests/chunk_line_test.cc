@@ -1,4 +1,4 @@
-// The lines of a record log: their fields, in the order that DESIGN.md section 4 makes part of the format.
+// The lines of a record log: their fields, in the order that docs/record_log.md makes part of the format.
 #include <gtest/gtest.h>
 
 #include <set>

@@ -1,4 +1,4 @@
-"""Collectors and measurements in Python: the reference's interface on real runs of this machine."""
+"""Collectors and measurements in Python: roastcoffea's interface on real runs of this machine."""
 
 import json
 import os

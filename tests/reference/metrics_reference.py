@@ -199,7 +199,7 @@ def chunk_metrics(recorded):
 
 
 def well_known(recorded, name, unit):
-    """Sum of a metric of crema's own names (METRICS, section 5)."""
+    """Sum of a metric of crema's own names (docs/metrics.md, "Chunks, sections and reading")."""
     rows = [row for attempt in recorded.all_ended for row in attempt.get("metrics") or []]
     sums = known(row.get("sum") for row in rows if row["name"] == name and (row.get("unit") or "") == unit)
     return sum(map(Fraction, sums)) if sums else None

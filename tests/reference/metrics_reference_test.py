@@ -26,7 +26,7 @@ CREMA = os.environ.get(
 SEEDS = int(os.environ.get("CREMA_REFERENCE_SEEDS", "40"))
 FIRST_SEED = int(os.environ.get("CREMA_REFERENCE_FIRST_SEED", "1"))
 RELATIVE = 1e-9
-# Quantiles come from a sketch: within 1 % (METRICS, rule 6).
+# Quantiles come from a sketch: within 1 % (docs/metrics.md, "Rules").
 QUANTILE_RELATIVE = 0.01
 QUANTILES = ("p50", "p90", "p95", "p99")
 # Differences of long sums of seconds: a hundredth of a nanosecond.

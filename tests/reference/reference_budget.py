@@ -1,4 +1,4 @@
-"""Where the core-seconds went (METRICS, section 7), from exact step functions of occupied lanes and live cores."""
+"""The core-second budget (docs/metrics.md), from exact step functions of occupied lanes and live cores."""
 
 from fractions import Fraction
 

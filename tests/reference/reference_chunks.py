@@ -1,4 +1,4 @@
-"""What one attempt took (docs/metrics.md, "Chunks"); None is what was not measured."""
+"""What one attempt took (docs/metrics.md, "Chunks and attempts"); None is what was not measured."""
 
 from fractions import Fraction
 
@@ -12,7 +12,7 @@ def seconds(ns):
 
 
 def ratio(numerator, denominator, factor=1):
-    """Null where a part is unknown, or the denominator is not positive (METRICS, rule 1)."""
+    """Null where a part is unknown, or the denominator is not positive (docs/metrics.md, "Rules")."""
     if numerator is None or denominator is None or denominator <= 0:
         return None
     return Fraction(numerator) * factor / Fraction(denominator)

@@ -235,7 +235,7 @@ class Log:
         return max((line["time_ns"] for line in self.lines if line["type"] == "end"), default=None)
 
     def stop_ns(self):
-        """METRICS, section 3: the `end` line, else the latest time stamp on any line."""
+        """docs/metrics.md, "Runs and workers": the `end` line, else the latest time stamp on any line."""
         end = self.end_ns()
         return max(time for line in self.lines for time in times_in(line)) if end is None else end
 
@@ -326,7 +326,7 @@ def last_sums(log):
 
 
 def chunk_identity(process, recorder, line):
-    """METRICS, rule 3: where the data is; without a file or a range, the attempt itself."""
+    """docs/metrics.md, "Chunks and attempts": where the data is; without a file or a range, the attempt itself."""
     place = identity(line, "file", "entry_start", "entry_stop")
     if None in place:
         return (process.run, process.host, process.pid, process.start, recorder, line["chunk"])
@@ -455,7 +455,7 @@ def attempts_by_chunk(attempts):
 
 
 def find_results(attempts):
-    """The result of a chunk is its `ok` attempt that stopped last (METRICS, rule 4)."""
+    """The result of a chunk is its `ok` attempt that stopped last (docs/metrics.md, "Chunks and attempts")."""
     for tries in attempts_by_chunk(attempts).values():
         ok = [attempt for attempt in tries if attempt.status == "ok"]
         if ok:

@@ -8,7 +8,7 @@ from reference_records import grouped
 
 
 def value_at(percent, values):
-    """Quantile: the value of rank ceil(p n) (METRICS, rule 6)."""
+    """Quantile: the value of rank ceil(p n) (docs/metrics.md, "Rules")."""
     rank = -(-percent * len(values) // 100)
     return sorted(values)[max(rank, 1) - 1]
 
@@ -104,7 +104,7 @@ def robust_fit(points):
 
     Reading: Theil-Sen on the median durations of chunks of equal size, each pair of sizes with the weight of the pairs
     of chunks that it stands for; the fixed cost is the median of what the slope leaves. Medians of times are values of
-    rank ceil(n / 2), as in rule 6. The program puts sizes together where a dataset has hundreds; the logs here do not.
+    rank ceil(n / 2). The program puts sizes together where a dataset has hundreds; the logs here do not.
     """
     sizes = [
         (group[0][0], value_at(50, [y for _, y in group]), len(group)) for group in grouped(points, lambda p: p[0])

@@ -1,4 +1,4 @@
-"""Workers as step functions (METRICS, section 3): processes that recorded chunks, from their start to their end."""
+"""Workers as step functions (docs/metrics.md): processes that recorded chunks, from their start to their end."""
 
 from fractions import Fraction
 

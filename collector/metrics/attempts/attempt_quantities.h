@@ -1,4 +1,4 @@
-// The quantities of one attempt that METRICS.md section 4 describes.
+// The quantities of one attempt that docs/metrics.md describes.
 #ifndef CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_QUANTITIES_H_
 #define CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_QUANTITIES_H_
 

@@ -9,7 +9,7 @@
 
 namespace crema {
 
-/// Counts of METRICS.md section 2. Attempts that are still open, or whose record is lost, count as attempts, and as
+/// Counts of docs/metrics.md. Attempts that are still open, or whose record is lost, count as attempts, and as
 /// neither failed nor lost.
 struct AttemptCounts {
   int64_t num_chunks = 0;
@@ -26,8 +26,8 @@ struct AttemptCounts {
   int64_t num_summed_attempts = 0;
 };
 
-/// Sets `is_result` (METRICS.md rule 4): of each chunk's `ok` attempts the one that stopped last; of several that
-/// stopped at the same moment, the last in the order given. Returns what became of the chunks.
+/// Sets `is_result` (docs/metrics.md, "Chunks and attempts"): of each chunk's `ok` attempts the one that stopped last;
+/// of several that stopped at the same moment, the last in the order given. Returns what became of the chunks.
 AttemptCounts MarkResults(std::vector<AttemptRow>& attempts);
 
 }  // namespace crema

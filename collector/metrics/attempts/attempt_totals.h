@@ -1,4 +1,4 @@
-// Sums over all attempts of the run (METRICS.md section 2).
+// Sums over all attempts of the run (docs/metrics.md, "The run").
 #ifndef CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_TOTALS_H_
 #define CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_TOTALS_H_
 

@@ -1,4 +1,4 @@
-// Attempts summed by dataset, file, worker, host or thread (METRICS.md section 4).
+// Attempts summed by dataset, file, worker, host or thread (docs/metrics.md, "Tables").
 #ifndef CREMA_COLLECTOR_METRICS_ATTEMPTS_BREAKDOWN_H_
 #define CREMA_COLLECTOR_METRICS_ATTEMPTS_BREAKDOWN_H_
 
@@ -57,7 +57,7 @@ std::vector<std::vector<BreakdownRow>> BreakDown(const std::vector<AttemptRow>& 
                                                  const std::vector<HelperTimes>& helpers,
                                                  const std::vector<Grouping>& groupings);
 
-/// METRICS.md's order: largest `duration_sum` first, then by name.
+/// The tables' order: largest `duration_sum` first, then by name.
 void SortByCost(std::vector<BreakdownRow>* rows);
 
 }  // namespace crema

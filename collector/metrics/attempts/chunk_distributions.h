@@ -1,4 +1,4 @@
-// The distributions of METRICS.md section 4: nine quantities of `ok` attempts, eight statistics each.
+// Distributions, docs/metrics.md, "Chunks: distributions": nine quantities of `ok` attempts, eight statistics each.
 #ifndef CREMA_COLLECTOR_METRICS_ATTEMPTS_CHUNK_DISTRIBUTIONS_H_
 #define CREMA_COLLECTOR_METRICS_ATTEMPTS_CHUNK_DISTRIBUTIONS_H_
 
@@ -18,7 +18,7 @@ struct ChunkDistribution {
   int64_t unknown = 0;  ///< `ok` attempts without a value
 };
 
-/// In METRICS.md's order. The attempts' order matters in the last bits of ratios only.
+/// In docs/metrics.md's order. The attempts' order matters in the last bits of ratios only.
 std::vector<ChunkDistribution> DescribeChunks(const std::vector<AttemptRow>& attempts,
                                               const std::vector<HelperTimes>& helpers);
 

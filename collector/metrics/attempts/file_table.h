@@ -31,7 +31,7 @@ struct FileFindings {
 /// Accumulator of file lines and of the columns and bytes of chunk lines.
 class FileTable {
  public:
-  static constexpr size_t kMaxFiles = 10000;    ///< METRICS.md rule 7
+  static constexpr size_t kMaxFiles = 10000;    ///< docs/limits.md, "Kept short"
   static constexpr size_t kMaxColumns = 10000;  ///< of the run, and of a file
 
   void Add(const FileFact& fact);

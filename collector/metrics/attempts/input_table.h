@@ -17,7 +17,7 @@ struct InputName {
   std::string_view tree;
 };
 
-/// Keeps 10,000 inputs (METRICS.md rule 7). One that finds no room becomes its dataset's file `(other)`.
+/// Keeps 10,000 inputs (docs/limits.md, "Kept short"). One that finds no room becomes its dataset's file `(other)`.
 class InputTable {
  public:
   static constexpr size_t kMaxInputs = 10000;

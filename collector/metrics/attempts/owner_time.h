@@ -1,4 +1,4 @@
-// What an attempt's owner thread did with its duration (METRICS.md section 4).
+// What an attempt's owner thread did with its duration (docs/metrics.md, "Chunks and attempts").
 #ifndef CREMA_COLLECTOR_METRICS_ATTEMPTS_OWNER_TIME_H_
 #define CREMA_COLLECTOR_METRICS_ATTEMPTS_OWNER_TIME_H_
 

@@ -17,7 +17,7 @@ enum class ProcessState : uint8_t {
   kLost,     // neither: killed, crashed or vanished
 };
 
-/// A process that opened a record log. With chunks in it, it is a worker (METRICS.md section 3).
+/// A process that opened a record log. With chunks in it, it is a worker (docs/metrics.md, "Runs and workers").
 struct ProcessRow {
   std::string run_id;
   std::string host;

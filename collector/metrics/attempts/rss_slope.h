@@ -18,7 +18,7 @@ struct RssSlope {
   uint32_t process = 0;  ///< index of the process whose slope it is
 };
 
-/// METRICS.md `rss_slope`: per process the Theil-Sen slope of the RSS at the end of its ended attempts over chunk
+/// docs/metrics.md, `rss_slope`: per process the Theil-Sen slope of the RSS at the end of its ended attempts over chunk
 /// number, after the first tenth of them, on medians of at most 200 bins of equal count; made B per 1,000 events with
 /// the mean of those chunks' events that are known. The interval is Sen's (JASA 63, 1968), from the variance of
 /// Kendall's tau. Of all processes the largest; nullopt where no process has 20 chunks with RSS, and some events known.

@@ -43,13 +43,13 @@ struct DatasetFit {
 struct StragglerFindings {
   std::vector<Straggler> stragglers;  ///< largest excess (duration - prediction) first
   std::vector<DatasetFit> datasets;   ///< by dataset index; those with an `ok` attempt
-  /// METRICS.md `straggler_chunks`; nullopt where no dataset has 8 `ok` attempts.
+  /// docs/metrics.md, `straggler_chunks`; nullopt where no dataset has 8 `ok` attempts.
   std::optional<int64_t> straggler_chunks;
-  /// METRICS.md `oversized_chunks`, over results; nullopt where no result's events are known.
+  /// docs/metrics.md, `oversized_chunks`, over results; nullopt where no result's events are known.
   std::optional<int64_t> oversized_chunks;
 };
 
-/// METRICS.md section 4. `dataset_of_input[attempt.input]` is the attempt's dataset. A dataset whose chunks' events are
+/// `dataset_of_input[attempt.input]` is the attempt's dataset. A dataset whose chunks' events are
 /// all unknown is judged against its median duration; where only some are, the others are left out.
 StragglerFindings FindStragglers(const std::vector<AttemptRow>& attempts, const std::vector<HelperTimes>& helpers,
                                  const std::vector<uint32_t>& dataset_of_input);

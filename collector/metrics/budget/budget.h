@@ -1,4 +1,4 @@
-// Where the core-seconds went: the budget of METRICS.md section 7.
+// Where the core-seconds went: docs/metrics.md, "The core-second budget".
 #ifndef CREMA_COLLECTOR_METRICS_BUDGET_BUDGET_H_
 #define CREMA_COLLECTOR_METRICS_BUDGET_BUDGET_H_
 
@@ -17,7 +17,7 @@
 namespace crema {
 
 struct BudgetRow {
-  std::string_view part;   ///< METRICS.md's name
+  std::string_view part;   ///< docs/metrics.md's name
   std::string_view group;  ///< what people are shown
   double core_seconds = 0;
   std::optional<double> share;  ///< of the sum of the parts; nullopt where that is 0
@@ -30,7 +30,7 @@ struct EngineTime {
 };
 
 struct Budget {
-  /// METRICS.md's parts in its order, with two exceptions. Where the run delay of a result is not known, `cpu_wait` and
+  /// The parts in docs/metrics.md's order. Two exceptions: where the run delay of a result is not known, `cpu_wait` and
   /// `blocked` are one row `waiting`. Where attempts are still open (a live run), or the record of one is lost, or a
   /// result's CPU time is not known, a last row `unmeasured` (group "Not measured") holds their lane time, so that it
   /// passes for nothing else.

@@ -105,7 +105,7 @@ RandomRun MakeRandomRun(uint32_t seed) {
   return random;
 }
 
-// One attempt as METRICS.md section 7 words it, in nanoseconds of its whole duration.
+// One attempt as docs/metrics.md words it, in nanoseconds of its whole duration.
 struct ReferenceAttempt {
   int64_t start = 0;
   int64_t stop = 0;

@@ -30,7 +30,7 @@ struct LaneTime {
   bool wait_known = true;     ///< false: a result's run delay (its owner's or its helpers') is not known
 };
 
-/// METRICS.md section 7. `helpers` is the table that `attempt.helpers` points into. Figures that contradict each other
+/// `helpers` is the table that `attempt.helpers` points into. Figures that contradict each other
 /// are clipped: CPU to the time there was, run delay to what CPU leaves, joined to what both leave.
 LaneTime SplitLaneTime(const AttemptRow& attempt, const AttemptInterval& interval,
                        const std::vector<HelperTimes>& helpers, const RunWindow& run);

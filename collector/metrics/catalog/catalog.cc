@@ -5,7 +5,7 @@
 namespace crema {
 namespace {
 
-// METRICS.md section 4: nine quantities of `ok` attempts ...
+// docs/metrics.md, "Chunks: distributions": nine quantities of `ok` attempts ...
 constexpr ChunkQuantity kQuantities[] = {
     {"chunk_duration", "s", "Chunk time", "wall time of a chunk", "no chunk was recorded"},
     {"chunk_cpu", "s", "Chunk CPU", "CPU time of a chunk, owner thread and helpers", "no chunk recorded its CPU time"},

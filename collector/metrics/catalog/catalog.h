@@ -1,4 +1,4 @@
-// The one table of the metric set: every key of METRICS.md sections 2 to 7 with its unit, label and definition.
+// The one table of the metric set: every key of docs/metrics.md with its unit, label and definition.
 #ifndef CREMA_COLLECTOR_METRICS_CATALOG_CATALOG_H_
 #define CREMA_COLLECTOR_METRICS_CATALOG_CATALOG_H_
 
@@ -20,7 +20,7 @@ struct MetricDefinition {
   std::string why_null;  ///< why there is no value where nothing more particular is known
 };
 
-/// Every key, in METRICS.md's order; aliases are not entries of their own.
+/// Every key, in docs/metrics.md's order; aliases are not entries of their own.
 const std::vector<MetricDefinition>& MetricCatalog();
 
 /// The definition of a key or alias; nullptr where there is none.
@@ -51,10 +51,10 @@ struct ChunkQuantity {
   std::string_view why_null;
 };
 
-/// The nine quantities of METRICS.md section 4.
+/// The nine quantities of docs/metrics.md, "Chunks: distributions".
 absl::Span<const ChunkQuantity> ChunkQuantities();
 
-// The tables of METRICS.md's sections; section 4's distributions are generated.
+// The tables of docs/metrics.md, section by section; the distributions are generated.
 absl::Span<const MetricEntry> RunMetrics();         // 2
 absl::Span<const MetricEntry> WorkerMetrics();      // 3
 absl::Span<const MetricEntry> ChunkMetrics();       // 4 and 5

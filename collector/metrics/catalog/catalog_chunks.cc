@@ -1,4 +1,4 @@
-// METRICS.md sections 4 and 5: what stands beside the distributions of chunks, sections, users' metrics.
+// docs/metrics.md, "Chunks, sections and reading": what stands beside the distributions.
 #include "collector/metrics/catalog/catalog.h"
 
 namespace crema {

@@ -1,4 +1,4 @@
-// METRICS.md section 7: efficiency.
+// docs/metrics.md, "Efficiency".
 #include "collector/metrics/catalog/catalog.h"
 
 namespace crema {

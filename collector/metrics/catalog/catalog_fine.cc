@@ -1,4 +1,4 @@
-// METRICS.md section 6: Dask's fine metrics.
+// docs/metrics.md, "Fine metrics": Dask's.
 #include "collector/metrics/catalog/catalog.h"
 
 namespace crema {

@@ -1,4 +1,4 @@
-// METRICS.md section 2: the run.
+// docs/metrics.md, "The run".
 #include "collector/metrics/catalog/catalog.h"
 
 namespace crema {

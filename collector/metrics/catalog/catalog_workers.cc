@@ -1,4 +1,4 @@
-// METRICS.md section 3: workers and the process tree.
+// docs/metrics.md, "Workers and the process tree".
 #include "collector/metrics/catalog/catalog.h"
 
 namespace crema {

@@ -17,14 +17,68 @@ constexpr std::string_view kHead =
 Every figure that crema prints, exports or compares. `crema show SOURCE --metric KEY` prints one with its definition;
 `measurement.json` holds all of them, and `definitions` beside them says what stands here.
 
-- A value that was not measured is null, never 0, and `quality.not_measured` says why. A measured zero is 0.
-- Units are seconds, bytes, counts and plain ratios (0 to 1), unless the key's name says otherwise.
-- An *attempt* at a chunk ends `ok` or `failed`, or is *lost* with its process. The *result* of a chunk is its `ok` attempt
-  that stopped last. Results count once, cost counts always.
-- The *duration* of an attempt is its wall time from begin to end, without the time in which it was suspended
-  (a coroutine that waited): no lane was occupied then.
-- Where records and Coffea's report tell the same, both values are kept (`run.coffea_report`), `run.*_source` names the one
-  that is used, and a difference over 1 % is a warning.
+## Rules
+
+- **Not measured is null**, never 0, and `quality.not_measured` says why. A measured zero is 0. A ratio is null where
+  its denominator is not positive, or a part of it is not known.
+- **Units** are seconds, bytes, counts and plain ratios (0 to 1), unless the key's name says otherwise.
+- **Sums are exact**: times, bytes and counts are added up as integers. So records may be divided and merged in any
+  order, and the measurement is the same; what is floating-point (your own metrics, weights) may then differ in the
+  last digits. What some attempts did not tell is left out of a sum; where none told, the sum is null.
+- **Quantiles** are the value of rank ceil(p n), within 1 %, never below the least or above the greatest value.
+- **Time averages** of workers, cores and memory are integrals of steps: a value holds until the next one. They are
+  cut at the run's bounds.
+- **Two sources of one quantity** (records and Coffea's report): both values are kept (`run.coffea_report`),
+  `run.*_source` names the one that is used, and a difference over 1 % is a warning. Records come first, but for
+  bytes, where the report does; figures by dataset come last. No figure is put together of two sources.
+- **Nothing is left out silently**: what was not read, joined or kept is counted in [`quality`](#quality). Names are
+  [bounded](limits.md#kept-short), and an attempt takes some 100 bytes of the collector's memory.
+
+## Chunks and attempts
+
+- **A chunk** is known by its run, pass, dataset, file, tree and range of entries. One without a file or a range is a
+  chunk of its own each time.
+- **An attempt** at a chunk is `ok` or `failed` (by an exception, or by `Fail`) when it has *ended*. It is *lost* when
+  it began and its process ended or vanished; it has no duration then. It is *open* while its process runs, and
+  *unrecorded* where it ended and its record is missing: these two are attempts, neither failed nor lost.
+- **The duration** of an attempt is its wall time from begin to end, without the time in which it was suspended (a
+  coroutine that waited): no lane was occupied then.
+- **The result** of a chunk is its `ok` attempt that stopped last. Results count once, cost counts always.
+- A chunk is *retried* when it was attempted again after a failed or lost attempt, *recomputed* when it has several
+  `ok` attempts, *unfinished* when it has no result.
+
+| figures | are over |
+|---|---|
+| events, chunks, cuts, oversized chunks | results |
+| attempts, failed and lost ones | all attempts |
+| durations, CPU, bytes, sections, memory sections, your metrics, activities | ended attempts |
+| distributions of chunks, fits, stragglers | `ok` attempts |
+
+**The time of an attempt's owner**, the thread that has the chunk open, has four parts. Each is cut to what those
+before it leave, so that they add up to the duration exactly.
+
+| part | what it is |
+|---|---|
+| CPU | CPU time of the thread |
+| CPU wait | ready to run, without a CPU: the kernel's run delay. Where it does not tell, this and blocked are null |
+| joined | waiting for its own helpers: at most the time in which one of them was at work |
+| blocked | the rest: I/O, locks, the GIL, a GPU, sleep |
+
+## Runs and workers
+
+- **The run** lasts as long as the first that exists: the command (`command`, by `crema run`), the processes from
+  their first start to their last sign of life, without an engine's workers (`processes`), the chunks from the first
+  begin to the last stop (`chunks`). Bounds that are told (`--start`, `--stop`, a collector in Python) replace a side
+  each (`context`). `run.boundary` says which.
+- **A worker** is a worker of an engine, or a process that recorded chunks. It lives from its start to its `end` line,
+  else to the latest time on any of its lines; one that a scheduler saw, from its join to its leave. It lives at least
+  as long as its chunks.
+- **The cores of a worker** are the scheduler's threads for it, or those that it declared (`CREMA_THREADS`, `Enable`).
+  Else they are the most lanes that it had at once: chunks that were open, and helpers at work. Where no record has
+  that, they are the most chunks that were open at once by their times. `run.cores_source` says which.
+- **Phases** are spans of four names, `preprocess`, `process`, `reduce`, `postprocess`. Where there are none, they are
+  those of an engine's tasks whose prefix tells: that of the tasks with chunks (`process`), `reduce`, and Coffea's
+  `automatic_retries` (`preprocess`).
 
 )";
 
@@ -38,7 +92,6 @@ constexpr std::string_view kReadings =
   are of one size. No chunk is predicted to take less than 0 s; residuals are from the line itself.
 - **`rss_slope`**: of the RSS at the end of ended attempts, by their number, in at most 200 bins of as many attempts each as
   can be; per 1,000 events with the mean events of those attempts; the interval is Sen's.
-- **`balance`**: without a moment at which a tail begins, to the last chunk's stop.
 - **`rss_start_bytes`, `rss_stop_bytes` of a memory section**: of several deltas that are as large, of the one that ended
   with most.
 - **`load_imbalance`**: lost attempts have no duration, so they hold no lane. Null where a chunk was suspended: which
@@ -47,7 +100,8 @@ constexpr std::string_view kReadings =
 - **`allocated_cores`** from affinity: a host has the most of what its processes were allowed; where one host does not tell,
   nothing is told.
 - **`avg_memory_per_worker_bytes`**: over the time in which the memory is known, so since each worker's first sample.
-- **`event_coverage`**: of what was announced, the report's entries come before CREMA_TOTAL_EVENTS.
+- **`event_coverage`**: of what was announced, the report's entries come before CREMA_TOTAL_EVENTS, figures by dataset
+  come last.
 - **`joined`** is known where the run delay is not, `blocked` is not: joining takes of what CPU leaves.
 - **A process with two recorders** has ended when both say so.
 - **Rows named `(none)`** hold chunks that do not name a dataset or file; a table of `(none)` alone is left out.
@@ -55,9 +109,41 @@ constexpr std::string_view kReadings =
 
 )";
 
+constexpr std::string_view kFineNote =
+    R"(From the activities of an engine, Dask's fine metrics: rows of context, span, worker, function (a task's
+prefix), activity, unit and value. Keys are sums over the context `execute`, unless they say otherwise. The
+processor's tasks are those that the user names, else those of the prefixes in whose tasks chunks ran; where neither
+is known its keys are null. Transfers go on while tasks run, so they are in no part of the budget. No list of
+activities is built in: all are kept and shown, labels that are no text as JSON. The SDK's own activities are the
+context `native`.
+
+)";
+
+constexpr std::string_view kReadingNote =
+    R"(Rates of reading and decompression are of metrics that your code records under these names (`crema::metric`):
+`bytes_read`, `read_calls`, `read_overhead_bytes`, `read_wall`, `unzip_bytes`, `unzip_wall`.
+
+)";
+
+constexpr std::string_view kBudgetNote =
+    R"(Cores times the time for which their workers lived, part by part. A lane is a chunk that is open, a helper at
+work for one (helpers are spread evenly over their chunk), or a task of an engine; a chunk and the task around it are
+one lane. What lanes do not occupy is free. Free time goes to the first that applies of startup, shutdown, tail, idle.
+
+- The parts add up to `core_seconds` and `oversubscribed_core_seconds`.
+- The tail begins at the last moment, not after the last stop of an attempt, at which 90 % of the live cores were
+  occupied. Where there is none, `tail` is 0 and `tail_time` null. `balance` then goes to the last stop.
+- A worker without a chunk is `startup` as a whole. Where no attempt ended, `tail` and `shutdown` are 0.
+- What an engine executes outside tasks (spilling, serializing) has no times: it is taken out of its worker's `idle`,
+  at most all of it, and so much counts as `framework`.
+- Of tasks whose chunks were [summed](limits.md#where-the-disk-is-short), what these chunks leave is `framework`.
+
+)";
+
 struct Section {
   std::string_view title;
   absl::Span<const MetricEntry> entries;
+  std::string_view note = {};
 };
 
 /// A cell of a table: a bar would end it.
@@ -77,8 +163,8 @@ std::string MetricRow(std::string_view key, std::string_view alias, std::string_
 }
 
 std::string MetricTable(const Section& section) {
-  std::string text =
-      fmt::format("## {}\n\n| key (alias) | label | unit | definition |\n|---|---|---|---|\n", section.title);
+  std::string text = fmt::format("## {}\n\n{}| key (alias) | label | unit | definition |\n|---|---|---|---|\n",
+                                 section.title, section.note);
   for (const MetricEntry& entry : section.entries) {
     text += MetricRow(entry.key, entry.alias, entry.unit, entry.label, entry.text);
   }
@@ -119,14 +205,11 @@ std::string MetricsPage() {
   page += MetricTable({"The run", RunMetrics()});
   page += MetricTable({"Workers and the process tree", WorkerMetrics()});
   page += Distributions();
-  page += MetricTable({"Chunks, sections and reading", ChunkMetrics()});
-  page += MetricTable({"Fine metrics", FineMetrics()});
+  page += MetricTable({"Chunks, sections and reading", ChunkMetrics(), kReadingNote});
+  page += MetricTable({"Fine metrics", FineMetrics(), kFineNote});
   page += MetricTable({"Efficiency", EfficiencyMetrics()});
-  page +=
-      "## The core-second budget\n\nCores times the time for which their workers lived, part by part. A lane is a "
-      "chunk "
-      "that is open, or a helper at work for\none; what lanes do not occupy is free. Free time goes to the first that "
-      "applies of startup, shutdown, tail, idle.\n\n";
+  page += "## The core-second budget\n\n";
+  page += kBudgetNote;
   page += FieldTable("part | group | what it is", BudgetParts());
   page += kReadings;
   page += "## Tables\n\nThe rows of `measurement.json`, field by field.\n\n";

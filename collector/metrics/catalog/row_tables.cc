@@ -4,8 +4,8 @@ namespace crema {
 namespace {
 
 constexpr RowField kPhaseFields[] = {
-    {"phase", "", "preprocess, process, reduce or postprocess: the name of its spans"},
-    {"wall_time", "s", "length of the union of its spans"},
+    {"phase", "", "preprocess, process, reduce or postprocess"},
+    {"wall_time", "s", "length of the union of its spans, or tasks"},
     {"task_seconds", "s", "of the engine's tasks in it; null where no engine was observed"},
     {"start", "s", "first begin, since the run's start"},
     {"stop", "s", "last end, since the run's start"},
@@ -177,7 +177,7 @@ constexpr RowField kVerdictFields[] = {
 };
 
 constexpr RowTable kTables[] = {
-    {"phases", "Spans of these names, one row each, in this order.", kPhaseFields},
+    {"phases", "One row each, in this order; see [runs and workers](#runs-and-workers).", kPhaseFields},
     {"datasets files workers hosts threads",
      "Attempts summed by what they belong to, largest `duration_sum` first. `workers` has more fields, below.",
      kBreakdownFields},

@@ -17,7 +17,7 @@ constexpr std::string_view kReport = "coffea_report";
 constexpr std::string_view kByDataset = "metrics_by_dataset";
 constexpr std::string_view kBytes = "bytes read";
 
-// METRICS.md rule 9.
+// docs/metrics.md, "Rules".
 constexpr double kLargeDifference = 0.01;
 // Lines on single datasets; a campaign has hundreds.
 constexpr size_t kMostDatasetWarnings = 10;

@@ -21,7 +21,7 @@ struct SourcedValue {
   std::string_view source;
 };
 
-/// METRICS.md section 2 and rule 9.
+/// docs/metrics.md, "Rules".
 struct RunTotals {
   SourcedValue<double> busy_time;  ///< seconds
   SourcedValue<int64_t> num_chunks;
@@ -41,7 +41,7 @@ RunTotals ChooseTotals(bool has_processes, const AttemptTotals& totals, const Re
 /// them. Returns `run.datasets_source`: one of the sources, `mixed`, or empty where there are no rows.
 std::string_view FillDatasets(const CoffeaFigures& coffea, std::vector<BreakdownRow>* by_dataset);
 
-/// One line for each quantity that two sources give and that differs by over 1 % (METRICS.md rule 9).
+/// One line for each quantity that two sources give and that differs by over 1 % (docs/metrics.md, "Rules").
 /// `by_dataset` as after `FillDatasets`.
 std::vector<std::string> CompareSources(const RunTotals& chosen, const AttemptTotals& totals,
                                         const RecordedBytes& bytes_read_chunks, const CoffeaFigures& coffea,

@@ -1,4 +1,4 @@
-// Activities that chunks recorded (`TrackActivity`, `RecordActivity`): the native fine metrics of METRICS.md section 6.
+// Activities that chunks recorded (`TrackActivity`, `RecordActivity`): native fine metrics.
 #ifndef CREMA_COLLECTOR_METRICS_CONTENTS_ACTIVITY_TABLE_H_
 #define CREMA_COLLECTOR_METRICS_CONTENTS_ACTIVITY_TABLE_H_
 

@@ -1,4 +1,4 @@
-// Users' own metrics (`RecordMetric`), summed over ended attempts (METRICS.md section 5).
+// Users' own metrics (`RecordMetric`), summed over ended attempts (docs/metrics.md, "custom_metrics").
 #ifndef CREMA_COLLECTOR_METRICS_CONTENTS_CUSTOM_METRIC_TABLE_H_
 #define CREMA_COLLECTOR_METRICS_CONTENTS_CUSTOM_METRIC_TABLE_H_
 
@@ -42,7 +42,7 @@ struct CustomMetricRow {
 /// Accumulator of the `metrics` of chunk lines.
 class CustomMetricTable {
  public:
-  static constexpr size_t kMaxMetrics = 1000;   ///< METRICS.md rule 7
+  static constexpr size_t kMaxMetrics = 1000;   ///< docs/limits.md, "Kept short"
   static constexpr size_t kMaxDatasets = 1000;  ///< of one metric's breakdown; the others are one row `(other)`
 
   CustomMetricTable();

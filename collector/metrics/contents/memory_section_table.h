@@ -1,4 +1,4 @@
-// Memory sections summed over ended attempts (METRICS.md section 5).
+// Memory sections summed over ended attempts (docs/metrics.md, "memory_sections").
 #ifndef CREMA_COLLECTOR_METRICS_CONTENTS_MEMORY_SECTION_TABLE_H_
 #define CREMA_COLLECTOR_METRICS_CONTENTS_MEMORY_SECTION_TABLE_H_
 
@@ -29,7 +29,7 @@ struct MemorySectionRow {
 /// Accumulator of the `memory_sections` of chunk lines.
 class MemorySectionTable {
  public:
-  static constexpr size_t kMaxPaths = 1000;  ///< METRICS.md rule 7
+  static constexpr size_t kMaxPaths = 1000;  ///< docs/limits.md, "Kept short"
 
   void Add(const ChunkFact& chunk) { Add(chunk.memory_sections, 1); }
   void Add(const SumsFact& sums) { Add(sums.memory_sections, sums.chunks); }

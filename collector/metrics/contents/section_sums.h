@@ -49,7 +49,7 @@ struct SectionSums {
   }
 };
 
-/// A finished row of METRICS.md section 5; seconds.
+/// A finished row of the table `sections`; seconds.
 struct SectionRow {
   std::string path;
   bool helper = false;

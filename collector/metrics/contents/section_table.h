@@ -1,4 +1,4 @@
-// Sections inside chunks, summed over ended attempts (METRICS.md section 5).
+// Sections inside chunks, summed over ended attempts (docs/metrics.md, "sections, process_sections").
 #ifndef CREMA_COLLECTOR_METRICS_CONTENTS_SECTION_TABLE_H_
 #define CREMA_COLLECTOR_METRICS_CONTENTS_SECTION_TABLE_H_
 
@@ -26,7 +26,7 @@ struct SectionFindings {
 /// Accumulator of `chunk` lines. Conservation: the owner rows' `self` and `(other)` add up to the durations, exactly.
 class SectionTable {
  public:
-  /// METRICS.md rule 7. Shallow paths stay before deep ones.
+  /// docs/limits.md, "Kept short". Shallow paths stay before deep ones.
   static constexpr size_t kMaxPaths = 1000;
 
   void Add(const ChunkFact& chunk);

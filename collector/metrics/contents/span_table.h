@@ -1,4 +1,4 @@
-// Spans of the run, and the phases among them (METRICS.md section 2).
+// Spans of the run, and the phases among them (docs/metrics.md, "Runs and workers").
 #ifndef CREMA_COLLECTOR_METRICS_CONTENTS_SPAN_TABLE_H_
 #define CREMA_COLLECTOR_METRICS_CONTENTS_SPAN_TABLE_H_
 

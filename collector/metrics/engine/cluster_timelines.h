@@ -1,4 +1,4 @@
-// The timelines of METRICS.md section 3 that only an engine's scheduler can give.
+// The timelines of docs/metrics.md, "timelines", that only an engine's scheduler can give.
 #ifndef CREMA_COLLECTOR_METRICS_ENGINE_CLUSTER_TIMELINES_H_
 #define CREMA_COLLECTOR_METRICS_ENGINE_CLUSTER_TIMELINES_H_
 

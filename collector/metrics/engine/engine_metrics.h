@@ -1,4 +1,4 @@
-// The keys of METRICS.md section 6, from an engine's activities and tasks.
+// The keys of docs/metrics.md, "Fine metrics", from an engine's activities and tasks.
 #ifndef CREMA_COLLECTOR_METRICS_ENGINE_ENGINE_METRICS_H_
 #define CREMA_COLLECTOR_METRICS_ENGINE_ENGINE_METRICS_H_
 

@@ -1,4 +1,4 @@
-// An engine's own activities (Dask's fine metrics), by worker: METRICS.md section 6.
+// An engine's own activities (Dask's fine metrics), by worker: docs/metrics.md, "Fine metrics".
 #ifndef CREMA_COLLECTOR_METRICS_ENGINE_FINE_TABLE_H_
 #define CREMA_COLLECTOR_METRICS_ENGINE_FINE_TABLE_H_
 

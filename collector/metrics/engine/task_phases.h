@@ -1,4 +1,4 @@
-// Phases of a run, from its tasks (METRICS.md section 2).
+// Phases of a run, from its tasks (docs/metrics.md, "Runs and workers").
 #ifndef CREMA_COLLECTOR_METRICS_ENGINE_TASK_PHASES_H_
 #define CREMA_COLLECTOR_METRICS_ENGINE_TASK_PHASES_H_
 

@@ -1,4 +1,4 @@
-// The eight statistics of one quantity of chunks (METRICS.md section 4).
+// The eight statistics of one quantity of chunks (docs/metrics.md, "Chunks: distributions").
 #ifndef CREMA_COLLECTOR_METRICS_STATISTICS_DISTRIBUTION_H_
 #define CREMA_COLLECTOR_METRICS_STATISTICS_DISTRIBUTION_H_
 

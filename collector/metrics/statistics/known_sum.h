@@ -53,7 +53,7 @@ struct KnownSum {
   std::optional<double> Mean() const { return In(static_cast<double>(count)); }
 };
 
-/// nullopt where a side is not known or the denominator is not positive (METRICS.md rule 1).
+/// nullopt where a side is not known or the denominator is not positive (docs/metrics.md, "Rules").
 inline std::optional<double> Ratio(const std::optional<double>& part, const std::optional<double>& whole) {
   if (!part.has_value() || !whole.has_value() || *whole <= 0) return std::nullopt;
   return *part / *whole;

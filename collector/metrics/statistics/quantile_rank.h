@@ -1,4 +1,4 @@
-// The one rule for quantiles (METRICS.md rule 6): the value of rank ceil(p n).
+// The one rule for quantiles (docs/metrics.md, "Rules"): the value of rank ceil(p n).
 #ifndef CREMA_COLLECTOR_METRICS_STATISTICS_QUANTILE_RANK_H_
 #define CREMA_COLLECTOR_METRICS_STATISTICS_QUANTILE_RANK_H_
 

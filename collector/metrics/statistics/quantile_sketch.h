@@ -19,7 +19,7 @@ namespace crema {
 ///     for (double seconds : durations) sketch.Add(seconds);
 ///     std::optional<double> p95 = sketch.Quantile(0.95);
 ///
-/// A quantile is within `kRelativeError` of the exact value of rank ceil(p n) (METRICS.md rule 6) and never outside
+/// A quantile is within `kRelativeError` of the value of rank ceil(p n) (docs/metrics.md, "Rules") and never outside
 /// [min, max]. Zero is exact; magnitudes under 2.2e-308 (subnormal) count as zero. Memory: 520 bytes for each power of
 /// two touched (times of 1 ns to 11 days: at most 50 of them), and at most 2.2 MB whatever the values.
 class QuantileSketch {

@@ -55,7 +55,7 @@ std::vector<std::pair<std::string, std::vector<double>>> HardDistributions() {
 }
 
 TEST(QuantileSketch, IsWithinOnePercentOfTheExactQuantileOnHardDistributions) {
-  static_assert(QuantileSketch::kRelativeError <= 0.01, "METRICS.md rule 6");
+  static_assert(QuantileSketch::kRelativeError <= 0.01, "docs/metrics.md promises it");
   for (auto& [name, values] : HardDistributions()) {
     const QuantileSketch sketch = SketchOf(values);
     EXPECT_EQ(sketch.count(), values.size()) << name;

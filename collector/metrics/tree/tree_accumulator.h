@@ -1,4 +1,4 @@
-// The process tree's figures (METRICS.md section 3) from the facts of one or many `crema run`s.
+// The process tree's figures (docs/metrics.md) from the facts of one or many `crema run`s.
 #ifndef CREMA_COLLECTOR_METRICS_TREE_TREE_ACCUMULATOR_H_
 #define CREMA_COLLECTOR_METRICS_TREE_TREE_ACCUMULATOR_H_
 
@@ -59,7 +59,7 @@ class TreeAccumulator {
   std::map<std::tuple<std::string, int64_t, int64_t>, TreeRun> runs_;  // (host, pid, start)
 };
 
-/// Sets the process tree's keys of METRICS.md section 3 and `allocated_cores`; null, with the reason, where there are
+/// Sets the process tree's keys of docs/metrics.md and `allocated_cores`; null, with the reason, where there are
 /// no figures. `wall_time_seconds` and `chunk_cpu_seconds` come from the records: without them the ratios are null.
 void SetTreeMetrics(const std::optional<TreeFigures>& figures, std::optional<double> wall_time_seconds,
                     std::optional<double> chunk_cpu_seconds, MetricSet* metrics);

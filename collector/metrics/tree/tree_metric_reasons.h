@@ -9,7 +9,7 @@
 
 namespace crema {
 
-/// The keys of METRICS.md section 3, "The process tree".
+/// The keys of the process tree.
 const std::vector<std::string_view>& TreeMetricKeys();
 
 /// One sentence for `quality.not_measured`: why a tree of this origin does not give this metric.

@@ -16,12 +16,12 @@ namespace crema {
 /// stops does not overlap it. `AttemptRow::kNone` for lost and open attempts, which have no duration.
 std::vector<uint32_t> AssignLanes(const std::vector<AttemptRow>& attempts);
 
-/// METRICS.md `load_imbalance`: max / mean - 1 of the busy seconds of all processes' lanes; nullopt where nothing was
+/// `load_imbalance`: max / mean - 1 of the busy seconds of all processes' lanes; nullopt where nothing was
 /// busy.
 std::optional<double> LoadImbalance(const std::vector<AttemptRow>& attempts);
 
 /// Most attempts open at once in each process, by process index, lost and open ones included; 0 for a process without
-/// chunks. METRICS.md `max_open_chunks` is the largest.
+/// chunks. `max_open_chunks` is the largest.
 std::vector<int64_t> MaxOpenChunks(const std::vector<AttemptRow>& attempts, const std::vector<ProcessRow>& processes);
 
 }  // namespace crema

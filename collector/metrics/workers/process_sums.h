@@ -17,7 +17,7 @@
 namespace crema {
 
 /// Accumulator: one sum for each process and list of texts, of which the last is the unit. Beyond `max_rows` some rows,
-/// always the same ones (METRICS.md rule 7), are together in one for each unit, all other texts of which are `(other)`;
+/// always the same ones (docs/limits.md), are together in one for each unit, all other texts of which are `(other)`;
 /// where there are too many units, in one without a value.
 class ProcessSums {
  public:

@@ -1,4 +1,4 @@
-// Which processes were workers, from when to when, and with how many cores (METRICS.md section 3).
+// Which processes were workers, from when to when, and with how many cores (docs/metrics.md, "Runs and workers").
 #ifndef CREMA_COLLECTOR_METRICS_WORKERS_WORKER_LIFE_H_
 #define CREMA_COLLECTOR_METRICS_WORKERS_WORKER_LIFE_H_
 

@@ -1,4 +1,4 @@
-// Workers, cores, memory and CPU as step functions of time, and their exact averages (METRICS.md section 3).
+// Workers, cores, memory and CPU as step functions of time, and their exact averages (docs/metrics.md, "Rules").
 #ifndef CREMA_COLLECTOR_METRICS_WORKERS_WORKER_STEPS_H_
 #define CREMA_COLLECTOR_METRICS_WORKERS_WORKER_STEPS_H_
 
@@ -12,7 +12,7 @@
 
 namespace crema {
 
-/// Keys of METRICS.md section 3 under their own names; nullopt where not measured.
+/// Keys of docs/metrics.md under their own names; nullopt where not measured.
 struct WorkerSteps {
   std::optional<double> avg_workers;
   int64_t peak_workers = 0;

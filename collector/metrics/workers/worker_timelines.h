@@ -1,4 +1,4 @@
-// The timelines of METRICS.md section 3 that record logs can give.
+// The timelines of docs/metrics.md, "timelines", that record logs can give.
 #ifndef CREMA_COLLECTOR_METRICS_WORKERS_WORKER_TIMELINES_H_
 #define CREMA_COLLECTOR_METRICS_WORKERS_WORKER_TIMELINES_H_
 
@@ -31,7 +31,7 @@ struct NamedTimelines {
 
 struct WorkerTimelines {
   Timeline worker_counts;
-  std::vector<NamedTimelines> series;  ///< every other key, in METRICS.md's order
+  std::vector<NamedTimelines> series;  ///< every other key, in docs/metrics.md's order
 };
 
 /// Points are given on change and clipped to the run. `worker_cpu` is in cores (CPU seconds per second since the sample

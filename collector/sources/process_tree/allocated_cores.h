@@ -19,7 +19,7 @@ struct AllocatedCores {
 /// The environment as a function, so that tests bring their own: nullptr where the variable is not set.
 using Environment = std::function<const char*(const char*)>;
 
-/// METRICS.md section 3, in this order:
+/// The first of these:
 ///  - SLURM: SLURM_CPUS_ON_NODE (CPUs of this node that the job got), else the first host's number in
 ///    SLURM_JOB_CPUS_PER_NODE, else SLURM_CPUS_PER_TASK (sbatch(1), OUTPUT ENVIRONMENT VARIABLES);
 ///  - HTCondor: `Cpus` in the file that _CONDOR_MACHINE_AD names, else CUBACORES, which its starter sets with the

@@ -10,7 +10,7 @@
 
 namespace crema {
 
-/// Completes the document that was measured from the chunk records alone. Figures of METRICS.md are computed anew from
+/// Completes the document that was measured from the chunk records alone. Figures of the catalog are computed anew from
 /// the samples (step integrals where roastcoffea has trapezoids); what its files cannot tell becomes null with the
 /// reason, also where the one process that stands for all workers gave a value.
 void AddRoastcoffeaFigures(const RoastcoffeaMeasurement& measurement, const RoastcoffeaRecords& records,

@@ -7,8 +7,8 @@
 
 namespace crema {
 
-/// Names from which the collector derives rates and shares (METRICS, section 5). Bytes in B, times in s, calls in
-/// count.
+/// Names from which the collector derives rates and shares: docs/metrics.md, "Chunks, sections and reading". Bytes in
+/// B, times in s, calls in count.
 namespace metric {
 inline constexpr std::string_view kBytesRead = "bytes_read";                   ///< B: payload read
 inline constexpr std::string_view kReadCalls = "read_calls";                   ///< count: requests to the storage

@@ -1,0 +1,90 @@
+"""docs/design.md, "Packages", is what the BUILD files and the imports of crema_hep say, in an order of dependence."""
+
+import ast
+import pathlib
+import re
+import unittest
+
+CHECKOUT = pathlib.Path(__file__).resolve().parent.parent.parent
+PACKAGES = (CHECKOUT / "docs/design.md").read_text().split("\n## Packages\n")[1].split("\n## ")[0]
+RULE = re.compile(r"^(\w+)\(\n(.*?)^\)", re.MULTILINE | re.DOTALL)
+VISIBILITY = re.compile(r"visibility = \[.*?\]", re.DOTALL)
+LABEL = re.compile(r'"//([^":]+)[^"]*"')
+
+
+def table(header):
+    """The rows of the table with this header, as lists of cells."""
+    lines = PACKAGES.split(f"\n{header}\n")[1].split("\n\n")[0].splitlines()[1:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def is_of_tests(folder):
+    return re.search(r"(^|/)tests(/|$)", folder) is not None
+
+
+def builds():
+    """(folder, text) of the BUILD files whose folders have to be in the table."""
+    for top in ("sdk", "collector", "third_party/page"):
+        for build in (CHECKOUT / top).rglob("BUILD"):
+            folder = str(build.parent.relative_to(CHECKOUT))
+            if not is_of_tests(folder):
+                yield folder, build.read_text()
+
+
+def package_of(folder, packages):
+    """The innermost of these that holds a folder; the folder where none does."""
+    holding = [name for name in packages if f"{folder}/".startswith(f"{name}/")]
+    return max(holding, key=len, default=folder)
+
+
+def dependencies(packages):
+    """{package: packages in the deps of its targets that are no tests}, from the BUILD files."""
+    used = {name: set() for name in packages}
+    for folder, text in builds():
+        package = package_of(folder, packages)
+        for kind, body in RULE.findall(text):
+            if kind.endswith("_test") or "testonly = True" in body:
+                continue
+            others = {package_of(label, packages) for label in LABEL.findall(VISIBILITY.sub("", body))}
+            used.setdefault(package, set()).update(others - {package})
+    return used
+
+
+class PackagesTest(unittest.TestCase):
+    def setUp(self):
+        self.uses = {name.strip("`"): uses for name, _, uses in table("| package | what it is | uses |")}
+        self.said = {name: set(re.findall(r"`([^`]+)`", uses)) for name, uses in self.uses.items()}
+
+    def test_a_package_uses_what_its_build_files_say(self):
+        for package, used in dependencies(self.said).items():
+            with self.subTest(package):
+                self.assertEqual(used, self.said.get(package, "not in the table"))
+
+    def test_folders_inside_a_package_are_named(self):
+        inner = {folder.split("/")[2] for folder, _ in builds() if folder.count("/") == 2}
+        self.assertEqual(inner - set(re.findall(r"`(\w+)/`", PACKAGES)), set())
+
+    def test_packages_below_that_are_used_are_in_italics_and_no_others(self):
+        order = list(self.said)
+        for package, used in self.said.items():
+            with self.subTest(package):
+                below = {name for name in used if order.index(name) > order.index(package)}
+                self.assertEqual(below, set(re.findall(r"\*`([^`]+)`\*", self.uses[package])))
+
+
+class ModulesTest(unittest.TestCase):
+    def test_no_module_imports_one_that_stands_below(self):
+        folder = CHECKOUT / "python/crema_hep"
+        order = [name for row in table("| modules | what they are |") for name in re.findall(r"`(\w+)`", row[0])]
+        self.assertEqual(sorted(order), sorted(path.stem for path in folder.glob("*.py") if path.stem != "__init__"))
+        for position, name in enumerate(order):
+            used = set()
+            for node in ast.parse((folder / f"{name}.py").read_text()).body:
+                if isinstance(node, ast.ImportFrom) and node.level == 1:
+                    used.update([node.module] if node.module else [alias.name for alias in node.names])
+            with self.subTest(name):
+                self.assertEqual(used - set(order[:position]), set())
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
