@@ -141,7 +141,7 @@ class Prometheus(ExportTestCase):
         records = self.path("many")
         lines = [invented_run.process_line(1)]
         for number in range(150):
-            dataset = f'set"{number}\\'
+            dataset = f'set"{number}\\\x1b'
             changes = {"dataset": dataset, "file": dataset}
             lines.append(invented_run.chunk_line(number, number, number + 0.5, **changes))
         invented_run.write_log(records, lines)
@@ -149,7 +149,7 @@ class Prometheus(ExportTestCase):
         series = [line for line in text.splitlines() if line.startswith("crema_dataset_events{")]
         self.assertEqual(len(series), 101)
         self.assertIn('crema_dataset_events{dataset="(more)"} 5000', series)
-        self.assertIn('crema_dataset_events{dataset="set\\"0\\\\"} 100', series)
+        self.assertIn('crema_dataset_events{dataset="set\\"0\\\\\ufffd"} 100', series)
 
 
 class Sections(ExportTestCase):

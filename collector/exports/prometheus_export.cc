@@ -79,6 +79,8 @@ std::string Escaped(std::string_view text, bool is_label) {
       escaped += "\\n";
     } else if (is_label && character == '"') {
       escaped += "\\\"";
+    } else if (static_cast<unsigned char>(character) < 0x20 || character == 0x7f) {
+      escaped += "\uFFFD";  // it would steer a terminal, and NUL ends texts of other readers
     } else {
       escaped += character;
     }

@@ -25,12 +25,13 @@ bool IsUserOption(std::string_view text) {
   return IsWord(text, "-u") || IsWord(text, "--user") || IsWord(text, "--proxy-user");
 }
 
-/// Where the first word that names a secret ends; npos: there is none. Who wrote something is no secret, who may is
-/// one.
-std::size_t EndOfSecretWord(std::string_view text) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
+/// Where the first word from `from` on that names a secret ends; npos: there is none. Who wrote something is no secret,
+/// who may is one.
+std::size_t EndOfSecretWord(std::string_view text, std::size_t from = 0) {
+  for (std::size_t i = from; i < text.size(); ++i) {
     const std::string_view here = text.substr(i);
-    for (const std::string_view word : {"token", "secret", "pass", "key", "cred", "auth", "cookie", "bearer"}) {
+    for (const std::string_view word :
+         {"token", "secret", "pass", "key", "cred", "auth", "cookie", "bearer", "pwd", "jwt"}) {
       if (!BeginsWith(here, word)) continue;
       if (BeginsWith(here, "author") && !BeginsWith(here, "authoriz")) continue;
       return i + word.size();
@@ -39,21 +40,32 @@ std::size_t EndOfSecretWord(std::string_view text) {
   return kNone;
 }
 
+/// Where the value begins whose name ends with a colon, perhaps quoted, behind `at`: `X-Api-Key: `, `{"token": `; npos:
+/// there is none.
+std::size_t ValueAfterColon(std::string_view argument, std::size_t at) {
+  const auto skip = [&](const char* characters) {
+    at = argument.find_first_not_of(characters, at);
+    return at != kNone;
+  };
+  if (!skip("-_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") || !skip("\"'") || !skip(" ")) {
+    return kNone;
+  }
+  if (argument[at] != ':' || argument.substr(at, 3) == "://") return kNone;
+  return argument.find_first_not_of(' ', at + 1);
+}
+
 /// Where the value after the first name of a secret begins: `--token=`, `TOKEN=`, `--url=https://host/file?token=`, and
-/// of a header, `X-Api-Key: `; npos: there is none.
+/// with a colon; npos: there is none.
 std::size_t SecretValue(std::string_view argument) {
   const std::size_t word_end = EndOfSecretWord(argument);
   if (word_end == kNone) return kNone;
-  std::size_t colon = 0;
-  while (colon < argument.size() && (std::isalnum(static_cast<unsigned char>(argument[colon])) != 0 ||
-                                     argument[colon] == '-' || argument[colon] == '_')) {
-    ++colon;
-  }
-  if (colon < argument.size() && argument[colon] == ':' && word_end <= colon) {
-    return argument.find_first_not_of(' ', colon + 1);
-  }
   const std::size_t equals = argument.find('=', word_end);
-  return equals == kNone ? kNone : equals + 1;
+  const std::size_t value = equals == kNone ? kNone : equals + 1;
+  for (std::size_t at = word_end; at < value; at = EndOfSecretWord(argument, at)) {
+    const std::size_t after_colon = ValueAfterColon(argument, at);
+    if (after_colon < value) return after_colon;
+  }
+  return value;
 }
 
 /// Where the word after `Bearer ` begins; npos: there is none.

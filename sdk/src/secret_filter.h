@@ -8,12 +8,11 @@ namespace crema {
 namespace internal {
 
 /// What is shown of a command line. `***` stands for
-/// - values that belong to names such as token, secret, pass, key, cred, auth, cookie, bearer: `--token=abc`,
-///   `--token abc`, `TOKEN=abc`, and headers, `Authorization: Bearer abc`, in one argument or in several;
+/// - values that belong to names such as token, secret, pass, pwd, key, cred, auth, jwt, cookie, bearer: `--token=abc`,
+///   `--token abc`, `TOKEN=abc`, `{"token": "abc"}`, and headers, `Authorization: Bearer abc`, in one argument or in
+///   several;
 /// - the word after `Bearer` or `Basic` anywhere;
 /// - passwords in addresses, `https://user:abc@host`, and after a user's name, `--user me:abc`, `-u me:abc`.
-///
-/// The program crema has the same rules (collector/cli/shown_command.h); neither may need the other.
 class SecretFilter {
  public:
   struct Shown {

@@ -53,6 +53,14 @@ TEST(SecretFilter, MasksHeaders) {
             (Arguments{"--cookie", "***", "--auth=***", "X-Api-Key: ***"}));
 }
 
+TEST(SecretFilter, MasksBehindQuotedNames) {
+  EXPECT_EQ(
+      WithoutSecrets({"--config={\"api-token\": \"abc\"}", "a,token:abc", "{'x': 1, 'pwd':'abc'}", "--jwt", "abc"}),
+      (Arguments{"--config={\"api-token\": ***", "a,token:***", "{'x': 1, 'pwd':***", "--jwt", "***"}));
+  const Arguments addresses = {"key://host/file", "root://author:1094//data"};
+  EXPECT_EQ(WithoutSecrets(addresses), addresses);
+}
+
 TEST(SecretFilter, MasksPasswords) {
   EXPECT_EQ(WithoutSecrets({"https://me:abc@host/file", "root://host:1094//data", "-u", "me:abc", "--user=me:abc"}),
             (Arguments{"https://me:***@host/file", "root://host:1094//data", "-u", "me:***", "--user=me:***"}));
