@@ -96,7 +96,7 @@ Drawing DrawChunkTimeline(const ChartInput& input) {
          {"y", y},
          {"color", SlotColours(slots, "dataset")},
          {"tooltip", Tooltip({{"row", "thread", "nominal"},
-                              {"dataset", "data set", "nominal"},
+                              {"dataset", "dataset", "nominal"},
                               {"from", "from [s]"},
                               {"to", "to [s]"}})}}}});
   if (!waiting.empty()) {
@@ -114,7 +114,7 @@ Drawing DrawChunkTimeline(const ChartInput& input) {
   }
   std::string finding = fmt::format("{} attempts on {} {}s", ExactCount(static_cast<double>(detail.attempts_seen)),
                                     labels.size(), detail.row_kind);
-  finding += lanes.is_exact ? "; pale left part: waiting, from 32 % on" : "; each box: the data set busy longest";
+  finding += lanes.is_exact ? "; pale left part: waiting, from 32 % on" : "; each box: the dataset busy longest";
   finding += "; red cross: failed";
   return {{{"width", 720}, {"height", {{"step", step}}}, {"layer", std::move(layers)}}, finding, ""};
 }

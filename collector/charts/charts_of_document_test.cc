@@ -211,7 +211,7 @@ TEST(DatasetCharts, FilesAreSortedFromTheSlowest) {
 
 TEST(CustomCharts, FiguresAreByDataset) {
   const std::vector<Json> rows = RowsWith(Drawn("custom_jets", MadeDocument()).spec, "min");
-  EXPECT_EQ(Value(rows, "name", "all data sets", "sum"), 50.0);
+  EXPECT_EQ(Value(rows, "name", "all datasets", "sum"), 50.0);
   EXPECT_EQ(Value(rows, "name", "ttbar", "p50"), 6.0);
 }
 

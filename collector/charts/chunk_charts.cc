@@ -167,7 +167,7 @@ std::string FitWords(const DetailFit& fit) {
   return fmt::format("{} + {} per event", HumanDuration(fit.fixed_seconds), HumanDuration(fit.seconds_per_event));
 }
 
-/// Lines of the data sets with most chunks, over the range of events that there is.
+/// Lines of the datasets with most chunks, over the range of events that there is.
 Json FitLayer(const RunDetail& detail, double most_events, double least_events, std::string* words) {
   std::vector<DetailFit> fits;
   for (const DetailFit& fit : detail.fits) {
@@ -222,7 +222,7 @@ Drawing DrawRuntimeVsEvents(const ChartInput& input) {
                        {{"x", std::move(x)},
                         {"y", Quantity("seconds", "duration [s]")},
                         {"color", std::move(colour)},
-                        {"tooltip", Tooltip({{"dataset", "data set", "nominal"},
+                        {"tooltip", Tooltip({{"dataset", "dataset", "nominal"},
                                              {"file", "file", "nominal"},
                                              {"events", "events"},
                                              {"seconds", "duration [s]"},
@@ -299,7 +299,7 @@ Drawing DrawSlowestChunks(const ChartInput& input) {
   Json y = Names("chunk", "");
   y["axis"] = {{"labelLimit", kWidestLabel}};
   const Json tooltip = Tooltip({{"chunk", "chunk", "nominal"},
-                                {"dataset", "data set", "nominal"},
+                                {"dataset", "dataset", "nominal"},
                                 {"worker", "worker", "nominal"},
                                 {"part", "part", "nominal"},
                                 {"seconds", "of it [s]"},

@@ -33,7 +33,7 @@ const std::vector<Colour>& Colours() {
 
 const std::vector<Colour>& DatasetColours() {
   static const std::vector<Colour> kColours = {
-      {"dataset1", "#00528a", "#4a9fe0", "first data set"},
+      {"dataset1", "#00528a", "#4a9fe0", "first dataset"},
       {"dataset2", "#c98500", "#f0b53c", "second"},
       {"dataset3", "#00805f", "#2fbd92", "third"},
       {"dataset4", "#c264a0", "#d98fb8", "fourth"},

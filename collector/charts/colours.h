@@ -18,10 +18,10 @@ struct Colour {
 };
 
 /// Text has a contrast of at least 4.5 with what it stands on (WCAG 2.1, 1.4.3). The budget's groups differ by 20 from
-/// one another and the first five data sets by 13 (CIE76), to eyes with protanopia, deuteranopia and tritanopia too.
+/// one another and the first five datasets by 13 (CIE76), to eyes with protanopia, deuteranopia and tritanopia too.
 const std::vector<Colour>& Colours();
 
-/// Of data sets, most work first; from the sixth on they are paler, and the last is that of `other`.
+/// Of datasets, most work first; from the sixth on they are paler, and the last is that of `other`.
 const std::vector<Colour>& DatasetColours();
 
 /// A colour of the table by its name, as a specification writes it: both themes give it a value.

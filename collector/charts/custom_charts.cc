@@ -42,10 +42,10 @@ Drawing DrawCustomMetric(const ChartInput& input, std::string_view metric) {
   const Json* row = FindMetric(*input.document, metric);
   if (row == nullptr) return NotDrawn(fmt::format("no metric `{}` was recorded", ShownName(metric)));
   Json values = Json::array();
-  AddRow("all data sets", *row, &values);
+  AddRow("all datasets", *row, &values);
   const Json& by_dataset = Field(*row, "by_dataset");
   ShownNames names;
-  names.Of("all data sets");
+  names.Of("all datasets");
   if (by_dataset.is_object() && by_dataset.size() > 1) {
     for (const auto& [dataset, figures] : by_dataset.items()) {
       if (values.size() < kMostRows) AddRow(names.Of(dataset), figures, &values);
@@ -68,7 +68,7 @@ Drawing DrawCustomMetric(const ChartInput& input, std::string_view metric) {
                      {{"y", y},
                       {"x", x("p50")},
                       {"x2", {{"field", "p95"}}},
-                      {"tooltip", Tooltip({{"name", "data set", "nominal"},
+                      {"tooltip", Tooltip({{"name", "dataset", "nominal"},
                                            {"count", "values"},
                                            {"sum", "sum"},
                                            {"mean", "mean"},

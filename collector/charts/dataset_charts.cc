@@ -1,4 +1,4 @@
-// Data sets and files beside one another.
+// Datasets and files beside one another.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -96,7 +96,7 @@ Drawing DrawDurationByDataset(const ChartInput& input) {
   if (values.empty()) return NotDrawn("no chunk ended: there is no duration");
   const Json y = Names("name", "");
   constexpr char kTitle[] = "duration of a chunk [s]";
-  const Json tooltip = Tooltip({{"name", "data set", "nominal"},
+  const Json tooltip = Tooltip({{"name", "dataset", "nominal"},
                                 {"chunks", "chunks"},
                                 {"p50", "median [s]"},
                                 {"mean", "mean [s]"},

@@ -69,7 +69,7 @@ Drawing DrawPerTaskCpuIo(const ChartInput& input);
 Drawing DrawPerTaskBytesRead(const ChartInput& input);
 Drawing DrawPerTaskOverhead(const ChartInput& input);
 
-// dataset_charts.cc: data sets and files
+// dataset_charts.cc: datasets and files
 Drawing DrawDurationByDataset(const ChartInput& input);
 Drawing DrawDatasetRates(const ChartInput& input);
 Drawing DrawFileReadRates(const ChartInput& input);

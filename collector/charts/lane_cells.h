@@ -1,4 +1,4 @@
-// The timeline of chunks for a picture of fixed size: boxes of one data set each, as many as can be seen.
+// The timeline of chunks for a picture of fixed size: boxes of one dataset each, as many as can be seen.
 #ifndef CREMA_COLLECTOR_CHARTS_LANE_CELLS_H_
 #define CREMA_COLLECTOR_CHARTS_LANE_CELLS_H_
 
@@ -15,7 +15,7 @@ struct LaneCell {
   uint32_t row = 0;
   double start_seconds = 0;
   double stop_seconds = 0;
-  uint32_t slot = 0;           ///< of its data set (`SlotOf`)
+  uint32_t slot = 0;           ///< of its dataset (`SlotOf`)
   double waiting_seconds = 0;  ///< of it; 0 where it is not known
 };
 
@@ -24,7 +24,7 @@ struct LaneCells {
   bool is_exact = true;  ///< every attempt that ended has its own cell
 };
 
-/// Each attempt where there are at most `most`; else equal parts of time, each with the data set that was busy longest
+/// Each attempt where there are at most `most`; else equal parts of time, each with the dataset that was busy longest
 /// in it, equal neighbours merged, in parts as fine as `most` allows.
 LaneCells LaneCellsOf(const RunDetail& detail, size_t most);
 

@@ -109,7 +109,7 @@ Json LogHistogram(const RunDetail& detail, const ValueShape& shape, double facto
          {"y2", {{"field", "above"}}},
          {"color", SlotColours(slots, "dataset")},
          {"tooltip",
-          Tooltip({{"dataset", "data set", "nominal"}, {"from", "from"}, {"to", "to"}, {"count", "chunks"}})}}}});
+          Tooltip({{"dataset", "dataset", "nominal"}, {"from", "from"}, {"to", "to"}, {"count", "chunks"}})}}}});
   if (baseline != nullptr && baseline->per_decade == shape.per_decade) {
     layers.push_back({{"data", InlineData(Outline(*baseline, factor))},
                       {"mark", {{"type", "line"}, {"style", "baseline"}, {"interpolate", "step-after"}}},

@@ -1,4 +1,4 @@
-// Logarithmic histograms stacked by data set, with quantiles marked.
+// Logarithmic histograms stacked by dataset, with quantiles marked.
 #ifndef CREMA_COLLECTOR_CHARTS_LOG_HISTOGRAM_H_
 #define CREMA_COLLECTOR_CHARTS_LOG_HISTOGRAM_H_
 
@@ -21,10 +21,10 @@ nlohmann::ordered_json LogHistogram(const RunDetail& detail, const ValueShape& s
                                     const std::string& title, const std::vector<HistogramMark>& marks,
                                     const ValueShape* baseline);
 
-/// Names of data set slots, made fit to be shown; the place of each is the slot.
+/// Names of dataset slots, made fit to be shown; the place of each is the slot.
 std::vector<std::string> SlotNames(const RunDetail& detail);
 
-/// The colour of data sets, by the field that holds their shown name.
+/// The colour of datasets, by the field that holds their shown name.
 nlohmann::ordered_json SlotColours(const std::vector<std::string>& names, std::string_view field);
 
 }  // namespace crema

@@ -1,4 +1,4 @@
-// Names of files, data sets and workers as a chart shows them. They come from records that anybody may have written.
+// Names of files, datasets and workers as a chart shows them. They come from records that anybody may have written.
 #ifndef CREMA_COLLECTOR_CHARTS_SHOWN_NAMES_H_
 #define CREMA_COLLECTOR_CHARTS_SHOWN_NAMES_H_
 

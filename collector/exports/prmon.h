@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "collector/records/tree_facts.h"
+#include "crema/version.h"
 
 namespace crema {
 
@@ -30,7 +31,7 @@ struct PrmonTexts {
 PrmonTexts RenderPrmon(const PrmonSeries& series);
 
 /// Stands in the summary, `prmon.Version`: tells crema's files from prmon's.
-inline constexpr char kPrmonWriter[] = "crema 0.1.0";
+inline constexpr char kPrmonWriter[] = "crema " CREMA_VERSION_STRING;
 
 }  // namespace crema
 

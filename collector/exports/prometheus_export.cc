@@ -193,10 +193,10 @@ absl::Status WritePrometheus(const ExportSource& source, const std::string&, Tex
   AddInfo(document, &exposition);
   AddMetrics(document, &exposition);
   AddRows(ListField(document, "datasets"), {{"dataset", "name"}},
-          {{"chunks", "crema_dataset_chunks", "Chunks of the data set that have a result."},
-           {"attempts", "crema_dataset_attempts", "Attempts at chunks of the data set."},
+          {{"chunks", "crema_dataset_chunks", "Chunks of the dataset that have a result."},
+           {"attempts", "crema_dataset_attempts", "Attempts at chunks of the dataset."},
            {"failed", "crema_dataset_failed_attempts", "Attempts that failed."},
-           {"events", "crema_dataset_events", "Events of the data set's results."},
+           {"events", "crema_dataset_events", "Events of the dataset's results."},
            {"bytes_read", "crema_dataset_read_bytes", "Bytes read, as stored."},
            {"duration_sum", "crema_dataset_busy_seconds", "Wall time of ended attempts."},
            {"cpu_sum", "crema_dataset_cpu_seconds", "CPU time of ended attempts."}},

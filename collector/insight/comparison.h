@@ -24,7 +24,7 @@ struct ComparedValue {
   bool differs() const;
 };
 
-/// The fields of the rows of one name: a data set, a section.
+/// The fields of the rows of one name: a dataset, a section.
 struct ComparedRow {
   std::string name;
   std::vector<ComparedValue> fields;

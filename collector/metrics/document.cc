@@ -5,11 +5,10 @@
 #include "absl/time/time.h"
 #include "collector/document/measurement_schema.h"
 #include "collector/metrics/catalog/catalog.h"
+#include "crema/version.h"
 
 namespace crema {
 namespace {
-
-constexpr char kVersion[] = "0.1.0";
 
 std::string IsoUtc(int64_t unix_ns) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::FromUnixNanos(unix_ns), absl::UTCTimeZone());
@@ -212,7 +211,7 @@ Json WriteDocument(const RunFigures& figures, const Quality& quality, const std:
   document["expected_time"] = ExpectedTimeTable(figures);
   document["verdicts"] = Json::array();
   document["quality"] = QualityOf(quality, figures);
-  document["provenance"] = {{"crema", kVersion},
+  document["provenance"] = {{"crema", CREMA_VERSION_STRING},
                             {"sources", provenance.sources},
                             {"host", provenance.host},
                             {"created", IsoUtc(provenance.created_ns)}};

@@ -15,18 +15,16 @@ namespace crema {
 namespace {
 
 /// Where the families of charts stand on the page.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kFamilies = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kFamilies = {{
     {"Where time goes", "time"},
     {"Timeline", "timeline"},
     {"Throughput", "throughput"},
     {"Workers", "workers"},
     {"Engine", "workers"},
     {"Chunks", "chunks"},
-    {"Data sets", "inputs"},
+    {"Datasets", "inputs"},
     {"Fine metrics", "fine"},
     {"Custom metrics", "custom"},
-    {"Failures", "failures"},
-    {"Failures and retries", "failures"},
     {"Comparison", "throughput"},
     {"Key figures", "environment"},
 }};

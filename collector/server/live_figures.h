@@ -20,7 +20,7 @@ struct RecentShare {
   double share = 0;        ///< 0 to 1; they add up to 1
 };
 
-/// How far a run, or a data set, has come; times are seconds from now.
+/// How far a run, or a dataset, has come; times are seconds from now.
 struct Progress {
   int64_t events = 0;
   std::optional<int64_t> total_events;
@@ -58,7 +58,7 @@ struct LiveFigures {
 
 LiveFigures ComputeLiveFigures(const LiveModel& model);
 
-/// Of one data set; `left` is not told.
+/// Of one dataset; `left` is not told.
 Progress ProgressOf(const LiveModel& model, const LiveDataset& dataset);
 
 /// `running`, `finished` or `killed`, as measurements have it.

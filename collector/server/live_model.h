@@ -185,10 +185,6 @@ class LiveModel {
   double quiet_seconds() const;
 
  private:
-  struct Failure {
-    std::string text;
-  };
-
   uint32_t Dataset(std::string_view name);
   void AddBegin(LiveWorker& worker, const BeginFact& begin);
   void AddChunk(LiveWorker& worker, const ChunkFact& chunk);

@@ -34,7 +34,7 @@ struct WorkerSecond {
   int64_t events = 0;
   int64_t busy_ns = 0;
   int64_t waiting_ns = 0;  ///< run delay and blocked
-  double expected_ns = 0;  ///< what its chunks take on average over the run, by their data set and events
+  double expected_ns = 0;  ///< what its chunks take on average over the run, by their dataset and events
   int64_t chunks = 0;
   WorkerSecond& operator+=(const WorkerSecond& other) {
     events += other.events;

@@ -9,7 +9,7 @@
 
 namespace crema {
 
-/// First what should be equal and is not, then the key figures and every other metric that changed, then data sets and
+/// First what should be equal and is not, then the key figures and every other metric that changed, then datasets and
 /// sections. No line is wider than `style.width`.
 std::string RenderComparison(const Comparison& comparison, const TerminalStyle& style);
 

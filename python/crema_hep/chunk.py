@@ -77,7 +77,7 @@ class TrackMetrics:
             @track_metrics
             def process(self, events): ...
 
-    As a decorator it takes data set, file, tree, entry range, events, bytes read, columns and the file's facts from
+    As a decorator it takes dataset, file, tree, entry range, events, bytes read, columns and the file's facts from
     NanoEvents' metadata; what is missing there is not known, and never an error. Left by an exception, the attempt is
     failed, with the exception's text, and the exception goes on unchanged. A guard itself never raises.
     """

@@ -759,7 +759,7 @@ class _Ring:
         return b"".join(pieces), since
 
 
-def _worker_sample(ws, now_ns: int, dask_now: float) -> dict:
+def _worker_sample(ws, now_ns: int) -> dict:
     metrics = ws.metrics or {}
     net, disk = metrics.get("host_net_io") or {}, metrics.get("host_disk_io") or {}
     spilled = metrics.get("spilled_bytes") or {}
@@ -1084,12 +1084,11 @@ class CremaSchedulerPlugin(SchedulerPlugin):
     def _look(self, everything: bool = False) -> None:
         begin_ns = time.thread_time_ns()
         now_ns = time.time_ns()
-        now = time.time()
         for ws in list(self.scheduler.workers.values()):
             if self._seen.get(ws.address) == ws.last_seen and not everything:
                 continue
             self._seen[ws.address] = ws.last_seen
-            self._append(keep=False, **_worker_sample(ws, now_ns, now))
+            self._append(keep=False, **_worker_sample(ws, now_ns))
         self._account(now_ns)
         if everything:
             with contextlib.suppress(Exception):

@@ -10,7 +10,7 @@ _LAZY_RESULTS = (types.CoroutineType, types.GeneratorType, types.AsyncGeneratorT
 
 
 def is_decorated(given) -> bool:
-    """Whether this stands below the decorator, and is no data set's name."""
+    """Whether this stands below the decorator, and is no dataset's name."""
     return callable(given) or (hasattr(type(given), "__get__") and not isinstance(given, str))
 
 

@@ -1,4 +1,4 @@
-"""What NanoEvents know of the data behind them: data set, file, entry range, bytes and columns that were read.
+"""What NanoEvents know of the data behind them: dataset, file, entry range, bytes and columns that were read.
 
 Everything is optional: other versions of Coffea, other schemas and no Coffea at all give less, which is None, and never
 an exception. No branch is touched per chunk: what a file holds in all is looked up once per file and process.

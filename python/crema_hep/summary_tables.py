@@ -1,4 +1,4 @@
-"""Tables of a measurement's summary as HTML: sections, data sets, workers, cuts; the first rows of each."""
+"""Tables of a measurement's summary as HTML: sections, datasets, workers, cuts; the first rows of each."""
 
 from . import html_text, human_numbers
 from .document_fields import rows
@@ -59,7 +59,7 @@ _COLUMNS = {
 }
 _TITLES = {
     "sections": "Sections inside a chunk, slowest first",
-    "datasets": "Data sets",
+    "datasets": "Datasets",
     "workers": "Workers",
     "cuts": "Cut flow",
 }

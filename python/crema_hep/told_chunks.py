@@ -51,7 +51,7 @@ def report_of(chunks) -> dict:
 
 
 def by_dataset(chunks) -> dict:
-    """The sums of each data set, as `crema collect --metrics-by-dataset` takes them."""
+    """The sums of each dataset, as `crema collect --metrics-by-dataset` takes them."""
     results = {}
     for chunk in results_of(chunks):
         if chunk.get("dataset") is not None:
