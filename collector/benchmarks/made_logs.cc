@@ -10,6 +10,8 @@
 #include <random>
 #include <system_error>
 
+#include "nlohmann/json.hpp"
+
 namespace crema_benchmarks {
 namespace {
 
@@ -67,9 +69,9 @@ class Process {
     const std::string identity =
         fmt::format(FMT_COMPILE(R"("thread":140737352584128,"tid":{},"dataset":"{}","file":"/data/{}/nano_{:04}.root",)"
                                 R"({}"entry_start":{},"entry_stop":{})"),
-                    pid_, dataset, dataset, file, shape_ == RecordShape::kShort ? "" : R"("tree":"Events",)", entry,
-                    entry + 10'000);
-    if (shape_ == RecordShape::kShort) {
+                    pid_, dataset, dataset, file, is_short_ ? "" : R"("tree":"Events",)", entry, entry + 10'000);
+    if (is_short_) {
+      const size_t begin = text.size();
       fmt::format_to(to,
                      FMT_COMPILE(R"({{"type":"chunk","chunk":{},"start_ns":{},"stop_ns":{},"status":"ok","events":{},)"
                                  R"("bytes_read":{},"cpu_ns":{},"cpu_wait_ns":{},"rss_start_bytes":{},)"
@@ -80,6 +82,7 @@ class Process {
                      FMT_COMPILE(R"({{"path":"read","count":1,"total_ns":{0},"self_ns":{0}}}]}})"
                                  "\n"),
                      duration_ns / 3);
+      if (shape_ == RecordShape::kOther) Respell(begin, text);
       return events;
     }
     if (shape_ == RecordShape::kSdk) {
@@ -124,6 +127,19 @@ class Process {
  private:
   int64_t Below(int64_t limit) { return static_cast<int64_t>(random_() % static_cast<uint64_t>(limit)); }
 
+  /// Writes the line that begins there as `json.dumps(line, sort_keys=True)` does in Python.
+  static void Respell(size_t begin, std::string& text) {
+    const std::string sorted = nlohmann::json::parse(text.substr(begin)).dump();
+    text.resize(begin);
+    bool is_text = false;
+    for (const char c : sorted) {
+      text += c;
+      if (c == '"') is_text = !is_text;  // no name in these logs has one
+      if (!is_text && (c == ',' || c == ':')) text += ' ';
+    }
+    text += '\n';
+  }
+
   static void AddSection(std::string_view path, int64_t total_ns, int64_t self_ns, std::string& text) {
     fmt::format_to(std::back_inserter(text),
                    FMT_COMPILE(R"({{"path":"{}","count":1,"total_ns":{},"self_ns":{},"min_ns":{},"max_ns":{}}})"), path,
@@ -131,6 +147,7 @@ class Process {
   }
 
   RecordShape shape_;
+  const bool is_short_ = shape_ == RecordShape::kShort || shape_ == RecordShape::kOther;
   int64_t pid_;
   int64_t first_chunk_;
   int64_t time_ns_ = kRunStartNs + 1'000'000;
@@ -166,7 +183,7 @@ absl::Status WriteLog(const LogsToMake& logs, int64_t number, int64_t records, c
 }  // namespace
 
 std::optional<RecordShape> ShapeNamed(std::string_view name) {
-  for (const RecordShape shape : {RecordShape::kShort, RecordShape::kFull, RecordShape::kSdk}) {
+  for (const RecordShape shape : {RecordShape::kShort, RecordShape::kFull, RecordShape::kOther, RecordShape::kSdk}) {
     if (NameOf(shape) == name) return shape;
   }
   return std::nullopt;
@@ -178,6 +195,8 @@ std::string_view NameOf(RecordShape shape) {
       return "short";
     case RecordShape::kFull:
       return "full";
+    case RecordShape::kOther:
+      return "other";
     case RecordShape::kSdk:
       break;
   }

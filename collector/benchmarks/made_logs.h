@@ -14,10 +14,11 @@ namespace crema_benchmarks {
 enum class RecordShape {
   kShort,  // `chunk` lines of about 440 bytes: what was not measured is left out, as the format allows
   kFull,   // `chunk` lines of about 800 bytes: every field that the SDK writes, one section
+  kOther,  // as kShort, as another writer may write them: fields in the order of their names, with blanks
   kSdk,    // what the SDK writes for a chunk: a `begin` line, and a `chunk` line with five sections, a metric and cuts
 };
 
-/// `short`, `full` or `sdk`; nullopt for anything else.
+/// `short`, `full`, `other` or `sdk`; nullopt for anything else.
 std::optional<RecordShape> ShapeNamed(std::string_view name);
 std::string_view NameOf(RecordShape shape);
 

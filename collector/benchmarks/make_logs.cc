@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
       ->check(CLI::PositiveNumber);
   app.add_option("--shape", shape, "of the records")
       ->capture_default_str()
-      ->check(CLI::IsMember({"short", "full", "sdk"}));
+      ->check(CLI::IsMember({"short", "full", "other", "sdk"}));
   app.add_option("--seed", logs.seed, "the same options make the same bytes")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   logs.shape = *crema_benchmarks::ShapeNamed(shape);

@@ -253,6 +253,20 @@ TEST_F(MeasureChunksTest, AKilledProcessLosesTheAttemptsThatItsThreadsWereAt) {
   EXPECT_EQ(document["quality"]["records_lost"], 1);
 }
 
+/// Fault [logs]: a process that suspends chunks (coroutines) was killed
+/// Shown: all that were open are lost, though their thread had begun others
+TEST_F(MeasureChunksTest, AKilledProcessLosesItsSuspendedChunks) {
+  std::vector<Line> lines = {ProcessLine(1, 0)};
+  for (int number = 0; number < 4; ++number) {
+    lines.push_back(BeginLine(number, number));
+    if (number > 0) lines.back()["suspended"] = number;
+  }
+  Write("a.jsonl", lines);
+  const Document document = Take();
+  EXPECT_EQ(document["metrics"]["num_lost_attempts"], 4);
+  EXPECT_EQ(document["quality"]["records_lost"], 0);
+}
+
 TEST_F(MeasureChunksTest, TheEndOfALogSaysHowManyWereStillOpen) {
   std::vector<Line> lines = TwoThreads({18, 19});
   Line end = EndLine(10);

@@ -105,6 +105,7 @@ struct BeginFact {
   std::optional<uint64_t> thread;
   std::optional<int64_t> tid;
   ChunkInput input;
+  int64_t suspended = 0;  ///< chunks of the process that were suspended then
 };
 
 struct ChunkFact {

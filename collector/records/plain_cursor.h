@@ -1,4 +1,4 @@
-// Walks along a line of JSON that is written as plainly as the SDK writes it.
+// Walks along a line of JSON that is written plainly: without escapes, and text in ASCII.
 #ifndef CREMA_COLLECTOR_RECORDS_PLAIN_CURSOR_H_
 #define CREMA_COLLECTOR_RECORDS_PLAIN_CURSOR_H_
 
@@ -15,8 +15,8 @@ namespace crema {
 
 /// Each `Take` moves past what it names and says true, or says false: then the line is not plain, which is no fault of
 /// the line's, and the cursor is of no more use (but for `Take`, which did not move). What is taken is valid JSON, and
-/// means what a JSON parser would say; what is valid but rare (escapes, text beyond ASCII, blanks, numbers of 20
-/// digits) is not plain.
+/// means what a JSON parser would say; what is valid but rare (escapes, text beyond ASCII, numbers of 20 digits)
+/// is not plain.
 ///
 /// The line is followed by 64 readable bytes; what they hold does not matter, as `AtEnd` tells a token that ran over.
 class PlainCursor {
@@ -26,9 +26,23 @@ class PlainCursor {
   template <size_t kSize>
   bool Take(const char (&literal)[kSize]) {
     static_assert(kSize <= 64, "more than is readable behind the line");
-    if (std::memcmp(at_, literal, kSize - 1) != 0) return false;
+    if (!Is(literal)) return false;
     at_ += kSize - 1;
     return true;
+  }
+  /// Whether the literal is next; does not move.
+  template <size_t kSize>
+  bool Is(const char (&literal)[kSize]) const {
+    constexpr size_t kLength = kSize - 1;
+    if constexpr (kLength < sizeof(uint64_t)) {
+      return std::memcmp(at_, literal, kLength) == 0;
+    } else {  // word by word, the last two may overlap: compilers call memcmp(3) for it
+      uint64_t difference = Load(at_ + kLength - sizeof(uint64_t)) ^ Load(literal + kLength - sizeof(uint64_t));
+      for (size_t i = 0; i + sizeof(uint64_t) < kLength; i += sizeof(uint64_t)) {
+        difference |= Load(at_ + i) ^ Load(literal + i);
+      }
+      return difference == 0;
+    }
   }
 
   /// A string; `text` is a view into the line.
@@ -47,8 +61,9 @@ class PlainCursor {
     return false;
   }
 
-  /// An integer from 0 to 10^19 - 1.
-  bool TakeUnsigned(uint64_t& number) {
+  /// An integer from 0 to 10^19 - 1. Inlined, so that each field has branches of its own: how long a number is, is
+  /// foreseen by its field.
+  [[gnu::always_inline]] bool TakeUnsigned(uint64_t& number) {
     const char* const begin = at_;
     number = 0;
     // 19 digits fit into 64 bits, whatever they are.
@@ -66,7 +81,7 @@ class PlainCursor {
   }
 
   /// An integer that is not negative.
-  bool TakeCount(int64_t& number) {
+  [[gnu::always_inline]] bool TakeCount(int64_t& number) {
     uint64_t magnitude;
     if (!TakeUnsigned(magnitude) || magnitude > std::numeric_limits<int64_t>::max()) return false;
     number = static_cast<int64_t>(magnitude);
@@ -123,7 +138,39 @@ class PlainCursor {
     return error == std::errc() && stopped == at_;
   }
 
+  void SkipBlanks() {
+    while (at_ < end_ && (*at_ == ' ' || *at_ == '\t' || *at_ == '\r' || *at_ == '\n')) ++at_;
+  }
+
+  /// What nobody asks for: a text, a number, or an object of texts.
+  bool SkipValue() {
+    std::string_view text;
+    double number;
+    if (*at_ == '"') return TakeText(text);
+    if (*at_ != '{') return TakeReal(number);
+    ++at_;
+    SkipBlanks();
+    if (Take("}")) return true;
+    do {
+      SkipBlanks();
+      if (!TakeText(text)) return false;
+      SkipBlanks();
+      if (!Take(":")) return false;
+      SkipBlanks();
+      if (!TakeText(text)) return false;
+      SkipBlanks();
+    } while (Take(","));
+    return Take("}");
+  }
+
   bool AtEnd() const { return at_ == end_; }
+  const char* rest() const { return at_; }
+  const char* RestIf(bool taken) const { return taken ? at_ : nullptr; }
+  /// Goes on there; false if that is nowhere.
+  bool GoTo(const char* rest) {
+    at_ = rest;
+    return rest != nullptr;
+  }
   /// Where a token could begin; for those who look before they take.
   char Next() const { return *at_; }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <optional>
@@ -137,6 +138,27 @@ class RandomLine {
     }
   }
 
+  /// The same JSON as another writer may write it: fields in any order, blanks between tokens.
+  std::string Respelled(std::string_view value) {
+    const bool is_object = value.front() == '{';
+    if (!is_object && value.front() != '[') return std::string(value);
+    std::vector<std::string_view> parts = PartsOf(value.substr(1, value.size() - 2), ',');
+    if (is_object) std::shuffle(parts.begin(), parts.end(), random_);
+    std::string text(1, value.front());
+    for (const std::string_view part : parts) {
+      text += (text.size() > 1 ? "," : "") + Blank();
+      if (is_object) {
+        const std::string_view key = PartsOf(part, ':').front();
+        text += std::string(key) + Blank() + ":" + Blank();
+        text += Respelled(part.substr(key.size() + 1));
+      } else {
+        text += Respelled(part);
+      }
+      text += Blank();
+    }
+    return text + Blank() + value.back();
+  }
+
   int64_t Below(int64_t limit) { return static_cast<int64_t>(random_() % static_cast<uint64_t>(limit)); }
   bool OneIn(int64_t n) { return Below(n) == 0; }
 
@@ -209,6 +231,28 @@ class RandomLine {
     const size_t kind = static_cast<size_t>(OneIn(100) ? Below(std::size(kTexts)) : Below(7));
     return "\"" + std::string(kTexts[kind]) + "\"";
   }
+  std::string Blank() { return OneIn(3) ? std::string(OneIn(9) ? "\t \r" : " ") : ""; }
+
+  /// What stands between the separators that are in no text, list or object.
+  static std::vector<std::string_view> PartsOf(std::string_view text, char separator) {
+    std::vector<std::string_view> parts;
+    size_t begin = 0;
+    int depth = 0;
+    bool is_text = false;
+    for (size_t i = 0; i < text.size(); ++i) {
+      const char c = text[i];
+      if (c == '\\') ++i;
+      if (c == '"') is_text = !is_text;
+      if (is_text) continue;
+      depth += (c == '{' || c == '[') - (c == '}' || c == ']');
+      if (c != separator || depth > 0) continue;
+      parts.push_back(text.substr(begin, i - begin));
+      begin = i + 1;
+    }
+    if (begin < text.size()) parts.push_back(text.substr(begin));
+    return parts;
+  }
+
   // Exchanges two neighbouring fields, roughly: what stands between three commas.
   void SwapFields(std::string& line) {
     const size_t first = line.find(",\"", static_cast<size_t>(Below(static_cast<int64_t>(line.size()) + 1)));
@@ -253,6 +297,26 @@ TEST_P(PlainLines, AreReadAsTheGeneralParserReadsThem) {
     ASSERT_NO_FATAL_FAILURE(ExpectTheSame(random.OneIn(3) ? random.Begin() : random.Chunk()));
   EXPECT_GT(plain_, kLines / 4) << "the short cut was hardly tried";
   EXPECT_LT(plain_, kLines) << "the way round it neither";
+}
+
+TEST_P(PlainLines, AreReadInAnyOrderAndWithBlanks) {
+  constexpr size_t kLines = 3000;
+  RandomLine random(GetParam());
+  for (size_t i = 0; i < kLines; ++i) {
+    const std::string line = random.OneIn(3) ? random.Begin() : random.Chunk();
+    ASSERT_NO_FATAL_FAILURE(ExpectTheSame(random.Respelled(line)));
+  }
+  EXPECT_GT(plain_, kLines / 4) << "the short cut was hardly tried";
+  EXPECT_LT(plain_, kLines) << "the way round it neither";
+}
+
+TEST_P(PlainLines, InAnyOrderAreReadOrRefusedAsTheGeneralParserDoesWhenDamaged) {
+  RandomLine random(GetParam());
+  for (int i = 0; i < 6000; ++i) {
+    std::string line = random.Respelled(random.OneIn(3) ? random.Begin() : random.Chunk());
+    random.Damage(line);
+    ASSERT_NO_FATAL_FAILURE(ExpectTheSame(line));
+  }
 }
 
 TEST_P(PlainLines, AreReadOrRefusedAsTheGeneralParserDoesWhenDamaged) {

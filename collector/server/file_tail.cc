@@ -41,11 +41,15 @@ absl::Status Failed(const std::string& path) {
 absl::StatusOr<bool> FileTail::Read(size_t most, const std::function<void(std::string_view)>& on_bytes) {
   struct stat status;
   if (stat(path_.c_str(), &status) != 0) return Failed(path_);
-  if (status.st_size == offset_) return false;
-  if (status.st_size < offset_) {
-    offset_ = status.st_size;
-    return absl::OutOfRangeError(fmt::format("{} became shorter; it is read on from its end", path_));
+  const bool is_other = offset_ > 0 && (status.st_ino != inode_ || status.st_dev != device_);
+  device_ = status.st_dev;
+  inode_ = status.st_ino;
+  if (is_other || status.st_size < offset_) {
+    offset_ = 0;
+    return absl::OutOfRangeError(
+        fmt::format("{} {}; it is read from its beginning", path_, is_other ? "was replaced" : "became shorter"));
   }
+  if (status.st_size == offset_) return false;
   const Descriptor file(path_);  // not kept: there may be more logs than descriptors
   if (file.get() < 0) return Failed(path_);
   const std::unique_ptr<char[]> block(new char[kBlockBytes + RecordParser::kPadding]);

@@ -1,4 +1,4 @@
-// Follows a file that grows: each look reads what was appended, and nothing twice.
+// Follows a file that grows: each look reads what was appended.
 #ifndef CREMA_COLLECTOR_SERVER_FILE_TAIL_H_
 #define CREMA_COLLECTOR_SERVER_FILE_TAIL_H_
 
@@ -20,13 +20,15 @@ class FileTail {
   int64_t offset() const { return offset_; }
 
   /// Hands what was appended to `on_bytes`, at most about `most` bytes, in pieces that hold during the call. Returns
-  /// whether more is there. Errors: NotFound where the file is gone; OutOfRange where it became shorter (reading goes
-  /// on at its end); what the system says.
+  /// whether more is there. Errors: NotFound where the file is gone; OutOfRange where it became shorter or is another
+  /// file of that name (reading goes on at its beginning); what the system says.
   absl::StatusOr<bool> Read(size_t most, const std::function<void(std::string_view)>& on_bytes);
 
  private:
   std::string path_;
   int64_t offset_ = 0;
+  uint64_t device_ = 0;
+  uint64_t inode_ = 0;
 };
 
 /// Cuts bytes that come in pieces into lines.

@@ -63,8 +63,19 @@ TEST_F(FileTailTest, SaysThatAFileBecameShorter) {
   EXPECT_EQ(Read(tail), "one\ntwo\n");
   std::filesystem::resize_file(path_, 4);
   EXPECT_TRUE(absl::IsOutOfRange(tail.Read(100, [](std::string_view) {}).status()));
+  EXPECT_EQ(Read(tail), "one\n") << "from its beginning: what was read before may have been written anew";
   Append("new\n");
   EXPECT_EQ(Read(tail), "new\n");
+}
+
+TEST_F(FileTailTest, SaysThatAnotherFileTookItsPlace) {
+  Append("one\n");
+  FileTail tail(path_.string());
+  EXPECT_EQ(Read(tail), "one\n");
+  std::filesystem::rename(path_, path_.string() + ".away");
+  Append("first of a longer file\n");
+  EXPECT_TRUE(absl::IsOutOfRange(tail.Read(100, [](std::string_view) {}).status()));
+  EXPECT_EQ(Read(tail), "first of a longer file\n");
 }
 
 struct Lines {

@@ -141,8 +141,12 @@ void LiveModel::NoteJoins() {
 }
 
 void LiveModel::AddMemoryPoint(LiveWorker& worker, int64_t time_ns, int64_t rss_bytes) {
-  worker.rss_bytes = rss_bytes;
   worker.peak_rss_bytes = std::max(worker.peak_rss_bytes, rss_bytes);
+  if (!worker.memory.empty() && time_ns <= worker.memory.back().time_ns) {
+    if (time_ns >= worker.memory.front().time_ns) return;  // its log is read again
+    worker.memory.clear();                                 // its clock was set back
+  }
+  worker.rss_bytes = rss_bytes;
   worker.memory.push_back({time_ns, rss_bytes});
   while (worker.memory.size() > kMemorySpanNs / kSecondNs || time_ns - worker.memory.front().time_ns > kMemorySpanNs) {
     worker.memory.pop_front();

@@ -249,10 +249,12 @@ void LiveModel::AddBegin(LiveWorker& worker, const BeginFact& begin) {
   chunk.entry_start = begin.input.entry_start;
   chunk.entry_stop = begin.input.entry_stop;
   chunk.thread = ThreadOf(begin.thread, begin.tid);
+  worker.suspends = worker.suspends || begin.suspended > 0;
   if (chunk.thread != 0 && worker.open.count(begin.number) == 0) {
-    // A thread ends its chunk before it begins the next.
+    // A thread ends its chunk before it begins the next, unless it suspends it.
     const auto [latest, is_first] = worker.open_of_thread.try_emplace(chunk.thread, begin.number);
-    if (!is_first) LoseRecord(worker, std::exchange(latest->second, begin.number));
+    const int64_t before = std::exchange(latest->second, begin.number);
+    if (!is_first && !worker.suspends) LoseRecord(worker, before);
   }
   if (!worker.open.emplace(begin.number, std::move(chunk)).second) return;
   ++datasets_[dataset].open;
@@ -263,13 +265,15 @@ void LiveModel::AddBegin(LiveWorker& worker, const BeginFact& begin) {
 void LiveModel::AddChunk(LiveWorker& worker, const ChunkFact& chunk) {
   if (const auto open = worker.open.find(chunk.number); open != worker.open.end()) {
     --datasets_[open->second.dataset].open;
-    worker.open_of_thread.erase(open->second.thread);
+    const auto latest = worker.open_of_thread.find(open->second.thread);
+    if (latest != worker.open_of_thread.end() && latest->second == chunk.number) worker.open_of_thread.erase(latest);
     worker.open.erase(open);
   } else if (worker.unrecorded.erase(chunk.number) > 0) {  // it was late, not lost: another recorder of the process
     --totals_.unrecorded;
     --totals_.attempts;
   }
   LiveDataset& dataset = datasets_[Dataset({chunk.input.dataset.data(), chunk.input.dataset.size()})];
+  worker.suspends = worker.suspends || chunk.suspended_ns > 0;
   const uint64_t identity = IdentityOf(worker, chunk.number, chunk.input);
   const int64_t duration_ns = chunk.duration_ns();
   worker.last_ns = std::max(worker.last_ns, chunk.stop_ns);

@@ -109,6 +109,8 @@ class LiveModel {
   /// A log's process line. nullopt: it is of another run, or there are too many; its records are to be left out. Logs
   /// of one process are one worker.
   std::optional<WorkerId> AddProcess(const ProcessFact& process);
+  /// What a recorder of it has told so far; stays where it is.
+  LiveRecorder& RecorderOf(WorkerId worker, int64_t recorder) { return recorders_[{worker, recorder}]; }
   /// A record of any other type.
   void Add(WorkerId worker, const Record& record);
   /// What is new in a line of sums; nullopt: nothing, the line is only counted.
@@ -230,6 +232,7 @@ class LiveModel {
   std::optional<int64_t> session_start_ns_;
   std::optional<int64_t> session_stop_ns_;
   std::vector<LiveWorker> workers_;
+  std::map<std::pair<WorkerId, int64_t>, LiveRecorder> recorders_;
   absl::flat_hash_map<std::string, std::vector<WorkerId>> worker_index_;  // by host, pid and start
   std::vector<LiveDataset> datasets_;
   absl::flat_hash_map<std::string, uint32_t> dataset_index_;

@@ -114,6 +114,28 @@ TEST_F(LiveModelTest, ALostLineIsNoLostAttempt) {
   EXPECT_EQ(model_.totals().attempts, 4);
 }
 
+TEST_F(LiveModelTest, ASuspendedChunkStaysOpenWhileItsThreadBeginsOthers) {
+  const auto worker = Worker(1);
+  for (int64_t number = 0; number < 3; ++number) {
+    Record begin;
+    begin.type = RecordType::kBegin;
+    begin.begin.number = number;
+    begin.begin.time_ns = At(static_cast<double>(number));
+    begin.begin.tid = 7;
+    begin.begin.suspended = number;
+    begin.begin.input = InputOf(number);
+    model_.Add(worker, begin);
+  }
+  EXPECT_EQ(model_.open_chunks(), 3);
+  model_.Add(worker, ChunkRecord(0, 0, 4));
+  model_.Add(worker, ChunkRecord(2, 2, 4));
+  EXPECT_EQ(model_.open_chunks(), 1);
+  EXPECT_EQ(model_.totals().unrecorded, 0);
+  model_.SetLife(worker, false);
+  EXPECT_EQ(model_.totals().lost, 1);
+  EXPECT_EQ(model_.totals().attempts, 3);
+}
+
 TEST_F(LiveModelTest, SumsWhatChunksSay) {
   const auto worker = Worker(1, 2);
   Begin(worker, 0, 0);

@@ -167,6 +167,7 @@ bool LiveSources::ReadLog(Log& log, size_t most) {
     log.has_problem = false;
     return *more;
   }
+  if (absl::IsOutOfRange(more.status()) && log.records != nullptr) log.records->Restart();
   // once, not every second; that a whole directory is gone is said of the source
   if (!log.has_problem && !absl::IsNotFound(more.status())) {
     model_->Note(EventKind::kWarning, std::string(more.status().message()));

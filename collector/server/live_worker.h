@@ -10,6 +10,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "collector/records/seen_numbers.h"
+#include "collector/records/sums_so_far.h"
 #include "collector/server/recent_seconds.h"
 
 namespace crema {
@@ -51,6 +53,13 @@ struct MemoryPoint {
   int64_t rss_bytes = 0;
 };
 
+/// What one recorder of a process has told: its log may be read again, after it was copied or begun anew.
+struct LiveRecorder {
+  SeenNumbers ended;  ///< chunks
+  SumsSoFar sums;
+  bool has_end = false;
+};
+
 struct LiveWorker {
   std::string name;
   std::string run_id;
@@ -67,6 +76,7 @@ struct LiveWorker {
   std::optional<int64_t> scheduler_cores;
   int64_t lanes_peak = 0;
   int64_t most_open = 0;
+  bool suspends = false;                                  ///< its threads begin chunks while others of theirs are open
   std::map<int64_t, OpenChunk> open;                      ///< by chunk number
   absl::flat_hash_set<int64_t> unrecorded;                ///< numbers of chunks whose records seem to be lost
   absl::flat_hash_map<uint64_t, int64_t> open_of_thread;  ///< the chunk that each thread began last, while it is open

@@ -1,5 +1,7 @@
 #include "collector/server/record_feed.h"
 
+#include <utility>
+
 namespace crema {
 
 void RecordFeed::Add(std::string_view bytes) {
@@ -25,14 +27,28 @@ void RecordFeed::AddLine(std::string_view line) {
   const Record& record = parser_->record();
   if (record.type == RecordType::kProcess) {
     worker_ = model_->AddProcess(record.process);
-    sums_ = SumsSoFar();
     is_left_out_ = !worker_.has_value();
+    if (!is_left_out_) recorder_ = &model_->RecorderOf(*worker_, record.process.recorder.value_or(0));
   } else if (worker_.has_value() && record.type == RecordType::kSums) {
-    model_->AddSums(*worker_, sums_.Increment(record.sums));
+    model_->AddSums(*worker_, recorder_->sums.Increment(record.sums));
   } else if (worker_.has_value()) {
+    if (IsRepeated(record)) return;
     model_->Add(*worker_, record);
   } else {
     model_->CountFault(false);  // its process line could not be read: nobody knows whose it is
+  }
+}
+
+bool RecordFeed::IsRepeated(const Record& record) {
+  switch (record.type) {
+    case RecordType::kBegin:
+      return recorder_->ended.Contains(record.begin.number);
+    case RecordType::kChunk:
+      return !recorder_->ended.Insert(record.chunk.number);
+    case RecordType::kEnd:
+      return std::exchange(recorder_->has_end, true);
+    default:
+      return false;
   }
 }
 

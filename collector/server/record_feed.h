@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "collector/records/record_parser.h"
-#include "collector/records/sums_so_far.h"
 #include "collector/server/file_tail.h"
 #include "collector/server/live_model.h"
 
@@ -18,18 +17,22 @@ class RecordFeed {
   RecordFeed(RecordParser* parser, LiveModel* model) : parser_(parser), model_(model) {}
 
   void Add(std::string_view bytes);
+  /// The log is read from its beginning again: what was told before is not counted twice.
+  void Restart() { lines_.Clear(); }
   /// The worker whose log it is; nullopt: not known yet, or its records are left out.
   std::optional<LiveModel::WorkerId> worker() const { return worker_; }
 
  private:
   void AddLine(std::string_view line);
+  /// It was told before: the log was copied, or written anew.
+  bool IsRepeated(const Record& record);
 
   RecordParser* parser_;
   LiveModel* model_;
   LineAssembler lines_;
   std::optional<LiveModel::WorkerId> worker_;
   bool is_left_out_ = false;
-  SumsSoFar sums_;
+  LiveRecorder* recorder_ = nullptr;  ///< the worker's
 };
 
 }  // namespace crema

@@ -66,6 +66,7 @@ class AttemptAssembler {
   std::map<int64_t, Begun> begun_;
   std::map<uint64_t, int64_t> latest_of_thread_;  ///< number of what it began last
   std::optional<int64_t> open_at_end_;
+  bool suspends_ = false;  ///< the process's chunks are suspended at times
   SeenNumbers ended_;
 };
 

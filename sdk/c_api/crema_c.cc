@@ -62,11 +62,11 @@ void Close(std::int32_t number, bool failed) {
     crema::internal::CountUnmatchedExit();
     return;
   }
-  if ((number & kMeasuresCpu) != 0) crema::internal::AddSectionCpu(section);
   if (failed) {
     std::atomic<std::uint64_t>& failures = section.node->failed;
     failures.store(failures.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
+  if ((number & kMeasuresCpu) != 0) return crema::internal::ExitSectionWithCpu(section);
   crema::internal::ExitSection(section);
 }
 
@@ -241,9 +241,7 @@ int32_t crema_section_open(const char* name) {
 
 int32_t crema_cpu_section_open(const char* name) {
   if (!crema::internal::Recording()) return NotRecorded();
-  const crema::internal::OpenSection section = crema::internal::EnterSection(Text(name));
-  if (section.node != nullptr) section.node->cpu_start_ns = crema::internal::ThreadCpuNanoseconds();
-  return NumberOf(section, kMeasuresCpu | kIsSection);
+  return NumberOf(crema::internal::EnterSectionWithCpu(Text(name)), kMeasuresCpu | kIsSection);
 }
 
 int crema_section_is_open(int32_t section) { return section != 0 && FindOpen(section).node != nullptr ? 1 : 0; }

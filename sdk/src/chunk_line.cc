@@ -54,6 +54,8 @@ void EncodeBegin(const Recorder& recorder, ChunkState* state, JsonLine* line) no
   line->FieldUnsigned("chunk", state->number);
   line->Field("time_ns", recorder.clock.UnixNanoseconds(state->start.monotonic_ns));
   AppendIdentity(*state, line);
+  const std::int64_t suspended = recorder.suspended.load(std::memory_order_relaxed);
+  if (suspended != 0) line->Field("suspended", suspended);
   state->ledger.AppendAttributes(line);
   line->Raw("}\n");
 }

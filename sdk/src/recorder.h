@@ -60,6 +60,7 @@ struct Recorder {
   std::atomic<std::uint64_t> chunks{0};  ///< ended
   std::atomic<std::uint64_t> failed{0};
   std::atomic<std::int64_t> open_chunks{0};
+  std::atomic<std::int64_t> suspended{0};    ///< of the open chunks
   std::atomic<std::int64_t> lanes{0};        ///< open chunks and active helpers
   std::atomic<std::uint64_t> dropped{0};     ///< what guards were told and could not be kept; lost lines are the log's
   std::atomic<std::uint64_t> misused{0};     ///< of these, guards that were not used as they should be

@@ -1,5 +1,6 @@
 #include "section_tree.h"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -158,7 +159,8 @@ class RowWriter {
       line_->Field("max_ns", rate_.Nanoseconds(node->max_ticks.load(kRelaxed)));
     }
     const std::int64_t cpu_ns = node->cpu_ns.load(kRelaxed);
-    if (cpu_ns >= 0) line_->Field("cpu_ns", cpu_ns);
+    // The CPU clock is read outside the wall time: its own cost may exceed what a short section took.
+    if (cpu_ns >= 0) line_->Field("cpu_ns", std::min(cpu_ns, node->row_ns));
     const std::uint64_t failed = node->failed.load(kRelaxed);
     if (failed != 0) line_->FieldUnsigned("failed", failed);
     line_->Raw("}");

@@ -49,6 +49,7 @@ void Suspend(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcep
   state->owner = nullptr;
   state->outer = nullptr;
   state->suspension = suspension;
+  recorder->suspended.fetch_add(1, kRelaxed);
   FreeLane(recorder);
 }
 
@@ -57,6 +58,7 @@ bool Resume(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept
   DescriptorBudget* descriptors = &recorder->descriptors;
   const Suspension suspension = *state->suspension;
   state->suspension.reset();
+  recorder->suspended.fetch_sub(1, kRelaxed);
   const std::uint64_t pause_ticks = Ticks(thread) - suspension.ticks;
   state->suspended_ticks += pause_ticks;
   const std::int64_t cpu_ns = ThreadCpuNanoseconds();

@@ -311,17 +311,27 @@ void TraceOccurrence(SectionNode* node, std::uint64_t start_ticks, std::uint64_t
   if (thread->work != nullptr) thread->work->ledger.AddTrace({node, start_ticks, stop_ticks, thread->tid});
 }
 
-void AddSectionCpu(OpenSection section) noexcept {
+OpenSection EnterSectionWithCpu(std::string_view name) noexcept {
+  const std::int64_t cpu_ns = ThreadCpuNanoseconds();
+  const OpenSection section = EnterSection(name);
+  if (section.node != nullptr) section.node->cpu_start_ns = cpu_ns;
+  return section;
+}
+
+void ExitSectionWithCpu(OpenSection section) noexcept {
   constexpr auto kRelaxed = std::memory_order_relaxed;
   ThreadContext* context = t_context;
+  if (context == nullptr) return ExitSection(section);
+  const std::uint64_t now_ticks = Ticks(context);
   SectionNode* node = section.node;
-  if (context == nullptr || context->current.load(kRelaxed) != node || !IsOccurrence(*node, section.start_ticks)) {
-    return;
+  if (context->current.load(kRelaxed) == node && IsOccurrence(*node, section.start_ticks)) {
+    const std::int64_t now_ns = ThreadCpuNanoseconds();
+    if (now_ns != kUnknownCpu && node->cpu_start_ns != kUnknownCpu) {
+      const std::int64_t before_ns = node->cpu_ns.load(kRelaxed);
+      node->cpu_ns.store((before_ns < 0 ? 0 : before_ns) + now_ns - node->cpu_start_ns, kRelaxed);
+    }
   }
-  const std::int64_t now_ns = ThreadCpuNanoseconds();
-  if (now_ns == kUnknownCpu || node->cpu_start_ns == kUnknownCpu) return;
-  const std::int64_t before_ns = node->cpu_ns.load(kRelaxed);
-  node->cpu_ns.store((before_ns < 0 ? 0 : before_ns) + now_ns - node->cpu_start_ns, kRelaxed);
+  ExitSectionAt(context, section, now_ticks);
 }
 
 HostKeeper::HostKeeper() noexcept : errno_(errno) { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_); }

@@ -37,11 +37,13 @@ void ReadCounters(std::int64_t* counters) {
 
 }  // namespace
 
-TrackIo::TrackIo(std::string_view name) noexcept : BaseInstrumentationContext(name), name_(name) {
+TrackIo::TrackIo(std::string_view name) noexcept : BaseInstrumentationContext(kBeginsLater), name_(name) {
   if (recording()) ReadCounters(start_);
+  BeginSection(name);
 }
 
 TrackIo::~TrackIo() {
+  EndSection();
   if (!recording()) return;
   std::int64_t stop[kCounters];
   ReadCounters(stop);

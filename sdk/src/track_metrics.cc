@@ -59,11 +59,16 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   state->suspended_ticks = 0;
   state->told_outer_cpu_ns = state->told_outer_wait_ns = 0;
   for (std::size_t i = 0; i < chunk.attribute_count; ++i) {
-    if (i < Chunk::kMaxAttributes) {
+    const bool is_kept =
+        i < Chunk::kMaxAttributes && !chunk.attributes[i].name.is_lost() && !chunk.attributes[i].value.is_lost();
+    if (is_kept) {
       state->ledger.SetAttribute(chunk.attributes[i].name, chunk.attributes[i].value);
     } else {
       state->ledger.CountDropped();
     }
+  }
+  for (const internal::OwnedText* text : {&chunk.dataset, &chunk.file, &chunk.tree, &chunk.pass}) {
+    if (text->is_lost()) state->ledger.CountDropped();
   }
   EncodeIdentity(*recorder, *thread, chunk, state);
   state->file_is_lost = !state->ledger.Keep(CutOnCodePoint(chunk.file, kMaxPathBytes), &state->file);

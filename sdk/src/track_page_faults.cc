@@ -7,15 +7,20 @@
 
 namespace crema {
 
-TrackPageFaults::TrackPageFaults(std::string_view name) noexcept : BaseInstrumentationContext(name), name_(name) {
+TrackPageFaults::TrackPageFaults(std::string_view name) noexcept
+    : BaseInstrumentationContext(kBeginsLater), name_(name) {
+  if (!recording()) return;
   const internal::HostKeeper keeper;
   rusage usage{};
-  if (!recording() || getrusage(RUSAGE_THREAD, &usage) != 0) return;
-  minor_ = usage.ru_minflt;
-  major_ = usage.ru_majflt;
+  if (getrusage(RUSAGE_THREAD, &usage) == 0) {
+    minor_ = usage.ru_minflt;
+    major_ = usage.ru_majflt;
+  }
+  BeginSection(name);
 }
 
 TrackPageFaults::~TrackPageFaults() {
+  EndSection();
   const internal::HostKeeper keeper;
   rusage usage{};
   if (minor_ < 0 || getrusage(RUSAGE_THREAD, &usage) != 0) return;

@@ -35,9 +35,15 @@ void ExplainRefusal(const PerfCounters& counters) {
 }  // namespace
 }  // namespace internal
 
-TrackPerfCounters::TrackPerfCounters(std::string_view name) noexcept : BaseInstrumentationContext(name), name_(name) {
-  using namespace internal;
+TrackPerfCounters::TrackPerfCounters(std::string_view name) noexcept
+    : BaseInstrumentationContext(kBeginsLater), name_(name) {
   if (!recording()) return;
+  ReadFirst();
+  BeginSection(name);
+}
+
+void TrackPerfCounters::ReadFirst() noexcept {
+  using namespace internal;
   const HostKeeper keeper;
   ThreadState* thread = CurrentThread();
   Recorder* recorder = CurrentRecorder();
@@ -50,6 +56,7 @@ TrackPerfCounters::TrackPerfCounters(std::string_view name) noexcept : BaseInstr
 }
 
 TrackPerfCounters::~TrackPerfCounters() {
+  EndSection();
   using namespace internal;
   if (!recording()) return;
   const HostKeeper keeper;

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "crema/crema.h"
 #include "sdk/tests/record_log_reader.h"
@@ -27,6 +29,38 @@ TEST(Chunk, TakesAnyIntegralRange) {
   EXPECT_EQ(ChunkOf(log, "whole file").file, "/data/ttbar.root");
   EXPECT_EQ(ChunkOf(log, "whole file").entry_start, std::nullopt);
 }
+
+/// Built from temporaries, and used after they are gone: under AddressSanitizer a borrowed text ends the test.
+TEST(Chunk, OwnsItsText) {
+  const std::string directory = "/data/a/directory/whose/name/is/longer/than/what/fits/in/place";
+  const RecordLog log = Recorded([&] {
+    Chunk where(std::string("tt") + "bar", directory + "/x.root", 0, 1000);
+    where.tree = std::string("Ev") + "ents";
+    where.pass = directory + "/pass";
+    where.AddAttribute(std::string("si") + "te", directory + "/value");
+    Chunk copy = where;
+    const Chunk moved = std::move(where);
+    where = Chunk("other");
+    const internal::OwnedText& same = copy.file;
+    copy.file = same;
+    { TrackMetrics metrics(copy); }
+    { TrackMetrics metrics(moved); }
+    { TrackMetrics metrics(where); }
+  });
+  ASSERT_EQ(log.chunks.size(), 3u);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(log.chunks[i].dataset, "ttbar");
+    EXPECT_EQ(log.chunks[i].file, directory + "/x.root");
+    EXPECT_EQ(log.chunks[i].tree, "Events");
+    EXPECT_EQ(log.chunks[i].pass, directory + "/pass");
+    EXPECT_EQ(log.chunks[i].attributes.at("site"), directory + "/value");
+  }
+  EXPECT_EQ(log.chunks[2].dataset, "other");
+  EXPECT_EQ(log.chunks[2].file, std::nullopt);
+}
+
+static_assert(std::is_nothrow_copy_constructible_v<Chunk> && std::is_nothrow_move_assignable_v<Chunk>);
+static_assert(!std::is_same_v<decltype(Chunk::file), std::string_view>, "a borrowed text dangles");
 
 TEST(Chunk, CarriesTreeAndAttributes) {
   const RecordLog log = Recorded([] {

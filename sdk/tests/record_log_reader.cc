@@ -62,6 +62,7 @@ BeginLine ReadBegin(const Json& line) {
   BeginLine begin;
   ReadIdentity(line, &begin);
   Get(line, "time_ns", &begin.time_ns);
+  Get(line, "suspended", &begin.suspended);
   return begin;
 }
 

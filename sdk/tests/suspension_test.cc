@@ -93,6 +93,8 @@ TEST(Suspension, ChunksTakeTurnsOnOneThread) {
     EXPECT_EQ(Metric(chunk, "turns").count, 3);
     ExpectSelfTimesAddUp(chunk);
   }
+  ASSERT_EQ(log.begins.size(), static_cast<std::size_t>(kChunks));
+  for (int i = 0; i < kChunks; ++i) EXPECT_EQ(log.begins[i].suspended.value_or(0), i);
   EXPECT_EQ(log.end->misused, 0);
   EXPECT_EQ(log.end->open, 0);
 }

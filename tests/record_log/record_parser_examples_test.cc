@@ -6,7 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "collector/records/plain_lines.h"
+#include "collector/records/record_fields.h"
 #include "collector/records/record_parser.h"
+#include "nlohmann/json.hpp"
 #include "tests/record_log/format_page.h"
 #include "tests/record_log/written_log.h"
 
@@ -44,6 +47,38 @@ TEST(RecordParser, ReadsEveryLineThatTheSdkWrites) {
   for (const std::string& line : lines) {
     EXPECT_EQ(parser.ParseCopy(line), ParseOutcome::kRecord) << parser.reason() << "\n" << line;
   }
+}
+
+/// The keys of the line stand in the table, in its order.
+template <size_t kFields, class Fact>
+void ExpectInOrder(const std::string& line, const json::Field<Fact> (&fields)[kFields]) {
+  size_t next = 0;
+  const auto object = nlohmann::ordered_json::parse(line);
+  for (const auto& [key, value] : object.items()) {
+    while (next < kFields && fields[next].key != key) ++next;
+    ASSERT_LT(next, kFields) << key << " in " << line;
+  }
+}
+
+TEST(RecordParser, TakesTheShortCutForWhatTheSdkWrites) {
+  const std::vector<std::string> lines = WriteLog(std::string(getenv("TEST_TMPDIR")) + "/quick", WrittenAs{});
+  int quick = 0;
+  for (const std::string& line : lines) {
+    const std::string padded = line + std::string(RecordParser::kPadding, ' ');
+    const auto view = std::string_view(padded).substr(0, line.size());
+    ChunkFact chunk;
+    BeginFact begin;
+    if (line.rfind(R"({"type":"chunk")", 0) == 0) {
+      EXPECT_TRUE(ReadPlainChunk(view, chunk)) << line;
+      ExpectInOrder(line, json::kChunkFields);
+      ++quick;
+    } else if (line.rfind(R"({"type":"begin")", 0) == 0) {
+      EXPECT_TRUE(ReadPlainBegin(view, begin)) << line;
+      ExpectInOrder(line, json::kBeginFields);
+      ++quick;
+    }
+  }
+  EXPECT_EQ(quick, 6);
 }
 
 }  // namespace

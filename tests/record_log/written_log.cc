@@ -54,6 +54,7 @@ void RecordEverything() {
   {
     TrackMetrics bare("bare");
     bare.Suspend();
+    { const TrackMetrics meanwhile("meanwhile"); }
     bare.Resume();
     bare.Fail("not today");
   }

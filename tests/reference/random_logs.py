@@ -415,6 +415,8 @@ class Writer:
             if name in self.traits.never_told:
                 begin[name] = None
         self.next_number += 1
+        if self.traits.suspends and self.dice.random() < 0.3:
+            begin["suspended"] = self.dice.randint(1, 3)
         self.timed.append((start, 0, begin))
         if status is not None:
             self.timed.append((stop, 1, chunk_line(self.dice, self.traits, begin, events, stop, status)))

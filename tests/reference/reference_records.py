@@ -125,7 +125,7 @@ LAYOUTS = {
         memory_limit_bytes=is_count,
         attributes=is_object,
     ),
-    "begin": fields({"chunk": is_count, "time_ns": is_count}, **PLACE),
+    "begin": fields({"chunk": is_count, "time_ns": is_count}, suspended=is_count, **PLACE),
     "chunk": fields(
         {"chunk": is_count, "start_ns": is_count, "stop_ns": is_count, "status": is_status},
         events=is_count,
@@ -436,10 +436,14 @@ def next_of_thread(begin, lines):
 
 
 def judged_by_ends(unended, lines, log):
-    """Whether each attempt without its line has ended all the same: its thread went on, or the log's end says so."""
+    """Whether each attempt without its line has ended all the same: its thread went on, or the log's end says so.
+
+    Threads of a process that suspends chunks go on while these are open.
+    """
     open_at_end = [line["open"] for line in log.lines if line["type"] == "end" and line.get("open") is not None]
     if not open_at_end:
-        return [(line, next_of_thread(line, lines) is not None) for line in unended]
+        suspends = any(line.get("suspended") or line.get("suspended_ns") for line in lines)
+        return [(line, not suspends and next_of_thread(line, lines) is not None) for line in unended]
     order = sorted(
         unended,
         key=lambda line: (next_of_thread(line, lines) is not None, -line["time_ns"], -line["chunk"]),

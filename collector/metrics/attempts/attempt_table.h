@@ -94,6 +94,7 @@ class AttemptTable {
   std::vector<HelperTimes> helpers_;
   absl::flat_hash_map<AttemptKey, AttemptRow> begun_;  // those whose chunk line was not seen here
   absl::flat_hash_set<AttemptKey> begun_and_summed_;
+  absl::flat_hash_set<uint32_t> suspending_logs_;
   InputTable inputs_;
   RecentInputs recent_inputs_;
   std::vector<ByteSums> bytes_of_input_;

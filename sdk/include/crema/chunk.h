@@ -9,17 +9,19 @@
 #include <string_view>
 #include <type_traits>
 
+#include "crema/internal/owned_text.h"
+
 namespace crema {
 
-/// Names a chunk: with a file and an entry range, the same chunk is recognised when it is tried again. All text is
-/// borrowed until `TrackMetrics`'s constructor has returned. Unknown parts stay unset.
+/// Names a chunk: with a file and an entry range, the same chunk is recognised when it is tried again. Text is
+/// copied. Unknown parts stay unset.
 ///
 ///     crema::Chunk chunk("ttbar", path, first, last);
 ///     chunk.tree = "Events";
 struct Chunk {
   Chunk() = default;
   Chunk(const char* dataset_name) noexcept  // NOLINT(google-explicit-constructor): TrackMetrics("ttbar") is enough
-      : dataset(dataset_name == nullptr ? std::string_view() : std::string_view(dataset_name)) {}
+      : dataset(dataset_name) {}
   Chunk(std::string_view dataset_name) noexcept : dataset(dataset_name) {}    // NOLINT(google-explicit-constructor)
   Chunk(const std::string& dataset_name) noexcept : dataset(dataset_name) {}  // NOLINT(google-explicit-constructor)
 
@@ -34,23 +36,26 @@ struct Chunk {
   /// A whole file.
   Chunk(std::string_view dataset_name, std::string_view file_name) noexcept : dataset(dataset_name), file(file_name) {}
 
-  std::string_view dataset;
-  std::string_view file;
-  std::string_view tree;                    ///< the tree or table inside the file
-  std::string_view pass;                    ///< default: CREMA_PASS, else the path of the open span
+  internal::OwnedText dataset;
+  internal::OwnedText file;
+  internal::OwnedText tree;                 ///< the tree or table inside the file
+  internal::OwnedText pass;                 ///< default: CREMA_PASS, else the path of the open span
   std::optional<std::int64_t> entry_start;  ///< first entry
   std::optional<std::int64_t> entry_stop;   ///< one past the last entry
 
   /// A note of the user's, at most 8 a chunk; more are counted as dropped.
   struct Attribute {
-    std::string_view name;
-    std::string_view value;
+    internal::OwnedText name;
+    internal::OwnedText value;
   };
   static constexpr std::size_t kMaxAttributes = 8;
   Attribute attributes[kMaxAttributes];
   std::size_t attribute_count = 0;
   Chunk& AddAttribute(std::string_view name, std::string_view value) noexcept {
-    if (attribute_count < kMaxAttributes) attributes[attribute_count] = {name, value};
+    if (attribute_count < kMaxAttributes) {
+      attributes[attribute_count].name = name;
+      attributes[attribute_count].value = value;
+    }
     ++attribute_count;
     return *this;
   }

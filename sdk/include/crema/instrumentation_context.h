@@ -9,7 +9,6 @@
 
 #include "crema/internal/section_node.h"
 #include "crema/record_metric.h"
-#include "crema/track_section.h"
 
 namespace crema {
 
@@ -29,15 +28,35 @@ class BaseInstrumentationContext {
   BaseInstrumentationContext& operator=(const BaseInstrumentationContext&) = delete;
 
  protected:
-  explicit BaseInstrumentationContext(std::string_view name) noexcept
-      : section_(name),
+  explicit BaseInstrumentationContext(std::string_view name) noexcept : BaseInstrumentationContext(kBeginsLater) {
+    BeginSection(name);
+  }
+  /// For guards that make system calls, in which the kernel may give the core to somebody else: they make the first
+  /// before `BeginSection`, and the last after `EndSection`.
+  enum Later { kBeginsLater };
+  explicit BaseInstrumentationContext(Later) noexcept
+      :
 #ifndef CREMA_COMPILED_OUT
         recording_(internal::Recording()),
 #endif
         start_ns_(recording_ ? internal::MonotonicNanoseconds() : 0),
         uncaught_exceptions_(std::uncaught_exceptions()) {
   }
-  ~BaseInstrumentationContext() = default;
+  ~BaseInstrumentationContext() { EndSection(); }
+
+  /// Once, in the constructor.
+  void BeginSection([[maybe_unused]] std::string_view name) noexcept {
+#ifndef CREMA_COMPILED_OUT
+    if (recording_) section_ = internal::EnterSection(name);
+#endif
+  }
+  /// In the destructor; else the section ends after that.
+  void EndSection() noexcept {
+#ifndef CREMA_COMPILED_OUT
+    if (section_.node != nullptr) internal::ExitSection(section_);
+    section_.node = nullptr;
+#endif
+  }
 
   /// Whether anything that is measured here will be kept.
   bool recording() const noexcept { return recording_; }
@@ -54,7 +73,9 @@ class BaseInstrumentationContext {
   }
 
  private:
-  TrackSection section_;
+#ifndef CREMA_COMPILED_OUT
+  internal::OpenSection section_;
+#endif
   bool recording_ = false;
   std::int64_t start_ns_;
   int uncaught_exceptions_;

@@ -29,11 +29,8 @@ class TrackSection {
   /// `name` is copied when it is new: 256 bytes at most, cut on a code point.
   CREMA_ALWAYS_INLINE explicit TrackSection(std::string_view name, SectionClock clock = kWallTime) noexcept {
     if (!internal::Recording()) return;
-    section_ = internal::EnterSection(name);
-    if (clock == kCpuTime && section_.node != nullptr) {
-      measures_cpu_ = true;
-      section_.node->cpu_start_ns = internal::ThreadCpuNanoseconds();
-    }
+    measures_cpu_ = clock == kCpuTime;
+    section_ = measures_cpu_ ? internal::EnterSectionWithCpu(name) : internal::EnterSection(name);
   }
   /// As above. A buffer binds like a literal: what counts is its text up to the first NUL.
   CREMA_ALWAYS_INLINE explicit TrackSection(const char* name, SectionClock clock = kWallTime) noexcept
@@ -41,8 +38,11 @@ class TrackSection {
 
   CREMA_ALWAYS_INLINE ~TrackSection() {
     if (section_.node == nullptr) return;
-    if (measures_cpu_) internal::AddSectionCpu(section_);
-    internal::ExitSection(section_);
+    if (measures_cpu_) {
+      internal::ExitSectionWithCpu(section_);
+    } else {
+      internal::ExitSection(section_);
+    }
   }
 #endif
   TrackSection(const TrackSection&) = delete;

@@ -130,8 +130,11 @@ CREMA_ALWAYS_INLINE OpenSection EnterSection(std::string_view name) noexcept {
   return {node, start};
 }
 
-/// Adds the thread's CPU time since the section was entered. Call it before `ExitSection`.
-void AddSectionCpu(OpenSection section) noexcept;
+/// As `EnterSection`, and measures the thread's CPU time. That is read outside the section's wall time, before and
+/// after: it takes a system call, in which the kernel may give the core to somebody else.
+OpenSection EnterSectionWithCpu(std::string_view name) noexcept;
+/// Ends what `EnterSectionWithCpu` began.
+void ExitSectionWithCpu(OpenSection section) noexcept;
 
 CREMA_ALWAYS_INLINE void AddOccurrence(SectionNode* node, std::uint64_t ticks) noexcept {
   constexpr auto kRelaxed = std::memory_order_relaxed;
@@ -143,11 +146,9 @@ CREMA_ALWAYS_INLINE void AddOccurrence(SectionNode* node, std::uint64_t ticks) n
   if (ticks > node->max_ticks.load(kRelaxed)) node->max_ticks.store(ticks, kRelaxed);
 }
 
-CREMA_ALWAYS_INLINE void ExitSection(OpenSection section) noexcept {
+CREMA_ALWAYS_INLINE void ExitSectionAt(ThreadContext* context, OpenSection section, std::uint64_t now) noexcept {
   constexpr auto kRelaxed = std::memory_order_relaxed;
-  ThreadContext* context = t_context;
   SectionNode* node = section.node;
-  const std::uint64_t now = CREMA_LIKELY(context != nullptr) ? Ticks(context) : 0;
   if (CREMA_UNLIKELY(context == nullptr || context->current.load(kRelaxed) != node ||
                      node->start_ticks.load(kRelaxed) != section.start_ticks)) {
     ExitOutOfOrder(node, section.start_ticks, now);
@@ -159,6 +160,11 @@ CREMA_ALWAYS_INLINE void ExitSection(OpenSection section) noexcept {
   }
   context->current.store(node->parent, std::memory_order_release);
   if (CREMA_UNLIKELY(context->traces)) TraceOccurrence(node, section.start_ticks, now);
+}
+
+CREMA_ALWAYS_INLINE void ExitSection(OpenSection section) noexcept {
+  ThreadContext* context = t_context;
+  ExitSectionAt(context, section, CREMA_LIKELY(context != nullptr) ? Ticks(context) : 0);
 }
 
 }  // namespace internal

@@ -1,0 +1,118 @@
+// What sections measure on a core that others want too.
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "crema/crema.h"
+#include "sdk/tests/clocks.h"
+#include "sdk/tests/record_log_reader.h"
+#include "sdk/tests/recorded.h"
+#include "sdk/tests/shared_value.h"
+
+namespace crema {
+namespace testing {
+namespace {
+
+constexpr int kRounds = 40;
+constexpr std::int64_t kWorkNs = 1000000;
+
+/// A process that computes on the core of the one that made it, until it is let go.
+class Rival {
+ public:
+  Rival() : pid_(fork()) {
+    if (pid_ != 0) return;
+    for (;;) {
+    }
+  }
+  ~Rival() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  Rival(const Rival&) = delete;
+  Rival& operator=(const Rival&) = delete;
+
+ private:
+  pid_t pid_;
+};
+
+void StayOnOneCore() {
+  cpu_set_t cores;
+  sched_getaffinity(0, sizeof cores, &cores);
+  int core = 0;
+  while (!CPU_ISSET(core, &cores)) ++core;
+  CPU_ZERO(&cores);
+  CPU_SET(core, &cores);
+  sched_setaffinity(0, sizeof cores, &cores);
+}
+
+struct Clocks {
+  std::int64_t cpu_section_ns = 0;
+  std::int64_t io_ns = 0;
+  std::int64_t faults_ns = 0;
+  std::int64_t counters_ns = 0;
+  std::int64_t loop_ns = 0;
+  std::int64_t inside_ns() const { return cpu_section_ns + io_ns + faults_ns + counters_ns; }
+};
+
+/// A millisecond of CPU time in a guard's scope, and how long it took.
+template <class Guard, class... Arguments>
+std::int64_t WorkInside(Arguments... arguments) {
+  const Guard guard(arguments...);
+  const std::int64_t start = WallNs();
+  SpinCpu(kWorkNs);
+  return WallNs() - start;
+}
+
+/// The kernel gives the core to the rival where it may: in the system calls of guards rather than within the work.
+TEST(SharedCore, GuardsThatMakeSystemCallsMeasureTheWorkAndNotTheRival) {
+  const SharedValue<Clocks> clocks;
+  const RecordLog log = Recorded([&] {
+    StayOnOneCore();
+    const Rival rival;
+    const TrackMetrics metrics("ttbar");
+    const std::int64_t start = WallNs();
+    const TrackSection loop("loop", kCpuTime);
+    for (int i = 0; i < kRounds; ++i) {
+      clocks->cpu_section_ns += WorkInside<TrackSection>("cpu", kCpuTime);
+      clocks->io_ns += WorkInside<TrackIo>("io");
+      clocks->faults_ns += WorkInside<TrackPageFaults>("faults");
+      clocks->counters_ns += WorkInside<TrackPerfCounters>("counters");
+    }
+    clocks->loop_ns = WallNs() - start;
+  });
+  ASSERT_EQ(log.chunks.size(), 1u);
+  const std::vector<SectionRow>& rows = log.chunks.front().sections;
+  const auto expect_near = [](std::int64_t ns, std::int64_t clock_ns, const char* what) {
+    EXPECT_NEAR(static_cast<double>(ns), static_cast<double>(clock_ns), 0.02 * static_cast<double>(clock_ns)) << what;
+  };
+  expect_near(Section(rows, "loop/cpu").total_ns, clocks->cpu_section_ns, "section with CPU time");
+  expect_near(Section(rows, "loop/io").total_ns, clocks->io_ns, "TrackIo");
+  expect_near(Section(rows, "loop/faults").total_ns, clocks->faults_ns, "TrackPageFaults");
+  expect_near(Section(rows, "loop/counters").total_ns, clocks->counters_ns, "TrackPerfCounters");
+  expect_near(Section(rows, "loop").total_ns, clocks->loop_ns, "the section around them");
+  expect_near(Section(rows, "loop").self_ns, clocks->loop_ns - clocks->inside_ns(), "its own time");
+  for (const SectionRow& row : rows) {
+    if (!row.cpu_ns.has_value()) continue;
+    EXPECT_LE(*row.cpu_ns, row.total_ns) << row.path;
+  }
+  expect_near(*Section(rows, "loop/cpu").cpu_ns, kRounds * kWorkNs, "CPU time");
+}
+
+TEST(SharedCore, CpuTimeOfShortSectionsIsNoLongerThanTheyAre) {
+  const ChunkLine chunk = RecordedChunk([] {
+    const TrackMetrics metrics("ttbar");
+    for (int i = 0; i < 1000; ++i) const TrackSection section("short", kCpuTime);
+  });
+  const SectionRow row = Section(chunk.sections, "short");
+  ASSERT_TRUE(row.cpu_ns.has_value());
+  EXPECT_LE(*row.cpu_ns, row.total_ns);
+}
+
+}  // namespace
+}  // namespace testing
+}  // namespace crema
