@@ -5,14 +5,14 @@
 #include <utility>
 #include <vector>
 
-#include "collector/charts/colours.h"
+#include "collector/appearance/colours.h"
+#include "collector/appearance/human_numbers.h"
 #include "collector/charts/encodings.h"
 #include "collector/charts/families.h"
 #include "collector/charts/lane_cells.h"
 #include "collector/charts/log_histogram.h"
 #include "collector/charts/shown_names.h"
 #include "collector/detail/run_detail.h"
-#include "collector/insight/human_numbers.h"
 #include "fmt/format.h"
 
 namespace crema {

@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/charts/budget_colours.h"
 #include "collector/charts/encodings.h"
 #include "collector/charts/families.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/budget_rows.h"
-#include "collector/insight/human_numbers.h"
 #include "collector/insight/key_figure_bands.h"
 #include "fmt/format.h"
 
@@ -255,7 +255,7 @@ Drawing DrawResourceUtilization(const ChartInput& input) {
   const auto cores = Metric(*input.document, "total_cores"), workers = Metric(*input.document, "avg_workers");
   std::string finding = "each panel has its own unit";
   if (cores.has_value() && workers.has_value()) {
-    finding = fmt::format("{:.3g} workers with {:.3g} cores on average", *workers, *cores);
+    finding = fmt::format("{} workers with {} cores on average", HumanCount(*workers), HumanCount(*cores));
   }
   return {{{"vconcat", std::move(panels)}, {"spacing", 14}, {"bounds", "full"}}, finding, ""};
 }

@@ -22,7 +22,7 @@ inline constexpr BudgetGroupColour kBudgetGroupColours[] = {{"CPU in your code",
                                                             {"Opening and reading around your code", "opening"},
                                                             {"Framework and repeats", "overhead"},
                                                             {"Idle", "idle"},
-                                                            {"Not measured", "baseline"}};
+                                                            {"Not measured", "unknown"}};
 
 /// The colours of those groups that are in `groups`.
 inline nlohmann::ordered_json BudgetColours(std::string_view field, const std::vector<std::string>& groups) {

@@ -2,8 +2,8 @@
 #include <string>
 #include <string_view>
 
+#include "collector/appearance/colours.h"
 #include "collector/charts/chart.h"
-#include "collector/charts/colours.h"
 
 namespace crema {
 namespace {
@@ -102,6 +102,7 @@ Json ChartConfig(ChartTheme theme) {
   config["background"] = Named(theme, "card");
   config["padding"] = 16;
   config["font"] = kFont;
+  config["locale"] = {{"number", {{"decimal", "."}, {"thousands", " "}, {"grouping", {3}}, {"currency", {"", ""}}}}};
   config["view"] = {{"stroke", nullptr}, {"continuousWidth", 640}, {"continuousHeight", 260}};
   config["range"] = Ranges(theme);
   config["mark"] = {{"color", Named(theme, "cpu")}};

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "collector/appearance/colours.h"
 #include "collector/charts/charts_fixture.h"
-#include "collector/charts/colours.h"
 #include "collector/charts/drawing.h"
 
 namespace crema {

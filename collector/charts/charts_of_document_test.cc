@@ -150,7 +150,7 @@ TEST(WorkerCharts, CountsAreStepsToTheEndOfTheRun) {
 TEST(WorkerCharts, OpenChunksAreSummedOverWorkers) {
   const Chart chart = Drawn("concurrency_timeline", MadeDocument());
   // 2 for 8 s, and 1 for 6 s, of 2 x 10 + 2 x 8 core-seconds
-  EXPECT_EQ(chart.subtitle, "made · 2.2 chunks open on average, of 3.6 cores");
+  EXPECT_EQ(chart.subtitle, "made · 2.20 chunks open on average, of 3.60 cores");
 }
 
 TEST(WorkerCharts, UtilizationIsTheRatioOfTheSums) {

@@ -2,8 +2,8 @@
 
 #include <string_view>
 
+#include "collector/appearance/colours.h"
 #include "collector/charts/chart.h"
-#include "collector/charts/colours.h"
 #include "collector/pictures/renderer.h"
 #include "fmt/format.h"
 

@@ -6,13 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/charts/encodings.h"
 #include "collector/charts/families.h"
 #include "collector/charts/log_histogram.h"
 #include "collector/charts/shown_names.h"
 #include "collector/detail/run_detail.h"
 #include "collector/document/document_fields.h"
-#include "collector/insight/human_numbers.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -141,7 +141,7 @@ Json GridCells(const CountGrid& grid, double x_factor, double y_factor) {
 
 Json EventAxis(const CountGrid& grid) {
   Json axis = {{"tickCount", 8}};
-  if (grid.x_max >= kLongNumber) axis["format"] = "~s";
+  LabelNumbers(grid.x_max, &axis);
   return axis;
 }
 
@@ -151,7 +151,8 @@ Json GridLayer(const CountGrid& grid, double x_factor, double y_factor, const st
   x["axis"] = EventAxis(grid);
   Json colour = Quantity("count", "chunks");
   colour["scale"] = {{"type", "log"}};
-  colour["legend"] = {{"gradientLength", 160}, {"gradientThickness", 10}, {"tickCount", 4}, {"format", "~s"}};
+  colour["legend"] = {{"gradientLength", 160}, {"gradientThickness", 10}, {"tickCount", 4}};
+  LabelNumbers(static_cast<double>(grid.count), &colour["legend"]);
   return {{"data", InlineData(GridCells(grid, x_factor, y_factor))},
           {"mark", {{"type", "rect"}}},
           {"encoding",

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/charts/families.h"
 #include "collector/charts/time_lines.h"
 #include "collector/charts/worker_series.h"
 #include "collector/document/document_fields.h"
-#include "collector/insight/human_numbers.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -61,9 +61,10 @@ Drawing DrawWorkerCount(const ChartInput& input) {
   panel.AddArea(counts, "cpu");
   panel.AddLine(counts, "cpu");
   const double mean = Metric(document, "avg_workers").value_or(MeanOf(counts, wall_seconds));
-  panel.AddLevel(mean, "mean", fmt::format("mean {:.3g} (dashed)", mean));
+  panel.AddLevel(mean, "mean", fmt::format("mean {} (dashed)", HumanCount(mean)));
   panel.AddMeaning("cpu", "workers");
-  return {panel.Take(), fmt::format("{:.3g} workers on average, {:.0f} at most", mean, Largest(counts)), ""};
+  return {panel.Take(), fmt::format("{} workers on average, {} at most", HumanCount(mean), HumanCount(Largest(counts))),
+          ""};
 }
 
 Drawing DrawConcurrency(const ChartInput& input) {
@@ -79,11 +80,11 @@ Drawing DrawConcurrency(const ChartInput& input) {
   panel.AddLine(open, "cpu");
   panel.AddMeaning("cpu", "chunks open");
   const double mean = MeanOf(open, wall_seconds);
-  std::string finding = fmt::format("{:.3g} chunks open on average", mean);
+  std::string finding = fmt::format("{} chunks open on average", HumanCount(mean));
   if (!cores.empty()) {
     panel.AddLine(cores, "mean");
     panel.AddMeaning("ink", "cores");
-    finding += fmt::format(", of {:.3g} cores", MeanOf(cores, wall_seconds));
+    finding += fmt::format(", of {} cores", HumanCount(MeanOf(cores, wall_seconds)));
   }
   return {panel.Take(), finding, ""};
 }
@@ -105,8 +106,8 @@ Drawing DrawTotalActiveTasks(const ChartInput& input) {
     panel.AddMeaning("cpu", "executing");
   }
   return {panel.Take(),
-          fmt::format("{} at most on workers, {:.3g} on average", Counted(Largest(active), "task", "tasks"),
-                      MeanOf(active, wall_seconds)),
+          fmt::format("{} at most on workers, {} on average", Counted(Largest(active), "task", "tasks"),
+                      HumanCount(MeanOf(active, wall_seconds))),
           ""};
 }
 
@@ -121,11 +122,11 @@ Drawing DrawExecutingTasks(const ChartInput& input) {
   panel.AddArea(executing, "cpu");
   panel.AddLine(executing, "cpu");
   panel.AddMeaning("cpu", "executing");
-  std::string finding = fmt::format("{:.3g} tasks executing on average", MeanOf(executing, wall_seconds));
+  std::string finding = fmt::format("{} tasks executing on average", HumanCount(MeanOf(executing, wall_seconds)));
   if (!cores.empty()) {
     panel.AddLine(cores, "mean");
     panel.AddMeaning("ink", "threads");
-    finding += fmt::format(", on {:.3g} threads", MeanOf(cores, wall_seconds));
+    finding += fmt::format(", on {} threads", HumanCount(MeanOf(cores, wall_seconds)));
   }
   return {panel.Take(), finding, ""};
 }

@@ -6,13 +6,13 @@
 #include <string_view>
 #include <utility>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/charts/compared_metrics.h"
 #include "collector/charts/encodings.h"
 #include "collector/charts/families.h"
 #include "collector/charts/shown_names.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/figure_change.h"
-#include "collector/insight/human_numbers.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -25,22 +25,16 @@ std::string RunName(const Json& document, std::string_view role) {
   return fmt::format("{} ({})", ShownName(name.empty() ? "run" : name), role);
 }
 
-std::string InWords(double value, std::string_view unit) {
-  if (unit == "s") return HumanDuration(value);
-  if (unit == "B") return HumanMemory(value);
-  if (unit == "ratio") return HumanPercent(value, 1);
-  return HumanCount(value);
-}
-
 void AddRun(const Json& document, std::string_view role, std::string_view metric, std::string_view unit, Json* values) {
   const double value = Metric(document, metric).value_or(0);
-  Json row = {{"run", RunName(document, role)}, {"role", role}, {"v", value}, {"words", InWords(value, unit)}};
+  Json row = {
+      {"run", RunName(document, role)}, {"role", role}, {"v", value}, {"words", HumanQuantity(metric, value, unit)}};
   row["end"] = value;
   if (const auto half = HalfIntervalOfMean(document, metric)) {
     row["low"] = value - *half;
     row["high"] = value + *half;
     row["end"] = value + *half;
-    row["words"] = fmt::format("{} ± {}", InWords(value, unit), InWords(*half, unit));
+    row["words"] = fmt::format("{} ± {}", HumanQuantity(metric, value, unit), HumanQuantity(metric, *half, unit));
   }
   values->push_back(std::move(row));
 }
@@ -62,7 +56,7 @@ Drawing DrawComparedMetric(const ChartInput& input, std::string_view metric) {
   colour["legend"] = nullptr;
   Json x = Quantity("v", title);
   x["axis"] = {{"tickCount", 6}};
-  if (std::max(std::fabs(*value), std::fabs(*other)) >= kLongNumber) x["axis"]["format"] = "~s";
+  LabelNumbers(std::max(std::fabs(*value), std::fabs(*other)), &x["axis"]);
   Json layers = Json::array();
   layers.push_back({{"mark", {{"type", "bar"}, {"height", {{"band", 0.6}}}}},
                     {"encoding", {{"y", y}, {"x", x}, {"color", colour}}}});
@@ -80,7 +74,7 @@ Drawing DrawComparedMetric(const ChartInput& input, std::string_view metric) {
                {"data", InlineData(std::move(values))},
                {"layer", std::move(layers)}};
   std::string finding = "no change in per cent: the baseline is 0";
-  if (*other != 0) finding = fmt::format("{:+.1f} % against the baseline", 100 * (*value - *other) / std::fabs(*other));
+  if (*other != 0) finding = HumanChange((*value - *other) / std::fabs(*other)) + " against the baseline";
   finding += has_interval ? "; lines: 95 % interval of the mean" : "; no interval: one value a run";
   return {std::move(body), finding, ""};
 }

@@ -4,11 +4,11 @@
 #include <string>
 #include <utility>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/charts/encodings.h"
 #include "collector/charts/families.h"
 #include "collector/charts/shown_names.h"
 #include "collector/document/document_fields.h"
-#include "collector/insight/human_numbers.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -114,7 +114,9 @@ Drawing DrawCutFlow(const ChartInput& input) {
   Json x = Quantity("drawn", "events after the cut (logarithmic)"),
        from = Quantity("from", "events after the cut (logarithmic)");
   x["scale"] = from["scale"] = {{"type", "log"}, {"domainMin", 0.5}, {"nice", false}};
-  x["axis"] = from["axis"] = {{"tickCount", 6}, {"format", "~s"}};
+  x["axis"] = {{"tickCount", 6}};
+  LabelNumbers(first, &x["axis"]);
+  from["axis"] = x["axis"];
   Json layers = Json::array();
   layers.push_back({{"mark", {{"type", "bar"}, {"style", "events"}, {"height", {{"band", 0.7}}}}},
                     {"encoding",

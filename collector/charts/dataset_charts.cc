@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/charts/encodings.h"
 #include "collector/charts/families.h"
 #include "collector/charts/shown_names.h"
 #include "collector/document/document_fields.h"
-#include "collector/insight/human_numbers.h"
 #include "fmt/format.h"
 
 namespace crema {

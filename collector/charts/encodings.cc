@@ -5,23 +5,13 @@
 #include <cstdlib>
 #include <utility>
 
-#include "collector/charts/colours.h"
+#include "collector/appearance/human_numbers.h"
 #include "fmt/format.h"
 
 namespace crema {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// Steps of a time axis that people count in.
-double TickSeconds(double seconds, double most_ticks) {
-  for (double step :
-       {0.001, 0.002, 0.005, 0.01,  0.02,  0.05,  0.1,    0.2,    0.5,    1.0,     2.0,     5.0,     10.0,   15.0,
-        30.0,  60.0,  120.0, 300.0, 600.0, 900.0, 1800.0, 3600.0, 7200.0, 14400.0, 21600.0, 43200.0, 86400.0}) {
-    if (seconds / step <= most_ticks) return step;
-  }
-  return std::ceil(seconds / most_ticks / 86400) * 86400;
-}
 
 struct TimeFormat {
   std::string_view title;
@@ -55,7 +45,7 @@ Json Names(std::string_view field, std::string_view title) {
 
 Json TimeAxis(std::string_view field, double seconds, int most_ticks) {
   const TimeFormat format = FormatFor(seconds);
-  const double step = TickSeconds(seconds, most_ticks);
+  const double step = RoundTimeStep(seconds, most_ticks);
   Json ticks = Json::array();
   for (int i = 0; i * step <= seconds * (1 + 1e-9); ++i) ticks.push_back(Rounded(i * step));
   Json axis = {{"values", std::move(ticks)}, {"grid", false}};
@@ -66,6 +56,15 @@ Json TimeAxis(std::string_view field, double seconds, int most_ticks) {
           {"scale", {{"domain", {0, Rounded(seconds)}}, {"nice", false}}},
           {"axis", std::move(axis)}};
 }
+
+void LabelNumbers(double largest, Json* axis) {
+  // 553 k, as it is written elsewhere
+  if (largest >= kExactBelow) {
+    (*axis)["labelExpr"] = "replace(format(datum.value, '~s'), regexp('([a-zA-Zµ])$'), ' $1')";
+  }
+}
+
+Json ColourNamed(std::string_view name) { return {{"expr", std::string(name) + "Colour"}}; }
 
 Json NamedColours(std::string_view field, const std::vector<std::string>& names,
                   const std::vector<std::string_view>& colours) {

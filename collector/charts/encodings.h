@@ -22,7 +22,13 @@ nlohmann::ordered_json Names(std::string_view field, std::string_view title);
 /// The time since the run's start, from 0 to `seconds`, with ticks at seconds, minutes or hours as people count them.
 nlohmann::ordered_json TimeAxis(std::string_view field, double seconds, int most_ticks = 8);
 
-/// The colour of names: `names` in order, each with a colour of the table (colours.h).
+/// Lets an axis or a legend write numbers up to `largest` as HumanCount does: `553 k`.
+void LabelNumbers(double largest, nlohmann::ordered_json* axis);
+
+/// A colour of the table by its name, as a specification writes it: both themes give it a value.
+nlohmann::ordered_json ColourNamed(std::string_view name);
+
+/// The colour of names: `names` in order, each with a colour of the table (collector/appearance/colours.h).
 nlohmann::ordered_json NamedColours(std::string_view field, const std::vector<std::string>& names,
                                     const std::vector<std::string_view>& colours);
 
@@ -33,9 +39,6 @@ struct Told {
   std::string_view type = "";  ///< empty: a number; else `nominal`
 };
 nlohmann::ordered_json Tooltip(const std::vector<Told>& lines);
-
-/// From here on an axis writes 10k.
-inline constexpr double kLongNumber = 10'000;
 
 /// Six significant digits: what a picture can show, in a third of the bytes.
 double Rounded(double value);

@@ -4,12 +4,12 @@
 #include <utility>
 #include <vector>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/charts/encodings.h"
 #include "collector/charts/families.h"
 #include "collector/charts/log_histogram.h"
 #include "collector/detail/run_detail.h"
 #include "collector/document/document_fields.h"
-#include "collector/insight/human_numbers.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -61,7 +61,8 @@ Drawing DrawBranchAccess(const ChartInput& input) {
   Json values = Json::array();
   AddProfile(*columns, 1, "branches", &values);
   return {ProfileBody(std::move(values), "branches read by a chunk", {"branches"}, {"data"}),
-          fmt::format("{} on average, {:.0f} to {:.0f}", HumanNumber(MeanOf(*columns)), columns->min, columns->max),
+          fmt::format("{} on average, {} to {}", HumanCount(MeanOf(*columns)), HumanCount(columns->min),
+                      HumanCount(columns->max)),
           ""};
 }
 
@@ -95,11 +96,12 @@ Drawing DrawCompressionRatio(const ChartInput& input) {
   }
   std::vector<HistogramMark> marks;
   const auto whole = Metric(*input.document, "compression_ratio");
-  if (whole.has_value()) marks.push_back({*whole, fmt::format("all together {:.3g}", *whole)});
-  return {LogHistogram(*input.detail, *ratio, 1, "uncompressed by stored bytes (logarithmic)", marks, nullptr),
-          fmt::format("{} chunks, from {:.3g} to {:.3g}{}", ExactCount(static_cast<double>(ratio->count)), ratio->min,
-                      ratio->max, whole.has_value() ? fmt::format("; all together {:.3g}", *whole) : ""),
-          ""};
+  if (whole.has_value()) marks.push_back({*whole, "all together " + HumanCount(*whole)});
+  return {
+      LogHistogram(*input.detail, *ratio, 1, "uncompressed by stored bytes (logarithmic)", marks, nullptr),
+      fmt::format("{} chunks, from {} to {}{}", ExactCount(static_cast<double>(ratio->count)), HumanCount(ratio->min),
+                  HumanCount(ratio->max), whole.has_value() ? "; all together " + HumanCount(*whole) : ""),
+      ""};
 }
 
 Drawing DrawDataAccess(const ChartInput& input) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/charts/budget_colours.h"
 #include "collector/charts/encodings.h"
 #include "collector/charts/families.h"
@@ -13,7 +14,6 @@
 #include "collector/charts/worker_series.h"
 #include "collector/detail/run_detail.h"
 #include "collector/document/document_fields.h"
-#include "collector/insight/human_numbers.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -101,9 +101,7 @@ Json RatePanel(const ChartInput& input, const Rate& rate, double height) {
   panel.AddLine(steps, rate.style, rate.factor);
   if (detail.seconds > 0) {
     const double mean = SumOf(values) / detail.seconds * rate.factor;
-    panel.AddLevel(
-        mean, "mean",
-        fmt::format("mean {} (dashed)", mean >= 1000 ? HumanCount(std::round(mean)) : fmt::format("{:.3g}", mean)));
+    panel.AddLevel(mean, "mean", fmt::format("mean {} (dashed)", HumanCount(mean)));
   }
   return panel.Take(height);
 }

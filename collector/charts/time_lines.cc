@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/charts/encodings.h"
 
 namespace crema {
@@ -104,7 +105,7 @@ Json TimePanel::Take(double height) {
   for (Json& layer : layers_) {
     if (!layer["encoding"].contains("y")) continue;
     if (top_.has_value()) layer["encoding"]["y"]["scale"]["domain"] = {0, Rounded(*top_)};
-    if (largest_ >= kLongNumber) layer["encoding"]["y"]["axis"] = {{"format", "~s"}};
+    if (largest_ >= kExactBelow) LabelNumbers(largest_, &layer["encoding"]["y"]["axis"]);
   }
   for (Json& level : levels_) layers_.push_back(std::move(level));
   return {{"width", 640}, {"height", height}, {"layer", std::exchange(layers_, Json::array())}};

@@ -5,13 +5,13 @@
 #include <utility>
 #include <vector>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/charts/encodings.h"
 #include "collector/charts/families.h"
 #include "collector/charts/shown_names.h"
 #include "collector/charts/time_lines.h"
 #include "collector/charts/worker_series.h"
 #include "collector/document/document_fields.h"
-#include "collector/insight/human_numbers.h"
 #include "collector/insight/key_figure_bands.h"
 #include "fmt/format.h"
 

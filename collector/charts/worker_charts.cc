@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/charts/encodings.h"
 #include "collector/charts/families.h"
 #include "collector/charts/heat_map.h"
@@ -12,7 +13,6 @@
 #include "collector/charts/worker_series.h"
 #include "collector/detail/run_detail.h"
 #include "collector/document/document_fields.h"
-#include "collector/insight/human_numbers.h"
 #include "fmt/format.h"
 
 namespace crema {

@@ -14,6 +14,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "collector/appearance/human_numbers.h"
 #include "collector/sources/process_tree/allocated_cores.h"
 #include "collector/sources/process_tree/cgroup_limits.h"
 #include "collector/sources/process_tree/proc_file.h"
@@ -95,10 +96,6 @@ DoctorCheck CheckPerf(const std::string& root) {
   return check;
 }
 
-std::string Bytes(int64_t bytes) {
-  return absl::StrFormat("%.1f GiB", static_cast<double>(bytes) / (int64_t{1} << 30));
-}
-
 DoctorCheck CheckCgroup(const std::string& root) {
   const CgroupLimits limits = ReadCgroupLimits(root);
   DoctorCheck check{"cgroup", "Control groups", CheckState::kGood, {}, "", ""};
@@ -107,8 +104,8 @@ DoctorCheck CheckCgroup(const std::string& root) {
   if (limits.memory_limit_bytes.has_value()) check.value["memory_limit_bytes"] = *limits.memory_limit_bytes;
   check.text = absl::StrCat(
       limits.version, "; CPU quota ",
-      limits.quota_cores.has_value() ? absl::StrFormat("%.1f cores", *limits.quota_cores) : "none", "; memory limit ",
-      limits.memory_limit_bytes.has_value() ? Bytes(*limits.memory_limit_bytes) : "none");
+      limits.quota_cores.has_value() ? HumanCount(*limits.quota_cores) + " cores" : "none", "; memory limit ",
+      limits.memory_limit_bytes.has_value() ? HumanMemory(static_cast<double>(*limits.memory_limit_bytes)) : "none");
   if (limits.version == "none") {
     check.state = CheckState::kLimited;
     check.remedy = "no control groups are mounted: limits of a batch job cannot be seen";
@@ -126,7 +123,7 @@ DoctorCheck CheckCores(const std::string& root) {
     return check;
   }
   check.value = {{"cores", cores->cores}, {"source", cores->source}};
-  check.text = absl::StrFormat("%g, from %s", cores->cores, cores->detail);
+  check.text = absl::StrCat(HumanCount(cores->cores), ", from ", cores->detail);
   return check;
 }
 

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
+#include "collector/appearance/human_numbers.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -51,8 +52,8 @@ std::optional<double> ChangeOf(const ComparisonGate& gate, const ComparedValue& 
 
 std::string ChangeText(const ComparisonGate& gate, double change, const std::string& unit) {
   if (std::isinf(change)) return "from 0";
-  if (gate.is_relative) return fmt::format("by {:+.1f} %", 100 * change);
-  return fmt::format("by {:+g}{}{}", change, unit.empty() ? "" : " ", unit);
+  if (gate.is_relative) return "by " + HumanChange(change);
+  return (change < 0 ? "by " : "by +") + HumanQuantity(gate.key, change, unit);
 }
 
 }  // namespace

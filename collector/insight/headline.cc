@@ -5,9 +5,9 @@
 #include <optional>
 #include <string_view>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/budget_rows.h"
-#include "collector/insight/human_numbers.h"
 #include "collector/insight/key_figure_bands.h"
 #include "collector/insight/run_evidence.h"
 #include "fmt/format.h"

@@ -1,8 +1,8 @@
 // Verdicts that say "this part of the core-seconds is large".
 #include <string_view>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
-#include "collector/insight/human_numbers.h"
 #include "collector/insight/verdict_families.h"
 #include "fmt/format.h"
 

@@ -1,9 +1,9 @@
 // Verdicts on how the work was cut into chunks.
 #include <algorithm>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/chunk_size_advice.h"
-#include "collector/insight/human_numbers.h"
 #include "collector/insight/key_figure_bands.h"
 #include "collector/insight/short_name.h"
 #include "collector/insight/verdict_families.h"

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
-#include "collector/insight/human_numbers.h"
 #include "collector/insight/verdict_families.h"
 #include "fmt/format.h"
 
@@ -87,8 +87,8 @@ void JudgeLowCompression(const JudgedRun& run) {
   const double waiting = budget.Share("blocked") + budget.Share("waiting") + budget.Share("outside_chunk");
   if (!ratio.has_value() || *ratio > rule.threshold || bytes < kLeastBytes || waiting < kLeastWaiting) return;
   run.Add(rule, 0,
-          fmt::format("The input is hardly compressed ({:.2f} times), and the run waits for {} of the core-seconds.",
-                      *ratio, HumanPercent(waiting)),
+          fmt::format("The input is hardly compressed ({} times), and the run waits for {} of the core-seconds.",
+                      HumanCount(*ratio), HumanPercent(waiting)),
           {{"compression_ratio", *ratio}, {"bytes_read_compressed", bytes}}, std::nullopt);
 }
 

@@ -1,8 +1,8 @@
 // Verdicts on chunks and workers that came to nothing.
 #include <algorithm>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
-#include "collector/insight/human_numbers.h"
 #include "collector/insight/short_name.h"
 #include "collector/insight/verdict_families.h"
 #include "fmt/format.h"

@@ -3,9 +3,9 @@
 #include <string_view>
 #include <utility>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
 #include "collector/document/quality_limits.h"
-#include "collector/insight/human_numbers.h"
 #include "collector/insight/verdict_families.h"
 #include "fmt/format.h"
 

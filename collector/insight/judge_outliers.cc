@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
-#include "collector/insight/human_numbers.h"
 #include "collector/insight/short_name.h"
 #include "collector/insight/verdict_families.h"
 #include "fmt/format.h"
@@ -79,8 +79,8 @@ void AddSlow(const JudgedRun& run, const VerdictRule& rule, const SlowOnes& foun
   const std::string name = ShortName(TextField(row, "name"));
   const std::string more = found.slow > 1 ? fmt::format("; {} more are slow", HumanCount(found.slow - 1)) : "";
   run.Add(rule, 0,
-          fmt::format("{} took {:.1f} times as long as chunks of their size do {}: {} more, over {}{}.", name,
-                      duration / predicted, others, HumanDuration(duration - predicted),
+          fmt::format("{} took {} times as long as chunks of their size do {}: {} more, over {}{}.", name,
+                      HumanFactor(duration / predicted), others, HumanDuration(duration - predicted),
                       Counted(NumberField(row, "attempts").value_or(0), "chunk", "chunks"), more),
           {{"expected_time.attempts", NumberField(row, "attempts").value_or(0)},
            {"expected_time.duration", duration},

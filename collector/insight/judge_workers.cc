@@ -1,8 +1,8 @@
 // Verdicts on the workers' memory and on when they came.
 #include <algorithm>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
-#include "collector/insight/human_numbers.h"
 #include "collector/insight/key_figure_bands.h"
 #include "collector/insight/short_name.h"
 #include "collector/insight/verdict_families.h"

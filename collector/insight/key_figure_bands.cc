@@ -1,7 +1,7 @@
 #include "collector/insight/key_figure_bands.h"
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/document/quality_limits.h"
-#include "collector/insight/human_numbers.h"
 
 namespace crema {
 namespace {

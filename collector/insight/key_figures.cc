@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/run_evidence.h"
 #include "fmt/format.h"
@@ -47,7 +48,7 @@ std::optional<double> CpuWaitShare(const Json& document) {
 
 std::string CompressionNote(const Json& document) {
   const std::optional<double> ratio = Metric(document, "compression_ratio");
-  return ratio.has_value() ? fmt::format("compressed {:.2f}×", *ratio) : "";
+  return ratio.has_value() ? fmt::format("compressed {}×", HumanCount(*ratio)) : "";
 }
 
 std::optional<PeakMemory> FindPeakMemory(const Json& document) {

@@ -1,8 +1,8 @@
 #include "collector/insight/run_head.h"
 
 #include "absl/time/time.h"
+#include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
-#include "collector/insight/human_numbers.h"
 
 namespace crema {
 namespace {

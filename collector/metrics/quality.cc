@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/document/quality_limits.h"
 #include "collector/metrics/attempts/file_table.h"
 #include "collector/metrics/attempts/input_table.h"
@@ -146,16 +147,16 @@ void WarnOfPartialSums(const RunFigures& figures, std::vector<std::string>& warn
 void WarnOfTimes(const RunFigures& figures, const Quality& quality, std::vector<std::string>& warnings) {
   if (quality.clock_step_max_s.value_or(0) > kClockStepSeconds) {
     warnings.push_back(
-        fmt::format("a wall clock stepped by {:.3f} s during the run; durations are right, times of "
+        fmt::format("a wall clock stepped by {} during the run; durations are right, times of "
                     "different processes may not fit together",
-                    *quality.clock_step_max_s));
+                    HumanDuration(*quality.clock_step_max_s)));
   }
   const Budget& budget = figures.budget;
   if (budget.oversubscribed_core_seconds > kOversubscribedShare * budget.core_seconds) {
     warnings.push_back(
-        fmt::format("{:.1f} core seconds were used beyond the cores that the workers have; set "
+        fmt::format("{} core seconds were used beyond the cores that the workers have; set "
                     "CREMA_THREADS to the cores each was given",
-                    budget.oversubscribed_core_seconds));
+                    HumanCount(budget.oversubscribed_core_seconds)));
   }
   const AttemptTotals& totals = figures.totals;
   const RunWindow& window = figures.bounds.window;
@@ -184,8 +185,8 @@ void WarnOfEngine(const RunFigures& figures, std::vector<std::string>& warnings)
         fmt::format("{} of the scheduler's workers sent no records; their tasks are missing", engine.workers_unseen));
   }
   if (engine.fine_coverage.value_or(1) < kFullCoverage) {
-    warnings.push_back(fmt::format("the engine's activities cover {:.1f} % of its own compute time; the rest was lost",
-                                   100 * *engine.fine_coverage));
+    warnings.push_back(fmt::format("the engine's activities cover {} of its own compute time; the rest was lost",
+                                   HumanPercent(*engine.fine_coverage, 1)));
   }
   if (!figures.findings.tasks.empty() && engine.join.chunks_unjoined > 0) {
     const int64_t unjoined = engine.join.chunks_unjoined;

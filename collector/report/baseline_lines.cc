@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/comparison.h"
 #include "collector/insight/figure_change.h"
-#include "collector/insight/human_numbers.h"
 #include "collector/insight/run_head.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
@@ -21,26 +21,22 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kShownPoints = 0.0005;  // what a tenth of a percentage point is rounded from
 
-/// `+12 %`, `−3.1 points`, `+2`.
+/// `3.1 %` of a share is `3.1 points`.
+std::string InPoints(std::string text) { return text.replace(text.rfind('%'), 1, "points"); }
+
+/// `+12.0 %`, `-3.1 points`, `+2`.
 std::string SignedChange(ChangeOf kind, double change) {
-  const char* sign = change < 0 ? "\u2212" : "+";
-  const double size = std::fabs(change);
-  if (kind == ChangeOf::kFailures) return sign + HumanCount(size);
-  if (kind == ChangeOf::kShare) return fmt::format("{}{:.1f} points", sign, 100 * size);
-  return sign + HumanPercent(size);
+  if (kind == ChangeOf::kFailures) return (change < 0 ? "" : "+") + HumanCount(change);
+  return kind == ChangeOf::kShare ? InPoints(HumanChange(change)) : HumanChange(change);
 }
 
 std::string Noise(ChangeOf kind, double noise) {
-  if (kind == ChangeOf::kFailures) return HumanNumber(std::round(10 * noise) / 10);
-  if (kind == ChangeOf::kShare) return fmt::format("{:.1f} points", 100 * noise);
-  return HumanPercent(noise);
+  if (kind == ChangeOf::kFailures) return HumanFactor(noise);
+  return kind == ChangeOf::kShare ? InPoints(HumanPercent(noise, 1)) : HumanPercent(noise);
 }
 
-/// Whole numbers in full, so that no difference is rounded away.
-std::string InFull(const std::optional<double>& value) {
-  if (!value.has_value()) return "none";
-  return *value == std::floor(*value) ? ExactCount(*value) : fmt::format("{:.8g}", *value);
-}
+/// With all digits, so that no difference is rounded away.
+std::string InFull(const std::optional<double>& value) { return value.has_value() ? ExactNumber(*value) : "none"; }
 
 /// Why a change has no colour.
 std::string WhyPlain(ChangeOf kind, const FigureChange& change) {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "collector/insight/human_numbers.h"
+#include "collector/appearance/human_numbers.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
 #include "fmt/format.h"

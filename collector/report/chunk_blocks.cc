@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
-#include "collector/insight/human_numbers.h"
 #include "collector/report/html.h"
 #include "collector/report/html_table.h"
 #include "collector/report/page_block.h"
@@ -95,13 +95,13 @@ std::string SlowestCard(const PageInput& input) {
                                               : HtmlCell{"–", -1});
     row.push_back({Escaped(HumanDuration(duration)), duration});
     const double times = median.value_or(0) > 0 ? duration / *median : -1;
-    row.push_back({times < 0 ? "–" : fmt::format("{:.1f}", times), times});
+    row.push_back({times < 0 ? "–" : HumanFactor(times), times});
     row.push_back(attempt->expected_seconds.has_value()
                       ? HtmlCell{Escaped(HumanDuration(*attempt->expected_seconds)), *attempt->expected_seconds}
                       : HtmlCell{"–", -1});
     const bool has_cpu = attempt->cpu_ns.has_value() && duration > 0;
     const double waiting = has_cpu ? std::max(0.0, 1 - Seconds(*attempt->cpu_ns) / duration) : -1;
-    row.push_back({has_cpu ? Escaped(HumanPercent(waiting, 0)) : "–", waiting});
+    row.push_back({has_cpu ? Escaped(HumanPercent(waiting)) : "–", waiting});
     row.push_back({Why(*attempt)});
     table.rows.push_back(std::move(row));
   }

@@ -1,6 +1,6 @@
 """Writes page_assets.cc: style, script and chart packages of the report as constants, with their policy hashes.
 
-    embed_page.py --style FILE --script FILE... --lock package-lock.json --installed FILE...
+    embed_page.py --style FILE... --script FILE... --lock package-lock.json --installed FILE...
 
 Of the last, files below a `node_modules` are the npm packages of third_party/page. There may be none: then the charts
 are left out, and script and style are embedded as they are written.
@@ -89,12 +89,12 @@ def asset(name, text):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--style", required=True)
+    parser.add_argument("--style", nargs="+", required=True)
     parser.add_argument("--script", nargs="+", required=True)
     parser.add_argument("--lock", required=True)
     parser.add_argument("--installed", nargs="+", required=True)
     options = parser.parse_args()
-    style = pathlib.Path(options.style).read_text(encoding="utf-8")
+    style = "\n".join(pathlib.Path(name).read_text(encoding="utf-8") for name in options.style)
     script = "\n".join(pathlib.Path(name).read_text(encoding="utf-8") for name in options.script)
     script = f"(function(){{\n{script}\n}})();"
     print('#include "collector/report/page_assets.h"\n\nnamespace crema {\n')

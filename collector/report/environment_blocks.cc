@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
-#include "collector/insight/human_numbers.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
 #include "collector/writers/metric_text.h"

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
 #include "fmt/format.h"
 
@@ -98,7 +99,8 @@ std::string NameFrom(const std::vector<std::string_view>& points, size_t from, s
 }  // namespace
 
 std::string Escaped(std::string_view text) {
-  const std::vector<std::string_view> points = CodePoints(text);
+  const std::string unbroken = Unbroken(text);
+  const std::vector<std::string_view> points = CodePoints(unbroken);
   return EscapedRange(points, 0, points.size());
 }
 

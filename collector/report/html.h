@@ -12,7 +12,8 @@
 
 namespace crema {
 
-/// For element content and quoted attributes. Bad UTF-8 and control characters become U+FFFD, white space a space.
+/// For element content and quoted attributes. Bad UTF-8 and control characters become U+FFFD, white space a space;
+/// numbers do not part from their units at the end of a line.
 std::string Escaped(std::string_view text);
 
 /// A name from the records, set apart from the direction of the text around it, and cut in the middle where it is

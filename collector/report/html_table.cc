@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
-#include "collector/insight/human_numbers.h"
 #include "collector/report/html.h"
 #include "fmt/format.h"
 

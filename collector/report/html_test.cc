@@ -58,7 +58,7 @@ TEST(PathName, ShowsTheFileAndHasThePathInItsTitle) {
 
 TEST(Figure, HoldsTheValueWithAllItsDigits) {
   EXPECT_EQ(Figure("metrics.wall_time", 0.1 + 0.2, "0.3 s"),
-            "<data data-key=\"metrics.wall_time\" value=\"0.30000000000000004\">0.3 s</data>");
+            "<data data-key=\"metrics.wall_time\" value=\"0.30000000000000004\">0.3\u00a0s</data>");
 }
 
 TEST(Term, LinksToTheGlossaryWhereItHasTheKey) {

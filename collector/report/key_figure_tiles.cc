@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
-#include "collector/insight/human_numbers.h"
 #include "collector/insight/key_figure_bands.h"
 #include "collector/insight/key_figures.h"
 #include "collector/report/html.h"
@@ -37,7 +37,7 @@ std::string ValueHtml(const Tile& tile) {
   const std::string head = tile.text.substr(0, space);
   const std::string tail = space == std::string::npos ? "" : tile.text.substr(space + 1);
   return Figure("metrics." + std::string(tile.key), *tile.value, head) +
-         (tail.empty() ? "" : fmt::format(" <small>{}</small>", Escaped(tail)));
+         (tail.empty() ? "" : fmt::format("\u00a0<small>{}</small>", Escaped(tail)));
 }
 
 std::string TileHtml(const Json& document, const Tile& tile) {
@@ -215,9 +215,9 @@ Tile MemoryTile(const PageInput& input) {
     const TightestWorker& tightest = *memory->tightest;
     tile.mark = MarkOf(memory->band, tightest.share());
     tile.picture = Gauge(memory->band, tightest.share());
-    tile.note = fmt::format("{} of {} on {} · <span class=\"hint\">{}</span>",
-                            Escaped(HumanPercent(tightest.share(), 0)), Escaped(HumanMemory(tightest.limit_bytes)),
-                            Name(tightest.name, 24), Escaped(GoodHint(memory->band)));
+    tile.note = fmt::format("{} of {} on {} · <span class=\"hint\">{}</span>", Escaped(HumanPercent(tightest.share())),
+                            Escaped(HumanMemory(tightest.limit_bytes)), Name(tightest.name, 24),
+                            Escaped(GoodHint(memory->band)));
     return tile;
   }
   tile.note = memory->is_of_worker ? "of one worker" : "of the largest process";

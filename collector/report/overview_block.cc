@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/headline.h"
-#include "collector/insight/human_numbers.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
 #include "fmt/format.h"

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
-#include "collector/insight/human_numbers.h"
 #include "collector/insight/run_head.h"
 #include "collector/report/html.h"
 #include "collector/report/page_assets.h"

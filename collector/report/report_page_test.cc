@@ -66,10 +66,10 @@ TEST(ReportPage, AKeyFigureSaysHowItDiffersFromTheBaselines) {
       "peak_memory_bytes": null, "balance": 0.9, "num_attempts": 9, "num_failed_attempts": 2}})");
   const Json now = Json::parse(R"({"metrics": {"wall_time": 8, "total_events": 5, "cpu_efficiency": 0.42,
       "peak_memory_bytes": 1024, "balance": 0.9, "num_attempts": 9, "num_failed_attempts": 3}})");
-  EXPECT_TRUE(
-      Holds(TileOf(now, before, "wall_time"), "<p class=\"change better\">✓ \u221220 % from 10.0 s: better</p>"));
+  EXPECT_TRUE(Holds(TileOf(now, before, "wall_time"),
+                    "<p class=\"change better\">✓ -20.0\u00a0% from 10.0\u00a0s: better</p>"));
   EXPECT_TRUE(Holds(TileOf(now, before, "cpu_efficiency"),
-                    "<p class=\"change worse\">✕ \u22128.0 points from 50 %: worse</p>"));
+                    "<p class=\"change worse\">✕ -8.0\u00a0points from 50\u00a0%: worse</p>"));
   EXPECT_TRUE(Holds(TileOf(now, before, "balance"), "<p class=\"change\">as in the baseline</p>"));
   EXPECT_TRUE(Holds(TileOf(now, before, "peak_memory_bytes"), "<p class=\"change\">not measured in the baseline</p>"));
   EXPECT_TRUE(Holds(TileOf(now, before, "num_failed_attempts"),
@@ -81,8 +81,8 @@ TEST(ReportPage, TheTimeOfOtherWorkIsNeitherBetterNorWorse) {
   const Json before =
       Json::parse(R"({"run": {"name": "<i>old</i>"}, "metrics": {"wall_time": 10, "total_events": 5}})");
   const Json now = Json::parse(R"({"metrics": {"wall_time": 8, "total_events": 4}})");
-  EXPECT_TRUE(
-      Holds(TileOf(now, before, "wall_time"), "<p class=\"change\">\u221220 % from 10.0 s: of other events</p>"));
+  EXPECT_TRUE(Holds(TileOf(now, before, "wall_time"),
+                    "<p class=\"change\">-20.0\u00a0% from 10.0\u00a0s: of other events</p>"));
   const Json themes = {{"light", Json::object()}, {"dark", Json::object()}};
   const std::string page = ReportPage(now, NothingRecorded(), {}, themes, &before);
   EXPECT_TRUE(Holds(page, "&lt;i&gt;old&lt;/i&gt;"));

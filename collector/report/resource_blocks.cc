@@ -2,8 +2,8 @@
 #include <string>
 #include <vector>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
-#include "collector/insight/human_numbers.h"
 #include "collector/report/html.h"
 #include "collector/report/html_table.h"
 #include "collector/report/page_block.h"

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/budget_rows.h"
-#include "collector/insight/human_numbers.h"
 #include "collector/report/html.h"
 #include "collector/report/html_table.h"
 #include "collector/report/page_block.h"

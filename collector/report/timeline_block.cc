@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
-#include "collector/insight/human_numbers.h"
 #include "collector/report/html.h"
 #include "collector/report/html_table.h"
 #include "collector/report/page_block.h"
@@ -28,7 +28,7 @@ std::string Legend(const RunDetail& detail) {
         "d{0}\"></span> {1}</button></li>",
         slot, Name(SlotName(detail, slot), 32));
   }
-  html += "<li class=\"mode-dataset\"><span class=\"key pale\"></span> pale = waiting (&gt; 32 %)</li>";
+  html += "<li class=\"mode-dataset\"><span class=\"key pale\"></span> pale = waiting (&gt; 32 %)</li>";
   return html + "<li class=\"failed\"><span aria-hidden=\"true\">✕</span> failed or lost</li></ul>\n";
 }
 
@@ -88,7 +88,7 @@ std::string RowsTable(const RunDetail& detail, size_t most_rows) {
     cells.push_back(count(row.attempts));
     cells.push_back(count(row.failed));
     cells.push_back({Escaped(HumanDuration(busy)), busy});
-    cells.push_back({Bar(share, "cpu") + Escaped(HumanPercent(share, 0)), share});
+    cells.push_back({Bar(share, "cpu") + Escaped(HumanPercent(share)), share});
     cells.push_back(count(row.events));
     table.rows.push_back(std::move(cells));
   }

@@ -1,8 +1,8 @@
 // "Can I trust these numbers?": what is known about the measurement itself.
 #include <string>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
-#include "collector/insight/human_numbers.h"
 #include "collector/insight/trust_items.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "collector/insight/human_numbers.h"
+#include "collector/appearance/human_numbers.h"
 #include "collector/metrics/statistics/known_sum.h"
 #include "collector/server/live_model.h"
 #include "fmt/format.h"
@@ -198,7 +198,7 @@ void LiveModel::JudgeSpeed(LiveWorker& worker) {
     worker.slow_is_warned = true;
     worker.slow_since_ns = now_ns_;
     Note(EventKind::kWarning,
-         fmt::format("{} is {:.1f} times slower than chunks of their size are", worker.name, factor));
+         fmt::format("{} is {} times slower than chunks of their size are", worker.name, HumanFactor(factor)));
   } else if (worker.slow_is_warned && factor <= kNormalFactor) {
     worker.slow_is_warned = false;
     Note(EventKind::kGood,

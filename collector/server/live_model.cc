@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "collector/insight/human_numbers.h"
+#include "collector/appearance/human_numbers.h"
 #include "collector/insight/short_name.h"
 #include "collector/metrics/attempts/chunk_identity.h"
 #include "collector/metrics/attempts/owner_time.h"

@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 /// Digits beyond the fourth change every second and say nothing.
 double Rounded(double value) {
   if (value == 0 || !std::isfinite(value)) return 0;
-  const double scale = std::pow(10, 3 - std::floor(std::log10(std::abs(value))));
+  const double scale = std::pow(10, 5 - std::floor(std::log10(std::abs(value))));
   return std::round(value * scale) / scale;
 }
 
@@ -127,7 +127,7 @@ void SetProgress(const LiveModel& model, const LiveFigures& figures, DeltaStore*
   }
   Json recent = Json::array();
   for (const RecentShare& share : figures.recent) {
-    recent.push_back({{"key", share.key}, {"label", share.label}, {"share", std::round(share.share * 1000) / 1000}});
+    recent.push_back({{"key", share.key}, {"label", share.label}, {"share", Rounded(share.share)}});
   }
   store->Set("recent", {{"seconds", figures.recent_seconds}, {"shares", std::move(recent)}});
 }

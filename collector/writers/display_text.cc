@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 
+#include "collector/appearance/human_numbers.h"
+
 namespace crema {
 namespace {
 
@@ -124,22 +126,20 @@ std::string_view Front(std::string_view text, int columns) {
   return text.substr(0, at);
 }
 
-bool IsDigit(char byte) { return byte >= '0' && byte <= '9'; }
-
-/// What must not be torn apart: words, and numbers with what follows them (`12 056`, `33 %`, `6 m`).
+/// What must not be torn apart: words, and numbers with their units.
 std::vector<std::string> Words(const std::string& display_text) {
+  constexpr std::string_view kNoBreak = "\u00a0";
+  const std::string unbroken = Unbroken(display_text);
   std::vector<std::string> words;
-  for (size_t at = 0; at < display_text.size();) {
-    const size_t end = std::min(display_text.find(' ', at), display_text.size());
-    const std::string word = display_text.substr(at, end - at);
+  for (size_t at = 0; at < unbroken.size();) {
+    const size_t end = std::min(unbroken.find(' ', at), unbroken.size());
+    std::string word = unbroken.substr(at, end - at);
     at = end + 1;
     if (word.empty()) continue;
-    const bool follows_number = !words.empty() && IsDigit(words.back().back());
-    if (follows_number && (IsDigit(word[0]) || word[0] == '%' || word.size() == 1)) {
-      words.back() += " " + word;
-    } else {
-      words.push_back(word);
+    for (size_t found = 0; (found = word.find(kNoBreak, found)) != std::string::npos; ++found) {
+      word.replace(found, kNoBreak.size(), " ");
     }
+    words.push_back(std::move(word));
   }
   return words;
 }

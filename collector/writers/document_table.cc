@@ -4,8 +4,8 @@
 #include <functional>
 #include <optional>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
-#include "collector/insight/human_numbers.h"
 
 namespace crema {
 namespace {

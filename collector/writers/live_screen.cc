@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "collector/insight/human_numbers.h"
+#include "collector/appearance/human_numbers.h"
 #include "collector/insight/key_figure_bands.h"
 #include "collector/writers/display_text.h"
 #include "collector/writers/scheduler_block.h"
@@ -18,14 +18,8 @@ constexpr int kBarColumns = 18;  ///< 10 where the box is narrow
 constexpr int kFixedRows = 14;   ///< edges, progress, key figures, the last half minute, two rules
 constexpr int kLeastRowsOfBlock = 2;
 
-std::string Clock(double seconds) {
-  const auto whole = static_cast<int64_t>(std::max(0.0, seconds));
-  if (whole >= 3600) return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
-  return fmt::format("{}:{:02}", whole / 60, whole % 60);
-}
-
 PaintedText StateText(const LiveModel& model, const LiveFigures& figures) {
-  const std::string clock = " " + Clock(figures.wall_seconds);
+  const std::string clock = " " + HumanClock(figures.wall_seconds);
   if (model.is_bare()) return {"▲ no crema plug-in" + clock, Paint::kWatch};
   if (model.workers().empty() && !model.command().known) return {"waiting for records", Paint::kWatch};
   switch (model.state()) {
@@ -44,9 +38,9 @@ PaintedText StateText(const LiveModel& model, const LiveFigures& figures) {
 
 std::string Left(const Progress& progress) {
   if (!progress.left.has_value()) return "";
-  std::string text = fmt::format("{} left", Clock(*progress.left));
+  std::string text = fmt::format("{} left", HumanClock(*progress.left));
   if (progress.left_low.has_value() && progress.left_high.has_value()) {
-    text += fmt::format(" ({} to {})", Clock(*progress.left_low), Clock(*progress.left_high));
+    text += fmt::format(" ({} to {})", HumanClock(*progress.left_low), HumanClock(*progress.left_high));
   }
   return text;
 }
@@ -63,7 +57,7 @@ void AddProgress(const LiveModel& model, const LiveFigures& figures, TerminalBox
   }
   box->Line(
       {{fmt::format("{} of {} events", events, HumanCount(static_cast<double>(*progress.total_events))), Paint::kBold},
-       {fmt::format(" · {} · {}", HumanPercent(*progress.share, 0), chunks)},
+       {fmt::format(" · {} · {}", HumanPercent(*progress.share), chunks)},
        {progress.left.has_value() ? " · " + Left(progress) : "", Paint::kDim}});
   box->Line({{BarOnTrack(*progress.share, box->inner_columns(), style), Paint::kGood}});
 }
@@ -111,11 +105,11 @@ void AddFigures(const LiveModel& model, const LiveFigures& figures, TerminalBox*
   }
   FigureRow busy{"Cores busy", fmt::format("{} of {}", figures.busy, figures.cores), figures.busy_share};
   if (figures.busy_share.has_value()) {
-    busy.note = fmt::format("{} of the last {:.0f} s", HumanPercent(*figures.busy_share, 0), figures.recent_seconds);
+    busy.note = fmt::format("{} of the last {:.0f} s", HumanPercent(*figures.busy_share), figures.recent_seconds);
   }
   FigureRow cpu{"CPU efficiency"};
   if (figures.cpu_efficiency.has_value()) {
-    cpu.value = HumanPercent(*figures.cpu_efficiency, 0);
+    cpu.value = HumanPercent(*figures.cpu_efficiency);
     cpu.bar = figures.cpu_efficiency;
     cpu.mark = MarkOf(KeyFigure::kCpuEfficiency, *figures.cpu_efficiency);
     cpu.note = "since start · " + GoodHint(KeyFigure::kCpuEfficiency);
@@ -130,7 +124,7 @@ void AddFigures(const LiveModel& model, const LiveFigures& figures, TerminalBox*
       memory.mark = MarkOf(model.engine().empty() ? KeyFigure::kMemory : KeyFigure::kMemoryUnderDask, *memory.bar);
       memory.note =
           worst.seconds_to_limit.has_value()
-              ? fmt::format("full in {}: {}", Clock(*worst.seconds_to_limit), worst.worker)
+              ? fmt::format("full in {}: {}", HumanClock(*worst.seconds_to_limit), worst.worker)
               : fmt::format("of {} on {}", HumanMemory(static_cast<double>(*worst.limit_bytes)), worst.worker);
     }
   }
@@ -151,7 +145,7 @@ Paint PaintOf(std::string_view part) {
   if (part == "compute") return Paint::kCompute;
   if (part == "waiting") return Paint::kWaiting;
   if (part == "framework") return Paint::kOverhead;
-  return part == "open" ? Paint::kOpening : Paint::kDim;
+  return part == "open" ? Paint::kStillOpen : Paint::kDim;
 }
 
 void AddRecent(const LiveFigures& figures, TerminalBox* box) {
@@ -166,7 +160,7 @@ void AddRecent(const LiveFigures& figures, TerminalBox* box) {
                                    : share.key == "open"      ? "still open"
                                                               : "idle";
     line.push_back({fmt::format("{} ", label)});
-    line.push_back({HumanPercent(share.share, 0), PaintOf(share.key)});
+    line.push_back({HumanPercent(share.share), PaintOf(share.key)});
   }
   box->Line(line);
 }
@@ -250,7 +244,7 @@ void AddEvents(const LiveModel& model, int rows, TerminalBox* box) {
   for (size_t i = 0; i < std::min(events.size(), static_cast<size_t>(rows)); ++i) {
     const LiveEvent& event = events[i];
     const double seconds = static_cast<double>(event.time_ns - model.start_ns()) / 1e9;
-    box->Line({{Pad(Clock(seconds), 8, Align::kRight, box->style()), Paint::kDim},
+    box->Line({{Pad(HumanClock(seconds), 8, Align::kRight, box->style()), Paint::kDim},
                {"  "},
                Sign(event.kind),
                {" "},
@@ -300,12 +294,13 @@ std::string RenderLive(const LiveModel& model, const LiveFigures& figures, const
 }
 
 std::string RenderLiveLine(const LiveModel& model, const LiveFigures& figures) {
-  if (model.is_bare()) return Clock(figures.wall_seconds) + " no crema plug-in · " + SchedulersInOneLine(model) + "\n";
+  if (model.is_bare())
+    return HumanClock(figures.wall_seconds) + " no crema plug-in · " + SchedulersInOneLine(model) + "\n";
   const LiveTotals& totals = model.totals();
-  std::string text = fmt::format("{} {} · {} · {} events", Clock(figures.wall_seconds), NameOf(model.state()),
+  std::string text = fmt::format("{} {} · {} · {} events", HumanClock(figures.wall_seconds), NameOf(model.state()),
                                  Counted(static_cast<double>(totals.chunks), "chunk", "chunks"),
                                  HumanCount(static_cast<double>(totals.events)));
-  if (figures.progress.share.has_value()) text += fmt::format(" ({})", HumanPercent(*figures.progress.share, 0));
+  if (figures.progress.share.has_value()) text += fmt::format(" ({})", HumanPercent(*figures.progress.share));
   text += fmt::format(" · {} · {} of {} cores busy", HumanRate(figures.event_rate), figures.busy, figures.cores);
   if (totals.failed + totals.lost > 0) text += fmt::format(" · {} failed or lost", totals.failed + totals.lost);
   if (figures.progress.left.has_value()) text += " · " + Left(figures.progress);

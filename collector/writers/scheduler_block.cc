@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "collector/insight/human_numbers.h"
+#include "collector/appearance/human_numbers.h"
 #include "collector/writers/display_text.h"
 #include "fmt/format.h"
 

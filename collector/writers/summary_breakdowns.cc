@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/budget_rows.h"
-#include "collector/insight/human_numbers.h"
 #include "collector/writers/display_text.h"
 #include "collector/writers/document_table.h"
 #include "collector/writers/summary_blocks.h"

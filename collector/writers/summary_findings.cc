@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
-#include "collector/insight/human_numbers.h"
 #include "collector/insight/trust_items.h"
 #include "collector/writers/display_text.h"
 #include "collector/writers/summary_blocks.h"

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
-#include "collector/insight/human_numbers.h"
 #include "collector/insight/key_figure_bands.h"
 #include "collector/insight/key_figures.h"
 #include "collector/writers/display_text.h"

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
-#include "collector/insight/human_numbers.h"
 #include "collector/writers/display_text.h"
 #include "collector/writers/step_timeline.h"
 #include "collector/writers/summary_blocks.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "collector/appearance/colours.h"
 #include "collector/writers/display_text.h"
 #include "fmt/format.h"
 
@@ -11,28 +12,31 @@ namespace {
 constexpr int kLeastWidth = 20;
 constexpr int kMostWidth = 100;
 
-/// SGR parameters (ECMA-48); bars: CPU blue, waiting yellow, opening cyan, overhead magenta, idle dim.
+/// SGR parameters (ECMA-48).
 std::string_view ColourOf(Paint paint) {
   switch (paint) {
     case Paint::kPlain:
       return "";
     case Paint::kDim:
-      return "90";
+      return TerminalColour("muted");
     case Paint::kBold:
       return "1";
     case Paint::kGood:
-      return "32";
+      return TerminalColour("goodText");
     case Paint::kWatch:
-    case Paint::kWaiting:
-      return "33";
+      return TerminalColour("watchText");
     case Paint::kBad:
-      return "1;31";
+      return TerminalColour("badText");
     case Paint::kCompute:
-      return "34";
+      return TerminalColour("cpu");
+    case Paint::kWaiting:
+      return TerminalColour("wait");
     case Paint::kOpening:
-      return "36";
+      return TerminalColour("opening");
     case Paint::kOverhead:
-      return "35";
+      return TerminalColour("overhead");
+    case Paint::kStillOpen:
+      return TerminalColour("stillOpen");
   }
   return "";
 }

@@ -11,8 +11,8 @@
 
 namespace crema {
 
-/// What a piece of text means; the colours are those of the reports' legend.
-enum class Paint { kPlain, kDim, kBold, kGood, kWatch, kBad, kCompute, kWaiting, kOpening, kOverhead };
+/// What a piece of text means; collector/appearance/colours.h has the colours.
+enum class Paint { kPlain, kDim, kBold, kGood, kWatch, kBad, kCompute, kWaiting, kOpening, kOverhead, kStillOpen };
 
 struct PaintedText {
   std::string text;

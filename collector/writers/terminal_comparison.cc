@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/insight/human_numbers.h"
+#include "collector/appearance/human_numbers.h"
 #include "collector/writers/document_table.h"
 #include "collector/writers/metric_text.h"
 #include "collector/writers/table_text.h"
@@ -34,8 +34,8 @@ std::string ChangeText(const ComparedValue& value, size_t at) {
   if (change.has_value() && *change == 0) return "=";
   if (change.has_value()) {
     // beyond a factor of ten, the factor says more than the per cent
-    if (*change > 9) return fmt::format("x {}", HumanNumber(1 + *change));
-    return fmt::format("{:+.1f} %", 100 * *change);
+    if (*change > 9) return fmt::format("x {}", HumanFactor(1 + *change));
+    return HumanChange(*change);
   }
   if (!value.values.front().has_value() && !value.values[at].has_value()) return "–";
   if (!value.values.front().has_value()) return "new";
@@ -51,8 +51,7 @@ std::string ValueText(const ComparedValue& value, size_t at) {
 
 std::string ExactValueText(const ComparedValue& value, size_t at) {
   if (!value.values[at].has_value()) return "–";
-  const double number = *value.values[at];
-  return number == std::floor(number) ? ExactCount(number) : fmt::format("{}", number);
+  return ExactNumber(*value.values[at]);
 }
 
 using Cell = std::string (*)(const ComparedValue& value, size_t at);

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string_view>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
-#include "collector/insight/human_numbers.h"
 #include "collector/writers/display_text.h"
 #include "collector/writers/terminal_box.h"
 #include "fmt/format.h"

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/metrics/statistics/known_sum.h"
 
 namespace crema {
@@ -48,13 +49,10 @@ std::optional<std::string> Difference(std::string_view what, const std::optional
   const double difference = std::abs(*ours - *theirs);
   const double larger = std::max(*ours, *theirs);
   if (difference <= kLargeDifference * larger) return std::nullopt;
-  const auto number = [](double value) {
-    return value == std::floor(value) ? fmt::format("{:.0f}", value) : fmt::format("{:.3f}", value);
-  };
   const bool is_opening =
       what.find(kBytes) != std::string_view::npos && (theirs > ours ? their_source : our_source) != kRecords;
-  return fmt::format("{}: {} in {}, {} in {} ({:.1f} % apart); the first is used{}", what, number(*ours),
-                     NameOf(our_source), number(*theirs), NameOf(their_source), 100 * difference / larger,
+  return fmt::format("{}: {} in {}, {} in {} ({} apart); the first is used{}", what, HumanNumber(*ours),
+                     NameOf(our_source), HumanNumber(*theirs), NameOf(their_source), HumanPercent(difference / larger),
                      is_opening ? ". Coffea counts the bytes of opening files, too" : "");
 }
 

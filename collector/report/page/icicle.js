@@ -10,6 +10,8 @@ function setUpIcicle() {
     parent.children.push(node);
     nodes.set(row[0], node);
   }
+  const WORDS_ON = { cpu: "on-cpu", wait: "on-wait", unknown: "on-wait", idle: "ink" };
+  const told = (value, words) => (value === null || value === undefined ? "not measured" : words(value));
   let unit = 1, top = root, chosen = null, boxes = [];
   const valueOf = (node) => Math.max(0, node.values[unit] ?? 0);
   // the root holds at least what its parts do: calls of sections are not calls of chunks
@@ -17,9 +19,9 @@ function setUpIcicle() {
   const kindOf = (node) => {
     if (node === root) return "idle";
     const total = node.values[1], cpu = node.values[2];
-    return cpu === null || !total ? "none" : cpu >= total / 2 ? "cpu" : "wait";
+    return cpu === null || !total ? "unknown" : cpu >= total / 2 ? "cpu" : "wait";
   };
-  const text = (value) => (unit === 3 ? count(value) + " calls" : seconds(value));
+  const text = (value) => (unit === 3 ? humanCount(value) + " calls" : humanDuration(value));
   function place(node, x, width, list) {
     list.push({ node, x, width, y: (node.depth - top.depth) * ROW });
     const size = sizeOf(node);
@@ -41,9 +43,9 @@ function setUpIcicle() {
       const kind = kindOf(node);
       c.fillStyle = colour(kind);
       c.fillRect(x, y, Math.max(.6, width - 1.5), ROW - 3);
-      const label = node === root ? "chunk " + text(valueOf(root)) + (unit === 3 ? "" : " · " + count(data.chunks) + " attempts")
-        : node.name + " " + Number((sizeOf(node) / whole * 100).toPrecision(3)) + " %";
-      c.fillStyle = colour("on-" + kind);
+      const label = node === root ? "chunk " + text(valueOf(root)) + (unit === 3 ? "" : " · " + humanCount(data.chunks) + " attempts")
+        : node.name + " " + humanPercent(sizeOf(node) / whole);
+      c.fillStyle = colour(WORDS_ON[kind]);
       let shown = label;
       if (c.measureText(shown).width > width - 14) shown = node.name;
       while (shown.length > 1 && c.measureText(shown + "…").width > width - 14) shown = shown.slice(0, -1);
@@ -59,9 +61,9 @@ function setUpIcicle() {
     if (!box) return hideTip();
     const { node } = box, rows = [make("p")];
     rows[0].append(make("b", "", node.path || "all chunks"));
-    rows.push(tipRow("time", seconds(node.values[1] ?? -1)), tipRow("CPU", node.values[2] === null ? "not measured" : seconds(node.values[2])));
-    rows.push(tipRow(node === root ? "attempts" : "calls", count(node.values[3] ?? 0)));
-    if (node !== root && data.busy) rows.push(tipRow("of the chunks' time", (node.values[1] / data.busy * 100).toPrecision(3) + " %"));
+    rows.push(tipRow("time", told(node.values[1], humanDuration)), tipRow("CPU", told(node.values[2], humanDuration)));
+    rows.push(tipRow(node === root ? "attempts" : "calls", told(node.values[3], humanCount)));
+    if (node !== root && data.busy) rows.push(tipRow("of the chunks' time", humanPercent(node.values[1] / data.busy)));
     const place = canvas.getBoundingClientRect();
     showTip(rows, x ?? place.left + box.x, y ?? place.top + box.y + 10);
   }

@@ -48,33 +48,8 @@ function showPlace() {
   target.scrollIntoView();
 }
 
-// --- numbers, as the C++ side writes them
-function seconds(value) {
-  const short = (number) => String(Number(number.toPrecision(3)));
-  if (value < 0) return "–";
-  if (value < 1e-3) return short(value * 1e6) + " µs";
-  if (value < 1) return short(value * 1e3) + " ms";
-  if (value < 60) return short(value) + " s";
-  const whole = Math.round(value), h = Math.floor(whole / 3600), m = Math.floor(whole / 60) % 60;
-  return (h ? h + " h " : "") + m + " m " + (whole % 60) + " s";
-}
-function count(value) {
-  for (const [limit, unit] of [[1e9, " G"], [1e6, " M"], [1e4, " k"]]) {
-    if (value >= limit) return Number((value / (limit === 1e4 ? 1e3 : limit)).toPrecision(3)) + unit;
-  }
-  return String(Number(value.toPrecision(4)));
-}
-function clock(value, step) {
-  const sign = value < 0 ? "−" : "", all = Math.abs(value);
-  if (step < 1) return sign + Number(all.toFixed(6)) + " s";
-  const s = Math.round(all), h = Math.floor(s / 3600), pad = (n) => String(n).padStart(2, "0");
-  return sign + (h ? h + ":" + pad(Math.floor(s / 60) % 60) : Math.floor(s / 60)) + ":" + pad(s % 60);
-}
-function niceStep(span, most) {
-  const steps = [1e-6, 2e-6, 5e-6, 1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10,
-    15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400];
-  return steps.find((step) => span / step <= most) || 86400 * Math.ceil(span / 86400 / most);
-}
+// --- a place on the axis of time, with the digits that steps of `step` seconds ask for
+const timeAt = (seconds, step) => (step < 1 ? Number(seconds.toFixed(6)) + NO_BREAK + "s" : humanClock(seconds));
 
 // --- the card beside the pointer
 const tip = $("#tip");

@@ -11,13 +11,13 @@ function timelineBars(data) {
     return new Uint32Array(Uint8Array.of(...one.map((v, c) => Math.round(v + (two[c] - v) * share)), Math.round(255 * alpha)).buffer)[0];
   }
   function readColours() {
-    const sets = data.datasets.map((_, i) => "d" + i), steps = [0, 1, 2, 3, 4, 5, 6, 7, 8];
+    const sets = data.datasets.map((_, i) => "dataset" + (i + 1)), steps = [0, 1, 2, 3, 4, 5, 6, 7, 8];
     shades = {
       sets: sets.map((name) => pixel(name)),
       pale: sets.map((name) => pixel(name, "card", .62)),
       busy: sets.map((name) => steps.map((step) => pixel(name, name, 0, .3 + .7 * step / 8))),
-      heat: steps.map((step) => pixel("heat-0", "heat-1", .15 + .85 * step / 8)),
-      unknown: pixel("line"), again: pixel("wait"), first: pixel("cpu"),
+      heat: steps.map((step) => pixel("palest", "strongest", .15 + .85 * step / 8)),
+      unknown: pixel("grid"), again: pixel("wait"), first: pixel("cpu"),
     };
   }
   const heat = (share) => shades.heat[Math.max(0, Math.min(8, Math.round(share * 8)))];

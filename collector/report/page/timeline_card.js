@@ -2,7 +2,7 @@
 function attemptCard(data, i, precision) {
   const a = data.a, unit = data.unit, rows = [], head = make("p"), key = make("span", "key d" + a.ds[i]), title = make("b");
   const name = make("bdi", "", data.datasets[a.ds[i]] || "chunk");
-  title.append(key, " ", name, a.entry[i] >= 0 ? " from entry " + a.entry[i] : "");
+  title.append(key, " ", name, a.entry[i] >= 0 ? " from entry " + exactCount(a.entry[i]) : "");
   head.append(title);
   rows.push(head);
   if (data.files[a.file[i]]) {
@@ -12,15 +12,15 @@ function attemptCard(data, i, precision) {
   }
   const took = a.dur[i] * unit, worker = data.rows[a.row[i]];
   rows.push(tipRow("on", worker[2] + (data.kind === "thread" ? " · " + worker[1] : "")));
-  rows.push(tipRow("start", clock(data.start[i], precision)));
+  rows.push(tipRow("start", timeAt(data.start[i], precision)));
   if (a.dur[i] < 0) rows.push(tipRow("duration", "did not end"));
   else {
     const times = data.median ? took / data.median : 0;
-    rows.push(tipRow("duration", seconds(took) + (times >= 1.5 ? " ▲ " + times.toFixed(1) + "× median" : ""), times >= 1.5 ? "warn" : ""));
+    rows.push(tipRow("duration", humanDuration(took) + (times >= 1.5 ? " ▲ " + humanFactor(times) + "× median" : ""), times >= 1.5 ? "warn" : ""));
   }
-  if (a.expected[i] >= 0) rows.push(tipRow("expected for its size", seconds(a.expected[i] * unit)));
-  if (a.events[i] >= 0) rows.push(tipRow("events", count(a.events[i]) + (data.rates[i] > 0 ? " · " + count(data.rates[i]) + "/s" : "")));
-  if (a.wait[i] >= 0) rows.push(tipRow("waiting", a.wait[i] + " %"));
+  if (a.expected[i] >= 0) rows.push(tipRow("expected for its size", humanDuration(a.expected[i] * unit)));
+  if (a.events[i] >= 0) rows.push(tipRow("events", humanCount(a.events[i]) + (data.rates[i] > 0 ? " · " + humanRate(data.rates[i]) : "")));
+  if (a.wait[i] >= 0) rows.push(tipRow("waiting", humanPercent(a.wait[i] / 100)));
   if (a.turn[i] > 1) rows.push(tipRow("attempt", String(a.turn[i])));
   if (a.state[i]) rows.push(tipRow(["ok", "failed", "lost", "running", "record lost"][a.state[i]], data.errors[a.error[i]] || "", "fail"));
   const parts = (a.sections[i] || []).reduce((list, value, at, all) => (at % 2 ? list : [...list, [value, all[at + 1]]]), [])
@@ -32,7 +32,7 @@ function attemptCard(data, i, precision) {
       const rect = document.createElementNS(svg.namespaceURI, "rect");
       for (const [name, text] of [["x", at], ["width", value * unit / took * 100]]) rect.setAttribute(name, text + "%");
       rect.setAttribute("height", "8");
-      rect.setAttribute("fill", colour("d" + k % 12));
+      rect.setAttribute("fill", colour("dataset" + (k % 12 + 1)));
       at += value * unit / took * 100;
       svg.append(rect);
     });
@@ -40,7 +40,7 @@ function attemptCard(data, i, precision) {
     parts.slice(0, 5).forEach(([section, value], k) => {
       const row = make("p"), label = make("span");
       label.append(make("span", "key d" + k % 12), " ", make("bdi", "", data.sections[section]));
-      row.append(label, make("b", "", seconds(value * unit)));
+      row.append(label, make("b", "", humanDuration(value * unit)));
       rows.push(row);
     });
   }

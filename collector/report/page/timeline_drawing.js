@@ -3,7 +3,7 @@ function timelineDrawing(canvas, data, view) {
   const bars = timelineBars(data), { a, start, stop, tops, height, bottom } = data, MOST_MARKS = 3000;
   let palette = {}, cross = null, width = 0;
   const readColours = () => {
-    palette = Object.fromEntries(["text-2", "text-3", "line", "track", "card", "cpu", "fail", "needle"].map((name) => [name, colour(name)]));
+    palette = Object.fromEntries(["secondary", "muted", "grid", "track", "card", "cpu", "limit", "needle"].map((name) => [name, colour(name)]));
     bars.readColours();
     cross = null;
   };
@@ -15,14 +15,14 @@ function timelineDrawing(canvas, data, view) {
     const cores = data.rows.reduce((sum, row) => sum + row[3], 0);
     const most = Math.max(1, cores, ...available);
     const yOf = (value) => TOP + BUSY * (1 - value / most);
-    c.fillStyle = palette["text-2"];
+    c.fillStyle = palette.secondary;
     c.fillText("Threads busy (solid line) of threads available (dashed)", LEFT, 9);
     c.textAlign = "right";
     for (const value of [0, most / 2, most]) {
-      c.fillStyle = palette.line;
+      c.fillStyle = palette.grid;
       c.fillRect(LEFT, Math.round(yOf(value)), width, 1);
-      c.fillStyle = palette["text-3"];
-      if (value !== most / 2 || most > 1) c.fillText(count(value), LEFT - 7, yOf(value) + 4);
+      c.fillStyle = palette.muted;
+      if (value !== most / 2 || most > 1) c.fillText(humanCount(value), LEFT - 7, yOf(value) + 4);
     }
     const steps = (list, close) => {
       c.beginPath();
@@ -50,7 +50,7 @@ function timelineDrawing(canvas, data, view) {
     if (available.length) {
       steps(available, false);
       c.setLineDash([3, 3]);
-      c.strokeStyle = palette["text-3"];
+      c.strokeStyle = palette.muted;
       c.lineWidth = 1;
       c.stroke();
       c.setLineDash([]);
@@ -58,13 +58,13 @@ function timelineDrawing(canvas, data, view) {
   }
 
   function drawAxis(c) {
-    const step = niceStep(view.to - view.from, Math.max(2, width / 110));
+    const step = roundTimeStep(view.to - view.from, Math.max(2, width / 110));
     c.textAlign = "center";
     for (let t = Math.ceil(view.from / step) * step; t <= view.to + step * 1e-6; t += step) {
       const x = xOf(t);
-      c.fillStyle = palette["text-3"];
+      c.fillStyle = palette.muted;
       c.fillRect(Math.round(x), bottom + 2, 1, 3);
-      c.fillText(clock(t, step), Math.min(x, LEFT + width - 12), bottom + 18);
+      c.fillText(timeAt(t, step), Math.min(x, LEFT + width - 12), bottom + 18);
     }
   }
 
@@ -78,7 +78,7 @@ function timelineDrawing(canvas, data, view) {
       c.fillRect(LEFT, tops[i] - 1, width, tops[end - 1] + height - tops[i] + 1);
       const middle = (tops[i] + tops[end - 1] + height) / 2;
       if (middle - last >= 13) {
-        c.fillStyle = palette["text-2"];
+        c.fillStyle = palette.secondary;
         c.fillText(data.shortLabel(data.rows[i][2]), LEFT - 8, middle + 4);
         last = middle;
       }
@@ -93,7 +93,7 @@ function timelineDrawing(canvas, data, view) {
     const c = made.getContext("2d");
     c.scale(scale, scale);
     c.fillStyle = palette.card;
-    c.strokeStyle = palette.fail;
+    c.strokeStyle = palette.limit;
     c.lineWidth = 1.6;
     c.beginPath();
     c.arc(middle, middle, r, 0, 7);

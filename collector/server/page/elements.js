@@ -1,4 +1,7 @@
-// Elements of the page. Names in the data are never trusted: they only ever become text.
+// The live page: draws what has changed, once a second. This part makes elements. Names in the data are never trusted:
+// they only ever become text.
+'use strict';
+
 const element = (name, className, text) => {
   const made = document.createElement(name);
   if (className) made.className = className;
@@ -12,5 +15,6 @@ const svg = (name, attributes, text) => {
   return made;
 };
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim();
-const dataset = (index) => (index < 5 ? `var(--d${index})` : 'var(--other)');
+const DATASET_COLOURS = 12;  // the last is that of all others
+const dataset = (index) => `var(--dataset${Math.min(index + 1, DATASET_COLOURS)})`;
 const rows = (table) => Object.entries(state.tables[table] || {}).sort((a, b) => a[0] - b[0]);

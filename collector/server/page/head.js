@@ -8,7 +8,7 @@ function drawHead() {
   const kinds = {running: 'info', finished: 'good', killed: 'bad'};
   const failed = run.state === 'finished' && run.exit_status;
   $('state').textContent = run.is_bare ? 'no crema plug-in' : !run.has_records ? 'waiting for records'
-    : (failed ? 'ended with status ' + run.exit_status : words[run.state]) + ' ' + clock(tiles.wall_seconds);
+    : (failed ? 'ended with status ' + run.exit_status : words[run.state]) + ' ' + humanClock(tiles.wall_seconds);
   $('state').className = 'pill ' + (failed ? 'bad' : run.has_records ? kinds[run.state] : 'info');
   const facts = [];
   if (run.workers) facts.push(`${run.workers} ${run.workers === 1 ? 'worker' : 'workers'}, ${run.cores} ${run.cores === 1 ? 'core' : 'cores'}`);
@@ -17,7 +17,7 @@ function drawHead() {
   $('facts').textContent = facts.join(' · ');
   const problems = sources.filter((source) => !source.is_there || source.problem).map((source) => source.problem || source.name + ' has vanished');
   if (run.state === 'running' && run.has_records && tiles.quiet_seconds >= 60) {
-    problems.push(`nothing was recorded for ${duration(tiles.quiet_seconds)}: long chunks, or the job hangs`);
+    problems.push(`nothing was recorded for ${humanDuration(tiles.quiet_seconds)}: long chunks, or the job hangs`);
   }
   const banner = $('banner'), isOver = run.state !== 'running' && run.has_records;
   banner.hidden = !isOver && problems.length === 0;
@@ -39,19 +39,19 @@ function drawProgress() {
   const done = $('done');
   done.replaceChildren();
   if (progress.total_events) {
-    done.append(element('b', '', `${number(progress.events)} of ${number(progress.total_events)} events`),
-      ` · ${percent(progress.share)} % · ${grouped(progress.chunks)} chunks`);
+    done.append(element('b', '', `${humanCount(progress.events)} of ${humanCount(progress.total_events)} events`),
+      ` · ${humanPercent(progress.share)} · ${humanCount(progress.chunks)} chunks`);
   } else {
-    done.append(element('b', '', `${grouped(progress.chunks)} chunks`),
-      ` · ${number(progress.events)} events · total not known (CREMA_TOTAL_EVENTS, --total-events)`);
+    done.append(element('b', '', `${humanCount(progress.chunks)} chunks`),
+      ` · ${humanCount(progress.events)} events · total not known (CREMA_TOTAL_EVENTS, --total-events)`);
   }
   const left = $('left');
   left.replaceChildren();
   if (progress.left !== null) {
-    left.append('about ', element('b', '', duration(progress.left)), ' left');
+    left.append('about ', element('b', '', humanClock(progress.left)), ' left');
     if (progress.left_low !== null) {
-      const range = progress.left_high === null ? `at least ${duration(progress.left_low)}`
-        : `between ${duration(progress.left_low)} and ${duration(progress.left_high)}`;
+      const range = progress.left_high === null ? `at least ${humanClock(progress.left_low)}`
+        : `between ${humanClock(progress.left_low)} and ${humanClock(progress.left_high)}`;
       left.append(element('span', 'dim', ` (${range})`));
     }
   }
@@ -75,11 +75,11 @@ function drawProgress() {
     const item = element('li');
     const key = element('span', 'key');
     key.style.background = dataset(row.index);
-    item.append(key, row.name + ' ', element('b', '', number(row.events)));
-    if (row.total_events) item.append(' / ' + number(row.total_events));
-    item.append(` events, ${grouped(row.chunks)} chunks`);
+    item.append(key, row.name + ' ', element('b', '', humanCount(row.events)));
+    if (row.total_events) item.append(' / ' + humanCount(row.total_events));
+    item.append(` events, ${humanCount(row.chunks)} chunks`);
     legend.append(item);
   }
-  if (others.count) legend.append(element('li', '', `${others.count} more: ${number(others.events)} events`));
-  document.title = (progress.share !== null ? percent(progress.share) + ' % · ' : '') + (state.values.run.name || 'crema');
+  if (others.count) legend.append(element('li', '', `${others.count} more: ${humanCount(others.events)} events`));
+  document.title = (progress.share !== null ? humanPercent(progress.share) + ' · ' : '') + (state.values.run.name || 'crema');
 }

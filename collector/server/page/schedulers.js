@@ -18,7 +18,7 @@ function schedulerCard(scheduler) {
   const card = element('section', 'card');
   card.setAttribute('aria-label', 'Scheduler ' + scheduler.address);
   card.append(element('h2', '', `What ${scheduler.address} tells`));
-  const count = (name) => (scheduler[name] === null ? '–' : grouped(scheduler[name]));
+  const count = (name) => (scheduler[name] === null ? '–' : humanCount(scheduler[name]));
   const facts = element('p');
   facts.append(element('b', '', `${count('workers')} workers, ${count('cores')} cores · ${count('tasks')} tasks`),
     `: ${count('processing')} at workers, ${count('waiting')} wait for others, ${count('erred')} failed`
@@ -26,23 +26,23 @@ function schedulerCard(scheduler) {
   const missing = scheduler.not_measured;
   const finished = element('p');
   if (scheduler.finished !== null) {
-    finished.append(element('b', '', `${grouped(scheduler.finished)} tasks finished`), ` in ${duration(scheduler.followed_seconds)}`);
+    finished.append(element('b', '', `${humanCount(scheduler.finished)} tasks finished`), ` in ${humanDuration(scheduler.followed_seconds)}`);
   }
   if (scheduler.finished_rate_now !== null) {
-    finished.append(', ', element('b', '', `${number(scheduler.finished_rate_now)} per second`), ' now');
+    finished.append(', ', element('b', '', `${humanRate(scheduler.finished_rate_now)}`), ' now');
   } else {
     finished.append((scheduler.finished === null ? 'Finished tasks are' : '; at present they are') + ` not known: ${missing.finished_rate_now}`);
   }
   card.append(facts, finished);
   const tables = element('div', 'tables');
-  const seconds = (value) => (value === null ? '–' : number(value) + ' s');
+  const seconds = (value) => (value === null ? '–' : humanDuration(value));
   if (scheduler.prefixes.length) {
     tables.append(smallTable(['tasks', 'finished', 'their compute time', 'since the scheduler began'],
-      scheduler.prefixes.map((row) => [row.prefix, row.finished === null ? '–' : grouped(row.finished), seconds(row.compute_seconds),
+      scheduler.prefixes.map((row) => [row.prefix, row.finished === null ? '–' : humanCount(row.finished), seconds(row.compute_seconds),
         seconds(row.compute_seconds_in_all)])));
   }
   if (scheduler.finished_by_worker.length) {
-    tables.append(smallTable(['worker', 'finished'], scheduler.finished_by_worker.map((row) => [row.worker, grouped(row.finished)])));
+    tables.append(smallTable(['worker', 'finished'], scheduler.finished_by_worker.map((row) => [row.worker, humanCount(row.finished)])));
   }
   card.append(tables);
   if (missing.compute_seconds_in_all) {

@@ -30,17 +30,17 @@ function drawWorkers() {
     }
     const figures = element('span', 'figures');
     if (worker.state !== 'running') {
-      figures.textContent = (worker.state === 'lost' ? '✕ vanished' : '✓ ended') + ` · ${grouped(worker.chunks)} chunks`;
+      figures.textContent = (worker.state === 'lost' ? '✕ vanished' : '✓ ended') + ` · ${humanCount(worker.chunks)} chunks`;
     } else {
       const warns = worker.memory_mark !== 'good';
-      figures.append(element('b', warns ? worker.memory_mark : '', (warns ? SIGNS[worker.memory_mark] + ' ' : '') + (worker.memory ? memory(worker.memory) : '–')),
-        ` · ${number(worker.event_rate)}/s` + (worker.slow ? ' ▲ slow' : ''));
+      figures.append(element('b', warns ? worker.memory_mark : '', (warns ? SIGNS[worker.memory_mark] + ' ' : '') + (worker.memory ? humanMemory(worker.memory) : '–')),
+        ` · ${humanRate(worker.event_rate)}` + (worker.slow ? ' ▲ slow' : ''));
     }
     row.append(name, lanes, track, figures);
     target.append(row);
   }
   const limits = [...new Set(all.map((worker) => worker.limit).filter(Boolean))];
-  $('limit').textContent = limits.length === 1 ? ' of ' + memory(limits[0]) : limits.length ? ' of its limit' : '';
+  $('limit').textContent = limits.length === 1 ? ' of ' + humanMemory(limits[0]) : limits.length ? ' of its limit' : '';
   $('workers-hidden').textContent = state.values.workers_hidden ? `${state.values.workers_hidden} more workers: /api/v1/workers` : '';
 }
 
@@ -52,7 +52,7 @@ function drawEvents() {
     const kind = event.kind === 'warning' ? 'watch' : event.kind;
     const sign = element('span', 'sign ' + kind, SIGNS[event.kind]);
     sign.setAttribute('aria-label', event.kind);
-    item.append(element('time', '', clock(event.seconds)), sign, element('span', '', event.text));
+    item.append(element('time', '', humanClock(event.seconds)), sign, element('span', '', event.text));
     target.append(item);
   }
 }

@@ -1,11 +1,12 @@
 // What can be read, and told apart, by whom.
-#include "collector/charts/colours.h"
+#include "collector/appearance/colours.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,8 +71,10 @@ double Distance(std::string_view a, std::string_view b) {
 }
 
 const Colour& Named(std::string_view name) {
-  for (const Colour& colour : Colours()) {
-    if (colour.name == name) return colour;
+  for (const std::vector<Colour>* table : {&Colours(), &PageColours()}) {
+    for (const Colour& colour : *table) {
+      if (colour.name == name) return colour;
+    }
   }
   ADD_FAILURE() << "no colour is called " << name;
   return Colours().front();
@@ -94,8 +97,15 @@ void ExpectApart(const std::vector<Colour>& colours, double least) {
 TEST(Colours, TextCanBeReadOnWhatItStandsOn) {
   for (const char* text : {"ink", "muted"}) ExpectContrast(text, "card", 4.5);
   for (const char* zone : {"idle", "others"}) ExpectContrast("ink", zone, 4.5);
-  ExpectContrast("onCpu", "cpu", 4.5);
-  ExpectContrast("onWait", "wait", 4.5);
+  for (const char* ground : {"card", "page", "track", "gridSoft", "tip"}) {
+    for (const char* text : {"ink", "secondary", "muted", "link"}) ExpectContrast(text, ground, 4.5);
+  }
+  for (const char* ground : {"cpu", "opening", "overhead"}) ExpectContrast("onCpu", ground, 4.5);
+  for (const char* ground : {"wait", "unknown"}) ExpectContrast("onWait", ground, 4.5);
+  ExpectContrast("goodText", "good", 4.5);
+  ExpectContrast("watchText", "watch", 4.5);
+  ExpectContrast("badText", "bad", 4.5);
+  ExpectContrast("link", "linkBack", 4.5);
 }
 
 TEST(Colours, LinesStandOutFromTheCard) {
@@ -109,6 +119,28 @@ TEST(Colours, GroupsOfTheBudgetAreToldApartByAllEyes) {
 
 TEST(Colours, FiveDatasetsAreToldApartByAllEyes) {
   ExpectApart({DatasetColours().begin(), DatasetColours().begin() + 5}, 13);
+}
+
+TEST(Colours, HaveOneNameEach) {
+  std::set<std::string_view> names;
+  for (const std::vector<Colour>* table : {&Colours(), &PageColours(), &DatasetColours()}) {
+    for (const Colour& colour : *table) EXPECT_TRUE(names.insert(colour.name).second) << colour.name;
+  }
+}
+
+TEST(ColourVariables, AreThoseOfBothThemes) {
+  const std::string css = ColourVariables();
+  const size_t dark = css.find(":root[data-theme=\"dark\"]");
+  ASSERT_NE(dark, std::string::npos);
+  EXPECT_LT(css.find("  --on-cpu: #ffffff;\n"), dark);
+  EXPECT_GT(css.find("  --on-cpu: #06121e;\n"), dark);
+  EXPECT_NE(css.find("  --dataset12: "), std::string::npos);
+}
+
+TEST(TerminalColour, IsOneOfItsOwn) {
+  EXPECT_EQ(TerminalColour("cpu"), "34");
+  EXPECT_NE(TerminalColour("opening"), TerminalColour("stillOpen"));
+  EXPECT_EQ(TerminalColour("ink"), "");
 }
 
 }  // namespace

@@ -1,0 +1,40 @@
+"""The pages' scripts write numbers as the program does: every case of number_cases.json, in the browser itself.
+
+The program's own test (collector/appearance/number_cases_test.cc) holds it to the same cases.
+"""
+
+import json
+import unittest
+
+from page_case import CHECKOUT, Browser, require_browser
+
+SCRIPT = CHECKOUT / "collector/appearance/human_numbers.js"
+CASES = CHECKOUT / "collector/appearance/number_cases.json"
+NO_BREAK = "\u00a0"
+
+
+def setUpModule():
+    require_browser()
+
+
+class NumbersTest(unittest.TestCase):
+    def test_scripts_write_numbers_as_the_program_does(self):
+        cases = json.loads(CASES.read_text(encoding="utf-8"))
+        functions = sorted({name for name, _, _ in cases})
+        known = ", ".join(functions)
+        with Browser() as browser:
+            written = browser.run(
+                f"{SCRIPT.read_text(encoding='utf-8')}\nconst known = {{{known}}};"
+                "return arguments[0].map(([name, values]) => known[name](...values));",
+                cases,
+            )
+        self.assertEqual(len(written), len(cases))
+        self.assertGreater(len(cases), 1000)
+        for (name, values, expected), text in zip(cases, written, strict=True):
+            if isinstance(expected, str):
+                expected = expected.replace(" ", NO_BREAK)
+            self.assertEqual(text, expected, f"{name}{tuple(values)}")
+
+
+if __name__ == "__main__":
+    unittest.main()
