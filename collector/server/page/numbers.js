@@ -16,13 +16,6 @@ const memory = (bytes) => {
   }
   return bytes + ' B';
 };
-const bits = (bytesPerSecond) => {
-  const value = bytesPerSecond * 8;
-  for (const [size, unit] of [[1e9, 'Gbit/s'], [1e6, 'Mbit/s'], [1e3, 'kbit/s']]) {
-    if (value >= size) return [(value / size).toPrecision(3), unit];
-  }
-  return [value.toFixed(0), 'bit/s'];
-};
 const percent = (share) => (share < 0.0995 ? (share * 100).toFixed(1) : (share * 100).toFixed(0));
 const clock = (seconds) => {
   const whole = Math.max(0, Math.floor(seconds));
