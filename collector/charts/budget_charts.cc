@@ -13,6 +13,8 @@
 #include "collector/document/document_fields.h"
 #include "collector/insight/budget_rows.h"
 #include "collector/insight/key_figure_bands.h"
+#include "collector/insight/key_figures.h"
+#include "collector/insight/run_evidence.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -114,7 +116,7 @@ std::vector<Bullet> ReadBullets(const Json& document, const Json* baseline) {
       {"blocked, of chunk time", WaitingShare(document), baseline == nullptr ? std::nullopt : WaitingShare(*baseline),
        KeyFigure::kWaiting},
       {"fullest memory, of its limit", Metric(document, "memory_utilization_max"),
-       MetricOrNull(baseline, "memory_utilization_max"), KeyFigure::kMemory},
+       MetricOrNull(baseline, "memory_utilization_max"), MemoryBand(HasScheduler(document))},
       {"failed or lost, of attempts", FailedShare(document),
        baseline == nullptr ? std::nullopt : FailedShare(*baseline), KeyFigure::kFailedAttempts}};
   bullets.erase(std::remove_if(bullets.begin(), bullets.end(), [](const Bullet& b) { return !b.share.has_value(); }),

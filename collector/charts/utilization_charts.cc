@@ -13,6 +13,8 @@
 #include "collector/charts/worker_series.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/key_figure_bands.h"
+#include "collector/insight/key_figures.h"
+#include "collector/insight/run_evidence.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -136,7 +138,7 @@ Drawing DrawMean(const ChartInput& input, const Utilization& utilization) {
   panel.AddLine(ratios->mean, "cpu", 100);
   panel.AddMeaning("cpu", "all workers together; pale: least to most of one worker");
   if (utilization.has_danger) {
-    const double bad = BandOf(KeyFigure::kMemory).bad;
+    const double bad = BandOf(MemoryBand(HasScheduler(document))).bad;
     panel.AddLevel(100 * bad, "limit", fmt::format("from {} on a worker is in danger", HumanPercent(bad, 0)));
   }
   std::string finding;

@@ -13,9 +13,11 @@ from collector.cli import invented_run
 CREMA = str(pathlib.Path(__file__).absolute().parent / "crema")
 
 
-def crema(*arguments):
+def crema(*arguments, told=""):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CREMA_")}
-    return subprocess.run([CREMA, *arguments], capture_output=True, text=True, env=environment, timeout=60)
+    return subprocess.run(
+        [CREMA, *arguments], input=told, capture_output=True, text=True, env=environment, timeout=60
+    )
 
 
 class Show(unittest.TestCase):
@@ -54,6 +56,34 @@ class Show(unittest.TestCase):
         self.assertEqual(crema("collect", self.records, "-o", measurement, "-q").returncode, 0)
         again = json.loads(crema("show", measurement, "--sort", "events", "--json").stdout)
         self.assertEqual(again, self.chunks("--sort", "events"))
+
+    def test_the_summary_as_html_is_one_piece_that_loads_nothing(self):
+        lines = pathlib.Path(self.records, os.listdir(self.records)[0]).read_text()
+        pathlib.Path(self.records, os.listdir(self.records)[0]).write_text(lines.replace('"zjets"', '"<script>zjets"'))
+        shown = crema("show", self.records, "--html")
+        self.assertEqual((shown.returncode, shown.stderr), (0, ""))
+        self.assertRegex(shown.stdout, r'^<div class="crema"><style>(.|\n)*</div>\n$')
+        self.assertNotRegex(shown.stdout, r"<script|<link|<img|url\(|http|@import")
+        self.assertIn("&lt;script&gt;zjets", shown.stdout)
+
+    def test_a_document_on_standard_input_is_shown_as_the_measurement_is(self):
+        measurement = os.path.join(self.directory, "measurement")
+        crema("collect", self.records, "-o", measurement, "-q")
+        document = pathlib.Path(measurement, "measurement.json").read_text()
+        for options in (["--html"], ["--json"], ["--table", "workers"], []):
+            self.assertEqual(
+                crema("show", "-", *options, told=document).stdout, crema("show", measurement, *options).stdout
+            )
+        for text in ("", "[]", "{}", "\0", document[:-10]):
+            refused = crema("show", "-", "--html", told=text)
+            self.assertEqual((refused.returncode, refused.stdout), (1, ""))
+            self.assertRegex(refused.stderr, "^crema: standard input: is no measurement[^\n]*\n$")
+        refused = crema("show", "-", "--table", "chunks", "--top", "3", told=document)
+        self.assertRegex(refused.stderr, "^crema: standard input has no single chunks[^\n]*\n$")
+
+    def test_html_is_the_whole_summary(self):
+        for other in (["--json"], ["--table", "workers"], ["--metric", "wall_time"]):
+            self.assertEqual(crema("show", self.records, "--html", *other).returncode, 2)
 
     def test_says_in_one_line_that_the_records_are_missing(self):
         measurement = os.path.join(self.directory, "measurement")

@@ -1,6 +1,8 @@
 #include "collector/cli/measured_source.h"
 
 #include <filesystem>
+#include <iostream>
+#include <iterator>
 #include <map>
 #include <string>
 #include <utility>
@@ -157,7 +159,17 @@ absl::StatusOr<MeasuredSource> MeasuredSource::Open(const std::string& source, c
   return Open(options, quiet);
 }
 
+absl::StatusOr<MeasuredSource> MeasuredSource::OpenStandardInput() {
+  const std::string text((std::istreambuf_iterator<char>(std::cin)), std::istreambuf_iterator<char>());
+  absl::StatusOr<Measurement> measurement = ParseMeasurement(text, "standard input");
+  if (!measurement.ok()) return measurement.status();
+  MeasuredSource opened;
+  opened.document_ = std::move(measurement->document);
+  return opened;
+}
+
 absl::StatusOr<RecordLogs> MeasuredSource::FindLogs() const {
+  if (sources_.empty()) return absl::NotFoundError("standard input has no single chunks: name the measurement");
   if (converted_ != nullptr) return FindRecordLogs({converted_->path()}, run_);
   return FindRecordLogs(sources_, run_);
 }

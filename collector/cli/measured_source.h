@@ -28,6 +28,9 @@ class MeasuredSource {
   /// The same of one source; `run` chooses among its runs.
   static absl::StatusOr<MeasuredSource> Open(const std::string& source, const std::string& run, bool quiet);
 
+  /// A measurement's document on standard input, as another program hands it over; it has no records.
+  static absl::StatusOr<MeasuredSource> OpenStandardInput();
+
   const nlohmann::ordered_json& document() const { return document_; }
   /// Errors: a measurement without its records.
   absl::StatusOr<RecordLogs> FindLogs() const;

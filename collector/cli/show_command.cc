@@ -24,6 +24,7 @@
 #include "collector/exports/chunk_fields.h"
 #include "collector/exports/chunk_query.h"
 #include "collector/metrics/measurement.h"
+#include "collector/report/summary_fragment.h"
 #include "collector/writers/chunk_list.h"
 #include "collector/writers/terminal.h"
 #include "nlohmann/json.hpp"
@@ -44,11 +45,13 @@ struct ShowOptions {
   bool failed = false;
   ChunkQuery query;  // what these four come to
   bool json = false;
+  bool html = false;
   int width = 0;
   OutputOptions output;
 };
 
 constexpr size_t kDefaultTop = 20;
+constexpr char kStandardInput[] = "-";
 
 bool AsksForSingleChunks(const ShowOptions& options) {
   return !options.sort.empty() || options.top > 0 || !options.where.empty() || options.failed;
@@ -164,13 +167,22 @@ void CheckChunkOptions(ShowOptions* options) {
   }
 }
 
-int Show(ShowOptions options) {
-  CheckChunkOptions(&options);
+absl::StatusOr<MeasuredSource> Open(const ShowOptions& options) {
+  if (options.source == kStandardInput) return MeasuredSource::OpenStandardInput();
   MeasureOptions measure = options.measure;
   if (!options.source.empty()) measure.sources = {options.source};
   RequireSource(measure);
-  const absl::StatusOr<MeasuredSource> source = MeasuredSource::Open(measure, options.output.quiet);
+  return MeasuredSource::Open(measure, options.output.quiet);
+}
+
+int Show(ShowOptions options) {
+  CheckChunkOptions(&options);
+  if (options.html && (options.json || !options.tables.empty() || !options.metrics.empty())) {
+    throw CLI::ValidationError("--html", "is the whole summary: it goes without --json, --table and --metric");
+  }
+  const absl::StatusOr<MeasuredSource> source = Open(options);
   if (!source.ok()) return ReportFailure(source.status());
+  if (options.html) return PrintOut(SummaryFragment(source->document()));
   const absl::StatusOr<std::string> text = options.json ? AsJson(*source, options) : AsText(*source, options);
   if (!text.ok()) return ReportFailure(text.status());
   return PrintOut(*text);
@@ -201,12 +213,14 @@ void AddShowCommand(CLI::App* program, int* status) {
   show->footer("Tables: " + JoinedTableNames() +
                "\n\nExample:\n  crema show ttbar\n  crema show ttbar --table sections --table cuts\n"
                "  crema show ttbar --metric cpu_efficiency\n"
+               "  crema show ttbar --html > summary.html\n"
                "  crema show ttbar --table chunks --sort duration --top 10 --where dataset=ttbar,status=ok\n"
                "  crema show ttbar --table chunks --failed\n\nFields of a chunk: " +
                JoinedFieldNames());
   auto options = std::make_shared<ShowOptions>();
-  show->add_option("SOURCE", options->source,
-                   "A measurement, a directory of record logs, or a roastcoffea measurement");
+  show->add_option(
+      "SOURCE", options->source,
+      "A measurement, a directory of record logs, or a roastcoffea measurement; -: a measurement's JSON on stdin");
   show->add_option("--table", options->tables, "Print these tables")
       ->take_all()
       ->option_text("NAME")
@@ -225,6 +239,7 @@ void AddShowCommand(CLI::App* program, int* status) {
   show->add_option("--width", options->width, "Columns (default: the terminal's, else 100)")
       ->check(CLI::PositiveNumber);
   show->add_flag("--json", options->json, "Print JSON: the document, or the tables and metrics asked for");
+  show->add_flag("--html", options->html, "Print the summary as a piece of HTML that any page can hold");
   AddOutputOptions(show, &options->output);
   show->callback([options, status] { *status = Show(*options); });
 }

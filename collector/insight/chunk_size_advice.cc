@@ -12,8 +12,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kLeastAttempts = 8;  // as for stragglers: fewer points draw no line
-
 /// What memory leaves for the events of one chunk.
 struct MemoryRoom {
   std::optional<double> events;
@@ -50,7 +48,7 @@ MemoryRoom RoomInMemory(const Json& document) {
 std::optional<double> LongestChunk(const Json& document) {
   const std::optional<double> busy = Metric(document, "busy_time");
   const std::optional<double> cores = Metric(document, "total_cores");
-  if (!busy.has_value() || !cores.has_value() || *cores <= 1.5) return std::nullopt;
+  if (!busy.has_value() || !cores.has_value() || !kSeveralCores.Holds(*cores)) return std::nullopt;
   return 2 * kMostTail * *busy / *cores;
 }
 
@@ -63,11 +61,11 @@ ChunkSizeAdvice AdviceOf(const Json& fit, const std::optional<double>& longest, 
   const std::optional<double> slope = NumberField(fit, "seconds_per_event");
   const double least = NumberField(fit, "events_min").value_or(0);
   const double most = NumberField(fit, "events_max").value_or(0);
-  if (advice.attempts < kLeastAttempts) {
-    advice.reason = fmt::format("fewer than {} chunks draw no line", kLeastAttempts);
+  if (!kChunksOfFit.Holds(advice.attempts)) {
+    advice.reason = fmt::format("fewer than {} chunks draw no line", kChunksOfFit.value);
   } else if (!advice.events_p50.has_value()) {
     advice.reason = "no chunk said how many events it had (SetEvents)";
-  } else if (!fixed.has_value() || !slope.has_value() || most < kLeastSpread * least) {
+  } else if (!fixed.has_value() || !slope.has_value() || !kSpreadOfFit.Holds(most / least)) {
     advice.reason = "the chunks are of one size, which does not tell their fixed cost from that of their events";
   } else if (*slope <= 0) {
     advice.reason = "the duration of chunks does not grow with their events";

@@ -7,20 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "collector/insight/thresholds.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
-
-/// Most of a chunk's time that its fixed cost may take, and most of the core-seconds that the tail may.
-inline constexpr double kMostFixedCost = 0.05;
-inline constexpr double kMostTail = 0.05;
-
-/// Share of its memory limit that a worker may come to: the key figure is good up to there.
-inline constexpr double kMostMemory = 0.80;
-
-/// Chunks of nearly one size tell what such chunks take, not how that splits: the largest must have this many times the
-/// events of the smallest before the fixed cost of the fit is believed.
-inline constexpr double kLeastSpread = 1.5;
 
 struct ChunkSizeAdvice {
   std::string dataset;

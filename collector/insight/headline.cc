@@ -10,23 +10,14 @@
 #include "collector/insight/budget_rows.h"
 #include "collector/insight/key_figure_bands.h"
 #include "collector/insight/run_evidence.h"
+#include "collector/insight/thresholds.h"
+#include "collector/insight/verdict_table.h"
 #include "fmt/format.h"
 
 namespace crema {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// From these shares on a use characterises a run; CPU in the user's code does whatever the rest did.
-constexpr double kComputeBound = 0.60;
-constexpr double kWaitingBound = 0.30;  // or more than compute, from kLeastWaiting on
-constexpr double kLeastWaiting = 0.15;
-constexpr double kStarved = 0.25;
-constexpr double kOverheadBound = 0.15;
-constexpr double kOpeningBound = 0.15;
-
-/// A loss below this is not worth a sentence: chunk granularity alone costs as much.
-constexpr double kLeastLoss = 0.03;
 
 struct Loss {
   std::string_view part;
@@ -71,16 +62,17 @@ std::string WhereTheTimeWent(const BudgetRows& budget) {
                        HumanCount(budget.core_seconds), HumanPercent(unmeasured));
   }
   const std::string total = fmt::format("of {} core-seconds, ", HumanCount(budget.core_seconds));
-  if (compute >= kComputeBound) {
+  if (RuleOf("compute-bound").threshold.Holds(compute)) {
     return fmt::format("compute-bound: {}{} were CPU in your code", total, HumanPercent(compute));
   }
   const double waiting = cpu_wait + blocked;
   const std::array<Use, 4> uses = {{
-      {waiting, waiting >= kWaitingBound || (waiting >= kLeastWaiting && waiting > compute),
+      {waiting, RuleOf("waiting-bound").threshold.Holds(waiting) || (kWaitsToo.Holds(waiting) && waiting > compute),
        cpu_wait > blocked ? "short of CPU" : "waiting-bound", "your code waited for {}"},
-      {idle, idle >= kStarved, "starved", "cores were idle for {}"},
-      {framework, framework >= kOverheadBound, "overhead-bound", "the framework and repeated work took {}"},
-      {outside, outside >= kOpeningBound, "opening-bound", "opening and reading around your code took {}"},
+      {idle, kStarved.Holds(idle), "starved", "cores were idle for {}"},
+      {framework, kOverheadBound.Holds(framework), "overhead-bound", "the framework and repeated work took {}"},
+      {outside, RuleOf("opening-bound").threshold.Holds(outside), "opening-bound",
+       "opening and reading around your code took {}"},
   }};
   const Use* most = nullptr;
   for (const Use& use : uses) {
@@ -101,8 +93,8 @@ std::string LargestLoss(const BudgetRows& budget) {
       share = budget.Share(loss.part);
     }
   }
-  if (largest == nullptr || share < kLeastLoss) {
-    return fmt::format("no avoidable loss reaches {}", HumanPercent(kLeastLoss, 0));
+  if (largest == nullptr || !kWorthASentence.Holds(share)) {
+    return fmt::format("no avoidable loss reaches {}", HumanPercent(kWorthASentence.value, 0));
   }
   return fmt::format("the largest avoidable loss is {} ({})", largest->text, HumanPercent(share));
 }
@@ -126,10 +118,10 @@ constexpr std::array<Cause, 7> kCauses = {{
 /// The cause with the largest saving among the document's verdicts; empty where none is worth a clause.
 std::string LargestCause(const Json& document) {
   std::string text;
-  double largest = kLeastLoss;
+  double largest = 0;
   for (const Json& verdict : ListField(document, "verdicts")) {
     const double saving = NumberField(verdict, "saving").value_or(0);
-    if (saving < largest) continue;
+    if (!kWorthASentence.Holds(saving) || saving < largest) continue;
     for (const Cause& cause : kCauses) {
       if (cause.id != TextField(verdict, "id")) continue;
       largest = saving;

@@ -9,9 +9,6 @@
 namespace crema {
 namespace {
 
-/// From this blocked share on, a run that waits more than it computes is waiting-bound (see the table).
-constexpr double kLeastWaiting = 0.15;
-
 /// The verdicts that only differ in their words.
 struct PartVerdict {
   std::string_view id;
@@ -33,7 +30,7 @@ constexpr PartVerdict kPartVerdicts[] = {
 void JudgePart(const PartVerdict& words, const JudgedRun& run) {
   const VerdictRule& rule = RuleOf(words.id);
   const double share = run.budget().Share(words.part);
-  if (share < rule.threshold) return;
+  if (!rule.threshold.Holds(share)) return;
   run.Add(rule, share, fmt::format(fmt::runtime(words.sentence), HumanPercent(share)),
           {{fmt::format("budget.{}.share", words.part), share}}, share);
 }
@@ -46,7 +43,7 @@ void JudgeWaiting(const JudgedRun& run) {
   const std::string_view part = is_blocked ? "blocked" : "waiting";
   const double waiting = budget.Share(part);
   const double compute = budget.Share("compute");
-  if (waiting < rule.threshold && !(waiting > kLeastWaiting && waiting > compute)) return;
+  if (!rule.threshold.Holds(waiting) && !(kWaitsToo.Holds(waiting) && waiting > compute)) return;
   run.Add(rule, waiting,
           fmt::format("Your code {} for {} of the core-seconds and computed for {}.",
                       is_blocked ? "was blocked on I/O, locks or a device"
@@ -58,7 +55,7 @@ void JudgeWaiting(const JudgedRun& run) {
 void JudgeCompute(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("compute-bound");
   const double compute = run.budget().Share("compute");
-  if (compute < rule.threshold) return;
+  if (!rule.threshold.Holds(compute)) return;
   run.Add(rule, compute, fmt::format("CPU in your code took {} of the core-seconds.", HumanPercent(compute)),
           {{"budget.compute.share", compute}}, std::nullopt);
 }
@@ -69,7 +66,7 @@ void JudgeOversubscription(const JudgedRun& run) {
   // docs/metrics.md, "The core-second budget": the parts add up to core_seconds + oversubscribed_core_seconds
   const double excess = (run.budget().core_seconds - *core_seconds) / *core_seconds;
   const VerdictRule& rule = RuleOf("oversubscribed");
-  if (excess < rule.threshold) return;
+  if (!rule.threshold.Holds(excess)) return;
   run.Add(rule, excess,
           fmt::format("More chunks and helpers were open than there were cores: {} beyond the core-seconds.",
                       HumanPercent(excess)),

@@ -4,16 +4,13 @@
 #include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/chunk_size_advice.h"
-#include "collector/insight/key_figure_bands.h"
 #include "collector/insight/short_name.h"
+#include "collector/insight/thresholds.h"
 #include "collector/insight/verdict_families.h"
 #include "fmt/format.h"
 
 namespace crema {
 namespace {
-
-/// An idle share below this is the grain of any run: too few or too large chunks have not hurt.
-constexpr double kLeastIdle = 0.10;
 
 /// The suggestion of the table with the advice of a dataset behind it.
 void AddAdvice(const ChunkSizeAdvice& advice, Verdict* verdict) {
@@ -31,9 +28,9 @@ void JudgeFewChunks(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("too-few-chunks");
   const std::optional<double> chunks = Metric(run.document, "num_chunks");
   const std::optional<double> cores = Metric(run.document, "total_cores");
-  if (!chunks.has_value() || !cores.has_value() || *cores <= 1.5 || run.is_running()) return;
+  if (!chunks.has_value() || !cores.has_value() || !kSeveralCores.Holds(*cores) || run.is_running()) return;
   const double idle = run.budget().Share("idle") + run.budget().Share("tail");
-  if (*chunks / *cores >= rule.threshold || idle < kLeastIdle) return;
+  if (!rule.threshold.Holds(*chunks / *cores) || !kIdleOfFewChunks.Holds(idle)) return;
   run.Add(rule, 0,
           fmt::format("{} for {} cores cannot be spread evenly: {} of the core-seconds were idle between and after "
                       "them.",
@@ -65,7 +62,7 @@ void JudgeSmallChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvice>& 
     if (worst == nullptr || cost > AvoidableFixedCost(*worst)) worst = &each;
   }
   const double share = fixed / run.budget().core_seconds;
-  if (worst == nullptr || share < rule.threshold) return;
+  if (worst == nullptr || !rule.threshold.Holds(share)) return;
   run.Add(rule, share,
           fmt::format("Chunks are too small: what each costs whatever its size ({} of the {} events{}) took {} of the "
                       "core-seconds.",
@@ -85,8 +82,9 @@ void JudgeLargeChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvice>& 
   const double memory = Metric(run.document, "memory_utilization_max").value_or(0);
   const double chunks = Metric(run.document, "num_chunks").value_or(0);
   const double cores = Metric(run.document, "total_cores").value_or(0);
-  const bool tail_hurts = tail >= rule.threshold && chunks >= RuleOf("too-few-chunks").threshold * cores;
-  const bool memory_hurts = MarkOf(KeyFigure::kMemory, memory) != Mark::kGood;
+  const bool are_few = cores > 0 && RuleOf("too-few-chunks").threshold.Holds(chunks / cores);
+  const bool tail_hurts = rule.threshold.Holds(tail) && !are_few;
+  const bool memory_hurts = kMemoryOfLargeChunks.Holds(memory);
   const ChunkSizeAdvice* worst = nullptr;
   bool by_memory = false;
   double most_work = 0;
@@ -129,7 +127,8 @@ Oversize LargestOversize(const JudgedRun& run, const std::vector<ChunkSizeAdvice
   Oversize largest;
   const auto& fits = ListField(run.document, "chunk_fits");
   for (size_t i = 0; i < advice.size() && i < fits.size(); ++i) {
-    if (NumberField(fits[i], "oversized").value_or(0) < 1 || !advice[i].seconds_per_event.has_value()) continue;
+    if (!kAnyOversized.Holds(NumberField(fits[i], "oversized").value_or(0)) || !advice[i].seconds_per_event.has_value())
+      continue;
     const double events_max = NumberField(fits[i], "events_max").value_or(0);
     const double excess = (events_max - *advice[i].events_p50) * *advice[i].seconds_per_event;
     if (excess > largest.excess_seconds) largest = {excess, events_max, &advice[i]};
@@ -141,7 +140,7 @@ void JudgeOversizedChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvic
   const VerdictRule& rule = RuleOf("oversized-chunks");
   const double count = Metric(run.document, "oversized_chunks").value_or(0);
   const double tail = run.budget().Share("tail");
-  if (count < 1 || tail < rule.threshold || run.is_running()) return;
+  if (!kAnyOversized.Holds(count) || !rule.threshold.Holds(tail) || run.is_running()) return;
   const Oversize largest = LargestOversize(run, advice);
   std::optional<double> saving;
   std::string most;
@@ -151,8 +150,8 @@ void JudgeOversizedChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvic
     most = fmt::format(" (up to {} events{})", HumanCount(largest.events_max), Of(*largest.advice));
   }
   run.Add(rule, tail,
-          fmt::format("{} over 3 times the events of their dataset's median{}, and a tail of {} of the core-seconds.",
-                      Counted(count, "chunk has", "chunks have"), most, HumanPercent(tail)),
+          fmt::format("{} over {} times the events of their dataset's median{}, and a tail of {} of the core-seconds.",
+                      Counted(count, "chunk has", "chunks have"), kOversizedMedians, most, HumanPercent(tail)),
           {{"oversized_chunks", count}, {"budget.tail.share", tail}}, saving);
   if (largest.advice != nullptr) AddAdvice(*largest.advice, &run.verdicts->back());
 }

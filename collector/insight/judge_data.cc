@@ -10,15 +10,6 @@
 namespace crema {
 namespace {
 
-/// Decompression of input, of the core-seconds: the codecs in use take up to a quarter of an ordinary analysis.
-constexpr double kMostDecompression = 0.30;
-
-/// Reading matters to a run that waits or opens for this share; it is the same at which waiting is no longer good.
-constexpr double kLeastWaiting = 0.15;
-
-/// Less was read than a disk delivers in a second.
-constexpr double kLeastBytes = 1e8;
-
 struct EngineCost {
   std::string_view id;
   std::string_view key;       ///< seconds
@@ -37,7 +28,7 @@ void JudgeEngineCost(const JudgedRun& run, const EngineCost& cost) {
   const std::optional<double> seconds = Metric(run.document, cost.key);
   if (!seconds.has_value()) return;
   const double share = *seconds / run.budget().core_seconds;
-  if (share < rule.threshold) return;
+  if (!rule.threshold.Holds(share)) return;
   run.Add(rule, share, fmt::format(fmt::runtime(cost.sentence), HumanPercent(share)),
           {{std::string(cost.key), *seconds}}, share);
 }
@@ -48,7 +39,7 @@ void JudgeSpilling(const JudgedRun& run) {
   const std::optional<double> writing = Metric(run.document, "disk_write_time_seconds");
   if (!reading.has_value() && !writing.has_value()) return;
   const double share = (reading.value_or(0) + writing.value_or(0)) / run.budget().core_seconds;
-  if (share < rule.threshold) return;
+  if (!rule.threshold.Holds(share)) return;
   const double bytes = Metric(run.document, "disk_write_bytes").value_or(0);
   run.Add(rule, share,
           fmt::format("Workers spilled {} to disk, which took {} of the core-seconds.", HumanData(bytes),
@@ -71,7 +62,7 @@ void JudgeInputDecompression(const JudgedRun& run) {
   const std::optional<double> read = SumOf(run.document, "read_wall");
   if (!unzip.has_value() || *unzip <= read.value_or(0)) return;
   const double share = *unzip / run.budget().core_seconds;
-  if (share < kMostDecompression) return;
+  if (!kMuchDecompression.Holds(share)) return;
   run.Add(
       RuleOf("compression-heavy"), 0,
       fmt::format("Decompressing the input took {} of the core-seconds, more than reading it.", HumanPercent(share)),
@@ -85,7 +76,8 @@ void JudgeLowCompression(const JudgedRun& run) {
   const double bytes = Metric(run.document, "bytes_read_compressed").value_or(0);
   const BudgetRows& budget = run.budget();
   const double waiting = budget.Share("blocked") + budget.Share("waiting") + budget.Share("outside_chunk");
-  if (!ratio.has_value() || *ratio > rule.threshold || bytes < kLeastBytes || waiting < kLeastWaiting) return;
+  if (!ratio.has_value() || !rule.threshold.Holds(*ratio)) return;
+  if (!kMuchInput.Holds(bytes) || !kWaitsForData.Holds(waiting)) return;
   run.Add(rule, 0,
           fmt::format("The input is hardly compressed ({} times), and the run waits for {} of the core-seconds.",
                       HumanCount(*ratio), HumanPercent(waiting)),

@@ -19,7 +19,7 @@ void JudgeAttempts(const JudgedRun& run) {
   const double share = (failed + evidence.lost) / evidence.attempts;
   // while a run goes on, chunks without a result are the open ones and those about to be tried again
   const bool missing = without_result > 0 && !run.is_running();
-  if (share < rule.threshold && !missing) return;
+  if (!rule.threshold.Holds(share) && !missing) return;
   std::string sentence;
   if (failed > 0) {
     sentence = fmt::format("{} of {} attempts failed", HumanCount(failed), HumanCount(evidence.attempts));
@@ -55,7 +55,7 @@ void JudgeLostWorkers(const JudgedRun& run) {
     if (TextField(worker, "state") != "lost") continue;
     if (lost++ == 0) name = TextField(worker, "name");
   }
-  if (lost < rule.threshold) return;
+  if (!rule.threshold.Holds(lost)) return;
   run.Add(rule, lost,
           fmt::format("{} of {} vanished without an end ({}{}): killed, crashed, or out of memory.", HumanCount(lost),
                       Counted(static_cast<double>(workers.size()), "worker", "workers"), ShortName(name),

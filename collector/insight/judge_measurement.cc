@@ -5,37 +5,34 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
-#include "collector/document/quality_limits.h"
 #include "collector/insight/verdict_families.h"
 #include "fmt/format.h"
 
 namespace crema {
 namespace {
 
-/// Above this share of core-seconds of which nobody knows what they were, the budget says little.
-constexpr double kMostUnmeasured = 0.10;
-
 /// What is missing from the records, as (key, count); coverages as (key, share).
 std::vector<std::pair<std::string, double>> Gaps(const JudgedRun& run) {
   std::vector<std::pair<std::string, double>> gaps;
   const auto& quality = Field(run.document, "quality");
-  const double threshold = RuleOf("incomplete-measurement").threshold;
+  const Bound& threshold = RuleOf("incomplete-measurement").threshold;
   for (std::string_view key : {"records_malformed", "records_torn", "records_dropped", "records_lost",
                                "sections_dropped", "processes_lost", "workers_unseen", "chunks_unjoined"}) {
     // a running job's last line is read while it is being written
     if (key == "records_torn" && run.is_running()) continue;
     const double count = NumberField(quality, key).value_or(0);
-    if (count >= threshold) gaps.emplace_back("quality." + std::string(key), count);
+    if (threshold.Holds(count)) gaps.emplace_back("quality." + std::string(key), count);
   }
   for (std::string_view key : {"event_coverage", "fine_metrics_coverage"}) {
     // what a running job has not done yet is no gap
     if (key == "event_coverage" && run.is_running()) continue;
     const std::optional<double> share = NumberField(quality, key);
-    if (share.has_value() && *share < kFullCoverage) gaps.emplace_back("quality." + std::string(key), *share);
+    if (share.has_value() && kIncompleteCoverage.Holds(*share))
+      gaps.emplace_back("quality." + std::string(key), *share);
   }
   if (run.evidence.budget.has_value() && !run.is_running()) {
     const double unmeasured = run.budget().Share("unmeasured");
-    if (unmeasured >= kMostUnmeasured) gaps.emplace_back("budget.unmeasured.share", unmeasured);
+    if (kMuchUnmeasured.Holds(unmeasured)) gaps.emplace_back("budget.unmeasured.share", unmeasured);
   }
   return gaps;
 }
@@ -54,7 +51,8 @@ void JudgeGaps(const JudgedRun& run) {
     verdict.sentence = "Too little was measured to judge where the core-seconds went.";
     verdict.evidence.emplace_back("ended_attempts", evidence.ended);
     if (evidence.budget.has_value()) verdict.evidence.emplace_back("core_seconds", evidence.budget->core_seconds);
-    verdict.suggestion = fmt::format("Measure at least {} core-second with a chunk that ends.", kLeastCoreSeconds);
+    verdict.suggestion =
+        fmt::format("Measure at least {} core-second with a chunk that ends.", kEnoughCoreSeconds.value);
   } else if (!verdict.evidence.empty()) {
     const auto& [key, value] = verdict.evidence.front();
     const std::string name = key.substr(key.find('.') + 1);
@@ -71,7 +69,7 @@ void JudgeOverhead(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("instrumentation-heavy");
   const std::optional<double> overhead = Metric(run.document, "instrumentation_overhead");
   const std::optional<double> busy = Metric(run.document, "busy_time");
-  if (!overhead.has_value() || *overhead < rule.threshold || !run.evidence.IsEnough()) return;
+  if (!overhead.has_value() || !rule.threshold.Holds(*overhead) || !run.evidence.IsEnough()) return;
   std::optional<double> saving;
   if (busy.has_value()) saving = *overhead * *busy / run.budget().core_seconds;
   run.Add(rule, *overhead, fmt::format("Measuring itself took {} of the chunks' time.", HumanPercent(*overhead)),
@@ -88,7 +86,7 @@ void JudgeMeasurement(const JudgedRun& run) {
 void JudgeHealth(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("healthy");
   const std::optional<double> efficiency = Metric(run.document, "cpu_efficiency");
-  if (!efficiency.has_value() || *efficiency < rule.threshold) return;
+  if (!efficiency.has_value() || !rule.threshold.Holds(*efficiency)) return;
   auto troubles = [](const Verdict& verdict) { return verdict.severity >= Severity::kWarning; };
   if (std::any_of(run.verdicts->begin(), run.verdicts->end(), troubles)) return;
   run.Add(rule, *efficiency, fmt::format("Nothing stands out: CPU efficiency is {}.", HumanPercent(*efficiency)),

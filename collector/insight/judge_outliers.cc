@@ -13,19 +13,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Below a hundredth of the core-seconds nobody should look for it.
-constexpr double kLeastExcess = 0.01;
-
-/// Chunks before the mean of a worker, or of a file, says something of it rather than of them.
-constexpr double kLeastOfWorker = 8;
-constexpr double kLeastOfFile = 3;
-
-/// A 95 % quantile of fewer chunks is its longest.
-constexpr double kLeastForSpread = 20;
-
-/// A dataset below this share of the busy time does not matter.
-constexpr double kLeastOfBusyTime = 0.10;
-
 constexpr std::string_view kOutsideSections = "(other)";
 
 void JudgeStragglers(const JudgedRun& run) {
@@ -38,7 +25,7 @@ void JudgeStragglers(const JudgedRun& run) {
   }
   const double share = excess / run.budget().core_seconds;
   const VerdictRule& rule = RuleOf("stragglers");
-  if (count < 1 || share < rule.threshold) return;
+  if (!kAnyStraggler.Holds(count) || !rule.threshold.Holds(share)) return;
   run.Add(rule, share,
           fmt::format("{} took {} longer than chunks of their size do, {} of the core-seconds.",
                       Counted(count, "straggler", "stragglers"), HumanDuration(excess), HumanPercent(share)),
@@ -53,7 +40,7 @@ struct SlowOnes {
   double excess_seconds = 0;
 };
 
-SlowOnes FindSlow(const Json& document, std::string_view by, double least_attempts, double factor) {
+SlowOnes FindSlow(const Json& document, std::string_view by, const Bound& attempts, const Bound& factor) {
   SlowOnes found;
   double largest = 0;
   for (const Json& row : ListField(document, "expected_time")) {
@@ -61,8 +48,8 @@ SlowOnes FindSlow(const Json& document, std::string_view by, double least_attemp
     ++found.seen;
     const double duration = NumberField(row, "duration").value_or(0);
     const double predicted = NumberField(row, "predicted").value_or(0);
-    if (NumberField(row, "attempts").value_or(0) < least_attempts || predicted <= 0) continue;
-    if (duration < factor * predicted) continue;
+    if (!attempts.Holds(NumberField(row, "attempts").value_or(0)) || predicted <= 0) continue;
+    if (!factor.Holds(duration / predicted)) continue;
     ++found.slow;
     found.excess_seconds += duration - predicted;
     if (duration - predicted <= largest) continue;
@@ -89,17 +76,19 @@ void AddSlow(const JudgedRun& run, const VerdictRule& rule, const SlowOnes& foun
 }
 
 void JudgeSlowWorkersAndFiles(const JudgedRun& run) {
-  const double least_excess = kLeastExcess * run.budget().core_seconds;
+  const auto is_much = [&run](const SlowOnes& found) {
+    return found.worst != nullptr && kSeveral.Holds(found.seen) &&
+           kMuchExcess.Holds(found.excess_seconds / run.budget().core_seconds);
+  };
   const VerdictRule& worker_rule = RuleOf("slow-worker");
-  const SlowOnes workers = FindSlow(run.document, "worker", kLeastOfWorker, worker_rule.threshold);
-  if (workers.worst != nullptr && workers.seen > 1 && workers.excess_seconds >= least_excess) {
+  const SlowOnes workers = FindSlow(run.document, "worker", kChunksOfSlowWorker, worker_rule.threshold);
+  if (is_much(workers)) {
     AddSlow(run, worker_rule, workers, "elsewhere");
     return;  // its files are slow because it is
   }
   const VerdictRule& file_rule = RuleOf("slow-file");
-  const SlowOnes files = FindSlow(run.document, "file", kLeastOfFile, file_rule.threshold);
-  if (files.worst == nullptr || files.seen < 2 || files.excess_seconds < least_excess) return;
-  AddSlow(run, file_rule, files, "in other files");
+  const SlowOnes files = FindSlow(run.document, "file", kChunksOfSlowFile, file_rule.threshold);
+  if (is_much(files)) AddSlow(run, file_rule, files, "in other files");
 }
 
 void JudgeSkew(const JudgedRun& run) {
@@ -111,8 +100,9 @@ void JudgeSkew(const JudgedRun& run) {
     const double median = NumberField(row, "duration_p50").value_or(0);
     const double high = NumberField(row, "duration_p95").value_or(0);
     const double sum = NumberField(row, "duration_sum").value_or(0);
-    if (median <= 0 || NumberField(row, "attempts").value_or(0) < kLeastForSpread) continue;
-    if (sum < kLeastOfBusyTime * busy || high / median <= std::max(rule.threshold, largest)) continue;
+    if (median <= 0 || !kAttemptsOfSpread.Holds(NumberField(row, "attempts").value_or(0))) continue;
+    if (busy > 0 && !kBusyTimeOfSpread.Holds(sum / busy)) continue;
+    if (!rule.threshold.Holds(high / median) || high / median <= largest) continue;
     largest = high / median;
     worst = &row;
   }
@@ -142,7 +132,7 @@ void JudgeHotSection(const JudgedRun& run) {
     share = self;
     hottest = &row;
   }
-  if (sections < 2 || share < rule.threshold) return;  // one section around everything says nothing
+  if (!kSeveral.Holds(sections) || !rule.threshold.Holds(share)) return;  // one section around everything says nothing
   std::string on_cpu;
   const std::optional<double> cpu = NumberField(*hottest, "cpu");
   const std::optional<double> total = NumberField(*hottest, "total");

@@ -3,7 +3,6 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
-#include "collector/insight/key_figure_bands.h"
 #include "collector/insight/short_name.h"
 #include "collector/insight/verdict_families.h"
 #include "fmt/format.h"
@@ -13,16 +12,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Share of the most workers at which the others no longer matter, and the wait below which nobody notices.
-constexpr double kNearlyAll = 0.90;
-constexpr double kLeastLagSeconds = 10;
-
 void JudgePressure(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("memory-pressure");
   const std::optional<double> used = Metric(run.document, "memory_utilization_max");
   if (!used.has_value()) return;
-  const KeyFigureBand& band = BandOf(HasScheduler(run.document) ? KeyFigure::kMemoryUnderDask : KeyFigure::kMemory);
-  if (*used < band.good) return;
+  const bool is_under_dask = HasScheduler(run.document);
+  const Bound bad = is_under_dask ? kPausedUnderDask : From(rule.bad);
+  if (!(is_under_dask ? kFullUnderDask : rule.threshold).Holds(*used)) return;
   std::string name;
   double largest = 0;
   for (const Json& worker : ListField(run.document, "workers")) {
@@ -36,7 +32,7 @@ void JudgePressure(const JudgedRun& run) {
           fmt::format("{} came to {} of its memory limit.", name.empty() ? "A worker" : ShortName(name),
                       HumanPercent(*used)),
           {{"memory_utilization_max", *used}}, std::nullopt);
-  if (*used >= band.bad) run.verdicts->back().severity = Severity::kBad;
+  if (bad.Holds(*used)) run.verdicts->back().severity = Severity::kBad;
 }
 
 void JudgeGrowth(const JudgedRun& run) {
@@ -52,8 +48,9 @@ void JudgeGrowth(const JudgedRun& run) {
     memory = std::max(memory, NumberField(worker, "memory_limit_bytes").value_or(peak));
   }
   // what the lower end of the interval adds over the events of the busiest worker
-  const double growth = *low / 1000 * events;
-  if (memory <= 0 || growth < rule.threshold * memory) return;
+  constexpr double kEventsOfSlope = 1000;
+  const double growth = *low / kEventsOfSlope * events;
+  if (memory <= 0 || !rule.threshold.Holds(growth / memory)) return;
   run.Add(rule, growth / memory,
           fmt::format("A worker's memory grows by {} with every 1 000 events, and does not come back.",
                       HumanMemory(*slope)),
@@ -84,7 +81,7 @@ Lag FindLag(const Json& document) {
     missing += (lag.most - workers) * (seconds - before);
     before = seconds;
     workers = number(point, 1);
-    if (workers < kNearlyAll * lag.most) continue;
+    if (!kNearlyAllWorkers.Holds(workers / lag.most)) continue;
     lag.seconds = seconds;
     lag.missing = missing / (lag.most * wall);
     return lag;
@@ -95,7 +92,7 @@ Lag FindLag(const Json& document) {
 void JudgeScaling(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("scaling-lag");
   const Lag lag = FindLag(run.document);
-  if (lag.most < 2 || lag.seconds < kLeastLagSeconds || lag.missing < rule.threshold) return;
+  if (!kSeveral.Holds(lag.most) || !kLongLag.Holds(lag.seconds) || !rule.threshold.Holds(lag.missing)) return;
   run.Add(rule, lag.missing,
           fmt::format("It took {} until nearly all of the {} workers were there; {} of what they could have done is "
                       "missing.",

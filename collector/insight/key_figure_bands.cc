@@ -2,6 +2,7 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/document/quality_limits.h"
+#include "collector/insight/thresholds.h"
 
 namespace crema {
 namespace {
@@ -11,12 +12,12 @@ constexpr KeyFigureBand kBands[] = {
     {KeyFigure::kCpuEfficiency, true, 0.70, 0.40, "CPU efficiency",
      "CPU that the chunks got of the cores held: sites ask for 70 % or more; below 40 % more than half of the "
      "allocation is given away"},
-    {KeyFigure::kWaiting, false, 0.15, 0.30, "waiting in your code, of chunk time",
+    {KeyFigure::kWaiting, false, kMostWaiting, 0.30, "waiting in your code, of chunk time",
      "blocked share of chunk time: a few reads always wait; from a third on, a second thread per core would pay"},
-    {KeyFigure::kMemory, false, 0.80, 0.95, "peak memory of its limit",
+    {KeyFigure::kMemory, false, kMostMemory, 0.95, "peak memory of its limit",
      "largest worker against its limit: the kernel ends what passes it, and one chunk in twenty is larger than the "
      "others"},
-    {KeyFigure::kMemoryUnderDask, false, 0.70, 0.80, "the same under Dask",
+    {KeyFigure::kMemoryUnderDask, false, kDaskSpills, kDaskPauses, "the same under Dask",
      "largest worker against its limit: Dask spills to disk from 70 % and pauses a worker at 80 %"},
     {KeyFigure::kBalance, true, 0.90, 0.75, "balance",
      "busy share of the cores from the first chunk to the tail: the grain of the chunks alone costs a few per cent; at "

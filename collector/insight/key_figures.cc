@@ -33,6 +33,8 @@ bool IsPeakOfWorkersKnown(const Json& document) {
 
 }  // namespace
 
+KeyFigure MemoryBand(bool is_under_dask) { return is_under_dask ? KeyFigure::kMemoryUnderDask : KeyFigure::kMemory; }
+
 std::optional<double> ShareOf(const Json& document, const ShareFigure& figure) {
   std::optional<double> share = Metric(document, figure.key);
   if (share.has_value()) *share *= figure.scale;
@@ -59,7 +61,7 @@ std::optional<PeakMemory> FindPeakMemory(const Json& document) {
   if (!bytes.has_value()) return std::nullopt;
   memory.bytes = *bytes;
   if (memory.is_of_worker) memory.tightest = FindTightestWorker(document);
-  if (HasScheduler(document)) memory.band = KeyFigure::kMemoryUnderDask;
+  memory.band = MemoryBand(HasScheduler(document));
   memory.all_processes_bytes = Metric(document, "tree_peak_rss_bytes");
   return memory;
 }

@@ -23,6 +23,9 @@ inline constexpr ShareFigure kCpuEfficiencyShare = {"cpu_efficiency", KeyFigure:
 inline constexpr ShareFigure kBlockedShare = {"io_overhead_pct", KeyFigure::kWaiting, 0.01};
 inline constexpr ShareFigure kBalanceShare = {"balance", KeyFigure::kBalance};
 
+/// By what a worker's memory is judged: under Dask, which spills and pauses earlier, by Dask's limits.
+KeyFigure MemoryBand(bool is_under_dask);
+
 /// nullopt where it was not measured.
 std::optional<double> ShareOf(const nlohmann::ordered_json& document, const ShareFigure& figure);
 

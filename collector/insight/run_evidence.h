@@ -5,13 +5,10 @@
 #include <optional>
 
 #include "collector/insight/budget_rows.h"
+#include "collector/insight/thresholds.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
-
-/// Core-seconds below which shares are not judged: process start, page faults of first use and the sampler's first
-/// second weigh as much as the work itself.
-inline constexpr double kLeastCoreSeconds = 1;
 
 enum class RunState { kFinished, kRunning, kKilled };
 
@@ -23,7 +20,7 @@ struct RunEvidence {
   std::optional<BudgetRows> budget;  ///< nullopt: no core-seconds were measured
 
   /// True where shares of the core-seconds mean something.
-  bool IsEnough() const { return ended > 0 && budget.has_value() && budget->core_seconds >= kLeastCoreSeconds; }
+  bool IsEnough() const { return ended > 0 && budget.has_value() && kEnoughCoreSeconds.Holds(budget->core_seconds); }
 };
 
 /// Whether Dask's scheduler was observed: then its workers spill and pause by its own limits.

@@ -52,21 +52,23 @@ std::vector<TrustItem> TrustItems(const Json& document) {
   const auto add = [&](std::string_view key, KeyFigure figure, double value, std::string before, std::string words,
                        std::string after) {
     items.push_back(
-        {MarkOf(figure, value), std::string(key), value, std::move(before), std::move(words), std::move(after)});
+        {MarkOf(figure, value), {std::move(before), std::move(words), std::move(after), std::string(key), value}});
   };
   if (const std::optional<double> coverage = NumberField(quality, "event_coverage")) {
     add("quality.event_coverage", KeyFigure::kEventCoverage, *coverage, "", HumanPercent(*coverage, 1),
         " of events recorded");
   }
   if (const std::optional<double> records = NumberField(quality, "records_read")) {
-    items.push_back({*records > 0 ? Mark::kGood : Mark::kWatch, "quality.records_read", *records, "",
-                     HumanCount(*records), *records == 1 ? " record read" : " records read"});
+    items.push_back({*records > 0 ? Mark::kGood : Mark::kWatch,
+                     {"", HumanCount(*records), *records == 1 ? " record read" : " records read",
+                      "quality.records_read", *records}});
   }
   for (const Count& count : kCounts) {
     const std::optional<double> number = NumberField(quality, count.key);
     if (!number.has_value() || (*number == 0 && !count.is_shown_at_zero)) continue;
-    items.push_back({MarkOfCount(document, count, *number), "quality." + std::string(count.key), *number, "",
-                     HumanCount(*number), " " + std::string(*number == 1 ? count.one : count.many)});
+    items.push_back({MarkOfCount(document, count, *number),
+                     {"", HumanCount(*number), " " + std::string(*number == 1 ? count.one : count.many),
+                      "quality." + std::string(count.key), *number}});
   }
   if (const std::optional<double> fine = NumberField(quality, "fine_metrics_coverage")) {
     add("quality.fine_metrics_coverage", KeyFigure::kFineCoverage, *fine, "fine metrics cover ", HumanPercent(*fine, 1),

@@ -6,20 +6,16 @@
 #include <vector>
 
 #include "collector/insight/key_figure_bands.h"
+#include "collector/insight/told_figure.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
 
-/// One row: `before`, the figure in words, `after`.
 struct TrustItem {
   Mark mark = Mark::kGood;
-  std::string key;  ///< of the document: `quality.event_coverage`
-  double value = 0;
-  std::string before;
-  std::string figure;  ///< empty where words say it all
-  std::string after;
+  ToldFigure told;
 
-  std::string text() const { return before + figure + after; }
+  std::string text() const { return told.text(); }
 };
 
 /// Worst first, in the order of the table among equals.

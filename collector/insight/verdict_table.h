@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/insight/thresholds.h"
+
 namespace crema {
 
 enum class Severity { kGood, kInfo, kWarning, kBad };
@@ -15,13 +17,14 @@ std::string_view ToString(Severity severity);
 
 /// `condition` is what is judged; where nothing measures it, `not_measured` says why and the verdict never fires.
 struct VerdictRule {
-  std::string_view id;          ///< of docs/verdicts.md
-  double threshold;             ///< from here on it fires
-  double bad;                   ///< from here on it is bad; above any value where it never is
-  Severity severity;            ///< below `bad`
-  std::string_view condition;   ///< with `{0}` for the threshold and `{1}` for `bad`
-  std::string_view reason;      ///< why the thresholds are where they are
-  std::string_view suggestion;  ///< what to do; empty where nothing is to be done
+  std::string_view id;                  ///< of docs/verdicts.md
+  Bound threshold;                      ///< on this side of it it fires
+  double bad;                           ///< from here on it is bad; above any value where it never is
+  Severity severity;                    ///< below `bad`
+  std::string_view condition;           ///< with `{0}` for the threshold, `{1}` for `bad`, `{2}` and on for `also`
+  std::string_view reason;              ///< why the thresholds are where they are
+  std::string_view suggestion;          ///< what to do; empty where nothing is to be done
+  std::vector<const Bound*> also = {};  ///< the other bounds that it is judged by
   std::string_view not_measured = "";
 };
 

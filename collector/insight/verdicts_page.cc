@@ -10,7 +10,7 @@ namespace crema {
 namespace {
 
 constexpr std::string_view kHead =
-    R"(<!-- Written by `bazel run //docs:generated_pages_test -- --write` from collector/insight/verdict_table.cc. -->
+    R"(<!-- Written by `bazel run //docs:generated_pages_test -- --write` from collector/insight: verdict_table.cc, thresholds.h. -->
 # Verdicts
 
 What `crema verdict`, the summary and the report say of a run beyond its figures. A verdict fires on measured evidence
@@ -26,15 +26,52 @@ constexpr std::string_view kAdvice = R"(## Chunk-size advice
 `chunk_size_advice` in the document, and the suggestion of the verdicts on sizes. From each dataset's robust fit of
 duration = fixed + slope x events (`chunk_fits`):
 
-- at least so many events that the fixed cost stays below 5 % of a chunk: 19 fixed / slope;
-- at most so many that the tail is expected to stay below 5 %: with n cores the last chunks of duration d leave n d / 2
-  core-seconds free on average, so d <= 0.1 busy_time / total_cores; not on one core;
-- at most so many that a worker of average memory stays below 80 % of the least memory limit, with the 95 % quantile of
+- at least so many events that the fixed cost stays below {fixed:g} % of a chunk: {fixed_factor:g} fixed / slope;
+- at most so many that the tail is expected to stay below {tail:g} %: with n cores the last chunks of duration d leave n d / 2
+  core-seconds free on average, so d <= {tail_factor:g} busy_time / total_cores; not on one core;
+- at most so many that a worker of average memory stays below {memory:g} % of the least memory limit, with the 95 % quantile of
   the memory that an event adds; only where one chunk at a time is open in a process.
 
-No advice where a dataset has fewer than 8 chunks, or where they are of one size: such chunks do not tell their fixed cost.
+No advice where a dataset has fewer than {chunks:g} chunks, or where they are of one size (the largest has less than
+{spread:g} times the events of the smallest): such chunks do not tell their fixed cost.
 
 )";
+
+constexpr std::string_view kHeadlineText = R"(## The headline
+
+The first sentence of every summary says of which kind a run is, and its largest loss. The kinds, by shares of the
+core-seconds; of several the one with the largest share:
+
+| kind | when | reason |
+|---|---|---|
+| compute-bound | CPU in your code {compute}, whatever the rest did | as the verdict |
+| waiting-bound, short of CPU | waiting in your code {waiting}, or {also} and more than CPU; short of CPU where most of it was waiting for one | as the verdict, with the waiting for a CPU |
+| opening-bound | opening and reading around your code {opening} | as the verdict |
+| overhead-bound | framework and repeats {overhead} | {overhead_reason} |
+| starved | idle {starved} | {starved_reason} |
+| mixed | none of these | |
+| not judged | what is not measured is more than any of them | |
+
+A loss, or a verdict's saving, is named where it is {loss}: {loss_reason}.
+
+)";
+
+std::string Advice() {
+  return fmt::format(kAdvice, fmt::arg("fixed", 100 * kMostFixedCost), fmt::arg("fixed_factor", 1 / kMostFixedCost - 1),
+                     fmt::arg("tail", 100 * kMostTail), fmt::arg("tail_factor", 2 * kMostTail),
+                     fmt::arg("memory", 100 * kMostMemory), fmt::arg("chunks", kChunksOfFit.value),
+                     fmt::arg("spread", kSpreadOfFit.value));
+}
+
+std::string HeadlineText() {
+  const auto rule = [](std::string_view id) { return ToString(RuleOf(id).threshold); };
+  return fmt::format(kHeadlineText, fmt::arg("compute", rule("compute-bound")),
+                     fmt::arg("waiting", rule("waiting-bound")), fmt::arg("also", ToString(kWaitsToo)),
+                     fmt::arg("opening", rule("opening-bound")), fmt::arg("overhead", ToString(kOverheadBound)),
+                     fmt::arg("overhead_reason", kOverheadBound.reason), fmt::arg("starved", ToString(kStarved)),
+                     fmt::arg("starved_reason", kStarved.reason), fmt::arg("loss", ToString(kWorthASentence)),
+                     fmt::arg("loss_reason", kWorthASentence.reason));
+}
 
 /// The thresholds of report and terminal, from key_figure_bands.cc.
 std::string KeyFigureTable() {
@@ -50,7 +87,7 @@ std::string KeyFigureTable() {
 }
 
 std::string Threshold(const VerdictRule& rule) {
-  std::string text = fmt::format("{}", rule.threshold);
+  std::string text = ToString(rule.threshold);
   if (std::isfinite(rule.bad)) text += fmt::format("; bad from {}", rule.bad);
   return text;
 }
@@ -71,9 +108,11 @@ std::string VerdictsPage() {
     }
     page += fmt::format("| threshold | {} |\n", Threshold(rule));
     page += fmt::format("| reason | {} |\n", rule.reason);
+    for (const Bound* bound : rule.also) page += fmt::format("| also | {}: {} |\n", ToString(*bound), bound->reason);
     page += fmt::format("| suggestion | {} |\n\n", rule.suggestion.empty() ? "nothing is to be done" : rule.suggestion);
   }
-  page += kAdvice;
+  page += HeadlineText();
+  page += Advice();
   page += KeyFigureTable();
   return page;
 }

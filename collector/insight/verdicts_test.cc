@@ -48,11 +48,11 @@ TEST_P(VerdictsOfOnePart, FireFromTheirThresholdOnAndTurnBadFromTheSecond) {
   auto set_share = [&](double share) {
     SetBudget(&document, {{"compute", 100 * (1 - share)}, {GetParam().part, 100 * share}});
   };
-  set_share(rule.threshold - 0.001);
+  set_share(rule.threshold.value - 0.001);
   EXPECT_THAT(Ids(document), Not(Contains(GetParam().id)));
-  set_share(rule.threshold + 0.001);
+  set_share(rule.threshold.value + 0.001);
   EXPECT_EQ(Find(document, GetParam().id).severity, Severity::kWarning);
-  EXPECT_NEAR(Find(document, GetParam().id).saving.value_or(-1), rule.threshold + 0.001, 1e-9);
+  EXPECT_NEAR(Find(document, GetParam().id).saving.value_or(-1), rule.threshold.value + 0.001, 1e-9);
   set_share(rule.bad + 0.001);
   EXPECT_EQ(Find(document, GetParam().id).severity, Severity::kBad);
 }
@@ -221,7 +221,7 @@ TEST(VerdictTable, GivesEachRuleAConditionWithItsNumbersAndAReason) {
     EXPECT_THAT(rule.condition, HasSubstr("{0}")) << rule.id;
     EXPECT_THAT(ConditionText(rule), Not(HasSubstr("{"))) << rule.id;
     EXPECT_THAT(rule.reason, Not(IsEmpty())) << rule.id;
-    EXPECT_LT(rule.threshold, rule.bad) << rule.id;
+    EXPECT_LT(rule.threshold.value, rule.bad) << rule.id;
     EXPECT_EQ(rule.suggestion.empty(), rule.id == "healthy") << rule.id;
     EXPECT_EQ(FindRule(rule.id), &rule);
   }

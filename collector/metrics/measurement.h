@@ -70,6 +70,9 @@ struct SaveOptions {
 absl::Status SaveMeasurement(const Measurement& measurement, const std::string& directory,
                              const SaveOptions& options = {});
 
+/// The measurement of such a file's text; `source` names it in errors: not JSON, another major schema.
+absl::StatusOr<Measurement> ParseMeasurement(const std::string& text, const std::string& source);
+
 /// Reads `directory`/measurement.json. Errors: no such file, not JSON, another major schema.
 absl::StatusOr<Measurement> LoadMeasurement(const std::string& directory);
 

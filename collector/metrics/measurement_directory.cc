@@ -223,25 +223,29 @@ bool IsMeasurement(const std::string& directory) {
   return fs::is_regular_file(fs::path(directory) / kDocument, error);
 }
 
+absl::StatusOr<Measurement> ParseMeasurement(const std::string& text, const std::string& source) {
+  Measurement measurement;
+  measurement.document = nlohmann::ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!measurement.document.is_object() || !measurement.document.contains("schema") ||
+      !measurement.document["schema"].is_string()) {
+    return absl::InvalidArgumentError(fmt::format(
+        "{}: is no measurement (no JSON object with a schema); make it again with `crema collect`", source));
+  }
+  const auto& schema = measurement.document["schema"].get_ref<const std::string&>();
+  if (schema != kMeasurementSchema) {
+    return absl::FailedPreconditionError(
+        fmt::format("{}: schema {} where {} is readable; read it with the crema that wrote it", source, schema,
+                    kMeasurementSchema));
+  }
+  return measurement;
+}
+
 absl::StatusOr<Measurement> LoadMeasurement(const std::string& directory) {
   CompleteOutput(directory);
   const fs::path path = fs::path(directory) / kDocument;
   const absl::StatusOr<std::string> text = ReadText(path);
   if (!text.ok()) return text.status();
-  Measurement measurement;
-  measurement.document = nlohmann::ordered_json::parse(*text, nullptr, /*allow_exceptions=*/false);
-  if (!measurement.document.is_object() || !measurement.document.contains("schema") ||
-      !measurement.document["schema"].is_string()) {
-    return absl::InvalidArgumentError(fmt::format(
-        "{}: is no measurement (no JSON object with a schema); make it again with `crema collect`", path.string()));
-  }
-  const auto& schema = measurement.document["schema"].get_ref<const std::string&>();
-  if (schema != kMeasurementSchema) {
-    return absl::FailedPreconditionError(
-        fmt::format("{}: schema {} where {} is readable; read it with the crema that wrote it", path.string(), schema,
-                    kMeasurementSchema));
-  }
-  return measurement;
+  return ParseMeasurement(*text, path.string());
 }
 
 }  // namespace crema

@@ -43,10 +43,13 @@ std::vector<std::string_view> CodePoints(std::string_view text) {
     const size_t bytes = CodePointBytes(text, at);
     const std::string_view point = bytes == 0 ? kReplacement : text.substr(at, bytes);
     const auto first = static_cast<unsigned char>(point[0]);
+    // U+202A to U+202E, U+2066 to U+2069: they would turn the text that follows
+    const bool is_direction = point.size() == 3 && point >= "\xE2\x80\xAA" && point <= "\xE2\x81\xA9" &&
+                              (point <= "\xE2\x80\xAE" || point >= "\xE2\x81\xA6");
     const bool is_c1 = point.size() == 2 && first == 0xC2 && static_cast<unsigned char>(point[1]) < 0xA0;
     if (first == '\t' || first == '\n' || first == '\r') {
       points.emplace_back(" ");
-    } else if (first < 0x20 || first == 0x7F || is_c1) {
+    } else if (first < 0x20 || first == 0x7F || is_c1 || is_direction) {
       points.push_back(kReplacement);
     } else {
       points.push_back(point);
@@ -117,6 +120,12 @@ std::string PathName(std::string_view path, size_t most) {
 
 std::string Figure(std::string_view key, double value, std::string_view text) {
   return fmt::format("<data data-key=\"{}\" value=\"{}\">{}</data>", Escaped(key), value, Escaped(text));
+}
+
+std::string ToldHtml(const ToldFigure& told) {
+  const bool is_exact = !told.key.empty() && !told.figure.empty();
+  const std::string figure = is_exact ? Figure(told.key, told.value, told.figure) : Escaped(told.figure);
+  return Escaped(told.before) + figure + Escaped(told.after) + (told.name.empty() ? "" : Name(told.name, 24));
 }
 
 std::string Term(const nlohmann::ordered_json& document, std::string_view key, std::string_view label) {

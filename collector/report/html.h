@@ -8,12 +8,13 @@
 #include <string_view>
 
 #include "collector/insight/key_figure_bands.h"
+#include "collector/insight/told_figure.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
 
-/// For element content and quoted attributes. Bad UTF-8 and control characters become U+FFFD, white space a space;
-/// numbers do not part from their units at the end of a line.
+/// For element content and quoted attributes. Bad UTF-8, control characters and signs that turn the direction of
+/// writing become U+FFFD, white space a space; numbers do not part from their units at the end of a line.
 std::string Escaped(std::string_view text);
 
 /// A name from the records, set apart from the direction of the text around it, and cut in the middle where it is
@@ -25,6 +26,9 @@ std::string PathName(std::string_view path, size_t most = 60);
 
 /// `<data>`: the exact value for programs, `text` for people. `key` names the figure.
 std::string Figure(std::string_view key, double value, std::string_view text);
+
+/// A figure in its words; a name at their end is cut.
+std::string ToldHtml(const ToldFigure& told);
 
 /// A label with a dotted line under it, whose definition is in the glossary; plain text where the document defines no
 /// such key.

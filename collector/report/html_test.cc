@@ -33,6 +33,11 @@ TEST(Escaped, ControlCharactersAreShownAndLineEndsAreBlanks) {
   EXPECT_EQ(Escaped("\xC2\x85"), "\uFFFD");
 }
 
+TEST(Escaped, SignsThatTurnTheDirectionAreShown) {
+  for (const char* sign : {"\u202A", "\u202E", "\u2066", "\u2069"}) EXPECT_EQ(Escaped(sign), "\uFFFD");
+  EXPECT_EQ(Escaped("\u2029\u202F\u2065\u206A…"), "\u2029\u202F\u2065\u206A…");
+}
+
 TEST(Name, IsIsolatedAndAnEmptyOneIsSaid) {
   EXPECT_EQ(Name("ttbar"), "<bdi>ttbar</bdi>");
   EXPECT_EQ(Name(""), "<bdi class=\"none\">(unnamed)</bdi>");

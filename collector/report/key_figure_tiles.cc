@@ -1,14 +1,12 @@
 // Eight figures that say how a run went, each with what it is measured against.
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
-#include "collector/insight/key_figure_bands.h"
-#include "collector/insight/key_figures.h"
+#include "collector/insight/key_figure_rows.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
 #include "fmt/format.h"
@@ -18,34 +16,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Tile {
-  std::string_view key;
-  std::string_view label;
-  std::optional<double> value = std::nullopt;
-  std::string text = "";  ///< the value as people read it
-  std::string picture = "";
-  std::string note = "";  ///< HTML
-  std::optional<Mark> mark = std::nullopt;
-  std::string change = "";  ///< HTML: against the baseline
-};
-
 /// `553 k/s`: the digits large, the unit small.
-std::string ValueHtml(const Tile& tile) {
-  if (!tile.value.has_value()) return "<span class=\"dash\" title=\"not measured\">–</span>";
-  const bool is_long = tile.text.find(' ') != tile.text.rfind(' ');  // `6 m 17 s`
-  const size_t space = is_long ? std::string::npos : tile.text.find(' ');
-  const std::string head = tile.text.substr(0, space);
-  const std::string tail = space == std::string::npos ? "" : tile.text.substr(space + 1);
-  return Figure("metrics." + std::string(tile.key), *tile.value, head) +
-         (tail.empty() ? "" : fmt::format("\u00a0<small>{}</small>", Escaped(tail)));
-}
-
-std::string TileHtml(const Json& document, const Tile& tile) {
-  return fmt::format(
-      "<div class=\"tile\" id=\"tile-{}\"><div class=\"tile-head\">{}{}</div><p class=\"value\">{}</p>{}{}<p "
-      "class=\"note\">{}</p></div>\n",
-      tile.key, Term(document, tile.key, tile.label), tile.mark.has_value() ? Pill(*tile.mark) : "", ValueHtml(tile),
-      tile.change, tile.picture, tile.note);
+std::string ValueHtml(const Json& document, const KeyFigureRow& row) {
+  if (!row.value.has_value()) return "<span class=\"dash\" title=\"not measured\">–</span>";
+  const bool is_long = row.text.find(' ') != row.text.rfind(' ');  // `6 m 17 s`
+  const size_t space = is_long ? std::string::npos : row.text.find(' ');
+  const std::string head = row.text.substr(0, space);
+  const std::string tail = space == std::string::npos ? "" : row.text.substr(space + 1);
+  // failures and those that were lost are two metrics
+  const bool is_exact = row.value == Metric(document, row.figure.key);
+  return (is_exact ? Figure("metrics." + std::string(row.figure.key), *row.value, head) : Escaped(head)) +
+         (tail.empty() ? "" : fmt::format(" <small>{}</small>", Escaped(tail)));
 }
 
 /// Three zones of equal width, so that a limit of 1 % is as well seen as one of 70 %; a mark where the figure is.
@@ -98,178 +79,47 @@ std::string Spark(const std::vector<double>& values, std::string_view kind, std:
       Escaped(label), kind, points);
 }
 
-std::string Joined(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : " · ") + part;
-  return text;
+std::string PictureOf(const PageInput& input, const KeyFigureRow& row) {
+  if (row.band.has_value()) return Gauge(*row.band, *row.share);
+  if (row.share.has_value()) return "<div class=\"elapsed\">" + Bar(*row.share, "cpu") + "</div>";
+  if (!row.value.has_value()) return "";
+  if (row.figure.key == "wall_time") {
+    const std::optional<double> ideal = Metric(input.document, "ideal_wall_time");
+    if (!ideal.has_value() || !(*row.value > 0)) return "";
+    return "<div class=\"elapsed\">" + Bar(*ideal / *row.value, "cpu") + "</div>";
+  }
+  const TimeBins& over_time = input.detail.over_time;
+  if (row.figure.key == "event_rate_wall_khz") {
+    return Spark(over_time.events, "events", "events per second over the run");
+  }
+  if (row.figure.key == "overall_rate_gbps") {
+    return Spark(over_time.bytes_read, "bytes", "bytes read per second over the run");
+  }
+  return "";
 }
 
-std::string NotMeasured(const Json& document, std::string_view key) {
-  return "not measured: " + Escaped(WhyNotMeasured(document, key));
+std::string NotesHtml(const KeyFigureRow& row) {
+  std::string html;
+  const auto add = [&html](const std::string& note) { html += (html.empty() ? "" : " · ") + note; };
+  if (row.value.has_value() && !row.meaning.empty()) add(Escaped(row.meaning));
+  for (const ToldFigure& note : row.notes) add(ToldHtml(note));
+  if (!row.why_not.empty()) add("not measured: " + Escaped(row.why_not));
+  return html;
 }
 
-std::string ShareInWords(double share) { return HumanPercent(share); }
-
-Tile ShareTile(const PageInput& input, std::string_view label, const ShareFigure& figure, std::string_view note) {
-  const Json& document = input.document;
-  Tile tile = {figure.key, label, Metric(document, figure.key)};
-  const std::optional<double> share = ShareOf(document, figure);
-  if (!share.has_value()) {
-    tile.note = NotMeasured(document, figure.key);
-    return tile;
-  }
-  tile.text = HumanPercent(*share);
-  tile.mark = MarkOf(figure.band, *share);
-  tile.picture = Gauge(figure.band, *share);
-  tile.note = Escaped(note) + " · <span class=\"hint\">" + Escaped(GoodHint(figure.band)) + "</span>";
-  const ChangedFigure compared = {figure.key, ChangeOf::kShare, BandOf(figure.band).more_is_better, figure.scale};
-  tile.change = ChangeLine(input, compared, ShareInWords);
-  return tile;
-}
-
-Tile Elapsed(const PageInput& input) {
-  const Json& document = input.document;
-  Tile tile = {"wall_time", "Elapsed time", Metric(document, "wall_time")};
-  if (!tile.value.has_value()) {
-    tile.note = NotMeasured(document, tile.key);
-    return tile;
-  }
-  tile.text = HumanDuration(*tile.value);
-  tile.change = ChangeLine(input, {tile.key, ChangeOf::kRate, /*more_is_better=*/false}, HumanDuration);
-  const std::optional<double> ideal = Metric(document, "ideal_wall_time");
-  if (!ideal.has_value() || !(*tile.value > 0)) {
-    tile.note = "ideal time: " + NotMeasured(document, "ideal_wall_time");
-    return tile;
-  }
-  const double share = *ideal / *tile.value;
-  tile.picture = "<div class=\"elapsed\">" + Bar(share, "cpu") + "</div>";
-  tile.note = fmt::format("{} {} ({}) with all cores busy", Term(document, "ideal_wall_time", "ideal"),
-                          Escaped(HumanDuration(*ideal)), Escaped(HumanPercent(share)));
-  return tile;
-}
-
-Tile EventRate(const PageInput& input) {
-  const Json& document = input.document;
-  Tile tile = {"event_rate_wall_khz", "Event rate", Metric(document, "event_rate_wall_khz")};
-  if (!tile.value.has_value()) {
-    tile.note = NotMeasured(document, tile.key);
-    return tile;
-  }
-  tile.text = HumanRate(*tile.value * 1000);
-  const size_t slash = tile.text.rfind("/s");
-  if (slash != std::string::npos) {
-    const bool has_scale = tile.text.find(' ') != std::string::npos;
-    tile.text.replace(slash, 2, has_scale ? "\u00a0events/s" : " events/s");
-  }
-  tile.change = ChangeLine(input, {tile.key, ChangeOf::kRate, /*more_is_better=*/true, 1000}, HumanRate);
-  tile.picture = Spark(input.detail.over_time.events, "events", "events per second over the run");
-  std::vector<std::string> notes;
-  const std::optional<double> per_core = Metric(document, "event_rate_core_hz");
-  const std::optional<double> events = Metric(document, "total_events");
-  if (per_core.has_value()) notes.push_back(Escaped(HumanRate(*per_core)) + " per core");
-  if (events.has_value()) notes.push_back(Figure("metrics.total_events", *events, HumanCount(*events)) + " events");
-  tile.note = Joined(notes);
-  return tile;
-}
-
-Tile DataRate(const PageInput& input) {
-  const Json& document = input.document;
-  Tile tile = {"overall_rate_gbps", "Data rate", Metric(document, "overall_rate_gbps")};
-  if (!tile.value.has_value()) {
-    tile.note = NotMeasured(document, tile.key);
-    return tile;
-  }
-  tile.text = HumanBitRate(*tile.value);
-  tile.change = ChangeLine(input, {tile.key, ChangeOf::kRate, /*more_is_better=*/true}, HumanBitRate);
-  tile.picture = Spark(input.detail.over_time.bytes_read, "bytes", "bytes read per second over the run");
-  std::vector<std::string> notes;
-  const std::optional<double> bytes = Metric(document, "bytes_read_compressed");
-  const std::string compression = CompressionNote(document);
-  if (bytes.has_value()) notes.push_back(Figure("metrics.bytes_read_compressed", *bytes, HumanData(*bytes)) + " read");
-  if (!compression.empty()) notes.push_back(Escaped(compression));
-  tile.note = Joined(notes);
-  return tile;
-}
-
-Tile Waiting(const PageInput& input) {
-  Tile tile = ShareTile(input, "Blocked in your code", kBlockedShare, "of chunk time: reads, locks");
-  const std::optional<double> cpu_wait = CpuWaitShare(input.document);
-  if (tile.value.has_value() && cpu_wait.has_value()) {
-    tile.note = "waiting for a CPU: " + Escaped(HumanPercent(*cpu_wait)) + " · " + tile.note;
-  }
-  return tile;
-}
-
-Tile MemoryTile(const PageInput& input) {
-  const Json& document = input.document;
-  const std::optional<PeakMemory> memory = FindPeakMemory(document);
-  Tile tile = {memory.has_value() ? memory->key : "process_peak_rss_bytes", "Peak memory"};
-  if (!memory.has_value()) {
-    tile.note = NotMeasured(document, "peak_memory_bytes");
-    return tile;
-  }
-  tile.value = memory->bytes;
-  tile.text = HumanMemory(memory->bytes);
-  tile.change = ChangeLine(input, {tile.key, ChangeOf::kMemory, /*more_is_better=*/false}, HumanMemory);
-  if (memory->tightest.has_value()) {
-    const TightestWorker& tightest = *memory->tightest;
-    tile.mark = MarkOf(memory->band, tightest.share());
-    tile.picture = Gauge(memory->band, tightest.share());
-    tile.note = fmt::format("{} of {} on {} · <span class=\"hint\">{}</span>", Escaped(HumanPercent(tightest.share())),
-                            Escaped(HumanMemory(tightest.limit_bytes)), Name(tightest.name, 24),
-                            Escaped(GoodHint(memory->band)));
-    return tile;
-  }
-  tile.note = memory->is_of_worker ? "of one worker" : "of the largest process";
-  if (memory->all_processes_bytes.has_value()) {
-    tile.note += " · " + Escaped(HumanMemory(*memory->all_processes_bytes)) + " in all processes";
-  }
-  tile.note += " · no limit known";
-  return tile;
-}
-
-Tile FailuresTile(const PageInput& input) {
-  const Json& document = input.document;
-  Tile tile = {"num_failed_attempts", "Failed attempts"};
-  const std::optional<FailedAttempts> figure = FindFailedAttempts(document);
-  if (!figure.has_value()) {
-    tile.note = NotMeasured(document, tile.key);
-    return tile;
-  }
-  // the digits are the failed ones alone where some were lost too, as the key says; the note has the others
-  tile.value = figure->failed;
-  tile.text = HumanCount(figure->failed);
-  tile.change = ChangeLine(input, {tile.key, ChangeOf::kFailures, /*more_is_better=*/false}, HumanCount);
-  tile.mark = figure->mark;
-  std::vector<std::string> notes = {
-      "of " + Figure("metrics.num_attempts", figure->attempts, HumanCount(figure->attempts)) + " attempts"};
-  if (figure->lost > 0) {
-    notes.push_back(Figure("metrics.num_lost_attempts", figure->lost, HumanCount(figure->lost)) +
-                    " lost with their process");
-  }
-  if (figure->mark.has_value()) {
-    tile.picture = Gauge(KeyFigure::kFailedAttempts, figure->gone() / figure->attempts);
-    if (figure->without_result > 0) {
-      notes.push_back(Escaped(Counted(figure->without_result, "chunk", "chunks")) + " without result");
-    }
-    if (figure->is_all_recovered) notes.emplace_back("all ok on retry");
-    notes.push_back("<span class=\"hint\">" + Escaped(GoodHint(KeyFigure::kFailedAttempts)) + "</span>");
-  }
-  tile.note = Joined(notes);
-  return tile;
+std::string TileHtml(const PageInput& input, const KeyFigureRow& row) {
+  return fmt::format(
+      "<div class=\"tile\" id=\"tile-{}\"><div class=\"tile-head\">{}{}</div><p class=\"value\">{}</p>{}{}<p "
+      "class=\"note\">{}</p></div>\n",
+      row.figure.key, Term(input.document, row.figure.key, row.label), row.mark.has_value() ? Pill(*row.mark) : "",
+      ValueHtml(input.document, row), ChangeLine(input, row.figure, row.words), PictureOf(input, row), NotesHtml(row));
 }
 
 }  // namespace
 
 std::string KeyFigureTiles(const PageInput& input) {
   std::string html = "<div class=\"tiles\" role=\"group\" aria-label=\"Key figures\">\n";
-  for (const Tile& tile :
-       {Elapsed(input), EventRate(input), DataRate(input),
-        ShareTile(input, "CPU efficiency", kCpuEfficiencyShare, "CPU time ÷ (cores × elapsed)"), Waiting(input),
-        MemoryTile(input), ShareTile(input, "Balance", kBalanceShare, "cores busy until the tail"),
-        FailuresTile(input)}) {
-    html += TileHtml(input.document, tile);
-  }
+  for (const KeyFigureRow& row : KeyFigureRows(input.document)) html += TileHtml(input, row);
   return html + "</div>\n";
 }
 

@@ -13,11 +13,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string ItemHtml(const TrustItem& item) {
-  const std::string figure = item.figure.empty() ? "" : "<b>" + Figure(item.key, item.value, item.figure) + "</b>";
-  return Escaped(item.before) + figure + Escaped(item.after);
-}
-
 std::string Warnings(const Json& quality) {
   std::string items;
   size_t count = 0;
@@ -50,7 +45,7 @@ std::string TrustCard(const PageInput& input) {
   std::string items;
   for (const TrustItem& item : TrustItems(input.document)) {
     items += fmt::format("<li><span class=\"sign {}\">{}</span> {}</li>\n", WordOf(item.mark), SignOf(item.mark),
-                         ItemHtml(item));
+                         ToldHtml(item.told));
   }
   if (items.empty()) items = "<li><span class=\"sign watch\">▲</span> Nothing is known about their quality</li>";
   return fmt::format(

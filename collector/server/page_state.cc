@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "collector/insight/key_figure_bands.h"
+#include "collector/server/live_key_figures.h"
 #include "collector/server/scheduler_rows.h"
 #include "fmt/format.h"
 
@@ -26,11 +26,6 @@ Json OrNull(const std::optional<T>& value) {
   return value.has_value() ? Json(*value) : Json();
 }
 Json RoundedOrNull(const std::optional<double>& value) { return value.has_value() ? Json(Rounded(*value)) : Json(); }
-
-Json MarkOrNull(KeyFigure figure, const std::optional<double>& value) {
-  if (!value.has_value()) return Json();
-  return {{"mark", ToString(MarkOf(figure, *value))}, {"hint", GoodHint(figure)}};
-}
 
 void SetRun(const LiveModel& model, const LiveFigures& figures, const std::vector<SourceState>& sources,
             DeltaStore* store) {
@@ -60,47 +55,23 @@ void SetRun(const LiveModel& model, const LiveFigures& figures, const std::vecto
 }
 
 void SetTiles(const LiveModel& model, const LiveFigures& figures, DeltaStore* store) {
-  const LiveTotals& totals = model.totals();
   Json tiles;
   tiles["wall_seconds"] = std::floor(figures.wall_seconds);
   tiles["quiet_seconds"] = std::floor(model.quiet_seconds());
-  tiles["event_rate"] = totals.events_known ? Json(Rounded(figures.event_rate)) : Json();
   tiles["mean_event_rate"] = RoundedOrNull(figures.mean_event_rate);
-  tiles["byte_rate"] = totals.bytes_known ? Json(Rounded(figures.byte_rate)) : Json();
   tiles["mean_byte_rate"] = RoundedOrNull(figures.mean_byte_rate);
-  tiles["busy"] = model.is_bare() ? Json() : Json(figures.busy);
-  tiles["cores"] = figures.cores;
-  tiles["busy_share"] = RoundedOrNull(figures.busy_share);
-  tiles["cpu_efficiency"] = RoundedOrNull(figures.cpu_efficiency);
-  tiles["cpu_efficiency_mark"] = MarkOrNull(KeyFigure::kCpuEfficiency, figures.cpu_efficiency);
-  Json memory;
-  if (figures.memory.has_value()) {
-    const WorstMemory& worst = *figures.memory;
-    std::optional<double> share;
-    if (worst.limit_bytes.value_or(0) > 0) {
-      share = static_cast<double>(worst.bytes) / static_cast<double>(*worst.limit_bytes);
-    }
-    const KeyFigure figure = model.engine().empty() ? KeyFigure::kMemory : KeyFigure::kMemoryUnderDask;
-    memory = {{"worker", worst.worker},
-              {"bytes", worst.bytes},
-              {"limit_bytes", OrNull(worst.limit_bytes)},
-              {"share", RoundedOrNull(share)},
-              {"mark", MarkOrNull(figure, share)},
-              {"seconds_to_limit", RoundedOrNull(worst.seconds_to_limit)}};
+  tiles["failed"] = model.is_bare() ? Json() : Json(model.totals().failed + model.totals().lost);
+  Json rows = Json::array();
+  for (const KeyFigureRow& row : LiveKeyFigureRows(model, figures)) {
+    std::string notes = row.why_not;
+    for (const ToldFigure& note : row.notes) notes += (notes.empty() ? "" : " · ") + note.text();
+    rows.push_back({{"key", row.figure.key},
+                    {"label", row.label},
+                    {"text", row.text},
+                    {"mark", row.mark.has_value() ? Json(ToString(*row.mark)) : Json()},
+                    {"note", std::move(notes)}});
   }
-  tiles["memory"] = std::move(memory);
-  tiles["failed"] = model.is_bare() ? Json() : Json(totals.failed + totals.lost);
-  tiles["lost"] = totals.lost;
-  tiles["recovered"] = totals.recovered;
-  tiles["unrecovered"] = figures.unrecovered;
-  std::optional<double> failing;
-  if (totals.attempts > 0) {
-    failing = static_cast<double>(totals.failed + totals.lost) / static_cast<double>(totals.attempts);
-  }
-  tiles["failed_mark"] = MarkOrNull(KeyFigure::kFailedAttempts, failing);
-  // a run that goes on may still try again
-  const bool is_over = model.state() != LiveState::kRunning;
-  if (is_over && figures.unrecovered > 0) tiles["failed_mark"]["mark"] = ToString(Mark::kBad);
+  tiles["rows"] = std::move(rows);
   store->Set("tiles", std::move(tiles));
 }
 
@@ -168,9 +139,8 @@ void SetWorkers(const LiveModel& model, DeltaStore* store) {
     if (recent.busy_ns > 0) waiting = static_cast<double>(recent.waiting_ns) / static_cast<double>(recent.busy_ns);
     std::string mark = "good";
     if (worker.memory_limit_bytes.value_or(0) > 0 && worker.rss_bytes > 0) {
-      const KeyFigure figure = model.engine().empty() ? KeyFigure::kMemory : KeyFigure::kMemoryUnderDask;
-      mark = std::string(ToString(
-          MarkOf(figure, static_cast<double>(worker.rss_bytes) / static_cast<double>(*worker.memory_limit_bytes))));
+      mark = std::string(ToString(MarkOf(
+          MemoryBand(model), static_cast<double>(worker.rss_bytes) / static_cast<double>(*worker.memory_limit_bytes))));
     }
     store->SetRow("workers", std::to_string(i),
                   {{"name", worker.name},

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "collector/appearance/human_numbers.h"
-#include "collector/insight/key_figure_bands.h"
+#include "collector/server/live_key_figures.h"
 #include "collector/writers/display_text.h"
 #include "collector/writers/scheduler_block.h"
+#include "collector/writers/summary_blocks.h"
 #include "collector/writers/terminal_bars.h"
 #include "collector/writers/terminal_box.h"
 #include "fmt/format.h"
@@ -14,8 +14,7 @@
 namespace crema {
 namespace {
 
-constexpr int kBarColumns = 18;  ///< 10 where the box is narrow
-constexpr int kFixedRows = 14;   ///< edges, progress, key figures, the last half minute, two rules
+constexpr int kFixedRows = 14;  ///< edges, progress, key figures, the last half minute, two rules
 constexpr int kLeastRowsOfBlock = 2;
 
 PaintedText StateText(const LiveModel& model, const LiveFigures& figures) {
@@ -60,85 +59,6 @@ void AddProgress(const LiveModel& model, const LiveFigures& figures, TerminalBox
        {fmt::format(" · {} · {}", HumanPercent(*progress.share), chunks)},
        {progress.left.has_value() ? " · " + Left(progress) : "", Paint::kDim}});
   box->Line({{BarOnTrack(*progress.share, box->inner_columns(), style), Paint::kGood}});
-}
-
-struct FigureRow {
-  std::string label;
-  std::string value = "–";
-  std::optional<double> bar = std::nullopt;
-  std::optional<Mark> mark = std::nullopt;
-  std::string note = "";
-};
-
-void DrawFigure(const FigureRow& row, TerminalBox* box) {
-  const TerminalStyle& style = box->style();
-  PaintedLine line = {
-      {Pad(row.label, 15, Align::kLeft, style)}, {Pad(row.value, 14, Align::kRight, style), Paint::kBold}, {"  "}};
-  if (box->has_bars()) {
-    const int columns = box->inner_columns() < 90 ? 10 : kBarColumns;
-    const std::string bar = row.bar.has_value() ? BarOnTrack(*row.bar, columns, style) : "";
-    line.push_back({Pad(bar, columns, Align::kLeft, style)});
-    line.push_back({"  "});
-  }
-  if (row.mark.has_value()) {
-    line.push_back(MarkText(*row.mark));
-    line.push_back({*row.mark == Mark::kBad ? "    " : *row.mark == Mark::kGood ? "   " : "  "});
-  }
-  line.push_back({row.note, Paint::kDim});
-  box->Line(line);
-}
-
-void AddFigures(const LiveModel& model, const LiveFigures& figures, TerminalBox* box) {
-  const LiveTotals& totals = model.totals();
-  FigureRow events{"Event rate"};
-  events.note = "no chunk said its events";
-  if (totals.events_known) {
-    events.value = HumanRate(figures.event_rate);
-    events.note = fmt::format("last {:.0f} s · run mean {}", figures.recent_seconds,
-                              HumanRate(figures.mean_event_rate.value_or(0)));
-  }
-  FigureRow bytes{"Data rate"};
-  bytes.note = "no chunk said its bytes";
-  if (totals.bytes_known) {
-    bytes.value = HumanBitRate(figures.byte_rate * 8 / 1e9);
-    bytes.note = fmt::format("{} read", HumanData(static_cast<double>(totals.bytes_read)));
-  }
-  FigureRow busy{"Cores busy", fmt::format("{} of {}", figures.busy, figures.cores), figures.busy_share};
-  if (figures.busy_share.has_value()) {
-    busy.note = fmt::format("{} of the last {:.0f} s", HumanPercent(*figures.busy_share), figures.recent_seconds);
-  }
-  FigureRow cpu{"CPU efficiency"};
-  if (figures.cpu_efficiency.has_value()) {
-    cpu.value = HumanPercent(*figures.cpu_efficiency);
-    cpu.bar = figures.cpu_efficiency;
-    cpu.mark = MarkOf(KeyFigure::kCpuEfficiency, *figures.cpu_efficiency);
-    cpu.note = "since start · " + GoodHint(KeyFigure::kCpuEfficiency);
-  }
-  FigureRow memory{"Peak memory"};
-  if (figures.memory.has_value()) {
-    const WorstMemory& worst = *figures.memory;
-    memory.value = HumanMemory(static_cast<double>(worst.bytes));
-    memory.note = worst.worker;
-    if (worst.limit_bytes.value_or(0) > 0) {
-      memory.bar = static_cast<double>(worst.bytes) / static_cast<double>(*worst.limit_bytes);
-      memory.mark = MarkOf(model.engine().empty() ? KeyFigure::kMemory : KeyFigure::kMemoryUnderDask, *memory.bar);
-      memory.note =
-          worst.seconds_to_limit.has_value()
-              ? fmt::format("full in {}: {}", HumanClock(*worst.seconds_to_limit), worst.worker)
-              : fmt::format("of {} on {}", HumanMemory(static_cast<double>(*worst.limit_bytes)), worst.worker);
-    }
-  }
-  FigureRow failed{"Failed attempts", fmt::format("{} of {}", totals.failed + totals.lost,
-                                                  HumanCount(static_cast<double>(totals.attempts)))};
-  if (totals.attempts > 0) {
-    failed.mark = MarkOf(KeyFigure::kFailedAttempts,
-                         static_cast<double>(totals.failed + totals.lost) / static_cast<double>(totals.attempts));
-    if (totals.failed + totals.lost > 0) {
-      failed.note =
-          fmt::format("{} ok on retry, {} without result", totals.recovered, figures.unrecovered + totals.lost);
-    }
-  }
-  for (const FigureRow& row : {events, bytes, busy, cpu, memory, failed}) DrawFigure(row, box);
 }
 
 Paint PaintOf(std::string_view part) {
@@ -207,7 +127,7 @@ void AddWorkers(const LiveModel& model, int rows, TerminalBox* box) {
     double share = 0;
     if (worker.memory_limit_bytes.value_or(0) > 0) {
       share = static_cast<double>(worker.rss_bytes) / static_cast<double>(*worker.memory_limit_bytes);
-      const Mark mark = MarkOf(model.engine().empty() ? KeyFigure::kMemory : KeyFigure::kMemoryUnderDask, share);
+      const Mark mark = MarkOf(MemoryBand(model), share);
       paint = mark == Mark::kGood ? Paint::kPlain : mark == Mark::kWatch ? Paint::kWatch : Paint::kBad;
     }
     if (box->has_bars()) {
@@ -274,7 +194,7 @@ std::string RenderLive(const LiveModel& model, const LiveFigures& figures, const
     return FirstRows(box.Close(), rows);
   }
   AddProgress(model, figures, &box);
-  AddFigures(model, figures, &box);
+  for (const KeyFigureRow& row : LiveKeyFigureRows(model, figures)) DrawKeyFigure(row, &box);
   AddRecent(figures, &box);
   int spare = rows - kFixedRows - AddSchedulers(model, 0, &box);
   for (const SourceState& source : sources) {

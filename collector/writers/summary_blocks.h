@@ -5,16 +5,26 @@
 
 #include <string>
 
+#include "collector/insight/key_figure_rows.h"
 #include "collector/writers/terminal_box.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
+
+/// How the run ended: `✓ finished`.
+PaintedText StateText(const nlohmann::ordered_json& run);
+
+/// `2026-11-21 14:02:11 – 14:08:28 UTC · 8 workers × 4 cores on 2 hosts`, as far as it is known.
+std::string WhenAndOnWhat(const nlohmann::ordered_json& document);
 
 /// Name, state, when, on what; then the headline.
 void AddHead(const nlohmann::ordered_json& document, TerminalBox* box);
 
 /// Elapsed time, rates, efficiency, waiting, memory, balance, failures: with bars, and marks against their bands.
 void AddKeyFigures(const nlohmann::ordered_json& document, TerminalBox* box);
+
+/// One of them: what a narrow box has no room for is left out, notes from the last on.
+void DrawKeyFigure(const KeyFigureRow& row, TerminalBox* box);
 
 /// The core-seconds by the groups of the budget.
 [[nodiscard]] std::string AddBudget(const nlohmann::ordered_json& document, TerminalBox* box);

@@ -14,22 +14,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-PaintedText StateText(const StateInWords& state) {
-  switch (state.ending) {
-    case RunEnding::kKilled:
-      return {"✕ killed", Paint::kBad};
-    case RunEnding::kRunning:
-      return {"▲ running", Paint::kWatch};
-    case RunEnding::kFailed:
-      return {fmt::format("✕ exit status {:.0f}", state.exit_status), Paint::kBad};
-    case RunEnding::kFinished:
-      return {"✓ finished", Paint::kGood};
-    case RunEnding::kUnknown:
-      break;
-  }
-  return {"state unknown", Paint::kDim};
-}
-
 /// `2026-11-21 14:02:11 – 14:08:28 UTC`.
 std::string When(const Json& run) {
   const std::optional<RunTimes> times = TimesOf(run, {"%Y-%m-%d", " "});
@@ -47,14 +31,33 @@ std::string Command(const Json& run) {
 
 }  // namespace
 
+PaintedText StateText(const Json& run) {
+  const StateInWords state = StateOf(run);
+  switch (state.ending) {
+    case RunEnding::kKilled:
+      return {"✕ killed", Paint::kBad};
+    case RunEnding::kRunning:
+      return {"▲ running", Paint::kWatch};
+    case RunEnding::kFailed:
+      return {fmt::format("✕ exit status {:.0f}", state.exit_status), Paint::kBad};
+    case RunEnding::kFinished:
+      return {"✓ finished", Paint::kGood};
+    case RunEnding::kUnknown:
+      break;
+  }
+  return {"state unknown", Paint::kDim};
+}
+
+std::string WhenAndOnWhat(const Json& document) {
+  const std::string when = When(Field(document, "run")), on_what = OnWhat(document);
+  return when + (when.empty() || on_what.empty() ? "" : " · ") + on_what;
+}
+
 void AddHead(const Json& document, TerminalBox* box) {
   const Json& run = Field(document, "run");
-  box->Open("crema", RunName(document), StateText(StateOf(run)));
+  box->Open("crema", RunName(document), StateText(run));
 
-  std::string facts = When(run);
-  const std::string on_what = OnWhat(document);
-  if (!on_what.empty()) facts += (facts.empty() ? "" : " · ") + on_what;
-  box->Paragraph(facts, Paint::kDim);
+  box->Paragraph(WhenAndOnWhat(document), Paint::kDim);
   const std::string command = Command(run);
   if (!command.empty()) box->Line({{"$ " + command, Paint::kDim}});
   box->Line({});

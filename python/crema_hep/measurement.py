@@ -1,5 +1,6 @@
 """A measurement: the document that the program `crema` made of records, and its tables."""
 
+import html
 import json
 import pathlib
 import shutil
@@ -166,9 +167,11 @@ class Measurement:
         return target
 
     def _repr_html_(self) -> str:
-        from . import summary_html
-
-        return summary_html.page(self.document)
+        """The program's summary of the document as it is now, or its plain form and why there is no other."""
+        try:
+            return program.run("show", "-", "--html", told=json.dumps(self.document, ensure_ascii=False))
+        except (program.ProgramError, TypeError, ValueError) as error:
+            return f"<pre>{html.escape(f'{self!r}{chr(10)}{error}')}</pre>"
 
     def __repr__(self):
         return f"<crema measurement {self.run.get('name')!r}: {self.headline}>"

@@ -9,9 +9,9 @@ import pathlib
 import re
 import sys
 import tempfile
+import unicodedata
 
 from . import program
-from .html_text import one_line
 
 _NOT_DRAWN = ": not drawn: "
 _SVG, _PNG = "image/svg+xml", "image/png"
@@ -32,7 +32,10 @@ def names(document) -> list:
 
 
 def _short(name) -> str:
-    return one_line(name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "…")
+    """In one line, cut, its control signs, direction signs and lone surrogates replaced."""
+    spaced = " ".join((name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "…").split())
+    # categories of the Unicode standard, section 4.5: control, format (direction signs among them), surrogate
+    return "".join("\ufffd" if unicodedata.category(sign) in ("Cc", "Cf", "Cs") else sign for sign in spaced)
 
 
 def _check_name(name, document) -> None:

@@ -22,17 +22,21 @@ def path() -> str:
     return named
 
 
-def run(*arguments) -> str:
-    """What the program prints. Raises ProgramError with its line where it fails. It is not recorded itself."""
+def run(*arguments, told="") -> str:
+    """What the program prints, and is `told` on its input. Raises ProgramError with its line where it fails.
+
+    It is not recorded itself.
+    """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CREMA_")}
     try:
         done = subprocess.run(
             [path(), *map(str, arguments)],
             env=environment,
-            stdin=subprocess.DEVNULL,
+            input=told,
             capture_output=True,
             text=True,
             encoding="utf-8",
+            errors="replace",
             check=False,
         )
     except (OSError, ValueError) as error:  # ValueError: an argument that no program can be given

@@ -15,7 +15,6 @@ namespace {
 
 constexpr double kInterquartileRanges = 3;  // Tukey's "far out" fence
 constexpr double kLeastOfPrediction = 2;    // a small spread alone makes nobody wait
-constexpr double kOversizedMedians = 3;
 
 /// In the order of `StragglerReason`.
 using Parts = std::array<double, 4>;

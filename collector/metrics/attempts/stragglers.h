@@ -16,6 +16,9 @@ namespace crema {
 /// Fewer `ok` attempts of a dataset have no quartiles worth the name: it is not judged.
 inline constexpr int64_t kLeastFittedAttempts = 8;
 
+/// A chunk with more than so many times the events of its dataset's median is oversized.
+inline constexpr double kOversizedMedians = 3;
+
 /// Where most of a straggler's excess over the prediction went, against the dataset's median shares.
 enum class StragglerReason : uint8_t { kCpu, kCpuWait, kBlocked, kJoined, kUnknown };
 

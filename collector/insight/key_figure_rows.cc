@@ -1,0 +1,154 @@
+#include "collector/insight/key_figure_rows.h"
+
+#include "collector/document/document_fields.h"
+#include "collector/appearance/human_numbers.h"
+#include "collector/insight/key_figures.h"
+#include "collector/insight/run_evidence.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string RoundShare(double share) { return HumanPercent(share); }
+
+ToldFigure Words(std::string words) { return {std::move(words), "", ""}; }
+
+ToldFigure Told(std::string before, std::string_view metric, double value, std::string figure, std::string after) {
+  return {std::move(before), std::move(figure), std::move(after), "metrics." + std::string(metric), value};
+}
+
+/// Adds a note of a metric that was measured.
+void AddNote(const Json& document, std::string_view metric, std::string before, std::string (*words)(double),
+             std::string after, KeyFigureRow* row) {
+  const std::optional<double> value = Metric(document, metric);
+  if (!value.has_value()) return;
+  row->notes.push_back(Told(std::move(before), metric, *value, words(*value), std::move(after)));
+}
+
+/// The value of the metric, or why there is none.
+KeyFigureRow RowOf(const Json& document, KeyFigureRow row) {
+  row.value = Metric(document, row.figure.key);
+  if (row.value.has_value()) row.text = row.words(*row.value * row.figure.scale);
+  if (!row.value.has_value()) row.why_not = WhyNotMeasured(document, row.figure.key);
+  return row;
+}
+
+KeyFigureRow Elapsed(const Json& document) {
+  KeyFigureRow row = RowOf(document, {"Elapsed", {"wall_time", ChangeOf::kRate, false}, HumanDuration});
+  if (!Metric(document, "ideal_wall_time").has_value()) return row;
+  AddNote(document, "ideal_wall_time", "ideal ", HumanDuration, "", &row);
+  row.notes.push_back(Words("all cores busy"));
+  return row;
+}
+
+KeyFigureRow EventRate(const Json& document) {
+  KeyFigureRow row = RowOf(document, {"Event rate", {"event_rate_wall_khz", ChangeOf::kRate, true, 1000}, HumanRate});
+  AddNote(document, "total_events", "", HumanCount, " events", &row);
+  AddNote(document, "event_rate_core_hz", "", HumanRate, " per core", &row);
+  return row;
+}
+
+KeyFigureRow DataRate(const Json& document) {
+  KeyFigureRow row = RowOf(document, {"Data rate", {"overall_rate_gbps", ChangeOf::kRate, true}, HumanBitRate});
+  AddNote(document, "bytes_read_compressed", "", HumanData, " read", &row);
+  const std::string compression = CompressionNote(document);
+  if (!compression.empty()) row.notes.push_back(Words(compression));
+  return row;
+}
+
+KeyFigureRow ShareRow(const Json& document, std::string_view label, const ShareFigure& figure,
+                      std::string_view meaning) {
+  const bool more_is_better = BandOf(figure.band).more_is_better;
+  KeyFigureRow row =
+      RowOf(document, {label, {figure.key, ChangeOf::kShare, more_is_better, figure.scale}, RoundShare, meaning});
+  row.share = ShareOf(document, figure);
+  if (!row.share.has_value()) return row;
+  row.text = HumanPercent(*row.share, 1);
+  if (!ReadRunEvidence(document).IsEnough()) {  // as the headline says then
+    row.notes.push_back(Words("too little to judge"));
+    return row;
+  }
+  row.band = figure.band;
+  row.mark = MarkOf(figure.band, *row.share);
+  row.notes.push_back(Words(GoodHint(figure.band)));
+  return row;
+}
+
+KeyFigureRow CpuEfficiency(const Json& document) {
+  KeyFigureRow row = ShareRow(document, "CPU efficiency", kCpuEfficiencyShare, "CPU time ÷ (cores × elapsed)");
+  const std::optional<double> job = Metric(document, "job_cpu_efficiency");
+  if (job.has_value()) {
+    row.notes.push_back(Told("the site sees ", "job_cpu_efficiency", *job, HumanPercent(*job, 1), ""));
+  }
+  return row;
+}
+
+KeyFigureRow Blocked(const Json& document) {
+  KeyFigureRow row = ShareRow(document, "Blocked in code", kBlockedShare, "of chunk time: reads, locks");
+  const std::optional<double> cpu_wait = CpuWaitShare(document);
+  if (row.share.has_value() && cpu_wait.has_value()) row.notes.push_back({"CPU wait ", HumanPercent(*cpu_wait), ""});
+  return row;
+}
+
+KeyFigureRow PeakMemoryRow(const Json& document) {
+  KeyFigureRow row = {"Peak memory", {"peak_memory_bytes", ChangeOf::kMemory, false}, HumanMemory};
+  const std::optional<PeakMemory> memory = FindPeakMemory(document);
+  if (memory.has_value()) row.figure.key = memory->key;
+  row = RowOf(document, std::move(row));
+  if (!memory.has_value()) return row;
+  if (memory->tightest.has_value()) {
+    const TightestWorker& tightest = *memory->tightest;
+    row.band = memory->band;
+    row.share = tightest.share();
+    row.mark = MarkOf(memory->band, tightest.share());
+    row.notes = {Words(GoodHint(memory->band)),
+                 {"", HumanPercent(tightest.share(), 0), " of " + HumanMemory(tightest.limit_bytes)},
+                 {"on ", "", "", "", 0, tightest.name}};
+    return row;
+  }
+  if (!memory->is_of_worker) row.notes.push_back(Words("largest process"));
+  AddNote(document, "tree_peak_rss_bytes", "", HumanMemory, " in all processes", &row);
+  row.notes.push_back(Words("no limit known"));
+  return row;
+}
+
+KeyFigureRow FailedAttemptsRow(const Json& document) {
+  KeyFigureRow row =
+      RowOf(document, {"Failed attempts", {"num_failed_attempts", ChangeOf::kFailures, false}, HumanCount});
+  const std::optional<FailedAttempts> figure = FindFailedAttempts(document);
+  if (!figure.has_value()) {
+    row.value = std::nullopt;
+    row.text = "–";
+    row.why_not = WhyNotMeasured(document, row.figure.key);
+    return row;
+  }
+  row.value = figure->gone();
+  row.text = HumanCount(figure->gone()) + " of " + HumanCount(figure->attempts);
+  row.mark = figure->mark;
+  if (!figure->mark.has_value()) return row;
+  row.band = KeyFigure::kFailedAttempts;
+  row.share = figure->gone() / figure->attempts;
+  if (figure->without_result > 0) {
+    row.notes.push_back(Words(Counted(figure->without_result, "chunk", "chunks") + " without result"));
+  }
+  row.notes.push_back(Words(GoodHint(KeyFigure::kFailedAttempts)));
+  if (figure->lost > 0) AddNote(document, "num_lost_attempts", "", HumanCount, " lost", &row);
+  if (figure->is_all_recovered) row.notes.push_back(Words("all ok on retry"));
+  return row;
+}
+
+}  // namespace
+
+std::vector<KeyFigureRow> KeyFigureRows(const Json& document) {
+  return {Elapsed(document),
+          EventRate(document),
+          DataRate(document),
+          CpuEfficiency(document),
+          Blocked(document),
+          PeakMemoryRow(document),
+          ShareRow(document, "Balance", kBalanceShare, "cores busy until the tail"),
+          FailedAttemptsRow(document)};
+}
+
+}  // namespace crema

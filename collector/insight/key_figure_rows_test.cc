@@ -1,0 +1,97 @@
+#include "collector/insight/key_figure_rows.h"
+
+#include "collector/insight/judged_document.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+KeyFigureRow RowOf(const Json& document, std::string_view label) {
+  for (KeyFigureRow& row : KeyFigureRows(document)) {
+    if (row.label == label) return row;
+  }
+  ADD_FAILURE() << "no row " << label;
+  return {};
+}
+
+std::vector<std::string> Notes(const KeyFigureRow& row) {
+  std::vector<std::string> notes;
+  for (const ToldFigure& note : row.notes) notes.push_back(note.text());
+  return notes;
+}
+
+/// A run of 100 core-seconds that ended, with these metrics instead of its own.
+Json JudgedRunWith(const Json& metrics) {
+  Json document = QuietRun();
+  document["metrics"].update(metrics);
+  return document;
+}
+
+TEST(KeyFigureRows, AreTheSameEightOfEveryDocument) {
+  std::vector<std::string> labels;
+  for (const KeyFigureRow& row : KeyFigureRows(Json::object())) {
+    labels.emplace_back(row.label);
+    EXPECT_EQ(row.text, "–") << row.label;
+    EXPECT_EQ(row.why_not, "not measured") << row.label;
+    EXPECT_FALSE(row.value.has_value() || row.mark.has_value() || row.share.has_value()) << row.label;
+    EXPECT_THAT(row.notes, IsEmpty()) << row.label;
+  }
+  EXPECT_THAT(labels, ElementsAre("Elapsed", "Event rate", "Data rate", "CPU efficiency", "Blocked in code",
+                                  "Peak memory", "Balance", "Failed attempts"));
+}
+
+TEST(KeyFigureRows, HoldTheMetricAndSayItInItsUnit) {
+  const Json document = JudgedRunWith({{"event_rate_wall_khz", 553}, {"io_overhead_pct", 4.2}, {"total_events", 5}});
+  EXPECT_EQ(RowOf(document, "Event rate").value, 553);
+  EXPECT_EQ(RowOf(document, "Event rate").text, "553 k/s");
+  EXPECT_THAT(Notes(RowOf(document, "Event rate")), ElementsAre("5 events"));
+  EXPECT_EQ(RowOf(document, "Event rate").notes[0].key, "metrics.total_events");
+  const KeyFigureRow blocked = RowOf(document, "Blocked in code");
+  EXPECT_EQ(blocked.value, 4.2);
+  EXPECT_DOUBLE_EQ(*blocked.share, 0.042);
+  EXPECT_EQ(blocked.mark, Mark::kGood);
+}
+
+TEST(KeyFigureRows, SayWhatAFigureIsMeasuredAgainst) {
+  Json document = JudgedRunWith({{"cpu_efficiency", 0.5}, {"job_cpu_efficiency", 0.4}, {"peak_memory_bytes", 90}});
+  document["workers"] = {{{"name", "h:1"}, {"peak_memory_bytes", 90}, {"memory_limit_bytes", 100}}};
+  document["quality"]["workers_unseen"] = 0;
+  const KeyFigureRow efficiency = RowOf(document, "CPU efficiency");
+  EXPECT_EQ(efficiency.mark, Mark::kWatch);
+  EXPECT_THAT(Notes(efficiency), ElementsAre("good ≥ 70 %", "the site sees 40.0 %"));
+  const KeyFigureRow memory = RowOf(document, "Peak memory");
+  EXPECT_EQ(memory.band, KeyFigure::kMemoryUnderDask);
+  EXPECT_EQ(memory.mark, Mark::kBad);
+  EXPECT_THAT(Notes(memory), ElementsAre("good ≤ 70 %", "90 % of 100 B", "on h:1"));
+  EXPECT_EQ(memory.notes[2].name, "h:1") << "a name from the records stands apart: it may be anything";
+}
+
+TEST(KeyFigureRows, SharesOfTooLittleAreShownAndNotJudged) {
+  Json document = JudgedRunWith({{"cpu_efficiency", 0.1}, {"balance", 0.1}});
+  EXPECT_EQ(RowOf(document, "Balance").mark, Mark::kBad);
+  SetBudget(&document, {{"compute", 0.5}});
+  for (const char* label : {"CPU efficiency", "Balance"}) {
+    const KeyFigureRow row = RowOf(document, label);
+    EXPECT_EQ(row.text, "10.0 %");
+    EXPECT_FALSE(row.mark.has_value() || row.band.has_value());
+    EXPECT_THAT(Notes(row), ElementsAre("too little to judge"));
+  }
+}
+
+TEST(KeyFigureRows, CountLostAttemptsAmongTheFailed) {
+  const Json document = {
+      {"metrics",
+       {{"num_attempts", 100}, {"num_failed_attempts", 1}, {"num_lost_attempts", 2}, {"num_unfinished_chunks", 1}}}};
+  const KeyFigureRow row = RowOf(document, "Failed attempts");
+  EXPECT_EQ(row.text, "3 of 100");
+  EXPECT_EQ(row.mark, Mark::kBad);
+  EXPECT_THAT(Notes(row), ElementsAre("1 chunk without result", "good ≤ 1 %", "2 lost"));
+}
+
+}  // namespace
+}  // namespace crema

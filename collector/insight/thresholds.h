@@ -1,0 +1,103 @@
+// The bounds by which a run is judged, but for the verdicts' own thresholds (verdict_table.h) and the bands of the key
+// figures (key_figure_bands.h), which are made of these: each number, its side and its reason once. docs/verdicts.md
+// prints what the judges ask here.
+#ifndef CREMA_COLLECTOR_INSIGHT_THRESHOLDS_H_
+#define CREMA_COLLECTOR_INSIGHT_THRESHOLDS_H_
+
+#include <string>
+#include <string_view>
+
+#include "collector/document/quality_limits.h"
+#include "collector/metrics/attempts/stragglers.h"
+
+namespace crema {
+
+enum class Side { kFrom, kAbove, kUpTo, kBelow };
+
+/// A number, and on which side of it something is so.
+struct Bound {
+  Side side = Side::kFrom;
+  double value = 0;
+  std::string_view reason = "";
+
+  constexpr bool Holds(double measured) const {
+    switch (side) {
+      case Side::kFrom:
+        return measured >= value;
+      case Side::kAbove:
+        return measured > value;
+      case Side::kUpTo:
+        return measured <= value;
+      case Side::kBelow:
+        break;
+    }
+    return measured < value;
+  }
+};
+
+constexpr Bound From(double value, std::string_view reason = "") { return {Side::kFrom, value, reason}; }
+constexpr Bound Above(double value, std::string_view reason = "") { return {Side::kAbove, value, reason}; }
+constexpr Bound UpTo(double value, std::string_view reason = "") { return {Side::kUpTo, value, reason}; }
+constexpr Bound Below(double value, std::string_view reason = "") { return {Side::kBelow, value, reason}; }
+
+/// `>= 0.1`.
+std::string ToString(const Bound& bound);
+
+// Numbers that several bounds, or a bound and a band, are made of.
+inline constexpr double kMostWaiting = 0.15;    ///< share up to which a run may wait and be good
+inline constexpr double kMostMemory = 0.80;     ///< share of its limit that a worker may come to: good up to there
+inline constexpr double kDaskSpills = 0.70;     ///< share of its limit at which a Dask worker spills to disk
+inline constexpr double kDaskPauses = 0.80;     ///< and at which it is paused
+inline constexpr double kMostFixedCost = 0.05;  ///< of a chunk's time, that its fixed cost may take
+inline constexpr double kMostTail = 0.05;       ///< of the core-seconds, that the tail may take
+inline constexpr double kLeastExcess = 0.01;    ///< of the core-seconds: below it nobody should look for what is slow
+
+// Whether there is anything to judge.
+inline constexpr Bound kEnoughCoreSeconds =
+    From(1, "process start, page faults of first use and the sampler's first second weigh as much as less work");
+inline constexpr Bound kIncompleteCoverage = Below(kFullCoverage, "sums and rates are too low by what is missing");
+inline constexpr Bound kMuchUnmeasured =
+    From(0.10, "of core-seconds of which nobody knows what they were: the budget says little then");
+
+// How the work was cut.
+inline constexpr Bound kSeveralCores = Above(1.5, "an average over the run: 2 cores that came late are a little less");
+inline constexpr Bound kIdleOfFewChunks = From(0.10, "less is the grain of any run: few chunks have not hurt");
+inline constexpr Bound kMemoryOfLargeChunks = Above(kMostMemory, "where the key figure is no longer good");
+inline constexpr Bound kDearFixedCost = Above(kMostFixedCost, "of a median chunk's time: the advice allows as much");
+inline constexpr Bound kAnyOversized = From(1, "such a chunk");
+inline constexpr Bound kChunksOfFit = From(kLeastFittedAttempts, "chunks of a dataset: fewer points draw no line");
+inline constexpr Bound kSpreadOfFit =
+    From(1.5, "largest chunk over smallest: chunks of nearly one size tell what they take, not how that splits");
+
+// What takes longer than its like.
+inline constexpr Bound kAnyStraggler = From(1, "one is enough, where it cost so much");
+inline constexpr Bound kMuchExcess = From(kLeastExcess, "below a hundredth of the core-seconds nobody should look");
+inline constexpr Bound kChunksOfSlowWorker = From(8, "chunks before their mean says something of the worker");
+inline constexpr Bound kChunksOfSlowFile = From(3, "chunks before their mean says something of the file");
+inline constexpr Bound kSeveral = From(2, "one alone has nothing that it could differ from");
+inline constexpr Bound kAttemptsOfSpread = From(20, "a 95 % quantile of fewer chunks is its longest");
+inline constexpr Bound kBusyTimeOfSpread = From(0.10, "of the busy time: a smaller dataset does not matter");
+
+inline constexpr Bound kMostlyWaits = Below(0.5, "a section with less CPU is painted as waiting");
+
+// Workers.
+inline constexpr Bound kFullUnderDask = From(kDaskSpills, "Dask spills to disk from there on");
+inline constexpr Bound kPausedUnderDask = From(kDaskPauses, "Dask pauses a worker there");
+inline constexpr Bound kNearlyAllWorkers = From(0.90, "of the most workers: the others no longer matter");
+inline constexpr Bound kLongLag = From(10, "seconds: nobody notices a shorter wait");
+
+// Bytes.
+inline constexpr Bound kWaitsToo = Above(kMostWaiting, "where waiting is no longer good");
+inline constexpr Bound kWaitsForData = From(kMostWaiting, "reading matters to a run that waits so much");
+inline constexpr Bound kMuchDecompression =
+    From(0.30, "of the core-seconds: the codecs in use take up to a quarter of an ordinary analysis");
+inline constexpr Bound kMuchInput = From(1e8, "bytes: a disk delivers as much in a second");
+
+// The headline, where the verdict of that name has no bound for it.
+inline constexpr Bound kStarved = From(0.25, "every fourth core had nothing to do");
+inline constexpr Bound kOverheadBound = From(0.15, "as much as opening may be");
+inline constexpr Bound kWorthASentence = From(0.03, "chunk granularity alone costs as much");
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_INSIGHT_THRESHOLDS_H_

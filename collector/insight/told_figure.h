@@ -1,0 +1,22 @@
+// A value of the document in the words around it, as terminal, page and notebook write it.
+#ifndef CREMA_COLLECTOR_INSIGHT_TOLD_FIGURE_H_
+#define CREMA_COLLECTOR_INSIGHT_TOLD_FIGURE_H_
+
+#include <string>
+
+namespace crema {
+
+struct ToldFigure {
+  std::string before;
+  std::string figure;  ///< `value` in words; empty where the words say it all
+  std::string after;
+  std::string key = "";  ///< of the document: `quality.event_coverage`; empty: `value` is no value of it
+  double value = 0;
+  std::string name = "";  ///< from the records; it stands last
+
+  std::string text() const { return before + figure + after + name; }
+};
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_INSIGHT_TOLD_FIGURE_H_

@@ -1,0 +1,392 @@
+// Every bound that a verdict prints is applied: what it judges is set to just inside and just outside of it.
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <ostream>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collector/insight/judged_document.h"
+#include "collector/insight/planted_run.h"
+#include "collector/insight/verdicts.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// What one bound of a rule judges, in a run in which all its other conditions hold.
+struct Knob {
+  std::string id;
+  size_t bound;  ///< 0: the threshold; from 1 on `also`
+  std::function<void(Json*, double value)> set;
+  double step = 0;  ///< between values that there are; 0: any
+};
+
+void PrintTo(const Knob& knob, std::ostream* out) { *out << knob.id << " " << knob.bound; }
+
+const Bound& BoundOf(const Knob& knob) {
+  const VerdictRule& rule = RuleOf(knob.id);
+  return knob.bound == 0 ? rule.threshold : *rule.also.at(knob.bound - 1);
+}
+
+void SetMetric(Json* document, const char* key, double value) { (*document)["metrics"][key] = value; }
+
+/// The share of one part of the budget; the rest is what no verdict looks at.
+std::function<void(Json*, double)> PartKnob(const std::string& part) {
+  return [part](Json* document, double share) {
+    SetBudget(document, {{"joined", 100 * (1 - share)}, {part, 100 * share}});
+  };
+}
+
+std::function<void(Json*, double)> MetricKnob(const std::string& key, double scale = 1) {
+  return [key, scale](Json* document, double value) { SetMetric(document, key.c_str(), value * scale); };
+}
+
+/// A worker or file that takes `factor` times what its chunks should.
+void SlowDown(Json* document, size_t row, double factor) {
+  Json& slow = (*document)["expected_time"][row];
+  slow["duration"] = slow["predicted"].get<double>() * factor;
+}
+
+/// Leaves `count` workers (files) in the table of expected times, the slow one first.
+void LeaveSeen(Json* document, const std::string& by, double count) {
+  Json rows = Json::array();
+  for (const Json& row : (*document)["expected_time"]) {
+    if (row["by"] == by && count-- > 0) rows.push_back(row);
+  }
+  (*document)["expected_time"] = rows;
+}
+
+void FewChunks(Json* document) {
+  SetBudget(document, {{"compute", 80}, {"idle", 9}, {"tail", 11}});
+  SetMetric(document, "num_chunks", 8);
+}
+
+void SmallChunks(Json* document) { (*document)["chunk_fits"][0]["fixed_seconds"] = 0.3; }
+
+void Lag(Json* document, double first, double until, double most, double wall_time) {
+  SetMetric(document, "wall_time", wall_time);
+  (*document)["timelines"]["worker_counts"] = {{0.0, first}, {until, most}, {wall_time, most}};
+}
+
+const Knob kKnobs[] = {
+    {"compute-bound", 0, PartKnob("compute")},
+    {"waiting-bound", 0,
+     [](Json* document, double share) {
+       SetBudget(document, {{"compute", 100 * (1 - share)}, {"waiting", 100 * share}});
+     }},
+    {"waiting-bound", 1,
+     [](Json* document, double share) {
+       SetBudget(document, {{"compute", 1}, {"joined", 99 - 100 * share}, {"blocked", 100 * share}});
+     }},
+    {"cpu-contention", 0, PartKnob("cpu_wait")},
+    {"opening-bound", 0, PartKnob("outside_chunk")},
+    {"chunks-too-small", 0,
+     [](Json* document, double share) { (*document)["chunk_fits"][0]["fixed_seconds"] = share; }},
+    {"chunks-too-small", 1,
+     [](Json* document, double share) {
+       // many chunks, so that the fixed cost of all of them is enough on either side
+       Json& fit = (*document)["chunk_fits"][0];
+       fit["attempts"] = 1000;
+       fit["fixed_seconds"] = 0.9 * share / (1 - share);
+     }},
+    {"chunks-too-small", 2,
+     [](Json* document, double chunks) {
+       SmallChunks(document);
+       (*document)["chunk_fits"][0]["fixed_seconds"] = 5;
+       (*document)["chunk_fits"][0]["attempts"] = chunks;
+     },
+     1},
+    {"chunks-too-small", 3,
+     [](Json* document, double spread) {
+       SmallChunks(document);
+       (*document)["chunk_fits"][0]["events_max"] = 4000 * spread;
+     }},
+    {"chunks-too-large", 0,
+     [](Json* document, double share) {
+       (*document)["chunk_fits"][0]["events_p50"] = 24000;
+       (*document)["chunk_fits"][0]["events_max"] = 25000;
+       SetBudget(document, {{"compute", 100 * (1 - share)}, {"tail", 100 * share}});
+     }},
+    {"chunks-too-large", 1,
+     [](Json* document, double used) {
+       SetMetric(document, "chunk_rss_delta_per_event_p95", 40000);
+       SetMetric(document, "memory_utilization_max", used);
+       (*document)["chunk_fits"][0]["events_p50"] = 10500;
+     }},
+    {"too-few-chunks", 0,
+     [](Json* document, double chunks_a_core) {
+       FewChunks(document);
+       SetMetric(document, "num_chunks", 4 * chunks_a_core);
+     }},
+    {"too-few-chunks", 1,
+     [](Json* document, double cores) {
+       FewChunks(document);
+       SetMetric(document, "num_chunks", 2);
+       SetMetric(document, "total_cores", cores);
+     }},
+    {"too-few-chunks", 2,
+     [](Json* document, double share) {
+       FewChunks(document);
+       SetBudget(document, {{"compute", 100 * (1 - share)}, {"idle", 50 * share}, {"tail", 50 * share}});
+     }},
+    {"oversized-chunks", 0,
+     [](Json* document, double share) {
+       SetMetric(document, "oversized_chunks", 3);
+       SetBudget(document, {{"compute", 100 * (1 - share)}, {"tail", 100 * share}});
+     }},
+    {"oversized-chunks", 1,
+     [](Json* document, double chunks) {
+       SetMetric(document, "oversized_chunks", chunks);
+       SetBudget(document, {{"compute", 97}, {"tail", 3}});
+     },
+     1},
+    {"stragglers", 0,
+     [](Json* document, double share) {
+       SetMetric(document, "straggler_chunks", 1);
+       (*document)["stragglers"] = {{{"duration", 1 + 100 * share}, {"predicted", 1.0}}};
+     }},
+    {"stragglers", 1,
+     [](Json* document, double chunks) {
+       SetMetric(document, "straggler_chunks", chunks);
+       (*document)["stragglers"] = {{{"duration", 10}, {"predicted", 1.0}}};
+     },
+     1},
+    {"skewed-dataset", 0,
+     [](Json* document, double factor) { (*document)["datasets"][0]["duration_p95"] = 0.92 * factor; }},
+    {"skewed-dataset", 1,
+     [](Json* document, double attempts) {
+       (*document)["datasets"][0]["duration_p95"] = 10;
+       (*document)["datasets"][0]["attempts"] = attempts;
+     },
+     1},
+    {"skewed-dataset", 2,
+     [](Json* document, double share) {
+       (*document)["datasets"][0]["duration_p95"] = 10;
+       (*document)["datasets"][0]["duration_sum"] = 94 * share;
+     }},
+    {"slow-file", 0, [](Json* document, double factor) { SlowDown(document, 5, factor); }},
+    {"slow-file", 1,
+     [](Json* document, double chunks) {
+       SlowDown(document, 5, 3);
+       (*document)["expected_time"][5]["attempts"] = chunks;
+     },
+     1},
+    {"slow-file", 2,
+     [](Json* document, double files) {
+       SlowDown(document, 4, 3);
+       LeaveSeen(document, "file", files);
+     },
+     1},
+    {"slow-file", 3,
+     [](Json* document, double share) {
+       (*document)["expected_time"][5]["predicted"] = 100 * share;
+       SlowDown(document, 5, 2 + 1e-9);
+     }},
+    {"slow-worker", 0, [](Json* document, double factor) { SlowDown(document, 0, factor); }},
+    {"slow-worker", 1,
+     [](Json* document, double chunks) {
+       SlowDown(document, 0, 3);
+       (*document)["expected_time"][0]["attempts"] = chunks;
+     },
+     1},
+    {"slow-worker", 2,
+     [](Json* document, double workers) {
+       SlowDown(document, 0, 3);
+       LeaveSeen(document, "worker", workers);
+     },
+     1},
+    {"slow-worker", 3,
+     [](Json* document, double share) {
+       (*document)["expected_time"][0]["predicted"] = 100 * share;
+       SlowDown(document, 0, 2);
+     }},
+    {"long-tail", 0, PartKnob("tail")},
+    {"idle-workers", 0, PartKnob("idle")},
+    {"scaling-lag", 0, [](Json* document, double share) { Lag(document, 1, 100 * share * 4 / 3, 4, 100); }},
+    {"scaling-lag", 1,
+     [](Json* document, double share) {
+       // the second row is "nearly all" or not: then the third is, after half the run
+       SetMetric(document, "wall_time", 100);
+       (*document)["timelines"]["worker_counts"] = {{0.0, 0}, {9.0, 1000 * share}, {50.0, 1000}};
+     },
+     -0.001},
+    {"scaling-lag", 2, [](Json* document, double seconds) { Lag(document, 0, seconds, 4, 20); }},
+    {"scaling-lag", 3, [](Json* document, double workers) { Lag(document, 0, 50, workers, 100); }, 1},
+    {"startup-dominated", 0, PartKnob("startup")},
+    {"memory-pressure", 0, MetricKnob("memory_utilization_max")},
+    {"memory-pressure", 1,
+     [](Json* document, double used) {
+       (*document)["quality"]["workers_unseen"] = 0;
+       SetMetric(document, "memory_utilization_max", used);
+     }},
+    {"memory-growth", 0,
+     [](Json* document, double share) {
+       SetMetric(document, "rss_slope", 9e5);
+       SetMetric(document, "rss_slope_low", share * 1e9 / 225000 * 1000);
+     }},
+    {"spilling", 0, MetricKnob("disk_write_time_seconds", 100)},
+    {"serialization-heavy", 0, MetricKnob("total_serialization_overhead_seconds", 100)},
+    {"compression-heavy", 0, MetricKnob("total_compression_overhead_seconds", 100)},
+    {"compression-heavy", 1,
+     [](Json* document, double share) {
+       (*document)["custom_metrics"] = {{{"name", "unzip_wall"}, {"unit", "s"}, {"sum", 100 * share}}};
+     }},
+    {"framework-overhead", 0, PartKnob("framework")},
+    {"failing-chunks", 0,
+     [](Json* document, double share) {
+       SetMetric(document, "num_attempts", 1e6);
+       SetMetric(document, "num_failed_attempts", 1e6 * share);
+     }},
+    {"retry-waste", 0, PartKnob("failed")},
+    {"worker-loss", 0,
+     [](Json* document, double workers) {
+       for (size_t i = 0; i < workers; ++i) (*document)["workers"][i]["state"] = "lost";
+     },
+     1},
+    {"low-compression", 0,
+     [](Json* document, double ratio) {
+       SetBudget(document, {{"compute", 80}, {"blocked", 20}});
+       SetMetric(document, "compression_ratio", ratio);
+     }},
+    {"low-compression", 1,
+     [](Json* document, double bytes) {
+       SetBudget(document, {{"compute", 80}, {"blocked", 20}});
+       SetMetric(document, "compression_ratio", 1);
+       SetMetric(document, "bytes_read_compressed", bytes);
+     }},
+    {"low-compression", 2,
+     [](Json* document, double share) {
+       SetBudget(document, {{"compute", 100 * (1 - share)}, {"blocked", 50 * share}, {"outside_chunk", 50 * share}});
+       SetMetric(document, "compression_ratio", 1);
+     }},
+    {"hot-section", 0, [](Json* document, double share) { (*document)["sections"][1]["share"] = share; }},
+    {"hot-section", 1,
+     [](Json* document, double sections) {
+       (*document)["sections"] = Json::array();
+       for (int i = 0; i < sections; ++i) {
+         (*document)["sections"].push_back({{"path", "part " + std::to_string(i)}, {"share", 0.45}});
+       }
+     },
+     1},
+    {"instrumentation-heavy", 0, MetricKnob("instrumentation_overhead")},
+    {"oversubscribed", 0, [](Json* document, double share) { SetMetric(document, "core_seconds", 100 / (1 + share)); }},
+    {"incomplete-measurement", 0,
+     [](Json* document, double records) { (*document)["quality"]["records_malformed"] = records; }, 1},
+    {"incomplete-measurement", 1,
+     [](Json* document, double share) { (*document)["quality"]["event_coverage"] = share; }},
+    {"incomplete-measurement", 2, PartKnob("unmeasured")},
+    {"healthy", 0, MetricKnob("cpu_efficiency")},
+};
+
+class VerdictBound : public testing::TestWithParam<Knob> {};
+
+/// Whether the verdict fires, and is bad, with this value.
+std::pair<bool, bool> Judged(const Knob& knob, double value) {
+  Json document = HealthyRun();
+  knob.set(&document, value);
+  for (const Verdict& verdict : Judge(document)) {
+    if (verdict.id == knob.id) return {true, verdict.severity == Severity::kBad};
+  }
+  return {false, false};
+}
+
+TEST_P(VerdictBound, IsAppliedAsItIsPrinted) {
+  const Knob& knob = GetParam();
+  const Bound& bound = BoundOf(knob);
+  const bool is_below = bound.side == Side::kUpTo || bound.side == Side::kBelow;
+  const double step = knob.step > 0 ? knob.step : 1e-6 * bound.value;
+  const double more = bound.value + step, less = bound.value - step;
+  // "nearly all workers" ends the wait, and so the verdict
+  const bool is_reversed = knob.step < 0;
+  EXPECT_EQ(Judged(knob, is_below ? less : more).first, !is_reversed) << ToString(bound);
+  EXPECT_EQ(Judged(knob, is_below ? more : less).first, is_reversed) << ToString(bound);
+  if (knob.step > 0) {
+    EXPECT_EQ(Judged(knob, bound.value).first, bound.Holds(bound.value)) << ToString(bound);
+  }
+}
+
+TEST_P(VerdictBound, TurnsBadWhereItIsPrinted) {
+  const Knob& knob = GetParam();
+  const VerdictRule& rule = RuleOf(knob.id);
+  if (knob.bound != 0 || std::isinf(rule.bad)) return;
+  EXPECT_TRUE(Judged(knob, rule.bad * (1 + 1e-6)).second) << rule.bad;
+  EXPECT_FALSE(Judged(knob, rule.bad * (1 - 1e-6)).second) << rule.bad;
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, VerdictBound, testing::ValuesIn(kKnobs));
+
+TEST(VerdictBounds, DaskWorkersAreBadWhereDaskPausesThem) {
+  Json document = HealthyRun();
+  document["quality"]["workers_unseen"] = 0;
+  const auto severity = [&document](double used) {
+    document["metrics"]["memory_utilization_max"] = used;
+    return Judge(document).front().severity;
+  };
+  EXPECT_EQ(severity(kPausedUnderDask.value - 1e-6), Severity::kWarning);
+  EXPECT_EQ(severity(kPausedUnderDask.value), Severity::kBad);
+}
+
+TEST(VerdictBounds, SharesOfLessThanACoreSecondAreNotJudged) {
+  Json document = HealthyRun();
+  const auto is_judged = [&document](double core_seconds) {
+    SetBudget(&document, {{"compute", core_seconds}});
+    const std::vector<Verdict> verdicts = Judge(document);
+    return std::any_of(verdicts.begin(), verdicts.end(), [](const Verdict& v) { return v.id == "compute-bound"; });
+  };
+  EXPECT_TRUE(is_judged(kEnoughCoreSeconds.value));
+  EXPECT_FALSE(is_judged(kEnoughCoreSeconds.value - 1e-6));
+}
+
+TEST(VerdictBounds, AreAllTested) {
+  const std::vector<std::pair<std::string, size_t>> elsewhere = {{"memory-pressure", 2}, {"incomplete-measurement", 3}};
+  for (const VerdictRule& rule : VerdictTable()) {
+    if (!rule.not_measured.empty()) continue;
+    for (size_t bound = 0; bound <= rule.also.size(); ++bound) {
+      const std::pair<std::string, size_t> key = {std::string(rule.id), bound};
+      const auto is_of = [&key](const Knob& knob) { return knob.id == key.first && knob.bound == key.second; };
+      EXPECT_TRUE(std::any_of(std::begin(kKnobs), std::end(kKnobs), is_of) ||
+                  std::count(elsewhere.begin(), elsewhere.end(), key) == 1)
+          << rule.id << " " << bound;
+    }
+  }
+}
+
+/// 0, 1, what scales units and the size of a pair are no thresholds; words are no code.
+TEST(VerdictBounds, NoJudgeHasANumberOfItsOwn) {
+  for (const char* source : {"judge_budget", "judge_chunk_sizes", "judge_data", "judge_failures", "judge_measurement",
+                             "judge_outliers", "judge_workers", "headline"}) {
+    std::ifstream file("collector/insight/" + std::string(source) + ".cc");
+    std::stringstream text;
+    text << file.rdbuf();
+    ASSERT_FALSE(text.str().empty()) << source;
+    std::string code = std::regex_replace(text.str(), std::regex(R"(//[^\n]*|"(\\.|[^"\\\n])*")"), "");
+    code = std::regex_replace(
+        code, std::regex(R"(#[^\n]*|kEventsOfSlope = 1000|\b0\.0\b|size\(\) == 2|std::array<\w+, \d+>)"), "");
+    std::smatch found;
+    EXPECT_FALSE(std::regex_search(code, found, std::regex(R"([^\w.](\d+\.\d*|\d*e\d+|[2-9]|\d{2,})\b)")))
+        << source << ": " << found.str();
+  }
+}
+
+TEST(Bound, HoldsOnItsSide) {
+  EXPECT_TRUE(From(2).Holds(2) && From(2).Holds(3) && !From(2).Holds(1));
+  EXPECT_TRUE(!Above(2).Holds(2) && Above(2).Holds(3) && !Above(2).Holds(1));
+  EXPECT_TRUE(UpTo(2).Holds(2) && !UpTo(2).Holds(3) && UpTo(2).Holds(1));
+  EXPECT_TRUE(!Below(2).Holds(2) && !Below(2).Holds(3) && Below(2).Holds(1));
+  EXPECT_EQ(ToString(From(0.25)), ">= 0.25");
+  EXPECT_EQ(ToString(Above(4)), "> 4");
+  EXPECT_EQ(ToString(UpTo(1.2)), "<= 1.2");
+  EXPECT_EQ(ToString(Below(1e8)), "< 100000000");
+}
+
+}  // namespace
+}  // namespace crema

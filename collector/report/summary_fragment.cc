@@ -1,0 +1,220 @@
+#include "collector/report/summary_fragment.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "collector/charts/budget_colours.h"
+#include "collector/document/document_fields.h"
+#include "collector/insight/headline.h"
+#include "collector/appearance/human_numbers.h"
+#include "collector/insight/key_figure_rows.h"
+#include "collector/insight/run_head.h"
+#include "collector/insight/trust_items.h"
+#include "collector/report/any_ground.h"
+#include "collector/report/html.h"
+#include "collector/writers/summary_blocks.h"
+#include "collector/writers/summary_tables.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kMostFindings = 3;  // more than three things to do are none
+constexpr size_t kMostWarnings = 3;
+constexpr size_t kMostRows = 20;
+constexpr size_t kLongestSentence = 600;
+
+constexpr std::string_view kStyle = R"(
+.crema{max-width:1000px;font:13px/1.45 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;
+ font-variant-numeric:tabular-nums;text-align:left}
+.crema p{margin:0}
+.crema .headline{font-size:16px;font-weight:600;line-height:1.4}
+.crema .muted,.crema small{opacity:.72}
+.crema small{font-size:12px}
+.crema .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(195px,1fr));gap:8px;margin:12px 0}
+.crema .figures>div{border:1px solid rgba(128,128,128,.35);border-radius:6px;padding:7px 10px;overflow-wrap:anywhere}
+.crema .figures b{display:block;font-size:19px;font-weight:600;line-height:1.35}
+.crema .mark{float:right;font-size:12px;padding-left:8px;border-bottom:2px solid}
+.crema .finding{border-left:3px solid;padding:1px 0 1px 10px;margin:7px 0;overflow-wrap:anywhere}
+.crema h4{font-size:13px;font-weight:600;margin:14px 0 6px}
+.crema .bar{display:flex;gap:2px;height:14px;margin:0 0 6px}
+.crema .bar i{display:block;border-radius:2px}
+.crema .key{display:inline-block;width:10px;height:10px;border-radius:2px;margin-right:7px}
+.crema details{margin:8px 0}
+.crema summary{cursor:pointer;font-weight:600}
+.crema .wide{overflow-x:auto}
+.crema.crema table td.parts{text-align:left;opacity:.72;font-size:12px}
+.crema table{border-collapse:collapse;border:0;margin:4px 0;font-size:13px;color:inherit}
+.crema table th,.crema table td{border:0;padding:3px 14px 3px 0;text-align:right;white-space:nowrap;background:none}
+.crema table th:first-child,.crema table td:first-child{text-align:left}
+.crema table thead th{font-weight:400;opacity:.72;border-bottom:1px solid rgba(128,128,128,.45)}
+.crema.crema table tbody tr{background:none}
+.crema table tbody td{border-bottom:1px solid rgba(128,128,128,.18)}
+)";
+
+/// Names come from records: a sentence that holds one may be endless.
+std::string Sentence(std::string_view text) { return Name(text, kLongestSentence); }
+
+std::string Capitalized(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text;
+}
+
+std::string ColourOf(Mark mark) {
+  return ColourOnAnyGround(mark == Mark::kGood ? "events" : mark == Mark::kWatch ? "wait" : "limit");
+}
+
+std::string Head(const Json& document) {
+  const Json& run = Field(document, "run");
+  const std::string headline = TextField(document, "headline");
+  const std::string when = WhenAndOnWhat(document);
+  return fmt::format("<p class=\"headline\">{}</p><p class=\"muted\">{} · {}{}{}</p>",
+                     Sentence(headline.empty() ? Headline(document) : headline), Name(RunName(document)),
+                     Escaped(StateText(run).text), when.empty() ? "" : " · ", Escaped(when));
+}
+
+std::string Tile(const Json& document, const KeyFigureRow& row) {
+  std::string notes;
+  for (const ToldFigure& note : row.notes) notes += (notes.empty() ? "" : " · ") + ToldHtml(note);
+  if (!row.why_not.empty()) notes += (notes.empty() ? "" : " · ") + Sentence(row.why_not);
+  std::string mark;
+  if (row.mark.has_value()) {
+    mark = fmt::format("<span class=\"mark\" style=\"border-color:{}\">{} {}</span>", ColourOf(*row.mark),
+                       SignOf(*row.mark), WordOf(*row.mark));
+  }
+  const std::optional<double> exact = Metric(document, row.figure.key);
+  const std::string title =
+      fmt::format("metrics['{}'] = {}: {}", row.figure.key, exact.has_value() ? fmt::format("{}", *exact) : "None",
+                  TextField(Field(Field(document, "definitions"), row.figure.key), "text").substr(0, kLongestSentence));
+  return fmt::format("<div title=\"{}\">{}<span class=\"muted\">{}</span><b>{}</b><small>{}</small></div>",
+                     Escaped(title), mark, row.label, Escaped(row.text), notes);
+}
+
+std::string Figures(const Json& document) {
+  std::string tiles;
+  for (const KeyFigureRow& row : KeyFigureRows(document)) tiles += Tile(document, row);
+  return "<div class=\"figures\">" + tiles + "</div>";
+}
+
+std::string Finding(const Json& verdict) {
+  const std::string severity = TextField(verdict, "severity");
+  std::optional<Mark> mark;
+  if (severity == "bad") mark = Mark::kBad;
+  if (severity == "warning") mark = Mark::kWatch;
+  if (severity == "good") mark = Mark::kGood;
+  const std::optional<double> saving = NumberField(verdict, "saving");
+  return fmt::format(
+      "<div class=\"finding\" style=\"border-left-color:{}\"><b>{} {}</b>{}<p>{}</p><p class=\"muted\">{}</p></div>",
+      mark.has_value() ? ColourOf(*mark) : ColourOnAnyGround("baseline"), mark.has_value() ? SignOf(*mark) : "·",
+      mark.has_value() ? WordOf(*mark) : "note",
+      saving.has_value() ? " · ≈ " + Escaped(HumanPercent(*saving)) + " of the core-seconds" : "",
+      Sentence(TextField(verdict, "sentence")), Sentence(TextField(verdict, "suggestion")));
+}
+
+std::string Findings(const Json& document) {
+  const Json& verdicts = ListField(document, "verdicts");
+  if (verdicts.empty()) return "<p class=\"muted\">Nothing stands out in what was measured.</p>";
+  std::string html;
+  for (size_t i = 0; i < verdicts.size() && i < kMostFindings; ++i) html += Finding(verdicts[i]);
+  if (verdicts.size() > kMostFindings) {
+    html += fmt::format("<p class=\"muted\">{} more: <code>crema verdict</code></p>", verdicts.size() - kMostFindings);
+  }
+  return html;
+}
+
+std::string ColourOfGroup(std::string_view group) {
+  for (const BudgetGroupColour& known : kBudgetGroupColours) {
+    if (known.group == group) return ColourOnAnyGround(known.colour);
+  }
+  return ColourOnAnyGround("baseline");
+}
+
+std::string Budget(const Json& document) {
+  const SummaryTable table = BudgetSummary(document);
+  if (!table.why_not.empty()) {
+    return "<h4>Where the core-seconds went</h4><p class=\"muted\">Not known: " + Sentence(table.why_not) + "</p>";
+  }
+  std::string boxes, rows;
+  for (size_t i = 0; i < table.bars.size(); ++i) {
+    const PaintedLine& row = table.text.rows[i];
+    const BarOfRow& bar = table.bars[i];
+    const std::string colour = ColourOfGroup(row[0].text);
+    if (bar.share > 0) boxes += fmt::format("<i style=\"flex:{:.4f} 1 0;background:{}\"></i>", bar.share, colour);
+    rows += fmt::format(
+        "<tr><td><span class=\"key\" style=\"background:{}\"></span>{}</td><td>{}</td><td>{}</td><td "
+        "class=\"parts\">{}</td></tr>",
+        colour, Name(row[0].text), Escaped(row[1].text), Escaped(row[2].text),
+        Escaped(bar.below.empty() ? bar.instead_of : bar.below));
+  }
+  return fmt::format("<h4>{}</h4><div class=\"bar\">{}</div><div class=\"wide\"><table><tbody>{}</tbody></table></div>",
+                     Escaped(Capitalized(table.title)), boxes, rows);
+}
+
+std::string TableHtml(const SummaryTable& table, bool is_open) {
+  if (table.text.rows.empty()) return "";
+  std::string head, body;
+  for (const TableColumn& column : table.text.columns) head += "<th>" + Escaped(column.header) + "</th>";
+  const size_t rows = table.text.rows.size(), shown = std::min(rows, kMostRows);
+  for (size_t at = 0; at < shown; ++at) {
+    const PaintedLine& row = table.text.rows[at];
+    body += "<tr>";
+    for (size_t i = 0; i < row.size(); ++i) {
+      body += "<td>" + (i == 0 ? Name(row[i].text) : Escaped(row[i].text)) + "</td>";
+    }
+    body += "</tr>";
+  }
+  std::string more;
+  const size_t all = rows + table.left_out;
+  if (all > shown) {
+    more = fmt::format("<p class=\"muted\">{} more: <code>crema show --table {}</code></p>", all - shown, table.name);
+  }
+  return fmt::format(
+      "<details{}><summary>{} ({})</summary><div class=\"wide\"><table><thead><tr>{}</tr></thead><tbody>{}</tbody>"
+      "</table></div>{}</details>",
+      is_open ? " open" : "", Escaped(Capitalized(table.title)), all, head, body, more);
+}
+
+std::string Trust(const Json& document) {
+  const Json& quality = Field(document, "quality");
+  std::string items;
+  for (const TrustItem& item : TrustItems(document)) {
+    items += fmt::format("{}{} {}", items.empty() ? "" : " · ", SignOf(item.mark), ToldHtml(item.told));
+  }
+  if (items.empty()) items = "▲ Nothing is known about the quality of these figures";
+  std::string lines;
+  size_t warnings = 0;
+  for (const Json& warning : ListField(quality, "warnings")) {
+    if (!warning.is_string() || ++warnings > kMostWarnings) continue;
+    lines += "<p>▲ " + Sentence(warning.get_ref<const std::string&>()) + "</p>";
+  }
+  std::vector<std::string> more;
+  const Json& not_measured = Field(quality, "not_measured");
+  if (not_measured.is_object() && !not_measured.empty()) {
+    more.push_back(Counted(static_cast<double>(not_measured.size()), "figure not measured", "figures not measured"));
+  }
+  if (warnings > kMostWarnings) {
+    more.push_back(Counted(static_cast<double>(warnings - kMostWarnings), "further warning", "further warnings"));
+  }
+  std::string last;
+  for (const std::string& part : more) last += (last.empty() ? "" : " · ") + Escaped(part);
+  if (!last.empty()) last = "<p class=\"muted\">" + last + ": <code>crema show --table quality</code></p>";
+  return "<h4>Can I trust this?</h4>" + lines + "<p class=\"muted\">" + items + "</p>" + last;
+}
+
+}  // namespace
+
+std::string SummaryFragment(const Json& document) {
+  std::string html = "<div class=\"crema\"><style>" + std::string(kStyle) + "</style>";
+  html += Head(document) + Figures(document) + Findings(document) + Budget(document);
+  html += TableHtml(SectionSummary(document), /*is_open=*/true);
+  for (const SummaryTable& table : {DatasetSummary(document), WorkerSummary(document), CutSummary(document)}) {
+    html += TableHtml(table, /*is_open=*/false);
+  }
+  return html + Trust(document) + "</div>\n";
+}
+
+}  // namespace crema

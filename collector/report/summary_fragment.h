@@ -1,0 +1,18 @@
+// A run's summary as a piece of HTML that a notebook, or any other page, can hold: `crema show --html`.
+#ifndef CREMA_COLLECTOR_REPORT_SUMMARY_FRAGMENT_H_
+#define CREMA_COLLECTOR_REPORT_SUMMARY_FRAGMENT_H_
+
+#include <string>
+
+#include "nlohmann/json.hpp"
+
+namespace crema {
+
+/// What the terminal's summary says, in one `<div class="crema">` with its style; no script, nothing that is loaded.
+/// The page around it may be light or dark: text has its colour, and what has a colour of its own is readable on both.
+/// It never fails on missing or null fields: what was not measured is a dash with its reason.
+std::string SummaryFragment(const nlohmann::ordered_json& document);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_REPORT_SUMMARY_FRAGMENT_H_

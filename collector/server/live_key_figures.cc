@@ -1,0 +1,142 @@
+#include "collector/server/live_key_figures.h"
+
+#include <string>
+#include <utility>
+
+#include "collector/appearance/human_numbers.h"
+#include "collector/insight/key_figures.h"
+#include "collector/insight/thresholds.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+ToldFigure Words(std::string words) { return {std::move(words), "", ""}; }
+
+double BitRate(double bytes_per_second) { return bytes_per_second * 8 / 1e9; }
+
+KeyFigureRow EventRate(const LiveModel& model, const LiveFigures& figures) {
+  KeyFigureRow row = {"Event rate", {"event_rate_wall_khz", ChangeOf::kRate, true}};
+  if (!model.totals().events_known) {
+    row.why_not = "no chunk said its events (SetEvents)";
+    return row;
+  }
+  row.value = figures.event_rate;
+  row.text = HumanRate(figures.event_rate);
+  row.notes = {Words(fmt::format("last {:.0f} s", figures.recent_seconds)),
+               Words("run mean " + HumanRate(figures.mean_event_rate.value_or(0)))};
+  return row;
+}
+
+KeyFigureRow DataRate(const LiveModel& model, const LiveFigures& figures) {
+  KeyFigureRow row = {"Data rate", {"overall_rate_gbps", ChangeOf::kRate, true}};
+  if (!model.totals().bytes_known) {
+    row.why_not = "no chunk said its bytes (AddBytesRead)";
+    return row;
+  }
+  row.value = BitRate(figures.byte_rate);
+  row.text = HumanBitRate(*row.value);
+  row.notes = {Words(fmt::format("last {:.0f} s", figures.recent_seconds)),
+               Words("run mean " + HumanBitRate(BitRate(figures.mean_byte_rate.value_or(0)))),
+               Words(HumanData(static_cast<double>(model.totals().bytes_read)) + " read")};
+  return row;
+}
+
+KeyFigureRow CoresBusy(const LiveModel& model, const LiveFigures& figures) {
+  KeyFigureRow row = {"Cores busy", {"core_efficiency", ChangeOf::kShare, true}};
+  if (model.is_bare()) {
+    row.why_not = "no chunk was recorded";
+    return row;
+  }
+  row.value = static_cast<double>(figures.busy);
+  row.text = fmt::format("{} of {}", figures.busy, figures.cores);
+  row.share = figures.busy_share;
+  if (figures.busy_share.has_value()) {
+    row.notes = {
+        Words(fmt::format("{} of the last {:.0f} s", HumanPercent(*figures.busy_share, 0), figures.recent_seconds))};
+  }
+  return row;
+}
+
+KeyFigureRow CpuEfficiency(const LiveFigures& figures) {
+  KeyFigureRow row = {"CPU efficiency", {"cpu_efficiency", ChangeOf::kShare, true}};
+  if (!figures.cpu_efficiency.has_value()) {
+    row.why_not = "not recorded";
+    return row;
+  }
+  row.value = row.share = figures.cpu_efficiency;
+  row.text = HumanPercent(*figures.cpu_efficiency, 0);
+  row.notes = {Words("since start")};
+  if (!kEnoughCoreSeconds.Holds(figures.core_seconds)) {
+    row.notes.push_back(Words("too little to judge"));
+    return row;
+  }
+  row.band = KeyFigure::kCpuEfficiency;
+  row.mark = MarkOf(*row.band, *row.share);
+  row.notes.push_back(Words(GoodHint(*row.band)));
+  return row;
+}
+
+KeyFigureRow FullestMemory(const LiveModel& model, const LiveFigures& figures) {
+  KeyFigureRow row = {"Peak memory", {"peak_memory_bytes", ChangeOf::kMemory, false}};
+  if (!figures.memory.has_value()) {
+    row.why_not = "no worker was sampled";
+    return row;
+  }
+  const WorstMemory& worst = *figures.memory;
+  row.value = static_cast<double>(worst.bytes);
+  row.text = HumanMemory(*row.value);
+  const double limit = static_cast<double>(worst.limit_bytes.value_or(0));
+  if (!(limit > 0)) {
+    row.notes = {{"on ", "", "", "", 0, worst.worker}, Words("no limit known")};
+    return row;
+  }
+  row.band = MemoryBand(model);
+  row.share = *row.value / limit;
+  row.mark = MarkOf(*row.band, *row.share);
+  if (worst.seconds_to_limit.has_value())
+    row.notes.push_back(Words("full in " + HumanDuration(*worst.seconds_to_limit)));
+  row.notes.push_back(Words(fmt::format("{} of {}", HumanPercent(*row.share, 0), HumanMemory(limit))));
+  row.notes.push_back({"on ", "", "", "", 0, worst.worker});
+  row.notes.push_back(Words(GoodHint(*row.band)));
+  return row;
+}
+
+KeyFigureRow Failures(const LiveModel& model, const LiveFigures& figures) {
+  KeyFigureRow row = {"Failed attempts", {"num_failed_attempts", ChangeOf::kFailures, false}};
+  const LiveTotals& totals = model.totals();
+  if (model.is_bare()) {
+    row.why_not = "no chunk was recorded";
+    return row;
+  }
+  const auto gone = static_cast<double>(totals.failed + totals.lost), attempts = static_cast<double>(totals.attempts);
+  row.value = gone;
+  row.text = fmt::format("{} of {}", HumanCount(gone), HumanCount(attempts));
+  if (!(attempts > 0)) return row;
+  row.band = KeyFigure::kFailedAttempts;
+  row.share = gone / attempts;
+  row.mark = MarkOf(*row.band, *row.share);
+  // a run that goes on may still try again
+  if (model.state() != LiveState::kRunning && figures.unrecovered > 0) row.mark = Mark::kBad;
+  if (gone == 0) {
+    row.notes = {Words(GoodHint(*row.band))};
+  } else if (figures.unrecovered == 0) {
+    row.notes = {Words("all ok on retry")};
+  } else {
+    row.notes = {Words(HumanCount(static_cast<double>(figures.unrecovered)) + " without a result"),
+                 Words(HumanCount(static_cast<double>(totals.recovered)) + " ok on retry")};
+  }
+  if (totals.lost > 0) row.notes.push_back(Words(HumanCount(static_cast<double>(totals.lost)) + " lost"));
+  return row;
+}
+
+}  // namespace
+
+KeyFigure MemoryBand(const LiveModel& model) { return MemoryBand(/*is_under_dask=*/!model.engine().empty()); }
+
+std::vector<KeyFigureRow> LiveKeyFigureRows(const LiveModel& model, const LiveFigures& figures) {
+  return {EventRate(model, figures), DataRate(model, figures),      CoresBusy(model, figures),
+          CpuEfficiency(figures),    FullestMemory(model, figures), Failures(model, figures)};
+}
+
+}  // namespace crema

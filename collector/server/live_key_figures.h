@@ -1,0 +1,21 @@
+// The key figures of a run that goes on: the one list that the live page and `crema top` show.
+#ifndef CREMA_COLLECTOR_SERVER_LIVE_KEY_FIGURES_H_
+#define CREMA_COLLECTOR_SERVER_LIVE_KEY_FIGURES_H_
+
+#include <vector>
+
+#include "collector/insight/key_figure_rows.h"
+#include "collector/server/live_figures.h"
+
+namespace crema {
+
+/// By which a worker's memory is judged.
+KeyFigure MemoryBand(const LiveModel& model);
+
+/// Always the same six, in this order: event rate, data rate, cores busy, CPU efficiency, peak memory, failed attempts.
+/// `figure.key` is that of the metric that a finished run has of it.
+std::vector<KeyFigureRow> LiveKeyFigureRows(const LiveModel& model, const LiveFigures& figures);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_SERVER_LIVE_KEY_FIGURES_H_
