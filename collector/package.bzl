@@ -6,6 +6,7 @@ load("@rules_cc//cc:defs.bzl", "cc_library", "cc_test")
 PACKAGES = [
     "records",
     "document",
+    "engines",
     "sources",
     "output",
     "metrics",

@@ -21,7 +21,7 @@ void JudgePressure(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("memory-pressure");
   const std::optional<double> used = Metric(run.document, "memory_utilization_max");
   if (!used.has_value()) return;
-  const KeyFigureBand& band = BandOf(HasScheduler(run.document) ? KeyFigure::kMemoryUnderDask : KeyFigure::kMemory);
+  const KeyFigureBand band = MemoryBand(TextField(Field(run.document, "run"), "engine"));
   if (*used < band.good) return;
   std::string name;
   double largest = 0;

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "collector/document/document_fields.h"
-#include "collector/insight/run_evidence.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -58,7 +57,7 @@ std::optional<PeakMemory> FindPeakMemory(const Json& document) {
   if (!bytes.has_value()) return std::nullopt;
   memory.bytes = *bytes;
   if (memory.is_of_worker) memory.tightest = FindTightestWorker(document);
-  if (HasScheduler(document)) memory.band = KeyFigure::kMemoryUnderDask;
+  memory.band = MemoryBand(TextField(Field(document, "run"), "engine"));
   memory.all_processes_bytes = Metric(document, "tree_peak_rss_bytes");
   return memory;
 }

@@ -45,8 +45,8 @@ struct PeakMemory {
   std::string_view key;  ///< of the metric: a worker's, else that of the largest process
   double bytes = 0;
   bool is_of_worker = false;
-  std::optional<TightestWorker> tightest;  ///< where it is a worker's, and limits are known
-  KeyFigure band = KeyFigure::kMemory;     ///< of the tightest worker's share
+  std::optional<TightestWorker> tightest;           ///< where it is a worker's, and limits are known
+  KeyFigureBand band = BandOf(KeyFigure::kMemory);  ///< of the tightest worker's share
   std::optional<double> all_processes_bytes;
 };
 

@@ -26,9 +26,6 @@ struct RunEvidence {
   bool IsEnough() const { return ended > 0 && budget.has_value() && budget->core_seconds >= kLeastCoreSeconds; }
 };
 
-/// Whether Dask's scheduler was observed: then its workers spill and pause by its own limits.
-bool HasScheduler(const nlohmann::ordered_json& document);
-
 RunEvidence ReadRunEvidence(const nlohmann::ordered_json& document);
 
 }  // namespace crema

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "collector/engines/engines.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -105,8 +106,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        "a run should be long against its own start; a tenth pays for fewer, longer workers",
        "Keep workers for longer, give them more chunks, or shorten the set-up."},
       {"memory-pressure", 0.80, 0.95, Severity::kWarning,
-       "memory_utilization_max >= {0}, bad from {1}; under Dask, which spills and pauses earlier, from 0.70 and 0.80. "
-       "Needs a memory limit",
+       "memory_utilization_max >= {0}, bad from {1}{2}. Needs a memory limit",
        "the bands of the key figure: one chunk in twenty is larger than the others, and what passes the limit is ended",
        "Use smaller chunks or fewer threads for each worker, or ask for more memory."},
       {"memory-growth", 0.10, kNever, Severity::kWarning,
@@ -189,7 +189,14 @@ const VerdictRule& RuleOf(std::string_view id) {
 }
 
 std::string ConditionText(const VerdictRule& rule) {
-  return fmt::format(fmt::runtime(rule.condition), rule.threshold, rule.bad);
+  std::string of_engines;
+  for (const Engine* engine : Engines()) {
+    const EngineTraits& traits = engine->traits;
+    if (!traits.memory.has_value()) continue;
+    of_engines += fmt::format("; under {}, which {}, from {:.2f} and {:.2f}", traits.name, traits.memory->does,
+                              traits.memory->good, traits.memory->bad);
+  }
+  return fmt::format(fmt::runtime(rule.condition), rule.threshold, rule.bad, of_engines);
 }
 
 }  // namespace crema

@@ -19,7 +19,7 @@ struct VerdictRule {
   double threshold;             ///< from here on it fires
   double bad;                   ///< from here on it is bad; above any value where it never is
   Severity severity;            ///< below `bad`
-  std::string_view condition;   ///< with `{0}` for the threshold and `{1}` for `bad`
+  std::string_view condition;   ///< with `{0}` for the threshold, `{1}` for `bad`, `{2}` for what engines do
   std::string_view reason;      ///< why the thresholds are where they are
   std::string_view suggestion;  ///< what to do; empty where nothing is to be done
   std::string_view not_measured = "";

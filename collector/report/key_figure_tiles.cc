@@ -49,8 +49,7 @@ std::string TileHtml(const Json& document, const Tile& tile) {
 }
 
 /// Three zones of equal width, so that a limit of 1 % is as well seen as one of 70 %; a mark where the figure is.
-std::string Gauge(KeyFigure figure, double share) {
-  const KeyFigureBand& band = BandOf(figure);
+std::string Gauge(const KeyFigureBand& band, double share) {
   const double low = std::min(band.good, band.bad);
   const double high = std::max(band.good, band.bad);
   const double end = band.more_is_better ? 1.0 : std::min(1.0, 3 * high);
@@ -71,7 +70,7 @@ std::string Gauge(KeyFigure figure, double share) {
       "<rect class=\"watch\" x=\"33.6%\" y=\"4\" width=\"32.7%\" height=\"6\" rx=\"2\"/><rect class=\"{}\" x=\"67.2%\" "
       "y=\"4\" width=\"32.7%\" height=\"6\" rx=\"2\"/>"
       "<line class=\"needle\" x1=\"{:.1f}%\" x2=\"{:.1f}%\" y1=\"0\" y2=\"14\"/></svg>",
-      WordOf(MarkOf(figure, share)), Escaped(GoodHint(figure)), first, last, at, at);
+      WordOf(MarkOf(band, share)), Escaped(GoodHint(band)), first, last, at, at);
 }
 
 /// A line over the run, without axes: its shape is the message.
@@ -120,7 +119,7 @@ Tile ShareTile(const PageInput& input, std::string_view label, const ShareFigure
   }
   tile.text = HumanPercent(*share);
   tile.mark = MarkOf(figure.band, *share);
-  tile.picture = Gauge(figure.band, *share);
+  tile.picture = Gauge(BandOf(figure.band), *share);
   tile.note = Escaped(note) + " · <span class=\"hint\">" + Escaped(GoodHint(figure.band)) + "</span>";
   const ChangedFigure compared = {figure.key, ChangeOf::kShare, BandOf(figure.band).more_is_better, figure.scale};
   tile.change = ChangeLine(input, compared, ShareInWords);
@@ -248,7 +247,7 @@ Tile FailuresTile(const PageInput& input) {
                     " lost with their process");
   }
   if (figure->mark.has_value()) {
-    tile.picture = Gauge(KeyFigure::kFailedAttempts, figure->gone() / figure->attempts);
+    tile.picture = Gauge(BandOf(KeyFigure::kFailedAttempts), figure->gone() / figure->attempts);
     if (figure->without_result > 0) {
       notes.push_back(Escaped(Counted(figure->without_result, "chunk", "chunks")) + " without result");
     }

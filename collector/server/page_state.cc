@@ -27,9 +27,9 @@ Json OrNull(const std::optional<T>& value) {
 }
 Json RoundedOrNull(const std::optional<double>& value) { return value.has_value() ? Json(Rounded(*value)) : Json(); }
 
-Json MarkOrNull(KeyFigure figure, const std::optional<double>& value) {
+Json MarkOrNull(const KeyFigureBand& band, const std::optional<double>& value) {
   if (!value.has_value()) return Json();
-  return {{"mark", ToString(MarkOf(figure, *value))}, {"hint", GoodHint(figure)}};
+  return {{"mark", ToString(MarkOf(band, *value))}, {"hint", GoodHint(band)}};
 }
 
 void SetRun(const LiveModel& model, const LiveFigures& figures, const std::vector<SourceState>& sources,
@@ -72,7 +72,7 @@ void SetTiles(const LiveModel& model, const LiveFigures& figures, DeltaStore* st
   tiles["cores"] = figures.cores;
   tiles["busy_share"] = RoundedOrNull(figures.busy_share);
   tiles["cpu_efficiency"] = RoundedOrNull(figures.cpu_efficiency);
-  tiles["cpu_efficiency_mark"] = MarkOrNull(KeyFigure::kCpuEfficiency, figures.cpu_efficiency);
+  tiles["cpu_efficiency_mark"] = MarkOrNull(BandOf(KeyFigure::kCpuEfficiency), figures.cpu_efficiency);
   Json memory;
   if (figures.memory.has_value()) {
     const WorstMemory& worst = *figures.memory;
@@ -80,12 +80,11 @@ void SetTiles(const LiveModel& model, const LiveFigures& figures, DeltaStore* st
     if (worst.limit_bytes.value_or(0) > 0) {
       share = static_cast<double>(worst.bytes) / static_cast<double>(*worst.limit_bytes);
     }
-    const KeyFigure figure = model.engine().empty() ? KeyFigure::kMemory : KeyFigure::kMemoryUnderDask;
     memory = {{"worker", worst.worker},
               {"bytes", worst.bytes},
               {"limit_bytes", OrNull(worst.limit_bytes)},
               {"share", RoundedOrNull(share)},
-              {"mark", MarkOrNull(figure, share)},
+              {"mark", MarkOrNull(MemoryBand(model.engine()), share)},
               {"seconds_to_limit", RoundedOrNull(worst.seconds_to_limit)}};
   }
   tiles["memory"] = std::move(memory);
@@ -97,7 +96,7 @@ void SetTiles(const LiveModel& model, const LiveFigures& figures, DeltaStore* st
   if (totals.attempts > 0) {
     failing = static_cast<double>(totals.failed + totals.lost) / static_cast<double>(totals.attempts);
   }
-  tiles["failed_mark"] = MarkOrNull(KeyFigure::kFailedAttempts, failing);
+  tiles["failed_mark"] = MarkOrNull(BandOf(KeyFigure::kFailedAttempts), failing);
   // a run that goes on may still try again
   const bool is_over = model.state() != LiveState::kRunning;
   if (is_over && figures.unrecovered > 0) tiles["failed_mark"]["mark"] = ToString(Mark::kBad);
@@ -155,6 +154,7 @@ void SetWorkers(const LiveModel& model, DeltaStore* store) {
   size_t all = 0;
   for (const LiveWorker& worker : model.workers()) all += worker.has_recorded();
   store->Set("workers_hidden", all - shown.size());
+  const KeyFigureBand memory_band = MemoryBand(model.engine());
   for (const size_t i : shown) {
     const LiveWorker& worker = model.workers()[i];
     const WorkerSecond recent = worker.recent.Sum(model.second() - kRecentSeconds, model.second() - 1);
@@ -168,9 +168,8 @@ void SetWorkers(const LiveModel& model, DeltaStore* store) {
     if (recent.busy_ns > 0) waiting = static_cast<double>(recent.waiting_ns) / static_cast<double>(recent.busy_ns);
     std::string mark = "good";
     if (worker.memory_limit_bytes.value_or(0) > 0 && worker.rss_bytes > 0) {
-      const KeyFigure figure = model.engine().empty() ? KeyFigure::kMemory : KeyFigure::kMemoryUnderDask;
-      mark = std::string(ToString(
-          MarkOf(figure, static_cast<double>(worker.rss_bytes) / static_cast<double>(*worker.memory_limit_bytes))));
+      mark = std::string(ToString(MarkOf(
+          memory_band, static_cast<double>(worker.rss_bytes) / static_cast<double>(*worker.memory_limit_bytes))));
     }
     store->SetRow("workers", std::to_string(i),
                   {{"name", worker.name},

@@ -127,7 +127,7 @@ void AddFigures(const LiveModel& model, const LiveFigures& figures, TerminalBox*
     memory.note = worst.worker;
     if (worst.limit_bytes.value_or(0) > 0) {
       memory.bar = static_cast<double>(worst.bytes) / static_cast<double>(*worst.limit_bytes);
-      memory.mark = MarkOf(model.engine().empty() ? KeyFigure::kMemory : KeyFigure::kMemoryUnderDask, *memory.bar);
+      memory.mark = MarkOf(MemoryBand(model.engine()), *memory.bar);
       memory.note =
           worst.seconds_to_limit.has_value()
               ? fmt::format("full in {}: {}", Clock(*worst.seconds_to_limit), worst.worker)
@@ -213,7 +213,7 @@ void AddWorkers(const LiveModel& model, int rows, TerminalBox* box) {
     double share = 0;
     if (worker.memory_limit_bytes.value_or(0) > 0) {
       share = static_cast<double>(worker.rss_bytes) / static_cast<double>(*worker.memory_limit_bytes);
-      const Mark mark = MarkOf(model.engine().empty() ? KeyFigure::kMemory : KeyFigure::kMemoryUnderDask, share);
+      const Mark mark = MarkOf(MemoryBand(model.engine()), share);
       paint = mark == Mark::kGood ? Paint::kPlain : mark == Mark::kWatch ? Paint::kWatch : Paint::kBad;
     }
     if (box->has_bars()) {
