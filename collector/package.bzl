@@ -7,6 +7,7 @@ PACKAGES = [
     "records",
     "appearance",
     "document",
+    "engines",
     "sources",
     "output",
     "metrics",

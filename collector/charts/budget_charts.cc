@@ -89,7 +89,7 @@ struct Bullet {
   std::string label;
   std::optional<double> share;
   std::optional<double> baseline;
-  std::optional<KeyFigure> judged_as;
+  std::optional<KeyFigureBand> judged_as;
 };
 
 std::optional<double> FailedShare(const Json& document) {
@@ -110,15 +110,16 @@ std::optional<double> MetricOrNull(const Json* document, std::string_view key) {
 std::vector<Bullet> ReadBullets(const Json& document, const Json* baseline) {
   std::vector<Bullet> bullets = {
       {"CPU efficiency", Metric(document, "cpu_efficiency"), MetricOrNull(baseline, "cpu_efficiency"),
-       KeyFigure::kCpuEfficiency},
+       BandOf(KeyFigure::kCpuEfficiency)},
       {"cores busy", Metric(document, "core_efficiency"), MetricOrNull(baseline, "core_efficiency"), std::nullopt},
-      {"balance before the tail", Metric(document, "balance"), MetricOrNull(baseline, "balance"), KeyFigure::kBalance},
+      {"balance before the tail", Metric(document, "balance"), MetricOrNull(baseline, "balance"),
+       BandOf(KeyFigure::kBalance)},
       {"blocked, of chunk time", WaitingShare(document), baseline == nullptr ? std::nullopt : WaitingShare(*baseline),
-       KeyFigure::kWaiting},
+       BandOf(KeyFigure::kWaiting)},
       {"fullest memory, of its limit", Metric(document, "memory_utilization_max"),
-       MetricOrNull(baseline, "memory_utilization_max"), MemoryBand(HasScheduler(document))},
+       MetricOrNull(baseline, "memory_utilization_max"), MemoryBand(TextField(Field(document, "run"), "engine"))},
       {"failed or lost, of attempts", FailedShare(document),
-       baseline == nullptr ? std::nullopt : FailedShare(*baseline), KeyFigure::kFailedAttempts}};
+       baseline == nullptr ? std::nullopt : FailedShare(*baseline), BandOf(KeyFigure::kFailedAttempts)}};
   bullets.erase(std::remove_if(bullets.begin(), bullets.end(), [](const Bullet& b) { return !b.share.has_value(); }),
                 bullets.end());
   return bullets;
@@ -130,7 +131,7 @@ std::string_view SignOf(Mark mark) { return mark == Mark::kGood ? "✓" : mark =
 
 void AddZones(const Bullet& bullet, double top, Json* zones) {
   if (!bullet.judged_as.has_value()) return;
-  const KeyFigureBand& band = BandOf(*bullet.judged_as);
+  const KeyFigureBand& band = *bullet.judged_as;
   const double first = 100 * std::min(band.good, band.bad), second = 100 * std::max(band.good, band.bad);
   const std::array<std::string, 3> names = band.more_is_better ? std::array<std::string, 3>{"bad", "watch", "good"}
                                                                : std::array<std::string, 3>{"good", "watch", "bad"};

@@ -138,7 +138,7 @@ Drawing DrawMean(const ChartInput& input, const Utilization& utilization) {
   panel.AddLine(ratios->mean, "cpu", 100);
   panel.AddMeaning("cpu", "all workers together; pale: least to most of one worker");
   if (utilization.has_danger) {
-    const double bad = BandOf(MemoryBand(HasScheduler(document))).bad;
+    const double bad = MemoryBand(TextField(Field(document, "run"), "engine")).bad;
     panel.AddLevel(100 * bad, "limit", fmt::format("from {} on a worker is in danger", HumanPercent(bad, 0)));
   }
   std::string finding;

@@ -15,6 +15,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/time/time.h"
 #include "collector/cli/coffea_options.h"
+#include "collector/cli/engine_sources.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/output_options.h"
 #include "collector/cli/subcommand.h"
@@ -72,8 +73,7 @@ void AddCollectCommand(CLI::App* program, int* status) {
       "  crema collect dask://localhost:8787 -o ttbar");
   auto options = std::make_shared<CollectOptions>();
   collect->add_option("SOURCE", options->measure.sources,
-                      "Directories of record logs, measurements, roastcoffea measurements, dask://HOST:PORT (a "
-                      "scheduler's dashboard), Dask logs saved by crema_hep (*.ndjson)");
+                      "Directories of record logs, measurements, roastcoffea measurements, " + EngineSourcesHelp());
   collect->add_option("-o,--output", options->directory, "Directory of the measurement")->required();
   collect->add_option("--start", options->start, "Start of the run: Unix seconds, or a time like 2026-11-21T14:02:11Z");
   collect->add_option("--stop", options->stop, "Its stop");

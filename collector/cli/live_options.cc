@@ -7,6 +7,7 @@
 
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "collector/cli/engine_sources.h"
 
 namespace crema {
 namespace {
@@ -31,7 +32,7 @@ std::string NameOf(const std::string& source) {
 void AddLiveOptions(CLI::App* subcommand, LiveCommandOptions* options) {
   subcommand
       ->add_option("SOURCE", options->sources,
-                   "Directories of record logs (of `crema run`, or CREMA_DIR), single logs, dask://HOST:PORT")
+                   "Directories of record logs (of `crema run`, or CREMA_DIR), single logs, " + EngineAddressesHelp())
       ->required();
   subcommand->add_option("--name", options->name, "What the run is called (default: the first source's name)");
   subcommand->add_option("--run", options->run,

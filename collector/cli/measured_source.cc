@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "collector/cli/dask_sources.h"
+#include "collector/cli/engine_sources.h"
 #include "collector/cli/progress_note.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/verdicts.h"
@@ -98,7 +98,7 @@ std::map<std::string, std::string> EngineNames(const nlohmann::ordered_json& doc
 absl::StatusOr<Measurement> MeasureAndJudge(const MeasureOptions& given, bool quiet) {
   const ProgressNote note("reading the records", quiet);
   MeasureOptions options = given;
-  const absl::StatusOr<std::shared_ptr<TemporaryDirectory>> unpacked = UnpackDaskSources(&options.sources);
+  const absl::StatusOr<std::shared_ptr<TemporaryDirectory>> unpacked = UnpackEngineSources(&options.sources);
   if (!unpacked.ok()) return unpacked.status();
   absl::StatusOr<Measurement> measurement;
   if (AnyIsRoastcoffea(options.sources)) {
@@ -131,7 +131,7 @@ absl::StatusOr<Measurement> LoadOrMeasure(const MeasureOptions& options, bool qu
 absl::StatusOr<MeasuredSource> MeasuredSource::Open(const MeasureOptions& given, bool quiet) {
   MeasuredSource opened;
   MeasureOptions options = given;
-  absl::StatusOr<std::shared_ptr<TemporaryDirectory>> unpacked = UnpackDaskSources(&options.sources);
+  absl::StatusOr<std::shared_ptr<TemporaryDirectory>> unpacked = UnpackEngineSources(&options.sources);
   if (!unpacked.ok()) return unpacked.status();
   opened.unpacked_ = *std::move(unpacked);
   opened.sources_ = options.sources;

@@ -41,7 +41,7 @@ class MeasuredSource {
   std::vector<std::string> sources_;
   std::string run_;
   nlohmann::ordered_json document_;
-  std::shared_ptr<TemporaryDirectory> unpacked_;   ///< Dask logs as record logs
+  std::shared_ptr<TemporaryDirectory> unpacked_;   ///< engines' logs as record logs
   std::shared_ptr<TemporaryDirectory> converted_;  ///< another tool's measurement as record logs
 };
 

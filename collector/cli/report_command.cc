@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "collector/cli/coffea_options.h"
+#include "collector/cli/engine_sources.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/output_options.h"
 #include "collector/cli/progress_note.h"
@@ -72,8 +73,9 @@ void AddReportCommand(CLI::App* program, int* status) {
   command->footer(
       "Example:\n  crema report ttbar\n  crema report ttbar -o ttbar.html\n  crema report ttbar --baseline last_week");
   auto options = std::make_shared<ReportOptions>();
-  command->add_option("SOURCE", options->source,
-                      "A measurement, a directory of record logs, a roastcoffea measurement, or a Dask scheduler");
+  command->add_option(
+      "SOURCE", options->source,
+      "A measurement, a directory of record logs, a roastcoffea measurement, or " + EngineSchedulersHelp());
   command->add_option("-o,--output", options->path,
                       "The file to write; - is stdout (default: report.html, in SOURCE where that is a measurement)");
   command

@@ -16,9 +16,9 @@ void JudgePressure(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("memory-pressure");
   const std::optional<double> used = Metric(run.document, "memory_utilization_max");
   if (!used.has_value()) return;
-  const bool is_under_dask = HasScheduler(run.document);
-  const Bound bad = is_under_dask ? kPausedUnderDask : From(rule.bad);
-  if (!(is_under_dask ? kFullUnderDask : rule.threshold).Holds(*used)) return;
+  const KeyFigureBand band = MemoryBand(TextField(Field(run.document, "run"), "engine"));
+  const Bound bad = From(band.bad);
+  if (!From(band.good).Holds(*used)) return;
   std::string name;
   double largest = 0;
   for (const Json& worker : ListField(run.document, "workers")) {

@@ -2,6 +2,7 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/document/quality_limits.h"
+#include "collector/engines/engines.h"
 #include "collector/insight/thresholds.h"
 
 namespace crema {
@@ -17,8 +18,6 @@ constexpr KeyFigureBand kBands[] = {
     {KeyFigure::kMemory, false, kMostMemory, 0.95, "peak memory of its limit",
      "largest worker against its limit: the kernel ends what passes it, and one chunk in twenty is larger than the "
      "others"},
-    {KeyFigure::kMemoryUnderDask, false, kDaskSpills, kDaskPauses, "the same under Dask",
-     "largest worker against its limit: Dask spills to disk from 70 % and pauses a worker at 80 %"},
     {KeyFigure::kBalance, true, 0.90, 0.75, "balance",
      "busy share of the cores from the first chunk to the tail: the grain of the chunks alone costs a few per cent; at "
      "75 % every fourth core is idle"},
@@ -44,12 +43,29 @@ std::string InWords(KeyFigure figure, double value) {
 
 }  // namespace
 
-absl::Span<const KeyFigureBand> KeyFigureBands() { return kBands; }
+std::vector<KeyFigureBand> KeyFigureBands() {
+  std::vector<KeyFigureBand> bands;
+  for (const KeyFigureBand& band : kBands) {
+    bands.push_back(band);
+    if (band.figure != KeyFigure::kMemory) continue;
+    for (const Engine* engine : Engines()) {
+      if (engine->traits.memory.has_value()) bands.push_back(MemoryBand(engine->traits.name));
+    }
+  }
+  return bands;
+}
 
 const KeyFigureBand& BandOf(KeyFigure figure) { return kBands[static_cast<size_t>(figure)]; }
 
-Mark MarkOf(KeyFigure figure, double value) {
-  const KeyFigureBand& band = BandOf(figure);
+KeyFigureBand MemoryBand(std::string_view engine) {
+  KeyFigureBand band = BandOf(KeyFigure::kMemory);
+  const Engine* known = EngineNamed(engine);
+  if (known == nullptr || !known->traits.memory.has_value()) return band;
+  const EngineMemory& memory = *known->traits.memory;
+  return {band.figure, band.more_is_better, memory.good, memory.bad, memory.name, memory.reason};
+}
+
+Mark MarkOf(const KeyFigureBand& band, double value) {
   const double sign = band.more_is_better ? 1 : -1;
   if (sign * value >= sign * band.good) return Mark::kGood;
   return sign * value < sign * band.bad ? Mark::kBad : Mark::kWatch;
@@ -67,10 +83,9 @@ std::string_view ToString(Mark mark) {
   return "bad";
 }
 
-std::string GoodHint(KeyFigure figure) {
-  const KeyFigureBand& band = BandOf(figure);
+std::string GoodHint(const KeyFigureBand& band) {
   if (band.good == 0) return "good: none";
-  return (band.more_is_better ? "good ≥ " : "good ≤ ") + InWords(figure, band.good);
+  return (band.more_is_better ? "good ≥ " : "good ≤ ") + InWords(band.figure, band.good);
 }
 
 }  // namespace crema

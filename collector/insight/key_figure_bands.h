@@ -5,8 +5,7 @@
 
 #include <string>
 #include <string_view>
-
-#include "absl/types/span.h"
+#include <vector>
 
 namespace crema {
 
@@ -15,9 +14,8 @@ enum class Mark { kGood, kWatch, kBad };
 /// Shares are of the core-seconds where nothing else is said.
 enum class KeyFigure {
   kCpuEfficiency,
-  kWaiting,          ///< of chunk time
-  kMemory,           ///< of the limit
-  kMemoryUnderDask,  ///< of the limit, where Dask spills and pauses
+  kWaiting,  ///< of chunk time
+  kMemory,   ///< of the limit; engines may have bounds of their own (`MemoryBand`)
   kBalance,
   kFailedAttempts,  ///< of all attempts
   kEventCoverage,   ///< of the events that were processed
@@ -37,18 +35,22 @@ struct KeyFigureBand {
   std::string_view reason;
 };
 
-/// All of them, in the order of `KeyFigure`.
-absl::Span<const KeyFigureBand> KeyFigureBands();
+/// All of them, in the order of `KeyFigure`; engines' own follow those that they stand for.
+std::vector<KeyFigureBand> KeyFigureBands();
 
 const KeyFigureBand& BandOf(KeyFigure figure);
+/// That of `kMemory` in a run of this engine (`run.engine`; empty: of none).
+KeyFigureBand MemoryBand(std::string_view engine);
 
-Mark MarkOf(KeyFigure figure, double value);
+Mark MarkOf(const KeyFigureBand& band, double value);
+inline Mark MarkOf(KeyFigure figure, double value) { return MarkOf(BandOf(figure), value); }
 
 /// `good`, `watch`, `bad`.
 std::string_view ToString(Mark mark);
 
 /// `good ≥ 70 %`, in the figure's unit.
-std::string GoodHint(KeyFigure figure);
+std::string GoodHint(const KeyFigureBand& band);
+inline std::string GoodHint(KeyFigure figure) { return GoodHint(BandOf(figure)); }
 
 }  // namespace crema
 

@@ -1,7 +1,7 @@
 #include "collector/insight/key_figure_rows.h"
 
-#include "collector/document/document_fields.h"
 #include "collector/appearance/human_numbers.h"
+#include "collector/document/document_fields.h"
 #include "collector/insight/key_figures.h"
 #include "collector/insight/run_evidence.h"
 
@@ -64,12 +64,12 @@ KeyFigureRow ShareRow(const Json& document, std::string_view label, const ShareF
       RowOf(document, {label, {figure.key, ChangeOf::kShare, more_is_better, figure.scale}, RoundShare, meaning});
   row.share = ShareOf(document, figure);
   if (!row.share.has_value()) return row;
-  row.text = HumanPercent(*row.share, 1);
+  row.text = HumanPercent(*row.share);
   if (!ReadRunEvidence(document).IsEnough()) {  // as the headline says then
     row.notes.push_back(Words("too little to judge"));
     return row;
   }
-  row.band = figure.band;
+  row.band = BandOf(figure.band);
   row.mark = MarkOf(figure.band, *row.share);
   row.notes.push_back(Words(GoodHint(figure.band)));
   return row;
@@ -79,7 +79,7 @@ KeyFigureRow CpuEfficiency(const Json& document) {
   KeyFigureRow row = ShareRow(document, "CPU efficiency", kCpuEfficiencyShare, "CPU time ÷ (cores × elapsed)");
   const std::optional<double> job = Metric(document, "job_cpu_efficiency");
   if (job.has_value()) {
-    row.notes.push_back(Told("the site sees ", "job_cpu_efficiency", *job, HumanPercent(*job, 1), ""));
+    row.notes.push_back(Told("the site sees ", "job_cpu_efficiency", *job, HumanPercent(*job), ""));
   }
   return row;
 }
@@ -103,7 +103,7 @@ KeyFigureRow PeakMemoryRow(const Json& document) {
     row.share = tightest.share();
     row.mark = MarkOf(memory->band, tightest.share());
     row.notes = {Words(GoodHint(memory->band)),
-                 {"", HumanPercent(tightest.share(), 0), " of " + HumanMemory(tightest.limit_bytes)},
+                 {"", HumanPercent(tightest.share()), " of " + HumanMemory(tightest.limit_bytes)},
                  {"on ", "", "", "", 0, tightest.name}};
     return row;
   }
@@ -127,7 +127,7 @@ KeyFigureRow FailedAttemptsRow(const Json& document) {
   row.text = HumanCount(figure->gone()) + " of " + HumanCount(figure->attempts);
   row.mark = figure->mark;
   if (!figure->mark.has_value()) return row;
-  row.band = KeyFigure::kFailedAttempts;
+  row.band = BandOf(KeyFigure::kFailedAttempts);
   row.share = figure->gone() / figure->attempts;
   if (figure->without_result > 0) {
     row.notes.push_back(Words(Counted(figure->without_result, "chunk", "chunks") + " without result"));

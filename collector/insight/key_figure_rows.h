@@ -24,10 +24,10 @@ struct KeyFigureRow {
   std::string text = "–";                      ///< the value as people read it
   std::string why_not = "";                    ///< why it was not measured
 
-  std::optional<KeyFigure> band = std::nullopt;  ///< what judges `share`
-  std::optional<double> share = std::nullopt;    ///< 0 to 1: how far a bar is filled
-  std::optional<Mark> mark = std::nullopt;  ///< none where too little was measured to judge
-  std::vector<ToldFigure> notes = {};  ///< most important first
+  std::optional<KeyFigureBand> band = std::nullopt;  ///< what judges `share`
+  std::optional<double> share = std::nullopt;        ///< 0 to 1: how far a bar is filled
+  std::optional<Mark> mark = std::nullopt;           ///< none where too little was measured to judge
+  std::vector<ToldFigure> notes = {};                ///< most important first
 };
 
 /// Of every document the same eight, in this order: elapsed time, event rate, data rate, CPU efficiency, blocked, peak

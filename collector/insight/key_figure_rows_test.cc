@@ -60,12 +60,12 @@ TEST(KeyFigureRows, HoldTheMetricAndSayItInItsUnit) {
 TEST(KeyFigureRows, SayWhatAFigureIsMeasuredAgainst) {
   Json document = JudgedRunWith({{"cpu_efficiency", 0.5}, {"job_cpu_efficiency", 0.4}, {"peak_memory_bytes", 90}});
   document["workers"] = {{{"name", "h:1"}, {"peak_memory_bytes", 90}, {"memory_limit_bytes", 100}}};
-  document["quality"]["workers_unseen"] = 0;
+  document["run"]["engine"] = "Dask 2025.11.0";
   const KeyFigureRow efficiency = RowOf(document, "CPU efficiency");
   EXPECT_EQ(efficiency.mark, Mark::kWatch);
-  EXPECT_THAT(Notes(efficiency), ElementsAre("good ≥ 70 %", "the site sees 40.0 %"));
+  EXPECT_THAT(Notes(efficiency), ElementsAre("good ≥ 70 %", "the site sees 40 %"));
   const KeyFigureRow memory = RowOf(document, "Peak memory");
-  EXPECT_EQ(memory.band, KeyFigure::kMemoryUnderDask);
+  EXPECT_EQ(memory.band->bad, MemoryBand("Dask").bad);
   EXPECT_EQ(memory.mark, Mark::kBad);
   EXPECT_THAT(Notes(memory), ElementsAre("good ≤ 70 %", "90 % of 100 B", "on h:1"));
   EXPECT_EQ(memory.notes[2].name, "h:1") << "a name from the records stands apart: it may be anything";

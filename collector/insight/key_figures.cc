@@ -4,7 +4,6 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
-#include "collector/insight/run_evidence.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -33,8 +32,6 @@ bool IsPeakOfWorkersKnown(const Json& document) {
 
 }  // namespace
 
-KeyFigure MemoryBand(bool is_under_dask) { return is_under_dask ? KeyFigure::kMemoryUnderDask : KeyFigure::kMemory; }
-
 std::optional<double> ShareOf(const Json& document, const ShareFigure& figure) {
   std::optional<double> share = Metric(document, figure.key);
   if (share.has_value()) *share *= figure.scale;
@@ -61,7 +58,7 @@ std::optional<PeakMemory> FindPeakMemory(const Json& document) {
   if (!bytes.has_value()) return std::nullopt;
   memory.bytes = *bytes;
   if (memory.is_of_worker) memory.tightest = FindTightestWorker(document);
-  memory.band = MemoryBand(HasScheduler(document));
+  memory.band = MemoryBand(TextField(Field(document, "run"), "engine"));
   memory.all_processes_bytes = Metric(document, "tree_peak_rss_bytes");
   return memory;
 }

@@ -23,9 +23,6 @@ inline constexpr ShareFigure kCpuEfficiencyShare = {"cpu_efficiency", KeyFigure:
 inline constexpr ShareFigure kBlockedShare = {"io_overhead_pct", KeyFigure::kWaiting, 0.01};
 inline constexpr ShareFigure kBalanceShare = {"balance", KeyFigure::kBalance};
 
-/// By what a worker's memory is judged: under Dask, which spills and pauses earlier, by Dask's limits.
-KeyFigure MemoryBand(bool is_under_dask);
-
 /// nullopt where it was not measured.
 std::optional<double> ShareOf(const nlohmann::ordered_json& document, const ShareFigure& figure);
 
@@ -48,8 +45,8 @@ struct PeakMemory {
   std::string_view key;  ///< of the metric: a worker's, else that of the largest process
   double bytes = 0;
   bool is_of_worker = false;
-  std::optional<TightestWorker> tightest;  ///< where it is a worker's, and limits are known
-  KeyFigure band = KeyFigure::kMemory;     ///< of the tightest worker's share
+  std::optional<TightestWorker> tightest;           ///< where it is a worker's, and limits are known
+  KeyFigureBand band = BandOf(KeyFigure::kMemory);  ///< of the tightest worker's share
   std::optional<double> all_processes_bytes;
 };
 

@@ -104,7 +104,7 @@ const Plant kPlants[] = {
      [](Json* document, bool harmful) { SetMetric(document, "memory_utilization_max", harmful ? 0.81 : 0.79); }},
     {"memory-pressure",  // under Dask
      [](Json* document, bool harmful) {
-       (*document)["quality"]["workers_unseen"] = 0;
+       (*document)["run"]["engine"] = "Dask 2025.11.0";
        SetMetric(document, "memory_utilization_max", harmful ? 0.71 : 0.69);
      }},
     {"memory-growth",

@@ -7,10 +7,6 @@
 
 namespace crema {
 
-bool HasScheduler(const nlohmann::ordered_json& document) {
-  return NumberField(Field(document, "quality"), "workers_unseen").has_value();
-}
-
 RunEvidence ReadRunEvidence(const nlohmann::ordered_json& document) {
   RunEvidence evidence;
   const std::string state = TextField(Field(document, "run"), "state");

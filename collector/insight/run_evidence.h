@@ -23,9 +23,6 @@ struct RunEvidence {
   bool IsEnough() const { return ended > 0 && budget.has_value() && kEnoughCoreSeconds.Holds(budget->core_seconds); }
 };
 
-/// Whether Dask's scheduler was observed: then its workers spill and pause by its own limits.
-bool HasScheduler(const nlohmann::ordered_json& document);
-
 RunEvidence ReadRunEvidence(const nlohmann::ordered_json& document);
 
 }  // namespace crema

@@ -46,8 +46,6 @@ std::string ToString(const Bound& bound);
 // Numbers that several bounds, or a bound and a band, are made of.
 inline constexpr double kMostWaiting = 0.15;    ///< share up to which a run may wait and be good
 inline constexpr double kMostMemory = 0.80;     ///< share of its limit that a worker may come to: good up to there
-inline constexpr double kDaskSpills = 0.70;     ///< share of its limit at which a Dask worker spills to disk
-inline constexpr double kDaskPauses = 0.80;     ///< and at which it is paused
 inline constexpr double kMostFixedCost = 0.05;  ///< of a chunk's time, that its fixed cost may take
 inline constexpr double kMostTail = 0.05;       ///< of the core-seconds, that the tail may take
 inline constexpr double kLeastExcess = 0.01;    ///< of the core-seconds: below it nobody should look for what is slow
@@ -81,8 +79,6 @@ inline constexpr Bound kBusyTimeOfSpread = From(0.10, "of the busy time: a small
 inline constexpr Bound kMostlyWaits = Below(0.5, "a section with less CPU is painted as waiting");
 
 // Workers.
-inline constexpr Bound kFullUnderDask = From(kDaskSpills, "Dask spills to disk from there on");
-inline constexpr Bound kPausedUnderDask = From(kDaskPauses, "Dask pauses a worker there");
 inline constexpr Bound kNearlyAllWorkers = From(0.90, "of the most workers: the others no longer matter");
 inline constexpr Bound kLongLag = From(10, "seconds: nobody notices a shorter wait");
 

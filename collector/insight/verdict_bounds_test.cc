@@ -326,13 +326,14 @@ INSTANTIATE_TEST_SUITE_P(Each, VerdictBound, testing::ValuesIn(kKnobs));
 
 TEST(VerdictBounds, DaskWorkersAreBadWhereDaskPausesThem) {
   Json document = HealthyRun();
-  document["quality"]["workers_unseen"] = 0;
+  document["run"]["engine"] = "Dask 2025.11.0";
+  const double pauses = MemoryBand("Dask").bad;
   const auto severity = [&document](double used) {
     document["metrics"]["memory_utilization_max"] = used;
     return Judge(document).front().severity;
   };
-  EXPECT_EQ(severity(kPausedUnderDask.value - 1e-6), Severity::kWarning);
-  EXPECT_EQ(severity(kPausedUnderDask.value), Severity::kBad);
+  EXPECT_EQ(severity(pauses - 1e-6), Severity::kWarning);
+  EXPECT_EQ(severity(pauses), Severity::kBad);
 }
 
 TEST(VerdictBounds, SharesOfLessThanACoreSecondAreNotJudged) {

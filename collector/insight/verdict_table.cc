@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "collector/engines/engines.h"
 #include "collector/insight/key_figure_bands.h"
 #include "fmt/args.h"
 #include "fmt/format.h"
@@ -157,11 +158,10 @@ const std::vector<VerdictRule>& VerdictTable() {
        From(BandOf(KeyFigure::kMemory).good),
        BandOf(KeyFigure::kMemory).bad,
        Severity::kWarning,
-       "memory_utilization_max {0}, bad from {1}; under Dask, which spills and pauses earlier, {2}, bad from {3}. "
-       "Needs a memory limit",
+       "memory_utilization_max {0}, bad from {1}{engines}. Needs a memory limit",
        "the bands of the key figure: one chunk in twenty is larger than the others, and what passes the limit is ended",
        "Use smaller chunks or fewer threads for each worker, or ask for more memory.",
-       {&kFullUnderDask, &kPausedUnderDask}},
+       {}},
       {"memory-growth", From(0.10), kNever, Severity::kWarning,
        "rss_slope_low > 0, and over the events of the busiest worker it comes to {0} of the memory limit (without one: "
        "of the worker's peak)",
@@ -264,6 +264,14 @@ std::string ConditionText(const VerdictRule& rule) {
   bounds.push_back(ToString(rule.threshold));
   bounds.push_back(rule.bad);
   for (const Bound* bound : rule.also) bounds.push_back(ToString(*bound));
+  std::string of_engines;
+  for (const Engine* engine : Engines()) {
+    const EngineTraits& traits = engine->traits;
+    if (!traits.memory.has_value()) continue;
+    of_engines += fmt::format("; under {}, which {}, from {:.2f} and {:.2f}", traits.name, traits.memory->does,
+                              traits.memory->good, traits.memory->bad);
+  }
+  bounds.push_back(fmt::arg("engines", of_engines));
   return fmt::vformat(rule.condition, bounds);
 }
 

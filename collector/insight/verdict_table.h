@@ -21,7 +21,8 @@ struct VerdictRule {
   Bound threshold;                      ///< on this side of it it fires
   double bad;                           ///< from here on it is bad; above any value where it never is
   Severity severity;                    ///< below `bad`
-  std::string_view condition;           ///< with `{0}` for the threshold, `{1}` for `bad`, `{2}` and on for `also`
+  std::string_view condition;           ///< with `{0}` for the threshold, `{1}` for `bad`, `{2}` and on
+                                        ///< for `also`, `{engines}` for what engines do
   std::string_view reason;              ///< why the thresholds are where they are
   std::string_view suggestion;          ///< what to do; empty where nothing is to be done
   std::vector<const Bound*> also = {};  ///< the other bounds that it is judged by

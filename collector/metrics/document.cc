@@ -86,6 +86,7 @@ Json RunOf(const RunFigures& figures, const Provenance& provenance) {
   run["allocated_cores_source"] = OrNullText(figures.allocated_cores_source);
   run["exit_status"] = tree.has_value() ? OrNull(tree->exit_status) : Json();
   run["state"] = StateOf(figures);
+  run["engine"] = OrNullText(figures.engine.name);
   run["net_host_wide"] = tree.has_value() ? Json(tree->net_host_wide) : Json();
   run["run_ids"] = ids;
   run["coffea_report"] = CoffeaReportOf(figures.coffea);

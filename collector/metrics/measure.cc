@@ -18,7 +18,6 @@
 #include "collector/metrics/run_figures.h"
 #include "collector/output/output_directory.h"
 #include "collector/sources/coffea_report.h"
-#include "collector/sources/dask/dask_log.h"
 #include "collector/sources/prmon/prmon_reader.h"
 #include "collector/sources/process_tree/tree_log_reader.h"
 #include "collector/sources/record_log.h"
@@ -176,8 +175,8 @@ void ForgetWhatWasFound(const std::vector<RecordLog>& logs, const std::string& p
 
 Clusters ReadClusters(const RecordLogs& logs) {
   Clusters clusters;
-  for (const std::string& path : logs.dask_logs) {
-    absl::StatusOr<DaskLogReading> reading = ReadDaskLog(path);
+  for (const EngineLog& log : logs.engine_logs) {
+    absl::StatusOr<EngineReading> reading = log.engine->read(log.path);
     if (!reading.ok()) {
       clusters.quality.warnings.push_back(std::string(reading.status().message()) + "; it was left out");
       continue;
@@ -187,8 +186,8 @@ Clusters ReadClusters(const RecordLogs& logs) {
     clusters.quality.records_unknown += reading->unknown;
     for (std::string& problem : reading->problems) clusters.quality.warnings.push_back(std::move(problem));
     for (ClusterFact& cluster : reading->clusters) {
-      ForgetWhatWasFound(logs.logs, path, cluster);
-      clusters.table.Add(std::move(cluster));
+      ForgetWhatWasFound(logs.logs, log.path, cluster);
+      clusters.table.Add(*log.engine, std::move(cluster));
     }
   }
   return clusters;
@@ -276,7 +275,7 @@ absl::StatusOr<Measurement> Measure(const MeasureOptions& options) {
   measurement.document = WriteDocument(figures, quality, ranges, provenance);
   for (const RecordLog& log : logs->logs) measurement.log_paths.push_back(log.path);
   measurement.log_paths.insert(measurement.log_paths.end(), logs->tree_logs.begin(), logs->tree_logs.end());
-  measurement.log_paths.insert(measurement.log_paths.end(), logs->dask_logs.begin(), logs->dask_logs.end());
+  for (const EngineLog& log : logs->engine_logs) measurement.log_paths.push_back(log.path);
   measurement.coffea_files = std::move(coffea->files);
   for (const PrmonPaths& paths : logs->prmon) {
     for (const std::string& path : {paths.text, paths.summary}) {

@@ -218,7 +218,7 @@ TEST_F(MeasureEngineTest, WithoutTasksNothingIsSaidOfJoins) {
   for (const char* key : {"chunks_joined_to_tasks", "chunks_unjoined", "workers_unseen", "records_lost_bytes"}) {
     EXPECT_TRUE(document["quality"][key].is_null()) << key;
   }
-  EXPECT_EQ(document["quality"]["not_measured"]["outside_chunk_time"], "no Dask scheduler was observed");
+  EXPECT_EQ(document["quality"]["not_measured"]["outside_chunk_time"], "no engine's tasks were observed");
 }
 
 }  // namespace

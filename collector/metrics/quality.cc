@@ -175,14 +175,15 @@ void WarnOfEngine(const RunFigures& figures, std::vector<std::string>& warnings)
   warnings.insert(warnings.end(), engine.complaints.begin(), engine.complaints.end());
   if (engine.lost_bytes > 0) {
     warnings.push_back(
-        fmt::format("{} bytes of records were sent and did not fit in the scheduler's memory; collect the workers' "
+        fmt::format("{} bytes of records were sent and did not fit in the {}'s memory; collect the workers' "
                     "directories too, "
                     "or attach with a larger keep_bytes",
-                    engine.lost_bytes));
+                    engine.lost_bytes, engine.traits.scheduler));
   }
   if (engine.workers_unseen > 0) {
-    warnings.push_back(
-        fmt::format("{} of the scheduler's workers sent no records; their tasks are missing", engine.workers_unseen));
+    warnings.push_back(fmt::format("{} of the {}'s workers sent no records; their {}s are missing",
+                                   engine.workers_unseen, engine.traits.scheduler,
+                                   engine.tells_tasks ? "chunk" : engine.traits.task));
   }
   if (engine.fine_coverage.value_or(1) < kFullCoverage) {
     warnings.push_back(fmt::format("the engine's activities cover {} of its own compute time; the rest was lost",
@@ -190,8 +191,9 @@ void WarnOfEngine(const RunFigures& figures, std::vector<std::string>& warnings)
   }
   if (!figures.findings.tasks.empty() && engine.join.chunks_unjoined > 0) {
     const int64_t unjoined = engine.join.chunks_unjoined;
-    warnings.push_back(fmt::format("{} to no task that was seen, so the time around is not known",
-                                   unjoined == 1 ? "one chunk belongs" : fmt::format("{} chunks belong", unjoined)));
+    warnings.push_back(fmt::format("{} to no {} that was seen, so the time around is not known",
+                                   unjoined == 1 ? "one chunk belongs" : fmt::format("{} chunks belong", unjoined),
+                                   engine.traits.task));
   }
   if (figures.findings.omissions.fine > 0) {
     warnings.push_back(

@@ -69,6 +69,20 @@ std::vector<std::string> WithStandIns(std::vector<std::string> names) {
   return names;
 }
 
+/// A worker that was lost stands in the table, with whatever it did before.
+void AddLostWorkers(RunFigures& figures) {
+  for (const WorkerLife& worker : figures.workers) {
+    const ProcessRow& process = figures.findings.processes.processes[worker.process];
+    const bool has_row = std::any_of(figures.by_worker.begin(), figures.by_worker.end(),
+                                     [&](const BreakdownRow& row) { return row.group == worker.process; });
+    if (!process.is_engine_worker || process.state != ProcessState::kLost || has_row) continue;
+    BreakdownRow& row = figures.by_worker.emplace_back();
+    row.name = process.worker();
+    row.group = worker.process;
+    row.chunks = row.attempts = row.failed = row.lost = 0;
+  }
+}
+
 void BreakDownAttempts(RunFigures& figures) {
   const AttemptFindings& attempts = figures.findings.attempts;
   const std::vector<ProcessRow>& processes = figures.findings.processes.processes;
@@ -104,6 +118,7 @@ void BreakDownAttempts(RunFigures& figures) {
   figures.datasets_source = FillDatasets(figures.coffea, &figures.by_dataset);
   if (!is_nameless(attempts.files)) figures.by_file = std::move(tables[1]);
   figures.by_worker = std::move(tables[2]);
+  AddLostWorkers(figures);
   figures.by_host = std::move(tables[3]);
   figures.by_thread = std::move(tables[4]);
 }
@@ -164,23 +179,15 @@ void AlignClocks(RecordFindings& findings) {
   }
 }
 
-std::string SayBare(const ClusterFact& cluster) {
-  const auto count = [&](const char* name) {
-    const auto found = cluster.counts.find(name);
-    return found == cluster.counts.end() ? 0 : found->second;
-  };
-  return fmt::format(
-      "the scheduler {} has no crema plug-in: of its {} workers, {} cores and {} tasks of this moment nothing more is "
-      "known; attach with crema_hep.attach(client)",
-      cluster.address, count("workers"), count("cores"), count("tasks"));
-}
-
 std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, RunFigures& figures) {
   const size_t recorded = figures.findings.processes.processes.size();
   std::vector<ClusterWorker> workers = MatchWorkers(clusters, figures.findings.processes);
   for (const auto& [epoch, cluster] : clusters.by_epoch()) {
     figures.engine.has_scheduler = figures.engine.has_scheduler || !cluster.is_bare;
+    figures.engine.tells_tasks = figures.engine.tells_tasks || !cluster.tasks.empty();
   }
+  figures.engine.name = clusters.EngineText();
+  if (const Engine* engine = clusters.engine()) figures.engine.traits = engine->traits;
   const std::optional<ClusterSession> session = clusters.Session();
   figures.engine.ended = session.has_value() && session->ended;
   for (const ClusterWorker& worker : workers) {
@@ -193,10 +200,14 @@ std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, RunFigures
   }
   for (const auto& [epoch, cluster] : clusters.by_epoch()) {
     for (const auto& [log, bytes] : cluster.lost_bytes) figures.engine.lost_bytes += bytes;
-    if (cluster.is_bare) figures.engine.complaints.push_back(SayBare(cluster));
+    for (const std::string& complaint : cluster.complaints) figures.engine.complaints.push_back(complaint);
     for (const auto& [worker, why] : cluster.silent) {
       figures.engine.complaints.push_back(fmt::format("{} did not send its last records: {}", worker, why));
     }
+  }
+  if (const int64_t left_out = AddClusterTasks(clusters, workers, &figures.findings.tasks); left_out > 0) {
+    figures.engine.complaints.push_back(fmt::format("{} {}s ran on workers of which nobody told; they were left out",
+                                                    left_out, figures.engine.traits.task));
   }
   figures.findings.attempts.bytes_of_process.resize(figures.findings.processes.processes.size());
   return workers;

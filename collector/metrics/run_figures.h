@@ -33,7 +33,10 @@ struct MissingValues {
 /// What an engine's scheduler and its tasks add.
 struct EngineFigures {
   bool has_scheduler = false;
-  bool ended = false;  ///< the session was
+  std::string name;  ///< with its version; empty: no engine was observed
+  EngineTraits traits;
+  bool tells_tasks = false;  ///< its own log does
+  bool ended = false;        ///< the session was
   TaskJoin join;
   std::optional<double> fine_coverage;
   int64_t workers_unseen = 0;           ///< they joined, and sent nothing

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "absl/time/time.h"
+#include "collector/engines/engines.h"
 #include "collector/output/output_directory.h"
 #include "collector/sources/log_life.h"
 
@@ -29,10 +30,10 @@ bool EndsWith(std::string_view text, std::string_view end) {
 bool IsOwnRecord(const fs::path& file) {
   const std::string name = file.filename().string();
   for (const char* end :
-       {".jsonl", ".tree.ndjson", ".dask.ndjson", ".nested.json", ".coffea_report.json", ".metrics_by_dataset.json"}) {
+       {".jsonl", ".tree.ndjson", ".nested.json", ".coffea_report.json", ".metrics_by_dataset.json"}) {
     if (EndsWith(name, end)) return true;
   }
-  return false;
+  return EngineOfLogName(name) != nullptr;
 }
 
 std::string Beginning(const fs::path& file) {

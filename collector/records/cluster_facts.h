@@ -41,11 +41,22 @@ struct ClusterWorkerFact {
   std::optional<int64_t> memory_limit_bytes;
   int64_t joined_ns = 0;           ///< 0: it was there before anybody looked
   std::optional<int64_t> left_ns;  ///< nullopt: it is still there
+  bool is_lost = false;            ///< it left by a failure
   // Told by its plug-in; empty: that never came.
   std::string hostname;
   std::optional<int64_t> process_start_ns;
   std::string failure;  ///< why it records nothing
   std::vector<ClusterSampleFact> samples;
+};
+
+/// A task as the scheduler's own log tells it. Engines whose workers write task lines (docs/record_log.md) need none.
+struct ClusterTaskFact {
+  std::string worker;  ///< its address
+  std::string prefix;  ///< what tasks of its kind are called
+  int64_t start_ns = 0;
+  int64_t stop_ns = 0;
+  std::optional<int64_t> queue_ns;  ///< between the order and the start
+  bool failed = false;
 };
 
 /// Seconds by action (`compute` and others) of one prefix since the scheduler began.
@@ -76,7 +87,7 @@ struct ClusterSessionFact {
 struct ClusterFact {
   std::string epoch;  ///< tells schedulers, and restarts of one, apart
   std::string address;
-  std::string version;  ///< of the engine
+  std::string version;  ///< of the engine; empty: not told
   std::string boot_id;
   int64_t first_ns = 0;
   int64_t last_ns = 0;
@@ -84,6 +95,7 @@ struct ClusterFact {
   bool is_bare = false;                    ///< it has no plug-in: only its state at one moment is known
   std::map<std::string, int64_t> counts;   ///< that state: `workers`, `cores`, `tasks`, `erred` and others
   std::vector<ClusterWorkerFact> workers;  ///< in the order in which they came
+  std::vector<ClusterTaskFact> tasks;
   std::vector<ClusterAccountFact> accounts;
   std::vector<ClusterSpanFact> spans;
   std::vector<ClusterSessionFact> sessions;
@@ -91,6 +103,21 @@ struct ClusterFact {
   int64_t erred = 0;                          ///< tasks given up
   std::optional<int64_t> busy_ns;             ///< what the plug-in has cost the scheduler
   std::map<std::string, int64_t> lost_bytes;  ///< that workers sent and the scheduler could not keep, by record log
+  std::vector<std::string> complaints;        ///< what people should know of it, one line each
+};
+
+/// What a scheduler tells of itself while it is followed, where its workers tell nothing.
+struct SchedulerFact {
+  struct Finished {
+    std::string prefix;
+    int64_t tasks = 0;
+    double compute_seconds = 0;
+  };
+  std::string address;
+  std::map<std::string, int64_t> counts;  ///< at this moment: `workers`, `cores`, `tasks`, `erred` and others
+  std::vector<Finished> finished;         ///< since it was told last, as the next
+  std::map<std::string, int64_t> finished_by_worker;
+  std::string problem;  ///< why finished tasks are not told; empty: they are
 };
 
 }  // namespace crema

@@ -26,12 +26,11 @@ std::string ValueHtml(const Json& document, const KeyFigureRow& row) {
   // failures and those that were lost are two metrics
   const bool is_exact = row.value == Metric(document, row.figure.key);
   return (is_exact ? Figure("metrics." + std::string(row.figure.key), *row.value, head) : Escaped(head)) +
-         (tail.empty() ? "" : fmt::format(" <small>{}</small>", Escaped(tail)));
+         (tail.empty() ? "" : fmt::format("\u00a0<small>{}</small>", Escaped(tail)));
 }
 
 /// Three zones of equal width, so that a limit of 1 % is as well seen as one of 70 %; a mark where the figure is.
-std::string Gauge(KeyFigure figure, double share) {
-  const KeyFigureBand& band = BandOf(figure);
+std::string Gauge(const KeyFigureBand& band, double share) {
   const double low = std::min(band.good, band.bad);
   const double high = std::max(band.good, band.bad);
   const double end = band.more_is_better ? 1.0 : std::min(1.0, 3 * high);
@@ -52,7 +51,7 @@ std::string Gauge(KeyFigure figure, double share) {
       "<rect class=\"watch\" x=\"33.6%\" y=\"4\" width=\"32.7%\" height=\"6\" rx=\"2\"/><rect class=\"{}\" x=\"67.2%\" "
       "y=\"4\" width=\"32.7%\" height=\"6\" rx=\"2\"/>"
       "<line class=\"needle\" x1=\"{:.1f}%\" x2=\"{:.1f}%\" y1=\"0\" y2=\"14\"/></svg>",
-      WordOf(MarkOf(figure, share)), Escaped(GoodHint(figure)), first, last, at, at);
+      WordOf(MarkOf(band, share)), Escaped(GoodHint(band)), first, last, at, at);
 }
 
 /// A line over the run, without axes: its shape is the message.

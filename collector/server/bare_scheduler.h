@@ -1,4 +1,4 @@
-// What a Dask scheduler without crema's plug-in tells while it is followed.
+// What a scheduler tells of itself while it is followed, where its workers tell nothing.
 #ifndef CREMA_COLLECTOR_SERVER_BARE_SCHEDULER_H_
 #define CREMA_COLLECTOR_SERVER_BARE_SCHEDULER_H_
 
@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
+#include "collector/engines/engine.h"
 #include "collector/server/live_worker.h"
 #include "collector/server/recent_seconds.h"
-#include "nlohmann/json.hpp"
 
 namespace crema {
 
@@ -20,22 +20,24 @@ struct BareTasks {
   std::optional<double> compute_seconds_in_all;  ///< since the scheduler began; nullopt: it does not tell
 };
 
-/// Of the tasks that finish it knows what its stream told; failed ones are never told there.
+/// Of the tasks that finish it knows what it was told.
 class BareScheduler {
  public:
   static constexpr size_t kMostPrefixes = 1000;
   static constexpr size_t kMostWorkers = 10'000;
 
-  explicit BareScheduler(int64_t since_ns) : since_ns_(since_ns) {}
+  /// `engine` outlives it.
+  BareScheduler(const Engine& engine, int64_t since_ns) : engine_(&engine), since_ns_(since_ns) {}
 
-  /// A line of type `bare` (docs/dask_log.md); `second` as of `LiveModel`.
-  void AddBareLine(const nlohmann::ordered_json& line, int64_t second);
-  /// A line of type `account`.
-  void AddAccountLine(const nlohmann::ordered_json& line);
+  /// `second` as of `LiveModel`.
+  void Add(const SchedulerFact& told, int64_t second);
+  /// Since it began, by prefix.
+  void SetComputeSeconds(const std::map<std::string, double>& by_prefix);
 
+  const EngineTraits& traits() const { return engine_->traits; }
   /// When it was first heard of.
   int64_t since_ns() const { return since_ns_; }
-  /// One of Dask's own numbers, such as `workers`; nullopt: it does not tell.
+  /// One of its own numbers, such as `workers`; nullopt: it does not tell.
   std::optional<int64_t> count(const std::string& name) const;
   const std::map<std::string, int64_t>& counts() const { return counts_; }
   /// Why finished tasks are not told at present; empty: they are.
@@ -49,6 +51,7 @@ class BareScheduler {
   const std::map<std::string, int64_t>& finished_by_worker() const { return finished_by_worker_; }
 
  private:
+  const Engine* engine_;
   int64_t since_ns_;
   std::map<std::string, int64_t> counts_;
   std::string stream_problem_ = "nothing was told yet";

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-namespace crema {
+#include "collector/engines/live_run.h"
 
-enum class EventKind { kInfo, kGood, kWarning, kBad };
+namespace crema {
 
 /// `info`, `good`, `warning`, `bad`.
 const char* ToString(EventKind kind);

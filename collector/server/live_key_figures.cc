@@ -53,7 +53,7 @@ KeyFigureRow CoresBusy(const LiveModel& model, const LiveFigures& figures) {
   row.share = figures.busy_share;
   if (figures.busy_share.has_value()) {
     row.notes = {
-        Words(fmt::format("{} of the last {:.0f} s", HumanPercent(*figures.busy_share, 0), figures.recent_seconds))};
+        Words(fmt::format("{} of the last {:.0f} s", HumanPercent(*figures.busy_share), figures.recent_seconds))};
   }
   return row;
 }
@@ -65,13 +65,13 @@ KeyFigureRow CpuEfficiency(const LiveFigures& figures) {
     return row;
   }
   row.value = row.share = figures.cpu_efficiency;
-  row.text = HumanPercent(*figures.cpu_efficiency, 0);
+  row.text = HumanPercent(*figures.cpu_efficiency);
   row.notes = {Words("since start")};
   if (!kEnoughCoreSeconds.Holds(figures.core_seconds)) {
     row.notes.push_back(Words("too little to judge"));
     return row;
   }
-  row.band = KeyFigure::kCpuEfficiency;
+  row.band = BandOf(KeyFigure::kCpuEfficiency);
   row.mark = MarkOf(*row.band, *row.share);
   row.notes.push_back(Words(GoodHint(*row.band)));
   return row;
@@ -91,12 +91,12 @@ KeyFigureRow FullestMemory(const LiveModel& model, const LiveFigures& figures) {
     row.notes = {{"on ", "", "", "", 0, worst.worker}, Words("no limit known")};
     return row;
   }
-  row.band = MemoryBand(model);
+  row.band = MemoryBand(model.engine());
   row.share = *row.value / limit;
   row.mark = MarkOf(*row.band, *row.share);
   if (worst.seconds_to_limit.has_value())
     row.notes.push_back(Words("full in " + HumanDuration(*worst.seconds_to_limit)));
-  row.notes.push_back(Words(fmt::format("{} of {}", HumanPercent(*row.share, 0), HumanMemory(limit))));
+  row.notes.push_back(Words(fmt::format("{} of {}", HumanPercent(*row.share), HumanMemory(limit))));
   row.notes.push_back({"on ", "", "", "", 0, worst.worker});
   row.notes.push_back(Words(GoodHint(*row.band)));
   return row;
@@ -113,7 +113,7 @@ KeyFigureRow Failures(const LiveModel& model, const LiveFigures& figures) {
   row.value = gone;
   row.text = fmt::format("{} of {}", HumanCount(gone), HumanCount(attempts));
   if (!(attempts > 0)) return row;
-  row.band = KeyFigure::kFailedAttempts;
+  row.band = BandOf(KeyFigure::kFailedAttempts);
   row.share = gone / attempts;
   row.mark = MarkOf(*row.band, *row.share);
   // a run that goes on may still try again
@@ -131,8 +131,6 @@ KeyFigureRow Failures(const LiveModel& model, const LiveFigures& figures) {
 }
 
 }  // namespace
-
-KeyFigure MemoryBand(const LiveModel& model) { return MemoryBand(/*is_under_dask=*/!model.engine().empty()); }
 
 std::vector<KeyFigureRow> LiveKeyFigureRows(const LiveModel& model, const LiveFigures& figures) {
   return {EventRate(model, figures), DataRate(model, figures),      CoresBusy(model, figures),

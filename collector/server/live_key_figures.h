@@ -9,9 +9,6 @@
 
 namespace crema {
 
-/// By which a worker's memory is judged.
-KeyFigure MemoryBand(const LiveModel& model);
-
 /// Always the same six, in this order: event rate, data rate, cores busy, CPU efficiency, peak memory, failed attempts.
 /// `figure.key` is that of the metric that a finished run has of it.
 std::vector<KeyFigureRow> LiveKeyFigureRows(const LiveModel& model, const LiveFigures& figures);

@@ -137,8 +137,8 @@ class LiveModel {
   void EndSession(int64_t time_ns) { session_stop_ns_ = time_ns; }
 
   /// What a scheduler without crema's plug-in tells; made where it is not known yet.
-  BareScheduler& BareSchedulerAt(const std::string& address) {
-    return bare_schedulers_.try_emplace(address, now_ns_).first->second;
+  BareScheduler& BareSchedulerAt(const std::string& address, const Engine& engine) {
+    return bare_schedulers_.try_emplace(address, engine, now_ns_).first->second;
   }
   /// Its plug-in tells from now on.
   void ForgetBareScheduler(const std::string& address) { bare_schedulers_.erase(address); }

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "collector/records/schema.h"
-#include "collector/sources/dask/dask_client.h"
 #include "collector/sources/log_life.h"
 #include "fmt/format.h"
 
@@ -24,6 +23,22 @@ bool EndsWith(std::string_view text, std::string_view end) {
 
 bool IsLog(std::string_view path) { return EndsWith(path, kRecordLogSuffix) || EndsWith(path, ".ndjson"); }
 
+std::string Schemes() {
+  std::vector<std::string_view> schemes;
+  for (const Engine* engine : Engines()) {
+    if (!engine->scheme.empty()) schemes.push_back(engine->scheme);
+  }
+  return fmt::format("{}", fmt::join(schemes, " or "));
+}
+
+/// What a log of an engine goes to.
+struct EngineTaker {
+  EngineTaker(const Engine& engine, const std::string& source, RecordParser* parser, LiveModel* model)
+      : run(engine, parser, model), feed(engine.make_feed(source, &run)) {}
+  EngineRun run;
+  std::unique_ptr<EngineFeed> feed;
+};
+
 }  // namespace
 
 /// One file, and what its lines go to: one of the feeds.
@@ -32,18 +47,25 @@ struct LiveSources::Log {
   FileTail tail;
   std::unique_ptr<RecordFeed> records;
   std::unique_ptr<TreeFeed> tree;
-  std::unique_ptr<DaskFeed> dask;
+  std::unique_ptr<EngineTaker> engine;
   bool is_held = true;  ///< seen before the reading of this round: what is not read by its end is never written
-  bool is_live_copy = false;
   bool has_problem = false;
+};
+
+/// An address, and what it tells goes to.
+struct LiveSources::Followed {
+  Followed(const Engine& engine, const std::string& address, RecordParser* parser, LiveModel* model)
+      : follower(engine.follow(address)), taker(engine, address, parser, model) {}
+  std::unique_ptr<EngineFollower> follower;
+  EngineTaker taker;
 };
 
 LiveSources::LiveSources(const std::vector<std::string>& sources, LiveModel* model) : model_(model), sources_(sources) {
   for (size_t i = 0; i < sources_.size(); ++i) {
     states_.push_back({sources_[i], true, ""});
-    if (!IsDaskAddress(sources_[i])) continue;
-    followers_[i] = std::make_unique<DaskFollower>(sources_[i]);
-    dask_feeds_[i] = std::make_unique<DaskFeed>(&parser_, model_);
+    const Engine* engine = EngineOfAddress(sources_[i]);
+    if (engine == nullptr) continue;
+    followed_[i] = std::make_unique<Followed>(*engine, sources_[i], &parser_, model_);
   }
 }
 
@@ -51,19 +73,17 @@ LiveSources::~LiveSources() = default;
 
 absl::Status LiveSources::Check(const std::vector<std::string>& sources) {
   for (const std::string& source : sources) {
-    if (IsDaskAddress(source)) continue;
+    if (EngineOfAddress(source) != nullptr) continue;
     std::error_code error;
     const fs::file_status status = fs::status(source, error);
     if (!fs::exists(status)) {
       return absl::NotFoundError(
           fmt::format("{}: no such directory; make it, or start the job that writes its logs there", source));
     }
-    if (fs::is_directory(status)) continue;
-    if (!fs::is_regular_file(status) || !IsLog(source)) {
-      return absl::InvalidArgumentError(
-          fmt::format("{}: is no directory of record logs, no log (*{}, *.ndjson) and no dask:// address", source,
-                      kRecordLogSuffix));
-    }
+    if (fs::is_directory(status) || (fs::is_regular_file(status) && (IsLog(source) || FindEngineLog(source)))) continue;
+    return absl::InvalidArgumentError(
+        fmt::format("{}: is no directory of record logs, no log (*{}, *.ndjson) and no {} address", source,
+                    kRecordLogSuffix, Schemes()));
   }
   return absl::OkStatus();
 }
@@ -77,21 +97,29 @@ void LiveSources::NoteProblem(SourceState& state, bool is_there, const std::stri
   state.problem = problem;
 }
 
+void LiveSources::AddLog(std::unique_ptr<Log> log) {
+  log_index_.emplace(log->tail.path(), logs_.size());
+  logs_.push_back(std::move(log));
+}
+
 void LiveSources::OpenLog(const std::string& path) {
   if (log_index_.count(path) > 0) return;
   std::error_code error;
   if (!fs::is_regular_file(path, error)) return;  // a FIFO would be waited for
   auto log = std::make_unique<Log>(path);
-  log->is_live_copy = IsLiveCopy(path);
   if (EndsWith(path, kTreeLogSuffix)) {
     log->tree = std::make_unique<TreeFeed>(model_);
-  } else if (EndsWith(path, kRecordLogSuffix)) {
+  } else {
     log->records = std::make_unique<RecordFeed>(&parser_, model_);
-  } else if (EndsWith(path, ".ndjson")) {
-    log->dask = std::make_unique<DaskFeed>(&parser_, model_);
   }
-  log_index_.emplace(path, logs_.size());
-  logs_.push_back(std::move(log));
+  AddLog(std::move(log));
+}
+
+void LiveSources::OpenEngineLog(const std::string& source, const EngineLog& found) {
+  if (log_index_.count(found.path) > 0) return;
+  auto log = std::make_unique<Log>(found.path);
+  log->engine = std::make_unique<EngineTaker>(*found.engine, source, &parser_, model_);
+  AddLog(std::move(log));
 }
 
 void LiveSources::LookInto(size_t source) {
@@ -100,13 +128,24 @@ void LiveSources::LookInto(size_t source) {
   const fs::file_status status = fs::status(path, error);
   if (!fs::exists(status)) return NoteProblem(states_[source], false, fmt::format("{} has vanished", path));
   NoteProblem(states_[source], true, "");
-  if (!fs::is_directory(status)) return OpenLog(path);
+  const std::optional<EngineLog> log = FindEngineLog(path);
+  if (log.has_value() && log->engine->make_feed != nullptr) {
+    OpenEngineLog(path, *log);
+  } else if (log.has_value()) {
+    states_[source].problem =
+        fmt::format("{}: a log of {} can be collected, not followed", path, log->engine->traits.name);
+  }
+  if (!fs::is_directory(status)) {
+    if (EndsWith(path, kRecordLogSuffix) || EndsWith(path, kTreeLogSuffix)) return OpenLog(path);
+    if (!log.has_value()) states_[source].problem = fmt::format("{}: nothing in it is known as a log yet", path);
+    return;
+  }
   for (const fs::path& directory : {fs::path(path), fs::path(path) / "records"}) {
     std::vector<std::string> found;
     fs::directory_iterator entries(directory, error);
     for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
       std::string name = entries->path().lexically_normal().string();
-      // what a scheduler told stands in a Dask log beside the records; those are read as they are
+      // what a scheduler told stands in an engine's log beside the records; those are read as they are
       if (EndsWith(name, kTreeLogSuffix) || EndsWith(name, kRecordLogSuffix)) found.push_back(std::move(name));
     }
     std::sort(found.begin(), found.end());
@@ -117,21 +156,21 @@ void LiveSources::LookInto(size_t source) {
   }
 }
 
-void LiveSources::TakeDaskNews(size_t source) {
-  DaskNews news = followers_[source]->Take();
+void LiveSources::TakeNews(size_t source, Followed& followed) {
+  const EngineNews news = followed.follower->Take();
   size_t bytes = 0;
   for (const std::string& page : news.pages) {
-    dask_feeds_[source]->Add(page);
+    followed.taker.feed->Add(page);
     bytes += page.size();
   }
-  if (bytes < kBacklogBytes) dask_feeds_[source]->Tick();
+  if (bytes < kBacklogBytes) followed.taker.feed->Tick();
   NoteProblem(states_[source], news.answers || news.problem.empty(), news.problem);
 }
 
 void LiveSources::Look() {
   for (size_t i = 0; i < sources_.size(); ++i) {
-    if (followers_.count(i) > 0) {
-      TakeDaskNews(i);
+    if (const auto followed = followed_.find(i); followed != followed_.end()) {
+      TakeNews(i, *followed->second);
     } else {
       LookInto(i);
     }
@@ -149,7 +188,7 @@ void LiveSources::SetLives() {
   std::map<LiveModel::WorkerId, bool> held;
   for (const auto& log : logs_) {
     if (log->tree != nullptr) log->tree->SetLife(log->is_held);
-    if (log->dask != nullptr) log->dask->Tick();
+    if (log->engine != nullptr) log->engine->feed->Tick();
     if (log->records == nullptr || !log->records->worker().has_value()) continue;
     bool& is_held = held[*log->records->worker()];
     is_held = is_held || log->is_held;
@@ -161,7 +200,7 @@ bool LiveSources::ReadLog(Log& log, size_t most) {
   const absl::StatusOr<bool> more = log.tail.Read(most, [&](std::string_view bytes) {
     if (log.records != nullptr) log.records->Add(bytes);
     if (log.tree != nullptr) log.tree->Add(bytes);
-    if (log.dask != nullptr) log.dask->Add(bytes);
+    if (log.engine != nullptr) log.engine->feed->Add(bytes);
   });
   if (more.ok()) {
     log.has_problem = false;

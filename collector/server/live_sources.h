@@ -1,4 +1,4 @@
-// The sources of a live run: directories of logs, single logs and Dask schedulers, of which only what is new is read.
+// The sources of a live run: directories of logs, single logs and schedulers, of which only what is new is read.
 #ifndef CREMA_COLLECTOR_SERVER_LIVE_SOURCES_H_
 #define CREMA_COLLECTOR_SERVER_LIVE_SOURCES_H_
 
@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "collector/engines/engines.h"
 #include "collector/records/record_parser.h"
-#include "collector/server/dask_feed.h"
+#include "collector/server/engine_run.h"
 #include "collector/server/file_tail.h"
 #include "collector/server/live_model.h"
 #include "collector/server/record_feed.h"
 #include "collector/server/tree_feed.h"
-#include "collector/sources/dask/dask_follower.h"
 
 namespace crema {
 
@@ -44,12 +44,15 @@ class LiveSources {
 
  private:
   struct Log;
+  struct Followed;
 
   void LookInto(size_t source);
   void OpenLog(const std::string& path);
+  void OpenEngineLog(const std::string& source, const EngineLog& log);
+  void AddLog(std::unique_ptr<Log> log);
   void SetLives();
   bool ReadLog(Log& log, size_t most);
-  void TakeDaskNews(size_t source);
+  void TakeNews(size_t source, Followed& followed);
   void NoteProblem(SourceState& state, bool is_there, const std::string& problem);
 
   LiveModel* model_;
@@ -60,8 +63,7 @@ class LiveSources {
   std::map<std::string, size_t> log_index_;  ///< by path
   size_t next_log_ = 0;                      ///< of the round
   bool round_is_over_ = true;
-  std::map<size_t, std::unique_ptr<DaskFollower>> followers_;
-  std::map<size_t, std::unique_ptr<DaskFeed>> dask_feeds_;
+  std::map<size_t, std::unique_ptr<Followed>> followed_;  ///< by source: addresses
 };
 
 }  // namespace crema

@@ -126,6 +126,7 @@ void SetWorkers(const LiveModel& model, DeltaStore* store) {
   size_t all = 0;
   for (const LiveWorker& worker : model.workers()) all += worker.has_recorded();
   store->Set("workers_hidden", all - shown.size());
+  const KeyFigureBand memory_band = MemoryBand(model.engine());
   for (const size_t i : shown) {
     const LiveWorker& worker = model.workers()[i];
     const WorkerSecond recent = worker.recent.Sum(model.second() - kRecentSeconds, model.second() - 1);
@@ -140,7 +141,7 @@ void SetWorkers(const LiveModel& model, DeltaStore* store) {
     std::string mark = "good";
     if (worker.memory_limit_bytes.value_or(0) > 0 && worker.rss_bytes > 0) {
       mark = std::string(ToString(MarkOf(
-          MemoryBand(model), static_cast<double>(worker.rss_bytes) / static_cast<double>(*worker.memory_limit_bytes))));
+          memory_band, static_cast<double>(worker.rss_bytes) / static_cast<double>(*worker.memory_limit_bytes))));
     }
     store->SetRow("workers", std::to_string(i),
                   {{"name", worker.name},

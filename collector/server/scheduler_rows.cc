@@ -16,11 +16,8 @@ using Json = nlohmann::ordered_json;
 
 /// Prefixes and workers that are shown, those with most finished tasks.
 constexpr size_t kMostRows = 100;
-constexpr const char* kNoRecords = "there are no records: the scheduler has no crema plug-in";
-constexpr const char* kNoSeconds =
-    "the scheduler's /metrics tells none: it needs the package prometheus_client, and a task that has finished";
 
-/// Dask's numbers that are shown.
+/// The numbers of a scheduler that are shown.
 constexpr const char* kShownCounts[] = {"workers", "cores", "tasks", "processing", "waiting", "erred", "unrunnable"};
 
 template <class T>
@@ -105,7 +102,7 @@ Json SchedulerRows(const LiveModel& model) {
     for (const char* name : {"finished", "finished_rate_now"}) {
       if (row[name].is_null()) missing[name] = WhyNoRate(scheduler);
     }
-    if (!TellsSeconds(scheduler)) missing["compute_seconds_in_all"] = kNoSeconds;
+    if (!TellsSeconds(scheduler)) missing["compute_seconds_in_all"] = scheduler.traits().no_compute_seconds;
     row["not_measured"] = std::move(missing);
     rows.push_back(std::move(row));
   }
@@ -118,7 +115,7 @@ void AddSchedulerMetrics(const LiveModel& model, Json* metrics, Json* not_measur
     // what else there is would be a count of records, of which there are none
     for (auto& [key, value] : metrics->items()) {
       value = Json();
-      (*not_measured)[key] = kNoRecords;
+      (*not_measured)[key] = model.bare_schedulers().begin()->second.traits().no_records;
     }
   }
   for (const auto& [key, name] : {std::pair("live_scheduler_workers", "workers"),

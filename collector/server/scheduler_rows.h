@@ -1,4 +1,4 @@
-// What is shown of schedulers without crema's plug-in.
+// What is shown of schedulers whose workers tell nothing.
 #ifndef CREMA_COLLECTOR_SERVER_SCHEDULER_ROWS_H_
 #define CREMA_COLLECTOR_SERVER_SCHEDULER_ROWS_H_
 

@@ -5,13 +5,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <vector>
 
+#include "collector/engines/engines.h"
 #include "collector/records/schema.h"
 
 namespace crema {
 namespace {
-
-constexpr std::string_view kLive = ".live";
 
 bool EndsWith(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
@@ -28,21 +28,23 @@ bool IsHeldByItsProcess(const std::string& path) {
 }
 
 std::string_view KindOfLog(std::string_view name) {
-  for (const std::string_view suffix : {kTreeLogSuffix, kDaskLogSuffix, kRecordLogSuffix}) {
+  std::vector<std::string_view> suffixes = {kTreeLogSuffix, kRecordLogSuffix};
+  for (const Engine* engine : Engines()) suffixes.push_back(engine->log_suffix);
+  for (const std::string_view suffix : suffixes) {
     if (!EndsWith(name, suffix)) continue;
     const std::string_view rest = name.substr(0, name.size() - suffix.size());
-    return name.substr(rest.size() - (EndsWith(rest, kLive) ? kLive.size() : 0));
+    return name.substr(rest.size() - (EndsWith(rest, kLiveCopyMark) ? kLiveCopyMark.size() : 0));
   }
   const size_t dot = name.rfind('.');
   return dot == std::string_view::npos ? std::string_view() : name.substr(dot);
 }
 
-bool IsLiveCopy(std::string_view path) { return KindOfLog(path).substr(0, kLive.size()) == kLive; }
+bool IsLiveCopy(std::string_view path) { return KindOfLog(path).substr(0, kLiveCopyMark.size()) == kLiveCopyMark; }
 
 std::string LiveCopyName(std::string_view name) {
   const std::string_view kind = KindOfLog(name);
   std::string live(name.substr(0, name.size() - kind.size()));
-  if (!IsLiveCopy(name)) live.append(kLive);
+  if (!IsLiveCopy(name)) live.append(kLiveCopyMark);
   return live.append(kind);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "collector/engines/engines.h"
 #include "collector/records/facts.h"
 #include "collector/sources/prmon_paths.h"
 
@@ -33,7 +34,7 @@ struct RecordLog {
 struct RecordLogs {
   std::vector<RecordLog> logs;           ///< by path
   std::vector<std::string> tree_logs;    ///< paths of `*.tree.ndjson`, which `crema run` writes, sorted
-  std::vector<std::string> dask_logs;    ///< paths of `*.dask.ndjson`: what schedulers told, sorted
+  std::vector<EngineLog> engine_logs;    ///< what engines told, by path
   std::vector<PrmonPaths> prmon;         ///< jobs that prmon watched
   std::vector<std::string> directories;  ///< those that held logs
   std::vector<std::string> warnings;

@@ -143,7 +143,7 @@ bool ReadHead(RecordLog& log, std::vector<std::string>& warnings) {
 struct Paths {
   std::set<std::string> logs;
   std::set<std::string> tree_logs;
-  std::set<std::string> dask_logs;
+  std::map<std::string, const Engine*> engine_logs;
   std::vector<PrmonPaths> prmon;
   std::vector<std::string> warnings;
 };
@@ -170,8 +170,8 @@ absl::Status AddDirectory(const fs::path& directory, Paths& paths, bool& found) 
     if (EndsWith(path, kTreeLogSuffix)) {
       paths.tree_logs.insert(path);
       found = has_tree = true;
-    } else if (EndsWith(path, kDaskLogSuffix)) {
-      paths.dask_logs.insert(path);
+    } else if (const Engine* engine = EngineOfLogName(path)) {
+      paths.engine_logs.emplace(path, engine);
       found = true;
     } else if (EndsWith(path, kRecordLogSuffix)) {
       paths.logs.insert(path);
@@ -284,13 +284,14 @@ absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& source
     } else if (std::optional<PrmonPaths> job = PrmonFilesOf(source)) {
       paths.prmon.push_back(*std::move(job));
       found = true;
+    } else if (const Engine* engine = EngineOfLogName(source)) {
+      paths.engine_logs.emplace(fs::path(source).lexically_normal(), engine);
+      found = true;
     } else if (!EndsWith(source, kRecordLogSuffix) && !EndsWith(source, ".ndjson")) {
       return absl::InvalidArgumentError(
           fmt::format("{}: is no record log (*{}); of a measurement name the directory", source, kRecordLogSuffix));
     } else {
-      std::set<std::string>& kind = EndsWith(source, kTreeLogSuffix)   ? paths.tree_logs
-                                    : EndsWith(source, kDaskLogSuffix) ? paths.dask_logs
-                                                                       : paths.logs;
+      std::set<std::string>& kind = EndsWith(source, kTreeLogSuffix) ? paths.tree_logs : paths.logs;
       kind.insert(fs::path(source).lexically_normal());
       found = true;
     }
@@ -324,13 +325,13 @@ absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& source
                                           empty.size() > 1 ? fmt::format("; so are {} more", empty.size() - 1) : ""));
   }
   result.tree_logs.assign(paths.tree_logs.begin(), paths.tree_logs.end());
-  result.dask_logs.assign(paths.dask_logs.begin(), paths.dask_logs.end());
+  for (const auto& [path, engine] : paths.engine_logs) result.engine_logs.push_back({engine, path});
   result.prmon = std::move(paths.prmon);
   std::set<fs::path> sent;
-  for (const std::string& path : result.dask_logs) sent.insert(fs::path(path).parent_path());
+  for (const EngineLog& log : result.engine_logs) sent.insert(fs::path(log.path).parent_path());
   TakeEachLogOnce(result.logs, sent, result.warnings);
   if (absl::Status chosen = ChooseRun(sources, run, result); !chosen.ok()) return chosen;
-  if (result.logs.empty() && result.tree_logs.empty() && result.dask_logs.empty() && result.prmon.empty()) {
+  if (result.logs.empty() && result.tree_logs.empty() && result.engine_logs.empty() && result.prmon.empty()) {
     return absl::FailedPreconditionError(
         fmt::format("{}: no readable record log{}", Join(sources),
                     result.warnings.empty() ? " (all are empty)" : "; " + result.warnings.front()));

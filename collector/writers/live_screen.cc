@@ -127,7 +127,7 @@ void AddWorkers(const LiveModel& model, int rows, TerminalBox* box) {
     double share = 0;
     if (worker.memory_limit_bytes.value_or(0) > 0) {
       share = static_cast<double>(worker.rss_bytes) / static_cast<double>(*worker.memory_limit_bytes);
-      const Mark mark = MarkOf(MemoryBand(model), share);
+      const Mark mark = MarkOf(MemoryBand(model.engine()), share);
       paint = mark == Mark::kGood ? Paint::kPlain : mark == Mark::kWatch ? Paint::kWatch : Paint::kBad;
     }
     if (box->has_bars()) {

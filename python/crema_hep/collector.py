@@ -5,8 +5,9 @@ import pathlib
 import re
 import time
 
+from .backends import backend_of
 from .interruption import is_of_a_handler
-from .local_backend import LocalBackend, scratch_directory
+from .local_backend import scratch_directory
 from .measurement import Measurement, load
 from .notice import warn
 from .told_chunks import by_dataset, planned_events, report_of
@@ -25,18 +26,6 @@ def _plain(value):
     return value.item() if hasattr(value, "item") else str(value)
 
 
-def _backend(client, name, track_workers, interval, processor):
-    if name == "local":
-        return LocalBackend(track_workers, interval)
-    if name != "dask":
-        raise ValueError(f"Unsupported backend: {name}: use 'dask' or 'local'")
-    if client is None:
-        raise ValueError("backend 'dask' needs a Client, or an executor that has one: else use backend='local'")
-    from .dask_backend import DaskBackend
-
-    return DaskBackend(client, track_workers=track_workers, interval=interval, processor=processor)
-
-
 class MetricsCollector:
     """Measures what runs in the block.
 
@@ -48,9 +37,6 @@ class MetricsCollector:
     `client`: a Dask client, or an executor that has one. `backend="local"` measures this process and its children. With
     `track_workers`, workers are sampled each `worker_tracking_interval` seconds. With `output_dir` the measurement is
     saved there as the block ends. Whatever fails here is a warning: the block runs on, and its exceptions are its own.
-
-    A backend is an object with `start()`, `stop()` and `measure(output, arguments)`, which makes the measurement in the
-    directory `output` by `crema collect` with these further arguments.
     """
 
     def __init__(
@@ -69,7 +55,7 @@ class MetricsCollector:
         self.processor_instance = processor_instance
         self.processor_name = None if processor_instance is None else type(processor_instance).__name__
         self.output_dir = output_dir
-        self.metrics_backend = _backend(client, backend, track_workers, worker_tracking_interval, self.processor_name)
+        self.metrics_backend = backend_of(self)
         self.t_start = self.t_end = None
         self._failure = None  # why nothing is measured
         self.coffea_report = None
@@ -93,9 +79,9 @@ class MetricsCollector:
 
     def detach(self) -> None:
         """Takes crema off the cluster again. Else it stays, for those who look at it and for the next collector."""
-        attachment = getattr(self.metrics_backend, "attachment", None)
-        if attachment is not None:
-            self._do("end", attachment.detach)
+        detach = getattr(self.metrics_backend, "detach", None)
+        if detach is not None:
+            self._do("end", detach)
 
     @staticmethod
     def _do(what, action):

@@ -249,6 +249,11 @@ class DaskBackend:
         """As `Attachment.plan`."""
         self._require_attachment().plan(events)
 
+    def detach(self) -> None:
+        """As `Attachment.detach`; nothing where nothing was attached."""
+        if self.attachment is not None:
+            self.attachment.detach()
+
     def measure(self, output, arguments) -> None:
         """Makes the measurement in the directory `output`, with further arguments of `crema collect`."""
         from . import program
@@ -266,6 +271,12 @@ class DaskBackend:
         if self.attachment is None:
             raise RuntimeError("the cluster was not attached: start() comes first")
         return self.attachment
+
+
+def backend_of(collector) -> DaskBackend:
+    """The collector's, for `backends`."""
+    interval = collector.worker_tracking_interval
+    return DaskBackend(collector.client, collector.track_workers, interval, collector.processor_name)
 
 
 def _span_on_scheduler(dask_scheduler, span_id):

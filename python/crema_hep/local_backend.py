@@ -117,3 +117,8 @@ class LocalBackend:
         bounds = ["--start", f"{self._start_ns / 1e9:.6f}", "--stop", f"{self._stop_ns / 1e9:.6f}"]
         sources = [self._records] if self._records is not None and any(self._records.iterdir()) else []
         program.run("collect", *sources, "-o", output, "--run", "all", "--name", name, "-q", *bounds, *arguments)
+
+
+def backend_of(collector) -> LocalBackend:
+    """The collector's, for `backends`."""
+    return LocalBackend(collector.track_workers, collector.worker_tracking_interval)

@@ -221,6 +221,24 @@ for wrong in (lambda: crema.MetricsCollector(backend="taskvine"), lambda: crema.
         self.assertTrue(told[2].startswith("Unsupported backend: taskvine"))
         self.assertIn("needs a Client", told[3])
 
+    def test_a_backend_is_one_module_and_one_row(self):
+        told = self.tell("""
+import sys, types
+from crema_hep import backends, local_backend
+module = types.ModuleType("made_up_backend")
+class MadeUp(local_backend.LocalBackend):
+    def detach(self):
+        told.append("detached")
+module.backend_of = lambda collector: MadeUp(collector.track_workers, collector.worker_tracking_interval)
+sys.modules[module.__name__] = module
+backends.BACKENDS["made-up"] = backends.Backend(module.__name__, needs_client=False)
+told = []
+collector = run(crema.MetricsCollector(backend="made-up"), chunks=2)
+told.append(collector.get_metrics()["num_chunks"])
+collector.detach()
+""")
+        self.assertEqual(told, [2, "detached"])
+
     def test_coffeas_report_is_kept_and_a_difference_is_a_warning(self):
         agreeing = self.tell("""
 collector = run(crema.MetricsCollector(backend="local"))

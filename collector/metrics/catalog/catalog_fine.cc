@@ -5,6 +5,7 @@ namespace crema {
 namespace {
 
 constexpr std::string_view kNoDask = "no Dask scheduler was observed";
+constexpr std::string_view kNoTasks = "no engine's tasks were observed";
 
 constexpr MetricEntry kEntries[] = {
     {"cpu_time_seconds", "", "s", "Tasks on CPU", "thread-cpu of all prefixes.", kNoDask},
@@ -42,11 +43,11 @@ constexpr MetricEntry kEntries[] = {
     {"transfer_compression_seconds", "", "s", "Transfer, compression", "Compression within transfers.", kNoDask},
     {"transfer_serialization_seconds", "", "s", "Transfer, serialization", "Serialization within transfers.", kNoDask},
     {"task_overhead_seconds", "", "s", "Task overhead", "executor + offload + other.", kNoDask},
-    {"task_queue_seconds", "", "s", "Task queue", "Time between dispatch and start; occupies no thread.", kNoDask},
+    {"task_queue_seconds", "", "s", "Task queue", "Time between dispatch and start; occupies no thread.", kNoTasks},
     {"outside_chunk_time", "", "s", "Around the chunk",
-     "Compute of chunk tasks less the chunks' duration: opening files, building arrays, results.", kNoDask},
+     "Compute of chunk tasks less the chunks' duration: opening files, building arrays, results.", kNoTasks},
     {"outside_chunk_share", "", "ratio", "Around the chunk", "outside_chunk_time over the chunk tasks' compute.",
-     kNoDask},
+     kNoTasks},
     {"idle_time_seconds", "", "core s", "Idle", "Span's active core seconds less all execute seconds.", kNoDask},
     {"failed_time_seconds", "", "s", "Failed tasks", "The activity `failed`.", kNoDask},
     {"cancelled_time_seconds", "", "s", "Cancelled tasks", "The activity `cancelled`.", kNoDask},

@@ -39,7 +39,7 @@ constexpr MetricEntry kEntries[] = {
      "Measured process CPU over cores, between each worker's first and last sample.",
      "no worker's CPU time was sampled twice"},
     {"task_slot_utilization_avg", "", "ratio", "Task slots used", "Executing tasks over threads.",
-     "no Dask scheduler was observed"},
+     "no engine's tasks were observed"},
     {"tree_cpu_user", "", "s", "CPU of the process tree, user", "User CPU time of all processes of the command.",
      kNoTree},
     {"tree_cpu_system", "", "s", "CPU of the process tree, system", "System CPU time of all processes of the command.",

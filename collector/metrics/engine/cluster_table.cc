@@ -1,6 +1,9 @@
 #include "collector/metrics/engine/cluster_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace crema {
@@ -20,7 +23,9 @@ uint32_t AddProcess(const ClusterWorkerFact& worker, int64_t last_ns, ProcessFin
   row.pid = worker.pid.value_or(0);
   row.start_ns = worker.process_start_ns.value_or(worker.joined_ns);
   row.last_ns = worker.left_ns.value_or(last_ns);
-  row.state = worker.left_ns.has_value() ? ProcessState::kEnded : ProcessState::kRunning;
+  row.state = worker.is_lost               ? ProcessState::kLost
+              : worker.left_ns.has_value() ? ProcessState::kEnded
+                                           : ProcessState::kRunning;
   findings.processes.push_back(std::move(row));
   findings.executables.emplace_back();
   findings.serves_engine.push_back(true);
@@ -49,9 +54,20 @@ void TakeSamples(const ClusterWorkerFact& worker, ProcessRow& process) {
 
 }  // namespace
 
-void ClusterTable::Add(ClusterFact cluster) {
-  const auto [known, is_new] = clusters_.try_emplace(cluster.epoch);
+void ClusterTable::Add(const Engine& engine, ClusterFact cluster) {
+  const std::string key = fmt::format("{} {}", engine.traits.name, cluster.epoch);
+  engines_.emplace(key, &engine);
+  const auto [known, is_new] = clusters_.try_emplace(key);
   if (is_new || known->second.last_ns < cluster.last_ns) known->second = std::move(cluster);
+}
+
+std::string ClusterTable::EngineText() const {
+  std::set<std::string> texts;
+  for (const auto& [epoch, cluster] : clusters_) {
+    const std::string_view name = engines_.at(epoch)->traits.name;
+    texts.insert(cluster.version.empty() ? std::string(name) : fmt::format("{} {}", name, cluster.version));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 std::optional<ClusterSession> ClusterTable::Session() const {
@@ -147,6 +163,38 @@ std::vector<ClusterWorker> MatchWorkers(const ClusterTable& clusters, ProcessFin
     }
   }
   return workers;
+}
+
+int64_t AddClusterTasks(const ClusterTable& clusters, const std::vector<ClusterWorker>& workers, TaskFindings* tasks) {
+  // by address, then join: a worker may come again
+  std::map<std::pair<std::string_view, int64_t>, uint32_t> process_of;
+  for (const ClusterWorker& worker : workers) {
+    process_of[{worker.fact->address, worker.fact->joined_ns}] = worker.process;
+  }
+  const std::optional<ClusterSession> session = clusters.Session();
+  int64_t left_out = 0;
+  std::vector<NamedTask> told;
+  for (const auto& [epoch, cluster] : clusters.by_epoch()) {
+    for (const ClusterTaskFact& task : cluster.tasks) {
+      const bool is_inside = !session.has_value() || session->window.Clip(task.start_ns) == task.start_ns;
+      if (!is_inside) continue;
+      auto worker = process_of.upper_bound({task.worker, task.start_ns});
+      if (worker == process_of.begin() || (--worker)->first.first != task.worker) {
+        ++left_out;
+        continue;
+      }
+      TaskRow row;
+      row.start_ns = task.start_ns;
+      row.stop_ns = std::max(task.start_ns, task.stop_ns);
+      row.queue_ns = task.queue_ns.value_or(TaskRow::kUnknown);
+      row.thread = TaskRow::kAnyThread;
+      row.process = worker->second;
+      row.outcome = task.failed ? TaskOutcome::kFailed : TaskOutcome::kDone;
+      told.push_back({task.prefix, row});
+    }
+  }
+  AddTasks(std::move(told), tasks);
+  return left_out;
 }
 
 }  // namespace crema

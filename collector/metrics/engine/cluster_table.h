@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "collector/engines/engine.h"
+#include "collector/metrics/engine/task_table.h"
 #include "collector/metrics/run_window.h"
 #include "collector/metrics/workers/process_table.h"
 #include "collector/records/cluster_facts.h"
@@ -25,8 +27,13 @@ struct ClusterSession {
 /// Accumulator of schedulers' accounts: the fullest of each epoch counts.
 class ClusterTable {
  public:
-  void Add(ClusterFact cluster);
+  /// `engine` outlives it.
+  void Add(const Engine& engine, ClusterFact cluster);
   bool empty() const { return clusters_.empty(); }
+  /// That of the first scheduler; nullptr without any.
+  const Engine* engine() const { return engines_.empty() ? nullptr : engines_.begin()->second; }
+  /// `Dask 2025.11.0`; of several, each once.
+  std::string EngineText() const;
   const std::map<std::string, ClusterFact>& by_epoch() const { return clusters_; }
 
   /// From the first begin of a session to the last end; nullopt: no session was begun.
@@ -46,6 +53,7 @@ class ClusterTable {
 
  private:
   std::map<std::string, ClusterFact> clusters_;
+  std::map<std::string, const Engine*> engines_;  // by epoch
 };
 
 /// An engine's worker, and the row of its process.
@@ -57,6 +65,10 @@ struct ClusterWorker {
 /// Finds each worker's process, or adds a row for one that recorded nothing; fills in what schedulers know of it.
 /// The facts belong to `clusters`.
 std::vector<ClusterWorker> MatchWorkers(const ClusterTable& clusters, ProcessFindings& findings);
+
+/// Adds the tasks that schedulers' own logs tell, of the session where there is one. Returns how many were left out,
+/// because nobody told of their worker.
+int64_t AddClusterTasks(const ClusterTable& clusters, const std::vector<ClusterWorker>& workers, TaskFindings* tasks);
 
 }  // namespace crema
 

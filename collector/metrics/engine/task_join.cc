@@ -40,6 +40,23 @@ uint32_t FindTask(const AttemptRow& attempt, uint64_t thread, const std::vector<
   return best;
 }
 
+// Among tasks of which only the process is known: the one that was there all the time that the attempt was, if no other
+// was.
+uint32_t FindTaskOfProcess(const AttemptRow& attempt, int64_t longest_ns, const std::vector<TaskRow>& tasks) {
+  const auto key = std::tuple(attempt.process, TaskRow::kAnyThread, attempt.start_ns);
+  auto task = std::upper_bound(tasks.begin(), tasks.end(), key, [](const auto& wanted, const TaskRow& row) {
+    return wanted < std::tuple(row.process, row.thread, row.start_ns);
+  });
+  uint32_t found = TaskJoin::kNone;
+  while (task != tasks.begin() && (--task)->process == attempt.process && task->thread == TaskRow::kAnyThread &&
+         task->start_ns + longest_ns >= attempt.stop_ns()) {
+    if (task->stop_ns < attempt.stop_ns()) continue;
+    if (found != TaskJoin::kNone) return TaskJoin::kNone;
+    found = static_cast<uint32_t>(task - tasks.begin());
+  }
+  return found;
+}
+
 // The parts of a task that none of its chunks covers.
 void AddStretches(const TaskRow& task, std::vector<Interval>& chunks, TaskJoin& join) {
   std::sort(chunks.begin(), chunks.end());
@@ -63,12 +80,17 @@ TaskJoin JoinTasks(const std::vector<AttemptRow>& attempts, const std::vector<ui
   TaskJoin join;
   join.task_of_attempt.assign(attempts.size(), TaskJoin::kNone);
   join.chunks_of_task.assign(tasks.size(), 0);
+  int64_t longest_ns = 0;
+  for (const TaskRow& task : tasks) {
+    if (task.thread == TaskRow::kAnyThread) longest_ns = std::max(longest_ns, task.stop_ns - task.start_ns);
+  }
   std::vector<std::pair<uint32_t, uint32_t>> pairs;  // task, attempt
   for (uint32_t i = 0; i < attempts.size(); ++i) {
     const AttemptRow& attempt = attempts[i];
     if (!HasEnded(attempt)) continue;
     const uint64_t thread = threads[attempt.thread];
-    const uint32_t task = thread == 0 ? TaskJoin::kNone : FindTask(attempt, thread, tasks);
+    uint32_t task = thread == 0 ? TaskJoin::kNone : FindTask(attempt, thread, tasks);
+    if (task == TaskJoin::kNone) task = FindTaskOfProcess(attempt, longest_ns, tasks);
     join.task_of_attempt[i] = task;
     if (task == TaskJoin::kNone) {
       ++join.chunks_unjoined;

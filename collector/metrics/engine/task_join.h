@@ -32,8 +32,9 @@ struct TaskJoin {
   std::vector<TaskStretch> stretches;
 };
 
-/// Joins each ended attempt to the task of its process and thread with which it overlaps most. `threads` are pthread
-/// ids by `AttemptRow::thread`; 0 is not known, and joins nothing.
+/// Joins each ended attempt to the task of its process and thread with which it overlaps most; where only processes of
+/// tasks are known, to the one that was there all the time, if no other was. `threads` are pthread ids by
+/// `AttemptRow::thread`; 0 is not known, and joins no task of a thread.
 TaskJoin JoinTasks(const std::vector<AttemptRow>& attempts, const std::vector<uint64_t>& threads,
                    const std::vector<TaskRow>& tasks);
 

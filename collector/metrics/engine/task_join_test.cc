@@ -57,6 +57,22 @@ TEST(JoinTasks, AChunkAfterItsThreadsLastTaskBelongsToNone) {
   EXPECT_EQ(JoinTasks({Chunk(150, 160)}, kThreads, {Task(0, 100)}).chunks_unjoined, 1);
 }
 
+TEST(JoinTasks, OfTasksWithoutAThreadOneThatIsAloneHoldsTheChunk) {
+  const std::vector<TaskRow> tasks = {Task(0, 100, TaskRow::kAnyThread), Task(110, 200, TaskRow::kAnyThread)};
+  EXPECT_EQ(JoinTasks({Chunk(120, 190)}, kThreads, tasks).task_of_attempt[0], 1u);
+  EXPECT_EQ(JoinTasks({Chunk(120, 190, 2)}, kThreads, tasks).task_of_attempt[0], 1u)
+      << "its own thread is not asked for";
+  EXPECT_EQ(JoinTasks({Chunk(90, 120)}, kThreads, tasks).chunks_unjoined, 1) << "neither was there all the time";
+  EXPECT_EQ(JoinTasks({Chunk(10, 90, 0, 1)}, kThreads, tasks).chunks_unjoined, 1) << "another process";
+}
+
+TEST(JoinTasks, OfTasksWithoutAThreadThatRunTogetherNobodyKnowsWhichHoldsTheChunk) {
+  const std::vector<TaskRow> tasks = {Task(0, 100, TaskRow::kAnyThread), Task(10, 20, TaskRow::kAnyThread),
+                                      Task(20, 90, TaskRow::kAnyThread)};
+  EXPECT_EQ(JoinTasks({Chunk(30, 80)}, kThreads, tasks).chunks_unjoined, 1);
+  EXPECT_EQ(JoinTasks({Chunk(30, 95)}, kThreads, tasks).task_of_attempt[0], 0u);
+}
+
 TEST(JoinTasks, TimeOutsideIsWhatSeveralChunksLeaveOfTheirTask) {
   const TaskJoin join = JoinTasks({Chunk(10, 30), Chunk(20, 40), Chunk(60, 70)}, kThreads, {Task(0, 100)});
   EXPECT_EQ(join.chunk_task_ns, 100);

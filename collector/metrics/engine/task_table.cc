@@ -1,6 +1,8 @@
 #include "collector/metrics/engine/task_table.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <string_view>
 #include <tuple>
 
@@ -14,7 +16,36 @@ TaskOutcome OutcomeOf(std::string_view outcome) {
   return outcome == "error" ? TaskOutcome::kFailed : TaskOutcome::kOther;
 }
 
+void Sort(std::vector<TaskRow>* rows) {
+  std::sort(rows->begin(), rows->end(), [](const TaskRow& a, const TaskRow& b) {
+    return std::tie(a.process, a.thread, a.start_ns, a.stop_ns, a.prefix, a.outcome, a.queue_ns) <
+           std::tie(b.process, b.thread, b.start_ns, b.stop_ns, b.prefix, b.outcome, b.queue_ns);
+  });
+}
+
 }  // namespace
+
+void AddTasks(std::vector<NamedTask> tasks, TaskFindings* findings) {
+  if (tasks.empty()) return;
+  for (const TaskRow& row : findings->rows) tasks.push_back({findings->prefixes[row.prefix], row});
+  std::set<std::string> names;
+  for (const NamedTask& task : tasks) names.insert(task.prefix);
+  names.erase(std::string(kOtherName));
+  while (names.size() > TaskTable::kMaxPrefixes) names.erase(std::prev(names.end()));
+  findings->prefixes.assign(names.begin(), names.end());
+  findings->rows.clear();
+  bool any_other = false;
+  for (NamedTask& task : tasks) {
+    const auto& prefixes = findings->prefixes;
+    const bool is_other = names.count(task.prefix) == 0;
+    any_other = any_other || is_other;
+    const auto name = is_other ? prefixes.end() : std::lower_bound(prefixes.begin(), prefixes.end(), task.prefix);
+    task.row.prefix = static_cast<uint32_t>(name - prefixes.begin());
+    findings->rows.push_back(task.row);
+  }
+  if (any_other) findings->prefixes.emplace_back(kOtherName);
+  Sort(&findings->rows);
+}
 
 void TaskTable::Add(const LogRef& log, const TaskFact& fact) {
   TaskRow row;
@@ -61,10 +92,7 @@ TaskFindings TaskTable::Finalize(const ProcessFindings& processes) const {
     any_other = true;
   }
   if (any_other) findings.prefixes.emplace_back(kOtherName);
-  std::sort(table.rows_.begin(), table.rows_.end(), [](const TaskRow& a, const TaskRow& b) {
-    return std::tie(a.process, a.thread, a.start_ns, a.stop_ns, a.prefix, a.outcome, a.queue_ns) <
-           std::tie(b.process, b.thread, b.start_ns, b.stop_ns, b.prefix, b.outcome, b.queue_ns);
-  });
+  Sort(&table.rows_);
   findings.rows = std::move(table.rows_);
   return findings;
 }

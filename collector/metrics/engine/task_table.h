@@ -21,11 +21,12 @@ enum class TaskOutcome : uint8_t {
 
 struct TaskRow {
   static constexpr int64_t kUnknown = -1;
+  static constexpr uint64_t kAnyThread = ~uint64_t{0};  ///< one of its process: which, nobody told
 
   int64_t start_ns = 0;  ///< Unix time, on its process's clock
   int64_t stop_ns = 0;
   int64_t queue_ns = kUnknown;  ///< between the engine's order and the start
-  uint64_t thread = 0;          ///< pthread_self(3); 0: not known
+  uint64_t thread = 0;          ///< pthread_self(3), or `kAnyThread`; 0: not known
   uint32_t process = 0;         ///< index of the finished process (of the log while it is collected)
   uint32_t prefix = 0;          ///< index into `TaskFindings::prefixes`
   TaskOutcome outcome = TaskOutcome::kDone;
@@ -37,6 +38,15 @@ struct TaskFindings {
   std::vector<std::string> prefixes;  ///< sorted; `(other)` stands for those beyond the limit
   bool empty() const { return rows.empty(); }
 };
+
+/// A row before its prefix has an index.
+struct NamedTask {
+  std::string prefix;
+  TaskRow row;
+};
+
+/// Adds finished rows, and keeps what `TaskFindings` promises.
+void AddTasks(std::vector<NamedTask> tasks, TaskFindings* findings);
 
 /// Accumulator of task lines.
 class TaskTable {

@@ -1,0 +1,142 @@
+#include "collector/engines/dask/dask_lines.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "collector/engines/dask/dask_log.h"
+
+namespace crema {
+namespace {
+
+/// A file read from its beginning on, of which as much is held as is looked at. It is not mapped into memory: somebody
+/// may truncate it meanwhile, and the kernel kills whoever looks at what is gone.
+class ReadFile {
+ public:
+  explicit ReadFile(const std::string& path) : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (fd_ < 0) error_ = errno;
+  }
+  ~ReadFile() {
+    if (fd_ >= 0) close(fd_);
+  }
+  ReadFile(const ReadFile&) = delete;
+  ReadFile& operator=(const ReadFile&) = delete;
+  int error() const { return error_; }
+
+  /// How many bytes there are up to the next newline; npos: the file ends before.
+  size_t LengthOfLine() {
+    for (size_t from = 0;;) {
+      const size_t newline = held().find('\n', from);
+      if (newline != std::string_view::npos) return newline;
+      from = held().size();
+      if (!ReadMore()) return std::string_view::npos;
+    }
+  }
+  /// Has at least so many bytes at hand, or all that are left.
+  void Hold(size_t bytes) {
+    while (held().size() < bytes && ReadMore()) {
+    }
+  }
+  /// What is at hand; it moves with `Hold`, `LengthOfLine` and `Drop`.
+  std::string_view held() const { return std::string_view(buffer_).substr(begin_); }
+  void Drop(size_t bytes) {
+    begin_ += bytes;
+    if (begin_ < kBlockBytes) return;
+    buffer_.erase(0, begin_);
+    begin_ = 0;
+  }
+
+ private:
+  static constexpr size_t kBlockBytes = size_t{1} << 20;
+
+  bool ReadMore() {
+    if (at_end_) return false;
+    const size_t size = buffer_.size();
+    buffer_.resize(size + kBlockBytes);
+    ssize_t got;
+    do {
+      got = read(fd_, buffer_.data() + size, kBlockBytes);
+    } while (got < 0 && errno == EINTR);
+    if (got < 0) error_ = errno;
+    buffer_.resize(size + static_cast<size_t>(std::max<ssize_t>(got, 0)));
+    at_end_ = got <= 0;
+    return !at_end_;
+  }
+
+  int fd_;
+  int error_ = 0;
+  bool at_end_ = false;
+  std::string buffer_;
+  size_t begin_ = 0;
+};
+
+absl::Status CheckSchema(const std::string& path, const nlohmann::json& first) {
+  const bool is_cluster = first.value("type", "") == "cluster";
+  const std::string schema = is_cluster ? first.value("schema", "") : "";
+  if (schema == kDaskSchema) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      is_cluster ? fmt::format("{}:1: schema {} where {} is readable; read it with the crema that wrote it", path,
+                               schema, kDaskSchema)
+                 : fmt::format("{}:1: is no Dask log (the first line names no schema {}); save it with crema_hep", path,
+                               kDaskSchema));
+}
+
+bool IsObjectWithType(const nlohmann::json& fields) {
+  return fields.is_object() && fields.contains("type") && fields["type"].is_string();
+}
+
+}  // namespace
+
+absl::Status ForEachDaskLine(const std::string& path, const std::function<void(const DaskLine&)>& on_line,
+                             const std::function<void(const DaskLineFault&)>& on_fault) {
+  ReadFile file(path);
+  if (file.error() != 0) return absl::UnavailableError(fmt::format("{}: {}", path, strerror(file.error())));
+  bool checked = false;
+  size_t consumed = 0;
+  for (int64_t number = 1;; ++number) {
+    file.Drop(consumed);
+    const size_t length = file.LengthOfLine();
+    const bool whole = length != std::string_view::npos;
+    if (!whole && file.held().empty()) break;
+    DaskLine line;
+    line.number = number;
+    line.text = file.held().substr(0, length);
+    consumed = line.text.size() + (whole ? 1 : 0);
+    if (line.text.empty()) continue;
+    line.fields = nlohmann::json::parse(line.text, nullptr, /*allow_exceptions=*/false);
+    if (!IsObjectWithType(line.fields)) {
+      on_fault({number, !whole, whole ? "not a JSON object with a type" : "the rest of this line was never written"});
+      continue;
+    }
+    if (!checked) {
+      if (absl::Status status = CheckSchema(path, line.fields); !status.ok()) return status;
+      checked = true;
+    }
+    if (line.fields["type"] == "records") {
+      const auto& bytes = line.fields["bytes"];
+      if (!bytes.is_number_unsigned()) {
+        on_fault({number, false, "`bytes` is no size; records that follow are taken for lines"});
+        continue;
+      }
+      const size_t size = bytes.get<size_t>();
+      file.Hold(size > std::string_view::npos - consumed ? std::string_view::npos : consumed + size);
+      line.text = file.held().substr(0, length);
+      line.bytes = file.held().substr(consumed, size);
+      if (line.bytes.size() < size) {
+        on_fault({number, true, "the records behind it were never written in full"});
+      }
+      consumed += line.bytes.size();
+      for (const char c : line.bytes) number += c == '\n';
+    }
+    on_line(line);
+  }
+  if (file.error() != 0) return absl::UnavailableError(fmt::format("{}: {}", path, strerror(file.error())));
+  if (checked) return absl::OkStatus();
+  return absl::FailedPreconditionError(fmt::format("{}: is empty, or no Dask log", path));
+}
+
+}  // namespace crema

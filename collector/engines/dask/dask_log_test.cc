@@ -1,0 +1,192 @@
+#include "collector/engines/dask/dask_log.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "collector/engines/dask/dask_lines.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr char kCluster[] =
+    R"({"type":"cluster","schema":"crema.dask/1","schema_minor":0,"epoch":"e1","time_ns":1000,"address":"tcp://s:1"})";
+
+std::string Records(const std::string& source, int64_t offset, const std::string& bytes, const char* more = "") {
+  return fmt::format(R"({{"type":"records","source":"{}","worker":"tcp://w:1","offset":{},"bytes":{}{}}})", source,
+                     offset, bytes.size(), more) +
+         "\n" + bytes;
+}
+
+std::string Line(const std::string& text) { return text + "\n"; }
+
+class DaskLog : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    directory_ = fs::path(getenv("TEST_TMPDIR")) / ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    fs::create_directories(directory_ / "out");
+  }
+  std::string Write(const std::string& text) {
+    std::string path = (directory_ / "run.ndjson").string();
+    std::ofstream(path, std::ios::binary) << text;
+    return path;
+  }
+  std::string Read(const std::string& name) {
+    std::ifstream file(directory_ / "out" / name, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  }
+  absl::Status Split(const std::string& text) {
+    return SplitDaskLog(Write(text), (directory_ / "out").string(), "run");
+  }
+  bool Exists(const std::string& name) { return fs::exists(directory_ / "out" / name); }
+
+  fs::path directory_;
+};
+
+TEST_F(DaskLog, IsKnownByItsFirstLine) {
+  EXPECT_TRUE(IsDaskLog(Write(Line(kCluster))));
+  EXPECT_FALSE(IsDaskLog(Write(R"({"type":"process","schema":"crema.records/1"})")));
+  EXPECT_FALSE(IsDaskLog((directory_ / "nowhere").string()));
+}
+
+TEST_F(DaskLog, TellsWorkersFromTheirJoinToTheirLeave) {
+  const auto reading = ReadDaskLog(Write(
+      Line(kCluster) + Line(R"({"type":"worker","event":"present","time_ns":1001,"worker":"a","threads":2,"pid":7})") +
+      Line(R"({"type":"plugin","time_ns":1002,"worker":"a","hostname":"n1","pid":7,"start_ns":900})") +
+      Line(R"({"type":"worker","event":"join","time_ns":1003,"worker":"b","threads":1})") +
+      Line(R"({"type":"sample","time_ns":1004,"worker":"b","memory_bytes":5,"cpu_percent":50.5,"executing":null})") +
+      Line(R"({"type":"worker","event":"leave","time_ns":1005,"worker":"b"})")));
+  ASSERT_TRUE(reading.ok()) << reading.status();
+  ASSERT_EQ(reading->clusters.size(), 1u);
+  const auto& workers = reading->clusters[0].workers;
+  ASSERT_EQ(workers.size(), 2u);
+  EXPECT_EQ(workers[0].joined_ns, 0);
+  EXPECT_EQ(workers[0].hostname, "n1");
+  EXPECT_EQ(workers[0].left_ns, std::nullopt);
+  EXPECT_EQ(workers[1].joined_ns, 1003);
+  EXPECT_EQ(workers[1].left_ns, 1005);
+  ASSERT_EQ(workers[1].samples.size(), 1u);
+  EXPECT_EQ(workers[1].samples[0].memory_bytes, 5);
+  EXPECT_EQ(workers[1].samples[0].executing, std::nullopt);
+}
+
+TEST_F(DaskLog, NamesWhatItCannotReadAndUsesTheRest) {
+  const auto reading = ReadDaskLog(
+      Write(Line(kCluster) + Line("not json") + Line(R"({"type":"new"})") + R"({"type":"worker","event":"jo)"));
+  ASSERT_TRUE(reading.ok()) << reading.status();
+  EXPECT_EQ(reading->malformed, 1);
+  EXPECT_EQ(reading->torn, 1);
+  EXPECT_EQ(reading->unknown, 1);
+  ASSERT_EQ(reading->problems.size(), 2u);
+  EXPECT_THAT(reading->problems[0], HasSubstr("run.ndjson:2: "));
+}
+
+TEST_F(DaskLog, RefusesAnotherMajorSchema) {
+  const auto reading = ReadDaskLog(Write(Line(R"({"type":"cluster","schema":"crema.dask/2"})")));
+  ASSERT_FALSE(reading.ok());
+  EXPECT_THAT(std::string(reading.status().message()), HasSubstr("run.ndjson:1: schema crema.dask/2"));
+}
+
+/// Fault [logs]: a Dask log is truncated while it is read
+/// Shown: what was read until then
+TEST_F(DaskLog, MayBeTruncatedWhileItIsRead) {
+  std::string text = Line(kCluster);
+  for (int i = 0; i < 3000; ++i) text += Line(R"({"type":"other","text":")" + std::string(1000, 'x') + R"("})");
+  const std::string path = Write(text);
+  int64_t lines = 0;
+  int64_t torn = 0;
+  const absl::Status status = ForEachDaskLine(
+      path,
+      [&](const DaskLine&) {
+        if (lines++ == 0) fs::resize_file(path, 100);
+      },
+      [&](const DaskLineFault& fault) { torn += fault.torn ? 1 : 0; });
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_GE(lines, 1);
+  EXPECT_LT(lines, 3001);
+}
+
+TEST_F(DaskLog, ReadsRecordsLargerThanWhatIsReadAtOnce) {
+  const std::string records(std::size_t{3} << 20, 'r');
+  const std::string path = Write(Line(kCluster) + Records("a", 0, records) + Line(R"({"type":"last"})"));
+  std::string last;
+  ASSERT_TRUE(ForEachDaskLine(
+                  path,
+                  [&](const DaskLine& line) {
+                    last = line.fields["type"];
+                    if (last != "records") return;
+                    EXPECT_EQ(line.bytes, records);
+                    EXPECT_EQ(line.text.rfind("{\"type\":\"records\"", 0), 0u);
+                  },
+                  [](const DaskLineFault&) { ADD_FAILURE(); })
+                  .ok());
+  EXPECT_EQ(last, "last");
+}
+
+TEST_F(DaskLog, PassesOverTheRecordsAmongItsLines) {
+  const auto reading =
+      ReadDaskLog(Write(Line(kCluster) + Records("h-1-2-0.jsonl", 0, "{\"type\":\"worker\"}\nbad\n") + Line("bad")));
+  ASSERT_TRUE(reading.ok()) << reading.status();
+  EXPECT_EQ(reading->malformed, 1);
+  EXPECT_THAT(reading->problems, ElementsAre(HasSubstr("run.ndjson:5: ")));
+}
+
+TEST_F(DaskLog, PutsLogsTogetherAndTakesWhatCameTwiceOnce) {
+  ASSERT_TRUE(Split(Line(kCluster) + Records("h-1-2-0.jsonl", 0, "one\ntwo\n") +
+                    Records("h-1-2-0.jsonl", 4, "two\nthree\n") + Records("h-1-2-0.jsonl", 0, "one\n"))
+                  .ok());
+  EXPECT_EQ(Read("h-1-2-0.jsonl"), "one\ntwo\nthree\n");
+  EXPECT_EQ(Read("run.dask.ndjson"), Line(kCluster));
+}
+
+TEST_F(DaskLog, CountsBytesThatNeverCame) {
+  ASSERT_TRUE(Split(Line(kCluster) + Records("h-1-2-0.jsonl", 10, "late\n")).ok());
+  const auto reading = ReadDaskLog((directory_ / "out" / "run.dask.ndjson").string());
+  ASSERT_TRUE(reading.ok()) << reading.status();
+  EXPECT_EQ(reading->clusters[0].lost_bytes.at("h-1-2-0.jsonl"), 10);
+}
+
+TEST_F(DaskLog, ALogOfAWorkerThatIsThereIsALiveCopy) {
+  const std::string join = Line(R"({"type":"worker","event":"join","time_ns":1,"worker":"tcp://w:1"})");
+  const std::string leave = Line(R"({"type":"worker","event":"leave","time_ns":2,"worker":"tcp://w:1"})");
+  ASSERT_TRUE(Split(Line(kCluster) + join + Records("h-1-2-0.jsonl", 0, "x\n") +
+                    Records("h-1-2-1.jsonl", 0, "{\"type\":\"end\",}\n") +
+                    Records("h-9-2-0.jsonl", 0, "x\n", ",\"adopted\":true"))
+                  .ok());
+  EXPECT_TRUE(Exists("h-1-2-0.live.jsonl"));
+  EXPECT_TRUE(Exists("h-1-2-1.jsonl"));  // it said that it ended
+  EXPECT_TRUE(Exists("h-9-2-0.jsonl"));  // its process is gone: another one sent it
+  fs::remove_all(directory_ / "out");
+  fs::create_directories(directory_ / "out");
+  ASSERT_TRUE(Split(Line(kCluster) + join + Records("h-1-2-0.jsonl", 0, "x\n") + leave).ok());
+  EXPECT_TRUE(Exists("h-1-2-0.jsonl"));
+}
+
+TEST_F(DaskLog, NoNameLeadsOutOfTheDirectory) {
+  ASSERT_TRUE(Split(Line(kCluster) + Records("../h-1-2-0.jsonl", 0, "x\n")).ok());
+  EXPECT_FALSE(fs::exists(directory_ / "h-1-2-0.jsonl"));
+  const auto reading = ReadDaskLog((directory_ / "out" / "run.dask.ndjson").string());
+  ASSERT_TRUE(reading.ok()) << reading.status();
+  EXPECT_EQ(reading->malformed, 1);
+}
+
+TEST_F(DaskLog, RemembersFaultsWhenItIsTakenApart) {
+  ASSERT_TRUE(Split(Line(kCluster) + Line("bad")).ok());
+  const auto reading = ReadDaskLog((directory_ / "out" / "run.dask.ndjson").string());
+  ASSERT_TRUE(reading.ok()) << reading.status();
+  EXPECT_EQ(reading->malformed, 1);
+  EXPECT_EQ(reading->unknown, 0);
+}
+
+}  // namespace
+}  // namespace crema

@@ -1,0 +1,106 @@
+// What runs tasks on workers, a scheduler or a batch system: how its logs and addresses are recognised, read and
+// followed, and what sets it apart from others. The seam at which the collector knows engines.
+//
+// A new engine is a folder here that defines an `Engine`, and one row of the table in engines.cc.
+#ifndef CREMA_COLLECTOR_ENGINES_ENGINE_H_
+#define CREMA_COLLECTOR_ENGINES_ENGINE_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "collector/engines/live_run.h"
+#include "collector/records/cluster_facts.h"
+
+namespace crema {
+
+/// What an engine does about workers that come near their memory limit. Shares of the limit, 0 to 1.
+struct EngineMemory {
+  double good;              ///< up to here it does nothing
+  double bad;               ///< from here on workers stand still, or are ended
+  std::string_view name;    ///< of the key figure that is judged so: `the same under Dask`
+  std::string_view reason;  ///< of these shares
+  std::string_view does;    ///< `spills and pauses earlier`
+};
+
+/// What people read of an engine.
+struct EngineTraits {
+  std::string_view name = {};                ///< `Dask`
+  std::string_view scheduler = "scheduler";  ///< what hands out its tasks
+  std::string_view task = "task";            ///< what it hands out
+  std::string_view logs = {};                ///< its logs, for `--help`
+  std::string_view dashboard = {};  ///< where the scheduler's dashboard is, for `--help`: an address; empty: nowhere
+  std::optional<EngineMemory> memory = {};  ///< nullopt: workers may fill their limit
+  /// Where only the scheduler tells: why nothing is known of chunks, and why nothing of compute seconds.
+  std::string_view no_records = "there are no records";
+  std::string_view no_compute_seconds = "nobody tells them";
+};
+
+/// A log that was read to its end.
+struct EngineReading {
+  std::vector<ClusterFact> clusters;  ///< one for each scheduler, and each restart of one, in order
+  int64_t lines = 0;
+  int64_t malformed = 0;
+  int64_t torn = 0;
+  int64_t unknown = 0;
+  std::vector<std::string> problems;  ///< `file:line: what; what was done`
+};
+
+/// What came from an address since it was asked for last.
+struct EngineNews {
+  std::vector<std::string> pages;  ///< bytes of the engine's log, in order
+  bool answers = false;            ///< the scheduler answered when it was last asked
+  std::string problem;             ///< why not, or what it cannot tell, in one line
+};
+
+/// Follows an address.
+class EngineFollower {
+ public:
+  virtual ~EngineFollower() = default;
+  /// Does not wait.
+  virtual EngineNews Take() = 0;
+};
+
+/// Takes what a log gains while the run goes on, and tells it to a `LiveRun`.
+class EngineFeed {
+ public:
+  virtual ~EngineFeed() = default;
+  /// Bytes in order, cut anywhere.
+  virtual void Add(std::string_view bytes) = 0;
+  /// All that there is was added; once a second.
+  virtual void Tick() {}
+};
+
+/// One engine. Functions that may be null say so.
+struct Engine {
+  EngineTraits traits;
+
+  /// What its addresses begin with, `dask://`; empty: it has none.
+  std::string_view scheme;
+  /// What the name of its log ends with, where one is kept beside record logs: `.dask.ndjson`.
+  std::string_view log_suffix;
+
+  /// The log that a source is, or holds: a file known by its name or its beginning, a directory by what lies in it.
+  /// nullopt: the path is none of this engine's.
+  std::optional<std::string> (*find_log)(const std::string& path);
+  /// Reads a log into facts: workers, tasks, samples, failures. Errors: it cannot be read, or is of another version.
+  absl::StatusOr<EngineReading> (*read)(const std::string& log);
+  /// Takes a log apart into `directory`: record logs, and the engine's own as `<name><log_suffix>`. Null: the log is
+  /// copied there under that name.
+  absl::Status (*unpack)(const std::string& log, const std::string& directory, const std::string& name) = nullptr;
+  /// Writes all that a scheduler tells at this moment as a log. Null where there is no scheme.
+  absl::Status (*pull)(const std::string& address, const std::string& log) = nullptr;
+  /// Begins to follow an address. Null where there is no scheme.
+  std::unique_ptr<EngineFollower> (*follow)(const std::string& address) = nullptr;
+  /// For a log of the source that grows. `run` outlives it. Null: its runs are not followed.
+  std::unique_ptr<EngineFeed> (*make_feed)(const std::string& source, LiveRun* run) = nullptr;
+};
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_ENGINES_ENGINE_H_

@@ -1,0 +1,62 @@
+#include "collector/engines/engines.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "collector/engines/dask/dask_engine.h"
+
+namespace crema {
+namespace {
+
+std::vector<const Engine*>& Table() {
+  static std::vector<const Engine*> table = {
+      &kDask,  // docs/dask_log.md
+  };
+  return table;
+}
+
+template <class Passes>
+const Engine* FirstThat(const Passes& passes) {
+  const auto found =
+      std::find_if(Table().begin(), Table().end(), [&](const Engine* engine) { return passes(*engine); });
+  return found == Table().end() ? nullptr : *found;
+}
+
+bool BeginsWith(std::string_view text, std::string_view beginning) {
+  return text.substr(0, beginning.size()) == beginning;
+}
+
+}  // namespace
+
+const std::vector<const Engine*>& Engines() { return Table(); }
+
+AddedEngine::AddedEngine(const Engine& engine) { Table().push_back(&engine); }
+
+AddedEngine::~AddedEngine() { Table().pop_back(); }
+
+const Engine* EngineOfAddress(std::string_view source) {
+  return FirstThat([&](const Engine& engine) { return !engine.scheme.empty() && BeginsWith(source, engine.scheme); });
+}
+
+const Engine* EngineOfLogName(std::string_view path) {
+  return FirstThat([&](const Engine& engine) {
+    const std::string_view suffix = engine.log_suffix;
+    return path.size() >= suffix.size() && path.substr(path.size() - suffix.size()) == suffix;
+  });
+}
+
+const Engine* EngineNamed(std::string_view text) {
+  return FirstThat([&](const Engine& engine) {
+    const std::string_view name = engine.traits.name;
+    return BeginsWith(text, name) && (text.size() == name.size() || text[name.size()] == ' ');
+  });
+}
+
+std::optional<EngineLog> FindEngineLog(const std::string& path) {
+  for (const Engine* engine : Table()) {
+    if (std::optional<std::string> log = engine->find_log(path)) return EngineLog{engine, *std::move(log)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace crema

@@ -1,0 +1,194 @@
+#include "collector/server/engine_run.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "collector/engines/engines.h"
+#include "collector/records/record_parser.h"
+#include "collector/server/live_document.h"
+#include "collector/server/live_figures.h"
+#include "collector/server/live_model.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+constexpr int64_t kSecond = 1'000'000'000;
+constexpr int64_t kStart = 1'790'000'000 * kSecond;
+
+/// With the one engine that has all that a feed may tell.
+class EngineRunTest : public ::testing::Test {
+ protected:
+  explicit EngineRunTest(LiveOptions options = {}) : model_(std::move(options)) {
+    model_.Tick(kStart + 10 * kSecond, 0);
+  }
+
+  void Tell(const std::string& line) { feed_->Add(line + "\n"); }
+
+  /// A worker of two threads, and its log's first lines.
+  void TellWorker() {
+    Tell(R"({"type":"cluster","schema":"crema.dask/1","epoch":"e1","dask":"2025.11.0"})");
+    Tell(R"({"type":"worker","event":"join","worker":"tcp://node:1","threads":2,"memory_limit_bytes":1000})");
+    Tell(R"({"type":"plugin","worker":"tcp://node:1","hostname":"node","pid":7})");
+    log_ = fmt::format(R"({{"type":"process","schema":"crema.records/1","run_id":"run","host":"node","pid":7,)"
+                       R"("start_ns":{},"recorder":1,"clock":"monotonic"}})"
+                       "\n",
+                       kStart);
+    log_ += Chunk(0, 100);
+    Send(0, log_);
+  }
+  static std::string Chunk(int number, int events) {
+    return fmt::format(R"({{"type":"chunk","chunk":{},"start_ns":{},"stop_ns":{},"status":"ok","dataset":"ttbar",)"
+                       R"("file":"a.root","entry_start":{},"entry_stop":{},"events":{}}})"
+                       "\n",
+                       number, kStart + number * kSecond, kStart + (number + 1) * kSecond, 100 * number,
+                       100 * number + 100, events);
+  }
+  void Send(size_t offset, const std::string& bytes) {
+    Tell(fmt::format(R"({{"type":"records","source":"node-7.jsonl","worker":"tcp://node:1","offset":{},"bytes":{}}})",
+                     offset, bytes.size()));
+    feed_->Add(bytes);
+  }
+
+  RecordParser parser_;
+  LiveModel model_;
+  const Engine& engine_ = *EngineNamed("Dask");
+  EngineRun run_{engine_, &parser_, &model_};
+  std::unique_ptr<EngineFeed> feed_ = engine_.make_feed("source", &run_);
+  std::string log_;
+};
+
+TEST_F(EngineRunTest, TakesRecordsAndTheSchedulersNames) {
+  TellWorker();
+  EXPECT_EQ(model_.totals().chunks, 1);
+  ASSERT_EQ(model_.workers().size(), 1u);
+  EXPECT_EQ(model_.workers()[0].name, "tcp://node:1");
+  EXPECT_EQ(model_.engine(), "Dask 2025.11.0");
+}
+
+TEST_F(EngineRunTest, CountsBytesThatWereSentTwiceOnce) {
+  TellWorker();
+  Send(0, log_ + Chunk(1, 50));
+  EXPECT_EQ(model_.totals().attempts, 2);
+  EXPECT_EQ(model_.totals().events, 150);
+}
+
+TEST_F(EngineRunTest, SaysWhichBytesWereLost) {
+  TellWorker();
+  Send(log_.size() + 30, Chunk(1, 50));
+  EXPECT_EQ(model_.totals().attempts, 2);
+  EXPECT_THAT(model_.events().all().back().text, ::testing::HasSubstr("30 bytes of node-7.jsonl were lost"));
+}
+
+TEST_F(EngineRunTest, TakesLinesInPieces) {
+  TellWorker();
+  const std::string text = R"({"type":"erred","key":"process-1","worker":"tcp://node:1","error":"KeyError"})";
+  for (const char c : text + "\n") feed_->Add(std::string(1, c));
+  EXPECT_THAT(model_.events().all().back().text, ::testing::HasSubstr("process-1"));
+}
+
+TEST_F(EngineRunTest, ThePlanIsTheTotal) {
+  TellWorker();
+  EXPECT_EQ(model_.total_events(), std::nullopt);
+  Tell(R"({"type":"plan","id":"a","events":{"ttbar":400,"wjets":600,"bad":-1,"text":"x"}})");
+  EXPECT_EQ(model_.total_events(), 1000);
+  EXPECT_DOUBLE_EQ(ComputeLiveFigures(model_).progress.share.value_or(0), 0.1);
+  EXPECT_DOUBLE_EQ(ProgressOf(model_, model_.datasets()[0]).share.value_or(0), 0.25);
+  Tell(R"({"type":"session","id":"b","event":"begin","time_ns":1790000009000000000})");
+  EXPECT_EQ(model_.total_events(), std::nullopt) << "that was the plan of the session before";
+}
+
+constexpr const char* kBareCluster =
+    R"({"type":"cluster","schema":"crema.dask/1","epoch":"bare","address":"dask://s:1"})";
+constexpr const char* kBare =
+    R"({"type":"bare","time_ns":1,"counts":{"workers":2,"cores":4,"tasks":9},"stream_problem":null,)"
+    R"("finished":[{"prefix":"fill","tasks":3,"seconds":{"compute":1.5}}],"finished_by_worker":{"tcp://a:1":3},)"
+    R"("malformed":2})";
+
+TEST_F(EngineRunTest, ASchedulerWithoutThePlugInTellsLess) {
+  Tell(kBareCluster);
+  Tell(kBare);
+  Tell(R"({"type":"account","rows":[{"prefix":"fill","seconds":{"compute":7}}]})");
+  ASSERT_EQ(model_.bare_schedulers().count("dask://s:1"), 1u);
+  EXPECT_TRUE(model_.is_bare());
+  EXPECT_EQ(model_.totals().malformed, 2) << "messages of its stream";
+  EXPECT_EQ(model_.engine(), "Dask");
+  EXPECT_THAT(model_.events().all().back().text, ::testing::HasSubstr("has no crema plug-in"));
+  const auto document = LiveDocument(model_, ComputeLiveFigures(model_));
+  const auto& row = document["schedulers"][0];
+  EXPECT_EQ(row["cores"], 4);
+  EXPECT_EQ(row["finished"], 3);
+  EXPECT_TRUE(row["erred"].is_null()) << "it was not told";
+  EXPECT_EQ(row["prefixes"][0]["compute_seconds_in_all"], 7);
+  EXPECT_EQ(document["metrics"]["live_scheduler_workers"], 2);
+  EXPECT_TRUE(document["metrics"]["num_chunks"].is_null());
+  EXPECT_THAT(document["quality"]["not_measured"]["num_chunks"], ::testing::HasSubstr("no crema plug-in"));
+}
+
+TEST_F(EngineRunTest, WorkersOfABareSchedulerAreNotedButNotInvented) {
+  Tell(kBareCluster);
+  Tell(kBare);
+  Tell(R"({"type":"worker","event":"present","worker":"tcp://a:1"})");
+  for (const char* name : {"b", "c", "d", "e"}) {
+    Tell(fmt::format(R"({{"type":"worker","event":"join","worker":"tcp://{}:1"}})", name));
+  }
+  feed_->Tick();
+  EXPECT_EQ(model_.events().all().back().text, "tcp://b:1, tcp://c:1, tcp://d:1 and 1 more joined");
+  Tell(R"({"type":"worker","event":"leave","worker":"tcp://a:1"})");
+  feed_->Tick();
+  EXPECT_EQ(model_.events().all().back().text, "tcp://a:1 left");
+  EXPECT_TRUE(model_.workers().empty());
+}
+
+TEST_F(EngineRunTest, APlugInThatIsAttachedLaterTakesOver) {
+  Tell(kBareCluster);
+  Tell(kBare);
+  TellWorker();
+  EXPECT_TRUE(model_.bare_schedulers().empty());
+  EXPECT_EQ(model_.totals().chunks, 1);
+  EXPECT_FALSE(model_.is_bare());
+  std::string said;
+  for (const LiveEvent& event : model_.events().all()) said += event.text + "\n";
+  EXPECT_THAT(said, ::testing::HasSubstr("dask://s:1 has crema's plug-in now"));
+  EXPECT_THAT(said, ::testing::Not(::testing::HasSubstr("restarted")));
+}
+
+TEST_F(EngineRunTest, LinesOfAnyShapeAreTaken) {
+  Tell(kBareCluster);
+  for (const char* fields : {"", R"(,"counts":3,"stream_problem":4,"finished":5,"finished_by_worker":6)",
+                             R"(,"counts":{"a":null},"finished":[1,null,{}],"finished_by_worker":{"a":-4,"b":"c"})",
+                             R"(,"finished":[{"prefix":"x","tasks":-1,"seconds":[]}],"rows":{})"}) {
+    for (const char* type : {"bare", "account"}) Tell(fmt::format(R"({{"type":"{}"{}}})", type, fields));
+    EXPECT_EQ(model_.bare_schedulers().at("dask://s:1").finished().value_or(0), 0) << fields;
+  }
+  Tell(R"({"type":"bare","counts":{"workers":2,"bytes":1.5},"stream_problem":"it is taken"})");
+  Tell(R"({"type":"account","rows":[{"prefix":"fill","seconds":{"compute":13}},{"prefix":"x2"},3]})");
+  const BareScheduler& scheduler = model_.bare_schedulers().at("dask://s:1");
+  EXPECT_EQ(scheduler.count("bytes"), std::nullopt);
+  EXPECT_EQ(scheduler.stream_problem(), "it is taken");
+  EXPECT_EQ(scheduler.tasks().at("fill").compute_seconds_in_all, 13);
+  EXPECT_EQ(scheduler.tasks().count("x2"), 0u);
+}
+
+class ToldTotalTest : public EngineRunTest {
+ protected:
+  static LiveOptions Options() {
+    LiveOptions options;
+    options.total_events_of_dataset = {{"ttbar", 200}};
+    return options;
+  }
+  ToldTotalTest() : EngineRunTest(Options()) {}
+};
+
+TEST_F(ToldTotalTest, WhatTheUserSaysGoesBeforeThePlan) {
+  TellWorker();
+  Tell(R"({"type":"plan","id":"a","events":{"ttbar":400,"wjets":600}})");
+  EXPECT_EQ(model_.total_events(), 200);
+  EXPECT_DOUBLE_EQ(ProgressOf(model_, model_.datasets()[0]).share.value_or(0), 0.5);
+}
+
+}  // namespace
+}  // namespace crema
