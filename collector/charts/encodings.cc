@@ -59,7 +59,9 @@ Json TimeAxis(std::string_view field, double seconds, int most_ticks) {
 
 void LabelNumbers(double largest, Json* axis) {
   // 553 k, as it is written elsewhere
-  if (largest >= kExactBelow) {
+  if (largest < kExactBelow) {
+    (*axis)["format"] = ",~r";
+  } else {
     (*axis)["labelExpr"] = "replace(format(datum.value, '~s'), regexp('([a-zA-Zµ])$'), ' $1')";
   }
 }

@@ -15,6 +15,8 @@ TEST(LabelNumbers, ScalesFromWhereTextDoes) {
   Json axis = {{"tickCount", 6}};
   LabelNumbers(99'999, &axis);
   EXPECT_FALSE(axis.contains("labelExpr"));
+  EXPECT_EQ(axis["format"], ",~r");
+  axis.erase("format");
   LabelNumbers(100'000, &axis);
   EXPECT_TRUE(axis.contains("labelExpr"));
 }

@@ -32,8 +32,9 @@ std::string Rates(const Json& document) {
     const std::string unit = TextField(Field(Field(document, "definitions"), rate.key), "unit");
     rows += fmt::format(
         "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td><td>{}</td></tr>\n", Term(document, rate.key, rate.label),
-        value.has_value() ? Figure("metrics." + std::string(rate.key), *value, HumanNumber(*value)) : "–",
-        value.has_value() ? Escaped(unit == "ratio" ? "" : unit) : Escaped(WhyNotMeasured(document, rate.key)));
+        value.has_value() ? Figure("metrics." + std::string(rate.key), *value, HumanQuantity(rate.key, *value, unit))
+                          : "–",
+        value.has_value() ? "" : Escaped(WhyNotMeasured(document, rate.key)));
   }
   return "<section class=\"card\"><h3>Rates</h3><div class=\"scroll\"><table><caption>Rates of the whole "
          "run</caption><tbody>\n" +
