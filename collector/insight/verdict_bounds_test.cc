@@ -4,6 +4,7 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <optional>
 #include <ostream>
 #include <regex>
 #include <sstream>
@@ -289,28 +290,35 @@ const Knob kKnobs[] = {
 
 class VerdictBound : public testing::TestWithParam<Knob> {};
 
-/// Whether the verdict fires, and is bad, with this value.
-std::pair<bool, bool> Judged(const Knob& knob, double value) {
+std::optional<Verdict> VerdictOf(const std::string& id, const Json& document) {
+  for (Verdict& verdict : Judge(document)) {
+    if (verdict.id == id) return std::move(verdict);
+  }
+  return std::nullopt;
+}
+
+/// The verdict with this value, where it fires.
+std::optional<Verdict> Judged(const Knob& knob, double value) {
   Json document = HealthyRun();
   knob.set(&document, value);
-  for (const Verdict& verdict : Judge(document)) {
-    if (verdict.id == knob.id) return {true, verdict.severity == Severity::kBad};
-  }
-  return {false, false};
+  return VerdictOf(knob.id, document);
 }
+
+/// Whether the bound holds for what is less.
+bool IsBelow(const Bound& bound) { return bound.side == Side::kUpTo || bound.side == Side::kBelow; }
 
 TEST_P(VerdictBound, IsAppliedAsItIsPrinted) {
   const Knob& knob = GetParam();
   const Bound& bound = BoundOf(knob);
-  const bool is_below = bound.side == Side::kUpTo || bound.side == Side::kBelow;
+  const bool is_below = IsBelow(bound);
   const double step = knob.step > 0 ? knob.step : 1e-6 * bound.value;
   const double more = bound.value + step, less = bound.value - step;
   // "nearly all workers" ends the wait, and so the verdict
   const bool is_reversed = knob.step < 0;
-  EXPECT_EQ(Judged(knob, is_below ? less : more).first, !is_reversed) << ToString(bound);
-  EXPECT_EQ(Judged(knob, is_below ? more : less).first, is_reversed) << ToString(bound);
+  EXPECT_EQ(Judged(knob, is_below ? less : more).has_value(), !is_reversed) << ToString(bound);
+  EXPECT_EQ(Judged(knob, is_below ? more : less).has_value(), is_reversed) << ToString(bound);
   if (knob.step > 0) {
-    EXPECT_EQ(Judged(knob, bound.value).first, bound.Holds(bound.value)) << ToString(bound);
+    EXPECT_EQ(Judged(knob, bound.value).has_value(), bound.Holds(bound.value)) << ToString(bound);
   }
 }
 
@@ -318,8 +326,33 @@ TEST_P(VerdictBound, TurnsBadWhereItIsPrinted) {
   const Knob& knob = GetParam();
   const VerdictRule& rule = RuleOf(knob.id);
   if (knob.bound != 0 || std::isinf(rule.bad)) return;
-  EXPECT_TRUE(Judged(knob, rule.bad * (1 + 1e-6)).second) << rule.bad;
-  EXPECT_FALSE(Judged(knob, rule.bad * (1 - 1e-6)).second) << rule.bad;
+  EXPECT_EQ(Judged(knob, rule.bad * (1 + 1e-6))->severity, Severity::kBad) << rule.bad;
+  EXPECT_EQ(Judged(knob, rule.bad * (1 - 1e-6))->severity, rule.severity) << rule.bad;
+}
+
+TEST_P(VerdictBound, FiresWithEvidenceWordsAndWhatToDo) {
+  const Knob& knob = GetParam();
+  if (knob.bound != 0) return;
+  const Bound& bound = BoundOf(knob);
+  const std::optional<Verdict> verdict = Judged(knob, bound.value + (IsBelow(bound) ? -0.01 : 0.01) * bound.value);
+  ASSERT_TRUE(verdict.has_value());
+  EXPECT_FALSE(verdict->evidence.empty());
+  EXPECT_EQ(verdict->suggestion.empty(), RuleOf(knob.id).suggestion.empty());
+  EXPECT_THAT(verdict->sentence, testing::EndsWith("."));
+  EXPECT_GE(verdict->saving.value_or(0), 0);
+  EXPECT_LE(verdict->saving.value_or(1), 1);
+}
+
+TEST_P(VerdictBound, IsNoAlarmWhereTooLittleWasMeasured) {
+  const Knob& knob = GetParam();
+  // they need no shares
+  for (const char* id : {"incomplete-measurement", "worker-loss", "failing-chunks"}) {
+    if (knob.id == id) return;
+  }
+  Json document = HealthyRun();
+  knob.set(&document, BoundOf(knob).value);
+  SetBudget(&document, {{"compute", 0.5}});
+  EXPECT_FALSE(VerdictOf(knob.id, document).has_value());
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, VerdictBound, testing::ValuesIn(kKnobs));
@@ -334,6 +367,13 @@ TEST(VerdictBounds, DaskWorkersAreBadWhereDaskPausesThem) {
   };
   EXPECT_EQ(severity(pauses - 1e-6), Severity::kWarning);
   EXPECT_EQ(severity(pauses), Severity::kBad);
+  const auto is_judged = [&document](double used) {
+    document["metrics"]["memory_utilization_max"] = used;
+    const std::vector<Verdict> verdicts = Judge(document);
+    return std::any_of(verdicts.begin(), verdicts.end(), [](const Verdict& v) { return v.id == "memory-pressure"; });
+  };
+  EXPECT_TRUE(is_judged(MemoryBand("Dask").good + 1e-6));
+  EXPECT_FALSE(is_judged(MemoryBand("Dask").good - 1e-6));
 }
 
 TEST(VerdictBounds, SharesOfLessThanACoreSecondAreNotJudged) {
