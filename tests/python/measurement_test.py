@@ -237,7 +237,7 @@ collector = run(crema.MetricsCollector(backend="made-up"), chunks=2)
 told.append(collector.get_metrics()["num_chunks"])
 collector.detach()
 """)
-        self.assertEqual(told, [2, "detached"])
+        self.assertEqual(told, [4, "detached"])
 
     def test_coffeas_report_is_kept_and_a_difference_is_a_warning(self):
         agreeing = self.tell("""
