@@ -224,11 +224,6 @@ const Knob kKnobs[] = {
     {"scaling-lag", 3, [](Json* document, double workers) { Lag(document, 0, 50, workers, 100); }, 1},
     {"startup-dominated", 0, PartKnob("startup")},
     {"memory-pressure", 0, MetricKnob("memory_utilization_max")},
-    {"memory-pressure", 1,
-     [](Json* document, double used) {
-       (*document)["quality"]["workers_unseen"] = 0;
-       SetMetric(document, "memory_utilization_max", used);
-     }},
     {"memory-growth", 0,
      [](Json* document, double share) {
        SetMetric(document, "rss_slope", 9e5);
