@@ -26,8 +26,8 @@ struct KeyFigureRow {
 
   std::optional<KeyFigure> band = std::nullopt;  ///< what judges `share`
   std::optional<double> share = std::nullopt;    ///< 0 to 1: how far a bar is filled
-  std::optional<Mark> mark = std::nullopt;  ///< none where too little was measured to judge
-  std::vector<ToldFigure> notes = {};  ///< most important first
+  std::optional<Mark> mark = std::nullopt;       ///< none where too little was measured to judge
+  std::vector<ToldFigure> notes = {};            ///< most important first
 };
 
 /// Of every document the same eight, in this order: elapsed time, event rate, data rate, CPU efficiency, blocked, peak
