@@ -17,8 +17,6 @@ TABLE = "collector/appearance/colours.cc"
 # What draws: pages, charts, terminals, notebooks. Tests may say what they expect.
 DRAWS = re.compile(r"^(collector|python)/.*\.(css|js|html|cc|h|py)$")
 TESTS = re.compile(r"(_test|_fixture|/tests/.*)\.\w+$")
-# A notebook's output stands on either ground, and has no variables.
-OF_NOTEBOOKS = re.compile(r"^python/crema_hep/summary_\w+\.py$")
 
 _HEX = re.compile(r"(?<![\w&/])#(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\b(?![\w-])")
 _ROW = re.compile(r'\{"(\w+)", "#[0-9a-f]{6}", "#[0-9a-f]{6}"')
@@ -55,7 +53,7 @@ def main() -> int:
     ).stdout.splitlines()
     found = []
     for path in listed:
-        is_exempt = path == TABLE or TESTS.search(path) or OF_NOTEBOOKS.search(path)
+        is_exempt = path == TABLE or TESTS.search(path)
         if DRAWS.search(path) and not is_exempt and pathlib.Path(path).is_file():
             found += faults(path, pathlib.Path(path).read_text(encoding="utf-8"), known)
     for line in found:

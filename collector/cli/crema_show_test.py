@@ -15,9 +15,7 @@ CREMA = str(pathlib.Path(__file__).absolute().parent / "crema")
 
 def crema(*arguments, told=""):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CREMA_")}
-    return subprocess.run(
-        [CREMA, *arguments], input=told, capture_output=True, text=True, env=environment, timeout=60
-    )
+    return subprocess.run([CREMA, *arguments], input=told, capture_output=True, text=True, env=environment, timeout=60)
 
 
 class Show(unittest.TestCase):

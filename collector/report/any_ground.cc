@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "collector/charts/colours.h"
+#include "collector/appearance/colours.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -12,7 +12,7 @@ namespace {
 
 using Rgb = std::array<double, 3>;  // 0 to 255
 
-/// WCAG 2.2, "relative luminance": the contrast to white and to #111111 is 4.4 there.
+/// WCAG 2.2, "relative luminance": the contrast to white and to a grey of 17 is 4.4 there.
 constexpr double kBetweenWhiteAndDark = 0.19;
 constexpr int kSteps = 10;
 

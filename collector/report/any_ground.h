@@ -8,7 +8,7 @@
 namespace crema {
 
 /// The colour of that name as `#rrggbb`: of those between its light and its dark form the one that is as well seen on
-/// white as on #111111.
+/// white as on nearly black.
 std::string ColourOnAnyGround(std::string_view name);
 
 }  // namespace crema

@@ -40,7 +40,7 @@ function tile(row, values, stroke) {
 }
 
 // In the order of the columns of `seconds`.
-const STROKES = ['var(--rate)', 'var(--data)', 'var(--compute)', 'var(--compute)', 'var(--d1)', 'var(--bad)'];
+const STROKES = ['var(--events)', 'var(--data)', 'var(--cpu)', 'var(--cpu)', 'var(--dataset2)', 'var(--bad-text)'];
 
 function drawTiles() {
   const last = rows('seconds').slice(-60).map(([, row]) => row);
