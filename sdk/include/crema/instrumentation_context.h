@@ -39,7 +39,6 @@ class BaseInstrumentationContext {
 #ifndef CREMA_COMPILED_OUT
         recording_(internal::Recording()),
 #endif
-        start_ns_(recording_ ? internal::MonotonicNanoseconds() : 0),
         uncaught_exceptions_(std::uncaught_exceptions()) {
   }
   ~BaseInstrumentationContext() { EndSection(); }
@@ -47,7 +46,9 @@ class BaseInstrumentationContext {
   /// Once, in the constructor.
   void BeginSection([[maybe_unused]] std::string_view name) noexcept {
 #ifndef CREMA_COMPILED_OUT
-    if (recording_) section_ = internal::EnterSection(name);
+    if (!recording_) return;
+    section_ = internal::EnterSection(name);
+    start_ns_ = internal::MonotonicNanoseconds();
 #endif
   }
   /// In the destructor; else the section ends after that.
@@ -77,7 +78,7 @@ class BaseInstrumentationContext {
   internal::OpenSection section_;
 #endif
   bool recording_ = false;
-  std::int64_t start_ns_;
+  std::int64_t start_ns_ = 0;
   int uncaught_exceptions_;
 };
 
