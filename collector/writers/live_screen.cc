@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/server/live_key_figures.h"
 #include "collector/writers/display_text.h"
 #include "collector/writers/scheduler_block.h"
