@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/charts/budget_colours.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/headline.h"
-#include "collector/appearance/human_numbers.h"
 #include "collector/insight/key_figure_rows.h"
 #include "collector/insight/run_head.h"
 #include "collector/insight/trust_items.h"

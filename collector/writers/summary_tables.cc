@@ -4,9 +4,9 @@
 #include <optional>
 #include <utility>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/budget_rows.h"
-#include "collector/appearance/human_numbers.h"
 #include "collector/insight/thresholds.h"
 #include "collector/writers/document_table.h"
 #include "collector/writers/table_columns.h"
