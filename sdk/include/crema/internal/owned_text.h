@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "crema/internal/platform.h"  // IWYU pragma: keep: says what is needed before C++17
+
 namespace crema {
 namespace internal {
 
