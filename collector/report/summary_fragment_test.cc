@@ -42,7 +42,7 @@ TEST(SummaryFragment, ShowsWhatTheTerminalShows) {
       "quality": {"records_read": 7, "warnings": ["a clock is off"], "not_measured": {"balance": "no cores"}}})");
   const std::string html = WithBlanks(SummaryFragment(document));
   for (const char* part :
-       {"All is well.", "zjets", "✓ finished", "30.2 s", "metrics[&#39;wall_time&#39;] = 30.25", "not measured",
+       {"All is well.", "zjets", "✓ finished", "30.3 s", "metrics[&#39;wall_time&#39;] = 30.25", "not measured",
         "▲ watch</b> · ≈ 25 % of the core-seconds", "It waits.", "Read less.", "CPU in your code", "75.0 %", "25.0 %",
         "<bdi>read</bdi>", "<bdi>ttbar</bdi>", "<bdi>h:1</bdi>", "<bdi>all</bdi>", "records read", "a clock is off",
         "1 figure not measured"}) {
