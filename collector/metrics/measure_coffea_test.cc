@@ -104,7 +104,7 @@ TEST_F(MeasureCoffeaTest, PrefersRecordsButForBytesAndKeepsBothValues) {
   EXPECT_EQ(document["run"]["coffea_report"]["processtime"], 12.0);
   EXPECT_EQ(document["run"]["coffea_report"]["chunks"], 3);
   EXPECT_EQ(document["quality"]["event_coverage"], 1.0);
-  EXPECT_THAT(Warnings(document), HasSubstr("bytes read: 4000 in the Coffea report, 3000 in the records (25.0 %"));
+  EXPECT_THAT(Warnings(document), HasSubstr("bytes read: 4 000 in the Coffea report, 3 000 in the records (25 %"));
   EXPECT_THAT(Warnings(document), HasSubstr("Coffea counts the bytes of opening files, too"));
   EXPECT_THAT(Warnings(document), Not(HasSubstr("events:"))) << "equal values are no warning";
 }
@@ -117,7 +117,7 @@ TEST_F(MeasureCoffeaTest, WarnsOfADifferenceOfOverOnePercent) {
   MeasureOptions options;
   options.coffea_reports = {Save("r.json", R"({"entries": 10101, "processtime": 101.5, "chunks": 99})")};
   const Document document = Take(options);
-  EXPECT_THAT(Warnings(document), HasSubstr("busy time in s: 100 in the records, 101.500 in the Coffea report"));
+  EXPECT_THAT(Warnings(document), HasSubstr("busy time in s: 100 in the records, 101.5 in the Coffea report"));
   EXPECT_THAT(Warnings(document), Not(HasSubstr("events:"))) << "10000 of 10101 are 1.0 % apart, not over it";
   EXPECT_THAT(Warnings(document), Not(HasSubstr("chunks:")));
   EXPECT_NEAR(document["quality"]["event_coverage"].get<double>(), 10000 / 10101.0, 1e-12);
@@ -184,7 +184,7 @@ TEST_F(MeasureCoffeaTest, KeepsRecordedDatasetsAndAddsThoseThatNoRecordNames) {
   EXPECT_EQ(document["run"]["datasets_source"], "mixed");
   EXPECT_EQ(document["metrics"]["total_events"], 100) << "the records'";
   EXPECT_THAT(Warnings(document), HasSubstr("dataset wjets: only in the metrics by dataset"));
-  EXPECT_THAT(Warnings(document), HasSubstr("dataset ttbar, bytes read: 1000 in the records, 3000 in the metrics by"));
+  EXPECT_THAT(Warnings(document), HasSubstr("dataset ttbar, bytes read: 1 000 in the records, 3 000 in the metrics by"));
   EXPECT_THAT(Warnings(document), Not(HasSubstr("dataset ttbar, events")));
   EXPECT_THAT(Warnings(document), HasSubstr("events: 100 in the records, 600 in the metrics by dataset"));
 }
