@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "collector/insight/judged_document.h"
+#include "collector/insight/key_figure_bands.h"
 #include "collector/insight/planted_run.h"
 #include "collector/insight/verdicts.h"
 #include "gmock/gmock.h"

@@ -184,7 +184,8 @@ TEST_F(MeasureCoffeaTest, KeepsRecordedDatasetsAndAddsThoseThatNoRecordNames) {
   EXPECT_EQ(document["run"]["datasets_source"], "mixed");
   EXPECT_EQ(document["metrics"]["total_events"], 100) << "the records'";
   EXPECT_THAT(Warnings(document), HasSubstr("dataset wjets: only in the metrics by dataset"));
-  EXPECT_THAT(Warnings(document), HasSubstr("dataset ttbar, bytes read: 1 000 in the records, 3 000 in the metrics by"));
+  EXPECT_THAT(Warnings(document),
+              HasSubstr("dataset ttbar, bytes read: 1 000 in the records, 3 000 in the metrics by"));
   EXPECT_THAT(Warnings(document), Not(HasSubstr("dataset ttbar, events")));
   EXPECT_THAT(Warnings(document), HasSubstr("events: 100 in the records, 600 in the metrics by dataset"));
 }
