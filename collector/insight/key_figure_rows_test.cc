@@ -77,7 +77,7 @@ TEST(KeyFigureRows, SharesOfTooLittleAreShownAndNotJudged) {
   SetBudget(&document, {{"compute", 0.5}});
   for (const char* label : {"CPU efficiency", "Balance"}) {
     const KeyFigureRow row = RowOf(document, label);
-    EXPECT_EQ(row.text, "10.0 %");
+    EXPECT_EQ(row.text, "10 %");
     EXPECT_FALSE(row.mark.has_value() || row.band.has_value());
     EXPECT_THAT(Notes(row), ElementsAre("too little to judge"));
   }
