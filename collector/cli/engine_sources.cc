@@ -19,7 +19,7 @@ std::string NameOf(const std::string& source, const Engine& engine) {
   if (EngineOfAddress(source) != nullptr) return source.substr(source.rfind('/') + 1);
   fs::path path = fs::path(source).lexically_normal();
   if (path.filename().empty()) path = path.parent_path();
-  const std::string name = path.filename().string();
+  std::string name = path.filename().string();
   for (const std::string_view ending : {engine.log_suffix, std::string_view(".ndjson")}) {
     if (name.size() <= ending.size()) continue;
     const size_t rest = name.size() - ending.size();
