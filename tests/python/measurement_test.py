@@ -256,7 +256,7 @@ told = [warnings_of(collector.get_metrics), collector.get_metrics()["total_event
 """)
         self.assertEqual(told[1], 40)
         self.assertEqual(len(told[0]), 1, told[0])
-        self.assertRegex(told[0][0], "events: 40 in .*, 4000 in .*; the first is used")
+        self.assertRegex(told[0][0], "events: 40 in .*, 4 000 in .*; the first is used")
 
     def test_a_block_that_never_ends_leaves_nothing_behind(self):
         told = self.tell("""
