@@ -306,15 +306,15 @@ struct Lead {
 /// Takes the field if it is next, written without blanks.
 template <const auto& kTable, size_t kAt, class Struct>
 [[gnu::always_inline]] inline bool TakeNext(PlainCursor& line, Struct& out, uint64_t& seen) {
-  constexpr Field<Struct> field = kTable[kAt];
+  constexpr Field<Struct> kField = kTable[kAt];
   if (!line.Take(Lead<kTable, kAt>::kText.text)) {
-    field.clear(out);
+    kField.clear(out);
     return true;
   }
   seen |= uint64_t{1} << kAt;
-  if (line.Next() != 'n') return line.GoTo(field.take(line, out));
-  field.clear(out);
-  return !field.required && line.Take("null");
+  if (line.Next() != 'n') return line.GoTo(kField.take(line, out));
+  kField.clear(out);
+  return !kField.required && line.Take("null");
 }
 
 /// Finds a key among those of a table.
