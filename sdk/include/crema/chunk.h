@@ -18,7 +18,7 @@ namespace crema {
 ///
 ///     crema::Chunk chunk("ttbar", path, first, last);
 ///     chunk.tree = "Events";
-struct Chunk {
+struct Chunk {  // NOLINT(readability-identifier-naming): of the loop that copies the attributes
   Chunk() = default;
   Chunk(const char* dataset_name) noexcept  // NOLINT(google-explicit-constructor): TrackMetrics("ttbar") is enough
       : dataset(dataset_name) {}
