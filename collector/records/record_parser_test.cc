@@ -33,6 +33,22 @@ constexpr char kChunk[] =
     R"("cuts":[{"name":"all","events":10,"weights":9.5},{"name":"pt","events":3,"weights":null}],)"
     R"("activities":[{"label":"gpu","unit":"seconds","value":0.5}],"sections_dropped":2,"attributes":{}})";
 
+// One parser reads all lines of a log into one record.
+TEST(RecordParser, APlainLineKeepsNothingOfTheTracedOneBeforeIt) {
+  RecordParser parser;
+  ASSERT_EQ(parser.ParseCopy(R"({"type":"chunk","chunk":1,"start_ns":1,"stop_ns":9,"status":"ok",)"
+                             R"("trace":[[0,2,3,43]],"trace_dropped":5})"),
+            ParseOutcome::kRecord)
+      << parser.reason();
+  ASSERT_EQ(parser.record().chunk.trace.size(), 1u);
+  ASSERT_EQ(parser.record().chunk.trace_dropped, 5);
+  ASSERT_EQ(parser.ParseCopy(R"({"type":"chunk","chunk":2,"start_ns":1,"stop_ns":9,"status":"ok"})"),
+            ParseOutcome::kRecord)
+      << parser.reason();
+  EXPECT_TRUE(parser.record().chunk.trace.empty());
+  EXPECT_EQ(parser.record().chunk.trace_dropped, 0);
+}
+
 TEST(RecordParser, ReadsEveryFieldOfAProcessLine) {
   RecordParser parser;
   ASSERT_EQ(parser.ParseCopy(kProcess), ParseOutcome::kRecord) << parser.reason();

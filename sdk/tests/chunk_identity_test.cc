@@ -1,12 +1,18 @@
 // Which part of the data a chunk says it is.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
+#include <new>
+#include <sstream>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
 #include "crema/crema.h"
+#include "sdk/tests/child_process.h"
 #include "sdk/tests/record_log_reader.h"
 #include "sdk/tests/recorded.h"
 
@@ -57,6 +63,26 @@ TEST(Chunk, OwnsItsText) {
   }
   EXPECT_EQ(log.chunks[2].dataset, "other");
   EXPECT_EQ(log.chunks[2].file, std::nullopt);
+}
+
+TEST(Chunk, TextIsReadAndPrintedAsText) {
+  const Chunk chunk("ttbar", std::string(60, 'x'));
+  std::ostringstream printed;
+  printed << chunk.dataset << ':' << chunk.file;
+  EXPECT_EQ(printed.str(), "ttbar:" + std::string(60, 'x'));
+  EXPECT_EQ(chunk.dataset.view().substr(2), "bar");
+}
+
+TEST(Chunk, TextThatFindsNoMemoryIsLostWithoutAWord) {
+  const ChildResult result = RunInChild({}, [] {
+    std::set_new_handler([] { _exit(1); });  // the host's own
+    const char first = 'x';
+    const std::string_view huge(&first, std::size_t{1} << 50);  // more than there are addresses
+    errno = EDOM;
+    const internal::OwnedText text = huge;
+    _exit(errno == EDOM && text.is_lost() && text.empty() ? 0 : 2);
+  });
+  EXPECT_EQ(result.exit_status, 0) << result.errors;
 }
 
 static_assert(std::is_nothrow_copy_constructible_v<Chunk> && std::is_nothrow_move_assignable_v<Chunk>);

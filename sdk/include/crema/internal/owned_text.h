@@ -2,10 +2,10 @@
 #ifndef CREMA_INTERNAL_OWNED_TEXT_H_
 #define CREMA_INTERNAL_OWNED_TEXT_H_
 
+#include <cerrno>
 #include <cstddef>
-#include <cstdint>
+#include <cstdlib>
 #include <cstring>
-#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,8 +15,8 @@
 namespace crema {
 namespace internal {
 
-/// A copy of a text, short ones in place. Reads as a `std::string_view`. Never throws: where memory is refused it is
-/// empty, and `is_lost()`.
+/// A copy of a text, short ones in place. Reads as a `std::string_view`. Never throws, calls no `new` of the host's and
+/// leaves `errno` alone: where memory is refused it is empty, and `is_lost()`.
 class OwnedText {
  public:
   OwnedText() noexcept = default;
@@ -40,22 +40,31 @@ class OwnedText {
   }
   ~OwnedText() { Free(); }
 
-  operator std::string_view() const noexcept { return {data(), size_}; }  // NOLINT(google-explicit-constructor)
+  operator std::string_view() const noexcept { return view(); }  // NOLINT(google-explicit-constructor)
+  std::string_view view() const noexcept { return {data(), size_}; }
   const char* data() const noexcept { return memory_ != nullptr ? memory_ : in_place_; }
   std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
   bool is_lost() const noexcept { return is_lost_; }
   friend bool operator==(const OwnedText& text, std::string_view other) noexcept {
-    return std::string_view(text) == other;
+    return text.view() == other;
   }
   friend bool operator!=(const OwnedText& text, std::string_view other) noexcept { return !(text == other); }
+  template <typename Stream>
+  friend auto operator<<(Stream& stream, const OwnedText& text) -> decltype(stream << text.view()) {
+    return stream << text.view();
+  }
 
  private:
   void Assign(std::string_view text) noexcept {
     if (text.size() > sizeof in_place_) {
-      memory_ = new (std::nothrow) char[text.size()];
+      const int host_errno = errno;
+      memory_ = static_cast<char*>(std::malloc(text.size()));
       is_lost_ = memory_ == nullptr;
-      if (is_lost_) return;
+      if (is_lost_) {
+        errno = host_errno;
+        return;
+      }
     }
     size_ = text.size();
     if (size_ > 0) std::memcpy(memory_ != nullptr ? memory_ : in_place_, text.data(), size_);
@@ -67,7 +76,7 @@ class OwnedText {
     if (memory_ == nullptr) std::memcpy(in_place_, other.in_place_, size_);
   }
   void Free() noexcept {
-    delete[] memory_;
+    std::free(memory_);
     memory_ = nullptr;
     size_ = 0;
     is_lost_ = false;
