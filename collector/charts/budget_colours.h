@@ -8,27 +8,16 @@
 #include <vector>
 
 #include "collector/charts/encodings.h"
+#include "collector/document/budget_parts.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
-
-struct BudgetGroupColour {
-  std::string_view group;   ///< as the document's `budget` names it
-  std::string_view colour;  ///< of the colour table
-};
-
-inline constexpr BudgetGroupColour kBudgetGroupColours[] = {{"CPU in your code", "cpu"},
-                                                            {"Waiting in your code", "wait"},
-                                                            {"Opening and reading around your code", "opening"},
-                                                            {"Framework and repeats", "overhead"},
-                                                            {"Idle", "idle"},
-                                                            {"Not measured", "unknown"}};
 
 /// The colours of those groups that are in `groups`.
 inline nlohmann::ordered_json BudgetColours(std::string_view field, const std::vector<std::string>& groups) {
   std::vector<std::string> names;
   std::vector<std::string_view> colours;
-  for (const BudgetGroupColour& known : kBudgetGroupColours) {
+  for (const BudgetGroupKind& known : kBudgetGroups) {
     if (std::find(groups.begin(), groups.end(), known.group) == groups.end()) continue;
     names.emplace_back(known.group);
     colours.push_back(known.colour);

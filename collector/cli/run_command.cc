@@ -80,6 +80,10 @@ void AddRunCommand(CLI::App* program, const std::vector<std::string>& command, i
   run->add_option("--interval", plan->interval_seconds, "Seconds between two samples of the process tree")
       ->check(CLI::Range(kLeastInterval, kLargestInterval))
       ->capture_default_str();
+  run->add_option("--cores", plan->cores,
+                  "Cores that each process is given (CREMA_THREADS): they are declared, nothing is pinned")
+      ->check(CLI::PositiveNumber)
+      ->excludes(pid);
   run->add_option("--max-log-bytes", plan->max_log_bytes,
                   "Sum chunks up before a process's log is larger (CREMA_MAX_LOG_BYTES)")
       ->check(CLI::PositiveNumber)

@@ -17,6 +17,7 @@ struct RunPlan {
   std::string name;       ///< empty: the command's file name
   std::string pass;       ///< empty: none
   double interval_seconds = 1;
+  int cores = 0;  ///< that each process is given; 0: not told
   bool trace = false;
   bool replace = false;
   int64_t max_log_bytes = 0;  ///< of each process's log; 0: as the environment says

@@ -38,6 +38,7 @@ EnvironmentChanges RecordingOn(const RunPlan& plan, const RunDirectory& director
   };
   if (!plan.pass.empty()) changes.emplace_back("CREMA_PASS", plan.pass);
   if (plan.max_log_bytes > 0) changes.emplace_back("CREMA_MAX_LOG_BYTES", std::to_string(plan.max_log_bytes));
+  if (plan.cores > 0) changes.emplace_back("CREMA_THREADS", std::to_string(plan.cores));
   if (plan.trace) changes.emplace_back("CREMA_TRACE", "1");
   return changes;
 }

@@ -34,8 +34,8 @@ const std::vector<std::string> kBreakdown = {"name",          "chunks",
 const std::vector<std::string> kSections = {"path",           "helper",        "count",  "total",  "self", "min", "max",
                                             "mean",           "cpu",           "failed", "chunks", "p50",  "p95", "p99",
                                             "mean_per_chunk", "mean_when_run", "share"};
-const std::vector<std::string> kCustomMetric = {"name", "unit", "count", "sum", "mean",
-                                                "min",  "max",  "p50",   "p95", "invalid"};
+const std::vector<std::string> kCustomMetric = {"name", "unit", "count", "sum",     "mean",         "min",
+                                                "max",  "p50",  "p95",   "invalid", "failed_count", "failed_sum"};
 
 Json MetricRows(const Json& document) {
   Json rows = Json::array();
@@ -125,7 +125,7 @@ std::vector<CsvTable> TablesOf(const Json& document) {
        {"chunk", "dataset", "file", "entry_start", "entry_stop", "worker", "start", "duration", "predicted", "events",
         "cpu", "cpu_wait", "blocked", "reason"},
        ListField(document, "stragglers")},
-      {"verdicts", {"id", "severity", "sentence", "evidence", "suggestion", "saving"}, ListField(document, "verdicts")},
+      {"verdicts", {"id", "severity", "sentence", "evidence", "suggestion", "saving", "cause"}, ListField(document, "verdicts")},
       {"quality",
        {"key", "value"},
        PairRows(WithoutField(Json::array({Field(document, "quality")}), "not_measured")[0])},

@@ -13,6 +13,19 @@ double BudgetRows::Share(std::string_view part) const {
   return 0;
 }
 
+std::vector<OutsideSection> LongestOutsideChunks(const nlohmann::ordered_json& document) {
+  constexpr size_t kMost = 3;
+  std::vector<OutsideSection> sections;
+  for (const auto& row : ListField(document, "process_sections")) {
+    const double self = NumberField(row, "self").value_or(0);
+    if (self > 0) sections.push_back({TextField(row, "path"), self});
+  }
+  std::stable_sort(sections.begin(), sections.end(),
+                   [](const OutsideSection& a, const OutsideSection& b) { return a.self > b.self; });
+  if (sections.size() > kMost) sections.resize(kMost);
+  return sections;
+}
+
 std::optional<BudgetRows> ReadBudget(const nlohmann::ordered_json& document) {
   BudgetRows budget;
   for (const auto& row : ListField(document, "budget")) {

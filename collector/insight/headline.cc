@@ -3,15 +3,19 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/document/budget_parts.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/budget_rows.h"
-#include "collector/insight/key_figure_bands.h"
 #include "collector/insight/run_evidence.h"
+#include "collector/insight/run_trouble.h"
 #include "collector/insight/thresholds.h"
 #include "collector/insight/verdict_table.h"
+#include "collector/insight/where_most.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -19,146 +23,133 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Loss {
-  std::string_view part;
-  std::string_view text;
-};
-
-/// What a budget can hold, but CPU in results and what is not known. What a person calls each of them.
-constexpr std::array<Loss, 11> kLosses = {{
-    {"cpu_wait", "runnable threads that got no CPU"},
-    {"blocked", "code blocked on I/O, locks or a device"},
-    {"waiting", "code that waited (the kernel did not tell for what)"},
-    {"outside_chunk", "opening and reading around your code"},
-    {"framework", "the framework's own tasks"},
-    {"failed", "attempts that gave no result"},
-    {"joined", "threads that waited for their own helpers"},
-    {"startup", "cores that were free before their first chunk"},
-    {"idle", "cores that were free between chunks"},
-    {"tail", "cores that were free while the last chunks ran"},
-    {"shutdown", "cores that were free after the last chunk"},
-}};
-
 /// What the core-seconds were used for, and how a person says it.
 struct Use {
   double share;
   bool characterises;
-  std::string_view verdict;
-  std::string_view clause;  ///< `{}`: the share; what follows it is " and computed …"
+  std::string_view name;
+  std::string_view clause;                       ///< `{}`: the share of all
+  std::array<std::string_view, 2> said_by = {};  ///< verdicts that would say the same again
 };
 
-/// "waiting-bound: of 12 057 core-seconds, your code waited for 44 % and computed for 33 %".
-std::string WhereTheTimeWent(const BudgetRows& budget) {
+struct Class {
+  std::string sentence;
+  std::array<std::string_view, 2> said_by = {};
+};
+
+std::string Parenthesis(const std::string& text) { return text.empty() ? "" : " (" + text + ")"; }
+
+/// "waiting-bound: your code waited for 44 % of 12 057 core-seconds and computed for 33 %".
+Class WhereTheTimeWent(const Json& document, const BudgetRows& budget) {
   const double compute = budget.Share("compute");
   const double cpu_wait = budget.Share("cpu_wait");
   const double blocked = budget.Share("blocked") + budget.Share("waiting");
   const double outside = budget.Share("outside_chunk");
+  const double process = budget.Share("process_cpu");
   const double framework = budget.Share("framework") + budget.Share("failed");
   const double idle = budget.Share("joined") + budget.Share("startup") + budget.Share("idle") + budget.Share("tail") +
                       budget.Share("shutdown");
   const double unmeasured = budget.Share("unmeasured");
-  if (unmeasured > std::max({compute, cpu_wait + blocked, outside, framework, idle})) {
-    return fmt::format("not judged: of {} core-seconds, {} are of chunks whose CPU time is not known",
-                       HumanCount(budget.core_seconds), HumanPercent(unmeasured));
+  const std::string all = HumanCount(budget.core_seconds) + " core-seconds";
+  if (unmeasured > std::max({compute, cpu_wait + blocked, outside, process, framework, idle})) {
+    return {
+        fmt::format("not judged: {} of {} are of chunks whose CPU time is not known", HumanPercent(unmeasured), all)};
   }
-  const std::string total = fmt::format("of {} core-seconds, ", HumanCount(budget.core_seconds));
+  const std::string of_all = " of " + all;
   if (RuleOf("compute-bound").threshold.Holds(compute)) {
-    return fmt::format("compute-bound: {}{} were CPU in your code", total, HumanPercent(compute));
+    return {fmt::format("compute-bound: your code computed for {}{}", HumanPercent(compute), of_all)};
   }
   const double waiting = cpu_wait + blocked;
-  const std::array<Use, 4> uses = {{
-      {waiting, RuleOf("waiting-bound").threshold.Holds(waiting) || (kWaitsToo.Holds(waiting) && waiting > compute),
-       cpu_wait > blocked ? "short of CPU" : "waiting-bound", "your code waited for {}"},
+  const std::array<Use, 5> uses = {{
+      {waiting,
+       RuleOf("waiting-bound").threshold.Holds(waiting) || (kWaitsToo.Holds(waiting) && waiting > compute),
+       cpu_wait > blocked ? "short of CPU" : "waiting-bound",
+       "your code waited for {}",
+       {"waiting-bound", "cpu-contention"}},
       {idle, kStarved.Holds(idle), "starved", "cores were idle for {}"},
-      {framework, kOverheadBound.Holds(framework), "overhead-bound", "the framework and repeated work took {}"},
-      {outside, RuleOf("opening-bound").threshold.Holds(outside), "opening-bound",
-       "opening and reading around your code took {}"},
+      {process, kOverheadBound.Holds(process), "busy outside chunks",
+       "set-up, framework code and merging computed for {}"},
+      {framework,
+       kOverheadBound.Holds(framework),
+       "overhead-bound",
+       "the framework and repeated work took {}",
+       {"framework-overhead", "retry-waste"}},
+      {outside,
+       RuleOf("opening-bound").threshold.Holds(outside),
+       "opening-bound",
+       "opening and reading around your code took {}",
+       {"opening-bound"}},
   }};
   const Use* most = nullptr;
   for (const Use& use : uses) {
     if (use.characterises && (most == nullptr || use.share > most->share)) most = &use;
   }
-  if (most == nullptr) return fmt::format("mixed: {}{} were CPU in your code", total, HumanPercent(compute));
-  return fmt::format("{}: {}{}{}computed for {}", most->verdict, total,
-                     fmt::format(fmt::runtime(most->clause), HumanPercent(most->share)),
-                     most == &uses[0] ? " and " : ", and your code ", HumanPercent(compute));
+  if (most == nullptr) return {fmt::format("mixed: your code computed for {}{}", HumanPercent(compute), of_all)};
+  const bool is_waiting = most == &uses[0];
+  return {fmt::format("{}: {}{}{}{}computed for {}", most->name,
+                      fmt::format(fmt::runtime(most->clause), HumanPercent(most->share)), of_all,
+                      is_waiting ? Parenthesis(WhereMostWaiting(document)) : "",
+                      is_waiting ? " and " : ", and your code ", HumanPercent(compute)),
+          most->said_by};
+}
+
+/// The judged cause with the largest saving, in the words of its verdict; empty where none is worth a sentence.
+std::string LargestCause(const Json& document, const std::array<std::string_view, 2>& said) {
+  const Json* largest = nullptr;
+  double saving = 0;
+  for (const Json& verdict : ListField(document, "verdicts")) {
+    const double of_verdict = NumberField(verdict, "saving").value_or(0);
+    const std::string id = TextField(verdict, "id");
+    if (!kWorthASentence.Holds(of_verdict) || of_verdict <= saving || !TextField(verdict, "cause").empty()) continue;
+    if (std::find(said.begin(), said.end(), id) != said.end()) continue;
+    largest = &verdict;
+    saving = of_verdict;
+  }
+  if (largest == nullptr) return "";
+  std::string text = TextField(*largest, "sentence");
+  if (!text.empty() && text.back() == '.') text.pop_back();
+  const std::string share = HumanPercent(saving);
+  if (text.find(share) == std::string::npos)
+    text += fmt::format("; curing that would save {} of the core-seconds", share);
+  return text;
 }
 
 std::string LargestLoss(const BudgetRows& budget) {
-  const Loss* largest = nullptr;
+  const BudgetPartKind* largest = nullptr;
   double share = 0;
-  for (const Loss& loss : kLosses) {
-    if (budget.Share(loss.part) > share) {
-      largest = &loss;
-      share = budget.Share(loss.part);
+  for (const BudgetPartKind& part : kBudgetParts) {
+    if (!part.loss.empty() && budget.Share(part.part) > share) {
+      largest = &part;
+      share = budget.Share(part.part);
     }
   }
   if (largest == nullptr || !kWorthASentence.Holds(share)) {
     return fmt::format("no avoidable loss reaches {}", HumanPercent(kWorthASentence.value, 0));
   }
-  return fmt::format("the largest avoidable loss is {} ({})", largest->text, HumanPercent(share));
+  return fmt::format("the largest avoidable loss is {} ({})", largest->loss, HumanPercent(share));
 }
 
-/// Verdicts that name what made a loss, and what a person calls it.
-struct Cause {
-  std::string_view id;
-  std::string_view text;
-};
-
-constexpr std::array<Cause, 7> kCauses = {{
-    {"slow-worker", "a slow worker cost"},
-    {"slow-file", "a slow file cost"},
-    {"stragglers", "stragglers cost"},
-    {"oversized-chunks", "oversized chunks cost"},
-    {"chunks-too-large", "chunks that are too large cost"},
-    {"too-few-chunks", "too few chunks cost"},
-    {"chunks-too-small", "chunks that are too small cost"},
-}};
-
-/// The cause with the largest saving among the document's verdicts; empty where none is worth a clause.
-std::string LargestCause(const Json& document) {
+std::string AndList(const std::vector<std::string>& clauses) {
   std::string text;
-  double largest = 0;
-  for (const Json& verdict : ListField(document, "verdicts")) {
-    const double saving = NumberField(verdict, "saving").value_or(0);
-    if (!kWorthASentence.Holds(saving) || saving < largest) continue;
-    for (const Cause& cause : kCauses) {
-      if (cause.id != TextField(verdict, "id")) continue;
-      largest = saving;
-      text = fmt::format("; {} {}", cause.text, HumanPercent(saving));
-    }
+  for (size_t i = 0; i < clauses.size(); ++i) {
+    text += (i == 0 ? "" : i + 1 == clauses.size() ? " and " : ", ") + clauses[i];
   }
   return text;
 }
 
-/// What must be known before any figure is believed: gaps of the measurement, then chunks without a result.
-std::string BeforeAll(const Json& document, const RunEvidence& evidence) {
-  if (evidence.state == RunState::kRunning) return "";
-  std::string text;
-  const Json& quality = Field(document, "quality");
-  const std::optional<double> coverage = NumberField(quality, "event_coverage");
-  const double dropped = NumberField(quality, "records_dropped").value_or(0);
-  const double read = NumberField(quality, "records_read").value_or(0);
-  if (coverage.has_value() && MarkOf(KeyFigure::kEventCoverage, *coverage) != Mark::kGood) {
-    text = fmt::format("the records hold {} of the events only; ", HumanPercent(*coverage));
-  } else if (dropped > 0 && MarkOf(KeyFigure::kDroppedRecords, dropped / (dropped + read)) == Mark::kBad) {
-    text = fmt::format("{} lost; ", Counted(dropped, "record was", "records were"));
+/// How the run ended where it did not end well, and what is wrong with its results and records.
+std::string Trouble(const Json& document, const RunEvidence& evidence) {
+  constexpr size_t kMostClauses = 3;
+  std::vector<std::string> clauses;
+  const double exit_status = NumberField(Field(document, "run"), "exit_status").value_or(0);
+  if (evidence.state == RunState::kKilled) {
+    clauses.emplace_back("the run was killed");
+  } else if (exit_status != 0 && evidence.state != RunState::kRunning) {
+    clauses.push_back(fmt::format("the command failed with exit status {:.0f}", exit_status));
   }
-  const double lost = NumberField(quality, "records_lost").value_or(0);
-  if (lost > 0)
-    text += fmt::format("the {} lost; ", lost == 1 ? "record of 1 ended chunk is"
-                                                   : "records of " + HumanCount(lost) + " ended chunks are");
-  const double unfinished = Metric(document, "num_unfinished_chunks").value_or(0);
-  if (unfinished > 0) text += Counted(unfinished, "chunk has", "chunks have") + " no result; ";
-  return text;
-}
-
-std::string HowItEnded(const Json& document, const RunEvidence& evidence) {
-  if (evidence.state == RunState::kRunning) return "still running; so far ";
-  if (evidence.state == RunState::kKilled) return "killed; until then ";
-  const std::optional<double> exit_status = NumberField(Field(document, "run"), "exit_status");
-  if (exit_status.value_or(0) == 0) return "";
-  return fmt::format("the command failed with exit status {:.0f}; ", *exit_status);
+  for (const std::string& clause : FindRunTrouble(document).clauses) clauses.push_back(clause);
+  if (clauses.size() > kMostClauses) clauses.resize(kMostClauses);
+  return AndList(clauses);
 }
 
 /// What is known of a command that recorded no chunk: only what its process tree used.
@@ -192,24 +183,34 @@ std::string TooLittle(const Json& document, const RunEvidence& evidence) {
                      HumanPercent(evidence.budget->Share("compute")));
 }
 
-std::string Finding(const Json& document, const RunEvidence& evidence) {
-  if (evidence.attempts == 0 && evidence.ended == 0) return NoChunk(document);
-  if (evidence.ended == 0) return NoChunkEnded(evidence);
-  if (!evidence.IsEnough()) return TooLittle(document, evidence);
-  return BeforeAll(document, evidence) + WhereTheTimeWent(*evidence.budget) + "; " + LargestLoss(*evidence.budget) +
-         LargestCause(document);
-}
-
 std::string AsSentence(std::string text) {
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
   return text + ".";
+}
+
+/// One sentence on a run of which little is known; empty where enough is.
+std::string LittleIsKnown(const Json& document, const RunEvidence& evidence) {
+  if (evidence.attempts == 0 && evidence.ended == 0) return NoChunk(document);
+  if (evidence.ended == 0) return NoChunkEnded(evidence);
+  return evidence.IsEnough() ? "" : TooLittle(document, evidence);
 }
 
 }  // namespace
 
 std::string Headline(const Json& document) {
   const RunEvidence evidence = ReadRunEvidence(document);
-  return AsSentence(HowItEnded(document, evidence) + Finding(document, evidence));
+  const std::string so_far = evidence.state == RunState::kRunning ? "still running; so far " : "";
+  const std::string trouble = Trouble(document, evidence);
+  const std::string before = trouble.empty() ? "" : AsSentence(so_far + trouble) + " ";
+  const std::string little = LittleIsKnown(document, evidence);
+  if (!little.empty()) return before + AsSentence(trouble.empty() ? so_far + little : little);
+  const Class found = WhereTheTimeWent(document, *evidence.budget);
+  const std::string cause = LargestCause(document, found.said_by);
+  if (!trouble.empty()) return before + AsSentence(cause.empty() ? found.sentence : cause);
+  const std::string first = AsSentence(so_far + found.sentence);
+  if (!cause.empty()) return first + " " + AsSentence(cause);
+  const bool is_said = !found.said_by[0].empty();  // the class is the loss
+  return is_said ? first : first + " " + AsSentence(LargestLoss(*evidence.budget));
 }
 
 }  // namespace crema

@@ -1,4 +1,4 @@
-// The one sentence that opens every summary: where the core-seconds went, and the largest avoidable loss.
+// The two sentences that open every summary: the worst truth first, then the largest loss.
 #ifndef CREMA_COLLECTOR_INSIGHT_HEADLINE_H_
 #define CREMA_COLLECTOR_INSIGHT_HEADLINE_H_
 
@@ -8,9 +8,11 @@
 
 namespace crema {
 
-/// One sentence, a pure function of the document's budget, metrics, quality, run state and `verdicts`: gaps of the
-/// measurement, chunks without a result, the class of the run, the largest avoidable loss and its cause. It judges only
-/// what was measured: a run without chunks, without a budget or with too little work gets a sentence that says so.
+/// At most two sentences, a pure function of the document's budget, tables, quality, run state and `verdicts`. First
+/// what is wrong with the results and the records; where nothing is, what the core-seconds were used for. Then the
+/// judged cause with the largest saving; where none is worth a sentence, the largest loss or that there is none. It
+/// judges only what was measured: a run without chunks, without a budget or with too little work gets a sentence that
+/// says so.
 std::string Headline(const nlohmann::ordered_json& document);
 
 }  // namespace crema

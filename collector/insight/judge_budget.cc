@@ -1,9 +1,11 @@
 // Verdicts that say "this part of the core-seconds is large".
+#include <string>
 #include <string_view>
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/verdict_families.h"
+#include "collector/insight/where_most.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -35,6 +37,8 @@ void JudgePart(const PartVerdict& words, const JudgedRun& run) {
           {{fmt::format("budget.{}.share", words.part), share}}, share);
 }
 
+std::string Clause(const std::string& text) { return text.empty() ? "" : " (" + text + ")"; }
+
 void JudgeWaiting(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("waiting-bound");
   const BudgetRows& budget = run.budget();
@@ -45,10 +49,10 @@ void JudgeWaiting(const JudgedRun& run) {
   const double compute = budget.Share("compute");
   if (!rule.threshold.Holds(waiting) && !(kWaitsToo.Holds(waiting) && waiting > compute)) return;
   run.Add(rule, waiting,
-          fmt::format("Your code {} for {} of the core-seconds and computed for {}.",
+          fmt::format("Your code {} for {} of the core-seconds{} and computed for {}.",
                       is_blocked ? "was blocked on I/O, locks or a device"
                                  : "waited (the kernel did not tell for what; maybe for a CPU)",
-                      HumanPercent(waiting), HumanPercent(compute)),
+                      HumanPercent(waiting), Clause(WhereMostWaiting(run.document)), HumanPercent(compute)),
           {{fmt::format("budget.{}.share", part), waiting}, {"budget.compute.share", compute}}, waiting);
 }
 

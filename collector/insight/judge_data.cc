@@ -52,7 +52,9 @@ void JudgeSpilling(const JudgedRun& run) {
 
 std::optional<double> SumOf(const nlohmann::ordered_json& document, std::string_view name) {
   for (const auto& row : ListField(document, "custom_metrics")) {
-    if (TextField(row, "name") == name && TextField(row, "unit") == "s") return NumberField(row, "sum");
+    if (TextField(row, "name") == name && TextField(row, "unit") == "s") {
+      return NumberField(row, "sum").value_or(0) + NumberField(row, "failed_sum").value_or(0);
+    }
   }
   return std::nullopt;
 }

@@ -3,7 +3,7 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
-#include "collector/insight/short_name.h"
+#include "collector/insight/lost_workers.h"
 #include "collector/insight/verdict_families.h"
 #include "fmt/format.h"
 
@@ -46,21 +46,32 @@ void JudgeAttempts(const JudgedRun& run) {
 }
 
 void JudgeLostWorkers(const JudgedRun& run) {
-  if (run.evidence.state == RunState::kKilled) return;  // then all of them ended with the run
   const VerdictRule& rule = RuleOf("worker-loss");
-  const auto& workers = ListField(run.document, "workers");
-  double lost = 0;
-  std::string name;
-  for (const auto& worker : workers) {
-    if (TextField(worker, "state") != "lost") continue;
-    if (lost++ == 0) name = TextField(worker, "name");
+  const LostWorkers lost = FindLostWorkers(run.document);
+  const auto count = static_cast<double>(lost.names.size());
+  if (!rule.threshold.Holds(count)) return;
+  std::string sentence = fmt::format("{} of {} vanished without an end ({}): killed, crashed, or out of memory",
+                                     HumanCount(count), Counted(lost.workers, "worker", "workers"), lost.Names());
+  if (lost.absent_seconds > 0 && !run.is_running()) {
+    sentence += fmt::format("; {} of the worker-seconds that the run could have had are missing",
+                            HumanPercent(lost.absent_seconds / lost.whole_seconds));
   }
-  if (!rule.threshold.Holds(lost)) return;
-  run.Add(rule, lost,
-          fmt::format("{} of {} vanished without an end ({}{}): killed, crashed, or out of memory.", HumanCount(lost),
-                      Counted(static_cast<double>(workers.size()), "worker", "workers"), ShortName(name),
-                      lost > 1 ? " first" : ""),
-          {{"workers.lost", lost}, {"num_lost_attempts", run.evidence.lost}}, std::nullopt);
+  if (lost.uncertain_chunks > 0) {
+    const double events = Metric(run.document, "total_events").value_or(0);
+    sentence += fmt::format("; {} had ended there, and whether their results were used is not known",
+                            Counted(lost.uncertain_chunks, "chunk", "chunks"));
+    if (lost.uncertain_events > 0 && events >= lost.uncertain_events) {
+      sentence += fmt::format(": the results are of {} to {} events", HumanCount(events - lost.uncertain_events),
+                              HumanCount(events));
+    }
+  }
+  run.Add(rule, count, sentence + ".",
+          {{"workers.lost", count},
+           {"num_lost_attempts", run.evidence.lost},
+           {"workers.absent_seconds", lost.absent_seconds},
+           {"workers.uncertain_chunks", lost.uncertain_chunks},
+           {"workers.uncertain_events", lost.uncertain_events}},
+          std::nullopt);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include "absl/time/time.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
+#include "collector/insight/run_trouble.h"
+#include "fmt/format.h"
 
 namespace crema {
 namespace {
@@ -46,14 +48,16 @@ std::optional<RunTimes> TimesOf(const Json& run, const DayStyle& style) {
   return times;
 }
 
-StateInWords StateOf(const Json& run) {
+StateInWords StateOf(const Json& document) {
+  const Json& run = Field(document, "run");
   const std::string state = TextField(run, "state");
   const double exit_status = NumberField(run, "exit_status").value_or(0);
-  if (state == "killed") return {RunEnding::kKilled, exit_status};
-  if (state == "running") return {RunEnding::kRunning, exit_status};
-  if (exit_status != 0) return {RunEnding::kFailed, exit_status};
-  if (state == "finished") return {RunEnding::kFinished, exit_status};
-  return {};
+  if (state == "killed") return {RunEnding::kKilled, "killed", Mark::kBad};
+  if (state == "running") return {RunEnding::kRunning, "running", Mark::kWatch};
+  if (exit_status != 0) return {RunEnding::kFailed, fmt::format("exit status {:.0f}", exit_status), Mark::kBad};
+  if (state != "finished") return {};
+  const RunTrouble trouble = FindRunTrouble(document);
+  return {RunEnding::kFinished, trouble.any() ? "finished, " + trouble.brief : "finished", trouble.mark};
 }
 
 }  // namespace crema

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "collector/insight/key_figure_bands.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -35,10 +36,11 @@ enum class RunEnding { kUnknown, kRunning, kFinished, kFailed, kKilled };
 
 struct StateInWords {
   RunEnding ending = RunEnding::kUnknown;
-  double exit_status = 0;  ///< as the document has it
+  std::string text = "state unknown";  ///< `finished`, `exit status 3`, `finished, 2 workers lost`
+  Mark mark = Mark::kGood;             ///< means nothing where the state is not known
 };
 
-StateInWords StateOf(const nlohmann::ordered_json& run);
+StateInWords StateOf(const nlohmann::ordered_json& document);
 
 }  // namespace crema
 

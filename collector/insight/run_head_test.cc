@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace crema {
 namespace {
 
@@ -44,13 +46,31 @@ TEST(TimesOf, ARunningJobHasNoEnd) {
   EXPECT_FALSE(TimesOf(Json::object(), kStyle).has_value());
 }
 
+Json WithRun(Json run) { return {{"run", std::move(run)}}; }
+
 TEST(StateOf, AnExitStatusFailsWhatHasFinished) {
-  EXPECT_EQ(StateOf({{"state", "finished"}, {"exit_status", 0}}).ending, RunEnding::kFinished);
-  EXPECT_EQ(StateOf({{"state", "finished"}, {"exit_status", 3}}).ending, RunEnding::kFailed);
-  EXPECT_EQ(StateOf({{"state", "finished"}, {"exit_status", 3}}).exit_status, 3);
-  EXPECT_EQ(StateOf({{"state", "killed"}, {"exit_status", 3}}).ending, RunEnding::kKilled);
-  EXPECT_EQ(StateOf({{"state", "running"}}).ending, RunEnding::kRunning);
+  EXPECT_EQ(StateOf(WithRun({{"state", "finished"}, {"exit_status", 0}})).ending, RunEnding::kFinished);
+  EXPECT_EQ(StateOf(WithRun({{"state", "finished"}, {"exit_status", 3}})).ending, RunEnding::kFailed);
+  EXPECT_EQ(StateOf(WithRun({{"state", "finished"}, {"exit_status", 3}})).text, "exit status 3");
+  EXPECT_EQ(StateOf(WithRun({{"state", "killed"}, {"exit_status", 3}})).ending, RunEnding::kKilled);
+  EXPECT_EQ(StateOf(WithRun({{"state", "running"}})).ending, RunEnding::kRunning);
   EXPECT_EQ(StateOf(Json::object()).ending, RunEnding::kUnknown);
+}
+
+TEST(StateOf, ARunThatLostSomethingIsNotGood) {
+  Json document = WithRun({{"state", "finished"}});
+  EXPECT_EQ(StateOf(document).text, "finished");
+  EXPECT_EQ(StateOf(document).mark, Mark::kGood);
+  document["run"]["engine"] = "dask";
+  document["workers"] = {{{"name", "a"}, {"state", "lost"}, {"start", 0}, {"stop", 5}, {"chunks", 3}},
+                         {{"name", "b"}, {"state", "ended"}, {"start", 0}, {"stop", 9}, {"chunks", 4}}};
+  EXPECT_EQ(StateOf(document).text, "finished, 1 worker lost");
+  EXPECT_EQ(StateOf(document).mark, Mark::kWatch);
+  document["run"].erase("engine");  // nobody computes again what the process had in its memory
+  EXPECT_EQ(StateOf(document).mark, Mark::kBad);
+  document["metrics"] = {{"num_chunks", 7}, {"num_unfinished_chunks", 2}};
+  EXPECT_EQ(StateOf(document).text, "finished, 2 chunks without a result");
+  EXPECT_EQ(StateOf(document).mark, Mark::kBad);
 }
 
 }  // namespace

@@ -92,6 +92,7 @@ inline constexpr Bound kMuchInput = From(1e8, "bytes: a disk delivers as much in
 // The headline, where the verdict of that name has no bound for it.
 inline constexpr Bound kStarved = From(0.25, "every fourth core had nothing to do");
 inline constexpr Bound kOverheadBound = From(0.15, "as much as opening may be");
+inline constexpr Bound kMostOfIt = Above(0.5, "more than half is most of it");
 inline constexpr Bound kWorthASentence = From(0.03, "chunk granularity alone costs as much");
 
 }  // namespace crema

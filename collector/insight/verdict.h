@@ -21,6 +21,7 @@ struct Verdict {
   std::vector<std::pair<std::string, double>> evidence;  ///< the figures (document keys) that made it fire
   std::string suggestion;                                ///< what to do; empty where nothing is to be done
   std::optional<double> saving;                          ///< share of the core-seconds (0 to 1) that could be saved
+  std::string cause = "";                                ///< id of the verdict that explains this one; empty: none does
 };
 
 /// What a family of verdicts judges, and where it puts its findings.

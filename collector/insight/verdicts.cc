@@ -1,24 +1,13 @@
 #include "collector/insight/verdicts.h"
 
-#include <algorithm>
-
 #include "collector/insight/chunk_size_advice.h"
+#include "collector/insight/grouped_verdicts.h"
 #include "collector/insight/headline.h"
 #include "collector/insight/verdict_families.h"
 
 namespace crema {
 
 using Json = nlohmann::ordered_json;
-
-namespace {
-
-/// What must be known before the others are believed comes first among those of its severity.
-int Rank(const Verdict& verdict) {
-  if (verdict.id == "incomplete-measurement") return 0;
-  return verdict.id == "failing-chunks" ? 1 : 2;
-}
-
-}  // namespace
 
 std::vector<Verdict> Judge(const Json& document) {
   const RunEvidence evidence = ReadRunEvidence(document);
@@ -34,11 +23,8 @@ std::vector<Verdict> Judge(const Json& document) {
     JudgeData(run);
     JudgeHealth(run);
   }
-  std::stable_sort(verdicts.begin(), verdicts.end(), [](const Verdict& left, const Verdict& right) {
-    if (left.severity != right.severity) return left.severity > right.severity;
-    if (Rank(left) != Rank(right)) return Rank(left) < Rank(right);
-    return left.saving.value_or(0) > right.saving.value_or(0);
-  });
+  FindCauses(document, &verdicts);
+  OrderByCause(&verdicts);
   return verdicts;
 }
 
@@ -54,6 +40,7 @@ Json VerdictRows(const std::vector<Verdict>& verdicts) {
     row["evidence"] = std::move(evidence);
     row["suggestion"] = verdict.suggestion;
     row["saving"] = verdict.saving.has_value() ? Json(*verdict.saving) : Json();
+    row["cause"] = verdict.cause.empty() ? Json() : Json(verdict.cause);
     rows.push_back(std::move(row));
   }
   return rows;

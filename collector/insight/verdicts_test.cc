@@ -213,7 +213,7 @@ TEST(Verdicts, AreRowsOfTheDocumentWithEvidence) {
   EXPECT_TRUE(document["verdicts"][1]["saving"].is_null());
   std::vector<std::string> fields;
   for (const auto& [key, value] : row.items()) fields.push_back(key);
-  EXPECT_THAT(fields, ElementsAre("id", "severity", "sentence", "evidence", "suggestion", "saving"));
+  EXPECT_THAT(fields, ElementsAre("id", "severity", "sentence", "evidence", "suggestion", "saving", "cause"));
 }
 
 TEST(VerdictTable, GivesEachRuleAConditionWithItsNumbersAndAReason) {

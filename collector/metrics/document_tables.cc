@@ -147,6 +147,8 @@ Json CustomMetricTableOf(const std::vector<CustomMetricRow>& rows) {
     fields["p50"] = OrNull(figures.p50);
     fields["p95"] = OrNull(figures.p95);
     fields["invalid"] = figures.invalid;
+    fields["failed_count"] = figures.failed_count;
+    fields["failed_sum"] = OrNull(figures.failed_sum);
     return fields;
   };
   Json table = Json::array();

@@ -302,7 +302,7 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
   const std::optional<double> wall_time =
       figures.bounds.boundary.empty() ? std::nullopt : std::optional<double>(window.seconds());
 
-  figures.workers = FindWorkerLives(attempts.rows, processes, window, attempts.summed);
+  figures.workers = FindWorkerLives(attempts.rows, processes, attempts.helpers, window, attempts.summed);
   const WorkerSteps steps =
       figures.workers.empty() ? WorkerSteps() : MeasureWorkers(figures.workers, processes, window);
   figures.timelines = DrawWorkerTimelines(figures.workers, attempts.rows, processes, window, attempts.summed);

@@ -183,7 +183,9 @@ std::string_view UnitOfReadMetric(std::string_view name) {
 void SetReadMetrics(const std::vector<CustomMetricRow>& custom_metrics, MetricSet* metrics) {
   const auto sum_of = [&](std::string_view name) -> std::optional<double> {
     for (const CustomMetricRow& row : custom_metrics) {  // a user's metric of the same name may be in another unit
-      if (row.name == name && row.unit == UnitOfReadMetric(name)) return row.figures.sum;
+      if (row.name != name || row.unit != UnitOfReadMetric(name)) continue;
+      const std::optional<double>& failed = row.figures.failed_sum;  // reading costs, whatever came of it
+      return failed.has_value() ? row.figures.sum.value_or(0) + *failed : row.figures.sum;
     }
     return std::nullopt;
   };

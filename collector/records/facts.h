@@ -89,6 +89,9 @@ struct ProcessFact {
   std::string_view working_directory;   ///< when recording began; empty: not told
 };
 
+/// Of what affinity and cgroup quota allow, the cores that a process can count on: whole ones, at least one.
+inline int64_t WholeCores(double allowed) { return allowed < 1 ? 1 : static_cast<int64_t>(allowed); }
+
 /// The data a chunk is about; with the run, its identity (docs/metrics.md, "Chunks and attempts").
 struct ChunkInput {
   std::string_view dataset;

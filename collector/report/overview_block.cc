@@ -7,6 +7,7 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
+#include "collector/insight/grouped_verdicts.h"
 #include "collector/insight/headline.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
@@ -101,7 +102,19 @@ std::string Evidence(const Json& verdict) {
   return fmt::format("<details><summary>evidence</summary><ul class=\"evidence\">{}</ul></details>", items);
 }
 
-std::string Card(const Json& verdict, size_t number) {
+/// What comes of the finding, with a way to where it is shown.
+std::string Symptoms(const VerdictGroup& group) {
+  std::string items;
+  for (const Json* symptom : group.symptoms) {
+    const std::string_view block = BlockOfVerdict(TextField(*symptom, "id"));
+    items += fmt::format("<li>{} <a href=\"#{}\">{}</a></li>", Escaped(TextField(*symptom, "sentence")), block,
+                         TitleOfBlock(block));
+  }
+  return items.empty() ? "" : "<ul class=\"symptoms\">" + items + "</ul>";
+}
+
+std::string Card(const VerdictGroup& group, size_t number) {
+  const Json& verdict = *group.cause;
   const std::string id = TextField(verdict, "id");
   const Mark mark = MarkOfSeverity(TextField(verdict, "severity"));
   const std::optional<double> saving = NumberField(verdict, "saving");
@@ -115,7 +128,7 @@ std::string Card(const Json& verdict, size_t number) {
   } else {
     html += fmt::format("<span class=\"saving\">{} {}</span>", SignOf(mark), mark == Mark::kGood ? "note" : "risk");
   }
-  html += fmt::format("</header><p>{}</p>", Escaped(TextField(verdict, "sentence")));
+  html += fmt::format("</header><p>{}</p>{}", Escaped(TextField(verdict, "sentence")), Symptoms(group));
   const std::string suggestion = TextField(verdict, "suggestion");
   if (!suggestion.empty()) html += fmt::format("<p class=\"advice\">{}", Escaped(suggestion));
   if (suggestion.empty()) html += "<p>";
@@ -133,14 +146,14 @@ std::string_view BlockOfVerdict(std::string_view verdict) {
 }
 
 std::string Findings(const PageInput& input) {
-  const Json& verdicts = ListField(input.document, "verdicts");
-  if (verdicts.empty()) return "<p class=\"quiet\">✓ Nothing stands out in what was measured.</p>\n";
+  const std::vector<VerdictGroup> groups = GroupVerdicts(input.document);
+  if (groups.empty()) return "<p class=\"quiet\">✓ Nothing stands out in what was measured.</p>\n";
   std::string shown;
   std::string folded;
   size_t number = 0;
-  for (const Json& verdict : verdicts) {
+  for (const VerdictGroup& group : groups) {
     ++number;
-    (number <= kCards ? shown : folded) += Card(verdict, number);
+    (number <= kCards ? shown : folded) += Card(group, number);
   }
   std::string html = fmt::format("<div class=\"findings\">\n{}</div>\n", shown);
   if (number > kCards) {

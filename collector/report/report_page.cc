@@ -30,19 +30,8 @@ std::string When(const Json& run) {
 }
 
 std::string StatePill(const StateInWords& state) {
-  switch (state.ending) {
-    case RunEnding::kKilled:
-      return Pill(Mark::kBad, "interrupted");
-    case RunEnding::kRunning:
-      return Pill(Mark::kWatch, "still running: partial");
-    case RunEnding::kFailed:
-      return Pill(Mark::kBad, fmt::format("failed with exit status {:.0f}", state.exit_status));
-    case RunEnding::kFinished:
-      return Pill(Mark::kGood, "finished");
-    case RunEnding::kUnknown:
-      break;
-  }
-  return "<span class=\"pill info\">state unknown</span>";
+  if (state.ending == RunEnding::kUnknown) return fmt::format("<span class=\"pill info\">{}</span>", state.text);
+  return Pill(state.mark, state.ending == RunEnding::kRunning ? "still running: partial" : state.text);
 }
 
 std::string Head(const PageInput& input) {
@@ -53,7 +42,7 @@ std::string Head(const PageInput& input) {
     if (!fact.empty()) facts += (facts.empty() ? "" : " · ") + fact;
   }
   return fmt::format("<header class=\"head\" id=\"top\"><h1>{}</h1>{}<p class=\"when\">{}</p>{}</header>\n",
-                     Name(RunName(document), 80), StatePill(StateOf(run)), facts, BaselineLine(input));
+                     Name(RunName(document), 80), StatePill(StateOf(document)), facts, BaselineLine(input));
 }
 
 /// How many findings speak of each block.

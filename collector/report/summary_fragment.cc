@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/charts/budget_colours.h"
+#include "collector/document/budget_parts.h"
 #include "collector/document/document_fields.h"
+#include "collector/insight/grouped_verdicts.h"
 #include "collector/insight/headline.h"
 #include "collector/insight/key_figure_rows.h"
 #include "collector/insight/run_head.h"
@@ -69,12 +70,11 @@ std::string ColourOf(Mark mark) {
 }
 
 std::string Head(const Json& document) {
-  const Json& run = Field(document, "run");
   const std::string headline = TextField(document, "headline");
   const std::string when = WhenAndOnWhat(document);
   return fmt::format("<p class=\"headline\">{}</p><p class=\"muted\">{} · {}{}{}</p>",
                      Sentence(headline.empty() ? Headline(document) : headline), Name(RunName(document)),
-                     Escaped(StateText(run).text), when.empty() ? "" : " · ", Escaped(when));
+                     Escaped(StateText(document).text), when.empty() ? "" : " · ", Escaped(when));
 }
 
 std::string Tile(const Json& document, const KeyFigureRow& row) {
@@ -100,7 +100,12 @@ std::string Figures(const Json& document) {
   return "<div class=\"figures\">" + tiles + "</div>";
 }
 
-std::string Finding(const Json& verdict) {
+std::string Finding(const VerdictGroup& group) {
+  const Json& verdict = *group.cause;
+  std::string symptoms;
+  for (const Json* symptom : group.symptoms) {
+    symptoms += "<p class=\"muted\">└ " + Sentence(TextField(*symptom, "sentence")) + "</p>";
+  }
   const std::string severity = TextField(verdict, "severity");
   std::optional<Mark> mark;
   if (severity == "bad") mark = Mark::kBad;
@@ -108,29 +113,27 @@ std::string Finding(const Json& verdict) {
   if (severity == "good") mark = Mark::kGood;
   const std::optional<double> saving = NumberField(verdict, "saving");
   return fmt::format(
-      "<div class=\"finding\" style=\"border-left-color:{}\"><b>{} {}</b>{}<p>{}</p><p class=\"muted\">{}</p></div>",
+      "<div class=\"finding\" style=\"border-left-color:{}\"><b>{} {}</b>{}<p>{}</p>{}<p class=\"muted\">{}</p></div>",
       mark.has_value() ? ColourOf(*mark) : ColourOnAnyGround("baseline"), mark.has_value() ? SignOf(*mark) : "·",
       mark.has_value() ? WordOf(*mark) : "note",
       saving.has_value() ? " · ≈ " + Escaped(HumanPercent(*saving)) + " of the core-seconds" : "",
-      Sentence(TextField(verdict, "sentence")), Sentence(TextField(verdict, "suggestion")));
+      Sentence(TextField(verdict, "sentence")), symptoms, Sentence(TextField(verdict, "suggestion")));
 }
 
 std::string Findings(const Json& document) {
-  const Json& verdicts = ListField(document, "verdicts");
-  if (verdicts.empty()) return "<p class=\"muted\">Nothing stands out in what was measured.</p>";
+  const std::vector<VerdictGroup> groups = GroupVerdicts(document);
+  if (groups.empty()) return "<p class=\"muted\">Nothing stands out in what was measured.</p>";
   std::string html;
-  for (size_t i = 0; i < verdicts.size() && i < kMostFindings; ++i) html += Finding(verdicts[i]);
-  if (verdicts.size() > kMostFindings) {
-    html += fmt::format("<p class=\"muted\">{} more: <code>crema verdict</code></p>", verdicts.size() - kMostFindings);
+  for (size_t i = 0; i < groups.size() && i < kMostFindings; ++i) html += Finding(groups[i]);
+  if (groups.size() > kMostFindings) {
+    html += fmt::format("<p class=\"muted\">{} more: <code>crema verdict</code></p>", groups.size() - kMostFindings);
   }
   return html;
 }
 
 std::string ColourOfGroup(std::string_view group) {
-  for (const BudgetGroupColour& known : kBudgetGroupColours) {
-    if (known.group == group) return ColourOnAnyGround(known.colour);
-  }
-  return ColourOnAnyGround("baseline");
+  const BudgetGroupKind* known = FindBudgetGroup(group);
+  return ColourOnAnyGround(known == nullptr ? "baseline" : known->colour);
 }
 
 std::string Budget(const Json& document) {

@@ -1,12 +1,12 @@
 // Where the core-seconds went: the budget, which adds up, the phases, and the sections inside the chunks.
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/document/budget_parts.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/budget_rows.h"
 #include "collector/report/html.h"
@@ -20,49 +20,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The colour of a group of the budget, and what it is made of.
-struct Group {
-  std::string_view name;
-  std::string_view kind;
-  std::string_view what;
-};
-
-constexpr std::array<Group, 5> kGroups = {{
-    {"CPU in your code", "cpu", "computing"},
-    {"Waiting in your code", "wait", "reads, locks, page faults, or no CPU free"},
-    {"Opening and reading around your code", "open", "before and after each chunk"},
-    {"Framework and repeats", "over", "scheduling, transfer, attempts that gave no result"},
-    {"Idle", "idle", "no chunk to work on"},
-}};
-
-const Group& GroupOf(std::string_view name) {
-  for (const Group& group : kGroups) {
-    if (group.name == name) return group;
-  }
-  static constexpr Group kOther = {"", "other", ""};
-  return kOther;
+BudgetGroupKind GroupOf(std::string_view name) {
+  const BudgetGroupKind* known = FindBudgetGroup(name);
+  return known == nullptr ? BudgetGroupKind{name, "unknown", ""} : *known;
 }
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kParts = {{
-    {"compute", "CPU"},
-    {"cpu_wait", "waiting for a CPU"},
-    {"blocked", "blocked"},
-    {"waiting", "waiting, the kernel did not tell for what"},
-    {"outside_chunk", "around the chunks"},
-    {"framework", "the framework's own tasks"},
-    {"failed", "failed, lost and repeated attempts"},
-    {"joined", "owners waiting for their helpers"},
-    {"startup", "before the first chunk"},
-    {"idle", "between chunks"},
-    {"tail", "while the last chunks ran"},
-    {"shutdown", "after the last chunk"},
-}};
-
 std::string PartName(std::string_view part) {
-  for (const auto& [key, name] : kParts) {
-    if (key == part) return std::string(name);
-  }
-  return std::string(part);
+  const BudgetPartKind* known = FindBudgetPart(part);
+  return std::string(known == nullptr ? part : known->name);
 }
 
 /// One bar of all core-seconds.
@@ -73,7 +38,7 @@ std::string SplitBar(const BudgetRows& budget) {
   std::string label;
   for (const BudgetGroup& group : budget.groups) {
     if (group.share <= 0) continue;
-    const std::string_view kind = GroupOf(group.group).kind;
+    const std::string_view kind = GroupOf(group.group).colour;
     label += (label.empty() ? "" : ", ") + group.group + " " + HumanPercent(group.share, 1);
     rects += fmt::format(
         "<g><title>{} {}</title><rect class=\"{}\" x=\"{:.3f}%\" width=\"{:.3f}%\" height=\"30\" rx=\"3\"/>",
@@ -91,6 +56,17 @@ std::string SplitBar(const BudgetRows& budget) {
 
 std::string Exact(double seconds) { return HumanDuration(seconds); }
 
+/// What a section outside chunks took is wall time, so that it is no share of the cores'.
+std::string OutsideRows(const Json& document) {
+  std::string html;
+  for (const OutsideSection& section : LongestOutsideChunks(document)) {
+    html +=
+        fmt::format("<tr class=\"part\"><th scope=\"row\">section {}</th><td class=\"n\">{} wall</td><td></td></tr>\n",
+                    Escaped(section.path), Escaped(Exact(section.self)));
+  }
+  return html;
+}
+
 std::string BudgetTable(const Json& document, const BudgetRows& budget) {
   std::string html =
       "<div class=\"scroll\"><table class=\"budget\"><caption>Core-seconds by what they were used "
@@ -98,7 +74,7 @@ std::string BudgetTable(const Json& document, const BudgetRows& budget) {
       "<th scope=\"col\">Share of all core time</th><th scope=\"col\" class=\"n\">core time</th><th scope=\"col\" "
       "class=\"n\">share</th></tr></thead>\n<tbody>\n";
   for (const BudgetGroup& group : budget.groups) {
-    const Group& known = GroupOf(group.group);
+    const BudgetGroupKind known = GroupOf(group.group);
     const std::string value =
         group.core_seconds.has_value()
             ? fmt::format("<td class=\"n\">{}</td><td class=\"n share\">{}</td>", Escaped(Exact(*group.core_seconds)),
@@ -106,7 +82,8 @@ std::string BudgetTable(const Json& document, const BudgetRows& budget) {
             : std::string("<td class=\"n\">–</td><td class=\"n\">–</td>");
     html += fmt::format(
         "<tr class=\"group\"><th scope=\"row\"><span class=\"key {}\"></span> {} <small>{}</small></th>{}</tr>\n",
-        known.kind, Escaped(group.group), Escaped(known.what), value);
+        known.colour, Escaped(group.group), Escaped(known.what), value);
+    if (FindBudgetPart("process_cpu")->group == group.group) html += OutsideRows(document);
     std::vector<const BudgetPart*> parts;
     for (const BudgetPart& part : budget.parts) {
       if (part.group == group.group && part.core_seconds > 0) parts.push_back(&part);
@@ -193,7 +170,7 @@ std::string SectionsCard(const PageInput& input) {
   html +=
       "<p class=\"sub\">Width = time. A section's own time is the part with nothing below it. "
       "<span class=\"key cpu\"></span> mostly computing, <span class=\"key wait\"></span> mostly waiting, "
-      "<span class=\"key none\"></span> CPU not measured, <span class=\"key idle\"></span> outside every "
+      "<span class=\"key unknown\"></span> CPU not measured, <span class=\"key idle\"></span> outside every "
       "section.</p></div>"
       "<div class=\"switch js\" role=\"group\" aria-label=\"Width of the sections\" id=\"icicle-units\">"
       "<button type=\"button\" data-unit=\"1\" aria-pressed=\"true\">time</button>";

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "collector/document/document_fields.h"
+#include "collector/insight/grouped_verdicts.h"
 
 namespace crema {
 namespace {
@@ -118,26 +119,31 @@ Json Rounded(const std::vector<double>& values) {
   return rounded;
 }
 
+/// The dashed boxes of one verdict, with the number of its finding.
+void AddBoxes(const Json& verdict, size_t number, const RunDetail& detail, Json& boxes) {
+  const std::string id = TextField(verdict, "id");
+  if (id == "long-tail" && detail.tail_start_seconds.has_value()) {
+    boxes.push_back({{"n", number},
+                     {"text", "tail"},
+                     {"from", *detail.tail_start_seconds},
+                     {"to", nullptr},
+                     {"worker", nullptr}});
+  }
+  if (id != "slow-worker") return;
+  for (uint32_t worker = 0; worker < detail.workers.size(); ++worker) {
+    if (TextField(verdict, "sentence").find(detail.workers[worker].name) == std::string::npos) continue;
+    boxes.push_back({{"n", number}, {"text", "slow worker"}, {"from", nullptr}, {"to", nullptr}, {"worker", worker}});
+  }
+}
+
 /// Dashed boxes: the stretch of time, and the rows where it is not all of them, that a finding speaks of.
 Json Boxes(const PageInput& input) {
   Json boxes = Json::array();
-  const RunDetail& detail = input.detail;
   size_t number = 0;
-  for (const Json& verdict : ListField(input.document, "verdicts")) {
+  for (const VerdictGroup& group : GroupVerdicts(input.document)) {
     ++number;
-    const std::string id = TextField(verdict, "id");
-    if (id == "long-tail" && detail.tail_start_seconds.has_value()) {
-      boxes.push_back({{"n", number},
-                       {"text", "tail"},
-                       {"from", *detail.tail_start_seconds},
-                       {"to", nullptr},
-                       {"worker", nullptr}});
-    }
-    if (id != "slow-worker") continue;
-    for (uint32_t worker = 0; worker < detail.workers.size(); ++worker) {
-      if (TextField(verdict, "sentence").find(detail.workers[worker].name) == std::string::npos) continue;
-      boxes.push_back({{"n", number}, {"text", "slow worker"}, {"from", nullptr}, {"to", nullptr}, {"worker", worker}});
-    }
+    AddBoxes(*group.cause, number, input.detail, boxes);
+    for (const Json* symptom : group.symptoms) AddBoxes(*symptom, number, input.detail, boxes);
   }
   return boxes;
 }

@@ -117,6 +117,7 @@ std::optional<LiveModel::WorkerId> LiveModel::AddProcess(const ProcessFact& proc
   worker.name = fmt::format("{}:{}", worker.host, worker.pid);
   worker.start_ns = worker.last_ns = process.start_ns;
   worker.declared_cores = process.threads;
+  worker.allowed_cores = process.cores;
   worker.memory_limit_bytes = process.memory_limit_bytes;
   if (const auto known = scheduler_workers_.find({worker.host, worker.pid}); known != scheduler_workers_.end()) {
     worker.name = known->second.name;

@@ -2,6 +2,7 @@
 #ifndef CREMA_COLLECTOR_SERVER_LIVE_WORKER_H_
 #define CREMA_COLLECTOR_SERVER_LIVE_WORKER_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -10,6 +11,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "collector/records/facts.h"
 #include "collector/records/seen_numbers.h"
 #include "collector/records/sums_so_far.h"
 #include "collector/server/recent_seconds.h"
@@ -74,6 +76,7 @@ struct LiveWorker {
 
   std::optional<int64_t> declared_cores;
   std::optional<int64_t> scheduler_cores;
+  std::optional<double> allowed_cores;  ///< by affinity and cgroup quota
   int64_t lanes_peak = 0;
   int64_t most_open = 0;
   bool suspends = false;                                  ///< its threads begin chunks while others of theirs are open
@@ -99,12 +102,13 @@ struct LiveWorker {
   int64_t slow_since_ns = 0;
 
   bool has_recorded() const { return chunks + failed + lost > 0 || !open.empty(); }
-  /// docs/metrics.md: declared, else the scheduler's, else the most lanes, else the most chunks open at once.
+  /// docs/metrics.md: declared, else the scheduler's, else the most lanes, else the most chunks open at once, and at
+  /// most as many as were allowed.
   int64_t cores() const {
     if (scheduler_cores.has_value()) return *scheduler_cores;
     if (declared_cores.has_value()) return *declared_cores;
-    if (lanes_peak > 0) return lanes_peak;
-    return most_open > 0 ? most_open : 1;
+    const int64_t seen = lanes_peak > 0 ? lanes_peak : std::max<int64_t>(1, most_open);
+    return allowed_cores.has_value() ? std::min(seen, WholeCores(*allowed_cores)) : seen;
   }
 };
 

@@ -12,7 +12,7 @@
 namespace crema {
 
 /// How the run ended: `✓ finished`.
-PaintedText StateText(const nlohmann::ordered_json& run);
+PaintedText StateText(const nlohmann::ordered_json& document);
 
 /// `2026-11-21 14:02:11 – 14:08:28 UTC · 8 workers × 4 cores on 2 hosts`, as far as it is known.
 std::string WhenAndOnWhat(const nlohmann::ordered_json& document);

@@ -6,6 +6,7 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
+#include "collector/insight/grouped_verdicts.h"
 #include "collector/insight/trust_items.h"
 #include "collector/writers/display_text.h"
 #include "collector/writers/summary_blocks.h"
@@ -24,6 +25,17 @@ PaintedText SignOf(const Json& verdict) {
   if (severity == "bad") return MarkSign(Mark::kBad);
   if (severity == "warning") return MarkSign(Mark::kWatch);
   return {"·", Paint::kDim};
+}
+
+/// What comes of the finding above it.
+void AddSymptom(const Json& verdict, TerminalBox* box) {
+  const int indent = box->style().ascii ? 8 : 5;
+  const std::vector<std::string> lines =
+      Wrap(TextField(verdict, "sentence"), box->inner_columns() - indent, box->style());
+  for (size_t at = 0; at < lines.size(); ++at) {
+    const std::string_view lead = at == 0 ? "└ " : "  ";
+    box->Line({{Pad("", indent - 2, Align::kLeft, box->style()) + std::string(lead) + lines[at], Paint::kDim}});
+  }
 }
 
 void AddFinding(const Json& verdict, TerminalBox* box) {
@@ -72,18 +84,19 @@ void AddItems(const std::vector<TrustItem>& items, Mark mark, TerminalBox* box) 
 }  // namespace
 
 void AddFindings(const Json& document, TerminalBox* box) {
-  const Json& verdicts = ListField(document, "verdicts");
+  const std::vector<VerdictGroup> groups = GroupVerdicts(document);
   bool has_saving = false;
-  for (const Json& verdict : verdicts) has_saving = has_saving || NumberField(verdict, "saving").has_value();
+  for (const VerdictGroup& group : groups) has_saving = has_saving || NumberField(*group.cause, "saving").has_value();
   box->Rule(has_saving ? "what to look at (right: share of the core-seconds)" : "what to look at");
-  if (verdicts.empty()) box->Line({{"nothing stands out in what was measured", Paint::kDim}});
+  if (groups.empty()) box->Line({{"nothing stands out in what was measured", Paint::kDim}});
   size_t shown = 0;
-  for (const Json& verdict : verdicts) {
+  for (const VerdictGroup& group : groups) {
     if (shown++ == kMostFindings) break;
-    AddFinding(verdict, box);
+    AddFinding(*group.cause, box);
+    for (const Json* symptom : group.symptoms) AddSymptom(*symptom, box);
   }
-  if (verdicts.size() > kMostFindings) {
-    box->Line({{fmt::format("{} more: crema verdict", verdicts.size() - kMostFindings), Paint::kDim}});
+  if (groups.size() > kMostFindings) {
+    box->Line({{fmt::format("{} more: crema verdict", groups.size() - kMostFindings), Paint::kDim}});
   }
 }
 

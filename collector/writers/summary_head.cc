@@ -31,21 +31,11 @@ std::string Command(const Json& run) {
 
 }  // namespace
 
-PaintedText StateText(const Json& run) {
-  const StateInWords state = StateOf(run);
-  switch (state.ending) {
-    case RunEnding::kKilled:
-      return {"✕ killed", Paint::kBad};
-    case RunEnding::kRunning:
-      return {"▲ running", Paint::kWatch};
-    case RunEnding::kFailed:
-      return {fmt::format("✕ exit status {:.0f}", state.exit_status), Paint::kBad};
-    case RunEnding::kFinished:
-      return {"✓ finished", Paint::kGood};
-    case RunEnding::kUnknown:
-      break;
-  }
-  return {"state unknown", Paint::kDim};
+PaintedText StateText(const Json& document) {
+  const StateInWords state = StateOf(document);
+  if (state.ending == RunEnding::kUnknown) return {state.text, Paint::kDim};
+  const PaintedText sign = MarkSign(state.mark);
+  return {sign.text + " " + state.text, sign.paint};
 }
 
 std::string WhenAndOnWhat(const Json& document) {
@@ -55,7 +45,7 @@ std::string WhenAndOnWhat(const Json& document) {
 
 void AddHead(const Json& document, TerminalBox* box) {
   const Json& run = Field(document, "run");
-  box->Open("crema", RunName(document), StateText(run));
+  box->Open("crema", RunName(document), StateText(document));
 
   box->Paragraph(WhenAndOnWhat(document), Paint::kDim);
   const std::string command = Command(run);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/document/budget_parts.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/budget_rows.h"
 #include "collector/insight/thresholds.h"
@@ -36,17 +37,26 @@ bool AnyAbove0(const Json& rows, std::string_view field) {
                      [field](const Json& row) { return NumberField(row, field).value_or(0) > 0; });
 }
 
-Paint PaintOfGroup(std::string_view part) {
-  if (part == "compute") return Paint::kCompute;
-  if (part == "cpu_wait" || part == "blocked" || part == "waiting") return Paint::kWaiting;
-  if (part == "outside_chunk") return Paint::kOpening;
-  if (part == "framework" || part == "failed") return Paint::kOverhead;
+Paint PaintOfGroup(std::string_view group) {
+  const BudgetGroupKind* known = FindBudgetGroup(group);
+  const std::string_view colour = known == nullptr ? std::string_view() : known->colour;
+  if (colour == "cpu") return Paint::kCompute;
+  if (colour == "wait") return Paint::kWaiting;
+  if (colour == "opening") return Paint::kOpening;
+  if (colour == "outside") return Paint::kOutside;
+  if (colour == "overhead") return Paint::kOverhead;
   return Paint::kDim;
 }
 
 /// `cpu wait 2.3 % · blocked 18 %`: what a group consists of, where that says more than its name.
-std::string PartsOf(const BudgetRows& budget, const std::string& group) {
+std::string PartsOf(const Json& document, const BudgetRows& budget, const std::string& group) {
   std::string text;
+  if (const BudgetPartKind* outside = FindBudgetPart("process_cpu"); group == outside->group) {
+    for (const OutsideSection& section : LongestOutsideChunks(document)) {
+      text += fmt::format("{}{} {}", text.empty() ? "" : " · ", section.path, HumanDuration(section.self));
+    }
+    return text;
+  }
   int parts = 0;
   for (const BudgetPart& part : budget.parts) {
     if (part.group != group) continue;
@@ -121,7 +131,7 @@ SummaryTable BudgetSummary(const Json& document, bool has_room) {
     table.text.rows.push_back({{group.group},
                                {is_measured ? HumanDuration(*group.core_seconds) : "–", Paint::kBold},
                                {is_measured ? HumanPercent(group.share, 1) : "–"}});
-    BarOfRow bar{largest > 0 ? group.share / largest : 0, Paint::kDim, PartsOf(*budget, group.group),
+    BarOfRow bar{largest > 0 ? group.share / largest : 0, Paint::kDim, PartsOf(document, *budget, group.group),
                  is_measured ? "" : "not measured"};
     for (const BudgetPart& part : budget->parts) {
       if (part.group == group.group) bar.paint = PaintOfGroup(part.part);

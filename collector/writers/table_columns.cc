@@ -108,11 +108,17 @@ std::vector<DocumentColumn> MemorySectionColumns() {
 }
 
 std::vector<DocumentColumn> CustomMetricColumns() {
-  return {{"name", "metric", Kind::kText, 0},  {"unit", "unit", Kind::kText, 1},
-          {"count", "count", Kind::kCount, 2}, {"sum", "sum", Kind::kNumber, 0},
-          {"mean", "mean", Kind::kNumber, 0},  {"min", "min", Kind::kNumber, 3},
-          {"p50", "p50", Kind::kNumber, 4},    {"p95", "p95", Kind::kNumber, 4},
-          {"max", "max", Kind::kNumber, 3},    {"invalid", "invalid", Kind::kCount, 5}};
+  return {{"name", "metric", Kind::kText, 0},
+          {"unit", "unit", Kind::kText, 1},
+          {"count", "count", Kind::kCount, 2},
+          {"sum", "sum", Kind::kNumber, 0},
+          {"mean", "mean", Kind::kNumber, 0},
+          {"min", "min", Kind::kNumber, 3},
+          {"p50", "p50", Kind::kNumber, 4},
+          {"p95", "p95", Kind::kNumber, 4},
+          {"max", "max", Kind::kNumber, 3},
+          {"invalid", "invalid", Kind::kCount, 5},
+          {"failed_count", "of failed chunks", Kind::kCount, 6}};
 }
 
 std::vector<DocumentColumn> CutColumns() {

@@ -33,6 +33,8 @@ std::string_view ColourOf(Paint paint) {
       return TerminalColour("wait");
     case Paint::kOpening:
       return TerminalColour("opening");
+    case Paint::kOutside:
+      return TerminalColour("outside");
     case Paint::kOverhead:
       return TerminalColour("overhead");
     case Paint::kStillOpen:

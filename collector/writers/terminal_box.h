@@ -12,7 +12,20 @@
 namespace crema {
 
 /// What a piece of text means; collector/appearance/colours.h has the colours.
-enum class Paint { kPlain, kDim, kBold, kGood, kWatch, kBad, kCompute, kWaiting, kOpening, kOverhead, kStillOpen };
+enum class Paint {
+  kPlain,
+  kDim,
+  kBold,
+  kGood,
+  kWatch,
+  kBad,
+  kCompute,
+  kWaiting,
+  kOpening,
+  kOutside,
+  kOverhead,
+  kStillOpen
+};
 
 struct PaintedText {
   std::string text;

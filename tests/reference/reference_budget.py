@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import reference_process_cpu
 from reference_chunks import helper_cpu_ns, joined_ns, ratio, seconds
 from reference_workers import cores_of
 
@@ -11,6 +12,7 @@ GROUPS = {
     "blocked": "Waiting in your code",
     "waiting": "Waiting in your code",
     "outside_chunk": "Opening and reading around your code",
+    "process_cpu": "CPU outside chunks",
     "framework": "Framework and repeats",
     "failed": "Framework and repeats",
     "joined": "Idle",
@@ -22,11 +24,16 @@ GROUPS = {
 }
 
 
+def lane_time(attempt):
+    """An ended attempt's own time while it was not suspended and did not wait for helpers, and its helpers' scopes."""
+    return attempt.duration + (attempt.get("helper_scope_ns") or 0) - (joined_ns(attempt) or 0)
+
+
 def lanes(attempt):
-    """Lanes that an attempt occupies: its own while it is not suspended, and its helpers' scopes, spread evenly."""
+    """Lanes that an attempt occupies, spread evenly."""
     if not attempt.ended or attempt.stop == attempt.start:
         return Fraction(1)
-    return Fraction(attempt.duration + (attempt.get("helper_scope_ns") or 0), attempt.stop - attempt.start)
+    return Fraction(lane_time(attempt), attempt.stop - attempt.start)
 
 
 def overlap(one, other):
@@ -45,7 +52,7 @@ class SummedLanes:
         self.worker = worker
         self.start = min(summed.start for summed in worker.sums)
         self.stop = max(summed.stop for summed in worker.sums)
-        self.time = sum(summed.duration + (summed.get("helper_scope_ns") or 0) for summed in worker.sums)
+        self.time = sum(map(lane_time, worker.sums))
         inside = [moment for moment in moments if self.start <= moment <= self.stop]
         self.free_time = sum(self.free(start) * (stop - start) for start, stop in zip(inside, inside[1:]))
 
@@ -75,9 +82,9 @@ def split_owner(attempt):
     joined = joined_ns(attempt) or 0
     rest = attempt.duration - cpu - joined
     if attempt.get("cpu_wait_ns") is None:
-        return {"compute": cpu, "joined": joined, "waiting": rest}
+        return {"compute": cpu, "waiting": rest}
     wait = min(attempt.get("cpu_wait_ns"), attempt.duration - cpu)
-    return {"compute": cpu, "joined": joined, "cpu_wait": wait, "blocked": rest - wait}
+    return {"compute": cpu, "cpu_wait": wait, "blocked": rest - wait}
 
 
 def split_helpers(attempt):
@@ -121,6 +128,8 @@ class Budget:
         times = {time for process in self.recorded.workers for time in (process.start, process.stop)}
         times |= {time for a in self.recorded.attempts for time in (a.start, a.last_moment)}
         times |= {summed.start for summed in self.recorded.sums}
+        for worker in self.recorded.workers:
+            times |= {time for stretch in reference_process_cpu.stretches(worker) for time in stretch[:2]}
         return times | {attempt.stop for attempt in self.recorded.all_ended}
 
     def steps(self):
@@ -161,7 +170,7 @@ class Budget:
                     for part, ns in parts.items():
                         self.parts[part] += ns
             elif attempt.ended:
-                self.parts["failed"] += attempt.duration + (attempt.get("helper_scope_ns") or 0)
+                self.parts["failed"] += lane_time(attempt)
             else:
                 part = "failed" if attempt.status == "lost" else "unmeasured"
                 self.parts[part] += attempt.last_moment - attempt.start
@@ -170,11 +179,39 @@ class Budget:
         for index, worker in enumerate(self.recorded.workers):
             cores = cores_of(worker)
             first = min(attempt.start for attempt in worker.attempts + worker.sums)
+            free = []  # (when it begins, part, ns)
             for start, stop in self.steps():
                 live = cores if worker.start <= start < worker.stop else 0
                 used = self.used(index, start)
                 self.oversubscribed_ns += max(0, used - live) * (stop - start)
-                self.parts[self.free_part(start, first)] += max(0, live - used) * (stop - start)
+                free.append((start, self.free_part(start, first), max(0, live - used) * (stop - start)))
+            left = self.fill_with_cpu(worker, free)
+            self.fill_with_joined(worker, left)
+            for part, ns in left.items():
+                self.parts[part] += ns
+
+    def fill_with_cpu(self, worker, free):
+        """CPU outside chunks takes the same share of each part that was free meanwhile; what is left, by part."""
+        left = dict.fromkeys(("startup", "idle", "tail", "shutdown"), Fraction(0))
+        for _, part, ns in free:
+            left[part] += ns
+        for start, stop, cpu in reference_process_cpu.stretches(worker):
+            inside = [(part, ns) for moment, part, ns in free if start <= moment < stop]
+            whole = sum(ns for _, ns in inside)
+            taken = min(whole, Fraction(cpu * overlap((start, stop), (worker.start, worker.stop)), stop - start))
+            self.parts["process_cpu"] += taken
+            for part, ns in inside:
+                left[part] -= ns * taken / whole if whole else 0
+        return left
+
+    def fill_with_joined(self, worker, left):
+        """Cores were free while owners waited for their helpers."""
+        joined = sum(joined_ns(attempt) or 0 for attempt in worker.attempts + worker.sums if attempt.ended)
+        for part in ("idle", "tail"):
+            taken = min(left[part], joined)
+            left[part] -= taken
+            joined -= taken
+            self.parts["joined"] += taken
 
     def free_part(self, moment, first):
         if moment < first:
@@ -186,7 +223,7 @@ class Budget:
         return "idle"
 
     def find_balance(self):
-        """Wall time of ended attempts over the live cores' time, from the first chunk's begin to the tail.
+        """Lane time of ended attempts over the live cores' time, from the first chunk's begin to the tail.
 
         Reading: without a moment at which the tail begins, to the last stop.
         """
@@ -195,7 +232,7 @@ class Budget:
         first = min(attempt.start for attempt in self.recorded.attempts + self.recorded.sums)
         stop = self.last_stop if self.tail_start is None else self.tail_start
         busy = sum(
-            Fraction(summed.duration * overlap((summed.start, summed.stop), (first, stop)), summed.stop - summed.start)
+            Fraction(lane_time(summed) * overlap((summed.start, summed.stop), (first, stop)), summed.stop - summed.start)
             for summed in self.recorded.ended + self.recorded.sums
             if summed.stop > summed.start
         )
@@ -211,6 +248,8 @@ class Budget:
             parts["waiting"] += sum(parts.pop(part) for part in waits)
         else:
             del parts["waiting"]
+        if not any(map(reference_process_cpu.is_known, self.recorded.workers)):
+            del parts["process_cpu"]
         if not parts["unmeasured"]:
             del parts["unmeasured"]
         whole = sum(parts.values())

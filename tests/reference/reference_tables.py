@@ -256,7 +256,11 @@ def custom_metrics(recorded):
 
 
 def metric_values(entries):
+    """Of `ok` attempts; what failed ones recorded stands apart."""
+    failed = [row for attempt, row in entries if attempt.status == "failed"]
+    entries = [(attempt, row) for attempt, row in entries if attempt.status != "failed"]
     rows = [row for _, row in entries]
+    failed_sums = [Fraction(row["sum"]) for row in failed if row["count"] and row.get("sum") is not None]
     count = sum(row["count"] for row in rows)
     sums = known(row.get("sum") for row in rows)
     whole = sum(map(Fraction, sums)) if sums and count else None
@@ -275,7 +279,9 @@ def metric_values(entries):
         "max": max(known(row.get("max") for row in rows), default=None),
         "p50": quantile(50, values),
         "p95": quantile(95, values),
-        "invalid": sum(row.get("invalid") or 0 for row in rows),
+        "invalid": sum(row.get("invalid") or 0 for row in rows + failed),
+        "failed_count": sum(row["count"] for row in failed if row.get("sum") is not None),
+        "failed_sum": sum(failed_sums) if failed_sums else None,
     }
 
 

@@ -2,17 +2,33 @@
 
 from fractions import Fraction
 
-from reference_chunks import known, ratio, seconds
+from reference_chunks import joined_ns, known, ratio, seconds
 from reference_statistics import most_at_once
 
 
 def cores_of(process):
-    """Declared, else the most lanes that it ever had at once."""
+    """Declared, else the most lanes that it ever had at once, at most as many whole cores as it was allowed."""
     declared = process.line.get("threads")
-    if declared is not None:
+    if declared:
         return declared
-    peaks = known(attempt.get("lanes_peak") for attempt in process.attempts + process.sums)
-    return max(peaks) if peaks else most_at_once([(a.start, a.last_moment) for a in process.attempts])
+    peak = max(known(attempt.get("lanes_peak") for attempt in process.attempts + process.sums), default=0)
+    cores = peak or most_open(process)
+    if peak and owners_wait(process):
+        cores = max(most_open(process), peak - most_open(process))
+    allowed = process.line.get("cores")
+    return cores if allowed is None else min(cores, max(1, int(allowed)))
+
+
+def most_open(process):
+    return max(1, most_at_once([(a.start, a.last_moment) for a in process.attempts]))
+
+
+def owners_wait(process):
+    """For nine tenths of the time in which helpers were at work."""
+    ended = [attempt for attempt in process.attempts + process.sums if attempt.ended]
+    helpers = sum(min(attempt.get("helper_union_ns") or 0, attempt.duration) for attempt in ended)
+    joined = sum(joined_ns(attempt) or 0 for attempt in ended)
+    return helpers > 0 and 10 * joined >= 9 * helpers
 
 
 def lifetime(process):

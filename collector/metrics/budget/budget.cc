@@ -4,10 +4,13 @@
 #include <cstddef>
 #include <limits>
 
+#include "collector/document/budget_parts.h"
 #include "collector/metrics/attempts/attempt_interval.h"
 #include "collector/metrics/attempts/large_pages.h"
+#include "collector/metrics/budget/free_time.h"
 #include "collector/metrics/budget/lane_sweep.h"
 #include "collector/metrics/budget/lane_time.h"
+#include "collector/metrics/budget/process_cpu.h"
 #include "collector/metrics/budget/summed_lanes.h"
 
 namespace crema {
@@ -26,20 +29,10 @@ struct Milestones {
   int64_t tail_start_ns = kNever;   ///< T; kNever: 90 % were never occupied
 };
 
-/// Lane nanoseconds x `kOneLane`.
-struct FreeTime {
-  Int128 startup = 0;
-  Int128 idle = 0;
-  Int128 tail = 0;
-  Int128 shutdown = 0;
-  Int128 oversubscribed = 0;
-};
-
 struct AttemptTotals {
   Int128 compute = 0;
   Int128 cpu_wait = 0;
   Int128 blocked = 0;
-  Int128 joined = 0;
   Int128 failed = 0;
   Int128 unmeasured = 0;
   bool wait_known = true;
@@ -47,9 +40,9 @@ struct AttemptTotals {
 
 struct Totals {
   AttemptTotals attempts;
-  FreeTime free;
+  FreeParts rest;
   Int128 outside_chunk = 0;
-  Int128 framework = 0;  // lane nanoseconds x `kOneLane`
+  Int128 framework = 0;  // of tasks; both are lane nanoseconds x `kOneLane`
 };
 
 /// What the budget is made from.
@@ -75,7 +68,6 @@ void Add(const LaneTime& lane, AttemptTotals& totals) {
   totals.compute += lane.compute_ns;
   totals.cpu_wait += lane.cpu_wait_ns;
   totals.blocked += lane.blocked_ns;
-  totals.joined += lane.joined_ns;
   totals.failed += lane.failed_ns;
   totals.unmeasured += lane.unmeasured_ns;
   totals.wait_known = totals.wait_known && lane.wait_known;
@@ -221,27 +213,27 @@ SummedLanes PlaceSums(const Facts& facts, size_t worker) {
   return sums;
 }
 
-/// Execution outside tasks has no time stamps: it took place in idle time, as far as that goes.
-void MoveOutOfIdle(int64_t outside_tasks_ns, FreeTime& free, Totals& totals) {
-  const Int128 moved = std::min(free.idle, Int128{outside_tasks_ns} * kOneLane);
-  free.idle -= moved;
-  totals.framework += moved;
-}
-
-void Add(const FreeTime& free, FreeTime& total) {
-  total.startup += free.startup;
-  total.idle += free.idle;
-  total.tail += free.tail;
-  total.shutdown += free.shutdown;
-  total.oversubscribed += free.oversubscribed;
-}
-
 /// Where free time at this moment belongs: the first that applies.
 Int128& PartOf(int64_t time_ns, int64_t first_begin_ns, const Milestones& milestones, FreeTime& total) {
   if (time_ns < first_begin_ns) return total.startup;
   if (time_ns >= milestones.last_stop_ns) return total.shutdown;
   if (time_ns >= milestones.tail_start_ns) return total.tail;
   return total.idle;
+}
+
+/// The CPU time that is known of an ended attempt; helpers without one may have computed all the time.
+void AddCpu(const AttemptRow& row, const AttemptInterval& interval, const std::vector<HelperTimes>& helpers,
+            ProcessCpu& cpu) {
+  if (row.cpu_ns < 0) {
+    cpu.AddUnknown(interval.start_ns, interval.stop_ns);
+    if (row.helpers == AttemptRow::kNone) return;
+  }
+  int64_t cpu_ns = std::max<int64_t>(row.cpu_ns, 0);
+  if (row.helpers != AttemptRow::kNone) {
+    const HelperTimes& helper = helpers[row.helpers];
+    cpu_ns += helper.cpu_ns < 0 ? helper.scope_ns : helper.cpu_ns;
+  }
+  cpu.AddChunk(interval.start_ns, interval.stop_ns, cpu_ns);
 }
 
 /// Free and occupied together are the cores of every worker, and what it had beyond them.
@@ -253,17 +245,25 @@ Totals AddUp(const Facts& facts, const Milestones& milestones) {
     ReserveLargePages(changes.begins_ns, facts.attempts_of_worker[i].size());
     ReserveLargePages(changes.stops_ns, facts.attempts_of_worker[i].size());
     int64_t first_begin_ns = kNever;
+    int64_t joined_ns = 0;
+    ProcessCpu cpu(facts.processes[worker.process]);
     for (uint32_t index : facts.attempts_of_worker[i]) {
       const AttemptRow& attempt = facts.attempts[index];
       const LaneTime lane = facts.LaneOf(attempt);
       Add(lane, totals.attempts);
+      joined_ns += lane.joined_ns;
+      if (cpu.is_known()) AddCpu(attempt, IntervalOf(attempt, facts.processes), facts.helpers, cpu);
       AddLanes(lane.inside.start_ns, lane.inside.stop_ns, lane.lanes, changes);
       first_begin_ns = std::min(first_begin_ns, attempt.start_ns);
     }
     const SummedLanes& sums = facts.lanes_of_sums[i];
     for (uint32_t index : facts.summed_of_worker[i]) {
-      Add(SplitLaneTime(facts.summed[index], facts.helpers, facts.run), totals.attempts);
-      first_begin_ns = std::min(first_begin_ns, facts.summed[index].row.start_ns);
+      const SummedAttempts& summed = facts.summed[index];
+      const LaneTime lane = SplitLaneTime(summed, facts.helpers, facts.run);
+      Add(lane, totals.attempts);
+      joined_ns += lane.joined_ns;
+      AddCpu(summed.row, {summed.row.start_ns, summed.stop_ns}, facts.helpers, cpu);
+      first_begin_ns = std::min(first_begin_ns, summed.row.start_ns);
     }
     for (const LaneSegment& segment : sums.segments) {
       AddLanes(segment.start_ns, segment.stop_ns, segment.lanes, changes);
@@ -274,6 +274,7 @@ Totals AddUp(const Facts& facts, const Milestones& milestones) {
       const int64_t stop_ns = facts.run.Clip(stretch.stop_ns);
       if (start_ns >= stop_ns) continue;
       AddStretch(stretch, facts.run, sums, changes);
+      cpu.AddUnknown(start_ns, stop_ns);
       if (stretch.around_chunk) {
         totals.outside_chunk += Int128{stop_ns - start_ns} * kOneLane;
         continue;
@@ -283,25 +284,36 @@ Totals AddUp(const Facts& facts, const Milestones& milestones) {
           Int128{stop_ns - start_ns - among_sums_ns} * kOneLane + Int128{among_sums_ns} * sums.task_share;
     }
     AddCores(worker.start_ns, worker.stop_ns, worker.cores, changes);
-    FreeTime free_of_worker;
+    const RunWindow life = {worker.start_ns, worker.stop_ns};
+    FreeByStretch free_time(cpu.Find(), life);
+    free_time.AddBoundaries(changes);
     for (int64_t boundary_ns : {first_begin_ns, milestones.last_stop_ns, milestones.tail_start_ns}) {
       // So that no stretch belongs to two parts.
       if (boundary_ns != kNever) changes.others.push_back({facts.run.Clip(boundary_ns)});
     }
+    Int128 oversubscribed = 0;
     Sweep(changes, [&](int64_t from_ns, int64_t to_ns, int64_t lanes, int64_t cores) {
       const Int128 free = Int128{cores} * kOneLane - lanes;
       if (free < -kLaneTolerance) {
-        free_of_worker.oversubscribed += -free * (to_ns - from_ns);
+        oversubscribed += -free * (to_ns - from_ns);
       } else if (free > 0) {
-        PartOf(from_ns, first_begin_ns, milestones, free_of_worker) += free * (to_ns - from_ns);
+        PartOf(from_ns, first_begin_ns, milestones, free_time.At(from_ns)) += free * (to_ns - from_ns);
       }
     });
+    FreeParts rest = free_time.Split();
+    rest.oversubscribed = oversubscribed;
+    rest.process_cpu_known = cpu.is_known();
     if (worker.process < facts.engine.outside_tasks_ns.size()) {
-      MoveOutOfIdle(facts.engine.outside_tasks_ns[worker.process], free_of_worker, totals);
+      rest.MoveToFramework(facts.engine.outside_tasks_ns[worker.process]);
     }
-    Add(free_of_worker, totals.free);
+    rest.MoveToJoined(joined_ns);
+    totals.rest += rest;
   }
   return totals;
+}
+
+Int128 LaneTimeIn(const RunWindow& window, const LaneTime& lane) {
+  return Int128{lane.lanes} * (window.Clip(lane.inside.stop_ns) - window.Clip(lane.inside.start_ns));
 }
 
 std::optional<double> MeasureBalance(const Facts& facts, const Milestones& milestones) {
@@ -309,22 +321,17 @@ std::optional<double> MeasureBalance(const Facts& facts, const Milestones& miles
   const RunWindow window = {milestones.first_begin_ns, std::min(milestones.tail_start_ns, milestones.last_stop_ns)};
   Int128 busy = 0;
   for (const AttemptRow& attempt : facts.attempts) {
-    if (!HasEnded(attempt)) continue;
-    const int64_t inside_ns = window.Clip(attempt.stop_ns()) - window.Clip(attempt.start_ns);
-    const int64_t whole_ns = attempt.stop_ns() - attempt.start_ns;
-    busy += attempt.suspended_ns == 0 ? Int128{inside_ns} : Int128{attempt.duration_ns} * inside_ns / whole_ns;
+    if (HasEnded(attempt)) busy += LaneTimeIn(window, facts.LaneOf(attempt));
   }
   for (const SummedAttempts& summed : facts.summed) {
-    const int64_t whole_ns = summed.stop_ns - summed.row.start_ns;
-    const int64_t inside_ns = window.Clip(summed.stop_ns) - window.Clip(summed.row.start_ns);
-    if (whole_ns > 0) busy += Int128{summed.row.duration_ns} * inside_ns / whole_ns;
+    busy += LaneTimeIn(window, SplitLaneTime(summed, facts.helpers, facts.run));
   }
   Int128 available = 0;
   for (const WorkerLife& worker : facts.workers) {
     available += Int128{worker.cores} * (window.Clip(worker.stop_ns) - window.Clip(worker.start_ns));
   }
   if (available <= 0) return std::nullopt;
-  return static_cast<double>(busy) / static_cast<double>(available);
+  return static_cast<double>(busy) / static_cast<double>(kOneLane) / static_cast<double>(available);
 }
 
 double Seconds(Int128 nanoseconds) { return static_cast<double>(nanoseconds) / 1e9; }
@@ -334,29 +341,28 @@ double LaneSeconds(Int128 lane_nanoseconds) {
 
 std::vector<BudgetRow> MakeRows(const Totals& totals) {
   const AttemptTotals& attempts = totals.attempts;
-  const FreeTime& free = totals.free;
-  constexpr std::string_view kWaiting = "Waiting in your code";
-  constexpr std::string_view kIdle = "Idle";
+  const FreeParts& rest = totals.rest;
   std::vector<BudgetRow> rows;
-  const auto add = [&rows](std::string_view part, std::string_view group, double core_seconds) {
-    rows.push_back({part, group, core_seconds, std::nullopt});
+  const auto add = [&rows](std::string_view part, double core_seconds) {
+    rows.push_back({part, FindBudgetPart(part)->group, core_seconds, std::nullopt});
   };
-  add("compute", "CPU in your code", Seconds(attempts.compute));
+  add("compute", Seconds(attempts.compute));
   if (attempts.wait_known) {
-    add("cpu_wait", kWaiting, Seconds(attempts.cpu_wait));
-    add("blocked", kWaiting, Seconds(attempts.blocked));
+    add("cpu_wait", Seconds(attempts.cpu_wait));
+    add("blocked", Seconds(attempts.blocked));
   } else {
-    add("waiting", kWaiting, Seconds(attempts.cpu_wait + attempts.blocked));
+    add("waiting", Seconds(attempts.cpu_wait + attempts.blocked));
   }
-  add("outside_chunk", "Opening and reading around your code", LaneSeconds(totals.outside_chunk));
-  add("framework", "Framework and repeats", LaneSeconds(totals.framework));
-  add("failed", "Framework and repeats", Seconds(attempts.failed));
-  add("joined", kIdle, Seconds(attempts.joined));
-  add("startup", kIdle, LaneSeconds(free.startup));
-  add("idle", kIdle, LaneSeconds(free.idle));
-  add("tail", kIdle, LaneSeconds(free.tail));
-  add("shutdown", kIdle, LaneSeconds(free.shutdown));
-  if (attempts.unmeasured > 0) add("unmeasured", "Not measured", Seconds(attempts.unmeasured));
+  add("outside_chunk", LaneSeconds(totals.outside_chunk));
+  if (rest.process_cpu_known) add("process_cpu", LaneSeconds(rest.process_cpu.sum()));
+  add("framework", LaneSeconds(totals.framework + rest.framework));
+  add("failed", Seconds(attempts.failed));
+  add("joined", LaneSeconds(rest.joined));
+  add("startup", LaneSeconds(rest.free.startup));
+  add("idle", LaneSeconds(rest.free.idle));
+  add("tail", LaneSeconds(rest.free.tail));
+  add("shutdown", LaneSeconds(rest.free.shutdown));
+  if (attempts.unmeasured > 0) add("unmeasured", Seconds(attempts.unmeasured));
   double sum = 0;
   for (const BudgetRow& row : rows) sum += row.core_seconds;
   for (BudgetRow& row : rows) {
@@ -383,7 +389,7 @@ Budget ComputeBudget(const std::vector<AttemptRow>& attempts, const std::vector<
   Int128 core_ns = 0;
   for (const WorkerLife& worker : workers) core_ns += Int128{worker.cores} * (worker.stop_ns - worker.start_ns);
   budget.core_seconds = Seconds(core_ns);
-  budget.oversubscribed_core_seconds = LaneSeconds(totals.free.oversubscribed);
+  budget.oversubscribed_core_seconds = LaneSeconds(totals.rest.oversubscribed);
   if (milestones.tail_start_ns != kNever) {
     budget.tail_start_ns = milestones.tail_start_ns;
     budget.tail_time = Seconds(milestones.last_stop_ns - milestones.tail_start_ns);

@@ -30,17 +30,17 @@ struct EngineTime {
 };
 
 struct Budget {
-  /// The parts in docs/metrics.md's order. Two exceptions: where the run delay of a result is not known, `cpu_wait` and
-  /// `blocked` are one row `waiting`. Where attempts are still open (a live run), or the record of one is lost, or a
-  /// result's CPU time is not known, a last row `unmeasured` (group "Not measured") holds their lane time, so that it
-  /// passes for nothing else.
+  /// The parts in docs/metrics.md's order. Three exceptions: where the run delay of a result is not known, `cpu_wait`
+  /// and `blocked` are one row `waiting`. Where no worker's CPU time is known, there is no `process_cpu`. Where
+  /// attempts are still open (a live run), or the record of one is lost, or a result's CPU time is not known, a last
+  /// row `unmeasured` (group "Not measured") holds their lane time, so that it passes for nothing else.
   std::vector<BudgetRow> rows;
   double core_seconds = 0;                 ///< the rows add up to this and the next
   double oversubscribed_core_seconds = 0;  ///< lanes occupied beyond the cores of their worker
   std::optional<int64_t> tail_start_ns;    ///< T, Unix time; nullopt where it lies among sums
   std::optional<double> tail_time;         ///< last stop - T, seconds; nullopt: there is no T
-  /// Seconds of ended attempts over cores' seconds, from the first begin of a chunk to T (where there is none, to the
-  /// last stop).
+  /// Lane seconds of ended attempts over cores' seconds, from the first begin of a chunk to T (where there is none, to
+  /// the last stop).
   std::optional<double> balance;
 };
 

@@ -101,7 +101,7 @@ RandomRun MakeRandomRun(uint32_t seed) {
     }
   }
   dice.Shuffle(random.attempts);
-  random.workers = FindWorkerLives(random.attempts, random.processes, random.run);
+  random.workers = FindWorkerLives(random.attempts, random.processes, random.helpers, random.run);
   return random;
 }
 
@@ -111,6 +111,7 @@ struct ReferenceAttempt {
   int64_t stop = 0;
   double lanes = 1;
   std::map<std::string, double> parts;
+  double joined = 0;
 
   bool OpenAt(int64_t time) const { return start <= time && time < stop; }
 };
@@ -129,22 +130,21 @@ ReferenceAttempt Describe(const AttemptRow& row, const RandomRun& random) {
   if (duration == 0) return attempt;
   const HelperTimes helper = row.helpers == AttemptRow::kNone ? HelperTimes() : random.helpers[row.helpers];
   const double scope = static_cast<double>(helper.scope_ns);
-  attempt.lanes = 1 + scope / duration;
+  const double cpu = std::min(static_cast<double>(row.cpu_ns), duration);
+  const double wait = row.cpu_wait_ns < 0 ? 0 : std::min(static_cast<double>(row.cpu_wait_ns), duration - cpu);
+  const double rest = duration - cpu - wait;
+  if (row.cpu_ns >= 0) attempt.joined = std::min(rest, static_cast<double>(helper.union_ns));
+  attempt.lanes = (duration + scope - attempt.joined) / duration;
   if (!row.is_result) {
-    attempt.parts["failed"] = duration + scope;
+    attempt.parts["failed"] = duration + scope - attempt.joined;
     return attempt;
   }
   if (row.cpu_ns < 0) {
     attempt.parts["unmeasured"] += duration;
   } else {
-    const double cpu = std::min(static_cast<double>(row.cpu_ns), duration);
-    const double wait = row.cpu_wait_ns < 0 ? 0 : std::min(static_cast<double>(row.cpu_wait_ns), duration - cpu);
-    const double rest = duration - cpu - wait;
-    const double joined = std::min(rest, static_cast<double>(helper.union_ns));
     attempt.parts["compute"] += cpu;
     attempt.parts["cpu_wait"] += wait;
-    attempt.parts["joined"] += joined;
-    attempt.parts["blocked"] += rest - joined;
+    attempt.parts["blocked"] += rest - attempt.joined;
   }
   const double helper_cpu = std::min(static_cast<double>(helper.cpu_ns), scope);
   const double helper_wait = std::min(static_cast<double>(helper.cpu_wait_ns), scope - helper_cpu);
@@ -197,6 +197,12 @@ ReferenceBudget ComputeSlowly(const RandomRun& random) {
 
   double busy = 0;
   double available = 0;
+  struct OfWorker {
+    double idle = 0;
+    double tail = 0;
+    double joined = 0;
+  };
+  std::map<uint32_t, OfWorker> of_worker;  // by process
   const int64_t balance_end = tail_start.value_or(last_stop.value_or(run.start_ns));
   for (int64_t time = run.start_ns; time < run.stop_ns; time += kTick) {
     const double tick_seconds = static_cast<double>(kTick) / 1e9;
@@ -205,8 +211,11 @@ ReferenceBudget ComputeSlowly(const RandomRun& random) {
       if (!attempts[i].OpenAt(time)) continue;
       const double share = static_cast<double>(kTick) / static_cast<double>(attempts[i].stop - attempts[i].start);
       for (const auto& [part, nanoseconds] : attempts[i].parts) budget.parts[part] += nanoseconds * share / 1e9;
+      of_worker[random.attempts[i].process].joined += attempts[i].joined * share / 1e9;
       const AttemptState status = random.attempts[i].status;
-      if (in_balance && (status == AttemptState::kOk || status == AttemptState::kFailed)) busy += tick_seconds;
+      if (in_balance && (status == AttemptState::kOk || status == AttemptState::kFailed)) {
+        busy += attempts[i].lanes * tick_seconds;
+      }
     }
     for (const WorkerLife& worker : random.workers) {
       const double cores = alive(worker, time) ? static_cast<double>(worker.cores) : 0;
@@ -220,11 +229,18 @@ ReferenceBudget ComputeSlowly(const RandomRun& random) {
       } else if (last_stop.has_value() && time >= *last_stop) {
         budget.parts["shutdown"] += free;
       } else if (tail_start.has_value() && time >= *tail_start) {
-        budget.parts["tail"] += free;
+        of_worker[worker.process].tail += free;
       } else {
-        budget.parts["idle"] += free;
+        of_worker[worker.process].idle += free;
       }
     }
+  }
+  for (auto& [process, worker] : of_worker) {
+    const double of_idle = std::min(worker.idle, worker.joined);
+    const double of_tail = std::min(worker.tail, worker.joined - of_idle);
+    budget.parts["idle"] += worker.idle - of_idle;
+    budget.parts["tail"] += worker.tail - of_tail;
+    budget.parts["joined"] += of_idle + of_tail;
   }
   if (last_stop.has_value() && available > 0) budget.balance = busy / available;
   return budget;

@@ -65,8 +65,15 @@ struct PlantedRun {
     helpers.push_back(times);
   }
 
+  void AddSample(uint32_t process, double time, double cpu) {
+    ProcessSample sample;
+    sample.time_ns = run.start_ns + Ns(time);
+    sample.cpu_ns = Ns(cpu);
+    processes[process].samples.push_back(sample);
+  }
+
   Budget Compute() const {
-    return ComputeBudget(attempts, processes, helpers, FindWorkerLives(attempts, processes, run), run);
+    return ComputeBudget(attempts, processes, helpers, FindWorkerLives(attempts, processes, helpers, run), run);
   }
 };
 
@@ -241,6 +248,17 @@ TEST(Budget, SpreadsHelpersOverTheirChunkAndLetsTheOwnerJoinThem) {
   EXPECT_EQ(budget.tail_time, std::nullopt);
 }
 
+TEST(Budget, HasNoLaneForAnOwnerThatOnlyWaitsForItsHelpers) {
+  PlantedRun planted(10);
+  AttemptRow& chunk = planted.AddChunk(planted.AddProcess(0, 10, 2), 0, 10);
+  chunk.cpu_ns = 0;
+  planted.AddHelpers(chunk, /*scope=*/20, /*in_union=*/10, /*cpu=*/20, /*wait=*/0);
+  const Budget budget = planted.Compute();
+  ExpectParts(budget, {{"compute", 20}});
+  EXPECT_EQ(budget.oversubscribed_core_seconds, 0);
+  EXPECT_EQ(budget.balance, 1);
+}
+
 TEST(Budget, CountsHelpersForTheNinetyPercent) {
   PlantedRun planted(20);
   const uint32_t process = planted.AddProcess(0, 20, 2);
@@ -272,6 +290,60 @@ TEST(Budget, BooksFailedRepeatedAndLostLaneTimeAsFailed) {
   const Budget budget = planted.Compute();
   // Free: 0.5 x 4 while the failed one ran, then one lane until 10 (idle), and one beside the lost attempt.
   ExpectParts(budget, {{"compute", 3}, {"failed", 4 + 2 + 3 + 8}, {"idle", 2 + 6}, {"shutdown", 4 + 8}});
+}
+
+// Set-up on one core of two until 4 s, an idle second, a chunk that computes for half of its time, nothing.
+TEST(Budget, FillsFreeLanesWithCpuOutsideChunks) {
+  PlantedRun planted(12);
+  const uint32_t process = planted.AddProcess(0, 12, 2);
+  for (const auto& [time, cpu] : std::vector<std::pair<double, double>>{
+           {1, 1}, {2, 2}, {3, 3}, {4, 4}, {5, 4}, {6, 4}, {7, 4}, {8, 5}, {9, 6}, {10, 7}, {11, 7}, {12, 7}}) {
+    planted.AddSample(process, time, cpu);
+  }
+  planted.AddChunk(process, 5.5, 9.5).cpu_ns = 2 * kSecond;
+  // From 5 to 10 s no sample is without the chunk: 3 s of CPU, 2 of them the chunk's, so 1 s fills 6 free lane seconds.
+  const Budget budget = planted.Compute();
+  ExpectParts(budget, {{"compute", 2},
+                       {"blocked", 2},
+                       {"process_cpu", 4 + 1},
+                       {"startup", 4 + 2 + 1 - 1.0 / 6},
+                       {"idle", 4 * (1 - 1.0 / 6)},
+                       {"shutdown", 1 - 1.0 / 6 + 4}});
+}
+
+TEST(Budget, HasNoMoreCpuOutsideChunksThanWasFree) {
+  PlantedRun planted(10);
+  const uint32_t process = planted.AddProcess(0, 10, 1);
+  planted.AddSample(process, 10, 30);  // threads that recorded nothing
+  planted.AddChunk(process, 2, 8);
+  ExpectParts(planted.Compute(), {{"compute", 6}, {"process_cpu", 4}});
+}
+
+TEST(Budget, SaysNothingOfCpuOutsideChunksWhereAChunkWasOpenAtEverySample) {
+  PlantedRun planted(10);
+  const uint32_t process = planted.AddProcess(0, 10, 2);
+  planted.processes[process].start_ns = 0;  // its line was lost
+  planted.AddSample(process, 4, 4);
+  planted.AddSample(process, 6, 8);
+  planted.AddChunk(process, 2, 8).cpu_ns = 0;
+  ExpectParts(planted.Compute(), {{"blocked", 6}, {"process_cpu", 0}, {"idle", 6}, {"shutdown", 4}});
+}
+
+TEST(Budget, DoesNotCountCpuOfTasksAndOfUnknownChunksOutsideChunks) {
+  PlantedRun planted(10);
+  const uint32_t process = planted.AddProcess(0, 10, 2);
+  planted.AddSample(process, 10, 10);
+  planted.AddChunk(process, 0, 3).cpu_ns = AttemptRow::kUnknown;
+  TaskStretch task;
+  task.process = process;
+  task.start_ns = planted.run.start_ns + 3 * kSecond;
+  task.stop_ns = planted.run.start_ns + 8 * kSecond;
+  const Budget budget = ComputeBudget(
+      planted.attempts, planted.processes, planted.helpers,
+      FindWorkerLives(planted.attempts, planted.processes, planted.helpers, planted.run), planted.run, {{task}, {}});
+  EXPECT_NEAR(Part(budget, "process_cpu"), 10 - 3 - 5, 1e-8);
+  EXPECT_NEAR(Part(budget, "framework"), 5, 1e-8);
+  EXPECT_NEAR(Part(budget, "unmeasured"), 3, 1e-8);
 }
 
 TEST(Budget, BooksLanesBeyondTheCoresAsOversubscribed) {

@@ -21,9 +21,17 @@ struct Share {
   }
 };
 
-void AddOwner(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers, const Share& share, LaneTime& lane) {
+/// An ended attempt's own lane and its helpers', less the time in which it waited for them.
+void SetLanes(const AttemptRow& attempt, const HelperTimes& helper, const std::optional<OwnerTime>& owner,
+              const Share& share, LaneTime& lane) {
+  const int64_t joined_ns = owner.has_value() ? owner->joined_ns : 0;
+  const Int128 lane_ns = Int128{attempt.duration_ns} + helper.scope_ns - joined_ns;
+  lane.lanes = static_cast<int64_t>((lane_ns * kOneLane + share.whole_ns / 2) / share.whole_ns);
+  lane.joined_ns = share.Of(joined_ns);
+}
+
+void AddOwner(const AttemptRow& attempt, const std::optional<OwnerTime>& owner, const Share& share, LaneTime& lane) {
   const int64_t inside_ns = share.Of(attempt.duration_ns);
-  const std::optional<OwnerTime> owner = SplitOwnerTime(attempt, helpers);
   if (!owner.has_value()) {
     lane.unmeasured_ns += inside_ns;
     return;
@@ -31,11 +39,9 @@ void AddOwner(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers
   lane.wait_known = lane.wait_known && owner->wait_known;
   const int64_t compute_ns = share.Of(owner->cpu_ns);
   const int64_t cpu_wait_ns = share.Of(owner->cpu_wait_ns);
-  const int64_t joined_ns = share.Of(owner->joined_ns);
   lane.compute_ns += compute_ns;
   lane.cpu_wait_ns += cpu_wait_ns;
-  lane.joined_ns += joined_ns;
-  lane.blocked_ns += inside_ns - compute_ns - cpu_wait_ns - joined_ns;
+  lane.blocked_ns += inside_ns - compute_ns - cpu_wait_ns - lane.joined_ns;
 }
 
 void AddHelpers(const HelperTimes& helper, const Share& share, LaneTime& lane) {
@@ -53,6 +59,20 @@ void AddHelpers(const HelperTimes& helper, const Share& share, LaneTime& lane) {
   lane.blocked_ns += inside_ns - compute_ns - cpu_wait_ns;
 }
 
+void AddEnded(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers, const Share& share, LaneTime& lane) {
+  HelperTimes helper;
+  if (attempt.helpers != AttemptRow::kNone) helper = helpers[attempt.helpers];
+  helper.scope_ns = std::max<int64_t>(helper.scope_ns, 0);
+  const std::optional<OwnerTime> owner = SplitOwnerTime(attempt, helpers);
+  SetLanes(attempt, helper, owner, share, lane);
+  if (!attempt.is_result) {
+    lane.failed_ns = share.Of(attempt.duration_ns) + share.Of(helper.scope_ns) - lane.joined_ns;
+    return;
+  }
+  AddOwner(attempt, owner, share, lane);
+  if (helper.scope_ns > 0) AddHelpers(helper, share, lane);
+}
+
 }  // namespace
 
 LaneTime SplitLaneTime(const AttemptRow& attempt, const AttemptInterval& interval,
@@ -66,17 +86,7 @@ LaneTime SplitLaneTime(const AttemptRow& attempt, const AttemptInterval& interva
     (attempt.status == AttemptState::kLost ? lane.failed_ns : lane.unmeasured_ns) = share.inside_ns;
     return lane;
   }
-  HelperTimes helper;
-  if (attempt.helpers != AttemptRow::kNone) helper = helpers[attempt.helpers];
-  helper.scope_ns = std::max<int64_t>(helper.scope_ns, 0);
-  const Int128 lane_ns = Int128{attempt.duration_ns} + helper.scope_ns;
-  lane.lanes = static_cast<int64_t>((lane_ns * kOneLane + share.whole_ns / 2) / share.whole_ns);
-  if (!attempt.is_result) {
-    lane.failed_ns = share.Of(attempt.duration_ns) + share.Of(helper.scope_ns);
-    return lane;
-  }
-  AddOwner(attempt, helpers, share, lane);
-  if (helper.scope_ns > 0) AddHelpers(helper, share, lane);
+  AddEnded(attempt, helpers, share, lane);
   return lane;
 }
 
@@ -86,16 +96,7 @@ LaneTime SplitLaneTime(const SummedAttempts& summed, const std::vector<HelperTim
   lane.inside = {run.Clip(row.start_ns), run.Clip(summed.stop_ns)};
   const Share share = {lane.inside.stop_ns - lane.inside.start_ns, summed.stop_ns - row.start_ns};
   if (share.inside_ns == 0) return lane;
-  HelperTimes helper;
-  if (row.helpers != AttemptRow::kNone) helper = helpers[row.helpers];
-  const Int128 lane_ns = Int128{row.duration_ns} + helper.scope_ns;
-  lane.lanes = static_cast<int64_t>((lane_ns * kOneLane + share.whole_ns / 2) / share.whole_ns);
-  if (!row.is_result) {
-    lane.failed_ns = share.Of(row.duration_ns) + share.Of(helper.scope_ns);
-    return lane;
-  }
-  AddOwner(row, helpers, share, lane);
-  if (helper.scope_ns > 0) AddHelpers(helper, share, lane);
+  AddEnded(row, helpers, share, lane);
   return lane;
 }
 

@@ -17,17 +17,18 @@ namespace crema {
 constexpr int kLaneFractionBits = 40;
 constexpr int64_t kOneLane = int64_t{1} << kLaneFractionBits;
 
-/// Lane nanoseconds of one attempt inside the run. The parts add up to the lane time, exactly.
+/// Lane nanoseconds of one attempt inside the run. The parts add up to the lane time, exactly; an owner that waits for
+/// its helpers holds no lane.
 struct LaneTime {
   AttemptInterval inside;  ///< the part of the attempt's interval that lies in the run
   int64_t lanes = 0;       ///< occupied all along it, in units of 1 / `kOneLane`
   int64_t compute_ns = 0;
   int64_t cpu_wait_ns = 0;  ///< 0 where not known: then it is in `blocked_ns`
   int64_t blocked_ns = 0;
-  int64_t joined_ns = 0;
   int64_t failed_ns = 0;
   int64_t unmeasured_ns = 0;  ///< of an attempt still open, or of a result whose CPU time is not known
   bool wait_known = true;     ///< false: a result's run delay (its owner's or its helpers') is not known
+  int64_t joined_ns = 0;      ///< beside the parts: the owner waited for its helpers
 };
 
 /// `helpers` is the table that `attempt.helpers` points into. Figures that contradict each other

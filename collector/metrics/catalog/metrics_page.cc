@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <string_view>
+#include <vector>
 
+#include "collector/document/budget_parts.h"
 #include "collector/metrics/catalog/catalog.h"
 #include "collector/metrics/catalog/row_tables.h"
 
@@ -51,8 +53,8 @@ Every figure that crema prints, exports or compares. `crema show SOURCE --metric
 |---|---|
 | events, chunks, cuts, oversized chunks | results |
 | attempts, failed and lost ones | all attempts |
-| durations, CPU, bytes, sections, memory sections, your metrics, activities | ended attempts |
-| distributions of chunks, fits, stragglers | `ok` attempts |
+| durations, CPU, bytes, sections, memory sections, activities | ended attempts |
+| distributions of chunks, fits, stragglers, your metrics | `ok` attempts |
 
 **The time of an attempt's owner**, the thread that has the chunk open, has four parts. Each is cut to what those
 before it leave, so that they add up to the duration exactly.
@@ -75,7 +77,9 @@ before it leave, so that they add up to the duration exactly.
   as long as its chunks.
 - **The cores of a worker** are the scheduler's threads for it, or those that it declared (`CREMA_THREADS`, `Enable`).
   Else they are the most lanes that it had at once: chunks that were open, and helpers at work. Where no record has
-  that, they are the most chunks that were open at once by their times. `run.cores_source` says which.
+  that, they are the most chunks that were open at once by their times. Owners that only wait for their helpers (for
+  nine tenths of the helpers' time or more) do not count beside them. Cores that were not declared are at most those
+  that the process was allowed by affinity and quota, whole ones. `run.cores_source` says which of these it was.
 - **Phases** are spans of four names, `preprocess`, `process`, `reduce`, `postprocess`. Where there are none, they are
   those of an engine's tasks whose prefix tells: that of the tasks with chunks (`process`), `reduce`, and Coffea's
   `automatic_retries` (`preprocess`).
@@ -128,7 +132,7 @@ constexpr std::string_view kReadingNote =
 constexpr std::string_view kBudgetNote =
     R"(Cores times the time for which their workers lived, part by part. A lane is a chunk that is open, a helper at
 work for one (helpers are spread evenly over their chunk), or a task of an engine; a chunk and the task around it are
-one lane. What lanes do not occupy is free. Free time goes to the first that applies of startup, shutdown, tail, idle.
+one lane, and an owner that waits for its helpers holds none. What lanes do not occupy is free. Free time goes to the first that applies of startup, shutdown, tail, idle.
 
 - The parts add up to `core_seconds` and `oversubscribed_core_seconds`.
 - The tail begins at the last moment, not after the last stop of an attempt, at which 90 % of the live cores were
@@ -136,6 +140,10 @@ one lane. What lanes do not occupy is free. Free time goes to the first that app
 - A worker without a chunk is `startup` as a whole. Where no attempt ended, `tail` and `shutdown` are 0.
 - What an engine executes outside tasks (spilling, serializing) has no times: it is taken out of its worker's `idle`,
   at most all of it, and so much counts as `framework`.
+- `process_cpu` is the CPU time of a worker's process less that of its chunks and helpers, between two readings at
+  which no chunk was open. It takes of what was free there, the same share of each part. Tasks, and chunks whose CPU
+  time is not known, count as if they computed all the time: what they did is not counted twice.
+- `joined` takes of `idle`, then of `tail`, as long as owners waited for their helpers.
 - Of tasks whose chunks were [summed](limits.md#where-the-disk-is-short), what these chunks leave is `framework`.
 
 )";
@@ -210,7 +218,9 @@ std::string MetricsPage() {
   page += MetricTable({"Efficiency", EfficiencyMetrics()});
   page += "## The core-second budget\n\n";
   page += kBudgetNote;
-  page += FieldTable("part | group | what it is", BudgetParts());
+  std::vector<RowField> parts;
+  for (const BudgetPartKind& part : kBudgetParts) parts.push_back({part.part, part.group, part.meaning});
+  page += FieldTable("part | group | what it is", parts);
   page += kReadings;
   page += "## Tables\n\nThe rows of `measurement.json`, field by field.\n\n";
   for (const RowTable& table : RowTables()) {

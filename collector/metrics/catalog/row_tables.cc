@@ -39,7 +39,8 @@ constexpr RowField kWorkerFields[] = {
     {"process", "", "`<host>:<pid>`"},
     {"start", "s", "since the run's start; the fields between are those of the rows above"},
     {"stop", "s", "since the run's start"},
-    {"cores", "cores", "declared, else the most lanes it ever had at once; `run.cores_source`"},
+    {"cores", "cores",
+     "declared, else the most lanes it ever had at once, at most what it was allowed; `run.cores_source`"},
     {"state", "", "ended, running or lost"},
     {"peak_memory_bytes", "B", "largest sample of resident memory"},
     {"memory_limit_bytes", "B", "the limit in force"},
@@ -81,7 +82,7 @@ constexpr RowField kMemorySectionFields[] = {
 constexpr RowField kCustomMetricFields[] = {
     {"name", "", "as recorded"},
     {"unit", "", "as recorded; may be empty"},
-    {"count", "count", "finite values, of ended attempts"},
+    {"count", "count", "finite values, of `ok` attempts"},
     {"sum", "its unit", "sum of the values"},
     {"mean", "its unit", "sum / count"},
     {"min", "its unit", "least value"},
@@ -89,6 +90,8 @@ constexpr RowField kCustomMetricFields[] = {
     {"p50", "its unit", "median; of a chunk with several values, their mean stands for each"},
     {"p95", "its unit", "95 % quantile of the same"},
     {"invalid", "count", "values that were not finite: counted, not summed"},
+    {"failed_count", "count", "finite values of failed attempts, which no other field holds"},
+    {"failed_sum", "its unit", "their sum"},
     {"by_dataset", "", "the same fields from `count` on, for each dataset"},
 };
 
@@ -174,6 +177,7 @@ constexpr RowField kVerdictFields[] = {
     {"evidence", "", "rows `key value`: the figures that made it fire"},
     {"suggestion", "", "what to do; empty where nothing is to be done"},
     {"saving", "ratio", "share of the core-seconds that could be saved; null where none can be said"},
+    {"cause", "", "id of the verdict that explains this one, which stands before it; null where none does"},
 };
 
 constexpr RowTable kTables[] = {
@@ -201,26 +205,9 @@ constexpr RowTable kTables[] = {
      kExpectedTimeFields},
     {"chunk_size_advice", "The events per chunk that the fits, the cores and the memory limits speak for.",
      kChunkSizeAdviceFields},
-    {"verdicts", "Worst first; among equals gaps of the measurement, failing chunks, then largest saving first.",
+    {"verdicts", "Worst first, each with what it explains behind it; among equals gaps of the measurement, failing chunks, then "
+     "largest saving first.",
      kVerdictFields},
-};
-
-constexpr RowField kBudgetParts[] = {
-    {"compute", "CPU in your code", "CPU of results, owners (clipped to the duration) and helpers"},
-    {"cpu_wait", "Waiting in your code", "ready to run without a CPU (run delay), clipped to what CPU leaves"},
-    {"blocked", "Waiting in your code", "I/O, locks, the GIL, a GPU, sleep: what CPU, run delay and joining leave"},
-    {"waiting", "Waiting in your code", "stands for the two above where the kernel does not tell the run delay"},
-    {"outside_chunk", "Opening and reading around your code", "compute of chunk tasks outside their chunk"},
-    {"framework", "Framework and repeats", "other tasks, and execution outside tasks"},
-    {"failed", "Framework and repeats", "lane time of attempts that are no result: failed, repeated, lost"},
-    {"joined", "Idle", "owners waiting for their own helpers"},
-    {"startup", "Idle", "free before a worker's first chunk begins"},
-    {"idle", "Idle", "free between"},
-    {"tail", "Idle",
-     "free from the last moment at which 90 % of the live cores were occupied to the last chunk's stop"},
-    {"shutdown", "Idle", "free after the last chunk's stop"},
-    {"unmeasured", "Not measured",
-     "lanes of attempts still open, or whose record is lost, or whose CPU time is not known; only where there are"},
 };
 
 constexpr RowField kQualityFields[] = {
@@ -285,7 +272,6 @@ constexpr RowField kTimelines[] = {
 }  // namespace
 
 absl::Span<const RowTable> RowTables() { return kTables; }
-absl::Span<const RowField> BudgetParts() { return kBudgetParts; }
 absl::Span<const RowField> QualityFields() { return kQualityFields; }
 absl::Span<const RowField> TimelineSeries() { return kTimelines; }
 

@@ -24,7 +24,6 @@ struct RowTable {
 absl::Span<const RowTable> RowTables();
 
 /// The parts of the budget: `name` and what it is; `unit` is the group in which people are shown it.
-absl::Span<const RowField> BudgetParts();
 
 /// The keys of `quality`.
 absl::Span<const RowField> QualityFields();

@@ -42,6 +42,7 @@ CustomMetricFigures CountsOf(const CustomMetricFigures& figures) {
   CustomMetricFigures counts;
   counts.count = figures.count;
   counts.invalid = figures.invalid;
+  counts.failed_count = figures.failed_count;
   return counts;
 }
 
@@ -72,6 +73,18 @@ void CustomMetricTable::Sums::Add(const MetricFact& fact, bool with_quantiles) {
   values.Add(mean, static_cast<uint64_t>(fact.count));
 }
 
+void CustomMetricTable::Sums::AddFailed(const MetricFact& fact) {
+  ++readings;
+  invalid = AddCounts(invalid, fact.invalid);
+  if (fact.count == 0) return;
+  if (!fact.sum.has_value()) {
+    invalid = AddCounts(invalid, fact.count);
+    return;
+  }
+  failed_count = AddCounts(failed_count, fact.count);
+  failed_sum.Add(*fact.sum);
+}
+
 void CustomMetricTable::Sums::Add(const Sums& other) {
   count = AddCounts(count, other.count);
   invalid = AddCounts(invalid, other.invalid);
@@ -80,6 +93,8 @@ void CustomMetricTable::Sums::Add(const Sums& other) {
   TakeSmaller(min, other.min);
   max = std::max(max, other.max);
   values.Merge(other.values);
+  failed_count = AddCounts(failed_count, other.failed_count);
+  failed_sum.Add(other.failed_sum);
 }
 
 CustomMetricFigures CustomMetricTable::Sums::Figures() const {
@@ -94,6 +109,8 @@ CustomMetricFigures CustomMetricTable::Sums::Figures() const {
   figures.max = max;
   figures.p50 = values.Quantile(0.50);
   figures.p95 = values.Quantile(0.95);
+  figures.failed_count = failed_count;
+  if (failed_count > 0 && std::isfinite(failed_sum.value())) figures.failed_sum = failed_sum.value();
   return figures;
 }
 
@@ -101,20 +118,25 @@ uint32_t CustomMetricTable::InternMetric(std::string_view name, std::string_view
   return metrics_.Intern(Encode(StandInNames::kOrdinary, name, unit));
 }
 
-void CustomMetricTable::Add(const ChunkFact& chunk) { Add(chunk.input.dataset, chunk.metrics, true); }
+void CustomMetricTable::Add(const ChunkFact& chunk) { AddAll(chunk, true); }
 
-void CustomMetricTable::Add(const SumsFact& sums) { Add(sums.input.dataset, sums.metrics, false); }
+void CustomMetricTable::Add(const SumsFact& sums) { AddAll(sums, false); }
 
-void CustomMetricTable::Add(std::string_view dataset_name, const std::vector<MetricFact>& metrics,
-                            bool with_quantiles) {
-  if (metrics.empty()) return;
-  const uint32_t dataset = recent_datasets_.IndexOf(
-      0, dataset_name, "", [&] { return datasets_.Intern(dataset_name, HashOf(dataset_name)); });
-  for (size_t i = 0; i < metrics.size(); ++i) {
-    const MetricFact& metric = metrics[i];
+template <class Fact>
+void CustomMetricTable::AddAll(const Fact& fact, bool with_quantiles) {
+  if (fact.metrics.empty()) return;
+  const std::string_view name = fact.input.dataset;
+  const uint32_t dataset = recent_datasets_.IndexOf(0, name, "", [&] { return datasets_.Intern(name, HashOf(name)); });
+  for (size_t i = 0; i < fact.metrics.size(); ++i) {
+    const MetricFact& metric = fact.metrics[i];
     const uint32_t index =
         recent_metrics_.IndexOf(i, metric.name, metric.unit, [&] { return InternMetric(metric.name, metric.unit); });
-    sums_[Key(index, dataset)].Add(metric, with_quantiles);
+    Sums& sums = sums_[Key(index, dataset)];
+    if (fact.failed) {
+      sums.AddFailed(metric);
+    } else {
+      sums.Add(metric, with_quantiles);
+    }
   }
   MakeRoom();
 }

@@ -19,8 +19,8 @@
 
 namespace crema {
 
-/// Finished figures of one metric. Quantiles are of the values; of a chunk that recorded several, only their mean is
-/// known, and stands for each of them.
+/// Finished figures of one metric, of `ok` attempts; what failed ones recorded stands apart. Quantiles are of the
+/// values; of a chunk that recorded several, only their mean is known, and stands for each of them.
 struct CustomMetricFigures {
   int64_t count = 0;
   std::optional<double> sum;
@@ -30,6 +30,8 @@ struct CustomMetricFigures {
   std::optional<double> p50;
   std::optional<double> p95;
   int64_t invalid = 0;  ///< values that were not finite: counted, not summed
+  int64_t failed_count = 0;
+  std::optional<double> failed_sum;
 };
 
 struct CustomMetricRow {
@@ -63,15 +65,19 @@ class CustomMetricTable {
     std::optional<double> min;
     std::optional<double> max;
     QuantileSketch values;
+    int64_t failed_count = 0;
+    RealSum failed_sum;
 
-    void Add(const MetricFact& fact, bool with_quantiles = true);
+    void Add(const MetricFact& fact, bool with_quantiles);
+    void AddFailed(const MetricFact& fact);
     void Add(const Sums& other);
     CustomMetricFigures Figures() const;
   };
   /// (metric, dataset); a dataset that found no room is `kRefused`.
   using Key = std::pair<uint32_t, uint32_t>;
 
-  void Add(std::string_view dataset_name, const std::vector<MetricFact>& metrics, bool with_quantiles);
+  template <class Fact>
+  void AddAll(const Fact& fact, bool with_quantiles);
   uint32_t InternMetric(std::string_view name, std::string_view unit);
   void MakeRoom();
   void Renumber(const Renumbering& metrics, const Renumbering& datasets);

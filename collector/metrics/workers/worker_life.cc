@@ -6,10 +6,15 @@
 #include <string>
 
 #include "collector/metrics/attempts/attempt_interval.h"
+#include "collector/metrics/attempts/owner_time.h"
 #include "collector/metrics/workers/lanes.h"
+#include "collector/records/facts.h"
 
 namespace crema {
 namespace {
+
+/// Owners that spend so much of their helpers' time waiting for them have no core meanwhile.
+constexpr double kOwnersWait = 0.9;
 
 /// What the attempts of one process say of it.
 struct ChunkSpan {
@@ -17,17 +22,26 @@ struct ChunkSpan {
   int64_t first_begin_ns = 0;
   int64_t last_stop_ns = 0;
   int64_t lanes_peak = 0;
+  int64_t joined_ns = 0;   ///< owners waited for their helpers
+  int64_t helpers_ns = 0;  ///< a helper was at work, at most as long as the chunk
+
+  bool owners_wait() const {
+    return helpers_ns > 0 && static_cast<double>(joined_ns) >= kOwnersWait * static_cast<double>(helpers_ns);
+  }
 };
 
 std::vector<ChunkSpan> SpanOfChunks(const std::vector<AttemptRow>& attempts, const std::vector<SummedAttempts>& summed,
-                                    const std::vector<ProcessRow>& processes) {
+                                    const std::vector<ProcessRow>& processes, const std::vector<HelperTimes>& helpers) {
   std::vector<ChunkSpan> spans(processes.size());
-  const auto add = [&spans](const AttemptRow& attempt, const AttemptInterval& interval) {
+  const auto add = [&](const AttemptRow& attempt, const AttemptInterval& interval) {
     ChunkSpan& span = spans[attempt.process];
     span.first_begin_ns = span.any ? std::min(span.first_begin_ns, interval.start_ns) : interval.start_ns;
     span.last_stop_ns = span.any ? std::max(span.last_stop_ns, interval.stop_ns) : interval.stop_ns;
     span.lanes_peak = std::max<int64_t>(span.lanes_peak, attempt.lanes_peak);
     span.any = true;
+    if (attempt.helpers == AttemptRow::kNone || attempt.duration_ns < 0) return;
+    span.helpers_ns += std::min(helpers[attempt.helpers].union_ns, attempt.duration_ns);
+    if (const auto owner = SplitOwnerTime(attempt, helpers)) span.joined_ns += owner->joined_ns;
   };
   for (const AttemptRow& attempt : attempts) add(attempt, IntervalOf(attempt, processes));
   for (const SummedAttempts& sums : summed) add(sums.row, {sums.row.start_ns, sums.stop_ns});
@@ -56,10 +70,15 @@ EngineLife LifeOf(const ProcessRow& process, const ChunkSpan& chunks, const RunW
 }  // namespace
 
 std::vector<WorkerLife> FindWorkerLives(const std::vector<AttemptRow>& attempts,
-                                        const std::vector<ProcessRow>& processes, const RunWindow& run,
+                                        const std::vector<ProcessRow>& processes,
+                                        const std::vector<HelperTimes>& helpers, const RunWindow& run,
                                         const std::vector<SummedAttempts>& summed) {
-  const std::vector<ChunkSpan> spans = SpanOfChunks(attempts, summed, processes);
-  std::vector<int64_t> open_chunks;  // counted only where nothing better is known
+  const std::vector<ChunkSpan> spans = SpanOfChunks(attempts, summed, processes, helpers);
+  std::vector<int64_t> open_chunks;  // counted only where they are needed
+  const auto most_open = [&](size_t process) {
+    if (open_chunks.empty()) open_chunks = MaxOpenChunks(attempts, processes);
+    return std::max<int64_t>(1, open_chunks[process]);  // sums may not tell it
+  };
   std::vector<WorkerLife> workers;
   for (size_t i = 0; i < processes.size(); ++i) {
     const ProcessRow& process = processes[i];
@@ -84,13 +103,17 @@ std::vector<WorkerLife> FindWorkerLives(const std::vector<AttemptRow>& attempts,
     if (process.declared_threads.value_or(0) > 0) {
       worker.cores = *process.declared_threads;
       worker.cores_source = CoresSource::kDeclared;
-    } else if (lanes_peak > 0) {
-      worker.cores = lanes_peak;
-      worker.cores_source = CoresSource::kLanesPeak;
-    } else {
-      if (open_chunks.empty()) open_chunks = MaxOpenChunks(attempts, processes);
-      worker.cores = std::max<int64_t>(1, open_chunks[i]);  // sums may not tell it
-      worker.cores_source = CoresSource::kOpenChunks;
+      workers.push_back(worker);
+      continue;
+    }
+    worker.cores_source = lanes_peak > 0 ? CoresSource::kLanesPeak : CoresSource::kOpenChunks;
+    worker.cores = lanes_peak > 0 ? lanes_peak : most_open(i);
+    if (lanes_peak > 0 && spans[i].owners_wait()) {
+      worker.cores = std::max(most_open(i), lanes_peak - most_open(i));
+    }
+    if (process.allowed_cores.has_value() && worker.cores > WholeCores(*process.allowed_cores)) {
+      worker.cores = WholeCores(*process.allowed_cores);
+      worker.cores_source = CoresSource::kAllowed;
     }
     workers.push_back(worker);
   }
@@ -111,6 +134,8 @@ std::string_view NameCoresSource(const std::vector<WorkerLife>& workers) {
       return "scheduler";
     case CoresSource::kOpenChunks:
       return "open_chunks";
+    case CoresSource::kAllowed:
+      return "allowed";
   }
   return "";
 }

@@ -19,6 +19,7 @@ enum class CoresSource : uint8_t {
   kLanesPeak,   // the most lanes it ever had at once, as its records say
   kScheduler,   // an engine's own word for its worker
   kOpenChunks,  // the most chunks it had open at once, from intervals
+  kAllowed,     // affinity and cgroup quota: it had more lanes at once
 };
 
 /// A process that recorded chunks, or an engine's worker, clipped to the run; a worker that lived outside it has start
@@ -31,13 +32,15 @@ struct WorkerLife {
   CoresSource cores_source = CoresSource::kDeclared;
 };
 
-/// The workers, by process index. Where a log contradicts itself (a chunk before its process's start or after its end),
-/// the worker's life covers its chunks.
+/// The workers, by process index. `helpers` is the table that the attempts point into. Where a log contradicts itself
+/// (a chunk before its process's start or after its end), the worker's life covers its chunks.
 std::vector<WorkerLife> FindWorkerLives(const std::vector<AttemptRow>& attempts,
-                                        const std::vector<ProcessRow>& processes, const RunWindow& run,
+                                        const std::vector<ProcessRow>& processes,
+                                        const std::vector<HelperTimes>& helpers, const RunWindow& run,
                                         const std::vector<SummedAttempts>& summed = {});
 
-/// `run.cores_source`: `declared`, `lanes_peak`, `scheduler`, `open_chunks`, or `mixed`; empty without workers.
+/// `run.cores_source`: `declared`, `lanes_peak`, `scheduler`, `open_chunks`, `allowed`, or `mixed`; empty without
+/// workers.
 std::string_view NameCoresSource(const std::vector<WorkerLife>& workers);
 
 /// `allocated_cores` as affinity and cgroup quota tell it: the largest `allowed_cores` of each host, added over hosts;

@@ -27,7 +27,7 @@ AttemptRow Attempt(uint32_t process, int64_t start, int64_t stop) {
 }
 
 TEST(WorkerLife, IsThatOfProcessesWithChunksOnly) {
-  const auto workers = FindWorkerLives({Attempt(1, 20, 30)}, {Process(1, 100), Process(10, 90)}, {0, 100});
+  const auto workers = FindWorkerLives({Attempt(1, 20, 30)}, {Process(1, 100), Process(10, 90)}, {}, {0, 100});
   ASSERT_EQ(workers.size(), 1u);
   EXPECT_EQ(workers[0].process, 1u);
   EXPECT_EQ(workers[0].start_ns, 10);
@@ -36,7 +36,7 @@ TEST(WorkerLife, IsThatOfProcessesWithChunksOnly) {
 
 TEST(WorkerLife, IsClippedToTheRun) {
   const auto workers =
-      FindWorkerLives({Attempt(0, 20, 30), Attempt(1, 5, 8)}, {Process(10, 90), Process(2, 9)}, {40, 80});
+      FindWorkerLives({Attempt(0, 20, 30), Attempt(1, 5, 8)}, {Process(10, 90), Process(2, 9)}, {}, {40, 80});
   ASSERT_EQ(workers.size(), 2u);
   EXPECT_EQ(workers[0].start_ns, 40);
   EXPECT_EQ(workers[0].stop_ns, 80);
@@ -44,7 +44,7 @@ TEST(WorkerLife, IsClippedToTheRun) {
 }
 
 TEST(WorkerLife, CoversItsChunksWhereTheLogContradictsItself) {
-  const auto workers = FindWorkerLives({Attempt(0, 20, 95)}, {Process(0, 90)}, {1, 100});
+  const auto workers = FindWorkerLives({Attempt(0, 20, 95)}, {Process(0, 90)}, {}, {1, 100});
   ASSERT_EQ(workers.size(), 1u);
   EXPECT_EQ(workers[0].start_ns, 20);  // no process line: not since 1970
   EXPECT_EQ(workers[0].stop_ns, 95);
@@ -53,7 +53,7 @@ TEST(WorkerLife, CoversItsChunksWhereTheLogContradictsItself) {
 TEST(WorkerLife, TakesDeclaredThreadsBeforeLanesBeforeOpenChunks) {
   const std::vector<AttemptRow> attempts = {Attempt(0, 1, 5), Attempt(1, 1, 5), Attempt(2, 1, 5), Attempt(2, 2, 5)};
   const std::vector<ProcessRow> processes = {Process(1, 9, 8, 3), Process(1, 9, std::nullopt, 3), Process(1, 9)};
-  const auto workers = FindWorkerLives(attempts, processes, {0, 10});
+  const auto workers = FindWorkerLives(attempts, processes, {}, {0, 10});
   ASSERT_EQ(workers.size(), 3u);
   EXPECT_EQ(workers[0].cores, 8);
   EXPECT_EQ(workers[1].cores, 3);
@@ -63,6 +63,41 @@ TEST(WorkerLife, TakesDeclaredThreadsBeforeLanesBeforeOpenChunks) {
   EXPECT_EQ(NameCoresSource({workers[1]}), "lanes_peak");
   EXPECT_EQ(NameCoresSource({workers[2]}), "open_chunks");
   EXPECT_EQ(NameCoresSource({}), "");
+}
+
+TEST(WorkerLife, HasNoMoreCoresThanItWasAllowedUnlessItDeclaredThem) {
+  const std::vector<AttemptRow> attempts = {Attempt(0, 1, 5), Attempt(1, 1, 5), Attempt(2, 1, 5), Attempt(3, 1, 5)};
+  std::vector<ProcessRow> processes = {Process(1, 9, std::nullopt, 6), Process(1, 9, std::nullopt, 2), Process(1, 9, 6),
+                                       Process(1, 9, std::nullopt, 3)};
+  processes[0].allowed_cores = 2.5;
+  processes[1].allowed_cores = processes[2].allowed_cores = 4;
+  processes[3].allowed_cores = 0.5;
+  const auto workers = FindWorkerLives(attempts, processes, {}, {0, 10});
+  ASSERT_EQ(workers.size(), 4u);
+  EXPECT_EQ(workers[0].cores, 2);
+  EXPECT_EQ(NameCoresSource({workers[0]}), "allowed");
+  EXPECT_EQ(workers[1].cores, 2);
+  EXPECT_EQ(NameCoresSource({workers[1]}), "lanes_peak");
+  EXPECT_EQ(workers[2].cores, 6);
+  EXPECT_EQ(workers[3].cores, 1);
+}
+
+TEST(WorkerLife, GivesNoCoreToAnOwnerThatWaitsForItsHelpers) {
+  std::vector<AttemptRow> attempts = {Attempt(0, 1, 101), Attempt(1, 1, 101)};
+  attempts[0].helpers = 0;
+  attempts[0].cpu_ns = 4;
+  attempts[0].cpu_wait_ns = 0;
+  attempts[1].helpers = 1;
+  attempts[1].cpu_ns = 50;  // works beside its helpers
+  attempts[1].cpu_wait_ns = 0;
+  HelperTimes helpers;
+  helpers.scope_ns = 180;
+  helpers.union_ns = 95;
+  const auto workers = FindWorkerLives(attempts, {Process(1, 101, std::nullopt, 3), Process(1, 101, std::nullopt, 3)},
+                                       {helpers, helpers}, {0, 200});
+  ASSERT_EQ(workers.size(), 2u);
+  EXPECT_EQ(workers[0].cores, 2);
+  EXPECT_EQ(workers[1].cores, 3);
 }
 
 TEST(AllowedCores, CountEachHostOnce) {

@@ -46,13 +46,12 @@ class OwnedText {
   std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
   bool is_lost() const noexcept { return is_lost_; }
-  friend bool operator==(const OwnedText& text, std::string_view other) noexcept {
-    return text.view() == other;
-  }
+  friend bool operator==(const OwnedText& text, std::string_view other) noexcept { return text.view() == other; }
   friend bool operator!=(const OwnedText& text, std::string_view other) noexcept { return !(text == other); }
   template <typename Stream>
-  friend auto operator<<(Stream& stream, const OwnedText& text) -> decltype(stream << text.view()) {
-    return stream << text.view();
+  friend Stream& operator<<(Stream& stream, const OwnedText& text) {
+    stream << text.view();
+    return stream;
   }
 
  private:

@@ -1,0 +1,28 @@
+// Causes with their symptoms: how the verdicts of a document are shown to people.
+#ifndef CREMA_COLLECTOR_INSIGHT_GROUPED_VERDICTS_H_
+#define CREMA_COLLECTOR_INSIGHT_GROUPED_VERDICTS_H_
+
+#include <vector>
+
+#include "collector/insight/verdict.h"
+#include "nlohmann/json.hpp"
+
+namespace crema {
+
+struct VerdictGroup {
+  const nlohmann::ordered_json* cause = nullptr;
+  std::vector<const nlohmann::ordered_json*> symptoms;
+};
+
+/// The document's verdicts, in its order. A symptom whose cause the document does not hold stands alone.
+std::vector<VerdictGroup> GroupVerdicts(const nlohmann::ordered_json& document);
+
+/// Sets `cause` where one verdict explains another.
+void FindCauses(const nlohmann::ordered_json& document, std::vector<Verdict>* verdicts);
+
+/// Worst first; a cause is as bad as what it brings, and its symptoms stand behind it.
+void OrderByCause(std::vector<Verdict>* verdicts);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_INSIGHT_GROUPED_VERDICTS_H_

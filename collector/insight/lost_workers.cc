@@ -1,0 +1,81 @@
+#include "collector/insight/lost_workers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "collector/appearance/human_numbers.h"
+#include "collector/document/document_fields.h"
+#include "collector/insight/run_evidence.h"
+#include "collector/insight/short_name.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Step {
+  double time = 0;
+  int alive = 0;
+  int lost = 0;
+};
+
+/// Worker-seconds that lost workers are missing from, until `end`: at each moment no more than there are fewer than at
+/// most.
+void AddAbsence(std::vector<Step> steps, double end, LostWorkers& lost) {
+  std::stable_sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.time < b.time; });
+  int most = 0;
+  int alive = 0;
+  for (const Step& step : steps) most = std::max(most, alive += step.alive);
+  int gone = 0;
+  double before = 0;
+  for (const Step& step : steps) {
+    lost.absent_seconds += std::min(gone, most - alive) * (step.time - before);
+    before = step.time;
+    alive += step.alive;
+    gone += step.lost;
+  }
+  lost.whole_seconds = most * end;
+}
+
+}  // namespace
+
+std::string LostWorkers::Names() const {
+  constexpr size_t kMostNames = 2;
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), kMostNames); ++i) {
+    text += (i == 0 ? "" : ", ") + ShortName(names[i]);
+  }
+  if (names.size() > kMostNames) text += fmt::format(" and {} more", names.size() - kMostNames);
+  return text;
+}
+
+LostWorkers FindLostWorkers(const Json& document) {
+  LostWorkers lost;
+  if (ReadRunEvidence(document).state == RunState::kKilled) return lost;
+  const bool has_engine = !TextField(Field(document, "run"), "engine").empty();
+  std::vector<std::pair<double, std::string>> vanished;
+  std::vector<Step> steps;
+  double end = 0;
+  for (const Json& worker : ListField(document, "workers")) {
+    ++lost.workers;
+    const double start = NumberField(worker, "start").value_or(0);
+    const double stop = std::max(start, NumberField(worker, "stop").value_or(start));
+    end = std::max(end, stop);
+    const bool is_lost = TextField(worker, "state") == "lost";
+    steps.push_back({start, 1, 0});
+    steps.push_back({stop, -1, is_lost ? 1 : 0});
+    if (!is_lost) continue;
+    vanished.emplace_back(stop, TextField(worker, "name"));
+    if (has_engine) continue;
+    lost.uncertain_chunks += NumberField(worker, "chunks").value_or(0);
+    lost.uncertain_events += NumberField(worker, "events").value_or(0);
+  }
+  if (vanished.empty()) return lost;
+  std::stable_sort(vanished.begin(), vanished.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (auto& [stop, name] : vanished) lost.names.push_back(std::move(name));
+  AddAbsence(std::move(steps), end, lost);
+  return lost;
+}
+
+}  // namespace crema

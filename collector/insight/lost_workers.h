@@ -1,0 +1,32 @@
+// Workers that vanished, and what hangs on them.
+#ifndef CREMA_COLLECTOR_INSIGHT_LOST_WORKERS_H_
+#define CREMA_COLLECTOR_INSIGHT_LOST_WORKERS_H_
+
+#include <string>
+#include <vector>
+
+#include "nlohmann/json.hpp"
+
+namespace crema {
+
+struct LostWorkers {
+  double workers = 0;              ///< of the run
+  std::vector<std::string> names;  ///< of those that are lost, in the order in which they vanished
+  double absent_seconds = 0;       ///< worker-seconds until the last worker stopped, less those of replacements
+  double whole_seconds = 0;        ///< what the most workers that there were at once would have given until then
+  /// Chunks, and their events, whose result was made in a lost process that no engine looked after: whether it was
+  /// used is not known. With an engine, what is lost is computed again.
+  double uncertain_chunks = 0;
+  double uncertain_events = 0;
+
+  bool any() const { return !names.empty(); }
+  /// `node1:411, node1:412 and 2 more`: at most two names.
+  std::string Names() const;
+};
+
+/// None of a run that was killed as a whole: then all of its workers ended with it.
+LostWorkers FindLostWorkers(const nlohmann::ordered_json& document);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_INSIGHT_LOST_WORKERS_H_

@@ -1,0 +1,49 @@
+#include "collector/insight/lost_workers.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace crema {
+namespace {
+
+using testing::ElementsAre;
+
+nlohmann::ordered_json Worker(const char* name, double start, double stop, const char* state, double chunks = 0) {
+  return {{"name", name},   {"start", start},   {"stop", stop},
+          {"state", state}, {"chunks", chunks}, {"events", 100 * chunks}};
+}
+
+TEST(LostWorkers, AreAbsentUntilTheLastOneStops) {
+  nlohmann::ordered_json document;
+  document["workers"] = {Worker("a", 0, 100, "ended", 7), Worker("b", 0, 60, "lost", 5), Worker("c", 0, 30, "lost", 2),
+                         Worker("d", 0, 90, "ended", 8)};
+  LostWorkers lost = FindLostWorkers(document);
+  EXPECT_EQ(lost.workers, 4);
+  EXPECT_THAT(lost.names, ElementsAre("c", "b"));
+  EXPECT_DOUBLE_EQ(lost.absent_seconds, 70 + 40);  // that d ended at 90 s is no loss
+  EXPECT_DOUBLE_EQ(lost.whole_seconds, 400);
+  EXPECT_EQ(lost.uncertain_chunks, 7);
+  EXPECT_EQ(lost.uncertain_events, 700);
+  document["run"]["engine"] = "dask";
+  EXPECT_EQ(FindLostWorkers(document).uncertain_chunks, 0);
+  document["run"]["state"] = "killed";
+  EXPECT_FALSE(FindLostWorkers(document).any());
+}
+
+TEST(LostWorkers, AreNotAbsentOnceTheyAreReplaced) {
+  nlohmann::ordered_json document;
+  document["workers"] = {Worker("a", 0, 100, "ended"), Worker("b", 0, 40, "lost"), Worker("c", 45, 100, "ended")};
+  EXPECT_DOUBLE_EQ(FindLostWorkers(document).absent_seconds, 5);
+}
+
+TEST(LostWorkers, AreNamedBriefly) {
+  LostWorkers lost;
+  EXPECT_EQ(lost.Names(), "");
+  lost.names = {"a", "b"};
+  EXPECT_EQ(lost.Names(), "a, b");
+  lost.names = {"a", "b", "c", "d"};
+  EXPECT_EQ(lost.Names(), "a, b and 2 more");
+}
+
+}  // namespace
+}  // namespace crema

@@ -1,0 +1,79 @@
+#include "collector/insight/run_trouble.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "collector/appearance/human_numbers.h"
+#include "collector/document/document_fields.h"
+#include "collector/insight/lost_workers.h"
+#include "collector/insight/run_evidence.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void Add(RunTrouble& trouble, Mark mark, std::string clause, std::string brief) {
+  if (trouble.brief.empty()) trouble.brief = std::move(brief);
+  trouble.clauses.push_back(std::move(clause));
+  if (mark == Mark::kBad || trouble.mark == Mark::kGood) trouble.mark = mark;
+}
+
+void AddMissingResults(const Json& document, RunTrouble& trouble) {
+  const double unfinished = Metric(document, "num_unfinished_chunks").value_or(0);
+  if (unfinished <= 0) return;
+  const double all = Metric(document, "num_chunks").value_or(0) + unfinished;
+  Add(trouble, Mark::kBad,
+      fmt::format("{} of {} {} no result", HumanCount(unfinished), Counted(all, "chunk", "chunks"),
+                  unfinished == 1 ? "has" : "have"),
+      Counted(unfinished, "chunk", "chunks") + " without a result");
+}
+
+void AddLostWorkers(const Json& document, RunTrouble& trouble) {
+  const LostWorkers lost = FindLostWorkers(document);
+  if (!lost.any()) return;
+  const auto count = static_cast<double>(lost.names.size());
+  std::string clause = fmt::format("{} of {} vanished ({})", HumanCount(count),
+                                   Counted(lost.workers, "worker", "workers"), lost.Names());
+  if (lost.uncertain_chunks > 0) {
+    clause += fmt::format(" after {} whose results may be lost too",
+                          Counted(lost.uncertain_chunks, "ended chunk", "ended chunks"));
+  }
+  Add(trouble, lost.uncertain_chunks > 0 ? Mark::kBad : Mark::kWatch, std::move(clause),
+      Counted(count, "worker", "workers") + " lost");
+}
+
+void AddIncompleteRecords(const Json& document, RunTrouble& trouble) {
+  const Json& quality = Field(document, "quality");
+  const std::optional<double> coverage = NumberField(quality, "event_coverage");
+  const double dropped = NumberField(quality, "records_dropped").value_or(0);
+  const double read = NumberField(quality, "records_read").value_or(0);
+  if (coverage.has_value() && MarkOf(KeyFigure::kEventCoverage, *coverage) != Mark::kGood) {
+    Add(trouble, MarkOf(KeyFigure::kEventCoverage, *coverage),
+        fmt::format("the records hold {} of the events only", HumanPercent(*coverage)), "records incomplete");
+  } else if (dropped > 0 && MarkOf(KeyFigure::kDroppedRecords, dropped / (dropped + read)) == Mark::kBad) {
+    Add(trouble, Mark::kWatch, Counted(dropped, "record was", "records were") + " lost", "records incomplete");
+  }
+  const double lost = NumberField(quality, "records_lost").value_or(0);
+  if (lost > 0) {
+    Add(trouble, Mark::kWatch,
+        lost == 1 ? "the record of 1 ended chunk is lost"
+                  : fmt::format("the records of {} ended chunks are lost", HumanCount(lost)),
+        "records incomplete");
+  }
+}
+
+}  // namespace
+
+RunTrouble FindRunTrouble(const Json& document) {
+  RunTrouble trouble;
+  const bool is_running = ReadRunEvidence(document).state == RunState::kRunning;
+  if (!is_running) AddMissingResults(document, trouble);
+  AddLostWorkers(document, trouble);
+  if (!is_running) AddIncompleteRecords(document, trouble);
+  return trouble;
+}
+
+}  // namespace crema

@@ -1,0 +1,26 @@
+// What is wrong with a run's results and records: what stands before all else, in the headline as in the pill.
+#ifndef CREMA_COLLECTOR_INSIGHT_RUN_TROUBLE_H_
+#define CREMA_COLLECTOR_INSIGHT_RUN_TROUBLE_H_
+
+#include <string>
+#include <vector>
+
+#include "collector/insight/key_figure_bands.h"
+#include "nlohmann/json.hpp"
+
+namespace crema {
+
+struct RunTrouble {
+  std::vector<std::string> clauses;  ///< `2 of 40 chunks have no result`, worst first
+  std::string brief;                 ///< the first of them in a few words: `2 chunks without a result`
+  Mark mark = Mark::kGood;           ///< bad where results are missing, or may be
+
+  bool any() const { return !clauses.empty(); }
+};
+
+/// How the run ended is not part of it. While it goes on, chunks without a result are about to come.
+RunTrouble FindRunTrouble(const nlohmann::ordered_json& document);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_INSIGHT_RUN_TROUBLE_H_

@@ -1,0 +1,17 @@
+// Where most of the waiting was: the section, dataset and worker that hold more than half of it.
+#ifndef CREMA_COLLECTOR_INSIGHT_WHERE_MOST_H_
+#define CREMA_COLLECTOR_INSIGHT_WHERE_MOST_H_
+
+#include <string>
+
+#include "nlohmann/json.hpp"
+
+namespace crema {
+
+/// `most of it in section read, of dataset ttbar, on node1:411`; what nothing holds most of is left out, and all of it
+/// where nothing is left. A section counts where its guard measured CPU time.
+std::string WhereMostWaiting(const nlohmann::ordered_json& document);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_INSIGHT_WHERE_MOST_H_

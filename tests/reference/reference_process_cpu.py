@@ -1,0 +1,57 @@
+"""CPU of a process outside its chunks, between readings of its CPU time at which none of its chunks was open."""
+
+
+def readings(process):
+    """(time, CPU so far), from the process's begin on."""
+    start = process.line["start_ns"]
+    found = [(start, 0)] if start > 0 else []
+    for line in sorted(process.of_type("sample"), key=lambda line: line["time_ns"]):
+        if line.get("cpu_ns") is not None and (not found or line["time_ns"] > found[-1][0]):
+            found.append((line["time_ns"], max(line["cpu_ns"], found[-1][1] if found else 0)))
+    return found
+
+
+def last_moment(attempt):
+    return getattr(attempt, "last_moment", attempt.stop)
+
+
+def known_cpu(attempt):
+    """CPU of an attempt, helpers included; None where nothing is known.
+
+    Reading: helpers whose CPU time is not known may have computed all the time.
+    """
+    has_ended = attempt.ended
+    cpu = attempt.get("cpu_ns") if has_ended else None
+    names = ("helper_cpu_ns", "helper_wait_ns", "helper_scope_ns", "helper_union_ns")
+    helped = has_ended and any(attempt.get(name) for name in names)
+    if not helped:
+        return cpu
+    helper = attempt.get("helper_cpu_ns")
+    return (cpu or 0) + (helper if helper is not None else attempt.get("helper_scope_ns") or 0)
+
+
+def may_have_computed(attempt):
+    return not attempt.ended or attempt.get("cpu_ns") is None
+
+
+def stretches(process):
+    """(from, to, CPU that is no chunk's)."""
+    attempts = process.attempts + process.sums
+    known = [attempt for attempt in attempts if known_cpu(attempt) is not None]
+    unknown = [attempt for attempt in attempts if may_have_computed(attempt)]
+    clean = [
+        (time, cpu)
+        for time, cpu in readings(process)
+        if not any(attempt.start < time < attempt.stop for attempt in known)
+    ]
+    found = []
+    for (start, before), (stop, after) in zip(clean, clean[1:]):
+        chunks = sum(known_cpu(attempt) for attempt in known if start <= attempt.start < stop)
+        hidden = sum(max(0, min(stop, last_moment(a)) - max(start, a.start)) for a in unknown)
+        if after - before - chunks - hidden > 0:
+            found.append((start, stop, after - before - chunks - hidden))
+    return found
+
+
+def is_known(process):
+    return len(readings(process)) > 1
