@@ -34,7 +34,7 @@ void RecordAccumulator::Add(const LogRef& log, const Record& record) {
     case RecordType::kProcess:
       break;  // `AddProcess`
     case RecordType::kBegin:
-      processes_.SawAlive(log, record.begin.time_ns);
+      processes_.Add(log, record.begin);
       attempts_.Add(log, record.begin);
       break;
     case RecordType::kChunk:

@@ -108,7 +108,8 @@ struct BeginFact {
   std::optional<uint64_t> thread;
   std::optional<int64_t> tid;
   ChunkInput input;
-  int64_t suspended = 0;  ///< chunks of the process that were suspended then
+  int64_t suspended = 0;                  ///< chunks of the process that were suspended then
+  std::optional<int64_t> process_cpu_ns;  ///< of the process's first chunk: CPU time of all threads until then
 };
 
 struct ChunkFact {
@@ -269,6 +270,7 @@ struct EndFact {
   std::optional<int64_t> summed_chunks;  ///< of `chunks`, those that are in sums
   std::optional<int64_t> misused;        ///< of `dropped`, guards that were not used as they should be
   std::optional<int64_t> overhead_ns;    ///< what the instrumentation cost
+  std::optional<int64_t> cpu_ns;         ///< CPU time of all threads
   std::vector<SectionFact> sections;     ///< those outside chunks
 };
 

@@ -109,6 +109,7 @@ inline constexpr Field<BeginFact> kBeginFields[] = {
     Any<&BeginFact::input, &ChunkInput::pass>("pass"),
     Skip<BeginFact>("span"),
     NotNegative<&BeginFact::suspended>("suspended"),
+    NotNegative<&BeginFact::process_cpu_ns>("process_cpu_ns"),
     Skip<BeginFact>("attributes"),
 };
 
@@ -349,6 +350,7 @@ inline constexpr Field<EndFact> kEndFields[] = {
     NotNegative<&EndFact::summed_chunks>("summed_chunks"),
     NotNegative<&EndFact::misused>("misused"),
     NotNegative<&EndFact::overhead_ns>("overhead_ns"),
+    NotNegative<&EndFact::cpu_ns>("cpu_ns"),
     Objects<&EndFact::sections, kSectionFields>("sections"),
 };
 

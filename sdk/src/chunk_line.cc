@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernel_readings.h"
 #include "span_state.h"
 
 namespace crema {
@@ -56,6 +57,8 @@ void EncodeBegin(const Recorder& recorder, ChunkState* state, JsonLine* line) no
   AppendIdentity(*state, line);
   const std::int64_t suspended = recorder.suspended.load(std::memory_order_relaxed);
   if (suspended != 0) line->Field("suspended", suspended);
+  // What was computed until now, so before all chunks: the set-up. A system call that later chunks are spared.
+  if (state->number == 0) line->Field("process_cpu_ns", ProcessCpuNanoseconds());
   state->ledger.AppendAttributes(line);
   line->Raw("}\n");
 }

@@ -121,6 +121,12 @@ void KernelReadings::Close(DescriptorBudget* budget) noexcept {
   io_.Close(budget);
 }
 
+std::optional<std::int64_t> ProcessCpuNanoseconds() noexcept {
+  timespec time{};
+  if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) != 0) return std::nullopt;
+  return static_cast<std::int64_t>(time.tv_sec) * 1000000000 + time.tv_nsec;
+}
+
 std::int64_t ThreadCpuNanoseconds() noexcept {
   timespec time{};
   if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) return kUnknownCpu;

@@ -68,6 +68,9 @@ class KernelReadings {
   ProcReading io_{kIoPath, IsIo};
 };
 
+/// CPU time of all threads of the process; nullopt where the kernel refuses to tell.
+std::optional<std::int64_t> ProcessCpuNanoseconds() noexcept;
+
 }  // namespace internal
 }  // namespace crema
 

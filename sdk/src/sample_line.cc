@@ -7,6 +7,7 @@
 #include <new>
 
 #include "cgroup.h"
+#include "kernel_readings.h"
 #include "proc_file.h"
 #include "recorder.h"
 #include "thread_state.h"
@@ -71,12 +72,6 @@ OutsideSections AppendOutsideSections(Recorder* recorder, JsonLine* line) {
   return sections;
 }
 
-std::optional<std::int64_t> ProcessCpuNanoseconds() {
-  timespec time{};
-  if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) != 0) return std::nullopt;
-  return static_cast<std::int64_t>(time.tv_sec) * 1000000000 + time.tv_nsec;
-}
-
 void AppendProcessReadings(Recorder* recorder, JsonLine* line) {
   char text[4096];
   KernelReadings readings;
@@ -137,6 +132,7 @@ void WriteEnd(Recorder* recorder) noexcept {
     line.FieldUnsigned("summed_chunks", recorder->sums.chunks());
     line.FieldUnsigned("misused", recorder->misused.load());
     line.Field("overhead_ns", OverheadNanoseconds(*recorder, sections));
+    line.Field("cpu_ns", ProcessCpuNanoseconds());
     line.Raw(last_field);
     line.Raw("}\n");
     return !line.broken() && recorder->log.WriteLast(line.text());

@@ -77,6 +77,7 @@ class Traits:
         self.total_events = sometimes(0.3)
         self.summed = dice.choice([0, 0, 0, 0.3, 0.7, 1])
         self.suspends = sometimes(0.15)
+        self.process_cpu = sometimes(0.5)
 
 
 def work_items(dice, traits):
@@ -399,6 +400,12 @@ class Writer:
         outlier = 10 if self.dice.random() < self.traits.outliers else 1
         return round(fixed * self.dice.uniform(0.9, 1.1) * outlier)
 
+    def process_cpu(self):
+        """What the first chunk's `begin` says of the set-up, where the writer knows minor 6."""
+        if self.next_number != 0 or not self.traits.process_cpu:
+            return {}
+        return {"process_cpu_ns": self.dice.randint(0, SECOND)}
+
     def write_attempt(self, item, thread, start, stop, status):
         begin = {
             "type": "begin",
@@ -408,6 +415,7 @@ class Writer:
             "tid": self.process["pid"] + thread,
             **item,
             "span": None,
+            **self.process_cpu(),
             "attributes": {},
         }
         events = item["entry_stop"] - item["entry_start"]
@@ -507,6 +515,7 @@ class Writer:
             "dropped": self.dice.choice([0, 0, 3]),
             "summed_chunks": self.summed,
             "overhead_ns": self.dice.randint(10**6, 10**7),
+            **({"cpu_ns": self.dice.randint(SECOND, 20 * SECOND)} if self.traits.process_cpu else {}),
             **({"sections": self.sections_outside()} if self.dice.random() < 0.8 else {}),
         }
 

@@ -5,9 +5,11 @@ def readings(process):
     """(time, CPU so far), from the process's begin on."""
     start = process.line["start_ns"]
     found = [(start, 0)] if start > 0 else []
-    for line in sorted(process.of_type("sample"), key=lambda line: line["time_ns"]):
-        if line.get("cpu_ns") is not None and (not found or line["time_ns"] > found[-1][0]):
-            found.append((line["time_ns"], max(line["cpu_ns"], found[-1][1] if found else 0)))
+    told = [(line["time_ns"], line.get("cpu_ns")) for line in process.of_type("sample") + process.of_type("end")]
+    told += [(line["time_ns"], line.get("process_cpu_ns")) for line in process.of_type("begin")]
+    for time, cpu in sorted(reading for reading in told if reading[1] is not None):
+        if not found or time > found[-1][0]:
+            found.append((time, max(cpu, found[-1][1] if found else 0)))
     return found
 
 

@@ -125,7 +125,9 @@ LAYOUTS = {
         memory_limit_bytes=is_count,
         attributes=is_object,
     ),
-    "begin": fields({"chunk": is_count, "time_ns": is_count}, suspended=is_count, **PLACE),
+    "begin": fields(
+        {"chunk": is_count, "time_ns": is_count}, suspended=is_count, process_cpu_ns=is_count, **PLACE
+    ),
     "chunk": fields(
         {"chunk": is_count, "start_ns": is_count, "stop_ns": is_count, "status": is_status},
         events=is_count,
@@ -211,6 +213,7 @@ LAYOUTS = {
         summed_chunks=is_count,
         misused=is_count,
         overhead_ns=is_count,
+        cpu_ns=is_count,
         sections=is_rows_of(SECTIONS),
     ),
 }

@@ -17,6 +17,12 @@ enum class ProcessState : uint8_t {
   kLost,     // neither: killed, crashed or vanished
 };
 
+/// CPU time of a process since it began.
+struct CpuReading {
+  int64_t time_ns = 0;
+  int64_t cpu_ns = 0;
+};
+
 /// A process that opened a record log. With chunks in it, it is a worker (docs/metrics.md, "Runs and workers").
 struct ProcessRow {
   std::string run_id;
@@ -32,8 +38,9 @@ struct ProcessRow {
   int64_t lanes_peak = 0;                   ///< largest `lanes_peak` of its chunks; 0: not recorded
   std::optional<double> allowed_cores;      ///< affinity and cgroup quota, the smaller
   std::optional<int64_t> memory_limit_bytes;
-  std::optional<int64_t> overhead_ns;  ///< what the SDK says it cost
-  std::vector<ProcessSample> samples;  ///< by time
+  std::optional<int64_t> overhead_ns;    ///< what the SDK says it cost
+  std::vector<ProcessSample> samples;    ///< by time
+  std::vector<CpuReading> cpu_readings;  ///< by time; beside those in `samples`
 
   // Of an engine's worker only.
   bool is_engine_worker = false;

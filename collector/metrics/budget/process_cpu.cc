@@ -6,12 +6,18 @@
 namespace crema {
 
 ProcessCpu::ProcessCpu(const ProcessRow& process) {
-  if (process.start_ns > 0) readings_.push_back({process.start_ns, 0});
+  std::vector<CpuReading> all = process.cpu_readings;
   for (const ProcessSample& sample : process.samples) {
-    if (!sample.cpu_ns.has_value()) continue;
-    if (!readings_.empty() && sample.time_ns <= readings_.back().time_ns) continue;
+    if (sample.cpu_ns.has_value()) all.push_back({sample.time_ns, *sample.cpu_ns});
+  }
+  std::sort(all.begin(), all.end(), [](const CpuReading& a, const CpuReading& b) {
+    return a.time_ns != b.time_ns ? a.time_ns < b.time_ns : a.cpu_ns < b.cpu_ns;
+  });
+  if (process.start_ns > 0) readings_.push_back({process.start_ns, 0});
+  for (const CpuReading& reading : all) {
+    if (!readings_.empty() && reading.time_ns <= readings_.back().time_ns) continue;
     const int64_t before_ns = readings_.empty() ? 0 : readings_.back().cpu_ns;
-    readings_.push_back({sample.time_ns, std::max(before_ns, *sample.cpu_ns)});
+    readings_.push_back({reading.time_ns, std::max(before_ns, reading.cpu_ns)});
   }
 }
 

@@ -61,6 +61,7 @@ void AddRecorder(ProcessRow& row, const ProcessRow& other) {
   TakeLarger(row.memory_limit_bytes, other.memory_limit_bytes);
   if (other.overhead_ns.has_value()) row.overhead_ns = AddCounts(row.overhead_ns.value_or(0), *other.overhead_ns);
   row.samples.insert(row.samples.end(), other.samples.begin(), other.samples.end());
+  row.cpu_readings.insert(row.cpu_readings.end(), other.cpu_readings.begin(), other.cpu_readings.end());
 }
 
 std::optional<int64_t> LongestGap(const std::vector<ProcessSample>& samples) {
@@ -135,9 +136,16 @@ void ProcessTable::Add(const LogRef& ref, const SampleFact& fact) {
       {fact.time_ns, fact.rss_bytes, fact.cpu_ns, fact.threads, fact.open_chunks, fact.memory_limit_bytes});
 }
 
+void ProcessTable::Add(const LogRef& ref, const BeginFact& fact) {
+  SawAlive(ref, fact.time_ns);
+  if (fact.process_cpu_ns.has_value())
+    logs_[ref.index].row.cpu_readings.push_back({fact.time_ns, *fact.process_cpu_ns});
+}
+
 void ProcessTable::Add(const LogRef& ref, const EndFact& fact) {
   Log& log = logs_[ref.index];
   SawAlive(ref, fact.time_ns);
+  if (fact.cpu_ns.has_value()) log.row.cpu_readings.push_back({fact.time_ns, *fact.cpu_ns});
   TakeClockStep(log, fact.realtime_offset_ns);
   TakeSections(log, fact.time_ns, fact.sections);
   TakeLarger(log.end_ns, std::optional<int64_t>(fact.time_ns));

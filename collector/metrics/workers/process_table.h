@@ -62,6 +62,7 @@ class ProcessTable {
   /// `running`: the process still holds its log. A log that was added before is found again.
   LogRef Add(const ProcessFact& fact, bool running);
   void Add(const LogRef& log, const SampleFact& fact);
+  void Add(const LogRef& log, const BeginFact& fact);
   void Add(const LogRef& log, const EndFact& fact);
   /// Any line shows that its process was alive then.
   void SawAlive(const LogRef& log, int64_t time_ns);
