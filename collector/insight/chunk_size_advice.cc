@@ -5,6 +5,8 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
+#include "collector/insight/budget_rows.h"
+#include "collector/insight/verdict_table.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -52,33 +54,94 @@ std::optional<double> LongestChunk(const Json& document) {
   return 2 * kMostTail * *busy / *cores;
 }
 
-ChunkSizeAdvice AdviceOf(const Json& fit, const std::optional<double>& longest, const MemoryRoom& memory) {
-  ChunkSizeAdvice advice;
-  advice.dataset = TextField(fit, "dataset");
-  advice.attempts = NumberField(fit, "attempts").value_or(0);
-  advice.events_p50 = NumberField(fit, "events_p50");
-  const std::optional<double> fixed = NumberField(fit, "fixed_seconds");
-  const std::optional<double> slope = NumberField(fit, "seconds_per_event");
-  const double least = NumberField(fit, "events_min").value_or(0);
-  const double most = NumberField(fit, "events_max").value_or(0);
-  if (!kChunksOfFit.Holds(advice.attempts)) {
-    advice.reason = fmt::format("fewer than {} chunks draw no line", kChunksOfFit.value);
-  } else if (!advice.events_p50.has_value()) {
-    advice.reason = "no chunk said how many events it had (SetEvents)";
-  } else if (!fixed.has_value() || !slope.has_value() || !kSpreadOfFit.Holds(most / least)) {
-    advice.reason = "the chunks are of one size, which does not tell their fixed cost from that of their events";
-  } else if (*slope <= 0) {
-    advice.reason = "the duration of chunks does not grow with their events";
+/// A dataset's fit with its 95 % intervals; older documents have none, and their figures count as exact.
+struct Fit {
+  double fixed = 0;
+  double fixed_low = 0;
+  double fixed_high = 0;
+  double slope = 0;
+  double slope_high = 0;
+};
+
+std::optional<Fit> FitOf(const Json& row) {
+  const std::optional<double> fixed = NumberField(row, "fixed_seconds");
+  const std::optional<double> slope = NumberField(row, "seconds_per_event");
+  if (!fixed.has_value() || !slope.has_value()) return std::nullopt;
+  Fit fit;
+  fit.fixed = std::max(0.0, *fixed);
+  fit.fixed_low = std::max(0.0, NumberField(row, "fixed_seconds_low").value_or(*fixed));
+  fit.fixed_high = std::max(0.0, NumberField(row, "fixed_seconds_high").value_or(*fixed));
+  fit.slope = *slope;
+  fit.slope_high = NumberField(row, "seconds_per_event_high").value_or(*slope);
+  return fit;
+}
+
+/// Chunks of one size, or whose time does not grow: nearly all of it is fixed, if the fit is sure that events take
+/// little of it. Then the upper end of the slope stands for the slope.
+bool TakeAsFixed(const Fit& fit, double events, double seconds, ChunkSizeAdvice& advice) {
+  const double most_of_events = std::max(0.0, fit.slope_high) * events;
+  if (fit.slope_high <= 0 || !kSizeHardlyMatters.Holds(most_of_events / seconds)) return false;
+  advice.seconds_per_event = fit.slope_high;
+  advice.fixed_seconds = advice.fixed_seconds_low = seconds - most_of_events;
+  advice.fixed_seconds_high = seconds;
+  return true;
+}
+
+/// Why the fit tells nothing of how to cut; else its figures are taken over.
+std::string TakeFit(const Json& row, ChunkSizeAdvice& advice) {
+  const double least = NumberField(row, "events_min").value_or(0);
+  const double most = NumberField(row, "events_max").value_or(0);
+  if (!kChunksOfFit.Holds(advice.attempts)) return fmt::format("fewer than {} chunks draw no line", kChunksOfFit.value);
+  if (!advice.events_p50.has_value()) return "no chunk said how many events it had (SetEvents)";
+  constexpr std::string_view kOneSize =
+      "the chunks are of one size, which does not tell their fixed cost from that of their events";
+  const std::optional<Fit> fit = FitOf(row);
+  if (!fit.has_value()) return std::string(kOneSize);
+  const double seconds = fit->fixed + std::max(0.0, fit->slope) * *advice.events_p50;
+  const bool is_of_one_size = !kSpreadOfFit.Holds(most / least);
+  if (is_of_one_size || fit->slope <= 0) {
+    if (seconds > 0 && TakeAsFixed(*fit, *advice.events_p50, seconds, advice)) return "";
+    return is_of_one_size ? std::string(kOneSize) : "the duration of chunks does not grow with their events";
   }
+  if (!kClearFixedCost.Holds((fit->fixed_high - fit->fixed_low) / seconds)) {
+    return fmt::format("the fit is too vague: a chunk's fixed cost is between {} and {}", HumanDuration(fit->fixed_low),
+                       HumanDuration(fit->fixed_high));
+  }
+  advice.fixed_seconds = fit->fixed;
+  advice.fixed_seconds_low = fit->fixed_low;
+  advice.fixed_seconds_high = fit->fixed_high;
+  advice.seconds_per_event = fit->slope;
+  return "";
+}
+
+/// What the run itself has shown: an upper bound that did harm in it is none.
+std::string HeedTheRun(const Json& row, double tail, ChunkSizeAdvice& advice) {
+  if (!advice.events_most_for_tail.has_value()) return "";
+  if (NumberField(row, "oversized").value_or(0) > 0) {
+    advice.events_most_for_tail = std::min(*advice.events_most_for_tail, kOversizedMedians * *advice.events_p50);
+  }
+  const double largest = NumberField(row, "events_max").value_or(0);
+  if (!RuleOf("long-tail").threshold.Holds(tail) || largest > *advice.events_most_for_tail) return "";
+  advice.events_most_for_tail.reset();
+  return fmt::format("no upper bound: chunks of at most {} events left a tail of {}", HumanCount(largest),
+                     HumanPercent(tail));
+}
+
+ChunkSizeAdvice AdviceOf(const Json& row, const std::optional<double>& longest, double tail, const MemoryRoom& memory) {
+  ChunkSizeAdvice advice;
+  advice.dataset = TextField(row, "dataset");
+  advice.attempts = NumberField(row, "attempts").value_or(0);
+  advice.events_p50 = NumberField(row, "events_p50");
+  advice.reason = TakeFit(row, advice);
   if (!advice.reason.empty()) return advice;
-  advice.fixed_seconds = std::max(0.0, *fixed);
-  advice.seconds_per_event = *slope;
-  advice.events_least = std::ceil(*advice.fixed_seconds * (1 / kMostFixedCost - 1) / *slope);
+  const double slope = *advice.seconds_per_event;
+  advice.events_least = std::ceil(*advice.fixed_seconds * (1 / kMostFixedCost - 1) / slope);
   if (longest.has_value()) {
-    advice.events_most_for_tail = std::max(0.0, std::floor((*longest - *advice.fixed_seconds) / *slope));
+    advice.events_most_for_tail = std::max(0.0, std::floor((*longest - *advice.fixed_seconds) / slope));
   }
   advice.events_most_for_memory = memory.events;
-  advice.reason = memory.reason;
+  advice.reason = HeedTheRun(row, tail, advice);
+  if (advice.reason.empty()) advice.reason = memory.reason;
   return advice;
 }
 
@@ -112,7 +175,9 @@ std::vector<ChunkSizeAdvice> AdviseChunkSizes(const Json& document) {
   const std::optional<double> longest = LongestChunk(document);
   const MemoryRoom memory = RoomInMemory(document);
   std::vector<ChunkSizeAdvice> advice;
-  for (const Json& fit : ListField(document, "chunk_fits")) advice.push_back(AdviceOf(fit, longest, memory));
+  const std::optional<BudgetRows> budget = ReadBudget(document);
+  const double tail = budget.has_value() ? budget->Share("tail") : 0;
+  for (const Json& fit : ListField(document, "chunk_fits")) advice.push_back(AdviceOf(fit, longest, tail, memory));
   return advice;
 }
 
@@ -138,6 +203,7 @@ std::string AdviceInWords(const ChunkSizeAdvice& advice) {
   const std::optional<double> most = advice.EventsMost();
   if (!advice.events_least.has_value()) return "";
   const double least = std::max(1.0, Rounded(*advice.events_least));
+  if (!most.has_value() && advice.events_p50.value_or(0) >= least) return "";  // as they are
   if (!most.has_value()) return fmt::format("use at least {} events a chunk", HumanCount(least));
   if (*most < 1) return "even one event a chunk takes too long for so short a run on so many cores";
   if (*most < least) {

@@ -15,8 +15,10 @@ namespace crema {
 struct ChunkSizeAdvice {
   std::string dataset;
   double attempts = 0;
-  std::optional<double> fixed_seconds;  ///< nullopt where the fit does not tell it
+  std::optional<double> fixed_seconds;  ///< nullopt where the fit does not tell it well enough
   std::optional<double> seconds_per_event;
+  double fixed_seconds_low = 0;  ///< of its 95 % interval, as the next
+  double fixed_seconds_high = 0;
   std::optional<double> events_p50;
   /// From here on the fixed cost stays below kMostFixedCost of a chunk's duration.
   std::optional<double> events_least;

@@ -52,6 +52,8 @@ TEST(ChunkSizeAdvice, KeepsTheWorkerBelowItsMemoryLimit) {
 TEST(ChunkSizeAdvice, HasNoUpperBoundOnOneCore) {
   nlohmann::ordered_json document = ThousandCoreSeconds();
   document["metrics"]["total_cores"] = 1;
+  EXPECT_EQ(AdviceInWords(AdviseChunkSizes(document).at(0)), "");  // they are large enough as they are
+  document["chunk_fits"][0]["events_p50"] = 3000;
   const ChunkSizeAdvice advice = AdviseChunkSizes(document).at(0);
   EXPECT_EQ(advice.EventsMost(), std::nullopt);
   EXPECT_EQ(AdviceInWords(advice), "use at least 3 800 events a chunk");
@@ -78,6 +80,43 @@ TEST(ChunkSizeAdvice, IsNotGivenWhereTheFitTellsNothing) {
     EXPECT_THAT(advice.reason, HasSubstr(reason));
     EXPECT_EQ(AdviceInWords(advice), "");
   }
+}
+
+TEST(ChunkSizeAdvice, IsWithheldWhereTheFitIsVague) {
+  nlohmann::ordered_json document = ThousandCoreSeconds();
+  document["chunk_fits"][0]["fixed_seconds_low"] = -0.5;
+  document["chunk_fits"][0]["fixed_seconds_high"] = 1.5;
+  const ChunkSizeAdvice advice = AdviseChunkSizes(document).at(0);
+  EXPECT_EQ(AdviceInWords(advice), "");
+  EXPECT_EQ(advice.reason, "the fit is too vague: a chunk's fixed cost is between 0 s and 1.50 s");
+}
+
+TEST(ChunkSizeAdvice, TakesTheTimeOfChunksForFixedWhereTheirEventsTakeLittleOfIt) {
+  nlohmann::ordered_json document = ThousandCoreSeconds();
+  nlohmann::ordered_json& fit = document["chunk_fits"][0];
+  fit["events_min"] = 4900;
+  fit["events_max"] = 5100;
+  fit["fixed_seconds"] = 0.03;
+  fit["seconds_per_event"] = -1e-8;
+  fit["seconds_per_event_high"] = 1e-6;
+  const ChunkSizeAdvice advice = AdviseChunkSizes(document).at(0);
+  EXPECT_NEAR(advice.fixed_seconds.value_or(0), 0.03 - 5000e-6, 1e-12);
+  EXPECT_NEAR(advice.events_least.value_or(0), 19 * 0.025 / 1e-6, 1);
+  fit["seconds_per_event_high"] = 3e-6;  // half of the time may be of events
+  EXPECT_EQ(AdviseChunkSizes(document).at(0).events_least, std::nullopt);
+}
+
+TEST(ChunkSizeAdvice, DoesNotAdviseWhatDidHarmInTheRun) {
+  nlohmann::ordered_json document = ThousandCoreSeconds();
+  document["budget"] = {{{"part", "compute"}, {"core_seconds", 85}}, {{"part", "tail"}, {"core_seconds", 15}}};
+  const ChunkSizeAdvice advice = AdviseChunkSizes(document).at(0);  // 9 800 by the fit, and 6 000 left that tail
+  EXPECT_EQ(advice.EventsMost(), std::nullopt);
+  EXPECT_EQ(advice.reason, "no upper bound: chunks of at most 6 000 events left a tail of 15 %");
+  document["chunk_fits"][0]["events_p50"] = 1000;
+  document["chunk_fits"][0]["events_max"] = 5000;
+  document["chunk_fits"][0]["oversized"] = 2;
+  document.erase("budget");
+  EXPECT_EQ(AdviseChunkSizes(document).at(0).EventsMost(), 3000);
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ void JudgeFewChunks(const JudgedRun& run) {
 double AvoidableFixedCost(const ChunkSizeAdvice& advice) {
   if (!advice.fixed_seconds.has_value() || !advice.events_p50.has_value()) return 0;
   const double work = *advice.seconds_per_event * *advice.events_p50;
-  return advice.attempts * std::max(0.0, *advice.fixed_seconds - work * kMostFixedCost / (1 - kMostFixedCost));
+  return advice.attempts * std::max(0.0, advice.fixed_seconds_low - work * kMostFixedCost / (1 - kMostFixedCost));
 }
 
 void JudgeSmallChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvice>& advice) {
@@ -58,16 +58,16 @@ void JudgeSmallChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvice>& 
     const double cost = AvoidableFixedCost(each);
     if (cost <= 0) continue;
     avoidable += cost;
-    fixed += each.attempts * *each.fixed_seconds;
+    fixed += each.attempts * each.fixed_seconds_low;
     if (worst == nullptr || cost > AvoidableFixedCost(*worst)) worst = &each;
   }
   const double share = fixed / run.budget().core_seconds;
   if (worst == nullptr || !rule.threshold.Holds(share)) return;
   run.Add(rule, share,
-          fmt::format("Chunks are too small: what each costs whatever its size ({} of the {} events{}) took {} of the "
-                      "core-seconds.",
-                      HumanDuration(*worst->fixed_seconds), HumanCount(*worst->events_p50), Of(*worst),
-                      HumanPercent(share)),
+          fmt::format("Chunks are too small: what each costs whatever its size ({} to {}; median {} events{}) took {} "
+                      "of the core-seconds or more.",
+                      HumanDuration(worst->fixed_seconds_low), HumanDuration(worst->fixed_seconds_high),
+                      HumanCount(*worst->events_p50), Of(*worst), HumanPercent(share)),
           {{"chunk_fits.fixed_seconds", *worst->fixed_seconds},
            {"chunk_fits.seconds_per_event", *worst->seconds_per_event},
            {"chunk_fits.events_p50", *worst->events_p50},

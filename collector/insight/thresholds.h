@@ -67,6 +67,11 @@ inline constexpr Bound kChunksOfFit = From(kLeastFittedAttempts, "chunks of a da
 inline constexpr Bound kSpreadOfFit =
     From(1.5, "largest chunk over smallest: chunks of nearly one size tell what they take, not how that splits");
 
+inline constexpr Bound kClearFixedCost =
+    UpTo(0.25, "of a median chunk's time: a wider interval says nothing of how to cut");
+inline constexpr Bound kSizeHardlyMatters =
+    UpTo(0.25, "of a median chunk's time, that its events take at most: the rest is cost of any chunk");
+
 // What takes longer than its like.
 inline constexpr Bound kAnyStraggler = From(1, "one is enough, where it cost so much");
 inline constexpr Bound kMuchExcess = From(kLeastExcess, "below a hundredth of the core-seconds nobody should look");

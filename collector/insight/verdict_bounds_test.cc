@@ -112,6 +112,20 @@ const Knob kKnobs[] = {
        SmallChunks(document);
        (*document)["chunk_fits"][0]["events_max"] = 4000 * spread;
      }},
+    {"chunks-too-small", 4,
+     [](Json* document, double width) {
+       SmallChunks(document);  // 1.2 s for a median chunk
+       (*document)["chunk_fits"][0]["fixed_seconds_low"] = 0.3 - 0.6 * width;
+       (*document)["chunk_fits"][0]["fixed_seconds_high"] = 0.3 + 0.6 * width;
+     }},
+    {"chunks-too-small", 5,
+     [](Json* document, double share) {
+       Json& fit = (*document)["chunk_fits"][0];
+       fit["events_min"] = 8500;
+       fit["fixed_seconds"] = 1;
+       fit["seconds_per_event"] = 0;
+       fit["seconds_per_event_high"] = share / 9000;
+     }},
     {"chunks-too-large", 0,
      [](Json* document, double share) {
        (*document)["chunk_fits"][0]["events_p50"] = 24000;

@@ -69,12 +69,14 @@ const std::vector<VerdictRule>& VerdictTable() {
        From(kMostFixedCost),
        0.20,
        Severity::kWarning,
-       "the fixed cost of chunks (chunk_fits.fixed_seconds x attempts, of datasets whose fixed cost is {2} of the time "
-       "of a median chunk) {0} of the core-seconds; bad from {1}. Needs a fit: chunks of a dataset {3}, events of the "
-       "largest over those of the smallest {4}",
-       "0.05 is what the chunk-size advice allows; chunks of one size do not tell their fixed cost",
+       "the fixed cost of chunks (chunk_fits.fixed_seconds_low x attempts, of datasets whose fixed cost is {2} of the "
+       "time of a median chunk) {0} of the core-seconds; bad from {1}. Needs a fit: chunks of a dataset {3}, events of "
+       "the largest over those of the smallest {4}, the interval of the fixed cost {5} of a median chunk's time; or of "
+       "such time {6} for its events, by the upper end of the slope's interval, whatever the sizes",
+       "0.05 is what the chunk-size advice allows; chunks of one size tell their fixed cost only where their events "
+       "take little",
        "Use larger chunks.",
-       {&kDearFixedCost, &kChunksOfFit, &kSpreadOfFit}},
+       {&kDearFixedCost, &kChunksOfFit, &kSpreadOfFit, &kClearFixedCost, &kSizeHardlyMatters}},
       {"chunks-too-large",
        From(kMostTail),
        kNever,

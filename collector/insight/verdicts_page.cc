@@ -32,14 +32,20 @@ duration = fixed + slope x events (`chunk_fits`):
 - at most so many that a worker of average memory stays below {memory:g} % of the least memory limit, with the 95 % quantile of
   the memory that an event adds; only where one chunk at a time is open in a process.
 
-No advice where a dataset has fewer than {chunks:g} chunks, or where they are of one size (the largest has less than
-{spread:g} times the events of the smallest): such chunks do not tell their fixed cost.
+No advice where a dataset has fewer than {chunks:g} chunks, or where the 95 % interval of the fixed cost is wider than {vague:g} %
+of a median chunk's time. Where chunks are of one size (the largest has less than {spread:g} times the events of the
+smallest), or their time does not grow with their events, there is advice only if the fit is sure that events take at most
+{hardly:g} % of that time: the rest is fixed cost then. An upper bound that the run itself contradicts is withheld: chunks below
+it left a long tail. Oversized chunks are never advised.
 
 )";
 
 constexpr std::string_view kHeadlineText = R"(## The headline
 
-The first sentence of every summary says of which kind a run is, and its largest loss. The kinds, by shares of the
+At most two sentences open every summary. The first says what is wrong with the results or the records: how the run ended,
+chunks without a result, workers that vanished and the chunks that had ended there, gaps of the records. Where nothing is
+wrong, it says of which kind the run is. The second is the verdict with the largest `saving` that nothing else explains,
+or the largest loss. The kinds, by shares of the
 core-seconds; of several the one with the largest share:
 
 | kind | when | reason |
@@ -47,6 +53,7 @@ core-seconds; of several the one with the largest share:
 | compute-bound | CPU in your code {compute}, whatever the rest did | as the verdict |
 | waiting-bound, short of CPU | waiting in your code {waiting}, or {also} and more than CPU; short of CPU where most of it was waiting for one | as the verdict, with the waiting for a CPU |
 | opening-bound | opening and reading around your code {opening} | as the verdict |
+| busy outside chunks | CPU outside chunks {overhead} | as overhead |
 | overhead-bound | framework and repeats {overhead} | {overhead_reason} |
 | starved | idle {starved} | {starved_reason} |
 | mixed | none of these | |
@@ -60,7 +67,8 @@ std::string Advice() {
   return fmt::format(kAdvice, fmt::arg("fixed", 100 * kMostFixedCost), fmt::arg("fixed_factor", 1 / kMostFixedCost - 1),
                      fmt::arg("tail", 100 * kMostTail), fmt::arg("tail_factor", 2 * kMostTail),
                      fmt::arg("memory", 100 * kMostMemory), fmt::arg("chunks", kChunksOfFit.value),
-                     fmt::arg("spread", kSpreadOfFit.value));
+                     fmt::arg("spread", kSpreadOfFit.value), fmt::arg("vague", 100 * kClearFixedCost.value),
+                     fmt::arg("hardly", 100 * kSizeHardlyMatters.value));
 }
 
 std::string HeadlineText() {

@@ -245,10 +245,16 @@ Json ChunkFitTable(const RunFigures& figures) {
   Json table = Json::array();
   for (const DatasetFit& dataset : figures.stragglers.datasets) {
     const auto events = [&](double count) { return dataset.by_events ? Json(std::llround(count)) : Json(); };
+    const RobustFit& fit = dataset.fit;
+    const auto if_known = [&](double value) { return fit.slope_known ? Json(value) : Json(); };
     table.push_back({{"dataset", NameOrNull(figures.findings.attempts.datasets[dataset.dataset])},
                      {"attempts", dataset.fit.points},
-                     {"fixed_seconds", dataset.fit.slope_known ? Json(dataset.fit.fixed_seconds) : Json()},
-                     {"seconds_per_event", dataset.fit.slope_known ? Json(dataset.fit.seconds_per_event) : Json()},
+                     {"fixed_seconds", if_known(fit.fixed_seconds)},
+                     {"fixed_seconds_low", if_known(fit.fixed_seconds - fit.fixed_error)},
+                     {"fixed_seconds_high", if_known(fit.fixed_seconds + fit.fixed_error)},
+                     {"seconds_per_event", if_known(fit.seconds_per_event)},
+                     {"seconds_per_event_low", if_known(fit.seconds_per_event - fit.slope_error)},
+                     {"seconds_per_event_high", if_known(fit.seconds_per_event + fit.slope_error)},
                      {"events_min", events(dataset.events_min)},
                      {"events_p50", events(dataset.events_p50)},
                      {"events_max", events(dataset.events_max)},

@@ -141,8 +141,12 @@ constexpr RowField kStragglerFields[] = {
 constexpr RowField kChunkFitFields[] = {
     {"dataset", "", "as recorded"},
     {"attempts", "count", "ok attempts in the fit"},
-    {"fixed_seconds", "s", "what a chunk takes whatever its size; null where all have one size, as the next"},
+    {"fixed_seconds", "s", "what a chunk takes whatever its size; null where all have one size, as the next five"},
+    {"fixed_seconds_low", "s", "lower end of its 95 % interval, from the scale of the residuals"},
+    {"fixed_seconds_high", "s", "upper end"},
     {"seconds_per_event", "s", "what each event adds"},
+    {"seconds_per_event_low", "s", "lower end of its 95 % interval"},
+    {"seconds_per_event_high", "s", "upper end"},
     {"events_min", "count", "fewest events of a chunk; null where none told its events, as the next two"},
     {"events_p50", "count", "median"},
     {"events_max", "count", "most events of a chunk"},

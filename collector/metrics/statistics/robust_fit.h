@@ -22,6 +22,10 @@ struct RobustFit {
   /// median duration, which predicts chunks of that size and says nothing of others.
   bool slope_known = false;
   int64_t points = 0;
+  /// Half the width of the 95 % intervals of the two, from the scale of the residuals (1.4826 of their median distance
+  /// from their median), which outliers do not widen; 0 where the slope is not known.
+  double fixed_error = 0;
+  double slope_error = 0;
 
   /// The line, what residuals are measured from; through noisy points it may run below 0.
   double At(double events) const { return fixed_seconds + seconds_per_event * events; }

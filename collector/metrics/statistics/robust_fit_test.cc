@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 #include <vector>
 
@@ -97,6 +98,28 @@ TEST(RobustFit, NeverPredictsANegativeDuration) {
   const RobustFit fit = FitDuration({{1000, 0.1}, {2000, 1.1}, {3000, 2.1}});
   EXPECT_LT(fit.fixed_seconds, 0);
   EXPECT_EQ(fit.Predict(0), 0);
+}
+
+TEST(RobustFit, HasIntervalsThatHoldTheTruthAsOftenAsTheySay) {
+  std::mt19937 random(7);
+  int fixed_inside = 0;
+  int slope_inside = 0;
+  constexpr int kRuns = 400;
+  for (int run = 0; run < kRuns; ++run) {
+    std::normal_distribution<double> noise(0, 0.05);
+    std::vector<ChunkPoint> points;
+    for (int i = 0; i < 120; ++i) {
+      const double events = i % 3 == 0 ? 1000.0 + 37 * i : 5000.0;  // most are of one size, as in a real fileset
+      const double outlier = i % 20 == 0 ? 3 : 0;
+      points.push_back({events, 0.25 + 1e-4 * events + noise(random) + outlier});
+    }
+    const RobustFit fit = FitDuration(points);
+    fixed_inside += std::abs(fit.fixed_seconds - 0.25) <= fit.fixed_error;
+    slope_inside += std::abs(fit.seconds_per_event - 1e-4) <= fit.slope_error;
+    EXPECT_LT(fit.fixed_error, 0.1);
+  }
+  EXPECT_GT(fixed_inside, kRuns * 88 / 100);
+  EXPECT_GT(slope_inside, kRuns * 88 / 100);
 }
 
 }  // namespace
