@@ -1,6 +1,7 @@
 // What a live run comes to as time passes: who is alive, what is slow, what grows.
 #include <algorithm>
 #include <cmath>
+#include <deque>
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/metrics/statistics/known_sum.h"
@@ -153,13 +154,14 @@ void LiveModel::AddMemoryPoint(LiveWorker& worker, int64_t time_ns, int64_t rss_
   }
 }
 
-std::optional<double> SecondsToLimit(const LiveWorker& worker) {
-  if (!worker.memory_limit_bytes.has_value() || worker.memory.size() < kLeastMemoryPoints) return std::nullopt;
-  const auto limit = static_cast<double>(*worker.memory_limit_bytes);
-  // least squares over the samples
-  const MemoryPoint& first = worker.memory.front();
+namespace {
+
+/// Bytes a second by least squares over the samples from `from` on; nullopt where they are all of one moment.
+std::optional<double> GrowthSince(const std::deque<MemoryPoint>& memory, size_t from) {
+  const MemoryPoint& first = memory[from];
   double n = 0, sum_t = 0, sum_m = 0, sum_tt = 0, sum_tm = 0;
-  for (const MemoryPoint& point : worker.memory) {
+  for (size_t i = from; i < memory.size(); ++i) {
+    const MemoryPoint& point = memory[i];
     const double t = static_cast<double>(point.time_ns - first.time_ns) / 1e9;
     const auto m = static_cast<double>(point.rss_bytes);
     n += 1;
@@ -169,9 +171,20 @@ std::optional<double> SecondsToLimit(const LiveWorker& worker) {
     sum_tm += t * m;
   }
   const double spread = n * sum_tt - sum_t * sum_t;
-  if (spread <= 0) return std::nullopt;
-  const double slope = (n * sum_tm - sum_t * sum_m) / spread;
-  const double span = static_cast<double>(worker.memory.back().time_ns - first.time_ns) / 1e9;
+  return spread <= 0 ? std::nullopt : std::optional<double>((n * sum_tm - sum_t * sum_m) / spread);
+}
+
+}  // namespace
+
+std::optional<double> SecondsToLimit(const LiveWorker& worker) {
+  const std::deque<MemoryPoint>& memory = worker.memory;
+  if (!worker.memory_limit_bytes.has_value() || memory.size() < kLeastMemoryPoints) return std::nullopt;
+  const auto limit = static_cast<double>(*worker.memory_limit_bytes);
+  const std::optional<double> overall = GrowthSince(memory, 0);
+  const std::optional<double> lately = GrowthSince(memory, memory.size() - memory.size() / 3);
+  if (!overall.has_value() || !lately.has_value()) return std::nullopt;
+  const double slope = std::min(*overall, *lately);  // what grew and has come to rest does not reach the limit
+  const double span = static_cast<double>(memory.back().time_ns - memory.front().time_ns) / 1e9;
   const auto now = static_cast<double>(worker.rss_bytes);
   if (slope * span < kLeastGrowth * limit || now < kLeastMemory * limit || now >= limit) return std::nullopt;
   return (limit - now) / slope;
@@ -185,8 +198,9 @@ void LiveModel::JudgeMemory(LiveWorker& worker) {
          fmt::format("{} memory grows: {} of {}, the limit is reached in about {}", worker.name,
                      HumanMemory(static_cast<double>(worker.rss_bytes)),
                      HumanMemory(static_cast<double>(*worker.memory_limit_bytes)), HumanDuration(std::round(*left))));
-  } else if (!left.has_value()) {
-    worker.memory_is_warned = false;
+    worker.memory_at_warning = worker.rss_bytes;
+  } else if (worker.memory_is_warned && worker.rss_bytes < worker.memory_at_warning / 2) {
+    worker.memory_is_warned = false;  // it came back: what grows then is another story
   }
 }
 

@@ -102,6 +102,12 @@ KeyFigureRow FullestMemory(const LiveModel& model, const LiveFigures& figures) {
   return row;
 }
 
+int64_t LostWorkersOf(const LiveModel& model) {
+  int64_t lost = 0;
+  for (const LiveWorker& worker : model.workers()) lost += worker.state == LiveState::kLost && worker.has_recorded();
+  return lost;
+}
+
 KeyFigureRow Failures(const LiveModel& model, const LiveFigures& figures) {
   KeyFigureRow row = {"Failed attempts", {"num_failed_attempts", ChangeOf::kFailures, false}};
   const LiveTotals& totals = model.totals();
@@ -126,6 +132,7 @@ KeyFigureRow Failures(const LiveModel& model, const LiveFigures& figures) {
     row.notes = {Words(HumanCount(static_cast<double>(figures.unrecovered)) + " without a result"),
                  Words(HumanCount(static_cast<double>(totals.recovered)) + " ok on retry")};
   }
+  if (LostWorkersOf(model) > 0 && row.mark == Mark::kGood) row.mark = Mark::kWatch;
   if (totals.lost > 0) row.notes.push_back(Words(HumanCount(static_cast<double>(totals.lost)) + " lost"));
   return row;
 }
@@ -135,6 +142,15 @@ KeyFigureRow Failures(const LiveModel& model, const LiveFigures& figures) {
 std::vector<KeyFigureRow> LiveKeyFigureRows(const LiveModel& model, const LiveFigures& figures) {
   return {EventRate(model, figures), DataRate(model, figures),      CoresBusy(model, figures),
           CpuEfficiency(figures),    FullestMemory(model, figures), Failures(model, figures)};
+}
+
+std::string LiveTrouble(const LiveModel& model, const LiveFigures& figures) {
+  if (model.state() == LiveState::kLost) return "";
+  if (model.state() != LiveState::kRunning && figures.unrecovered > 0) {
+    return Counted(static_cast<double>(figures.unrecovered), "chunk", "chunks") + " without a result";
+  }
+  const auto lost = static_cast<double>(LostWorkersOf(model));
+  return lost > 0 ? Counted(lost, "worker", "workers") + " lost" : "";
 }
 
 }  // namespace crema

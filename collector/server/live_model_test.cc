@@ -354,6 +354,40 @@ TEST_F(LiveModelTest, DoesNotWarnOfMemoryThatOnlyFluctuates) {
   EXPECT_THAT(Texts(), Not(Contains(HasSubstr("memory grows"))));
 }
 
+TEST_F(LiveModelTest, DoesNotWarnOfMemoryThatGrewAndCameToRest) {
+  const auto worker = Worker(1);
+  Begin(worker, 0, 0);
+  for (int second = 1; second <= 100; ++second) {
+    Record sample;
+    sample.type = RecordType::kSample;
+    sample.sample.time_ns = At(second);
+    // 150 MB in the first ten seconds, before there are samples enough to judge; then a plateau with a ripple
+    sample.sample.rss_bytes = 500'000'000 + 15'000'000 * std::min(second, 10) + (second % 5) * 1'000'000;
+    model_.Add(worker, sample);
+    PassTo(second);
+  }
+  EXPECT_THAT(Texts(), Not(Contains(HasSubstr("memory grows"))));
+}
+
+TEST_F(LiveModelTest, WarnsOnceOfMemoryThatGrowsByFitsAndStarts) {
+  const auto worker = Worker(1);
+  Begin(worker, 0, 0);
+  int64_t rss = 600'000'000;
+  for (int second = 1; second <= 110; ++second) {
+    if (second % 40 < 25) rss += 5'000'000;
+    Record sample;
+    sample.type = RecordType::kSample;
+    sample.sample.time_ns = At(second);
+    sample.sample.rss_bytes = rss;
+    model_.Add(worker, sample);
+    PassTo(second);
+  }
+  const auto texts = Texts();
+  EXPECT_EQ(std::count_if(texts.begin(), texts.end(),
+                          [](const std::string& text) { return text.find("memory grows") != std::string::npos; }),
+            1);
+}
+
 TEST_F(LiveModelTest, TellsTheWorkerThatIsSlowAndThatItIsBackToNormal) {
   const auto slow = Worker(1);
   const auto others = Worker(2, 4);

@@ -98,6 +98,7 @@ struct LiveWorker {
   int64_t peak_rss_bytes = 0;
   std::deque<MemoryPoint> memory;  ///< the last two minutes of samples
   bool memory_is_warned = false;
+  int64_t memory_at_warning = 0;
   bool slow_is_warned = false;
   int64_t slow_since_ns = 0;
 

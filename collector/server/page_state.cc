@@ -38,6 +38,7 @@ void SetRun(const LiveModel& model, const LiveFigures& figures, const std::vecto
   run["id"] = model.run_id();
   run["state"] = NameOf(model.state());
   run["is_bare"] = model.is_bare();
+  run["trouble"] = LiveTrouble(model, figures);
   run["has_records"] = model.totals().records > 0 || !model.workers().empty();
   run["start_ms"] = model.start_ns() / 1'000'000;
   run["workers"] = workers;

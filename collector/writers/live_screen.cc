@@ -20,15 +20,18 @@ constexpr int kLeastRowsOfBlock = 2;
 
 PaintedText StateText(const LiveModel& model, const LiveFigures& figures) {
   const std::string clock = " " + HumanClock(figures.wall_seconds);
+  const std::string trouble = LiveTrouble(model, figures);
   if (model.is_bare()) return {"▲ no crema plug-in" + clock, Paint::kWatch};
   if (model.workers().empty() && !model.command().known) return {"waiting for records", Paint::kWatch};
   switch (model.state()) {
     case LiveState::kRunning:
+      if (!trouble.empty()) return {"✕ running" + clock + ", " + trouble, Paint::kBad};
       return {"▲ running" + clock, Paint::kWatch};
     case LiveState::kEnded:
       if (model.command().exit_status.value_or(0) != 0) {
         return {fmt::format("✕ exit status {}{}", *model.command().exit_status, clock), Paint::kBad};
       }
+      if (!trouble.empty()) return {"✕ finished" + clock + ", " + trouble, Paint::kBad};
       return {"✓ finished" + clock, Paint::kGood};
     case LiveState::kLost:
       break;

@@ -8,8 +8,8 @@ function drawHead() {
   const kinds = {running: 'info', finished: 'good', killed: 'bad'};
   const failed = run.state === 'finished' && run.exit_status;
   $('state').textContent = run.is_bare ? 'no crema plug-in' : !run.has_records ? 'waiting for records'
-    : (failed ? 'ended with status ' + run.exit_status : words[run.state]) + ' ' + humanClock(tiles.wall_seconds);
-  $('state').className = 'pill ' + (failed ? 'bad' : run.has_records ? kinds[run.state] : 'info');
+    : (failed ? 'ended with status ' + run.exit_status : words[run.state]) + ' ' + humanClock(tiles.wall_seconds) + (run.trouble ? ', ' + run.trouble : '');
+  $('state').className = 'pill ' + (failed || run.trouble ? 'bad' : run.has_records ? kinds[run.state] : 'info');
   const facts = [];
   if (run.workers) facts.push(`${run.workers} ${run.workers === 1 ? 'worker' : 'workers'}, ${run.cores} ${run.cores === 1 ? 'core' : 'cores'}`);
   if (run.engine) facts.push(run.engine);
