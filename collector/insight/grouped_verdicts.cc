@@ -22,6 +22,7 @@ constexpr Explanation kExplanations[] = {
     {"retry-waste", "failing-chunks"},
     {"stragglers", "slow-worker"},
     {"stragglers", "slow-file"},
+    {"stragglers", "slow-spell"},
     {"skewed-dataset", "slow-worker"},
     {"skewed-dataset", "slow-file"},
     {"skewed-dataset", "oversized-chunks"},

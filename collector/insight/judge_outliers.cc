@@ -6,6 +6,7 @@
 #include "collector/document/document_fields.h"
 #include "collector/insight/short_name.h"
 #include "collector/insight/verdict_families.h"
+#include "collector/metrics/attempts/slow_spells.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -91,6 +92,45 @@ void JudgeSlowWorkersAndFiles(const JudgedRun& run) {
   if (is_much(files)) AddSlow(run, file_rule, files, "in other files");
 }
 
+/// `node1:411`, `file x.root`, `everything`.
+std::string WhoWasSlow(const Json& spell) {
+  const std::string by = TextField(spell, "by");
+  if (by == ToString(SpellOf::kRun)) return "everything";
+  return (by == ToString(SpellOf::kWorker) ? "" : by + " ") + ShortName(TextField(spell, "name"));
+}
+
+void JudgeSpells(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("slow-spell");
+  double excess = 0;
+  double count = 0;
+  const Json* worst = nullptr;
+  for (const Json& spell : ListField(run.document, "slow_spells")) {
+    const double duration = NumberField(spell, "duration").value_or(0);
+    const double predicted = NumberField(spell, "predicted").value_or(0);
+    if (predicted <= 0 || !rule.threshold.Holds(duration / predicted)) continue;
+    excess += duration - predicted;
+    ++count;
+    if (worst == nullptr) worst = &spell;  // they are sorted
+  }
+  if (worst == nullptr || !kMuchExcess.Holds(excess / run.budget().core_seconds)) return;
+  const double duration = NumberField(*worst, "duration").value_or(0);
+  const double predicted = NumberField(*worst, "predicted").value_or(0);
+  const double attempts = NumberField(*worst, "attempts").value_or(0);
+  run.Add(rule, 0,
+          fmt::format("From {} to {}, {} took {} times as long as chunks of their size do: {} more, over {}{}.",
+                      HumanClock(NumberField(*worst, "start").value_or(0)),
+                      HumanClock(NumberField(*worst, "stop").value_or(0)), WhoWasSlow(*worst),
+                      HumanFactor(duration / predicted), HumanDuration(duration - predicted),
+                      Counted(attempts, "chunk", "chunks"),
+                      count > 1 ? fmt::format("; {} more such spells", HumanCount(count - 1)) : ""),
+          {{"slow_spells.start", NumberField(*worst, "start").value_or(0)},
+           {"slow_spells.stop", NumberField(*worst, "stop").value_or(0)},
+           {"slow_spells.attempts", attempts},
+           {"slow_spells.duration", duration},
+           {"slow_spells.predicted", predicted}},
+          excess / run.budget().core_seconds);
+}
+
 void JudgeSkew(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("skewed-dataset");
   const double busy = Metric(run.document, "busy_time").value_or(0);
@@ -149,6 +189,7 @@ void JudgeHotSection(const JudgedRun& run) {
 void JudgeOutliers(const JudgedRun& run) {
   JudgeStragglers(run);
   JudgeSlowWorkersAndFiles(run);
+  JudgeSpells(run);
   JudgeSkew(run);
   JudgeHotSection(run);
 }

@@ -72,6 +72,16 @@ void FewChunks(Json* document) {
   SetMetric(document, "num_chunks", 8);
 }
 
+void AddSpell(Json* document, double predicted, double duration) {
+  (*document)["slow_spells"] = {{{"name", "h:2"},
+                                 {"by", "worker"},
+                                 {"start", 5},
+                                 {"stop", 15},
+                                 {"attempts", 20},
+                                 {"duration", duration},
+                                 {"predicted", predicted}}};
+}
+
 void SmallChunks(Json* document) { (*document)["chunk_fits"][0]["fixed_seconds"] = 0.3; }
 
 void Lag(Json* document, double first, double until, double most, double wall_time) {
@@ -126,6 +136,9 @@ const Knob kKnobs[] = {
        fit["seconds_per_event"] = 0;
        fit["seconds_per_event_high"] = share / 9000;
      }},
+    {"slow-spell", 0, [](Json* document, double factor) { AddSpell(document, 10, 10 * factor); }},
+    {"slow-spell", 1,
+     [](Json* document, double excess) { AddSpell(document, 100 * excess / 4, 100 * excess * 5 / 4); }},
     {"chunks-too-large", 0,
      [](Json* document, double share) {
        (*document)["chunk_fits"][0]["events_p50"] = 24000;

@@ -5,6 +5,7 @@
 
 #include "collector/engines/engines.h"
 #include "collector/insight/key_figure_bands.h"
+#include "collector/metrics/attempts/slow_spells.h"
 #include "fmt/args.h"
 #include "fmt/format.h"
 
@@ -138,6 +139,16 @@ const std::vector<VerdictRule>& VerdictTable() {
        "the mean of 8 chunks scatters by far less than 1.5; clock rates of one cluster's hosts differ by less too",
        "See what else runs on its host, and from where it reads; leave it out if it stays slow.",
        {&kChunksOfSlowWorker, &kSeveral, &kMuchExcess}},
+      {"slow-spell",
+       From(kSpellFactor),
+       kNever,
+       Severity::kWarning,
+       "for a while the chunks of a worker, a host, a file, a dataset or the whole run took {0} times what the robust "
+       "fits of their datasets give (slow_spells), together {2} of the core-seconds",
+       "chunks of one size scatter less in sum; a spell as short as a few chunks is worth a look only where it cost "
+       "much",
+       "See what else ran there at that time, and from where it read.",
+       {&kMuchExcess}},
       {"long-tail", From(kMostTail), 0.20, Severity::kWarning, "budget: tail {0} of the core-seconds; bad from {1}",
        "chunks of a fitting size keep the tail below 0.05", "Use smaller chunks, or start the largest first."},
       {"idle-workers", From(0.10), 0.40, Severity::kWarning, "budget: idle {0} of the core-seconds; bad from {1}",

@@ -282,6 +282,23 @@ Json ExpectedTimeTable(const RunFigures& figures) {
   return table;
 }
 
+Json SlowSpellTable(const RunFigures& figures) {
+  constexpr size_t kMostSpells = 100;
+  Json table = Json::array();
+  const int64_t start_ns = figures.bounds.window.start_ns;
+  for (const auto& [spell, name] : figures.slow_spells) {
+    if (table.size() == kMostSpells) break;
+    table.push_back({{"name", NameOrNull(name)},
+                     {"by", ToString(spell.of)},
+                     {"start", static_cast<double>(spell.start_ns - start_ns) / 1e9},
+                     {"stop", static_cast<double>(spell.stop_ns - start_ns) / 1e9},
+                     {"attempts", spell.attempts},
+                     {"duration", spell.duration_seconds},
+                     {"predicted", spell.predicted_seconds}});
+  }
+  return table;
+}
+
 Json StragglerTable(const RunFigures& figures, const std::vector<EntryRange>& ranges) {
   const AttemptFindings& attempts = figures.findings.attempts;
   Json table = Json::array();

@@ -50,6 +50,7 @@ Json ChunkFitTable(const RunFigures& figures);
 inline constexpr size_t kMaxExpectedRows = 500;
 /// Workers, then files, at most `kMaxExpectedRows` of each.
 Json ExpectedTimeTable(const RunFigures& figures);
+nlohmann::ordered_json SlowSpellTable(const RunFigures& figures);
 
 }  // namespace crema
 

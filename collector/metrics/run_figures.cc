@@ -83,25 +83,35 @@ void AddLostWorkers(RunFigures& figures) {
   }
 }
 
+struct Hosts {
+  std::vector<std::string> names;  // sorted
+  std::vector<uint32_t> of_process;
+};
+
+Hosts IndexHosts(const std::vector<ProcessRow>& processes) {
+  Hosts hosts;
+  for (const ProcessRow& process : processes) hosts.names.push_back(process.host);
+  std::sort(hosts.names.begin(), hosts.names.end());
+  hosts.names.erase(std::unique(hosts.names.begin(), hosts.names.end()), hosts.names.end());
+  for (const ProcessRow& process : processes) {
+    const auto name = std::lower_bound(hosts.names.begin(), hosts.names.end(), process.host);
+    hosts.of_process.push_back(static_cast<uint32_t>(name - hosts.names.begin()));
+  }
+  return hosts;
+}
+
+// Where no chunk names its file there is nothing to tell apart.
+bool IsNameless(const std::vector<std::string>& names) { return names.size() == 1 && names[0].empty(); }
+
 void BreakDownAttempts(RunFigures& figures) {
   const AttemptFindings& attempts = figures.findings.attempts;
   const std::vector<ProcessRow>& processes = figures.findings.processes.processes;
   std::vector<std::string> workers;
-  std::map<std::string, uint32_t> host_index;
-  for (const ProcessRow& process : processes) {
-    workers.push_back(process.worker());
-    host_index.emplace(process.host, 0);
-  }
-  std::vector<std::string> hosts;
-  for (auto& [host, index] : host_index) {
-    index = static_cast<uint32_t>(hosts.size());
-    hosts.push_back(host);
-  }
-  std::vector<uint32_t> host_of_process;
-  std::vector<ByteSums> bytes_of_host(hosts.size());
+  for (const ProcessRow& process : processes) workers.push_back(process.worker());
+  const Hosts hosts = IndexHosts(processes);
+  std::vector<ByteSums> bytes_of_host(hosts.names.size());
   for (size_t i = 0; i < processes.size(); ++i) {
-    host_of_process.push_back(host_index.at(processes[i].host));
-    bytes_of_host[host_of_process.back()].Add(attempts.bytes_of_process[i]);
+    bytes_of_host[hosts.of_process[i]].Add(attempts.bytes_of_process[i]);
   }
   const std::vector<std::string> datasets = WithStandIns(attempts.datasets);
   const std::vector<std::string> files = WithStandIns(attempts.files);
@@ -110,17 +120,43 @@ void BreakDownAttempts(RunFigures& figures) {
                 {{&AttemptRow::input, &attempts.dataset_of_input, &datasets, &attempts.bytes_of_dataset},
                  {&AttemptRow::input, &attempts.file_of_input, &files, &attempts.bytes_of_file},
                  {&AttemptRow::process, nullptr, &workers, &attempts.bytes_of_process},
-                 {&AttemptRow::process, &host_of_process, &hosts, &bytes_of_host},
+                 {&AttemptRow::process, &hosts.of_process, &hosts.names, &bytes_of_host},
                  {&AttemptRow::thread, nullptr, &attempts.threads, &attempts.bytes_of_thread}});
-  // Where no chunk names its file there is nothing to break down.
-  const auto is_nameless = [](const std::vector<std::string>& names) { return names.size() == 1 && names[0].empty(); };
-  if (!is_nameless(attempts.datasets)) figures.by_dataset = std::move(tables[0]);
+  if (!IsNameless(attempts.datasets)) figures.by_dataset = std::move(tables[0]);
   figures.datasets_source = FillDatasets(figures.coffea, &figures.by_dataset);
-  if (!is_nameless(attempts.files)) figures.by_file = std::move(tables[1]);
+  if (!IsNameless(attempts.files)) figures.by_file = std::move(tables[1]);
   figures.by_worker = std::move(tables[2]);
   AddLostWorkers(figures);
   figures.by_host = std::move(tables[3]);
   figures.by_thread = std::move(tables[4]);
+}
+
+std::vector<NamedSpell> FindNamedSpells(const RunFigures& figures) {
+  const AttemptFindings& attempts = figures.findings.attempts;
+  const std::vector<ProcessRow>& processes = figures.findings.processes.processes;
+  const Hosts hosts = IndexHosts(processes);
+  const auto name_of = [&](const SlowSpell& spell) -> std::string {
+    switch (spell.of) {
+      case SpellOf::kFile:
+        return attempts.files[spell.group];
+      case SpellOf::kWorker:
+        return processes[spell.group].worker();
+      case SpellOf::kHost:
+        return hosts.names[spell.group];
+      case SpellOf::kDataset:
+        return attempts.datasets[spell.group];
+      case SpellOf::kRun:
+        break;
+    }
+    return "";
+  };
+  std::vector<NamedSpell> named;
+  const SpellGroups groups = {attempts.dataset_of_input, attempts.file_of_input, hosts.of_process,
+                              !IsNameless(attempts.files), !IsNameless(attempts.datasets)};
+  for (const SlowSpell& spell : FindSlowSpells(attempts.rows, groups, figures.stragglers.datasets)) {
+    named.push_back({spell, name_of(spell)});
+  }
+  return named;
 }
 
 void SetAnalyses(RunFigures& figures) {
@@ -131,6 +167,7 @@ void SetAnalyses(RunFigures& figures) {
       ExpectedTimeByProcess(attempts.rows, attempts.dataset_of_input, figures.stragglers.datasets);
   figures.expected_by_file =
       ExpectedTimeByFile(attempts.rows, attempts.dataset_of_input, attempts.file_of_input, figures.stragglers.datasets);
+  figures.slow_spells = FindNamedSpells(figures);
   if (figures.stragglers.straggler_chunks.has_value()) {
     metrics.Set("straggler_chunks", *figures.stragglers.straggler_chunks);
   }

@@ -10,6 +10,7 @@
 #include "collector/metrics/attempts/attempt_totals.h"
 #include "collector/metrics/attempts/breakdown.h"
 #include "collector/metrics/attempts/expected_time.h"
+#include "collector/metrics/attempts/slow_spells.h"
 #include "collector/metrics/attempts/stragglers.h"
 #include "collector/metrics/budget/budget.h"
 #include "collector/metrics/catalog/metric_set.h"
@@ -44,6 +45,11 @@ struct EngineFigures {
   int64_t lost_bytes = 0;               ///< of records that were sent and could not be kept
 };
 
+struct NamedSpell {
+  SlowSpell spell;
+  std::string name;  ///< of its worker, host, file or dataset; empty of the run
+};
+
 struct RunFigures {
   RecordFindings findings;
   EngineFigures engine;
@@ -63,6 +69,7 @@ struct RunFigures {
   StragglerFindings stragglers;
   std::vector<ExpectedTime> expected_by_worker;  ///< `group` is the process
   std::vector<ExpectedTime> expected_by_file;
+  std::vector<NamedSpell> slow_spells;
   std::vector<PhaseRow> phases;
 
   std::vector<BreakdownRow> by_dataset;

@@ -21,7 +21,7 @@ using Json = nlohmann::ordered_json;
 constexpr size_t kCards = 3;  // more than three things to do are none
 
 /// Which block shows what a verdict speaks of.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 32> kPlaces = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 33> kPlaces = {{
     {"compute-bound", "time"},
     {"waiting-bound", "time"},
     {"cpu-contention", "time"},
@@ -34,6 +34,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 32> kPlaces 
     {"stragglers", "chunks"},
     {"skewed-dataset", "inputs"},
     {"slow-file", "inputs"},
+    {"slow-spell", "timeline"},
     {"slow-worker", "workers"},
     {"long-tail", "timeline"},
     {"idle-workers", "timeline"},

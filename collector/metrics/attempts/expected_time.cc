@@ -3,19 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "collector/metrics/attempts/judged_attempts.h"
+
 namespace crema {
 namespace {
-
-/// By dataset; nullptr where the dataset has too few attempts to be judged.
-std::vector<const DatasetFit*> JudgingFits(const std::vector<DatasetFit>& fits) {
-  std::vector<const DatasetFit*> by_dataset;
-  for (const DatasetFit& fit : fits) {
-    if (fit.fit.points < kLeastFittedAttempts) continue;
-    if (fit.dataset >= by_dataset.size()) by_dataset.resize(fit.dataset + size_t{1});
-    by_dataset[fit.dataset] = &fit;
-  }
-  return by_dataset;
-}
 
 /// Integers, so that the sums do not depend on the order of the attempts.
 struct Sum {
@@ -27,21 +18,14 @@ struct Sum {
 template <class GroupOf>
 std::vector<ExpectedTime> SumBy(const std::vector<AttemptRow>& attempts, const std::vector<uint32_t>& dataset_of_input,
                                 const std::vector<DatasetFit>& fits, const GroupOf& group_of) {
-  const std::vector<const DatasetFit*> fit_of_dataset = JudgingFits(fits);
   std::vector<Sum> sums;
-  for (const AttemptRow& attempt : attempts) {
-    if (attempt.status != AttemptState::kOk || attempt.duration_ns < 0) continue;
-    const uint32_t dataset = dataset_of_input[attempt.input];
-    const DatasetFit* fit = dataset < fit_of_dataset.size() ? fit_of_dataset[dataset] : nullptr;
-    const bool has_events = attempt.events != AttemptRow::kUnknown;
-    if (fit == nullptr || (fit->by_events && !has_events)) continue;
-    const uint32_t group = group_of(attempt);
+  ForEachJudged(attempts, dataset_of_input, fits, [&](size_t i, int64_t predicted_ns) {
+    const uint32_t group = group_of(attempts[i]);
     if (group >= sums.size()) sums.resize(group + size_t{1});
-    const double predicted = fit->fit.Predict(has_events ? static_cast<double>(attempt.events) : 0);
     ++sums[group].attempts;
-    sums[group].duration_ns += attempt.duration_ns;
-    sums[group].predicted_ns += static_cast<int64_t>(predicted * 1e9);
-  }
+    sums[group].duration_ns += attempts[i].duration_ns;
+    sums[group].predicted_ns += predicted_ns;
+  });
   std::vector<ExpectedTime> times;
   for (uint32_t group = 0; group < sums.size(); ++group) {
     const Sum& sum = sums[group];

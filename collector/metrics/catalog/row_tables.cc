@@ -154,6 +154,16 @@ constexpr RowField kChunkFitFields[] = {
     {"oversized", "count", "results with over 3 times the median's events"},
 };
 
+constexpr RowField kSlowSpellFields[] = {
+    {"name", "", "of the worker, host, file or dataset; null where everything was slow"},
+    {"by", "", "file, worker, host, dataset or run"},
+    {"start", "s", "since the run's start: the first begin of its chunks"},
+    {"stop", "s", "since the run's start: their last stop"},
+    {"attempts", "count", "ok attempts in it, as the next two"},
+    {"duration", "s", "what they took"},
+    {"predicted", "s", "what the fits of their datasets give for their events"},
+};
+
 constexpr RowField kExpectedTimeFields[] = {
     {"name", "", "of the worker or file"},
     {"by", "", "worker or file"},
@@ -207,9 +217,14 @@ constexpr RowTable kTables[] = {
      "What workers and files took against what chunks of their dataset and size take; largest excess first, at most "
      "500 of each. Only datasets with 8 ok attempts or more count.",
      kExpectedTimeFields},
+    {"slow_spells",
+     "Slowness that lasted only a while, largest excess first, at most 100: chunks that follow each other on a worker, "
+     "on a host, in a file, of a dataset or in all, and took 1.5 times what the fits give or more.",
+     kSlowSpellFields},
     {"chunk_size_advice", "The events per chunk that the fits, the cores and the memory limits speak for.",
      kChunkSizeAdviceFields},
-    {"verdicts", "Worst first, each with what it explains behind it; among equals gaps of the measurement, failing chunks, then "
+    {"verdicts",
+     "Worst first, each with what it explains behind it; among equals gaps of the measurement, failing chunks, then "
      "largest saving first.",
      kVerdictFields},
 };

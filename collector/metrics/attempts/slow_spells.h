@@ -1,0 +1,52 @@
+// Slowness that lasted only a while: of a worker, a host, a file, a dataset, or of everything.
+#ifndef CREMA_COLLECTOR_METRICS_ATTEMPTS_SLOW_SPELLS_H_
+#define CREMA_COLLECTOR_METRICS_ATTEMPTS_SLOW_SPELLS_H_
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/attempts/stragglers.h"
+
+namespace crema {
+
+/// From the narrowest to all.
+enum class SpellOf : uint8_t { kFile, kWorker, kHost, kDataset, kRun };
+
+std::string_view ToString(SpellOf of);
+
+/// In a spell, chunks take at least so many times what their datasets' fits give.
+inline constexpr double kSpellFactor = 1.5;
+
+struct SlowSpell {
+  SpellOf of = SpellOf::kRun;
+  uint32_t group = 0;    ///< index of the file, process, host or dataset; 0 of the run
+  int64_t start_ns = 0;  ///< Unix time: the first begin and the last stop of its chunks
+  int64_t stop_ns = 0;
+  int64_t attempts = 0;
+  double duration_seconds = 0;
+  double predicted_seconds = 0;  ///< what the fits give for their events
+
+  double excess_seconds() const { return duration_seconds - predicted_seconds; }
+};
+
+/// Where attempts belong. Hosts are told by process. Without names, files and datasets are no groups.
+struct SpellGroups {
+  const std::vector<uint32_t>& dataset_of_input;
+  const std::vector<uint32_t>& file_of_input;
+  const std::vector<uint32_t>& host_of_process;
+  bool has_files = true;
+  bool has_datasets = true;
+};
+
+/// Largest excess first; of spells that overlap in time only the one with most of it, and of those that have nearly as
+/// much, the narrowest. A spell has 5 `ok` attempts or more that the fits judge, of which 7 in 10 are slow by
+/// themselves, and no single one has half of the excess; it holds at most 8 tenths of what its group should take, and
+/// outside it the group is not slow.
+std::vector<SlowSpell> FindSlowSpells(const std::vector<AttemptRow>& attempts, const SpellGroups& groups,
+                                      const std::vector<DatasetFit>& fits);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_ATTEMPTS_SLOW_SPELLS_H_
