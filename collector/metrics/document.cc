@@ -190,7 +190,7 @@ Json WriteDocument(const RunFigures& figures, const Quality& quality, const std:
   const RecordFindings& findings = figures.findings;
   Json document;
   document["schema"] = kMeasurementSchema;
-  document["schema_minor"] = 0;
+  document["schema_minor"] = kMeasurementSchemaMinor;
   document["run"] = RunOf(figures, provenance);
   document["metrics"] = Metrics(figures.metrics);
   document["definitions"] = Definitions();
