@@ -7,6 +7,7 @@
 #include "collector/document/document_fields.h"
 #include "collector/insight/run_evidence.h"
 #include "collector/insight/short_name.h"
+#include "collector/insight/thresholds.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -58,11 +59,14 @@ LostWorkers FindLostWorkers(const Json& document) {
   std::vector<Step> steps;
   double end = 0;
   for (const Json& worker : ListField(document, "workers")) {
+    end = std::max(end, NumberField(worker, "stop").value_or(0));
+  }
+  for (const Json& worker : ListField(document, "workers")) {
     ++lost.workers;
     const double start = NumberField(worker, "start").value_or(0);
     const double stop = std::max(start, NumberField(worker, "stop").value_or(start));
-    end = std::max(end, stop);
-    const bool is_lost = TextField(worker, "state") == "lost";
+    const bool was_at_work = NumberField(worker, "lost").value_or(0) > 0;
+    const bool is_lost = TextField(worker, "state") == "lost" && (was_at_work || kBeforeTheEnd.Holds(end - stop));
     steps.push_back({start, 1, 0});
     steps.push_back({stop, -1, is_lost ? 1 : 0});
     if (!is_lost) continue;

@@ -24,7 +24,8 @@ struct LostWorkers {
   std::string Names() const;
 };
 
-/// None of a run that was killed as a whole: then all of its workers ended with it.
+/// None of a run that was killed as a whole: then all of its workers ended with it. A worker that vanished with no
+/// chunk open when the run was over (not `kBeforeTheEnd`) is not lost.
 LostWorkers FindLostWorkers(const nlohmann::ordered_json& document);
 
 }  // namespace crema

@@ -36,6 +36,14 @@ TEST(LostWorkers, AreNotAbsentOnceTheyAreReplaced) {
   EXPECT_DOUBLE_EQ(FindLostWorkers(document).absent_seconds, 5);
 }
 
+TEST(LostWorkers, AreNotThoseThatWereEndedIdleWhenAllWasDone) {
+  nlohmann::ordered_json document;
+  document["workers"] = {Worker("a", 0, 100, "ended"), Worker("b", 0, 99.5, "lost"), Worker("c", 0, 98, "lost")};
+  EXPECT_THAT(FindLostWorkers(document).names, ElementsAre("c"));
+  document["workers"][1]["lost"] = 1;  // it was in a chunk
+  EXPECT_THAT(FindLostWorkers(document).names, ElementsAre("c", "b"));
+}
+
 TEST(LostWorkers, AreNamedBriefly) {
   LostWorkers lost;
   EXPECT_EQ(lost.Names(), "");

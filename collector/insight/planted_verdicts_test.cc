@@ -154,6 +154,7 @@ TEST(MemoryPressure, IsBadNearTheLimitAndNamesTheWorker) {
 TEST(WorkerLoss, IsNotSaidOfARunThatWasKilledAsAWhole) {
   Json document = HealthyRun();
   document["workers"][1]["state"] = "lost";
+  document["workers"][1]["lost"] = 1;
   document["run"]["state"] = "killed";
   EXPECT_THAT(Ids(document), Not(Contains("worker-loss")));
 }

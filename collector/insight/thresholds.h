@@ -87,6 +87,9 @@ inline constexpr Bound kMostlyWaits = Below(0.5, "a section with less CPU is pai
 inline constexpr Bound kNearlyAllWorkers = From(0.90, "of the most workers: the others no longer matter");
 inline constexpr Bound kLongLag = From(10, "seconds: nobody notices a shorter wait");
 
+inline constexpr Bound kBeforeTheEnd =
+    Above(1, "seconds before the last worker's stop: who closes a pool ends its idle processes by a signal");
+
 // Bytes.
 inline constexpr Bound kWaitsToo = Above(kMostWaiting, "where waiting is no longer good");
 inline constexpr Bound kWaitsForData = From(kMostWaiting, "reading matters to a run that waits so much");

@@ -273,9 +273,18 @@ const Knob kKnobs[] = {
     {"retry-waste", 0, PartKnob("failed")},
     {"worker-loss", 0,
      [](Json* document, double workers) {
-       for (size_t i = 0; i < workers; ++i) (*document)["workers"][i]["state"] = "lost";
+       for (size_t i = 0; i < workers; ++i) {
+         (*document)["workers"][i]["state"] = "lost";
+         (*document)["workers"][i]["lost"] = 1;
+       }
      },
      1},
+    {"worker-loss", 1,
+     [](Json* document, double seconds) {
+       (*document)["workers"][0]["state"] = "lost";
+       (*document)["workers"][0]["stop"] = 25 - seconds;
+       (*document)["workers"][1]["stop"] = 25;
+     }},
     {"low-compression", 0,
      [](Json* document, double ratio) {
        SetBudget(document, {{"compute", 80}, {"blocked", 20}});
