@@ -89,10 +89,10 @@ TEST(SlowSpells, AreNotFoundInHealthyRuns) {
 }
 
 TEST(SlowSpells, AreNotWhatIsSlowAllTheTime) {
-  const SimulatedRun worker(3, [](uint32_t worker, uint32_t, double) { return worker == 2 ? 3.0 : 1.0; });
-  EXPECT_TRUE(worker.Find().empty());
-  const SimulatedRun file(4, [](uint32_t, uint32_t file, double) { return file == 7 ? 3.0 : 1.0; });
-  EXPECT_TRUE(file.Find().empty());
+  const SimulatedRun one_worker(3, [](uint32_t worker, uint32_t, double) { return worker == 2 ? 3.0 : 1.0; });
+  EXPECT_TRUE(one_worker.Find().empty());
+  const SimulatedRun one_file(4, [](uint32_t, uint32_t file, double) { return file == 7 ? 3.0 : 1.0; });
+  EXPECT_TRUE(one_file.Find().empty());
 }
 
 TEST(SlowSpells, DoNotDependOnTheOrderOfTheAttempts) {
