@@ -23,7 +23,8 @@ class DocumentRowsTest : public MeasureTest {
   /// A run that has a row in every table.
   Document TakeFull() {
     std::vector<Line> lines = {ProcessLine(1, 0)};
-    for (int i = 0; i < 12; ++i) lines.push_back(ChunkLine(i, 10 * i, 10 * i + (i == 5 ? 9.5 : 1 + 0.001 * i)));
+    const auto seconds = [](int i) { return i == 5 ? 9.5 : i >= 20 && i < 26 ? 3 : 1 + 0.001 * i; };
+    for (int i = 0; i < 30; ++i) lines.push_back(ChunkLine(i, 10 * i, 10 * i + seconds(i)));
     Line& chunk = lines.back();
     chunk["sections"] = Line::array({SectionRowLine("read", kSecond / 2, kSecond / 2)});
     chunk["memory_sections"] = {{{"path", "jets"}, {"count", 1}, {"delta_bytes", 5}}};
@@ -31,7 +32,7 @@ class DocumentRowsTest : public MeasureTest {
     chunk["cuts"] = {{{"name", "all"}, {"events", 100}}};
     chunk["activities"] = {{{"label", "fit"}, {"unit", "seconds"}, {"value", 1.5}}};
     lines.push_back({{"type", "span"}, {"name", "process"}, {"start_ns", At(0)}, {"stop_ns", At(100)}});
-    Line end = EndLine(130);
+    Line end = EndLine(310);
     end["sections"] = Line::array({SectionRowLine("setup", kSecond, kSecond)});
     lines.push_back(end);
     Write("a.jsonl", lines);

@@ -49,6 +49,12 @@ double AvoidableFixedCost(const ChunkSizeAdvice& advice) {
   return advice.attempts * std::max(0.0, advice.fixed_seconds_low - work * kMostFixedCost / (1 - kMostFixedCost));
 }
 
+std::string FromTo(double low, double high) {
+  const std::string from = HumanDuration(low);
+  const std::string to = HumanDuration(high);
+  return from == to ? from : from + " to " + to;
+}
+
 void JudgeSmallChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvice>& advice) {
   const VerdictRule& rule = RuleOf("chunks-too-small");
   double avoidable = 0;
@@ -64,10 +70,10 @@ void JudgeSmallChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvice>& 
   const double share = fixed / run.budget().core_seconds;
   if (worst == nullptr || !rule.threshold.Holds(share)) return;
   run.Add(rule, share,
-          fmt::format("Chunks are too small: what each costs whatever its size ({} to {}; median {} events{}) took {} "
+          fmt::format("Chunks are too small: what each costs whatever its size ({} of a chunk of {} events{}) took {} "
                       "of the core-seconds or more.",
-                      HumanDuration(worst->fixed_seconds_low), HumanDuration(worst->fixed_seconds_high),
-                      HumanCount(*worst->events_p50), Of(*worst), HumanPercent(share)),
+                      FromTo(worst->fixed_seconds_low, worst->fixed_seconds_high), HumanCount(*worst->events_p50),
+                      Of(*worst), HumanPercent(share)),
           {{"chunk_fits.fixed_seconds", *worst->fixed_seconds},
            {"chunk_fits.seconds_per_event", *worst->seconds_per_event},
            {"chunk_fits.events_p50", *worst->events_p50},

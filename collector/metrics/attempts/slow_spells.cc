@@ -15,6 +15,7 @@ constexpr double kSlowByItself = 1.25;       // times the prediction: noise of s
 constexpr double kLeastSlowShare = 0.7;      // of the attempts of a spell
 constexpr double kMostOfOne = 0.5;           // of the excess: else it is one straggler
 constexpr double kMostOfGroup = 0.8;         // of the predicted time: else the group is slow, not for a while
+constexpr double kMostOfScore = 3;           // times the prediction
 constexpr double kNotSlow = 1.2;             // times the prediction, outside the spell
 constexpr double kNearlyAsMuch = 0.9;        // of the largest excess
 constexpr double kLeastExcessOfAll = 0.005;  // of all durations: below it no spell is worth a look
@@ -39,8 +40,11 @@ std::vector<Point> JudgedPoints(const std::vector<AttemptRow>& attempts, const s
   return points;
 }
 
+/// Above 0 where a chunk is slow enough for a spell. One straggler counts as little more than any slow chunk, so that
+/// it makes no bridge to what is slow long after.
 double SpellScore(const Point& point) {
-  return static_cast<double>(point.duration_ns) - kSpellFactor * static_cast<double>(point.predicted_ns);
+  const auto predicted = static_cast<double>(point.predicted_ns);
+  return std::min(static_cast<double>(point.duration_ns), kMostOfScore * predicted) - kSpellFactor * predicted;
 }
 
 struct Sums {
