@@ -1,6 +1,5 @@
 // Known loads: what a record says of a chunk's time is what the kernel says.
 #include <gtest/gtest.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -57,12 +56,6 @@ void ExpectTruth(const ChunkLine& chunk, const Bounds& bounds) {
 std::int64_t IntegerIn(const std::string& line, const std::string& field) {
   const std::size_t at = line.find("\"" + field + "\":");
   return at == std::string::npos ? -1 : std::strtoll(line.c_str() + at + field.size() + 3, nullptr, 10);
-}
-
-std::int64_t ProcessCpuNs() {
-  timespec time{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return time.tv_sec * std::int64_t{1000000000} + time.tv_nsec;
 }
 
 TEST(ChunkTruth, TheFirstChunkAndTheEndTellTheCpuTimeOfTheProcess) {
