@@ -36,7 +36,7 @@ TEST(RecordLog, FieldsStandInTheOrderOfTheFormat) {
                    "clock",     "sdk",     "attributes",   "working_directory"}));
   EXPECT_EQ(FieldNames(FirstLineOfType(log, "begin")),
             (Names{"type", "chunk", "time_ns", "thread", "tid", "dataset", "file", "tree", "entry_start", "entry_stop",
-                   "pass", "span", "attributes"}));
+                   "pass", "span", "process_cpu_ns", "attributes"}));
   EXPECT_EQ(FieldNames(FirstLineOfType(log, "chunk")), (Names{"type",
                                                               "chunk",
                                                               "start_ns",
@@ -78,7 +78,7 @@ TEST(RecordLog, FieldsStandInTheOrderOfTheFormat) {
   EXPECT_EQ(FieldNames(FirstLineOfType(log, "span")), (Names{"type", "name", "path", "start_ns", "stop_ns", "thread"}));
   EXPECT_EQ(FieldNames(FirstLineOfType(log, "end")),
             (Names{"type", "time_ns", "realtime_offset_ns", "chunks", "failed", "open", "dropped", "summed_chunks",
-                   "misused", "overhead_ns", "sections"}));
+                   "misused", "overhead_ns", "cpu_ns", "sections"}));
   Names sample = FieldNames(FirstLineOfType(log, "sample"));
   ASSERT_GE(sample.size(), 11u);
   sample.resize(11);  // the format leaves the rest open

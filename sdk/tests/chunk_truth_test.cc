@@ -3,6 +3,9 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -47,6 +50,36 @@ void ExpectTruth(const ChunkLine& chunk, const Bounds& bounds) {
   EXPECT_GE(chunk.cpu_wait_ns, bounds.inside.wait_ns);
   EXPECT_LE(chunk.cpu_wait_ns, bounds.outside.wait_ns);
   EXPECT_LE(*chunk.cpu_ns + *chunk.cpu_wait_ns, chunk.duration_ns() + SchedulerClockToleranceNs(chunk.duration_ns()));
+}
+
+/// -1 where the line does not have the field.
+std::int64_t IntegerIn(const std::string& line, const std::string& field) {
+  const std::size_t at = line.find("\"" + field + "\":");
+  return at == std::string::npos ? -1 : std::strtoll(line.c_str() + at + field.size() + 3, nullptr, 10);
+}
+
+TEST(ChunkTruth, TheFirstChunkAndTheEndTellTheCpuTimeOfTheProcess) {
+  struct Around {
+    std::int64_t before_ns;
+    std::int64_t after_ns;
+  };
+  const SharedValue<Around> around;
+  const RecordLog log = Recorded([&] {
+    SpinWall(20000000);
+    around->before_ns = ProcessCpuNs();
+    { TrackMetrics first("first"); }
+    around->after_ns = ProcessCpuNs();
+    { TrackMetrics second("second"); }
+  });
+  std::vector<std::int64_t> begun;
+  for (const std::string& line : log.lines) {
+    const std::int64_t cpu_ns = IntegerIn(line, "process_cpu_ns");
+    if (cpu_ns >= 0) begun.push_back(cpu_ns);
+  }
+  ASSERT_EQ(begun.size(), 1u);
+  EXPECT_GE(begun[0], around->before_ns);
+  EXPECT_LE(begun[0], around->after_ns);
+  EXPECT_GE(IntegerIn(log.lines.back(), "cpu_ns"), around->after_ns);
 }
 
 TEST(ChunkTruth, ComputingIsCpuTime) {
