@@ -1,12 +1,15 @@
 // The standard charts of a block: the telling ones in cards, the others folded; all drawn when they come into view.
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/document/document_fields.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
 #include "fmt/format.h"
@@ -34,21 +37,15 @@ struct Shown {
   std::string_view name;
   bool is_wide;
 };
-constexpr std::array<Shown, 14> kShown = {{
-    {"activity_timeline", true},
+constexpr std::array<Shown, 8> kShown = {{
     {"throughput_timeline", true},
     {"memory_small_multiples", true},
     {"cpu_heatmap", false},
     {"worker_balance", false},
-    {"executing_tasks_timeline", false},
-    {"occupancy_timeline", false},
     {"runtime_distribution", false},
     {"runtime_vs_events", false},
-    {"duration_by_dataset", false},
-    {"dataset_rates", false},
     {"fine_by_function", false},
     {"fine_by_activity", false},
-    {"failures_timeline", true},
 }};
 
 /// The page has these itself, with more in them.
@@ -80,13 +77,52 @@ std::vector<const Chart*> ChartsOf(const PageInput& input, std::string_view bloc
   return charts;
 }
 
+size_t RowsOf(const nlohmann::ordered_json& spec, const std::string& field) {
+  std::set<std::string> rows;
+  const nlohmann::ordered_json& values = Field(Field(spec, "data"), "values");
+  for (const auto& row : values) {
+    if (row.is_object() && row.contains(field)) rows.insert(row[field].dump());
+  }
+  return rows.size();
+}
+
+/// The field that names the rows: of the view itself or of its first layer.
+std::string RowField(const nlohmann::ordered_json& spec) {
+  const nlohmann::ordered_json& layers = ListField(spec, "layer");
+  const nlohmann::ordered_json& view = layers.empty() ? spec : layers.front();
+  return TextField(Field(Field(view, "encoding"), "y"), "field");
+}
+
+/// About how high a chart becomes, in pixels: the room that is kept for it until it is drawn.
+int HeightOf(const nlohmann::ordered_json& spec) {
+  constexpr double kAxisAndLegend = 64, kUsual = 240, kPanelHead = 45;
+  const nlohmann::ordered_json& parts = ListField(spec, "vconcat");
+  if (!parts.empty()) {
+    int sum = 0;
+    for (const auto& part : parts) sum += HeightOf(part);
+    return sum;
+  }
+  const nlohmann::ordered_json& height = Field(spec, "height");
+  double inside = height.is_number() ? height.get<double>() : kUsual;
+  if (height.is_object()) {
+    inside = NumberField(height, "step").value_or(20) * static_cast<double>(RowsOf(spec, RowField(spec)));
+  }
+  const std::string facet = TextField(Field(spec, "facet"), "field");
+  if (!facet.empty()) {
+    const double columns = std::max(1.0, NumberField(spec, "columns").value_or(1));
+    const double rows = std::ceil(static_cast<double>(RowsOf(spec, facet)) / columns);
+    inside = rows * (NumberField(Field(spec, "spec"), "height").value_or(kUsual) + kPanelHead) - kAxisAndLegend / 2;
+  }
+  return static_cast<int>(std::lround(inside + kAxisAndLegend));
+}
+
 std::string Card(const Chart& chart, bool is_wide) {
   return fmt::format(
       "<figure class=\"card chart{3}\" id=\"chart-{0}\"><figcaption><h3>{1}</h3><p class=\"sub\">{2}</p></figcaption>"
-      "<div class=\"canvas js\" data-chart=\"{0}\" role=\"img\" aria-label=\"{1} {2}\"></div>"
+      "<div class=\"canvas js\" data-chart=\"{0}\" data-height=\"{4}\" role=\"img\" aria-label=\"{1} {2}\"></div>"
       "<p class=\"nojs\">The picture needs scripting.</p>"
       "<details class=\"js\" data-table=\"{0}\"><summary>show as table</summary></details></figure>\n",
-      Escaped(chart.name), Escaped(chart.title), Escaped(chart.subtitle), is_wide ? " wide" : "");
+      Escaped(chart.name), Escaped(chart.title), Escaped(chart.subtitle), is_wide ? " wide" : "", HeightOf(chart.spec));
 }
 
 /// The card has the title, and the theme's colours stand in the page once.
