@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -77,6 +78,49 @@ std::vector<const Chart*> ChartsOf(const PageInput& input, std::string_view bloc
   return charts;
 }
 
+/// Charts of a page are looked at one after the other: lower than those that stand alone.
+constexpr int kHighest = 220, kHighestPanel = 110;
+
+void Lower(nlohmann::ordered_json* view, int most) {
+  const std::optional<double> height = NumberField(*view, "height");
+  if (height.value_or(0) > most) (*view)["height"] = most;
+}
+
+/// The card has the title, and the theme's colours stand in the page once.
+nlohmann::ordered_json OnCard(nlohmann::ordered_json spec) {
+  spec.erase("config");
+  spec.erase("title");
+  Lower(&spec, kHighest);
+  if (spec.contains("vconcat")) {
+    for (auto& part : spec["vconcat"]) Lower(&part, kHighestPanel);
+  }
+  spec["background"] = nullptr;
+  spec["padding"] = 2;
+  return spec;
+}
+
+/// The value that all of a chart's are; nullopt where they differ, or where it draws fewer than two.
+std::optional<double> OnlyValue(const nlohmann::ordered_json& spec) {
+  const nlohmann::ordered_json& layers = ListField(spec, "layer");
+  const nlohmann::ordered_json& encoding = Field(layers.empty() ? spec : layers.front(), "encoding");
+  const auto is_quantity = [&](const char* axis) {
+    return TextField(Field(encoding, axis), "type") == "quantitative" && Field(encoding, axis).contains("field");
+  };
+  const char* axis = is_quantity("y") ? "y" : "x";
+  const bool has_ranges = encoding.contains("x2") || encoding.contains("y2");  // of a histogram
+  if (!is_quantity(axis) || has_ranges) return std::nullopt;
+  const std::string field = TextField(Field(encoding, axis), "field");
+  std::optional<double> only;
+  size_t count = 0;
+  for (const auto& value : ListField(Field(spec, "data"), "values")) {
+    const std::optional<double> number = NumberField(value, field);
+    if (!number.has_value()) continue;
+    if (count++ > 0 && *number != *only) return std::nullopt;
+    only = number;
+  }
+  return count > 1 ? only : std::nullopt;
+}
+
 size_t RowsOf(const nlohmann::ordered_json& spec, const std::string& field) {
   std::set<std::string> rows;
   const nlohmann::ordered_json& values = Field(Field(spec, "data"), "values");
@@ -122,16 +166,8 @@ std::string Card(const Chart& chart, bool is_wide) {
       "<div class=\"canvas js\" data-chart=\"{0}\" data-height=\"{4}\" role=\"img\" aria-label=\"{1} {2}\"></div>"
       "<p class=\"nojs\">The picture needs scripting.</p>"
       "<details class=\"js\" data-table=\"{0}\"><summary>show as table</summary></details></figure>\n",
-      Escaped(chart.name), Escaped(chart.title), Escaped(chart.subtitle), is_wide ? " wide" : "", HeightOf(chart.spec));
-}
-
-/// The card has the title, and the theme's colours stand in the page once.
-nlohmann::ordered_json OnCard(nlohmann::ordered_json spec) {
-  spec.erase("config");
-  spec.erase("title");
-  spec["background"] = nullptr;
-  spec["padding"] = 2;
-  return spec;
+      Escaped(chart.name), Escaped(chart.title), Escaped(chart.subtitle), is_wide ? " wide" : "",
+      HeightOf(OnCard(chart.spec)));
 }
 
 }  // namespace
@@ -145,6 +181,9 @@ std::string ChartCards(const PageInput& input, std::string_view block) {
     const size_t rank = RankOf(chart->name);
     if (chart->spec.is_null()) {
       absent += fmt::format("<li><b>{}</b> {}</li>\n", Escaped(chart->title), Escaped(chart->reason));
+    } else if (rank == kShown.size() && OnlyValue(chart->spec).has_value()) {
+      absent += fmt::format("<li><b>{}</b> all values are equal: {}</li>\n", Escaped(chart->title),
+                            Escaped(HumanNumber(*OnlyValue(chart->spec))));
     } else if (rank < kShown.size()) {
       cards += Card(*chart, kShown[rank].is_wide);
     } else {

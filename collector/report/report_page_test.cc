@@ -72,6 +72,34 @@ TEST(ReportPage, ACommandWithoutChunksHasTheFiguresOfItsProcessesAndOneLineForWh
   EXPECT_FALSE(Holds(page, "href=\"#timeline\""));
 }
 
+/// A page with one chart that is folded, of `values` over ranks.
+std::string PageWithChart(const std::vector<double>& values) {
+  Json points = Json::array();
+  for (size_t i = 0; i < values.size(); ++i) points.push_back({{"rank", i}, {"v", values[i]}});
+  const Json axes = {{"x", {{"field", "rank"}, {"type", "quantitative"}}},
+                     {"y", {{"field", "v"}, {"type", "quantitative"}}}};
+  PageChart chart;
+  chart.family = "Chunks";
+  chart.chart.name = "made";
+  chart.chart.title = "How many?";
+  chart.chart.spec = {{"height", 600}, {"data", {{"values", points}}}, {"mark", "line"}, {"encoding", axes}};
+  return ReportPage(Json::object(), NothingRecorded(), {chart}, {{"light", Json::object()}, {"dark", Json::object()}});
+}
+
+TEST(ReportPage, AChartWhoseValuesAreAllEqualIsASentence) {
+  const std::string equal = PageWithChart({6, 6, 6});
+  EXPECT_TRUE(Holds(equal, "<b>How many?</b> all values are equal: 6"));
+  EXPECT_FALSE(Holds(equal, "data-chart=\"made\""));
+  EXPECT_TRUE(Holds(PageWithChart({6, 6, 7}), "data-chart=\"made\""));
+  EXPECT_TRUE(Holds(PageWithChart({6}), "data-chart=\"made\""));
+}
+
+TEST(ReportPage, RoomIsKeptForAChartThatIsNotYetDrawn) {
+  const std::string page = PageWithChart({1, 2});
+  EXPECT_TRUE(Holds(page, "data-height=\"284\""));
+  EXPECT_TRUE(Holds(page, "\"height\":220"));
+}
+
 /// The key figure of that id, in a page with a baseline.
 std::string TileOf(const Json& document, const Json& baseline, const std::string& key) {
   const Json themes = {{"light", Json::object()}, {"dark", Json::object()}};

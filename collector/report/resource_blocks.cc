@@ -36,7 +36,8 @@ std::string Rates(const Json& document) {
                           : "–",
         value.has_value() ? "" : Escaped(WhyNotMeasured(document, rate.key)));
   }
-  return "<section class=\"card\"><details><summary><h3>Rates</h3></summary><div class=\"scroll\"><table><caption>Rates of the whole "
+  return "<section class=\"card\"><details><summary><h3>Rates</h3></summary><div "
+         "class=\"scroll\"><table><caption>Rates of the whole "
          "run</caption><tbody>\n" +
          rows + "</tbody></table></div></details></section>\n";
 }
