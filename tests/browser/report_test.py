@@ -220,6 +220,46 @@ class AnyRun(ReportTestCase):
             self.assertLess(browser.run("return document.querySelector('.headline').getBoundingClientRect().top"), 300)
             self.assertLessEqual(browser.run("return document.documentElement.scrollWidth"), 390)
 
+    def test_bars_of_a_column_begin_at_one_edge(self):
+        page, _ = self.report_of(with_sampled_cpu)
+        self.browser.open(page)
+        columns = self.browser.run("""
+            const columns = new Map();
+            for (const bar of document.querySelectorAll("td svg.bar")) {
+                const cell = bar.closest("td"), box = bar.getBoundingClientRect();
+                if (!box.width) continue;
+                const tables = [...document.querySelectorAll("table")];
+                const key = tables.indexOf(cell.closest("table")) + "/" + cell.cellIndex;
+                columns.set(key, [...(columns.get(key) || []), Math.round(box.left)]);
+            }
+            return [...columns.values()];
+        """)
+        self.assertTrue(any(len(lefts) > 1 for lefts in columns))
+        for lefts in columns:
+            self.assertEqual(len(set(lefts)), 1, lefts)
+
+    def test_a_long_table_shows_its_first_rows_until_asked(self):
+        page, _ = self.report_of(all_failed)
+        self.browser.open(page)
+        shown = """
+            const table = document.querySelector("[aria-label^='Attempts that failed'] table");
+            return [...table.tBodies[0].rows].filter((row) => !row.hidden).length;
+        """
+        self.assertEqual(self.browser.run(shown), 8)
+        self.browser.run("document.querySelector(\"[aria-label^='Attempts that failed'] + .all-rows\").click()")
+        self.assertEqual(self.browser.run(shown), 60)
+
+    def test_the_outcome_of_a_failure_is_seen(self):
+        page, _ = self.report_of(with_sampled_cpu)
+        with Browser(1280) as browser:
+            browser.open(page)
+            table = "const region = document.querySelector(\"[aria-label^='Attempts that failed']\");"
+            self.assertLessEqual(*browser.run(table + "return [region.scrollWidth, region.clientWidth]"))
+            heights = browser.run(
+                table + "return [...region.querySelectorAll('tbody tr')].map((row) => row.offsetHeight)"
+            )
+            self.assertLess(max(heights), 60)
+
     def test_a_print_is_short_and_light(self):
         page, _ = self.report_of(with_sampled_cpu)
         with Browser(dark=True) as browser:
@@ -303,7 +343,8 @@ class UsedByHand(ReportTestCase):
     def test_the_legend_is_of_what_the_colours_mean(self):
         script = """
             document.querySelector(`button[data-mode=${arguments[0]}]`).click();
-            const items = [...document.querySelectorAll("#timeline-legend li")].filter((item) => item.checkVisibility());
+            const all = [...document.querySelectorAll("#timeline-legend li")];
+            const items = all.filter((item) => item.checkVisibility());
             const seen = (item) => [...item.querySelectorAll(".key")].some((key) => key.checkVisibility());
             return items.filter(seen).map((item) => item.innerText.replaceAll("\\u00a0", " ").trim());
         """
