@@ -61,8 +61,8 @@ TEST(ReportPage, ACommandWithoutChunksHasTheFiguresOfItsProcessesAndOneLineForWh
       "quality": {"not_measured": {"tree_write_bytes": "the kernel does not count it"}}})");
   const std::string page = PageOf(document, NothingRecorded());
   EXPECT_TRUE(Holds(page, "data-key=\"metrics.job_cpu_efficiency\" value=\"0.25\">25\u00a0%<"));
-  EXPECT_TRUE(Holds(page, "data-key=\"metrics.tree_peak_rss_bytes\" value=\"1048576\">1.00\u00a0MiB<"));
-  EXPECT_TRUE(Holds(page, "data-key=\"metrics.tree_read_bytes\" value=\"2000000\">2.00\u00a0MB<"));
+  EXPECT_TRUE(Holds(page, "data-key=\"metrics.tree_peak_rss_bytes\" value=\"1048576\">1\u00a0MiB<"));
+  EXPECT_TRUE(Holds(page, "data-key=\"metrics.tree_read_bytes\" value=\"2000000\">2\u00a0MB<"));
   EXPECT_TRUE(Holds(page, ">512\u00a0KiB</data> in the largest process"));
   EXPECT_TRUE(Holds(page, "not measured: the kernel does not count it"));
   EXPECT_TRUE(Holds(page, "id=\"without-chunks\""));
