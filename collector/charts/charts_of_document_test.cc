@@ -175,7 +175,7 @@ TEST(WorkerCharts, TheHighestWorkerIsNamed) {
 TEST(WorkerCharts, AWorkerThatIsNotThereHasNoCells) {
   const Chart chart = Drawn("cpu_heatmap", MadeDocument());
   for (const Json& row : RowsWith(chart.spec, "v")) {
-    const bool comes_later = row["name"] == "node:2";
+    const bool comes_later = row["name"] == "2";
     EXPECT_GE(row["from"].get<double>(), comes_later ? 1.9 : 0) << row;
     EXPECT_NEAR(row["v"].get<double>(), comes_later ? 25 : 50, 1e-3);
   }
@@ -184,7 +184,7 @@ TEST(WorkerCharts, AWorkerThatIsNotThereHasNoCells) {
 TEST(WorkerCharts, BalanceAddsUpToTheCoresOfEachWorker) {
   double first = 0;
   for (const Json& row : RowsWith(Drawn("worker_balance", MadeDocument()).spec, "part")) {
-    if (row["worker"] == "node:1") first += row["seconds"].get<double>();
+    if (row["worker"] == "1") first += row["seconds"].get<double>();
   }
   EXPECT_DOUBLE_EQ(first, 20);
 }

@@ -148,7 +148,8 @@ Drawing DrawFileReadRates(const ChartInput& input) {
     const auto bytes = NumberField(row, "bytes_read"), seconds = NumberField(row, "duration_sum");
     if (!bytes.has_value() || !seconds.has_value() || !(*seconds > 0)) continue;
     const double rate = *bytes / *seconds / 1e6;
-    rows.push_back({TextField(row, "name"), rate, std::nullopt,
+    const std::string path = TextField(row, "name");
+    rows.push_back({path.substr(path.find_last_of('/', path.size() < 2 ? 0 : path.size() - 2) + 1), rate, std::nullopt,
                     fmt::format("{}/s · {}", HumanData(rate * 1e6), HumanData(*bytes))});
   }
   if (rows.empty()) return NotDrawn("no chunk told how many bytes it read");

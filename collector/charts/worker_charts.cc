@@ -10,6 +10,7 @@
 #include "collector/charts/families.h"
 #include "collector/charts/heat_map.h"
 #include "collector/charts/shown_names.h"
+#include "collector/charts/worker_names.h"
 #include "collector/charts/worker_series.h"
 #include "collector/detail/run_detail.h"
 #include "collector/document/document_fields.h"
@@ -60,9 +61,10 @@ Drawing DrawWorkerActivity(const ChartInput& input) {
   double peak = 0;
   std::string busiest;
   ShownNames names;
+  const WorkerNames workers(document);
   for (const WorkerSeries& series : active.workers) {
-    map.AddRow(names.Of(WorkerName(series.worker)), MeansOf(series));
-    if (series.peak > peak || busiest.empty()) busiest = names.Of(WorkerName(series.worker));
+    map.AddRow(names.Of(workers.Of(series.worker)), MeansOf(series));
+    if (series.peak > peak || busiest.empty()) busiest = names.Of(workers.Of(series.worker));
     peak = std::max(peak, series.peak);
   }
   return {map.Take(), fmt::format("most on {}: {} at once", busiest, Counted(peak, "task", "tasks")) + map.LeftOut(),
@@ -77,9 +79,10 @@ Drawing DrawCpuHeatmap(const ChartInput& input) {
   HeatMap map(Metric(document, "wall_time").value_or(0), "CPU, of the worker's cores [%]");
   map.SetTop(100);
   ShownNames names;
+  const WorkerNames workers(document);
   for (const WorkerSeries& series : cpu.workers) {
     if (const WorkerSeries* of = cores.Find(series.worker))
-      map.AddRow(names.Of(WorkerName(series.worker)), PercentOf(series, *of));
+      map.AddRow(names.Of(workers.Of(series.worker)), PercentOf(series, *of));
   }
   if (map.empty()) return NotDrawn("no worker told its CPU time while it ran");
   const std::optional<double> average = Metric(document, "worker_cpu_utilization_avg");
@@ -99,6 +102,7 @@ Drawing DrawReadRateHeatmap(const ChartInput& input) {
   const double bin_seconds = grid.bin_seconds * static_cast<double>(together);
   HeatMap map(input.detail->seconds, "data read [MB/s]");
   ShownNames names;
+  const WorkerNames workers(*input.document);
   for (size_t row = 0; row < grid.rows.size(); ++row) {
     std::vector<std::optional<double>> rates((bins + together - 1) / together);
     for (size_t bin = 0; bin < bins; ++bin) {
@@ -107,7 +111,7 @@ Drawing DrawReadRateHeatmap(const ChartInput& input) {
       if (!(grid.busy_seconds[at] > 0)) continue;
       rates[bin / together] = rates[bin / together].value_or(0) + grid.bytes_read[at] / bin_seconds / 1e6;
     }
-    map.AddRow(names.Of(WorkerName(grid.rows[row])), rates, grid.start_seconds, bin_seconds);
+    map.AddRow(names.Of(workers.Of(grid.rows[row])), rates, grid.start_seconds, bin_seconds);
   }
   return {map.Take(), HumanData(all) + " read; grey: no chunk open" + map.LeftOut(), ""};
 }
@@ -120,13 +124,18 @@ Drawing DrawMemorySmallMultiples(const ChartInput& input) {
   const size_t all = memory.workers.size();
   std::stable_sort(memory.workers.begin(), memory.workers.end(),
                    [](const WorkerSeries& a, const WorkerSeries& b) { return a.peak > b.peak; });
+  const std::string largest = memory.workers.front().worker;
+  const double peak = memory.workers.front().peak;
   if (all > kMostPanels) memory.workers.resize(kMostPanels);
+  std::sort(memory.workers.begin(), memory.workers.end(),
+            [](const WorkerSeries& a, const WorkerSeries& b) { return IsBefore(a.worker, b.worker); });
+  const WorkerNames workers(document);
   Json values = Json::array();
   ShownNames names;
   for (const WorkerSeries& series : memory.workers) {
     const WorkerSeries* limit = limits.Find(series.worker);
     const std::string title =
-        fmt::format("{} · peak {}", names.Of(WorkerName(series.worker)), HumanMemory(series.peak));
+        fmt::format("{} · peak {}", names.Of(workers.Of(series.worker)), HumanMemory(series.peak));
     for (size_t bin = 0; bin < series.bins.size(); ++bin) {
       const auto mean = series.bins[bin].mean();
       if (!mean.has_value()) continue;
@@ -155,8 +164,7 @@ Drawing DrawMemorySmallMultiples(const ChartInput& input) {
       {"columns", all > 4 ? 4 : 2},
       {"spacing", 18},
       {"spec", {{"width", all > 4 ? 165 : 300}, {"height", all > 4 ? 80 : 150}, {"layer", std::move(layers)}}}};
-  std::string finding = fmt::format("largest: {} in {}", HumanMemory(memory.workers.front().peak),
-                                    names.Of(WorkerName(memory.workers.front().worker)));
+  std::string finding = fmt::format("largest: {} in {}", HumanMemory(peak), names.Of(workers.Of(largest)));
   if (all > kMostPanels) finding += fmt::format("; the {} largest of {} workers", kMostPanels, all);
   if (!limits.empty()) finding += "; red: limit";
   finding += "; x: " + time_title;
@@ -198,13 +206,16 @@ Drawing DrawWorkerBalance(const ChartInput& input) {
   const size_t all = rows.size();
   const double most = rows.front().busy_share, least = rows.back().busy_share;
   if (all > kMostBars) rows.erase(rows.begin() + kMostBars / 2, rows.end() - kMostBars / 2);
+  std::sort(rows.begin(), rows.end(),
+            [](const BalanceRow& a, const BalanceRow& b) { return IsBefore(a.worker, b.worker); });
+  const WorkerNames workers(*input.document);
   static const std::vector<std::string> kParts = {"CPU", "chunk open, no CPU", "no chunk open"};
   Json values = Json::array();
   ShownNames names;
   for (const BalanceRow& row : rows) {
     const double seconds[] = {row.cpu, row.not_computing, row.no_chunk};
     for (size_t part = 0; part < kParts.size(); ++part) {
-      values.push_back({{"worker", names.Of(WorkerName(row.worker))},
+      values.push_back({{"worker", names.Of(workers.Of(row.worker))},
                         {"part", kParts[part]},
                         {"order", part},
                         {"seconds", Rounded(seconds[part])},

@@ -25,6 +25,7 @@ namespace crema {
 struct DetailOptions {
   size_t exact_attempts = 50'000;  ///< up to here every attempt is listed
   size_t rows = 256;               ///< of the timeline; above that, threads share a row
+  size_t threads = 200;            ///< each with a row of its own; above that, those that never overlap share one
   size_t runs = 120'000;           ///< of the timeline; above that, bins become wider, down to `fewest_bins`
   int timeline_bins = 2'000;
   int fewest_bins = 250;
@@ -82,9 +83,9 @@ struct DetailAttempt {
 
 /// One line of the timeline.
 struct DetailRow {
-  std::string label;    ///< of a thread its worker's name; of what was merged, the host or `others`
-  uint32_t worker = 0;  ///< index into `RunDetail::workers`; of a row of several, the first
-  uint32_t lane = 0;
+  std::string label;     ///< of a thread its worker's name; of what was merged, the host or `others`
+  uint32_t worker = 0;   ///< index into `RunDetail::workers`; of a row of several, the first
+  uint32_t lane = 0;     ///< of its worker's rows; where rows are threads, in order of their first attempts
   int32_t lanes = 1;     ///< that share it
   int64_t attempts = 0;  ///< exact, as are the sums below
   int64_t failed = 0;    ///< failed or lost
@@ -217,6 +218,7 @@ struct RunDetail {
   std::vector<std::string> errors;  ///< the first is empty
 
   std::string_view row_kind = "thread";  ///< `thread`, `worker` or `host`: what a row stands for
+  bool rows_are_threads = false;         ///< each row is a recorded thread; else threads that never overlap share one
   std::vector<DetailRow> rows;
   int bins = 0;  ///< of the timeline
   double timeline_start_seconds = 0;

@@ -184,6 +184,48 @@ TEST(ReadRunDetail, RowsHoldTheSumsOfTheirAttemptsWhateverSharesThem) {
   }
 }
 
+/// Three threads of one process: two that take turns, and one that works beside them.
+MadeRun ThreadsThatTakeTurns() {
+  MadeRun run;
+  const uint32_t process = run.AddProcess("node", 1);
+  for (int turn = 0; turn < 6; ++turn) {
+    run.Add(process, turn, turn + 0.9).tid = 100 + turn % 2;
+    run.Add(process, turn, turn + 0.8).tid = 102;
+  }
+  return run;
+}
+
+TEST(ReadRunDetail, ARowIsAThreadAsItWasRecorded) {
+  MadeRun run = ThreadsThatTakeTurns();
+  const RunDetail detail = ReadRunDetail(run.Document(10), run.Reader());
+  EXPECT_TRUE(detail.rows_are_threads);
+  std::vector<int64_t> attempts;
+  for (const DetailRow& row : detail.rows) attempts.push_back(row.attempts);
+  EXPECT_THAT(attempts, testing::UnorderedElementsAre(3, 3, 6));
+  EXPECT_EQ(detail.workers[0].lanes, 2);
+}
+
+TEST(ReadRunDetail, TooManyThreadsShareTheRowsOfThoseThatNeverOverlap) {
+  MadeRun run = ThreadsThatTakeTurns();
+  DetailOptions options;
+  options.threads = 2;
+  const RunDetail detail = ReadRunDetail(run.Document(10), run.Reader(), options);
+  EXPECT_FALSE(detail.rows_are_threads);
+  EXPECT_EQ(detail.row_kind, "thread");
+  ASSERT_EQ(detail.rows.size(), 2U);
+  EXPECT_EQ(detail.rows[0].attempts + detail.rows[1].attempts, 12);
+}
+
+TEST(ReadRunDetail, AThreadWhoseAttemptsOverlapIsNoRow) {
+  MadeRun run;
+  const uint32_t process = run.AddProcess("node", 1);
+  run.Add(process, 0, 2);
+  run.Add(process, 1, 3);
+  const RunDetail detail = ReadRunDetail(run.Document(10), run.Reader());
+  EXPECT_FALSE(detail.rows_are_threads);
+  EXPECT_EQ(detail.rows.size(), 2U);
+}
+
 TEST(ReadRunDetail, RunsAreWithinAStepOfTheBusyTime) {
   MadeRun run = RandomRun(3);
   DetailOptions options;

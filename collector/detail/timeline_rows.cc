@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "collector/detail/bin_axis.h"
 #include "collector/metrics/attempts/attempt_interval.h"
@@ -40,6 +41,50 @@ std::vector<uint32_t> NumberWorkers(const AttemptList& list, RunDetail* detail) 
     if (HasEnded(list.rows[i])) worker.busy_ns += list.rows[i].duration_ns;
   }
   return worker_of_process;
+}
+
+/// Begins and durations are of two clocks, so neighbours may overlap by a little.
+constexpr double kClockShare = 0.01;
+
+/// For each attempt its thread's number in its worker, in order of first attempts. Empty: there are more than `most`
+/// threads, or attempts of one overlap, as they do where threads were not recorded or chunks were suspended.
+std::vector<uint32_t> NumberThreads(const AttemptList& list, const std::vector<uint32_t>& worker_of_process,
+                                    size_t most) {
+  std::vector<uint32_t> order(list.rows.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return list.rows[a].start_ns < list.rows[b].start_ns; });
+  struct Thread {
+    uint32_t number = 0;
+    int64_t stop_ns = std::numeric_limits<int64_t>::min();
+  };
+  std::map<std::pair<uint32_t, uint32_t>, Thread> threads;  // by process and thread
+  std::map<uint32_t, uint32_t> threads_of_worker;
+  std::vector<uint32_t> thread_of_attempt(list.rows.size());
+  for (const uint32_t i : order) {
+    const AttemptRow& row = list.rows[i];
+    const auto [at, is_new] = threads.try_emplace({row.process, row.thread});
+    Thread& thread = at->second;
+    if (is_new) thread.number = threads_of_worker[worker_of_process[row.process]]++;
+    if (threads.size() > most) return {};
+    thread_of_attempt[i] = thread.number;
+    if (!HasEnded(row)) continue;
+    const double allowed_ns = kClockShare * static_cast<double>(row.duration_ns);
+    if (!is_new && static_cast<double>(thread.stop_ns) - static_cast<double>(row.start_ns) > allowed_ns) return {};
+    thread.stop_ns = std::max(thread.stop_ns, row.stop_ns());
+  }
+  return thread_of_attempt;
+}
+
+/// A row for each of the `count` threads or lanes of a worker.
+void AddRows(uint32_t worker, uint32_t count, RunDetail* detail) {
+  for (uint32_t lane = 0; lane < count; ++lane) {
+    DetailRow row;
+    row.label = detail->workers[worker].name;
+    row.worker = worker;
+    row.lane = lane;
+    detail->rows.push_back(row);
+  }
 }
 
 /// Rows by host; where there are too many hosts, those with most lanes left idle have one each, and the others share.
@@ -184,21 +229,29 @@ TimelinePlaces PlaceRows(const AttemptList& list, const DetailOptions& options, 
   places.worker_of_process = NumberWorkers(list, detail);
   size_t lanes = 0;
   for (const DetailWorker& worker : detail->workers) lanes += static_cast<size_t>(worker.lanes);
+  const std::vector<uint32_t> threads =
+      NumberThreads(list, places.worker_of_process, std::min(options.threads, options.rows));
+  detail->rows_are_threads = !threads.empty();
+  const bool by_lane = detail->rows_are_threads || lanes <= options.rows;
+  const std::vector<uint32_t>& lane_of_attempt = detail->rows_are_threads ? threads : list.lanes;
   std::vector<uint32_t> row_of_worker;
-  const bool by_thread = lanes <= options.rows;
-  if (by_thread || detail->workers.size() <= options.rows) {
-    detail->row_kind = by_thread ? "thread" : "worker";
+  if (by_lane) {
+    detail->row_kind = "thread";
+    std::vector<uint32_t> rows(detail->workers.size());
+    for (size_t i = 0; i < list.rows.size(); ++i) {
+      uint32_t& count = rows[places.worker_of_process[list.rows[i].process]];
+      count = std::max(count, lane_of_attempt[i] + 1);
+    }
     for (uint32_t i = 0; i < detail->workers.size(); ++i) {
-      const DetailWorker& worker = detail->workers[i];
       row_of_worker.push_back(static_cast<uint32_t>(detail->rows.size()));
-      for (int32_t lane = 0; lane < (by_thread ? worker.lanes : 1); ++lane) {
-        DetailRow row;
-        row.label = worker.name;
-        row.worker = i;
-        row.lane = static_cast<uint32_t>(lane);
-        row.lanes = by_thread ? 1 : worker.lanes;
-        detail->rows.push_back(row);
-      }
+      AddRows(i, rows[i], detail);
+    }
+  } else if (detail->workers.size() <= options.rows) {
+    detail->row_kind = "worker";
+    for (uint32_t i = 0; i < detail->workers.size(); ++i) {
+      row_of_worker.push_back(i);
+      AddRows(i, 1, detail);
+      detail->rows.back().lanes = detail->workers[i].lanes;
     }
   } else {
     detail->row_kind = "host";
@@ -206,7 +259,7 @@ TimelinePlaces PlaceRows(const AttemptList& list, const DetailOptions& options, 
   }
   for (size_t i = 0; i < list.rows.size(); ++i) {
     const uint32_t worker = places.worker_of_process[list.rows[i].process];
-    places.row_of_attempt.push_back(row_of_worker[worker] + (by_thread ? list.lanes[i] : 0));
+    places.row_of_attempt.push_back(row_of_worker[worker] + (by_lane ? lane_of_attempt[i] : 0));
   }
   CountRows(list, places, detail);
   return places;

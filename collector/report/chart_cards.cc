@@ -1,12 +1,16 @@
 // The standard charts of a block: the telling ones in cards, the others folded; all drawn when they come into view.
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/document/document_fields.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
 #include "fmt/format.h"
@@ -34,21 +38,15 @@ struct Shown {
   std::string_view name;
   bool is_wide;
 };
-constexpr std::array<Shown, 14> kShown = {{
-    {"activity_timeline", true},
+constexpr std::array<Shown, 8> kShown = {{
     {"throughput_timeline", true},
     {"memory_small_multiples", true},
     {"cpu_heatmap", false},
     {"worker_balance", false},
-    {"executing_tasks_timeline", false},
-    {"occupancy_timeline", false},
     {"runtime_distribution", false},
     {"runtime_vs_events", false},
-    {"duration_by_dataset", false},
-    {"dataset_rates", false},
     {"fine_by_function", false},
     {"fine_by_activity", false},
-    {"failures_timeline", true},
 }};
 
 /// The page has these itself, with more in them.
@@ -80,22 +78,96 @@ std::vector<const Chart*> ChartsOf(const PageInput& input, std::string_view bloc
   return charts;
 }
 
-std::string Card(const Chart& chart, bool is_wide) {
-  return fmt::format(
-      "<figure class=\"card chart{3}\" id=\"chart-{0}\"><figcaption><h3>{1}</h3><p class=\"sub\">{2}</p></figcaption>"
-      "<div class=\"canvas js\" data-chart=\"{0}\" role=\"img\" aria-label=\"{1} {2}\"></div>"
-      "<p class=\"nojs\">The picture needs scripting.</p>"
-      "<details class=\"js\" data-table=\"{0}\"><summary>show as table</summary></details></figure>\n",
-      Escaped(chart.name), Escaped(chart.title), Escaped(chart.subtitle), is_wide ? " wide" : "");
+/// Charts of a page are looked at one after the other: lower than those that stand alone.
+constexpr int kHighest = 220, kHighestPanel = 110;
+
+void Lower(nlohmann::ordered_json* view, int most) {
+  const std::optional<double> height = NumberField(*view, "height");
+  if (height.value_or(0) > most) (*view)["height"] = most;
 }
 
 /// The card has the title, and the theme's colours stand in the page once.
 nlohmann::ordered_json OnCard(nlohmann::ordered_json spec) {
   spec.erase("config");
   spec.erase("title");
+  Lower(&spec, kHighest);
+  if (spec.contains("vconcat")) {
+    for (auto& part : spec["vconcat"]) Lower(&part, kHighestPanel);
+  }
   spec["background"] = nullptr;
   spec["padding"] = 2;
   return spec;
+}
+
+/// The value that all of a chart's are; nullopt where they differ, or where it draws fewer than two.
+std::optional<double> OnlyValue(const nlohmann::ordered_json& spec) {
+  const nlohmann::ordered_json& layers = ListField(spec, "layer");
+  const nlohmann::ordered_json& encoding = Field(layers.empty() ? spec : layers.front(), "encoding");
+  const auto is_quantity = [&](const char* axis) {
+    return TextField(Field(encoding, axis), "type") == "quantitative" && Field(encoding, axis).contains("field");
+  };
+  const char* axis = is_quantity("y") ? "y" : "x";
+  const bool has_ranges = encoding.contains("x2") || encoding.contains("y2");  // of a histogram
+  if (!is_quantity(axis) || has_ranges) return std::nullopt;
+  const std::string field = TextField(Field(encoding, axis), "field");
+  std::optional<double> only;
+  size_t count = 0;
+  for (const auto& value : ListField(Field(spec, "data"), "values")) {
+    const std::optional<double> number = NumberField(value, field);
+    if (!number.has_value()) continue;
+    if (count++ > 0 && *number != *only) return std::nullopt;
+    only = number;
+  }
+  return count > 1 ? only : std::nullopt;
+}
+
+size_t RowsOf(const nlohmann::ordered_json& spec, const std::string& field) {
+  std::set<std::string> rows;
+  const nlohmann::ordered_json& values = Field(Field(spec, "data"), "values");
+  for (const auto& row : values) {
+    if (row.is_object() && row.contains(field)) rows.insert(row[field].dump());
+  }
+  return rows.size();
+}
+
+/// The field that names the rows: of the view itself or of its first layer.
+std::string RowField(const nlohmann::ordered_json& spec) {
+  const nlohmann::ordered_json& layers = ListField(spec, "layer");
+  const nlohmann::ordered_json& view = layers.empty() ? spec : layers.front();
+  return TextField(Field(Field(view, "encoding"), "y"), "field");
+}
+
+/// About how high a chart becomes, in pixels: the room that is kept for it until it is drawn.
+int HeightOf(const nlohmann::ordered_json& spec) {
+  constexpr double kAxisAndLegend = 64, kUsual = 240, kPanelHead = 45;
+  const nlohmann::ordered_json& parts = ListField(spec, "vconcat");
+  if (!parts.empty()) {
+    int sum = 0;
+    for (const auto& part : parts) sum += HeightOf(part);
+    return sum;
+  }
+  const nlohmann::ordered_json& height = Field(spec, "height");
+  double inside = height.is_number() ? height.get<double>() : kUsual;
+  if (height.is_object()) {
+    inside = NumberField(height, "step").value_or(20) * static_cast<double>(RowsOf(spec, RowField(spec)));
+  }
+  const std::string facet = TextField(Field(spec, "facet"), "field");
+  if (!facet.empty()) {
+    const double columns = std::max(1.0, NumberField(spec, "columns").value_or(1));
+    const double rows = std::ceil(static_cast<double>(RowsOf(spec, facet)) / columns);
+    inside = rows * (NumberField(Field(spec, "spec"), "height").value_or(kUsual) + kPanelHead) - kAxisAndLegend / 2;
+  }
+  return static_cast<int>(std::lround(inside + kAxisAndLegend));
+}
+
+std::string Card(const Chart& chart, bool is_wide) {
+  return fmt::format(
+      "<figure class=\"card chart{3}\" id=\"chart-{0}\"><figcaption><h3>{1}</h3><p class=\"sub\">{2}</p></figcaption>"
+      "<div class=\"canvas js\" data-chart=\"{0}\" data-height=\"{4}\" role=\"img\" aria-label=\"{1} {2}\"></div>"
+      "<p class=\"nojs\">The picture needs scripting.</p>"
+      "<details class=\"js\" data-table=\"{0}\"><summary>show as table</summary></details></figure>\n",
+      Escaped(chart.name), Escaped(chart.title), Escaped(chart.subtitle), is_wide ? " wide" : "",
+      HeightOf(OnCard(chart.spec)));
 }
 
 }  // namespace
@@ -109,6 +181,9 @@ std::string ChartCards(const PageInput& input, std::string_view block) {
     const size_t rank = RankOf(chart->name);
     if (chart->spec.is_null()) {
       absent += fmt::format("<li><b>{}</b> {}</li>\n", Escaped(chart->title), Escaped(chart->reason));
+    } else if (rank == kShown.size() && OnlyValue(chart->spec).has_value()) {
+      absent += fmt::format("<li><b>{}</b> all values are equal: {}</li>\n", Escaped(chart->title),
+                            Escaped(HumanNumber(*OnlyValue(chart->spec))));
     } else if (rank < kShown.size()) {
       cards += Card(*chart, kShown[rank].is_wide);
     } else {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/charts/worker_names.h"
 #include "collector/document/document_fields.h"
 #include "collector/report/html.h"
 #include "collector/report/html_table.h"
@@ -23,7 +24,7 @@ constexpr size_t kGroupedFrom = 50;  // more failures than this are listed by er
 std::string ChunkName(const RunDetail& detail, const DetailAttempt& attempt) {
   const std::string& file = detail.files[attempt.file];
   std::string html = fmt::format("<span class=\"key d{}\"></span> ", SlotOf(detail, attempt.dataset));
-  html += file.empty() ? Name(detail.datasets[attempt.dataset].name, 40) : "<code>" + PathName(file, 44) + "</code>";
+  html += file.empty() ? Name(detail.datasets[attempt.dataset].name, 40) : "<code>" + PathName(file, 28) + "</code>";
   if (attempt.entry_start.has_value()) {
     html += " <small>from entry " + Escaped(ExactCount(static_cast<double>(*attempt.entry_start))) + "</small>";
   } else {
@@ -32,8 +33,8 @@ std::string ChunkName(const RunDetail& detail, const DetailAttempt& attempt) {
   return html;
 }
 
-std::string Place(const RunDetail& detail, const DetailAttempt& attempt) {
-  return fmt::format("<code>{}·{}</code>", Name(detail.workers[attempt.worker].name, 28), attempt.lane);
+std::string Place(const WorkerNames& names, const RunDetail& detail, const DetailAttempt& attempt) {
+  return fmt::format("<code>{}·{}</code>", Name(names.Of(detail.workers[attempt.worker].name), 28), attempt.lane);
 }
 
 double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
@@ -59,7 +60,7 @@ std::string_view MostOfIt(const DetailAttempt& attempt) {
 std::string Why(const DetailAttempt& attempt) {
   if (attempt.is_oversized) return "<span class=\"pill info\">large chunk</span>";
   if (attempt.straggler_reason == "blocked") return Pill(Mark::kWatch, "blocked: slow read or lock");
-  if (attempt.straggler_reason == "cpu_wait") return Pill(Mark::kWatch, "no CPU free");
+  if (attempt.straggler_reason == "cpu_wait") return Pill(Mark::kWatch, "waiting for a CPU");
   if (attempt.straggler_reason == "joined") return Pill(Mark::kWatch, "waited for its helpers");
   if (attempt.straggler_reason == "cpu") return Pill(Mark::kWatch, "more computing");
   if (!attempt.straggler_reason.empty()) return Pill(Mark::kWatch, "slow, reason unknown");
@@ -86,10 +87,11 @@ std::string SlowestCard(const PageInput& input) {
   table.columns = {{"file, chunk", false}, {"worker·lane", false}, {"start"},   {"events"},    {"duration"},
                    {"× median"},           {"expected"},           {"waiting"}, {"why", false}};
   const std::optional<double> median = Metric(input.document, "chunk_duration_p50");
+  const WorkerNames names(input.document);
   for (const DetailAttempt* attempt : slow) {
     if (table.rows.size() == kSlowest) break;
     const double duration = Seconds(*attempt->duration_ns);
-    std::vector<HtmlCell> row = {{ChunkName(detail, *attempt)}, {Place(detail, *attempt)}, At(*attempt)};
+    std::vector<HtmlCell> row = {{ChunkName(detail, *attempt)}, {Place(names, detail, *attempt)}, At(*attempt)};
     row.push_back(attempt->events.has_value() ? HtmlCell{Escaped(HumanCount(static_cast<double>(*attempt->events))),
                                                          static_cast<double>(*attempt->events)}
                                               : HtmlCell{"–", -1});
@@ -145,10 +147,10 @@ std::string DistributionsCard(const Json& document) {
     }
     table.rows.push_back(std::move(cells));
   }
-  std::string html = "<section class=\"card\"><h3>Distributions</h3>\n";
+  std::string html = "<section class=\"card\"><details><summary><h3>Distributions</h3></summary>\n";
   if (!table.rows.empty()) html += Render(table);
   if (!absent.empty()) html += "<details><summary>not measured, and why</summary><ul>" + absent + "</ul></details>";
-  return html + "</section>\n";
+  return html + "</details></section>\n";
 }
 
 const DetailAttempt* ResultOf(const std::vector<const DetailAttempt*>& attempts) {
@@ -164,14 +166,14 @@ ChunkKey KeyOf(const DetailAttempt& attempt) {
   return {attempt.dataset, attempt.file, attempt.entry_start.value_or(-1), attempt.entry_stop.value_or(-1)};
 }
 
-std::string Outcome(const RunDetail& detail, const DetailAttempt& attempt,
+std::string Outcome(const WorkerNames& names, const RunDetail& detail, const DetailAttempt& attempt,
                     const std::vector<const DetailAttempt*>& of_chunk) {
   const DetailAttempt* result = attempt.attempts > 1 ? ResultOf(of_chunk) : nullptr;
   const std::string lost =
       attempt.duration_ns.has_value() ? ", " + HumanDuration(Seconds(*attempt.duration_ns)) + " lost" : "";
   if (attempt.state == AttemptState::kOk) return "<span class=\"pill info\">computed again" + Escaped(lost) + "</span>";
   if (result == nullptr) return Pill(Mark::kBad, "no result" + lost);
-  return Pill(Mark::kGood, "ok on " + detail.workers[result->worker].name + lost);
+  return Pill(Mark::kGood, "ok on " + names.Of(detail.workers[result->worker].name) + lost);
 }
 
 std::string FailuresTable(const PageInput& input, const std::vector<const DetailAttempt*>& failed) {
@@ -182,19 +184,20 @@ std::string FailuresTable(const PageInput& input, const std::vector<const Detail
   }
   HtmlTable table;
   table.caption = "Attempts that failed, were lost, or were repeated";
-  table.columns = {{"file, chunk", false}, {"worker·lane", false}, {"at"}, {"attempt"}, {"status", false},
-                   {"error", false},       {"outcome", false}};
+  table.columns = {{"file, chunk", false}, {"worker·lane", false},    {"at"}, {"attempt"}, {"status", false},
+                   {"outcome", false},     {"error", false, "", true}};
   table.where_all = "crema export --to chunks";
+  const WorkerNames names(input.document);
   for (const DetailAttempt* attempt : failed) {
     if (table.rows.size() == input.limits.table_rows) break;
     const std::string& error = detail.errors[attempt->error];
     table.rows.push_back({{ChunkName(detail, *attempt)},
-                          {Place(detail, *attempt)},
+                          {Place(names, detail, *attempt)},
                           At(*attempt),
                           {fmt::format("{} of {}", attempt->attempt, attempt->attempts), attempt->attempt},
                           {std::string(ToString(attempt->state))},
-                          {error.empty() ? "–" : Name(error, 120)},
-                          {Outcome(detail, *attempt, chunks[KeyOf(*attempt)])}});
+                          {Outcome(names, detail, *attempt, chunks[KeyOf(*attempt)])},
+                          {error.empty() ? "–" : Name(error, 120)}});
   }
   table.left_out = failed.size() - table.rows.size() + static_cast<size_t>(detail.failed_left_out);
   return Render(table);
@@ -220,7 +223,7 @@ std::string ErrorsTable(const RunDetail& detail, const std::vector<const DetailA
   HtmlTable table;
   table.caption = "Failed and lost attempts by error";
   table.sorted_by = "attempts";
-  table.columns = {{"error", false}, {"attempts"}, {"time lost"}, {"first", false}, {"first at"}};
+  table.columns = {{"error", false, "", true}, {"attempts"}, {"time lost"}, {"first", false}, {"first at"}};
   for (const auto& [error, sum] : order) {
     if (table.rows.size() == most_rows) break;
     const std::string& text = detail.errors[error];

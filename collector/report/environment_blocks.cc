@@ -90,11 +90,12 @@ PageBlock EnvironmentBlock(const PageInput& input) {
     measured += ", " + Escaped(created);
   if (const std::string host = TextField(provenance, "host"); !host.empty()) measured += ", on " + Name(host, 40);
   rows += Row("Measured", measured);
-  rows += Row("Sources", Code(Words(ListField(provenance, "sources"))));
-  rows += Row("Bounds of the run", Escaped(TextField(run, "boundary")));
-  rows += Row("Where figures come from", Sources(run));
-  block.html =
-      "<section class=\"card\"><dl class=\"facts\">\n" + rows + "</dl></section>\n" + ChartCards(input, block.id);
+  std::string origins = Row("Sources", Code(Words(ListField(provenance, "sources"))));
+  origins += Row("Bounds of the run", Escaped(TextField(run, "boundary")));
+  origins += Row("Where figures come from", Sources(run));
+  block.html = "<section class=\"card\"><dl class=\"facts\">\n" + rows +
+               "</dl>\n<details><summary>where figures come from</summary><dl class=\"facts\">\n" + origins +
+               "</dl></details></section>\n" + ChartCards(input, block.id);
   block.data = ChartData(input, block.id);
   return block;
 }

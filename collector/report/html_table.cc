@@ -36,6 +36,9 @@ std::vector<size_t> OrderOf(const Json& rows, std::string_view field) {
 }  // namespace
 
 std::string Render(const HtmlTable& table) {
+  const auto class_of = [&table](size_t i) {
+    return table.columns[i].is_number ? " class=\"n\"" : table.columns[i].wraps ? " class=\"wrap\"" : "";
+  };
   std::string html = fmt::format(
       "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table "
       "class=\"sortable\"><caption>{0}</caption>\n<thead><tr>",
@@ -46,7 +49,7 @@ std::string Render(const HtmlTable& table) {
     html += "<tr>";
     for (size_t i = 0; i < row.size(); ++i) {
       const HtmlCell& cell = row[i];
-      html += fmt::format("<td{}{}>{}</td>", table.columns[i].is_number ? " class=\"n\"" : "",
+      html += fmt::format("<td{}{}>{}</td>", class_of(i),
                           cell.number.has_value() ? fmt::format(" data-sort=\"{}\"", *cell.number) : "", cell.html);
     }
     html += "</tr>\n";

@@ -22,6 +22,7 @@ struct HtmlColumn {
   std::string header;  ///< plain text
   bool is_number = true;
   std::string title = "";  ///< what the column means
+  bool wraps = false;      ///< a long text: two lines of what width is left
 };
 
 struct HtmlTable {

@@ -195,8 +195,6 @@ std::string FineCard(const PageInput& input, const FineView& view, bool of_trans
   return fmt::format("<section class=\"card\" id=\"{}\">{}</section>\n", view.id, Switched("unit", panels, heading));
 }
 
-double PositiveLog(double value) { return value > 0 ? std::log10(value) : 0; }
-
 std::string CutFlowCard(const Json& document) {
   const Json& cuts = ListField(document, "cuts");
   if (cuts.empty()) {
@@ -207,13 +205,12 @@ std::string CutFlowCard(const Json& document) {
   for (const Json& cut : cuts) most = std::max(most, NumberField(cut, "events").value_or(0));
   HtmlTable table;
   table.caption = "Events left after each cut";
-  table.columns = {
-      {"cut", false}, {"events left (bar: logarithmic)"}, {"of the step before"}, {"of all"}, {"sum of weights"}};
+  table.columns = {{"cut", false}, {"events left"}, {"of the step before"}, {"of all"}, {"sum of weights"}};
   for (size_t i = 0; i < cuts.size(); ++i) {
     const Json& cut = cuts[i];
     const std::string key = fmt::format("cuts[{}].", i);
     HtmlCell events = FieldCell(Field(cut, "events"), FieldKind::kExactCount, key + "events");
-    const double share = most > 1 ? PositiveLog(events.number.value_or(0)) / PositiveLog(most) : 0;
+    const double share = most > 0 ? events.number.value_or(0) / most : 0;
     events.html = Bar(share, "events") + events.html;
     table.rows.push_back({FieldCell(Field(cut, "name"), FieldKind::kText, ""), std::move(events),
                           FieldCell(Field(cut, "step_efficiency"), FieldKind::kShare, key + "step_efficiency"),

@@ -34,6 +34,9 @@ struct PageInput {
   const nlohmann::ordered_json* baseline = nullptr;  ///< another measurement, to compare with
 };
 
+/// Whether all that is known is a process tree: a command that recorded no chunk, and no engine that told of workers.
+bool IsProcessTreeOnly(const PageInput& input);
+
 struct PageBlock {
   std::string_view id;     ///< of its heading; never changes, as people link to it
   std::string_view title;  ///< heading, and its name in the list of sections

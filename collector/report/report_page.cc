@@ -101,7 +101,9 @@ std::string Footer(const Json& document, const PageLimits& limits, size_t charts
                                  CREMA_VERSION_STRING);
   html += "The figures are those of measurement.json, schema " + Escaped(TextField(document, "schema")) + ".";
   if (charts > 0 && !kChartScript.text.empty()) html += " Charts are drawn by " + Escaped(kChartScriptVersions) + ".";
-  html += "</p>\n";
+  html +=
+      "</p>\n<p class=\"print\">Printed in part: chunks, datasets, files, further charts and all rows are on the page "
+      "itself.</p>\n";
   if (charts > 0 && kChartScript.text.empty()) {
     html +=
         "<p class=\"absent\">This crema was built without the packages that draw charts: run tools/setup page, build "
@@ -112,6 +114,11 @@ std::string Footer(const Json& document, const PageLimits& limits, size_t charts
   return html + "</footer>\n";
 }
 
+/// In place of the blocks that a run without chunks leaves empty.
+constexpr std::string_view kWhatGuardsAdd =
+    "<p class=\"card\" id=\"without-chunks\">No chunk was recorded. <code>crema::TrackMetrics</code> around a chunk of "
+    "work adds a timeline of all threads, where time goes, sections, event rates, datasets, cuts and failures.</p>\n";
+
 std::string Policy(bool with_charts) {
   return fmt::format(
       "default-src 'none'; script-src {}{}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
@@ -120,11 +127,14 @@ std::string Policy(bool with_charts) {
 
 std::string Write(const PageInput& input, const Json& chart_config) {
   std::vector<PageBlock> blocks;
+  const bool is_tree_only = IsProcessTreeOnly(input);
   for (PageBlock (*make)(const PageInput&) :
        {OverviewBlock, TimelineBlock, TimeBlock, ThroughputBlock, WorkersBlock, ChunksBlock, InputsBlock, FineBlock,
         CustomBlock, FailuresBlock, EnvironmentBlock, GlossaryBlock}) {
-    blocks.push_back(make(input));
+    const bool is_of_any_command = make == OverviewBlock || make == EnvironmentBlock || make == GlossaryBlock;
+    if (!is_tree_only || is_of_any_command) blocks.push_back(make(input));
   }
+  if (is_tree_only) blocks.front().html += kWhatGuardsAdd;
   size_t charts = 0;
   for (const PageChart& chart : input.charts) charts += !chart.chart.spec.is_null();
   const bool draws = charts > 0 && !kChartScript.text.empty();

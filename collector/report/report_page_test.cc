@@ -53,6 +53,53 @@ TEST(ReportPage, AKeyFigureThatWasNotMeasuredIsADashWithTheReason) {
   EXPECT_TRUE(Holds(html, "not measured: no chunk has a CPU time")) << html;
 }
 
+TEST(ReportPage, ACommandWithoutChunksHasTheFiguresOfItsProcessesAndOneLineForWhatGuardsAdd) {
+  const Json document = Json::parse(R"({"metrics": {"wall_time": 10, "job_cpu_efficiency": 0.25, "max_processes": 4,
+      "tree_peak_rss_bytes": 1048576, "tree_read_bytes": 2000000, "process_peak_rss_bytes": 524288},
+      "definitions": {"wall_time": {"unit": "s"}, "tree_peak_rss_bytes": {"unit": "B"}, "tree_read_bytes": {"unit": "B"},
+      "process_peak_rss_bytes": {"unit": "B"}, "max_processes": {"unit": "count"}},
+      "quality": {"not_measured": {"tree_write_bytes": "the kernel does not count it"}}})");
+  const std::string page = PageOf(document, NothingRecorded());
+  EXPECT_TRUE(Holds(page, "data-key=\"metrics.job_cpu_efficiency\" value=\"0.25\">25\u00a0%<"));
+  EXPECT_TRUE(Holds(page, "data-key=\"metrics.tree_peak_rss_bytes\" value=\"1048576\">1\u00a0MiB<"));
+  EXPECT_TRUE(Holds(page, "data-key=\"metrics.tree_read_bytes\" value=\"2000000\">2\u00a0MB<"));
+  EXPECT_TRUE(Holds(page, ">512\u00a0KiB</data> in the largest process"));
+  EXPECT_TRUE(Holds(page, "not measured: the kernel does not count it"));
+  EXPECT_TRUE(Holds(page, "id=\"without-chunks\""));
+  for (const char* block : {"timeline", "time", "throughput", "workers", "chunks", "inputs", "custom", "failures"}) {
+    EXPECT_EQ(BlockOf(page, block), "") << block;
+  }
+  EXPECT_FALSE(Holds(page, "href=\"#timeline\""));
+}
+
+/// A page with one chart that is folded, of `values` over ranks.
+std::string PageWithChart(const std::vector<double>& values) {
+  Json points = Json::array();
+  for (size_t i = 0; i < values.size(); ++i) points.push_back({{"rank", i}, {"v", values[i]}});
+  const Json axes = {{"x", {{"field", "rank"}, {"type", "quantitative"}}},
+                     {"y", {{"field", "v"}, {"type", "quantitative"}}}};
+  PageChart chart;
+  chart.family = "Chunks";
+  chart.chart.name = "made";
+  chart.chart.title = "How many?";
+  chart.chart.spec = {{"height", 600}, {"data", {{"values", points}}}, {"mark", "line"}, {"encoding", axes}};
+  return ReportPage(Json::object(), NothingRecorded(), {chart}, {{"light", Json::object()}, {"dark", Json::object()}});
+}
+
+TEST(ReportPage, AChartWhoseValuesAreAllEqualIsASentence) {
+  const std::string equal = PageWithChart({6, 6, 6});
+  EXPECT_TRUE(Holds(equal, "<b>How many?</b> all values are equal: 6"));
+  EXPECT_FALSE(Holds(equal, "data-chart=\"made\""));
+  EXPECT_TRUE(Holds(PageWithChart({6, 6, 7}), "data-chart=\"made\""));
+  EXPECT_TRUE(Holds(PageWithChart({6}), "data-chart=\"made\""));
+}
+
+TEST(ReportPage, RoomIsKeptForAChartThatIsNotYetDrawn) {
+  const std::string page = PageWithChart({1, 2});
+  EXPECT_TRUE(Holds(page, "data-height=\"284\""));
+  EXPECT_TRUE(Holds(page, "\"height\":220"));
+}
+
 /// The key figure of that id, in a page with a baseline.
 std::string TileOf(const Json& document, const Json& baseline, const std::string& key) {
   const Json themes = {{"light", Json::object()}, {"dark", Json::object()}};

@@ -36,9 +36,10 @@ std::string Rates(const Json& document) {
                           : "–",
         value.has_value() ? "" : Escaped(WhyNotMeasured(document, rate.key)));
   }
-  return "<section class=\"card\"><h3>Rates</h3><div class=\"scroll\"><table><caption>Rates of the whole "
+  return "<section class=\"card\"><details><summary><h3>Rates</h3></summary><div "
+         "class=\"scroll\"><table><caption>Rates of the whole "
          "run</caption><tbody>\n" +
-         rows + "</tbody></table></div></section>\n";
+         rows + "</tbody></table></div></details></section>\n";
 }
 
 }  // namespace
@@ -56,7 +57,7 @@ PageBlock WorkersBlock(const PageInput& input) {
   const Json& workers = ListField(input.document, "workers");
   PageBlock block = {"workers", "Workers", "", "", ""};
   block.intro =
-      fmt::format("{}, most busy time first.", Counted(static_cast<double>(workers.size()), "worker", "workers"));
+      fmt::format("{}, the busiest first.", Counted(static_cast<double>(workers.size()), "worker", "workers"));
   block.html = ChartCards(input, block.id);
   if (workers.empty()) {
     block.intro = "Who did the work.";

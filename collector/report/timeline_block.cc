@@ -28,7 +28,13 @@ std::string Legend(const RunDetail& detail) {
         "d{0}\"></span> {1}</button></li>",
         slot, Name(SlotName(detail, slot), 32));
   }
-  html += "<li class=\"mode-dataset\"><span class=\"key pale\"></span> pale = waiting (&gt; 32 %)</li>";
+  html +=
+      "<li class=\"of-dataset\"><span class=\"key pale\"></span> pale = waiting (&gt; 32 %)</li>"
+      "<li class=\"of-waiting\">waiting 0 % <span class=\"key scale\"></span> 100 %</li>"
+      "<li class=\"of-rate\">events/s 0 <span class=\"key scale\"></span> <span id=\"timeline-fastest\"></span></li>"
+      "<li class=\"of-waiting of-rate\"><span class=\"key unmeasured\"></span> not measured</li>"
+      "<li class=\"of-attempt\"><span class=\"key cpu\"></span> first attempt</li>"
+      "<li class=\"of-attempt\"><span class=\"key wait\"></span> later attempt</li>";
   return html + "<li class=\"failed\"><span aria-hidden=\"true\">✕</span> failed or lost</li></ul>\n";
 }
 
@@ -43,6 +49,7 @@ std::string Summary(const RunDetail& detail) {
   int32_t lanes = 0;
   for (const DetailRow& row : detail.rows) failed += row.failed;
   for (const DetailWorker& worker : detail.workers) lanes += worker.lanes;
+  if (detail.rows_are_threads) lanes = static_cast<int32_t>(detail.rows.size());
   std::string text = fmt::format("{} on {} of {} over {}; {} failed or lost.",
                                  Counted(static_cast<double>(detail.attempts_seen), "attempt", "attempts"),
                                  Counted(lanes, "thread", "threads"),
@@ -55,12 +62,17 @@ std::string Summary(const RunDetail& detail) {
   return text;
 }
 
+/// Rows are lanes: threads share them.
+bool SharesRows(const RunDetail& detail) { return detail.row_kind == "thread" && !detail.rows_are_threads; }
+
 std::string HowDrawn(const RunDetail& detail) {
   const std::string attempts = ExactCount(static_cast<double>(detail.attempts_seen));
-  if (detail.timeline_is_exact) return attempts + " attempts drawn exactly, nothing merged";
+  const std::string_view shared = SharesRows(detail) ? "; threads of one process that never overlap share a row" : "";
+  if (detail.timeline_is_exact) return fmt::format("{} attempts drawn exactly, nothing merged{}", attempts, shared);
   std::string text =
       fmt::format("{} attempts drawn as {} runs of {} each", attempts,
                   ExactCount(static_cast<double>(detail.runs.size())), HumanDuration(detail.bin_seconds));
+  text += shared;
   if (detail.row_kind != "thread") {
     text += fmt::format("; one row per {}, as there are too many threads", detail.row_kind);
   }
@@ -72,7 +84,7 @@ std::string RowsTable(const RunDetail& detail, size_t most_rows) {
   table.caption = fmt::format("The {} of the timeline", PluralOf(detail.row_kind));
   const bool is_thread = detail.row_kind == "thread";
   table.columns = {{is_thread ? "worker" : std::string(detail.row_kind), false}};
-  if (is_thread) table.columns.push_back({"lane", true});
+  if (is_thread) table.columns.push_back({detail.rows_are_threads ? "thread" : "lane", true});
   for (const char* header : {"attempts", "failed or lost", "busy", "busy share", "events"}) {
     table.columns.push_back({header, true});
   }
@@ -109,9 +121,13 @@ PageBlock TimelineBlock(const PageInput& input) {
     return block;
   }
   block.intro = fmt::format(
-      "One row per {}, {}. Gaps are idle time. <span class=\"js\">Hover a bar for its sections; drag to zoom; click a "
-      "dataset to hide it.</span>",
-      detail.row_kind, detail.timeline_is_exact ? "one bar per chunk" : "coloured where it was busy, and how much");
+      "{}, {}. Between bars no chunk ran: <a href=\"#time\">Where time goes</a> tells what of it was idle, and what "
+      "opening, framework or other work. <span class=\"js\">Hover a bar for its sections; drag to zoom; click a "
+      "dataset "
+      "to hide it.</span>",
+      SharesRows(detail) ? "Threads of one process that never overlap share a row"
+                         : fmt::format("One row per {}", detail.row_kind),
+      detail.timeline_is_exact ? "one bar per chunk" : "coloured where it was busy, and how much");
   block.html = "<section class=\"card\">\n<div class=\"card-head\">" + Legend(detail) +
                "<div class=\"switch js\" role=\"group\" aria-label=\"Colour of the bars\" id=\"timeline-colours\">"
                "<button type=\"button\" data-mode=\"dataset\" aria-pressed=\"true\">dataset</button>"

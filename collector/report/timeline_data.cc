@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/charts/worker_names.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/grouped_verdicts.h"
 
@@ -123,11 +124,8 @@ Json Rounded(const std::vector<double>& values) {
 void AddBoxes(const Json& verdict, size_t number, const RunDetail& detail, Json& boxes) {
   const std::string id = TextField(verdict, "id");
   if (id == "long-tail" && detail.tail_start_seconds.has_value()) {
-    boxes.push_back({{"n", number},
-                     {"text", "tail"},
-                     {"from", *detail.tail_start_seconds},
-                     {"to", nullptr},
-                     {"worker", nullptr}});
+    boxes.push_back(
+        {{"n", number}, {"text", "tail"}, {"from", *detail.tail_start_seconds}, {"to", nullptr}, {"worker", nullptr}});
   }
   if (id != "slow-worker") return;
   for (uint32_t worker = 0; worker < detail.workers.size(); ++worker) {
@@ -166,9 +164,17 @@ Json TimelineData(const PageInput& input) {
   for (const DetailWorker& worker : detail.workers) workers.push_back(Short(worker.name));
   data["workers"] = std::move(workers);
   Json rows = Json::array();
-  for (const DetailRow& row : detail.rows) rows.push_back({row.worker, row.lane, Short(row.label), row.lanes});
+  const WorkerNames names(input.document);
+  for (const DetailRow& row : detail.rows) {
+    const bool is_worker = row.lanes == 1 || detail.row_kind == "worker";
+    rows.push_back(
+        {row.worker, row.lane, Short(row.label), row.lanes, Short(is_worker ? names.Of(row.label) : row.label)});
+  }
   data["rows"] = std::move(rows);
-  data["kind"] = detail.row_kind;
+  data["row"] = detail.row_kind != "thread" ? "" : detail.rows_are_threads ? "thread" : "lane";
+  int64_t lanes = 0;
+  for (const DetailWorker& worker : detail.workers) lanes += worker.lanes;
+  data["lanes"] = lanes;
   Json datasets = Json::array();
   for (uint32_t slot = 0; slot < SlotCount(detail); ++slot) datasets.push_back(Short(SlotName(detail, slot)));
   data["datasets"] = std::move(datasets);

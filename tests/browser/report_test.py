@@ -7,9 +7,11 @@ Run by tools/test, outside Bazel: the browser is Debian's, which tools/setup tes
     CREMA_TEST_MILLION=1 python3 tests/browser/report_test.py MillionChunks     size and first paint of a large run
 """
 
+import base64
 import json
 import os
 import pathlib
+import re
 import subprocess
 import unittest
 
@@ -211,6 +213,72 @@ class AnyRun(ReportTestCase):
                 browser.open(page)
                 self.assertLessEqual(browser.run("return document.documentElement.scrollWidth"), width)
 
+    def test_a_narrow_page_begins_with_the_headline(self):
+        page, _ = self.report_of(with_sampled_cpu)
+        with Browser(390) as browser:
+            browser.open(page)
+            self.assertLess(browser.run("return document.querySelector('.headline').getBoundingClientRect().top"), 300)
+            self.assertLessEqual(browser.run("return document.documentElement.scrollWidth"), 390)
+
+    def test_bars_of_a_column_begin_at_one_edge(self):
+        page, _ = self.report_of(with_sampled_cpu)
+        self.browser.open(page)
+        columns = self.browser.run("""
+            const columns = new Map();
+            for (const bar of document.querySelectorAll("td svg.bar")) {
+                const cell = bar.closest("td"), box = bar.getBoundingClientRect();
+                if (!box.width) continue;
+                const tables = [...document.querySelectorAll("table")];
+                const key = tables.indexOf(cell.closest("table")) + "/" + cell.cellIndex;
+                columns.set(key, [...(columns.get(key) || []), Math.round(box.left)]);
+            }
+            return [...columns.values()];
+        """)
+        self.assertTrue(any(len(lefts) > 1 for lefts in columns))
+        for lefts in columns:
+            self.assertEqual(len(set(lefts)), 1, lefts)
+
+    def test_a_long_table_shows_its_first_rows_until_asked(self):
+        page, _ = self.report_of(all_failed)
+        self.browser.open(page)
+        shown = """
+            const table = document.querySelector("[aria-label^='Attempts that failed'] table");
+            return [...table.tBodies[0].rows].filter((row) => !row.hidden).length;
+        """
+        self.assertEqual(self.browser.run(shown), 8)
+        self.browser.run("document.querySelector(\"[aria-label^='Attempts that failed'] + .all-rows\").click()")
+        self.assertEqual(self.browser.run(shown), 60)
+
+    def test_the_outcome_of_a_failure_is_seen(self):
+        page, _ = self.report_of(with_sampled_cpu)
+        with Browser(1280) as browser:
+            browser.open(page)
+            table = "const region = document.querySelector(\"[aria-label^='Attempts that failed']\");"
+            self.assertLessEqual(*browser.run(table + "return [region.scrollWidth, region.clientWidth]"))
+            heights = browser.run(
+                table + "return [...region.querySelectorAll('tbody tr')].map((row) => row.offsetHeight)"
+            )
+            self.assertLess(max(heights), 60)
+
+    def test_a_print_is_short_and_light(self):
+        page, _ = self.report_of(with_sampled_cpu)
+        with Browser(dark=True) as browser:
+            browser.open(page)
+            browser.run("""
+                addEventListener("beforeprint", () => {
+                    const canvas = document.getElementById("timeline-canvas");
+                    window.printed = canvas.toDataURL();
+                });
+                document.getElementById("theme").click();
+                window.light = document.getElementById("timeline-canvas").toDataURL();
+                document.getElementById("theme").click();
+                window.dark = document.getElementById("timeline-canvas").toDataURL();
+            """)
+            pdf = base64.b64decode(browser.devtools("Page.printToPDF")["data"])
+            self.assertLessEqual(len(re.findall(rb"/Type\s*/Page\b", pdf)), 4)
+            same = "return [window.printed === window.light, window.light === window.dark]"
+            self.assertEqual(browser.run(same), [True, False])
+
     def test_works_without_scripts(self):
         page, measurement = self.report_of(with_sampled_cpu)
         with Browser(scripting=False) as browser:
@@ -264,6 +332,47 @@ class UsedByHand(ReportTestCase):
         self.assertEqual(self.browser.run("return location.hash"), zoomed)
         self.browser.keys("0")
         self.wait_for_fragment("^((?!zoom).)*$")
+
+    def test_a_zoomed_link_leads_to_the_timeline(self):
+        self.browser.open(self.page)
+        self.browser.run("document.getElementById('timeline-canvas').focus()")
+        self.browser.keys("+")
+        zoomed = self.wait_for_fragment("zoom=")
+        self.assertTrue(zoomed.startswith("#timeline&zoom="), zoomed)
+
+    def test_the_legend_is_of_what_the_colours_mean(self):
+        script = """
+            document.querySelector(`button[data-mode=${arguments[0]}]`).click();
+            const all = [...document.querySelectorAll("#timeline-legend li")];
+            const items = all.filter((item) => item.checkVisibility());
+            const seen = (item) => [...item.querySelectorAll(".key")].some((key) => key.checkVisibility());
+            return items.filter(seen).map((item) => item.innerText.replaceAll("\\u00a0", " ").trim());
+        """
+        for mode, meant in {
+            "waiting": ["waiting 0 %  100 %", "not measured"],
+            "attempt": ["first attempt", "later attempt"],
+            "dataset": ["ttbar", "zjets", "pale = waiting (> 32 %)"],
+        }.items():
+            self.assertEqual(self.browser.run(script, mode), meant)
+        first, unmeasured = self.browser.run(script, "rate")
+        self.assertRegex(first, r"^events/s 0 +≥ [\d.]+ ?k?/s$")
+        self.assertEqual(unmeasured, "not measured")
+
+    def test_navigation_lands_where_it_leads(self):
+        for block in ("failures", "workers"):
+            self.browser.open(self.page)
+            self.browser.run("document.querySelector(`nav a[href='#${arguments[0]}']`).click()", block)
+            script = f"""
+                const top = document.getElementById("{block}").getBoundingClientRect().top;
+                const late = [...document.querySelectorAll("[data-chart]:not([data-drawn])")].filter((chart) => {{
+                    const box = chart.getBoundingClientRect();
+                    return chart.checkVisibility() && box.bottom > 0 && box.top < innerHeight;
+                }});
+                const current = document.querySelector("nav [aria-current]").hash.slice(1);
+                return !late.length && Math.abs(top) < 40 && current === "{block}";
+            """
+            landed = self.browser.wait(script, 20)
+            self.assertTrue(landed, block)
 
     def test_keys_zoom_choose_and_tell(self):
         self.browser.run("document.getElementById('timeline-canvas').focus()")

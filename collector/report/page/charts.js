@@ -1,4 +1,5 @@
 // The standard charts: Vega-Lite specifications, each drawn when it comes into view.
+const FACET_AXIS = 70, FACET_GAP = 40;  // pixels: axis and its title, once; what stands between two panels
 function setUpCharts() {
   const config = readData("chart-config"), source = document.getElementById("chart-script");
   const drawn = new Map();
@@ -34,6 +35,7 @@ function setUpCharts() {
     drawn.get(place)?.finalize();
     drawn.set(place, view);
     place.dataset.drawn = "yes";
+    place.style.minHeight = "";
   }
   // a single view fills its card; what is made of several keeps the size it was given
   function fit(spec, width) {
@@ -42,7 +44,11 @@ function setUpCharts() {
         list.forEach((part) => { part.width = Math.max(160, (width - 130) / (list === spec.hconcat ? list.length : 1)); });
       }
     }
-    if (spec.facet && spec.columns && spec.spec && spec.spec.width) spec.columns = Math.max(1, Math.floor(width / (spec.spec.width + 40)));
+    if (spec.facet && spec.columns && spec.spec && spec.spec.width) {
+      spec.facet.header = { ...spec.facet.header, labelLimit: spec.spec.width + FACET_GAP / 2 };
+      spec.columns = Math.max(1, Math.min(spec.columns, Math.floor((width - FACET_AXIS) / (spec.spec.width + FACET_GAP))));
+      if (spec.columns > 1) spec.spec.width = Math.floor((width - FACET_AXIS) / spec.columns - FACET_GAP);
+    }
     if (spec.facet || spec.hconcat || spec.concat || spec.repeat || spec.vconcat) return;
     spec.width = "container";
     spec.autosize = { type: "fit-x", contains: "padding" };
@@ -54,9 +60,11 @@ function setUpCharts() {
       draw(target).catch((error) => { target.textContent = "This chart could not be drawn: " + error.message; target.dataset.drawn = "no"; });
     }
   }, { rootMargin: "200px" });
-  $$("[data-chart]").forEach((place) => seen.observe(place));
+  $$("[data-chart]").forEach((place) => {
+    place.style.minHeight = place.dataset.height + "px";  // so that what is below stays where a link leads
+    seen.observe(place);
+  });
   whenThemeChanges.push(() => drawn.forEach((_, place) => draw(place)));
-  addEventListener("beforeprint", () => $$("[data-chart]").forEach((place) => drawn.has(place) || draw(place)));
 
   // the data of a chart as a table, made when it is asked for
   $$("details[data-table]").forEach((details) => details.addEventListener("toggle", () => {

@@ -36,16 +36,33 @@ function keep(key, value) {
 function writeAddress() {
   const pairs = [...state.values].map(([name, text]) => "&" + name + "=" + text).join("");
   state.kept = performance.now();
-  history.replaceState(null, "", "#" + (state.place || (pairs ? "top" : "")) + pairs);
+  history.replaceState(null, "", "#" + (state.place || (state.values.has("zoom") ? "timeline" : pairs ? "top" : "")) + pairs);
 }
+const HOLD_MS = 4000;
+let held = null;
 function showPlace() {
   const target = state.place && document.getElementById(state.place);
   if (!target) return;
   for (let at = target; at; at = at.parentElement) {
     if (at.tagName === "DETAILS") at.open = true;
+    if (at.tagName === "TR" && at.hidden) at.closest(".scroll").parentElement.querySelector(".all-rows")?.click();
     if (at.classList.contains("panel") && at.hidden) $("#tab-" + CSS.escape(at.id.slice(6))).click();
   }
   target.scrollIntoView();
+  holdPlace(target);
+  markCurrent(links().find((link) => link.hash.slice(1) === state.place) || null);
+}
+// Charts above the target are drawn while one gets there, and move it: it is followed until the reader moves.
+function holdPlace(target) {
+  const letGo = new AbortController(), sizes = new ResizeObserver(() => target.scrollIntoView({ behavior: "instant" }));
+  held?.abort();
+  held = letGo;
+  letGo.signal.addEventListener("abort", () => sizes.disconnect());
+  for (const name of ["wheel", "touchmove", "pointerdown", "keydown"]) {
+    addEventListener(name, () => letGo.abort(), { passive: true, signal: letGo.signal });
+  }
+  setTimeout(() => letGo.abort(), HOLD_MS);
+  sizes.observe($("main"));
 }
 
 // --- a place on the axis of time, with the digits that steps of `step` seconds ask for
@@ -114,12 +131,12 @@ function setUpTheme() {
     before = theme;
     theme = "light";
     applyTheme();
-    $$("details").forEach((details) => { details.open = true; });
   });
   addEventListener("afterprint", () => { theme = before; applyTheme(); });
 }
 
 // --- tables
+const MOST_ROWS = 8;
 function setUpTable(table) {
   const body = table.tBodies[0], headers = $$("thead th", table);
   const keyOf = (row, column) => {
@@ -137,8 +154,18 @@ function setUpTable(table) {
       const rows = [...body.rows].map((row) => [keyOf(row, column), row]);
       rows.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0) * (down ? -1 : 1));
       body.append(...rows.map(([, row]) => row));
+      fold();
     });
   });
+  // a long table shows its first rows until it is asked for all
+  const most = MOST_ROWS, all = make("button", "all-rows", "show all " + exactCount(body.rows.length) + " rows");
+  let folded = body.rows.length > most + 2;
+  const fold = () => [...body.rows].forEach((row, at) => { row.hidden = folded && at >= most; });
+  if (!folded) return;
+  all.type = "button";
+  all.addEventListener("click", () => { folded = false; fold(); all.remove(); });
+  table.parentElement.after(all);
+  fold();
 }
 
 // --- panels behind a switch
@@ -170,6 +197,8 @@ function setUpTabs(list) {
 const links = () => $$("nav li a");
 function currentLink() {
   const all = links();
+  const aimed = held && !held.signal.aborted && all.find((link) => link.hash.slice(1) === state.place);
+  if (aimed) return aimed;
   let current = all[0];
   for (const link of all) {
     const target = document.getElementById(link.hash.slice(1));
@@ -177,12 +206,14 @@ function currentLink() {
   }
   return current;
 }
-function markCurrent() {
-  const current = currentLink();
+let chosenLink = null;  // a short block at the end cannot come to the top: what was asked for counts, until one scrolls
+function markCurrent(chosen = chosenLink) {
+  chosenLink = chosen;
+  const current = chosen || currentLink();
   links().forEach((link) => (link === current ? link.setAttribute("aria-current", "true") : link.removeAttribute("aria-current")));
 }
 function goTo(step) {
-  const all = links(), at = all.indexOf(currentLink()) + step;
+  const all = links(), at = all.indexOf(chosenLink || currentLink()) + step;
   if (at < 0 || at >= all.length) return;
   state.place = all[at].hash.slice(1);
   keep("", "");
@@ -208,4 +239,6 @@ function setUpKeys() {
     waiting = true;
     requestAnimationFrame(() => { waiting = false; markCurrent(); });
   }, { passive: true });
+  for (const hand of ["wheel", "touchmove", "pointerdown"]) addEventListener(hand, () => { chosenLink = null; }, { passive: true });
+  addEventListener("keydown", ({ key }) => { if (/^(Arrow|Page|Home|End| )/.test(key)) chosenLink = null; });
 }

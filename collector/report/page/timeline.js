@@ -6,7 +6,7 @@ function setUpTimeline() {
   const view = { from: data.from, to: data.to, mode: "dataset", hidden: new Set(), chosen: -1, drag: null };
   const picture = timelineDrawing(canvas, data, view), { draw, xOf, widthOf } = picture;
   const tOf = (x) => view.from + (x - LEFT) / widthOf() * (view.to - view.from);
-  let chosenRow = 0, asked = false;
+  let chosenRow = data.order[0] ?? 0, asked = false;
   const redraw = () => {
     if (asked) return;
     asked = true;
@@ -80,7 +80,7 @@ function setUpTimeline() {
     tell(i);
   }
   function chooseRow(row) {
-    chosenRow = Math.max(0, Math.min(byRow.length - 1, row));
+    chosenRow = data.order[Math.max(0, Math.min(byRow.length - 1, row))];
     view.chosen = -1;
     step(0);
   }
@@ -90,8 +90,8 @@ function setUpTimeline() {
       "+": () => zoom(.6), "=": () => zoom(.6), "-": () => zoom(1 / .6), 0: () => look(data.from, data.to),
       ArrowLeft: () => (event.shiftKey ? step(-1) : move(-pan)),
       ArrowRight: () => (event.shiftKey ? step(1) : move(pan)),
-      ArrowUp: () => chooseRow(chosenRow - 1),
-      ArrowDown: () => chooseRow(chosenRow + 1),
+      ArrowUp: () => chooseRow(data.order.indexOf(chosenRow) - 1),
+      ArrowDown: () => chooseRow(data.order.indexOf(chosenRow) + 1),
       Enter: () => (view.chosen < 0 ? step(0) : tell(view.chosen)),
     };
     if (!actions[event.key]) return;
@@ -102,9 +102,12 @@ function setUpTimeline() {
   canvas.addEventListener("blur", () => { view.chosen = -1; hideTip(); redraw(); });
   timelineKeys.push(onKey);
 
-  const modes = $$("#timeline-colours button"), sets = $$("#timeline-legend button");
+  const modes = $$("#timeline-colours button"), legend = $("#timeline-legend"), sets = $$("button", legend);
+  legend.dataset.mode = view.mode;
+  $("#timeline-fastest").textContent = "≥ " + humanRate(data.fastest);
   const setMode = (button) => {
     view.mode = button.dataset.mode;
+    legend.dataset.mode = view.mode;
     press(modes, button);
     keep("colour", view.mode === "dataset" ? "" : view.mode);
     redraw();
@@ -123,7 +126,7 @@ function setUpTimeline() {
   const known = modes.find((button) => button.dataset.mode === state.values.get("colour"));
   if (known) setMode(known);
   for (const slot of (state.values.get("hide") || "").split(",").filter(Boolean)) if (sets[slot]) hide(sets[slot]);
-  whenThemeChanges.push(() => { picture.readColours(); redraw(); });
+  whenThemeChanges.push(() => { picture.readColours(); draw(); });  // at once: a print does not wait
   picture.readColours();
   onResize(canvas, draw);
   draw();

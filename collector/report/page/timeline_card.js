@@ -1,3 +1,5 @@
+const SECTIONS_NAMED = 5;  // each in a shade of its own (style.css: .s0 to .s4); all others share .s5
+
 // What the card beside the pointer says of an attempt; times with the digits that `precision` seconds ask for.
 function attemptCard(data, i, precision) {
   const a = data.a, unit = data.unit, rows = [], head = make("p"), key = make("span", "key d" + a.ds[i]), title = make("b");
@@ -11,7 +13,7 @@ function attemptCard(data, i, precision) {
     rows.push(file);
   }
   const took = a.dur[i] * unit, worker = data.rows[a.row[i]];
-  rows.push(tipRow("on", worker[2] + (data.kind === "thread" ? " · " + worker[1] : "")));
+  rows.push(tipRow("on", worker[2] + (data.row ? " · " + data.row + " " + worker[1] : "")));
   rows.push(tipRow("start", timeAt(data.start[i], precision)));
   if (a.dur[i] < 0) rows.push(tipRow("duration", "did not end"));
   else {
@@ -32,14 +34,14 @@ function attemptCard(data, i, precision) {
       const rect = document.createElementNS(svg.namespaceURI, "rect");
       for (const [name, text] of [["x", at], ["width", value * unit / took * 100]]) rect.setAttribute(name, text + "%");
       rect.setAttribute("height", "8");
-      rect.setAttribute("fill", colour("dataset" + (k % 12 + 1)));
+      rect.setAttribute("class", "s" + Math.min(k, SECTIONS_NAMED));
       at += value * unit / took * 100;
       svg.append(rect);
     });
     rows.push(svg);
-    parts.slice(0, 5).forEach(([section, value], k) => {
+    parts.slice(0, SECTIONS_NAMED).forEach(([section, value], k) => {
       const row = make("p"), label = make("span");
-      label.append(make("span", "key d" + k % 12), " ", make("bdi", "", data.sections[section]));
+      label.append(make("span", "key s" + k), " ", make("bdi", "", data.sections[section]));
       row.append(label, make("b", "", humanDuration(value * unit)));
       rows.push(row);
     });

@@ -12,8 +12,7 @@ function timelineDrawing(canvas, data, view) {
 
   function drawBusy(c) {
     const { from: zero, bin, values, available } = data.busy;
-    const cores = data.rows.reduce((sum, row) => sum + row[3], 0);
-    const most = Math.max(1, cores, ...available);
+    const most = Math.max(1, data.lanes, ...available);
     const yOf = (value) => TOP + BUSY * (1 - value / most);
     c.fillStyle = palette.secondary;
     c.fillText("Threads busy (solid line) of threads available (dashed)", LEFT, 9);
@@ -71,15 +70,17 @@ function timelineDrawing(canvas, data, view) {
   function drawLabels(c) {
     c.textAlign = "right";
     let last = -20;
-    for (let i = 0; i < data.rows.length;) {
+    const { order, rows } = data;
+    for (let i = 0; i < order.length;) {
       let end = i;
-      while (end < data.rows.length && data.rows[end][0] === data.rows[i][0]) end++;
+      while (end < order.length && rows[order[end]][0] === rows[order[i]][0]) end++;
+      const top = tops[order[i]], low = tops[order[end - 1]] + height;
       c.fillStyle = palette.track;
-      c.fillRect(LEFT, tops[i] - 1, width, tops[end - 1] + height - tops[i] + 1);
-      const middle = (tops[i] + tops[end - 1] + height) / 2;
+      c.fillRect(LEFT, top - 1, width, low - top + 1);
+      const middle = (top + low) / 2;
       if (middle - last >= 13) {
         c.fillStyle = palette.secondary;
-        c.fillText(data.shortLabel(data.rows[i][2]), LEFT - 8, middle + 4);
+        c.fillText(rowLabel(rows[order[i]][4]), LEFT - 8, middle + 4);
         last = middle;
       }
       i = end;
@@ -124,7 +125,7 @@ function timelineDrawing(canvas, data, view) {
       const left = Math.max(LEFT, xOf(box.from ?? data.from)), right = Math.min(LEFT + width, xOf(box.to ?? data.to));
       const inside = data.rows.map((row, i) => (box.worker === null || row[0] === box.worker ? i : -1)).filter((i) => i >= 0);
       if (right <= left || !inside.length) continue;
-      const top = tops[inside[0]] - 3, low = tops[inside[inside.length - 1]] + height + 2;
+      const top = Math.min(...inside.map((row) => tops[row])) - 3, low = Math.max(...inside.map((row) => tops[row])) + height + 2;
       c.strokeStyle = palette.needle;
       c.lineWidth = 1.2;
       c.setLineDash([4, 3]);

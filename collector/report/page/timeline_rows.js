@@ -17,14 +17,14 @@ function timelineRows(data) {
   const fastest = [...rates].sort((l, r) => l - r)[Math.floor(n * .98)] || 1;
   // groups of one worker's threads stand together
   const many = data.rows.length, space = many <= 40 ? 5 : 2, height = many <= 8 ? 18 : many <= 40 ? 12 : many <= 100 ? 7 : 4;
-  const tops = [];
+  const tops = [], order = orderOf(data.rows);
   let y = TOP + BUSY + GAP;
-  data.rows.forEach(([worker], i) => {
-    if (i && data.rows[i - 1][0] !== worker) y += space;
-    tops.push(y);
+  order.forEach((row, place) => {
+    if (place && data.rows[order[place - 1]][0] !== data.rows[row][0]) y += space;
+    tops[row] = y;
     y += height;
   });
-  return { ...data, start, stop, byRow, longest, marks, rates, fastest, runs: runsByRow(data), height, tops, bottom: y, shortLabel: shortener(data.rows) };
+  return { ...data, start, stop, byRow, longest, marks, rates, fastest, runs: runsByRow(data), height, tops, order, bottom: y };
 }
 
 // For each row its runs, four numbers each: first bin, bins, dataset, look.
@@ -49,14 +49,9 @@ function firstFrom(data, list, t) {
   return low;
 }
 
-// Names of workers without what all of them begin with.
-function shortener(rows) {
-  const names = rows.map((row) => row[2]);
-  let common = names[0] || "";
-  for (const name of names) while (!name.startsWith(common)) common = common.slice(0, -1);
-  common = common.slice(0, Math.max(...[":", "/", "-", "."].map((sign) => common.lastIndexOf(sign))) + 1);
-  return (name) => {
-    const own = (name !== common && name.slice(common.length)) || name;
-    return own.length > 9 ? "…" + own.slice(-8) : own;
-  };
+// The rows from top to bottom: workers by name, as everywhere on the page, numbers in names as numbers.
+function orderOf(rows) {
+  const order = rows.map((_, row) => row), { compare } = new Intl.Collator("en", { numeric: true });
+  return order.sort((l, r) => compare(rows[l][4], rows[r][4]) || rows[l][0] - rows[r][0] || rows[l][1] - rows[r][1]);
 }
+const rowLabel = (name) => (name.length > 10 ? "…" + name.slice(-9) : name);

@@ -1,0 +1,105 @@
+#include "collector/charts/worker_names.h"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "collector/charts/shown_names.h"
+#include "collector/document/document_fields.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+
+/// `.cern.ch` of `n1.cern.ch:4000`; empty where the name has none, and for a number of the internet protocol.
+std::string_view DomainOf(std::string_view name) {
+  const std::string_view host = name.substr(0, name.find_first_of(":/"));
+  const size_t dot = host.find('.');
+  if (dot == std::string_view::npos || dot == 0 || dot + 1 == host.size()) return "";
+  return std::all_of(host.begin(), host.end(), [](char c) { return IsDigit(c) || c == '.'; }) ? "" : host.substr(dot);
+}
+
+std::set<std::string> NamesIn(const Json& document) {
+  std::set<std::string> names;
+  for (const Json& worker : ListField(document, "workers"))
+    names.insert(std::string(WorkerName(TextField(worker, "name"))));
+  for (const char* series : {"worker_memory", "worker_cpu", "worker_active_tasks"}) {
+    const Json& workers = Field(Field(document, "timelines"), series);
+    if (!workers.is_object()) continue;
+    for (const auto& [name, points] : workers.items()) names.insert(std::string(WorkerName(name)));
+  }
+  return names;
+}
+
+/// What all names begin with, up to a sign between words; no name is nothing but that.
+std::string SharedBeginning(const std::vector<std::string>& names) {
+  if (names.size() < 2) return "";
+  std::string shared = names.front();
+  for (const std::string& name : names) {
+    const auto end = std::mismatch(shared.begin(), shared.end(), name.begin(), name.end()).first;
+    shared.erase(end, shared.end());
+  }
+  const size_t sign = shared.find_last_of(":/-.");
+  shared.resize(sign == std::string::npos ? 0 : sign + 1);
+  const bool is_name = std::find(names.begin(), names.end(), shared) != names.end();
+  return is_name ? "" : shared;
+}
+
+}  // namespace
+
+bool IsBefore(std::string_view a, std::string_view b) {
+  size_t i = 0, k = 0;
+  while (i < a.size() && k < b.size()) {
+    if (!IsDigit(a[i]) || !IsDigit(b[k])) {
+      if (a[i] != b[k]) return a[i] < b[k];
+      ++i;
+      ++k;
+      continue;
+    }
+    const auto number = [](std::string_view text, size_t* at) {
+      while (*at + 1 < text.size() && text[*at] == '0' && IsDigit(text[*at + 1])) ++*at;
+      const size_t from = *at;
+      while (*at < text.size() && IsDigit(text[*at])) ++*at;
+      return text.substr(from, *at - from);
+    };
+    const std::string_view one = number(a, &i), two = number(b, &k);
+    if (one.size() != two.size()) return one.size() < two.size();
+    if (one != two) return one < two;
+  }
+  const size_t left_of_a = a.size() - i, left_of_b = b.size() - k;
+  return left_of_a != left_of_b ? left_of_a < left_of_b : a < b;
+}
+
+WorkerNames::WorkerNames(const Json& document) {
+  const std::set<std::string> names = NamesIn(document);
+  std::optional<std::string> domain;
+  for (const std::string& name : names) {
+    const std::string own(DomainOf(name));
+    if (domain.value_or(own) != own) domain = "";
+    if (!domain.has_value()) domain = own;
+  }
+  domain_ = domain.value_or("");
+  std::vector<std::string> without;
+  without.reserve(names.size());
+  for (const std::string& name : names) without.push_back(WithoutDomain(name));
+  beginning_ = SharedBeginning(without);
+}
+
+std::string WorkerNames::WithoutDomain(std::string_view name) const {
+  std::string without(WorkerName(name));
+  const size_t at = domain_.empty() || DomainOf(without) != domain_ ? std::string::npos : without.find(domain_);
+  return at == std::string::npos ? without : without.erase(at, domain_.size());
+}
+
+std::string WorkerNames::Of(std::string_view name) const {
+  const std::string without = WithoutDomain(name);
+  const bool is_longer = without.size() > beginning_.size() && without.compare(0, beginning_.size(), beginning_) == 0;
+  return is_longer ? without.substr(beginning_.size()) : without;
+}
+
+}  // namespace crema

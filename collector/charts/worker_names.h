@@ -1,0 +1,31 @@
+// Names of workers as people tell them apart: without what all of a run's workers share.
+#ifndef CREMA_COLLECTOR_CHARTS_WORKER_NAMES_H_
+#define CREMA_COLLECTOR_CHARTS_WORKER_NAMES_H_
+
+#include <string>
+#include <string_view>
+
+#include "nlohmann/json.hpp"
+
+namespace crema {
+
+/// Whether `a` stands before `b`: numbers in names count as numbers (`w2` before `w10`). The one order of workers.
+bool IsBefore(std::string_view a, std::string_view b);
+
+/// The workers of a document. Their names lose the scheme of an address, the domain that all hosts share, and the
+/// beginning that all names share up to a `:`, `/`, `-` or `.`: `tcp://n1.cern.ch:4000` is `n1:4000`.
+class WorkerNames {
+ public:
+  explicit WorkerNames(const nlohmann::ordered_json& document);
+  /// Two workers of the document never get the same name.
+  std::string Of(std::string_view name) const;
+
+ private:
+  std::string WithoutDomain(std::string_view name) const;
+  std::string domain_;     ///< `.cern.ch`, or empty
+  std::string beginning_;  ///< of the names without scheme and domain
+};
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_CHARTS_WORKER_NAMES_H_
