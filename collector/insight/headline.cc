@@ -205,8 +205,11 @@ std::string Headline(const Json& document) {
   const std::string little = LittleIsKnown(document, evidence);
   if (!little.empty()) return before + AsSentence(trouble.empty() ? so_far + little : little);
   const Class found = WhereTheTimeWent(document, *evidence.budget);
+  if (!trouble.empty()) {
+    const std::string cause = LargestCause(document, {});
+    return before + AsSentence(cause.empty() ? found.sentence : cause);
+  }
   const std::string cause = LargestCause(document, found.said_by);
-  if (!trouble.empty()) return before + AsSentence(cause.empty() ? found.sentence : cause);
   const std::string first = AsSentence(so_far + found.sentence);
   if (!cause.empty()) return first + " " + AsSentence(cause);
   const bool is_said = !found.said_by[0].empty();  // the class is the loss

@@ -85,6 +85,9 @@ TEST(Headline, SaysFirstWhatIsMissingFromTheRecordsAndFromTheResults) {
   EXPECT_EQ(Headline(document),
             "2 of 102 chunks have no result and the records hold 88 % of the events only. Compute-bound: your code "
             "computed for 90 % of 100 core-seconds.");
+  document["verdicts"] = {{{"id", "waiting-bound"}, {"sentence", "Your code waits, 40 %."}, {"saving", 0.4}}};
+  EXPECT_THAT(Headline(document), testing::EndsWith("events only. Your code waits, 40 %."));
+  document.erase("verdicts");
   document["quality"]["event_coverage"] = 0.995;
   document["quality"]["records_dropped"] = 3;
   document["quality"]["records_read"] = 1000;

@@ -140,7 +140,8 @@ TEST_F(MeasureVerdictsTest, SeeMemoryGrowAndComeNearTheLimit) {
 }
 
 TEST_F(MeasureVerdictsTest, MissTheWorkerThatVanished) {
-  WriteOrdinaryWorker(1);
+  WriteWorker(
+      1, [](int, Chunk&) {}, /*says_end=*/true, /*stays_seconds=*/30);
   WriteWorker(
       2, [](int, Chunk&) {}, /*says_end=*/false);
   EXPECT_THAT(Find(TakeJudged(), "worker-loss")["sentence"], HasSubstr("1 of 2 workers vanished"));

@@ -133,9 +133,7 @@ SummaryTable BudgetSummary(const Json& document, bool has_room) {
                                {is_measured ? HumanPercent(group.share, 1) : "–"}});
     BarOfRow bar{largest > 0 ? group.share / largest : 0, Paint::kDim, PartsOf(document, *budget, group.group),
                  is_measured ? "" : "not measured"};
-    for (const BudgetPart& part : budget->parts) {
-      if (part.group == group.group) bar.paint = PaintOfGroup(part.part);
-    }
+    bar.paint = PaintOfGroup(group.group);
     table.bars.push_back(bar);
   }
   return table;

@@ -52,6 +52,7 @@ struct Sums {
   int64_t slow = 0;
   double duration = 0;
   double predicted = 0;
+  double without_outliers = 0;  ///< of `duration`
   double largest_excess = 0;
 
   void Add(const Point& point) {
@@ -61,6 +62,7 @@ struct Sums {
     slow += took >= kSlowByItself * should;
     duration += took;
     predicted += should;
+    without_outliers += std::min(took, kMostOfScore * should);
     largest_excess = std::max(largest_excess, took - should);
   }
   double excess() const { return duration - predicted; }
@@ -71,7 +73,7 @@ bool IsSpell(const Sums& inside, const Sums& whole) {
   if (static_cast<double>(inside.slow) < kLeastSlowShare * static_cast<double>(inside.attempts)) return false;
   if (inside.largest_excess > kMostOfOne * inside.excess()) return false;
   if (inside.predicted > kMostOfGroup * whole.predicted) return false;
-  return whole.duration - inside.duration <= kNotSlow * (whole.predicted - inside.predicted);
+  return whole.without_outliers - inside.without_outliers <= kNotSlow * (whole.predicted - inside.predicted);
 }
 
 /// The stretch of one group, by start, whose chunks exceed the factor by most in sum.
