@@ -157,7 +157,7 @@ const std::vector<TreeFigure>& TreeFigures() {
       {"job_cpu_efficiency",
        "CPU efficiency of the job",
        "of its cores, as the site sees it",
-       {{"allocated_cores", "cores"}}},
+       {{"allocated_cores", "given"}}},
       {"tree_cpu_user", "CPU time in the program", "", {{"tree_cpu_system", "in the kernel"}}},
       {"tree_peak_rss_bytes",
        "Peak memory of all processes",
