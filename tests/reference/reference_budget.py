@@ -232,7 +232,9 @@ class Budget:
         first = min(attempt.start for attempt in self.recorded.attempts + self.recorded.sums)
         stop = self.last_stop if self.tail_start is None else self.tail_start
         busy = sum(
-            Fraction(lane_time(summed) * overlap((summed.start, summed.stop), (first, stop)), summed.stop - summed.start)
+            Fraction(
+                lane_time(summed) * overlap((summed.start, summed.stop), (first, stop)), summed.stop - summed.start
+            )
             for summed in self.recorded.ended + self.recorded.sums
             if summed.stop > summed.start
         )

@@ -125,9 +125,7 @@ LAYOUTS = {
         memory_limit_bytes=is_count,
         attributes=is_object,
     ),
-    "begin": fields(
-        {"chunk": is_count, "time_ns": is_count}, suspended=is_count, process_cpu_ns=is_count, **PLACE
-    ),
+    "begin": fields({"chunk": is_count, "time_ns": is_count}, suspended=is_count, process_cpu_ns=is_count, **PLACE),
     "chunk": fields(
         {"chunk": is_count, "start_ns": is_count, "stop_ns": is_count, "status": is_status},
         events=is_count,
