@@ -20,6 +20,7 @@ TESTS = re.compile(r"(_test|_fixture|/tests/.*)\.\w+$")
 
 _HEX = re.compile(r"(?<![\w&/])#(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\b(?![\w-])")
 _ROW = re.compile(r'\{"(\w+)", "#[0-9a-f]{6}", "#[0-9a-f]{6}"')
+_DEFINED = re.compile(r"--([\w-]+)\s*:")
 _USED = re.compile(r"""var\(--([\w-]+)\)|\bcolou?r\(["']([\w-]+)["']\)""")
 
 
@@ -34,8 +35,9 @@ def variables(table: str) -> set[str]:
 
 
 def faults(path: str, text: str, known: set[str]) -> list[str]:
-    """What is wrong in a file, a line each."""
+    """What is wrong in a file, a line each. A variable of its own is made of the table's: it has no colour in it."""
     found = []
+    known = known | set(_DEFINED.findall(text))
     for number, line in enumerate(text.splitlines(), 1):
         found += [f"{path}:{number}: {colour}: name a colour of {TABLE} instead" for colour in _HEX.findall(line)]
         used = ["".join(names) for names in _USED.findall(line)]
