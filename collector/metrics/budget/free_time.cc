@@ -57,7 +57,8 @@ FreeParts FreeByStretch::Split() {
     if (taken > 0) {
       const long double share = static_cast<long double>(taken) / static_cast<long double>(whole);
       for (const auto part : FreeTime::kParts) {
-        const auto of_part = static_cast<LaneTimeSum>(static_cast<long double>(free.*part) * share);
+        const auto rounded = static_cast<LaneTimeSum>(static_cast<long double>(free.*part) * share);
+        const LaneTimeSum of_part = std::min(free.*part, rounded);
         free.*part -= of_part;
         parts.process_cpu.*part += of_part;
       }
