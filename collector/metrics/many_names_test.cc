@@ -190,8 +190,12 @@ TEST(ManyNames, OfEveryKindHaveBoundedTablesAndWholeTotals) {
   EXPECT_EQ(found.memory_sections.back().path, "(other)");
   EXPECT_EQ(SumOf(found.memory_sections, [](const MemorySectionRow& row) { return row.count; }), count);
   EXPECT_EQ(SumOf(found.memory_sections, [](const MemorySectionRow& row) { return *row.delta_bytes; }), 5 * count);
-  EXPECT_EQ(SumOf(found.custom_metrics, [](const CustomMetricRow& row) { return row.figures.count; }), count);
-  EXPECT_EQ(SumOf(found.custom_metrics, [](const CustomMetricRow& row) { return *row.figures.sum; }), 2 * count);
+  EXPECT_EQ(SumOf(found.custom_metrics,
+                  [](const CustomMetricRow& row) { return row.figures.count + row.figures.failed_count; }),
+            count);
+  EXPECT_EQ(SumOf(found.custom_metrics,
+                  [](const CustomMetricRow& row) { return *row.figures.sum + row.figures.failed_sum.value_or(0); }),
+            2 * count);
   EXPECT_LE(found.custom_metrics.size(), CustomMetricTable::kMaxMetrics + 1);
   EXPECT_LE(found.cuts.size(), CutTable::kMaxCuts);
   EXPECT_GT(found.omissions.cuts, 0);
