@@ -22,14 +22,12 @@ def known_cpu(attempt):
 
     Reading: helpers whose CPU time is not known may have computed all the time.
     """
-    has_ended = attempt.ended
-    cpu = attempt.get("cpu_ns") if has_ended else None
-    names = ("helper_cpu_ns", "helper_wait_ns", "helper_scope_ns", "helper_union_ns")
-    helped = has_ended and any(attempt.get(name) for name in names)
-    if not helped:
-        return cpu
+    if not attempt.ended:
+        return None
     helper = attempt.get("helper_cpu_ns")
-    return (cpu or 0) + (helper if helper is not None else attempt.get("helper_scope_ns") or 0)
+    helper = (attempt.get("helper_scope_ns") or 0) if helper is None else helper
+    cpu = attempt.get("cpu_ns")
+    return None if cpu is None and not helper else (cpu or 0) + helper
 
 
 def may_have_computed(attempt):

@@ -224,16 +224,13 @@ Int128& PartOf(int64_t time_ns, int64_t first_begin_ns, const Milestones& milest
 /// The CPU time that is known of an ended attempt; helpers without one may have computed all the time.
 void AddCpu(const AttemptRow& row, const AttemptInterval& interval, const std::vector<HelperTimes>& helpers,
             ProcessCpu& cpu) {
-  if (row.cpu_ns < 0) {
-    cpu.AddUnknown(interval.start_ns, interval.stop_ns);
-    if (row.helpers == AttemptRow::kNone) return;
+  HelperTimes helper;
+  if (row.helpers != AttemptRow::kNone) helper = helpers[row.helpers];
+  const int64_t helper_cpu_ns = std::max<int64_t>(0, helper.cpu_ns < 0 ? helper.scope_ns : helper.cpu_ns);
+  if (row.cpu_ns < 0) cpu.AddUnknown(interval.start_ns, interval.stop_ns);
+  if (row.cpu_ns >= 0 || helper_cpu_ns > 0) {
+    cpu.AddChunk(interval.start_ns, interval.stop_ns, std::max<int64_t>(row.cpu_ns, 0) + helper_cpu_ns);
   }
-  int64_t cpu_ns = std::max<int64_t>(row.cpu_ns, 0);
-  if (row.helpers != AttemptRow::kNone) {
-    const HelperTimes& helper = helpers[row.helpers];
-    cpu_ns += helper.cpu_ns < 0 ? helper.scope_ns : helper.cpu_ns;
-  }
-  cpu.AddChunk(interval.start_ns, interval.stop_ns, cpu_ns);
 }
 
 /// Free and occupied together are the cores of every worker, and what it had beyond them.
