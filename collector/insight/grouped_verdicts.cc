@@ -55,6 +55,7 @@ Verdict* Find(std::vector<Verdict>& verdicts, std::string_view id) {
 }  // namespace
 
 std::vector<VerdictGroup> GroupVerdicts(const Json& document) {
+  constexpr size_t kMostSymptoms = 8;  // no cause has more: what is more was made by hand
   std::vector<VerdictGroup> groups;
   for (const Json& verdict : ListField(document, "verdicts")) {
     const std::string cause = TextField(verdict, "cause");
@@ -63,7 +64,7 @@ std::vector<VerdictGroup> GroupVerdicts(const Json& document) {
     });
     if (of_cause == groups.end()) {
       groups.push_back({&verdict, {}});
-    } else {
+    } else if (of_cause->symptoms.size() < kMostSymptoms) {
       of_cause->symptoms.push_back(&verdict);
     }
   }

@@ -125,7 +125,7 @@ class NotebookPageTest(unittest.TestCase):
                 "return [bar, boxes[0]].map((box) => box.getBoundingClientRect().width)"
             )
             self.assertGreater(bar, 900)
-            self.assertAlmostEqual(first / bar, 0.443, delta=0.01)
+            self.assertAlmostEqual(first / bar, 0.52, delta=0.01)
 
 
 if __name__ == "__main__":

@@ -369,7 +369,9 @@ class UsedByHand(ReportTestCase):
                     return chart.checkVisibility() && box.bottom > 0 && box.top < innerHeight;
                 }});
                 const current = document.querySelector("nav [aria-current]").hash.slice(1);
-                return !late.length && Math.abs(top) < 40 && current === "{block}";
+                const isAtTheEnd = scrollY + innerHeight >= document.documentElement.scrollHeight - 2;
+                const lands = Math.abs(top) < 40 || (isAtTheEnd && top > 0 && top < innerHeight);
+                return !late.length && lands && current === "{block}";
             """
             landed = self.browser.wait(script, 20)
             self.assertTrue(landed, block)
