@@ -28,13 +28,14 @@ class Environment(RunTestCase):
     def test_turns_recording_on(self):
         self.run_python(
             'say("environment", {name: value for name, value in os.environ.items() if name.startswith("CREMA_")})',
-            options=("-q", "--pass", "first", "--trace"),
+            options=("-q", "--pass", "first", "--trace", "--cores", "3"),
         )
         environment = self.said("environment")
         self.assertEqual(environment["CREMA_DIR"], str(self.directory / "records"))
         self.assertEqual(environment["CREMA_INTERVAL"], "0")
         self.assertEqual(environment["CREMA_PASS"], "first")
         self.assertEqual(environment["CREMA_TRACE"], "1")
+        self.assertEqual(environment["CREMA_THREADS"], "3")
         self.assertEqual(environment["CREMA_RUN_ID"], self.lines("run")[0]["run_id"])
 
     def test_leaves_alone_what_was_not_asked_for(self):

@@ -95,8 +95,8 @@ class Keeper {
     const AttemptRow& row = list_.rows[i];
     DetailAttempt attempt;
     attempt.worker = places.worker_of_process[row.process];
-    attempt.lane = list_.lanes[i];
     attempt.row = places.row_of_attempt[i];
+    attempt.lane = detail_->rows_are_threads ? detail_->rows[attempt.row].lane : list_.lanes[i];
     attempt.dataset = dataset_of[list_.DatasetOf(row)];
     attempt.file = list_.FileOf(row);
     attempt.state = row.status;

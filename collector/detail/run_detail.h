@@ -51,7 +51,7 @@ enum KeptFor : uint8_t {
 /// One attempt at a chunk. Times are nanoseconds since `RunDetail::start_ns`; what was not measured is nullopt.
 struct DetailAttempt {
   uint32_t worker = 0;   ///< index into `RunDetail::workers`
-  uint32_t lane = 0;     ///< of its worker's lanes; attempts of a lane do not overlap
+  uint32_t lane = 0;     ///< as its row's, where rows are threads or lanes; attempts of a lane do not overlap
   uint32_t row = 0;      ///< index into `RunDetail::rows`
   uint32_t dataset = 0;  ///< index into `RunDetail::datasets`
   uint32_t file = 0;     ///< index into `RunDetail::files`

@@ -31,9 +31,9 @@ const std::vector<std::string> kBreakdown = {"name",          "chunks",
                                              "cpu_wait_sum",  "blocked_sum",
                                              "event_rate",    "events_per_cpu_second",
                                              "rss_delta_mean"};
-const std::vector<std::string> kSections = {"path",           "helper",        "count",  "total",  "self", "min", "max",
-                                            "mean",           "cpu",           "failed", "chunks", "p50",  "p95", "p99",
-                                            "mean_per_chunk", "mean_when_run", "share"};
+const std::vector<std::string> kSections = {
+    "path",   "helper", "count", "total", "self",           "min",           "max",   "mean",           "cpu", "failed",
+    "chunks", "p50",    "p95",   "p99",   "mean_per_chunk", "mean_when_run", "share", "self_in_workers"};
 const std::vector<std::string> kCustomMetric = {"name", "unit", "count", "sum",     "mean",         "min",
                                                 "max",  "p50",  "p95",   "invalid", "failed_count", "failed_sum"};
 

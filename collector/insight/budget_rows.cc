@@ -17,7 +17,7 @@ std::vector<OutsideSection> LongestOutsideChunks(const nlohmann::ordered_json& d
   constexpr size_t kMost = 3;
   std::vector<OutsideSection> sections;
   for (const auto& row : ListField(document, "process_sections")) {
-    const double self = NumberField(row, "self").value_or(0);
+    const double self = NumberField(row, "self_in_workers").value_or(0);
     if (self > 0) sections.push_back({TextField(row, "path"), self});
   }
   std::stable_sort(sections.begin(), sections.end(),

@@ -33,13 +33,13 @@ struct BudgetRows {
   double Share(std::string_view part) const;
 };
 
-/// A section outside chunks, and its wall time in seconds without the sections inside it.
+/// A section outside chunks, and its wall time in workers, in seconds, without the sections inside it.
 struct OutsideSection {
   std::string path;
   double self = 0;
 };
 
-/// What is known of the part `process_cpu`: the sections outside chunks, longest first, at most three.
+/// What is known of the part `process_cpu`: the workers' sections outside chunks, longest first, at most three.
 std::vector<OutsideSection> LongestOutsideChunks(const nlohmann::ordered_json& document);
 
 /// Reads the rows; nullopt where there are none or where they hold no core-seconds at all.

@@ -1,16 +1,20 @@
 #include "collector/insight/grouped_verdicts.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "collector/document/document_fields.h"
+#include "collector/insight/thresholds.h"
 
 namespace crema {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// `symptom` comes of `cause` wherever both are found, unless one further up explains it.
+/// `symptom` comes of `cause` where both are found and it applies, unless one further up explains it. What causes
+/// another has no cause itself that does not stand further up.
 struct Explanation {
   std::string_view symptom;
   std::string_view cause;
@@ -34,10 +38,57 @@ constexpr Explanation kExplanations[] = {
     {"spilling", "memory-pressure"},
 };
 
-/// Attempts that failed by themselves are not the work of a worker that vanished.
+/// Of the stragglers' excess, what `explains` holds of. One that has no name or time is of no one.
+template <class Explains>
+bool IsMostOfStragglers(const Json& document, Explains explains) {
+  double explained = 0;
+  double all = 0;
+  for (const Json& straggler : ListField(document, "stragglers")) {
+    const double excess =
+        NumberField(straggler, "duration").value_or(0) - NumberField(straggler, "predicted").value_or(0);
+    all += excess;
+    if (explains(straggler)) explained += excess;
+  }
+  return all > 0 && kMostOfIt.Holds(explained / all);
+}
+
+/// Whether a straggler is of a worker (file) that took `slow` times what chunks of their size take, or more.
+auto IsOfSlow(const Json& document, std::string_view by, const Bound& slow) {
+  std::set<std::string> names;
+  for (const Json& row : ListField(document, "expected_time")) {
+    const double predicted = NumberField(row, "predicted").value_or(0);
+    const bool is_slow = predicted > 0 && slow.Holds(NumberField(row, "duration").value_or(0) / predicted);
+    if (TextField(row, "by") == by && is_slow) names.insert(TextField(row, "name"));
+  }
+  return
+      [names, field = std::string(by)](const Json& straggler) { return names.count(TextField(straggler, field)) > 0; };
+}
+
+bool IsInSpell(const Json& document, const Json& straggler) {
+  const Json& spells = ListField(document, "slow_spells");
+  return std::any_of(spells.begin(), spells.end(), [&](const Json& spell) {
+    const double at = NumberField(straggler, "start").value_or(-1);
+    const std::string by = TextField(spell, "by");
+    const bool is_in_time =
+        at >= NumberField(spell, "start").value_or(0) && at <= NumberField(spell, "stop").value_or(0);
+    // A straggler does not name its host: its time must do.
+    const bool is_named = by == "worker" || by == "file" || by == "dataset";
+    return is_in_time && (!is_named || TextField(straggler, by) == TextField(spell, "name"));
+  });
+}
+
+/// Whether the records bear it out: attempts that failed by themselves are not the work of a worker that vanished, and
+/// stragglers are elsewhere as often as not.
 bool Applies(const Explanation& explanation, const Json& document) {
-  if (explanation.cause != "worker-loss") return true;
-  return Metric(document, "num_failed_attempts").value_or(0) == 0;
+  if (explanation.cause == "worker-loss") return Metric(document, "num_failed_attempts").value_or(0) == 0;
+  if (explanation.symptom != "stragglers") return true;
+  if (explanation.cause == "slow-worker") {
+    return IsMostOfStragglers(document, IsOfSlow(document, "worker", RuleOf("slow-worker").threshold));
+  }
+  if (explanation.cause == "slow-file") {
+    return IsMostOfStragglers(document, IsOfSlow(document, "file", RuleOf("slow-file").threshold));
+  }
+  return IsMostOfStragglers(document, [&](const Json& straggler) { return IsInSpell(document, straggler); });
 }
 
 /// What must be known before the others are believed comes first among those of its severity.
@@ -76,12 +127,7 @@ void FindCauses(const Json& document, std::vector<Verdict>* verdicts) {
     Verdict* symptom = Find(*verdicts, explanation.symptom);
     const Verdict* cause = Find(*verdicts, explanation.cause);
     if (symptom == nullptr || cause == nullptr || !symptom->cause.empty() || !Applies(explanation, document)) continue;
-    symptom->cause = cause->cause.empty() ? cause->id : cause->cause;  // one level
-  }
-  // What explains another may have been explained itself after that.
-  for (Verdict& verdict : *verdicts) {
-    const Verdict* cause = verdict.cause.empty() ? nullptr : Find(*verdicts, verdict.cause);
-    if (cause != nullptr && !cause->cause.empty()) verdict.cause = cause->cause;
+    symptom->cause = cause->id;
   }
 }
 

@@ -18,10 +18,16 @@ Verdict Made(std::string id, Severity severity, std::optional<double> saving = s
   return verdict;
 }
 
+nlohmann::ordered_json WithFailedAttempts(double count) { return {{"metrics", {{"num_failed_attempts", count}}}}; }
+
+/// A straggler of 10 s that should take 1 s.
+nlohmann::ordered_json Straggler(const char* worker, const char* file, double start) {
+  return {{"worker", worker}, {"file", file}, {"start", start}, {"duration", 10}, {"predicted", 1}};
+}
+
 /// `id<cause`, in order.
-std::vector<std::string> Told(std::vector<Verdict> verdicts, double failed_attempts = 0) {
-  nlohmann::ordered_json document;
-  document["metrics"]["num_failed_attempts"] = failed_attempts;
+std::vector<std::string> Told(std::vector<Verdict> verdicts,
+                              const nlohmann::ordered_json& document = WithFailedAttempts(0)) {
   FindCauses(document, &verdicts);
   OrderByCause(&verdicts);
   std::vector<std::string> told;
@@ -32,10 +38,30 @@ std::vector<std::string> Told(std::vector<Verdict> verdicts, double failed_attem
 }
 
 TEST(GroupedVerdicts, PutSymptomsBehindTheirCause) {
-  EXPECT_THAT(Told({Made("stragglers", Severity::kWarning, 0.2), Made("hot-section", Severity::kWarning, 0.1),
-                    Made("slow-worker", Severity::kWarning, 0.05)}),
-              ElementsAre("hot-section", "slow-worker", "stragglers<slow-worker"));
-  EXPECT_THAT(Told({Made("stragglers", Severity::kWarning, 0.2)}), ElementsAre("stragglers"));
+  EXPECT_THAT(Told({Made("long-tail", Severity::kWarning, 0.2), Made("hot-section", Severity::kWarning, 0.1),
+                    Made("oversized-chunks", Severity::kWarning, 0.05)}),
+              ElementsAre("hot-section", "oversized-chunks", "long-tail<oversized-chunks"));
+  EXPECT_THAT(Told({Made("long-tail", Severity::kWarning, 0.2)}), ElementsAre("long-tail"));
+}
+
+TEST(GroupedVerdicts, ExplainStragglersOnlyByWhatMostOfThemShare) {
+  const auto told = [](const char* cause, const nlohmann::ordered_json& document) {
+    return Told({Made("stragglers", Severity::kWarning, 0.2), Made(cause, Severity::kWarning, 0.1)}, document).back();
+  };
+  nlohmann::ordered_json document;
+  document["expected_time"] = {{{"by", "worker"}, {"name", "slow"}, {"duration", 20}, {"predicted", 10}},
+                               {{"by", "worker"}, {"name", "other"}, {"duration", 11}, {"predicted", 10}},
+                               {{"by", "file"}, {"name", "far.root"}, {"duration", 25}, {"predicted", 10}}};
+  document["slow_spells"] = {{{"by", "worker"}, {"name", "slow"}, {"start", 50}, {"stop", 60}}};
+  document["stragglers"] = {Straggler("slow", "far.root", 55), Straggler("slow", "far.root", 58),
+                            Straggler("other", "near.root", 55)};
+  EXPECT_EQ(told("slow-worker", document), "stragglers<slow-worker");
+  EXPECT_EQ(told("slow-file", document), "stragglers<slow-file");
+  EXPECT_EQ(told("slow-spell", document), "stragglers<slow-spell");
+  document["stragglers"] = {Straggler("slow", "far.root", 90), Straggler("other", "near.root", 55)};
+  EXPECT_EQ(told("slow-worker", document), "slow-worker") << "as many are elsewhere";
+  EXPECT_EQ(told("slow-file", document), "slow-file");
+  EXPECT_EQ(told("slow-spell", document), "slow-spell") << "none of it is of that worker at that time";
 }
 
 TEST(GroupedVerdicts, MakeACauseAsBadAsWhatItBrings) {
@@ -47,7 +73,7 @@ TEST(GroupedVerdicts, MakeACauseAsBadAsWhatItBrings) {
 TEST(GroupedVerdicts, DoNotBlameALostWorkerForChunksThatFailed) {
   EXPECT_THAT(Told({Made("worker-loss", Severity::kWarning), Made("failing-chunks", Severity::kBad),
                     Made("retry-waste", Severity::kWarning, 0.1)},
-                   3),
+                   WithFailedAttempts(3)),
               ElementsAre("failing-chunks", "retry-waste<failing-chunks", "worker-loss"));
 }
 

@@ -37,8 +37,6 @@ struct Class {
   std::array<std::string_view, 2> said_by = {};
 };
 
-std::string Parenthesis(const std::string& text) { return text.empty() ? "" : " (" + text + ")"; }
-
 /// "waiting-bound: your code waited for 44 % of 12 057 core-seconds and computed for 33 %".
 Class WhereTheTimeWent(const Json& document, const BudgetRows& budget) {
   const double compute = budget.Share("compute");
@@ -88,12 +86,12 @@ Class WhereTheTimeWent(const Json& document, const BudgetRows& budget) {
   const bool is_waiting = most == &uses[0];
   return {fmt::format("{}: {}{}{}{}computed for {}", most->name,
                       fmt::format(fmt::runtime(most->clause), HumanPercent(most->share)), of_all,
-                      is_waiting ? Parenthesis(WhereMostWaiting(document)) : "",
-                      is_waiting ? " and " : ", and your code ", HumanPercent(compute)),
+                      is_waiting ? WhereMostWaiting(document) : "", is_waiting ? " and " : ", and your code ",
+                      HumanPercent(compute)),
           most->said_by};
 }
 
-/// The judged cause with the largest saving, in the words of its verdict; empty where none is worth a sentence.
+/// The judged cause with the largest saving, in the sentence of its verdict; empty where none is worth a sentence.
 std::string LargestCause(const Json& document, const std::array<std::string_view, 2>& said) {
   const Json* largest = nullptr;
   double saving = 0;
@@ -106,12 +104,11 @@ std::string LargestCause(const Json& document, const std::array<std::string_view
     saving = of_verdict;
   }
   if (largest == nullptr) return "";
-  std::string text = TextField(*largest, "sentence");
-  if (!text.empty() && text.back() == '.') text.pop_back();
+  std::string sentence = TextField(*largest, "sentence");
   const std::string share = HumanPercent(saving);
-  if (text.find(share) == std::string::npos)
-    text += fmt::format("; curing that would save {} of the core-seconds", share);
-  return text;
+  if (sentence.find(share) != std::string::npos) return sentence;
+  if (!sentence.empty() && sentence.back() == '.') sentence.pop_back();
+  return sentence + fmt::format("; curing that would save {} of the core-seconds.", share);
 }
 
 std::string LargestLoss(const BudgetRows& budget) {
@@ -207,11 +204,11 @@ std::string Headline(const Json& document) {
   const Class found = WhereTheTimeWent(document, *evidence.budget);
   if (!trouble.empty()) {
     const std::string cause = LargestCause(document, {});
-    return before + AsSentence(cause.empty() ? found.sentence : cause);
+    return before + (cause.empty() ? AsSentence(found.sentence) : cause);
   }
   const std::string cause = LargestCause(document, found.said_by);
   const std::string first = AsSentence(so_far + found.sentence);
-  if (!cause.empty()) return first + " " + AsSentence(cause);
+  if (!cause.empty()) return first + " " + cause;
   const bool is_said = !found.said_by[0].empty();  // the class is the loss
   return is_said ? first : first + " " + AsSentence(LargestLoss(*evidence.budget));
 }

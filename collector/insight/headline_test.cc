@@ -121,7 +121,7 @@ TEST(Headline, EndsWithTheCauseWithTheLargestSavingInTheWordsOfItsVerdict) {
       {{"id", "slow-worker"}, {"sentence", "w1 took 2 times as long."}, {"saving", 0.05}},
       {{"id", "long-tail"}, {"sentence", "The tail."}, {"saving", 0.5}, {"cause", "oversized-chunks"}}};
   EXPECT_THAT(Headline(document),
-              testing::EndsWith("core-seconds. W1 took 2 times as long; curing that would save 5.0 % of the "
+              testing::EndsWith("core-seconds. w1 took 2 times as long; curing that would save 5.0 % of the "
                                 "core-seconds."));
   document["verdicts"] = {{{"id", "slow-worker"}, {"sentence", "w1 took 2 times as long."}, {"saving", 0.01}}};
   EXPECT_THAT(Headline(document), Not(HasSubstr("w1")));

@@ -1,5 +1,4 @@
 // Verdicts that say "this part of the core-seconds is large".
-#include <string>
 #include <string_view>
 
 #include "collector/appearance/human_numbers.h"
@@ -37,8 +36,6 @@ void JudgePart(const PartVerdict& words, const JudgedRun& run) {
           {{fmt::format("budget.{}.share", words.part), share}}, share);
 }
 
-std::string Clause(const std::string& text) { return text.empty() ? "" : " (" + text + ")"; }
-
 void JudgeWaiting(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("waiting-bound");
   const BudgetRows& budget = run.budget();
@@ -52,7 +49,7 @@ void JudgeWaiting(const JudgedRun& run) {
           fmt::format("Your code {} for {} of the core-seconds{} and computed for {}.",
                       is_blocked ? "was blocked on I/O, locks or a device"
                                  : "waited (the kernel did not tell for what; maybe for a CPU)",
-                      HumanPercent(waiting), Clause(WhereMostWaiting(run.document)), HumanPercent(compute)),
+                      HumanPercent(waiting), WhereMostWaiting(run.document), HumanPercent(compute)),
           {{fmt::format("budget.{}.share", part), waiting}, {"budget.compute.share", compute}}, waiting);
 }
 

@@ -77,7 +77,7 @@ std::string WhereMostWaiting(const Json& document) {
   if (const std::string worker = HolderOfMost(document, "workers", "blocked_sum"); !worker.empty()) {
     text += (text.empty() ? "" : ", ") + ("on " + ShortName(worker));
   }
-  return text.empty() ? "" : "most of it " + text;
+  return text.empty() ? "" : " (most of it " + text + ")";
 }
 
 }  // namespace crema

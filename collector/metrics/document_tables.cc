@@ -117,7 +117,8 @@ Json SectionTableOf(const std::vector<SectionRow>& rows) {
                      {"p99", OrNull(row.p99)},
                      {"mean_per_chunk", OrNull(row.mean_per_chunk)},
                      {"mean_when_run", OrNull(row.mean_when_run)},
-                     {"share", OrNull(row.share)}});
+                     {"share", OrNull(row.share)},
+                     {"self_in_workers", OrNull(row.self_in_workers)}});
   }
   return table;
 }

@@ -50,7 +50,8 @@ Json ChunkFitTable(const RunFigures& figures);
 inline constexpr size_t kMaxExpectedRows = 500;
 /// Workers, then files, at most `kMaxExpectedRows` of each.
 Json ExpectedTimeTable(const RunFigures& figures);
-nlohmann::ordered_json SlowSpellTable(const RunFigures& figures);
+/// At most 100.
+Json SlowSpellTable(const RunFigures& figures);
 
 }  // namespace crema
 

@@ -60,6 +60,7 @@ TEST_F(MeasureChunksTest, TakesTheLatestWordOnSectionsOutsideChunks) {
   ASSERT_EQ(document["process_sections"].size(), 2u);
   EXPECT_EQ(document["process_sections"][0]["path"], "setup");
   EXPECT_EQ(document["process_sections"][0]["total"], 4.0);
+  EXPECT_EQ(document["process_sections"][0]["self_in_workers"], 1.0) << "the other process has no chunks";
   EXPECT_EQ(document["process_sections"][1]["path"], "merge");
 }
 

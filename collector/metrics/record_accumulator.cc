@@ -8,6 +8,7 @@ namespace crema {
 
 void RecordAccumulator::Add(const LogRef& log, const ChunkFact& chunk) {
   processes_.SawAlive(log, chunk.stop_ns);
+  processes_.SawChunk(log);
   if (chunk.lanes_peak.has_value()) processes_.SawLanes(log, *chunk.lanes_peak);
   attempts_.Add(log, chunk);
   sections_.Add(chunk);
@@ -19,6 +20,7 @@ void RecordAccumulator::Add(const LogRef& log, const ChunkFact& chunk) {
 }
 
 void RecordAccumulator::Add(const LogRef& log, const SumsFact& sums) {
+  processes_.SawChunk(log);
   if (sums.lanes_peak.has_value()) processes_.SawLanes(log, *sums.lanes_peak);
   attempts_.Add(log, sums);
   sections_.Add(sums);

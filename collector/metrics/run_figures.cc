@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <utility>
 
 #include "collector/metrics/attempts/chunk_distributions.h"
@@ -213,6 +212,7 @@ void AlignClocks(RecordFindings& findings) {
   for (uint32_t i = 0; i < processes.size(); ++i) {
     processes[i].last_ns += offset_of(i);
     for (ProcessSample& sample : processes[i].samples) sample.time_ns += offset_of(i);
+    for (CpuReading& reading : processes[i].cpu_readings) reading.time_ns += offset_of(i);
   }
 }
 

@@ -33,6 +33,9 @@ std::string ChunkName(const RunDetail& detail, const DetailAttempt& attempt) {
   return html;
 }
 
+/// What `Place` says of an attempt.
+std::string PlaceTitle(const RunDetail& detail) { return detail.rows_are_threads ? "worker·thread" : "worker·lane"; }
+
 std::string Place(const WorkerNames& names, const RunDetail& detail, const DetailAttempt& attempt) {
   return fmt::format("<code>{}·{}</code>", Name(names.Of(detail.workers[attempt.worker].name), 28), attempt.lane);
 }
@@ -84,8 +87,15 @@ std::string SlowestCard(const PageInput& input) {
   HtmlTable table;
   table.caption = "Slowest chunks";
   table.sorted_by = "duration";
-  table.columns = {{"file, chunk", false}, {"worker·lane", false}, {"start"},   {"events"},    {"duration"},
-                   {"× median"},           {"expected"},           {"waiting"}, {"why", false}};
+  table.columns = {{"file, chunk", false},
+                   {PlaceTitle(detail), false},
+                   {"start"},
+                   {"events"},
+                   {"duration"},
+                   {"× median"},
+                   {"expected"},
+                   {"waiting"},
+                   {"why", false}};
   const std::optional<double> median = Metric(input.document, "chunk_duration_p50");
   const WorkerNames names(input.document);
   for (const DetailAttempt* attempt : slow) {
@@ -184,7 +194,7 @@ std::string FailuresTable(const PageInput& input, const std::vector<const Detail
   }
   HtmlTable table;
   table.caption = "Attempts that failed, were lost, or were repeated";
-  table.columns = {{"file, chunk", false}, {"worker·lane", false},    {"at"}, {"attempt"}, {"status", false},
+  table.columns = {{"file, chunk", false}, {PlaceTitle(detail), false}, {"at"}, {"attempt"}, {"status", false},
                    {"outcome", false},     {"error", false, "", true}};
   table.where_all = "crema export --to chunks";
   const WorkerNames names(input.document);

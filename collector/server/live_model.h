@@ -174,6 +174,8 @@ class LiveModel {
   int64_t start_ns() const;
   /// Of a run that goes on: now.
   int64_t stop_ns() const;
+  /// Until when a worker lived: now, or the latest time stamp on its lines.
+  int64_t LifeEnd(const LiveWorker& worker) const;
   double wall_seconds() const;
   double core_seconds() const;
   int64_t live_cores() const;
@@ -210,7 +212,6 @@ class LiveModel {
   void JudgeMemory(LiveWorker& worker);
   void JudgeSpeed(LiveWorker& worker);
   void NoteJoins();
-  int64_t LifeEnd(const LiveWorker& worker) const;
 
   LiveOptions options_;
   std::string run_id_;

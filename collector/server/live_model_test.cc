@@ -9,6 +9,7 @@
 
 #include "collector/server/live_document.h"
 #include "collector/server/live_figures.h"
+#include "collector/server/live_key_figures.h"
 
 namespace crema {
 namespace {
@@ -73,6 +74,16 @@ class LiveModelTest : public ::testing::Test {
   void PassTo(int until) {
     while (now_ < until) model_.Tick(At(++now_), kSecond);
   }
+  /// Resident memory at that second, which passes.
+  void Sample(LiveModel::WorkerId worker, int second, int64_t rss_bytes) {
+    Record sample;
+    sample.type = RecordType::kSample;
+    sample.sample.time_ns = At(second);
+    sample.sample.rss_bytes = rss_bytes;
+    model_.Add(worker, sample);
+    PassTo(second);
+  }
+
   std::vector<std::string> Texts() const {
     std::vector<std::string> texts;
     for (const LiveEvent& event : model_.events().all()) texts.push_back(event.text);
@@ -323,16 +334,43 @@ TEST_F(LiveModelTest, TakesTheRecordsOfOneRunOnly) {
   EXPECT_THAT(Texts(), Contains(HasSubstr("records of another run (another) are left out")));
 }
 
+TEST_F(LiveModelTest, SaysInAFewWordsThatWorkersWereLost) {
+  const auto killed = Worker(1);
+  const auto idle = Worker(2);
+  const auto alive = Worker(3);
+  const auto trouble = [this] { return LiveTrouble(model_, ComputeLiveFigures(model_)); };
+  const auto mark = [this] { return LiveKeyFigureRows(model_, ComputeLiveFigures(model_)).back().mark; };
+  for (int i = 0; i < 300; ++i) model_.Add(alive, ChunkRecord(i, 0, 1));
+  model_.Add(idle, ChunkRecord(0, 0, 1));
+  Begin(killed, 0, 1);
+  Begin(alive, 400, 1);
+  PassTo(2);
+  EXPECT_EQ(trouble(), "");
+  EXPECT_EQ(mark(), Mark::kGood);
+  model_.SetLife(killed, /*running=*/false);
+  EXPECT_EQ(trouble(), "1 worker lost");
+  EXPECT_EQ(mark(), Mark::kWatch) << "though 1 of 303 attempts is few";
+  model_.SetLife(idle, /*running=*/false);
+  EXPECT_EQ(trouble(), "1 worker lost") << "it may be the end of a pool";
+  PassTo(10);
+  EXPECT_EQ(trouble(), "2 workers lost") << "others go on";
+}
+
+TEST_F(LiveModelTest, HasNoMoreCoresThanWereAllowedUnlessTheyAreDeclared) {
+  LiveWorker worker;
+  worker.lanes_peak = 5;
+  EXPECT_EQ(worker.cores(), 5);
+  worker.allowed_cores = 2.5;
+  EXPECT_EQ(worker.cores(), 2);
+  worker.declared_cores = 4;
+  EXPECT_EQ(worker.cores(), 4);
+}
+
 TEST_F(LiveModelTest, WarnsWhenMemoryGrowsTowardsTheLimit) {
   const auto worker = Worker(1);
   Begin(worker, 0, 0);
   for (int second = 1; second <= 40; ++second) {
-    Record sample;
-    sample.type = RecordType::kSample;
-    sample.sample.time_ns = At(second);
-    sample.sample.rss_bytes = 600'000'000 + 5'000'000 * second;
-    model_.Add(worker, sample);
-    PassTo(second);
+    Sample(worker, second, 600'000'000 + 5'000'000 * second);
   }
   EXPECT_THAT(Texts(), Contains(HasSubstr("node:1 memory grows")));
   const auto memory = ComputeLiveFigures(model_).memory;
@@ -344,12 +382,7 @@ TEST_F(LiveModelTest, DoesNotWarnOfMemoryThatOnlyFluctuates) {
   const auto worker = Worker(1);
   Begin(worker, 0, 0);
   for (int second = 1; second <= 60; ++second) {
-    Record sample;
-    sample.type = RecordType::kSample;
-    sample.sample.time_ns = At(second);
-    sample.sample.rss_bytes = 700'000'000 + (second % 7) * 3'000'000;
-    model_.Add(worker, sample);
-    PassTo(second);
+    Sample(worker, second, 700'000'000 + (second % 7) * 3'000'000);
   }
   EXPECT_THAT(Texts(), Not(Contains(HasSubstr("memory grows"))));
 }
@@ -358,13 +391,8 @@ TEST_F(LiveModelTest, DoesNotWarnOfMemoryThatGrewAndCameToRest) {
   const auto worker = Worker(1);
   Begin(worker, 0, 0);
   for (int second = 1; second <= 100; ++second) {
-    Record sample;
-    sample.type = RecordType::kSample;
-    sample.sample.time_ns = At(second);
     // 150 MB in the first ten seconds, before there are samples enough to judge; then a plateau with a ripple
-    sample.sample.rss_bytes = 500'000'000 + 15'000'000 * std::min(second, 10) + (second % 5) * 1'000'000;
-    model_.Add(worker, sample);
-    PassTo(second);
+    Sample(worker, second, 500'000'000 + 15'000'000 * std::min(second, 10) + (second % 5) * 1'000'000);
   }
   EXPECT_THAT(Texts(), Not(Contains(HasSubstr("memory grows"))));
 }
@@ -375,12 +403,7 @@ TEST_F(LiveModelTest, WarnsOnceOfMemoryThatGrowsByFitsAndStarts) {
   int64_t rss = 600'000'000;
   for (int second = 1; second <= 110; ++second) {
     if (second % 40 < 25) rss += 5'000'000;
-    Record sample;
-    sample.type = RecordType::kSample;
-    sample.sample.time_ns = At(second);
-    sample.sample.rss_bytes = rss;
-    model_.Add(worker, sample);
-    PassTo(second);
+    Sample(worker, second, rss);
   }
   const auto texts = Texts();
   EXPECT_EQ(std::count_if(texts.begin(), texts.end(),

@@ -53,7 +53,7 @@ std::string PartsOf(const Json& document, const BudgetRows& budget, const std::s
   std::string text;
   if (const BudgetPartKind* outside = FindBudgetPart("process_cpu"); group == outside->group) {
     for (const OutsideSection& section : LongestOutsideChunks(document)) {
-      text += fmt::format("{}{} {}", text.empty() ? "" : " · ", section.path, HumanDuration(section.self));
+      text += fmt::format("{}{} {}", text.empty() ? "wall: " : " · ", section.path, HumanDuration(section.self));
     }
     return text;
   }

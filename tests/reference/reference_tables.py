@@ -203,9 +203,17 @@ def chunk_section(entries, ended, busy):
 
 def process_sections(recorded):
     """Sections outside chunks: the last line of a log that has them counts, it holds all since the process began."""
-    last = [([line["sections"] for line in log.lines if is_process_line(line)] or [[]])[-1] for log in recorded.logs]
-    rows = [row for log_rows in last for row in log_rows]
-    return [section_sums(group) for group in grouped(rows, section_key)]
+    rows = []  # (is a worker's, row)
+    for process in recorded.processes:
+        for log in process.logs:
+            last = ([line["sections"] for line in log.lines if is_process_line(line)] or [[]])[-1]
+            rows += [(bool(process.attempts or process.sums), row) for row in last]
+    return [outside_section(group) for group in grouped(rows, lambda entry: section_key(entry[1]))]
+
+
+def outside_section(entries):
+    of_workers = sum(row["self_ns"] for is_worker, row in entries if is_worker)
+    return {**section_sums([row for _, row in entries]), "self_in_workers": seconds(of_workers)}
 
 
 def is_process_line(line):

@@ -11,40 +11,29 @@ namespace crema {
 namespace {
 
 constexpr int64_t kLeastAttempts = 5;
-constexpr double kSlowByItself = 1.25;       // times the prediction: noise of single chunks stays below it as a rule
-constexpr double kLeastSlowShare = 0.7;      // of the attempts of a spell
-constexpr double kMostOfOne = 0.5;           // of the excess: else it is one straggler
-constexpr double kMostOfGroup = 0.8;         // of the predicted time: else the group is slow, not for a while
-constexpr double kMostOfScore = 3;           // times the prediction
-constexpr double kNotSlow = 1.2;             // times the prediction, outside the spell
-constexpr double kNearlyAsMuch = 0.9;        // of the largest excess
+constexpr double kSlowByItself = 1.25;   // times the prediction: noise of single chunks stays below it as a rule
+constexpr double kLeastSlowShare = 0.7;  // of the attempts of a spell
+constexpr double kMostOfOne = 0.5;       // of the excess: else it is one straggler
+constexpr double kMostOfGroup = 0.8;     // of the predicted time: else the group is slow, not for a while
+constexpr double kMostOfScore = 3;       // times the prediction
+constexpr double kNotSlow = 1.2;         // times the prediction, outside the spell
+constexpr double kNearlyAsMuch = 0.9;    // of the largest excess
+constexpr size_t kMostCompared = 1000;
 constexpr double kLeastExcessOfAll = 0.005;  // of all durations: below it no spell is worth a look
 
+/// An attempt that a fit judges.
 struct Point {
-  int64_t start_ns = 0;
-  int64_t stop_ns = 0;
-  int64_t duration_ns = 0;
-  int64_t predicted_ns = 0;
-  uint64_t chunk_id = 0;
   uint32_t attempt = 0;
+  int64_t predicted_ns = 0;
 };
 
-std::vector<Point> JudgedPoints(const std::vector<AttemptRow>& attempts, const std::vector<uint32_t>& dataset_of_input,
-                                const std::vector<DatasetFit>& fits) {
-  std::vector<Point> points;
-  ForEachJudged(attempts, dataset_of_input, fits, [&](size_t i, int64_t predicted_ns) {
-    const AttemptRow& attempt = attempts[i];
-    points.push_back({attempt.start_ns, attempt.stop_ns(), attempt.duration_ns, predicted_ns, attempt.chunk_id,
-                      static_cast<uint32_t>(i)});
-  });
-  return points;
-}
+using Attempts = std::vector<AttemptRow>;
 
 /// Above 0 where a chunk is slow enough for a spell. One straggler counts as little more than any slow chunk, so that
 /// it makes no bridge to what is slow long after.
-double SpellScore(const Point& point) {
-  const auto predicted = static_cast<double>(point.predicted_ns);
-  return std::min(static_cast<double>(point.duration_ns), kMostOfScore * predicted) - kSpellFactor * predicted;
+double SpellScore(int64_t duration_ns, int64_t predicted_ns) {
+  const auto predicted = static_cast<double>(predicted_ns);
+  return std::min(static_cast<double>(duration_ns), kMostOfScore * predicted) - kSpellFactor * predicted;
 }
 
 struct Sums {
@@ -55,9 +44,9 @@ struct Sums {
   double without_outliers = 0;  ///< of `duration`
   double largest_excess = 0;
 
-  void Add(const Point& point) {
-    const auto took = static_cast<double>(point.duration_ns);
-    const auto should = static_cast<double>(point.predicted_ns);
+  void Add(int64_t duration_ns, int64_t predicted_ns) {
+    const auto took = static_cast<double>(duration_ns);
+    const auto should = static_cast<double>(predicted_ns);
     ++attempts;
     slow += took >= kSlowByItself * should;
     duration += took;
@@ -77,8 +66,10 @@ bool IsSpell(const Sums& inside, const Sums& whole) {
 }
 
 /// The stretch of one group, by start, whose chunks exceed the factor by most in sum.
-std::optional<SlowSpell> SpellOfGroup(std::vector<Point>& points) {
-  const auto earlier = [](const Point& a, const Point& b) {
+std::optional<SlowSpell> SpellOfGroup(const Attempts& attempts, std::vector<Point>& points) {
+  const auto earlier = [&](const Point& one, const Point& other) {
+    const AttemptRow& a = attempts[one.attempt];
+    const AttemptRow& b = attempts[other.attempt];
     return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.chunk_id < b.chunk_id;
   };
   if (!std::is_sorted(points.begin(), points.end(), earlier)) std::sort(points.begin(), points.end(), earlier);
@@ -87,26 +78,28 @@ std::optional<SlowSpell> SpellOfGroup(std::vector<Point>& points) {
   size_t from = 0;
   size_t best_from = 0;
   size_t best_to = 0;  // one past
+  Sums whole;
   for (size_t i = 0; i < points.size(); ++i) {
+    const int64_t duration_ns = attempts[points[i].attempt].duration_ns;
+    whole.Add(duration_ns, points[i].predicted_ns);
     if (sum <= 0) {
       sum = 0;
       from = i;
     }
-    sum += SpellScore(points[i]);
+    sum += SpellScore(duration_ns, points[i].predicted_ns);
     if (sum <= best) continue;
     best = sum;
     best_from = from;
     best_to = i + 1;
   }
-  Sums whole;
+  if (best <= 0) return std::nullopt;
   Sums inside;
   SlowSpell spell;
-  for (size_t i = 0; i < points.size(); ++i) {
-    whole.Add(points[i]);
-    if (i < best_from || i >= best_to) continue;
-    spell.start_ns = inside.attempts == 0 ? points[i].start_ns : spell.start_ns;
-    spell.stop_ns = std::max(spell.stop_ns, points[i].stop_ns);
-    inside.Add(points[i]);
+  spell.start_ns = attempts[points[best_from].attempt].start_ns;
+  for (size_t i = best_from; i < best_to; ++i) {
+    const AttemptRow& attempt = attempts[points[i].attempt];
+    spell.stop_ns = std::max(spell.stop_ns, attempt.stop_ns());
+    inside.Add(attempt.duration_ns, points[i].predicted_ns);
   }
   if (!IsSpell(inside, whole)) return std::nullopt;
   spell.attempts = inside.attempts;
@@ -116,18 +109,16 @@ std::optional<SlowSpell> SpellOfGroup(std::vector<Point>& points) {
 }
 
 template <class GroupOf>
-void AddSpells(SpellOf of, const std::vector<Point>& points, const GroupOf& group_of, std::vector<SlowSpell>& found) {
-  std::vector<size_t> counts;
+void AddSpells(SpellOf of, const Attempts& attempts, const std::vector<Point>& points, const GroupOf& group_of,
+               std::vector<SlowSpell>& found) {
+  std::vector<std::vector<Point>> by_group;
   for (const Point& point : points) {
-    const uint32_t group = group_of(point);
-    if (group >= counts.size()) counts.resize(group + size_t{1});
-    ++counts[group];
+    const uint32_t group = group_of(attempts[point.attempt]);
+    if (group >= by_group.size()) by_group.resize(group + size_t{1});
+    by_group[group].push_back(point);
   }
-  std::vector<std::vector<Point>> by_group(counts.size());
-  for (size_t group = 0; group < counts.size(); ++group) by_group[group].reserve(counts[group]);
-  for (const Point& point : points) by_group[group_of(point)].push_back(point);
   for (uint32_t group = 0; group < by_group.size(); ++group) {
-    std::optional<SlowSpell> spell = SpellOfGroup(by_group[group]);
+    std::optional<SlowSpell> spell = SpellOfGroup(attempts, by_group[group]);
     if (!spell.has_value()) continue;
     spell->of = of;
     spell->group = group;
@@ -140,20 +131,21 @@ bool Overlap(const SlowSpell& a, const SlowSpell& b) {
   return 2 * common > std::min(a.stop_ns - a.start_ns, b.stop_ns - b.start_ns);
 }
 
-/// Of those that overlap, one.
+/// Of those that overlap, one. Each is compared with each: only the largest are.
 std::vector<SlowSpell> Choose(std::vector<SlowSpell> found) {
   std::stable_sort(found.begin(), found.end(),
                    [](const SlowSpell& a, const SlowSpell& b) { return a.excess_seconds() > b.excess_seconds(); });
+  if (found.size() > kMostCompared) found.resize(kMostCompared);
   std::vector<SlowSpell> chosen;
+  const auto is_free = [&chosen](const SlowSpell& spell) {
+    return std::none_of(chosen.begin(), chosen.end(), [&](const SlowSpell& other) { return Overlap(spell, other); });
+  };
   for (const SlowSpell& largest : found) {
-    const auto overlaps = [&](const SlowSpell& other) { return Overlap(largest, other); };
-    if (std::any_of(chosen.begin(), chosen.end(), overlaps)) continue;
+    if (!is_free(largest)) continue;
     const SlowSpell* narrowest = &largest;
     for (const SlowSpell& other : found) {
-      if (overlaps(other) && other.of < narrowest->of &&
-          other.excess_seconds() >= kNearlyAsMuch * largest.excess_seconds()) {
-        narrowest = &other;
-      }
+      const bool is_as_much = other.excess_seconds() >= kNearlyAsMuch * largest.excess_seconds();
+      if (other.of < narrowest->of && is_as_much && Overlap(largest, other) && is_free(other)) narrowest = &other;
     }
     chosen.push_back(*narrowest);
   }
@@ -180,26 +172,29 @@ std::string_view ToString(SpellOf of) {
 
 std::vector<SlowSpell> FindSlowSpells(const std::vector<AttemptRow>& attempts, const SpellGroups& groups,
                                       const std::vector<DatasetFit>& fits) {
-  const std::vector<Point> points = JudgedPoints(attempts, groups.dataset_of_input, fits);
   double beyond = 0;
   double all = 0;
-  for (const Point& point : points) {
-    beyond += std::max(0.0, SpellScore(point));
-    all += static_cast<double>(point.duration_ns);
-  }
-  if (beyond <= kLeastExcessOfAll * all) return {};
+  size_t judged = 0;
+  ForEachJudged(attempts, groups.dataset_of_input, fits, [&](size_t i, int64_t predicted_ns) {
+    beyond += std::max(0.0, SpellScore(attempts[i].duration_ns, predicted_ns));
+    all += static_cast<double>(attempts[i].duration_ns);
+    ++judged;
+  });
+  if (beyond <= kLeastExcessOfAll * all) return {};  // as in most runs: nothing was kept for it
+  std::vector<Point> points;
+  points.reserve(judged);
+  ForEachJudged(attempts, groups.dataset_of_input, fits, [&](size_t i, int64_t predicted_ns) {
+    points.push_back({static_cast<uint32_t>(i), predicted_ns});
+  });
   std::vector<SlowSpell> found;
-  const auto input = [&](const Point& point) { return attempts[point.attempt].input; };
-  const auto process = [&](const Point& point) { return attempts[point.attempt].process; };
-  const auto file = [&](const Point& point) { return groups.file_of_input[input(point)]; };
-  const auto host = [&](const Point& point) { return groups.host_of_process[process(point)]; };
-  const auto dataset = [&](const Point& point) { return groups.dataset_of_input[input(point)]; };
-  if (groups.has_files) AddSpells(SpellOf::kFile, points, file, found);
-  AddSpells(SpellOf::kWorker, points, process, found);
-  AddSpells(SpellOf::kHost, points, host, found);
-  if (groups.has_datasets) AddSpells(SpellOf::kDataset, points, dataset, found);
-  AddSpells(
-      SpellOf::kRun, points, [](const Point&) { return uint32_t{0}; }, found);
+  const auto add = [&](SpellOf of, const auto& group_of) { AddSpells(of, attempts, points, group_of, found); };
+  if (groups.has_files) add(SpellOf::kFile, [&](const AttemptRow& row) { return groups.file_of_input[row.input]; });
+  add(SpellOf::kWorker, [](const AttemptRow& row) { return row.process; });
+  add(SpellOf::kHost, [&](const AttemptRow& row) { return groups.host_of_process[row.process]; });
+  if (groups.has_datasets) {
+    add(SpellOf::kDataset, [&](const AttemptRow& row) { return groups.dataset_of_input[row.input]; });
+  }
+  add(SpellOf::kRun, [](const AttemptRow&) { return uint32_t{0}; });
   return Choose(std::move(found));
 }
 

@@ -13,7 +13,8 @@ ProcessCpu::ProcessCpu(const ProcessRow& process) {
   std::sort(all.begin(), all.end(), [](const CpuReading& a, const CpuReading& b) {
     return a.time_ns != b.time_ns ? a.time_ns < b.time_ns : a.cpu_ns < b.cpu_ns;
   });
-  if (process.start_ns > 0) readings_.push_back({process.start_ns, 0});
+  // The only time of a process that stays on its own clock.
+  if (process.start_ns > 0) readings_.push_back({process.start_ns + process.clock_offset_ns.value_or(0), 0});
   for (const CpuReading& reading : all) {
     if (!readings_.empty() && reading.time_ns <= readings_.back().time_ns) continue;
     const int64_t before_ns = readings_.empty() ? 0 : readings_.back().cpu_ns;

@@ -132,7 +132,8 @@ constexpr std::string_view kReadingNote =
 constexpr std::string_view kBudgetNote =
     R"(Cores times the time for which their workers lived, part by part. A lane is a chunk that is open, a helper at
 work for one (helpers are spread evenly over their chunk), or a task of an engine; a chunk and the task around it are
-one lane, and an owner that waits for its helpers holds none. What lanes do not occupy is free. Free time goes to the first that applies of startup, shutdown, tail, idle.
+one lane, and an owner that waits for its helpers holds none. What lanes do not occupy is free. Free time goes to the
+first that applies of startup, shutdown, tail, idle.
 
 - The parts add up to `core_seconds` and `oversubscribed_core_seconds`.
 - The tail begins at the last moment, not after the last stop of an attempt, at which 90 % of the live cores were

@@ -66,6 +66,8 @@ constexpr RowField kSectionFields[] = {
     {"mean_per_chunk", "s", "over all ended attempts"},
     {"mean_when_run", "s", "over those in which it ran"},
     {"share", "ratio", "self / busy_time"},
+    {"self_in_workers", "s",
+     "outside chunks: of `self`, that of workers; the others' (a parent that waits) is no core's time"},
 };
 
 constexpr RowField kMemorySectionFields[] = {

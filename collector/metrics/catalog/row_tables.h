@@ -23,8 +23,6 @@ struct RowTable {
 /// In the document's order.
 absl::Span<const RowTable> RowTables();
 
-/// The parts of the budget: `name` and what it is; `unit` is the group in which people are shown it.
-
 /// The keys of `quality`.
 absl::Span<const RowField> QualityFields();
 

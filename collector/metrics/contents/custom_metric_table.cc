@@ -56,12 +56,17 @@ void LeaveCountsOnly(CustomMetricRow& row) {
 
 CustomMetricTable::CustomMetricTable() : metrics_(kMaxMetrics, StandInOf) {}
 
-void CustomMetricTable::Sums::Add(const MetricFact& fact, bool with_quantiles) {
+void CustomMetricTable::Sums::Add(const MetricFact& fact, bool failed, bool with_quantiles) {
   ++readings;
   invalid = AddCounts(invalid, fact.invalid);
   if (fact.count == 0) return;
   if (!fact.sum.has_value()) {
     invalid = AddCounts(invalid, fact.count);
+    return;
+  }
+  if (failed) {
+    failed_count = AddCounts(failed_count, fact.count);
+    failed_sum.Add(*fact.sum);
     return;
   }
   count = AddCounts(count, fact.count);
@@ -71,18 +76,6 @@ void CustomMetricTable::Sums::Add(const MetricFact& fact, bool with_quantiles) {
   if (!with_quantiles) return;
   const double mean = *fact.sum / static_cast<double>(fact.count);
   values.Add(mean, static_cast<uint64_t>(fact.count));
-}
-
-void CustomMetricTable::Sums::AddFailed(const MetricFact& fact) {
-  ++readings;
-  invalid = AddCounts(invalid, fact.invalid);
-  if (fact.count == 0) return;
-  if (!fact.sum.has_value()) {
-    invalid = AddCounts(invalid, fact.count);
-    return;
-  }
-  failed_count = AddCounts(failed_count, fact.count);
-  failed_sum.Add(*fact.sum);
 }
 
 void CustomMetricTable::Sums::Add(const Sums& other) {
@@ -131,12 +124,7 @@ void CustomMetricTable::AddAll(const Fact& fact, bool with_quantiles) {
     const MetricFact& metric = fact.metrics[i];
     const uint32_t index =
         recent_metrics_.IndexOf(i, metric.name, metric.unit, [&] { return InternMetric(metric.name, metric.unit); });
-    Sums& sums = sums_[Key(index, dataset)];
-    if (fact.failed) {
-      sums.AddFailed(metric);
-    } else {
-      sums.Add(metric, with_quantiles);
-    }
+    sums_[Key(index, dataset)].Add(metric, fact.failed, with_quantiles);
   }
   MakeRoom();
 }

@@ -68,8 +68,7 @@ class CustomMetricTable {
     int64_t failed_count = 0;
     RealSum failed_sum;
 
-    void Add(const MetricFact& fact, bool with_quantiles);
-    void AddFailed(const MetricFact& fact);
+    void Add(const MetricFact& fact, bool failed, bool with_quantiles);
     void Add(const Sums& other);
     CustomMetricFigures Figures() const;
   };

@@ -67,7 +67,8 @@ struct SectionRow {
   std::optional<double> p99;
   std::optional<double> mean_per_chunk;
   std::optional<double> mean_when_run;
-  std::optional<double> share;  ///< self / busy_time
+  std::optional<double> share;            ///< self / busy_time
+  std::optional<double> self_in_workers;  ///< of `self`, what workers took; nullopt for sections inside chunks
 };
 
 inline double SecondsOf(absl::int128 nanoseconds) { return static_cast<double>(nanoseconds) / 1e9; }

@@ -72,6 +72,22 @@ std::optional<int64_t> LongestGap(const std::vector<ProcessSample>& samples) {
   return longest;
 }
 
+/// Of a section outside chunks, in all processes.
+struct OutsideSums : SectionSums {
+  absl::int128 of_workers_ns = 0;  ///< of `self_ns`
+
+  void Add(const OutsideSums& other) {
+    SectionSums::Add(other);
+    of_workers_ns += other.of_workers_ns;
+  }
+};
+
+SectionRow RowOfOutside(std::string path, bool helper, const OutsideSums& sums) {
+  SectionRow row = RowOf(std::move(path), helper, sums);
+  row.self_in_workers = SecondsOf(sums.of_workers_ns);
+  return row;
+}
+
 }  // namespace
 
 LogRef ProcessTable::Add(const ProcessFact& fact, bool running) {
@@ -138,8 +154,9 @@ void ProcessTable::Add(const LogRef& ref, const SampleFact& fact) {
 
 void ProcessTable::Add(const LogRef& ref, const BeginFact& fact) {
   SawAlive(ref, fact.time_ns);
-  if (fact.process_cpu_ns.has_value())
-    logs_[ref.index].row.cpu_readings.push_back({fact.time_ns, *fact.process_cpu_ns});
+  SawChunk(ref);
+  if (!fact.process_cpu_ns.has_value()) return;
+  logs_[ref.index].row.cpu_readings.push_back({fact.time_ns, *fact.process_cpu_ns});
 }
 
 void ProcessTable::Add(const LogRef& ref, const EndFact& fact) {
@@ -196,6 +213,7 @@ std::vector<uint32_t> ProcessTable::Merge(const ProcessTable& other) {
     Log& log = logs_[entry->second];
     log.running |= theirs.running;
     log.serves_engine |= theirs.serves_engine;
+    log.has_chunks |= theirs.has_chunks;
     TakeBetterClock(log.clock, theirs.clock);
     log.executable = std::max(log.executable, theirs.executable);
     TakeLarger(log.end_ns, theirs.end_ns);
@@ -228,9 +246,13 @@ ProcessFindings ProcessTable::Finalize() const {
   });
 
   BoundedNames paths(kMaxSectionPaths);
-  std::vector<SectionSums> sums;
-  SectionSums other;
-  const auto drop = [&findings, &other](const SectionSums& dropped) {
+  std::vector<OutsideSums> sums;
+  OutsideSums other;
+  std::set<uint64_t> workers;  // by process
+  for (const Log& log : logs_) {
+    if (log.has_chunks || log.row.is_engine_worker) workers.insert(log.ref.process_hash);
+  }
+  const auto drop = [&findings, &other](const OutsideSums& dropped) {
     ++findings.dropped_paths;
     other.Add(dropped);
   };
@@ -272,13 +294,15 @@ ProcessFindings ProcessTable::Finalize() const {
     for (const Section& section : log.sections) {
       // The owner's rows and the helpers' are apart: the name's first letter tells them.
       const std::string name = (section.helper ? "h" : "o") + section.path;
+      OutsideSums told = {section.sums};
+      if (workers.count(log.ref.process_hash) > 0) told.of_workers_ns = section.sums.self_ns;
       const uint32_t at = paths.Intern(name, HashOf(name));
       if (at == BoundedNames::kRefused) {
-        drop(section.sums);
+        drop(told);
         continue;
       }
       sums.resize(paths.size());
-      sums[at].Add(section.sums);
+      sums[at].Add(told);
       if (paths.full()) {
         paths.Prune().Apply(sums, drop);
       }
@@ -286,10 +310,10 @@ ProcessFindings ProcessTable::Finalize() const {
   }
   paths.PruneAndSort().Apply(sums, drop);
   for (uint32_t i = 0; i < paths.size(); ++i) {
-    findings.sections.push_back(RowOf(paths.name(i).substr(1), paths.name(i).front() == 'h', sums[i]));
+    findings.sections.push_back(RowOfOutside(paths.name(i).substr(1), paths.name(i).front() == 'h', sums[i]));
   }
   OrderAsTree(findings.sections);
-  if (findings.dropped_paths > 0) findings.sections.push_back(RowOf(std::string(kOtherName), false, other));
+  if (findings.dropped_paths > 0) findings.sections.push_back(RowOfOutside(std::string(kOtherName), false, other));
 
   for (ProcessRow& row : findings.processes) {
     std::sort(row.samples.begin(), row.samples.end(),

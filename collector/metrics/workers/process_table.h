@@ -67,6 +67,8 @@ class ProcessTable {
   /// Any line shows that its process was alive then.
   void SawAlive(const LogRef& log, int64_t time_ns);
   void SawLanes(const LogRef& log, int64_t lanes);
+  /// A chunk began or ended in it: its process is a worker.
+  void SawChunk(const LogRef& log) { logs_[log.index].has_chunks = true; }
   /// An engine's plug-in writes this log; `worker` is the engine's name for the process, where it is known.
   void SawEngine(const LogRef& log, std::string_view worker);
   void Add(const LogRef& log, const ClockFact& fact);
@@ -97,6 +99,7 @@ class ProcessTable {
     std::optional<int64_t> clock_step_ns;
     std::optional<int64_t> total_events;
     bool serves_engine = false;
+    bool has_chunks = false;
     std::optional<std::pair<int64_t, int64_t>> clock;  // uncertainty and offset: the best that was told
     // Sections outside chunks are told as sums since the process began: the latest telling is the whole truth.
     // `told` is when, and how much, which decides between two tellings at one moment.
