@@ -12,6 +12,7 @@ PACKAGES = [
     "output",
     "metrics",
     "insight",
+    "prediction",
     "detail",
     "exports",
     "server",

@@ -36,6 +36,41 @@ void AddRow(const std::string& name, const Json& figures, Json* values) {
   values->push_back(std::move(row));
 }
 
+// How often values of about one size came; null where the records do not tell.
+Json HistogramPanel(const Json& metric, const std::string& title) {
+  const Json& histogram = Field(metric, "histogram");
+  const Json &edges = ListField(histogram, "edges"), &counts = ListField(histogram, "counts");
+  if (counts.size() < 2 || edges.size() != counts.size() + 1) return {};
+  Json values = Json::array();
+  for (size_t i = 0; i < counts.size(); ++i) {
+    values.push_back({{"from", edges[i]}, {"to", edges[i + 1]}, {"count", counts[i]}});
+  }
+  const double first = edges[0].get<double>(), second = edges[1].get<double>(), last = edges.back().get<double>();
+  const bool logarithmic = first > 0 && last - edges[edges.size() - 2].get<double>() > 2 * (second - first);
+  Json x = Quantity("from", title);
+  x["scale"] = {{"type", logarithmic ? "log" : "linear"}, {"zero", false}, {"nice", false}};
+  x["axis"] = {{"grid", false}, {"tickCount", 8}};
+  Json layers = Json::array();
+  layers.push_back({{"data", InlineData(std::move(values))},
+                    {"mark", {{"type", "bar"}, {"style", "events"}}},
+                    {"encoding",
+                     {{"x", x},
+                      {"x2", {{"field", "to"}}},
+                      {"y", Quantity("count", "values")},
+                      {"tooltip", Tooltip({{"from", "from"}, {"to", "to"}, {"count", "values"}})}}}});
+  for (const char* quantile : {"p50", "p95"}) {
+    const auto value = NumberField(metric, quantile);
+    if (!value.has_value()) continue;
+    Json at = Quantity("at", title);
+    at["scale"] = x["scale"];
+    at["axis"] = x["axis"];
+    layers.push_back({{"data", InlineData(Json::array({{{"at", *value}}}))},
+                      {"mark", {{"type", "rule"}, {"style", "ink"}}},
+                      {"encoding", {{"x", at}}}});
+  }
+  return {{"width", 560}, {"height", 160}, {"layer", std::move(layers)}};
+}
+
 }  // namespace
 
 Drawing DrawCustomMetric(const ChartInput& input, std::string_view metric) {
@@ -84,9 +119,21 @@ Drawing DrawCustomMetric(const ChartInput& input, std::string_view metric) {
                {"height", {{"step", 28}}},
                {"data", InlineData(std::move(values))},
                {"layer", std::move(layers)}};
+  std::string how = "; line: least to most, bar: median to p95, dot: mean";
+  if (TextField(*row, "quantiles_of") == "chunk means") how += "; median and p95 are of chunk means";
+  Json histogram = HistogramPanel(*row, title);
+  if (!histogram.is_null()) {
+    how = "; lines: median and p95";
+    if (body["data"]["values"].size() > 1) {
+      body = {{"vconcat", Json::array({std::move(histogram), std::move(body)})}, {"spacing", 14}};
+      how += "; below, line: least to most, bar: median to p95, dot: mean";
+    } else {
+      body = std::move(histogram);
+    }
+  }
   std::string finding = Counted(NumberField(*row, "count").value_or(0), "value", "values");
   if (const auto sum = NumberField(*row, "sum")) finding += ", sum " + HumanCount(*sum);
-  return {std::move(body), finding + "; line: least to most, bar: median to p95, dot: mean", ""};
+  return {std::move(body), finding + how, ""};
 }
 
 Drawing DrawCutFlow(const ChartInput& input) {

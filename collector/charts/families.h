@@ -22,6 +22,9 @@ Drawing DrawMemoryUtilizationPerWorker(const ChartInput& input);
 Drawing DrawMeanCpuUtilization(const ChartInput& input);
 Drawing DrawCpuUtilizationPerWorker(const ChartInput& input);
 
+// tree_charts.cc: the processes of a command
+Drawing DrawProcessTimeline(const ChartInput& input);
+
 // worker_charts.cc: workers beside one another
 Drawing DrawWorkerActivity(const ChartInput& input);
 Drawing DrawCpuHeatmap(const ChartInput& input);

@@ -51,6 +51,7 @@ int Main(std::vector<std::string> arguments) {
   AddCollectCommand(&program, &status);
   AddShowCommand(&program, &status);
   AddVerdictCommand(&program, &status);
+  AddPredictCommand(&program, &status);
   AddMergeCommand(&program, &status);
   AddCompareCommand(&program, &status);
   AddPlotCommand(&program, &status);

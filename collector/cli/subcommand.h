@@ -31,6 +31,7 @@ void AddRunCommand(CLI::App* program, const std::vector<std::string>& command, i
 void AddCollectCommand(CLI::App* program, int* status);
 void AddShowCommand(CLI::App* program, int* status);
 void AddVerdictCommand(CLI::App* program, int* status);
+void AddPredictCommand(CLI::App* program, int* status);
 void AddReportCommand(CLI::App* program, int* status);
 void AddExportCommand(CLI::App* program, int* status);
 void AddPlotCommand(CLI::App* program, int* status);

@@ -34,8 +34,9 @@ const std::vector<std::string> kBreakdown = {"name",          "chunks",
 const std::vector<std::string> kSections = {
     "path",   "helper", "count", "total", "self",           "min",           "max",   "mean",           "cpu", "failed",
     "chunks", "p50",    "p95",   "p99",   "mean_per_chunk", "mean_when_run", "share", "self_in_workers"};
-const std::vector<std::string> kCustomMetric = {"name", "unit", "count", "sum",     "mean",         "min",
-                                                "max",  "p50",  "p95",   "invalid", "failed_count", "failed_sum"};
+const std::vector<std::string> kCustomMetric = {"name",         "unit",       "count",       "sum", "mean",
+                                                "min",          "max",        "p50",         "p95", "invalid",
+                                                "failed_count", "failed_sum", "quantiles_of"};
 
 Json MetricRows(const Json& document) {
   Json rows = Json::array();
@@ -115,7 +116,8 @@ std::vector<CsvTable> TablesOf(const Json& document) {
       {"memory_sections",
        {"path", "count", "delta_bytes", "min_bytes", "max_bytes", "rss_start_bytes", "rss_stop_bytes", "peak_bytes"},
        ListField(document, "memory_sections")},
-      {"custom_metrics", kCustomMetric, WithoutField(ListField(document, "custom_metrics"), "by_dataset")},
+      {"custom_metrics", kCustomMetric,
+       WithoutField(WithoutField(ListField(document, "custom_metrics"), "by_dataset"), "histogram")},
       {"custom_metrics_by_dataset", With({"dataset"}, kCustomMetric), CustomMetricsByDataset(document)},
       {"cuts", {"name", "events", "weights", "step_efficiency", "total_efficiency"}, ListField(document, "cuts")},
       {"fine", {"context", "span", "worker", "function", "activity", "unit", "value"}, ListField(document, "fine")},

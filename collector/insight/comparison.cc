@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "collector/document/document_fields.h"
+#include "collector/insight/comparison_sentence.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -213,6 +214,10 @@ Comparison Compare(const std::vector<const Json*>& documents) {
   Comparison comparison;
   if (documents.empty()) return comparison;
   comparison.runs = RunsOf(documents);
+  for (size_t at = 1; at < documents.size(); ++at) {
+    comparison.sentences.push_back(
+        ComparisonSentence(*documents[0], comparison.runs[0].name, *documents[at], comparison.runs[at].name));
+  }
   comparison.should_be_equal = CompareContents(documents);
   comparison.metrics = CompareMetrics(documents);
   for (const Json* document : documents) {
@@ -229,8 +234,9 @@ Json ComparisonAsJson(const Comparison& comparison) {
     runs.push_back({{"name", run.name}, {"id", run.id}, {"state", run.state}});
   }
   return {{"schema", "crema.comparison/1"},
-          {"schema_minor", 0},
+          {"schema_minor", 1},
           {"runs", std::move(runs)},
+          {"sentences", comparison.sentences},
           {"unequal", ToJson(comparison.Unequal())},
           {"should_be_equal", ToJson(comparison.should_be_equal)},
           {"metrics", ToJson(comparison.metrics)},

@@ -38,6 +38,7 @@ struct ComparedRun {
 
 struct Comparison {
   std::vector<ComparedRun> runs;
+  std::vector<std::string> sentences;  ///< of each run but the first, how it differs from that
   /// Events and cuts: the same analysis of the same data gives the same, whatever machine it ran on.
   std::vector<ComparedValue> should_be_equal;
   std::set<std::string> keys;          ///< of all metrics that the documents name, measured or not

@@ -147,6 +147,7 @@ Json CustomMetricTableOf(const std::vector<CustomMetricRow>& rows) {
     fields["max"] = OrNull(figures.max);
     fields["p50"] = OrNull(figures.p50);
     fields["p95"] = OrNull(figures.p95);
+    fields["quantiles_of"] = figures.quantiles_of_means ? "chunk means" : "values";
     fields["invalid"] = figures.invalid;
     fields["failed_count"] = figures.failed_count;
     fields["failed_sum"] = OrNull(figures.failed_sum);
@@ -158,6 +159,9 @@ Json CustomMetricTableOf(const std::vector<CustomMetricRow>& rows) {
     Json by_dataset = Json::object();
     for (const auto& [dataset, figures] : row.by_dataset) by_dataset[dataset] = figures_of(Json::object(), figures);
     fields["by_dataset"] = std::move(by_dataset);
+    const auto& histogram = row.figures.histogram;
+    fields["histogram"] =
+        histogram.has_value() ? Json({{"edges", histogram->edges}, {"counts", histogram->counts}}) : Json();
     table.push_back(std::move(fields));
   }
   return table;

@@ -82,7 +82,7 @@ void AddAllNew(RecordAccumulator& to, int64_t i) {
   chunk.sections = {{names.section, false, 1, 900, 800, {}, {}, {}, 0},
                     {names.nested, false, 1, 100, 100, {}, {}, {}, 0}};
   chunk.memory_sections = {{names.memory, 1, 5, 5, 5, {}, {}, {}}};
-  chunk.metrics = {{names.metric, "GeV", 1, 2.0, 2.0, 2.0, 0}};
+  chunk.metrics = {{names.metric, "GeV", 1, 2.0, 2.0, 2.0, 0, {}, 0}};
   chunk.cuts = {{"all", 3, {}}, {names.cut, 2, {}}};
   chunk.activities = {{names.activity, "seconds", 0.5}};
   chunk.columns = {names.column};

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <set>
 #include <string>
 #include <vector>
@@ -114,10 +115,62 @@ TEST_F(MeasureChunksTest, SumsCustomMetricsAndDerivesReadRates) {
   EXPECT_EQ(jets["min"], 1.0);
   EXPECT_EQ(jets["max"], 6.0);
   EXPECT_EQ(jets["by_dataset"]["wjets"]["sum"], 1.0);
+  EXPECT_EQ(jets["quantiles_of"], "chunk means");  // two values, of which the line tells no sketch
+  EXPECT_TRUE(jets["histogram"].is_null());
   const Document& mass = Row(document["custom_metrics"], "name", "mass");
   EXPECT_EQ(mass["invalid"], 3);
   EXPECT_TRUE(mass["sum"].is_null());
   EXPECT_DOUBLE_EQ(Metric(document, "read_rate_mbs"), 2);
+}
+
+TEST_F(MeasureChunksTest, QuantilesOfCustomMetricsAreOfTheirValues) {
+  // 90 values of 1 and 10 of 1000 in one chunk, whose mean nobody recorded; all of 2 in the other.
+  Line first = ChunkLine(0, 0, 2);
+  first["metrics"] = {{{"name", "hits"},
+                       {"unit", ""},
+                       {"count", 100},
+                       {"sum", 10090.0},
+                       {"min", 1.0},
+                       {"max", 1000.0},
+                       {"sketch", {65472, 90, 66109, 10}}}};
+  Line second = ChunkLine(1, 2, 4);
+  second["metrics"] = {{{"name", "hits"}, {"unit", ""}, {"count", 20}, {"sum", 40.0}, {"min", 2.0}, {"max", 2.0}}};
+  Write("a.jsonl", {ProcessLine(1, 0), first, second, EndLine(8)});
+  const Document document = Take();
+  const Document& hits = Row(document["custom_metrics"], "name", "hits");
+  EXPECT_EQ(hits["quantiles_of"], "values");
+  EXPECT_NEAR(hits["p50"].get<double>(), 1, 1 / 64.0);
+  EXPECT_NEAR(hits["p95"].get<double>(), 1000, 1000 / 64.0);
+  const Document& counts = hits["histogram"]["counts"];
+  EXPECT_EQ(hits["histogram"]["edges"].size(), counts.size() + 1);
+  EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), 0,
+                            [](int sum, const Document& count) { return sum + count.get<int>(); }),
+            120);
+  EXPECT_EQ(counts.back(), 10);
+}
+
+TEST_F(MeasureChunksTest, ASketchThatDoesNotFitItsRowIsNotUsed) {
+  const auto p95_with = [&](const Line& sketch, int64_t shift) {
+    Line chunk = ChunkLine(0, 0, 2);
+    chunk["metrics"] = {{{"name", "x"},
+                         {"unit", ""},
+                         {"count", 4},
+                         {"sum", 8.0},
+                         {"min", 1.0},
+                         {"max", 4.0},
+                         {"sketch", sketch},
+                         {"sketch_shift", shift}}};
+    Write("a.jsonl", {ProcessLine(1, 0), chunk, EndLine(8)});
+    const Document document = Take();
+    EXPECT_EQ(Row(document["custom_metrics"], "name", "x")["count"], 4);
+    return Row(document["custom_metrics"], "name", "x")["quantiles_of"].get<std::string>();
+  };
+  EXPECT_EQ(p95_with({65472, 3, 65600, 1}, 0), "values");
+  EXPECT_EQ(p95_with({32736, 3, 32800, 1}, 1), "values");
+  EXPECT_EQ(p95_with({65472, 3, 65600, 2}, 0), "chunk means");  // one too many
+  EXPECT_EQ(p95_with({65472, 3, 65600}, 0), "chunk means");
+  EXPECT_EQ(p95_with({65472, 5, 65600, -1}, 0), "chunk means");
+  EXPECT_EQ(p95_with({65472, 3, 65600, 1}, 60), "chunk means");
 }
 
 TEST_F(MeasureChunksTest, SumsActivitiesByWorkerSpanAndUnitAsNativeFineRows) {

@@ -302,7 +302,7 @@ TEST(PartitionBeyondTheLimits, KeepsTheSameFilesThreadsAndSections) {
     chunk.input.dataset = dataset;
     chunk.input.file = file;
     chunk.sections = {{path, false, 1, 900, 800, {}, {}, {}, 0}};
-    chunk.metrics = {{path, "", 1, 1.0, 1.0, 1.0, 0}};
+    chunk.metrics = {{path, "", 1, 1.0, 1.0, 1.0, 0, {}, 0}};
     whole.Add(whole.AddProcess(process, false), record);
     RecordAccumulator& part = parts[static_cast<size_t>(i % 3)];
     part.Add(part.AddProcess(process, false), record);

@@ -13,6 +13,7 @@
 #include "collector/metrics/engine/engine_metrics.h"
 #include "collector/metrics/engine/task_phases.h"
 #include "collector/metrics/run_metrics.h"
+#include "collector/metrics/tree/tree_timelines.h"
 #include "collector/metrics/workers/lanes.h"
 #include "collector/metrics/workers/worker_steps.h"
 
@@ -344,6 +345,7 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
       figures.workers.empty() ? WorkerSteps() : MeasureWorkers(figures.workers, processes, window);
   figures.timelines = DrawWorkerTimelines(figures.workers, attempts.rows, processes, window, attempts.summed);
   AddClusterTimelines(cluster_workers, window, &figures.timelines);
+  AddTreeTimelines(trees, window, &figures.timelines);
   figures.engine.join = JoinTasks(attempts.rows, attempts.thread_ids, figures.findings.tasks.rows);
   const EngineTime engine_time = {figures.engine.join.stretches, OutsideTasks(figures.findings.fine, processes.size())};
   figures.budget =

@@ -48,7 +48,9 @@ class FactText {
     PutAll(row.path, row.count, row.delta_bytes, row.min_bytes, row.max_bytes, row.rss_start_bytes, row.rss_stop_bytes,
            row.peak_bytes);
   }
-  void Put(const MetricFact& row) { PutAll(row.name, row.unit, row.count, row.sum, row.min, row.max, row.invalid); }
+  void Put(const MetricFact& row) {
+    PutAll(row.name, row.unit, row.count, row.sum, row.min, row.max, row.invalid, row.sketch, row.sketch_shift);
+  }
   void Put(const CutFact& row) { PutAll(row.name, row.events, row.weights); }
   void Put(const ActivityFact& row) { PutAll(row.label, row.unit, row.value); }
   void Put(const ChunkInput& input) {

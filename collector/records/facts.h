@@ -45,7 +45,9 @@ struct MetricFact {
   std::optional<double> sum;  ///< empty: the values were not finite
   std::optional<double> min;
   std::optional<double> max;
-  int64_t invalid = 0;  ///< values that were not finite, beside the `count` good ones
+  int64_t invalid = 0;          ///< values that were not finite, beside the `count` good ones
+  std::vector<int64_t> sketch;  ///< bucket, count, bucket, count, …; empty: not told
+  int64_t sketch_shift = 0;
 };
 
 struct CutFact {

@@ -255,6 +255,29 @@ constexpr Field<StructOf<kMember>> Strings(std::string_view key) {
   return {key, false, &ReadStrings<kMember>, &TakeStrings<kMember>, &ClearMember<kMember>};
 }
 
+template <auto kMember, class Struct>
+Complaint ReadIntegers(ondemand::value& value, Struct& out) {
+  ondemand::array array;
+  if (value.get_array().get(array)) return kNotAList;
+  (out.*kMember).clear();
+  for (auto element : array) {
+    if (element.get_int64().get((out.*kMember).emplace_back())) return "holds something that is not an integer";
+  }
+  return nullptr;
+}
+
+template <auto kMember, class Struct>
+Rest TakeIntegers(PlainCursor line, Struct& out) {
+  (out.*kMember).clear();
+  return TakeList(line, [&](PlainCursor item) { return item.RestIf(item.TakeInteger((out.*kMember).emplace_back())); });
+}
+
+/// A list of integers of 64 bits; anything else in it is refused.
+template <auto kMember>
+constexpr Field<StructOf<kMember>> Integers(std::string_view key) {
+  return {key, false, &ReadIntegers<kMember>, &TakeIntegers<kMember>, &ClearMember<kMember>};
+}
+
 template <class Struct, size_t kFields>
 Refusal ReadObject(ondemand::object object, const Field<Struct> (&fields)[kFields], Struct& out) {
   static_assert(kFields <= 64, "one bit each");

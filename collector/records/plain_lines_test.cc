@@ -349,7 +349,7 @@ TEST(PlainLine, OfTheSdkTakesTheShortCut) {
       R"("sections":[{"path":"select","count":1,"total_ns":215498995,"self_ns":215498995,"min_ns":215498995,)"
       R"("max_ns":215498995}],"memory_sections":[{"path":"jets","count":1,"delta_bytes":-4096,"min_bytes":-4096,)"
       R"("max_bytes":-4096,"rss_start_bytes":8192,"rss_stop_bytes":4096,"peak_bytes":8192}],)"
-      R"("metrics":[{"name":"jets","unit":"count","count":1,"sum":3,"min":3,"max":3.25}],)"
+      R"("metrics":[{"name":"jets","unit":"count","count":2,"sum":6.25,"min":3,"max":3.25,"sketch":[65568,1,65576,1],"sketch_shift":0}],)"
       R"("cuts":[{"name":"all","events":10,"weights":9.5}],"activities":[{"label":"gpu","unit":"s","value":0.1}],)"
       R"("sections_dropped":0,"attributes":{"site":"x"}})" +
       std::string(RecordParser::kPadding, ' ');

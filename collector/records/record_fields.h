@@ -43,6 +43,8 @@ inline constexpr Field<MetricFact> kMetricFields[] = {
     Any<&MetricFact::min>("min"),
     Any<&MetricFact::max>("max"),
     NotNegative<&MetricFact::invalid>("invalid"),
+    Integers<&MetricFact::sketch>("sketch"),
+    NotNegative<&MetricFact::sketch_shift>("sketch_shift"),
 };
 
 inline constexpr Field<CutFact> kCutFields[] = {

@@ -55,6 +55,7 @@ struct TreeProcessFact {
   int64_t rss_bytes = 0;
   int64_t cpu_ns = 0;  ///< its own, user and system
   int64_t threads = 0;
+  std::string name = {};  ///< of the kernel, at most 15 bytes; empty: not told
 };
 
 /// The whole tree at one instant; counters are since the command's start and never fall.

@@ -19,12 +19,13 @@ namespace crema {
 namespace {
 
 /// Where the families of charts stand on the page.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kFamilies = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kFamilies = {{
     {"Where time goes", "time"},
     {"Timeline", "timeline"},
     {"Throughput", "throughput"},
     {"Workers", "workers"},
     {"Engine", "workers"},
+    {"Processes", "processes"},
     {"Chunks", "chunks"},
     {"Datasets", "inputs"},
     {"Fine metrics", "fine"},
@@ -38,9 +39,10 @@ struct Shown {
   std::string_view name;
   bool is_wide;
 };
-constexpr std::array<Shown, 8> kShown = {{
+constexpr std::array<Shown, 9> kShown = {{
     {"throughput_timeline", true},
     {"memory_small_multiples", true},
+    {"process_timeline", true},
     {"cpu_heatmap", false},
     {"worker_balance", false},
     {"runtime_distribution", false},

@@ -50,6 +50,8 @@ PageBlock TimelineBlock(const PageInput& input);
 PageBlock TimeBlock(const PageInput& input);
 PageBlock ThroughputBlock(const PageInput& input);
 PageBlock WorkersBlock(const PageInput& input);
+/// For a run of which only the process tree is known.
+PageBlock ProcessesBlock(const PageInput& input);
 PageBlock ChunksBlock(const PageInput& input);
 PageBlock InputsBlock(const PageInput& input);
 PageBlock FineBlock(const PageInput& input);

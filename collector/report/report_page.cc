@@ -133,6 +133,7 @@ std::string Write(const PageInput& input, const Json& chart_config) {
         CustomBlock, FailuresBlock, EnvironmentBlock, GlossaryBlock}) {
     const bool is_of_any_command = make == OverviewBlock || make == EnvironmentBlock || make == GlossaryBlock;
     if (!is_tree_only || is_of_any_command) blocks.push_back(make(input));
+    if (is_tree_only && make == OverviewBlock) blocks.push_back(ProcessesBlock(input));
   }
   if (is_tree_only) blocks.front().html += kWhatGuardsAdd;
   size_t charts = 0;

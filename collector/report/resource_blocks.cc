@@ -53,6 +53,13 @@ PageBlock ThroughputBlock(const PageInput& input) {
   return block;
 }
 
+PageBlock ProcessesBlock(const PageInput& input) {
+  PageBlock block = {"processes", "Processes", "The command and all processes that it started, as sampled.", "", ""};
+  block.html = ChartCards(input, block.id);
+  block.data = ChartData(input, block.id);
+  return block;
+}
+
 PageBlock WorkersBlock(const PageInput& input) {
   const Json& workers = ListField(input.document, "workers");
   PageBlock block = {"workers", "Workers", "", "", ""};

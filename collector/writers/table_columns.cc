@@ -129,6 +129,15 @@ std::vector<DocumentColumn> CutColumns() {
           {"total_efficiency", "of all", Kind::kShare, 0}};
 }
 
+std::vector<DocumentColumn> PredictionColumns() {
+  return {{"change", "with", Kind::kText, 0},
+          {"wall_time", "wall time", Kind::kDuration, 0},
+          {"difference", "change", Kind::kText, 0},
+          {"range", "90 % of runs", Kind::kText, 0},
+          {"core_seconds", "core-seconds", Kind::kNumber, 1},
+          {"busy_share", "lanes busy", Kind::kShare, 2}};
+}
+
 std::vector<DocumentColumn> FineColumns() {
   return {{"context", "context", Kind::kText, 0},   {"span", "span", Kind::kText, 3},
           {"worker", "worker", Kind::kText, 2},     {"function", "function", Kind::kText, 1},

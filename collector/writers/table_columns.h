@@ -23,6 +23,7 @@ std::vector<DocumentColumn> CutColumns();
 std::vector<DocumentColumn> FineColumns();
 std::vector<DocumentColumn> BudgetColumns();
 std::vector<DocumentColumn> PhaseColumns();
+std::vector<DocumentColumn> PredictionColumns();
 
 }  // namespace crema
 

@@ -168,6 +168,7 @@ void AddRowsOf(const std::vector<ComparedRow>& rows, std::string_view title, con
 
 std::string RenderComparison(const Comparison& comparison, const TerminalStyle& style) {
   std::string text;
+  for (const std::string& sentence : comparison.sentences) AddNote(sentence, style, &text);
   AddUnequal(comparison, style, &text);
   AddMetrics(comparison, style, &text);
   AddRowsOf(comparison.datasets, "datasets", {"events", "duration_sum", "cpu_sum", "event_rate", "failed"}, comparison,

@@ -82,6 +82,7 @@ ChunkSums::Row* ChunkSums::New(const IdentityParts& parts, bool failed) noexcept
   auto* row = new (std::nothrow) Row();
   if (row == nullptr) return nullptr;
   row->failed = failed;
+  row->ledger.LimitSketches(0);  // the room that was kept for rows is for totals
   if (!row->texts.Copy(parts.dataset, &row->parts.dataset) || !row->texts.Copy(parts.file, &row->parts.file) ||
       !row->texts.Copy(parts.pass, &row->parts.pass)) {
     delete row;

@@ -9,6 +9,8 @@ namespace {
 
 /// Rows are written while the line is shorter than this; what remains is for the fields after them.
 constexpr std::size_t kRowsUpTo = kMaxLineBytes / 16 * 15;
+/// Sketches are written while the line is shorter than this: rows come first.
+constexpr std::size_t kSketchesUpTo = kMaxLineBytes / 2;
 
 /// The row for which `is_it` holds, looked for first where the row after the last one found stands: programs repeat.
 template <class Row, class IsIt>
@@ -79,6 +81,31 @@ MetricRow* Ledger::FindMetric(std::string_view name, std::string_view unit) noex
   return row;
 }
 
+void Ledger::AddToSketch(MetricRow* row, double value, std::uint64_t times) noexcept {
+  if (row->count == 0 || row->sketch_lost || (value == row->min && value == row->max)) return;
+  // The first value that differs: those before it were all like the least.
+  if (row->sketch.empty() && !row->sketch.Add(row->min, row->count, &texts_, &sketch_room_)) {
+    row->sketch_lost = true;
+    return;
+  }
+  row->sketch.Add(value, times, &texts_, &sketch_room_);
+}
+
+void Ledger::MergeSketch(MetricRow* to, const MetricRow& from) noexcept {
+  if (from.sketch_lost) to->sketch_lost = true;
+  if (to->sketch_lost) return;
+  if (from.sketch.empty()) {
+    AddToSketch(to, from.min, from.count);
+    return;
+  }
+  const bool all_equal = to->sketch.empty() && to->count != 0;
+  if (!to->sketch.Merge(from.sketch, &texts_, &sketch_room_)) {
+    to->sketch_lost = true;
+    return;
+  }
+  if (all_equal) to->sketch.Add(to->min, to->count, &texts_, &sketch_room_);
+}
+
 void Ledger::AddMetric(std::string_view name, double value, std::string_view unit) noexcept {
   MetricRow* row = FindMetric(CutOnCodePoint(name, kMaxNameBytes), CutOnCodePoint(unit, kMaxNameBytes));
   if (row == nullptr) return;
@@ -86,6 +113,7 @@ void Ledger::AddMetric(std::string_view name, double value, std::string_view uni
     ++row->invalid;
     return;
   }
+  AddToSketch(row, value, 1);
   row->min = row->count == 0 ? value : std::min(row->min, value);
   row->max = row->count == 0 ? value : std::max(row->max, value);
   row->sum += value;
@@ -205,6 +233,7 @@ void Ledger::MergeSums(Ledger& other) noexcept {
     MetricRow* to = FindMetric(from.name, from.unit);
     if (to == nullptr) continue;
     if (from.count != 0) {
+      MergeSketch(to, from);
       to->min = to->count == 0 ? from.min : std::min(to->min, from.min);
       to->max = to->count == 0 ? from.max : std::max(to->max, from.max);
     }
@@ -253,6 +282,7 @@ void Ledger::Reset() noexcept {
   trace_.Clear();
   trace_dropped_ = 0;
   columns_.Clear();
+  sketch_room_ = kSketchBytes;
   expected_activity_ = 0;
   expected_metric_ = 0;
   expected_cut_ = 0;
@@ -290,6 +320,12 @@ void Ledger::AppendMetrics(JsonLine* line) noexcept {
     line->FieldNumber("min", any ? std::optional<double>(row.min) : std::nullopt);
     line->FieldNumber("max", any ? std::optional<double>(row.max) : std::nullopt);
     if (row.invalid != 0) line->FieldUnsigned("invalid", row.invalid);
+    const std::size_t longest = row.sketch.buckets() * ValueSketch::kLongestBucket;
+    if (!row.sketch.empty() && !row.sketch_lost && line->size() + longest < kSketchesUpTo) {
+      line->Key("sketch");
+      row.sketch.Append(line);
+      if (row.sketch.shift() != 0) line->Field("sketch_shift", std::int64_t{row.sketch.shift()});
+    }
     line->Raw("}");
   });
 }

@@ -10,6 +10,7 @@
 #include "json_line.h"
 #include "name_set.h"
 #include "section_tree.h"
+#include "value_sketch.h"
 
 namespace crema {
 namespace internal {
@@ -22,6 +23,8 @@ struct MetricRow {
   double sum = 0;
   double min = 0;
   double max = 0;
+  ValueSketch sketch;        ///< empty while all values are equal
+  bool sketch_lost = false;  ///< memory was refused
 };
 
 struct CutRow {
@@ -66,6 +69,7 @@ class Ledger {
  public:
   static constexpr std::size_t kMostRows = 1000;     ///< of each kind
   static constexpr std::size_t kMostTraced = 10000;  ///< occurrences
+  static constexpr std::size_t kSketchBytes = std::size_t{1} << 18;
 
   SectionTree& sections() noexcept { return sections_; }
 
@@ -87,6 +91,8 @@ class Ledger {
 
   void CountTraceDropped() noexcept { ++trace_dropped_; }
   RowTable<TraceRow>& trace() noexcept { return trace_; }
+  /// From then on, and until `Reset`: what the sketches of all metrics may take.
+  void LimitSketches(std::size_t bytes) noexcept { sketch_room_ = bytes; }
   /// Adds another ledger's tables and sums; sections and their trace apart.
   void MergeTables(Ledger& other) noexcept;
   /// Of these only what adds up over chunks: no attributes, and not what the other could not keep.
@@ -117,6 +123,9 @@ class Ledger {
   Row* AddNamed(RowTable<Row>* rows, std::string_view Row::*name, std::string_view text,
                 std::string_view Row::*second_name, std::string_view second_text) noexcept;
   MetricRow* FindMetric(std::string_view name, std::string_view unit) noexcept;
+  /// Counts values of this size in the sketch, unless all that came so far are equal to them.
+  void AddToSketch(MetricRow* row, double value, std::uint64_t times) noexcept;
+  void MergeSketch(MetricRow* to, const MetricRow& from) noexcept;
   CutRow* FindCut(std::string_view name) noexcept;
 
   SectionTree sections_;
@@ -130,6 +139,7 @@ class Ledger {
   RowTable<TraceRow> trace_;
   std::uint64_t trace_dropped_ = 0;
   NameSet columns_;
+  std::size_t sketch_room_ = kSketchBytes;
   std::size_t expected_activity_ = 0;
   std::size_t expected_metric_ = 0;
   std::size_t expected_cut_ = 0;

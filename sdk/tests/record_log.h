@@ -46,6 +46,8 @@ struct MetricRow {
   MaybeNumber sum;
   MaybeNumber min;
   MaybeNumber max;
+  std::vector<std::int64_t> sketch;  ///< empty where it is left out
+  std::int64_t sketch_shift = 0;
 };
 
 struct CutRow {

@@ -91,6 +91,8 @@ void ReadTables(const Json& line, Line* chunk) {
     Get(row, "sum", &metric.sum);
     Get(row, "min", &metric.min);
     Get(row, "max", &metric.max);
+    metric.sketch = row.value("sketch", std::vector<std::int64_t>());
+    metric.sketch_shift = row.value("sketch_shift", std::int64_t{0});
     chunk->metrics.push_back(metric);
   }
   for (const Json& row : line.at("cuts")) {

@@ -1,8 +1,10 @@
 """Directories of record logs from a seed: all that docs/record_log.md allows, and some that it does not."""
 
+import collections
 import json
 import os
 import random
+import struct
 
 SECOND = 10**9
 EPOCH = 1_790_000_000 * SECOND
@@ -184,7 +186,21 @@ def metric_row(dice, name, unit, values):
     }
     if dice.random() < 0.1:
         row["invalid"] = dice.randint(1, 3)
+    if len(set(values)) > 1 and dice.random() < 0.7:
+        shift = dice.choice([0, 0, 0, 1, 4])
+        row["sketch"] = sketch_of(values, shift)
+        if shift:
+            row["sketch_shift"] = shift
     return row
+
+
+def sketch_of(values, shift):
+    """As docs/record_log.md says: bucket, count, ... by growing bucket."""
+    counts = collections.Counter()
+    for value in values:
+        bucket = struct.unpack("<Q", struct.pack("<d", abs(value)))[0] >> 46 >> shift
+        counts[bucket if value > 0 else -bucket] += 1
+    return [number for pair in sorted(counts.items()) for number in pair]
 
 
 def metric_rows(dice, duration):

@@ -263,6 +263,31 @@ def custom_metrics(recorded):
     return result
 
 
+def tells_its_mean_only(row):
+    return row["count"] > 1 and row.get("sketch") is None and (row.get("min") is None or row["min"] != row["max"])
+
+
+def middle_of(bucket, shift):
+    """Of a bucket of the sketch: 64 equal ones between powers of two, 2^shift of them in one."""
+    magnitude = (abs(bucket) << shift) + Fraction(1 << shift, 2)
+    octave, within = divmod(magnitude, 64)
+    value = (1 + within / 64) * Fraction(2) ** (octave - 1023)
+    return value if bucket > 0 else -value if bucket < 0 else Fraction(0)
+
+
+def values_of(row):
+    """Of a chunk with several values of which no sketch is told, their mean stands for each."""
+    sketch = row.get("sketch")
+    if sketch is None:
+        return [Fraction(row["sum"]) / row["count"]] * row["count"]
+    low, high = Fraction(row["min"]), Fraction(row["max"])
+    return [
+        min(max(middle_of(bucket, row.get("sketch_shift") or 0), low), high)
+        for bucket, count in zip(sketch[::2], sketch[1::2], strict=True)
+        for _ in range(count)
+    ]
+
+
 def metric_values(entries):
     """Of `ok` attempts; what failed ones recorded stands apart."""
     failed = [row for attempt, row in entries if attempt.status == "failed"]
@@ -272,13 +297,8 @@ def metric_values(entries):
     count = sum(row["count"] for row in rows)
     sums = known(row.get("sum") for row in rows)
     whole = sum(map(Fraction, sums)) if sums and count else None
-    # Of a chunk with several values, their mean stands for each.
-    values = [
-        Fraction(row["sum"]) / row["count"]
-        for attempt, row in entries
-        if row["count"] and row.get("sum") is not None and not is_summed(attempt)
-        for _ in range(row["count"])
-    ]
+    listed = [row for attempt, row in entries if row["count"] and row.get("sum") is not None and not is_summed(attempt)]
+    values = [value for row in listed for value in values_of(row)]
     return {
         "count": count,
         "sum": whole,
@@ -287,6 +307,7 @@ def metric_values(entries):
         "max": max(known(row.get("max") for row in rows), default=None),
         "p50": quantile(50, values),
         "p95": quantile(95, values),
+        "quantiles_of": "chunk means" if any(tells_its_mean_only(row) for row in listed) else "values",
         "invalid": sum(row.get("invalid") or 0 for row in rows + failed),
         "failed_count": sum(row["count"] for row in failed if row.get("sum") is not None),
         "failed_sum": sum(failed_sums) if failed_sums else None,

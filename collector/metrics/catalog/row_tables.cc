@@ -89,12 +89,16 @@ constexpr RowField kCustomMetricFields[] = {
     {"mean", "its unit", "sum / count"},
     {"min", "its unit", "least value"},
     {"max", "its unit", "largest value"},
-    {"p50", "its unit", "median; of a chunk with several values, their mean stands for each"},
+    {"p50", "its unit", "median of the values; those of summed chunks are not among them"},
     {"p95", "its unit", "95 % quantile of the same"},
+    {"quantiles_of", "",
+     "`values`; `chunk means` where some chunk with several values told no sketch of them, and "
+     "their mean stands for each"},
     {"invalid", "count", "values that were not finite: counted, not summed"},
     {"failed_count", "count", "finite values of failed attempts, which no other field holds"},
     {"failed_sum", "its unit", "their sum"},
-    {"by_dataset", "", "the same fields from `count` on, for each dataset"},
+    {"by_dataset", "", "the fields from `count` to `failed_sum`, for each dataset"},
+    {"histogram", "", "`edges` and `counts` of at most 40 bins; null where not all values are known"},
 };
 
 constexpr RowField kCutFields[] = {
@@ -288,6 +292,16 @@ constexpr RowField kTimelines[] = {
     {"worker_open_chunks", "count", "chunks open"},
     {"worker_fds", "count", "open file descriptors"},
     {"worker_threads", "count", "threads of the process"},
+    {"tree_cpu", "cores", "all processes of a `crema run`: CPU seconds per second since the reading before"},
+    {"tree_memory", "B", "their resident memory"},
+    {"tree_processes", "count", "how many they were"},
+    {"tree_threads", "count", "their threads"},
+    {"tree_read_bps", "B/s", "they read from devices"},
+    {"tree_write_bps", "B/s", "they wrote to devices"},
+    {"process_cpu", "cores",
+     "a process of theirs, `<name>:<pid>`; the 24 with most CPU time and the 8 with most memory"},
+    {"process_memory", "B", "its resident memory"},
+    {"process_threads", "count", "its threads"},
 };
 
 }  // namespace

@@ -38,6 +38,19 @@ std::string StandInOf(std::string_view encoded) {
                 ordinary ? Decode(encoded).second : kOtherName);
 }
 
+// What the row says of its values' sizes can be used.
+bool IsSketchOf(const MetricFact& fact) {
+  constexpr int64_t kMostShift = 17;  // all of one sign in one bucket
+  if (fact.sketch.empty() || fact.sketch.size() % 2 != 0 || fact.sketch_shift > kMostShift) return false;
+  if (!fact.min.has_value() || !fact.max.has_value() || !(*fact.min <= *fact.max)) return false;
+  int64_t count = 0;
+  for (size_t i = 1; i < fact.sketch.size(); i += 2) {
+    if (fact.sketch[i] <= 0 || fact.sketch[i] > fact.count - count) return false;
+    count += fact.sketch[i];
+  }
+  return count == fact.count;
+}
+
 CustomMetricFigures CountsOf(const CustomMetricFigures& figures) {
   CustomMetricFigures counts;
   counts.count = figures.count;
@@ -73,9 +86,19 @@ void CustomMetricTable::Sums::Add(const MetricFact& fact, bool failed, bool with
   sum.Add(*fact.sum);
   TakeSmaller(min, fact.min);
   max = std::max(max, fact.max);
-  if (!with_quantiles) return;
-  const double mean = *fact.sum / static_cast<double>(fact.count);
-  values.Add(mean, static_cast<uint64_t>(fact.count));
+  if (with_quantiles) AddValues(fact);
+}
+
+void CustomMetricTable::Sums::AddValues(const MetricFact& fact) {
+  if (IsSketchOf(fact)) {
+    for (size_t i = 0; i < fact.sketch.size(); i += 2) {
+      const double middle = MiddleOfRecordedBucket(fact.sketch[i], fact.sketch_shift);
+      values.Add(std::clamp(middle, *fact.min, *fact.max), static_cast<uint64_t>(fact.sketch[i + 1]));
+    }
+    return;
+  }
+  if (fact.count > 1 && !(fact.min.has_value() && fact.min == fact.max)) has_means = true;
+  values.Add(*fact.sum / static_cast<double>(fact.count), static_cast<uint64_t>(fact.count));
 }
 
 void CustomMetricTable::Sums::Add(const Sums& other) {
@@ -86,6 +109,7 @@ void CustomMetricTable::Sums::Add(const Sums& other) {
   TakeSmaller(min, other.min);
   max = std::max(max, other.max);
   values.Merge(other.values);
+  has_means |= other.has_means;
   failed_count = AddCounts(failed_count, other.failed_count);
   failed_sum.Add(other.failed_sum);
 }
@@ -102,6 +126,13 @@ CustomMetricFigures CustomMetricTable::Sums::Figures() const {
   figures.max = max;
   figures.p50 = values.Quantile(0.50);
   figures.p95 = values.Quantile(0.95);
+  figures.quantiles_of_means = has_means;
+  const bool all_known = !has_means && values.count() == static_cast<uint64_t>(count);
+  if (all_known && min.has_value() && max.has_value()) {
+    const auto is_whole = [](double value) { return value == std::floor(value); };
+    const bool whole = is_whole(*min) && is_whole(*max) && figures.sum.has_value() && is_whole(*figures.sum);
+    figures.histogram = HistogramOf(values, *min, *max, whole);
+  }
   figures.failed_count = failed_count;
   if (failed_count > 0 && std::isfinite(failed_sum.value())) figures.failed_sum = failed_sum.value();
   return figures;

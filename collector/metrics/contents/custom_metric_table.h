@@ -15,12 +15,12 @@
 #include "collector/metrics/statistics/quantile_sketch.h"
 #include "collector/metrics/statistics/real_sum.h"
 #include "collector/metrics/statistics/stand_in_names.h"
+#include "collector/metrics/statistics/value_histogram.h"
 #include "collector/records/facts.h"
 
 namespace crema {
 
-/// Finished figures of one metric, of `ok` attempts; what failed ones recorded stands apart. Quantiles are of the
-/// values; of a chunk that recorded several, only their mean is known, and stands for each of them.
+/// Finished figures of one metric, of `ok` attempts; what failed ones recorded stands apart.
 struct CustomMetricFigures {
   int64_t count = 0;
   std::optional<double> sum;
@@ -29,7 +29,9 @@ struct CustomMetricFigures {
   std::optional<double> max;
   std::optional<double> p50;
   std::optional<double> p95;
-  int64_t invalid = 0;  ///< values that were not finite: counted, not summed
+  bool quantiles_of_means = false;          ///< of some chunk with several values, their mean stood for each
+  std::optional<ValueHistogram> histogram;  ///< empty where not all values are known
+  int64_t invalid = 0;                      ///< values that were not finite: counted, not summed
   int64_t failed_count = 0;
   std::optional<double> failed_sum;
 };
@@ -65,10 +67,12 @@ class CustomMetricTable {
     std::optional<double> min;
     std::optional<double> max;
     QuantileSketch values;
+    bool has_means = false;  ///< among `values`
     int64_t failed_count = 0;
     RealSum failed_sum;
 
     void Add(const MetricFact& fact, bool failed, bool with_quantiles);
+    void AddValues(const MetricFact& fact);
     void Add(const Sums& other);
     CustomMetricFigures Figures() const;
   };

@@ -39,6 +39,17 @@ double MiddleOf(const Bucket& bucket) {
 
 }  // namespace
 
+double MiddleOfRecordedBucket(int64_t bucket, int64_t shift) {
+  constexpr int64_t kBuckets = int64_t{2047} << kBucketBits;  // of finite values
+  const uint64_t magnitude = static_cast<uint64_t>(std::abs(std::clamp(bucket, -kBuckets, kBuckets)));
+  const int width_bits = kMantissaBits - kBucketBits + static_cast<int>(shift);
+  const uint64_t bits = (magnitude << width_bits) | (uint64_t{1} << (width_bits - 1));
+  double middle;
+  std::memcpy(&middle, &bits, sizeof(middle));
+  if (magnitude == 0 || !std::isfinite(middle)) return 0;
+  return bucket < 0 ? -middle : middle;
+}
+
 QuantileSketch::Octave& QuantileSketch::Side::At(int32_t exponent) {
   if (latest < octaves.size() && octaves[latest].exponent == exponent) return octaves[latest];
   auto found = std::lower_bound(octaves.begin(), octaves.end(), exponent,
@@ -112,6 +123,20 @@ std::optional<double> QuantileSketch::Quantile(double p) const {
     value = positive_.MagnitudeOfRank(rank - negative_.count - zeros_);
   }
   return std::clamp(value, min_, max_);
+}
+
+void QuantileSketch::ForEach(const std::function<void(double middle, uint64_t count)>& use) const {
+  for (auto octave = negative_.octaves.rbegin(); octave != negative_.octaves.rend(); ++octave) {
+    for (uint32_t index = kBucketsPerOctave; index-- > 0;) {
+      if (octave->counts[index] != 0) use(-MiddleOf({octave->exponent, index}), octave->counts[index]);
+    }
+  }
+  if (zeros_ != 0) use(0, zeros_);
+  for (const Octave& octave : positive_.octaves) {
+    for (uint32_t index = 0; index < kBucketsPerOctave; ++index) {
+      if (octave.counts[index] != 0) use(MiddleOf({octave.exponent, index}), octave.counts[index]);
+    }
+  }
 }
 
 size_t QuantileSketch::MemoryBytes() const {

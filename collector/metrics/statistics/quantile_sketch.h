@@ -5,10 +5,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
 namespace crema {
+
+/// The middle of a bucket of docs/record_log.md, "sketch"; 0 for one that no value has.
+double MiddleOfRecordedBucket(int64_t bucket, int64_t shift);
 
 /// Counts values in buckets of fixed bounds, as DDSketch does (Masson, Rim, Lee: "DDSketch", VLDB 2019), with the
 /// bucket taken from the bits of the double: 64 equal buckets between successive powers of two. So the bounds depend on
@@ -37,6 +41,9 @@ class QuantileSketch {
   std::optional<double> max() const { return count_ == 0 ? std::nullopt : std::optional<double>(max_); }
   /// `p` from 0 (exactly the minimum) to 1 (exactly the maximum); nullopt when empty.
   std::optional<double> Quantile(double p) const;
+
+  /// Calls `use(middle, count)` for each bucket that has values, by growing value.
+  void ForEach(const std::function<void(double middle, uint64_t count)>& use) const;
 
   /// Bytes held, this object included.
   size_t MemoryBytes() const;

@@ -117,13 +117,17 @@ void TreeAccumulator::KeepRun(std::string_view run_id) {
   }
 }
 
-std::optional<TreeFigures> TreeAccumulator::Finalize() const {
-  if (runs_.empty()) return std::nullopt;
+std::vector<const TreeRun*> TreeAccumulator::Runs() const {
   std::vector<const TreeRun*> by_start;
   for (const auto& [key, run] : runs_) by_start.push_back(&run);
   std::stable_sort(by_start.begin(), by_start.end(),
                    [](const TreeRun* a, const TreeRun* b) { return a->run.start_ns < b->run.start_ns; });
+  return by_start;
+}
 
+std::optional<TreeFigures> TreeAccumulator::Finalize() const {
+  if (runs_.empty()) return std::nullopt;
+  const std::vector<const TreeRun*> by_start = Runs();
   TreeFigures figures;
   const TreeRunFact& first = by_start.front()->run;
   figures.run_id = first.run_id;

@@ -51,6 +51,9 @@ class TreeAccumulator {
   /// nullopt where no tree was sampled.
   std::optional<TreeFigures> Finalize() const;
 
+  /// What was sampled, run by run, in order of their starts.
+  std::vector<const TreeRun*> Runs() const;
+
   /// The samples of one recorded process: the process of this host and pid whose kernel start is nearest to
   /// `start_ns` (a recorder starts after its process does). Empty where the tree never saw it.
   std::vector<ProcessSample> SamplesOf(std::string_view host, int64_t pid, int64_t start_ns) const;

@@ -12,6 +12,8 @@ std::optional<ProcStat> ParseProcStat(std::string_view text) {
   const size_t bracket = text.rfind(')');
   if (bracket == std::string_view::npos || bracket + 2 >= text.size()) return std::nullopt;
   stat.state = text[bracket + 2];
+  const size_t opening = text.find('(');
+  if (opening < bracket) stat.name = std::string(text.substr(opening + 1, bracket - opening - 1));
 
   // Field numbers are those of the man page; the state is number 3.
   constexpr int kFirst = 4;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace crema {
@@ -20,6 +21,7 @@ struct ProcStat {
   int64_t children_user_ticks = 0;  ///< of children that it waited for, and what those waited for
   int64_t children_system_ticks = 0;
   int64_t threads = 0;
+  std::string name;         ///< of the command, as the kernel cuts it
   int64_t start_ticks = 0;  ///< since the machine booted: with the pid, it names the process
 };
 

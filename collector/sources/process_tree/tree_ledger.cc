@@ -239,7 +239,7 @@ TreeSampleFact TreeLedger::Sample(int64_t boot_ns) {
     if (process.ended()) continue;
     sample.process_rows.push_back({pid, boot_ns + process.stat.start_ticks * tick_ns_, process.rss_bytes,
                                    (process.stat.user_ticks + process.stat.system_ticks) * tick_ns_,
-                                   process.stat.threads});
+                                   process.stat.threads, process.stat.name});
   }
 
   const Account all = Everything();

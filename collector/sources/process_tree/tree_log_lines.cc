@@ -32,6 +32,10 @@ class ObjectWriter {
     Name(name);
     out_->append("\"").append(word).append("\"");
   }
+  void AddText(std::string_view name, const std::string& text) {
+    Name(name);
+    out_->append(nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  }
   void Name(std::string_view name) {
     if (out_->back() != '{') out_->push_back(',');
     out_->append("\"").append(name).append("\":");
@@ -106,6 +110,7 @@ void AppendLine(const TreeSampleFact& sample, bool with_rows, std::string* out) 
       row.Add("rss_bytes", process.rss_bytes);
       row.Add("cpu_ns", process.cpu_ns);
       row.Add("threads", process.threads);
+      if (!process.name.empty()) row.AddText("name", process.name);
       row.End();
     }
     out->push_back(']');

@@ -97,7 +97,7 @@ TreeSampleFact ReadSample(const element& line) {
   if (line["process_rows"].get(rows) != simdjson::SUCCESS) return sample;
   for (element row : rows) {
     sample.process_rows.push_back({Integer(row, "pid"), Integer(row, "start_ns"), Integer(row, "rss_bytes"),
-                                   Integer(row, "cpu_ns"), Integer(row, "threads")});
+                                   Integer(row, "cpu_ns"), Integer(row, "threads"), Text(row, "name")});
   }
   return sample;
 }

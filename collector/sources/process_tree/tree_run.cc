@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace crema {
+namespace {
+
+constexpr size_t kMostPoints = 4096;
+
+}  // namespace
 
 void TreeRun::Add(const TreeSampleFact& sample) {
   if (samples > 0) largest_gap_ns = std::max(largest_gap_ns, sample.time_ns - last_sample_ns_);
@@ -19,7 +24,17 @@ void TreeRun::Add(const TreeSampleFact& sample) {
   if (sample.net.has_value()) totals.net = sample.net;
   totals.max_processes = Larger(totals.max_processes, sample.processes);
   totals.max_threads = Larger(totals.max_threads, sample.threads);
+  if (samples % points_every_ == 0) {
+    points.push_back({sample.time_ns, sample.cpu_user_ns + sample.cpu_system_ns, sample.rss_bytes, sample.processes,
+                      sample.threads, sample.io});
+  }
+  if (points.size() >= kMostPoints) {
+    for (size_t i = 0; 2 * i + 1 < points.size(); ++i) points[i] = points[2 * i + 1];
+    points.resize(points.size() / 2);
+    points_every_ *= 2;
+  }
   for (const TreeProcessFact& row : sample.process_rows) {
+    if (!row.name.empty()) names[{row.pid, row.start_ns}] = row.name;
     totals.process_peak_rss_bytes = Larger(totals.process_peak_rss_bytes, row.rss_bytes);
     ProcessSample reading;
     reading.time_ns = sample.time_ns;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,16 @@ inline std::optional<int64_t> Larger(std::optional<int64_t> a, std::optional<int
   return std::max(*a, *b);
 }
 
+/// All processes of a tree at one instant; counters are since the command's start.
+struct TreePoint {
+  int64_t time_ns = 0;
+  int64_t cpu_ns = 0;
+  int64_t rss_bytes = 0;
+  int64_t processes = 0;
+  int64_t threads = 0;
+  std::optional<TreeIo> io;
+};
+
 /// One `crema run`, folded from its facts as they were written. A log cut short (crema was killed, or still runs)
 /// gives what it had by then.
 struct TreeRun {
@@ -35,6 +46,10 @@ struct TreeRun {
   /// Per (pid, start), by time: for `ProcessRow::samples`.
   std::map<std::pair<int64_t, int64_t>, std::vector<ProcessSample>> processes;
 
+  std::map<std::pair<int64_t, int64_t>, std::string> names;  ///< of those processes
+  /// The tree as a whole, by time: every sample, of long runs every 2nd, 4th and so on.
+  std::vector<TreePoint> points;
+
   void Add(const TreeSampleFact& sample);
   void Add(const TreeReapFact& reaped);
   void Add(const TreeEndFact& end);
@@ -43,6 +58,7 @@ struct TreeRun {
   int64_t reaped_user_ns_ = 0;
   int64_t reaped_system_ns_ = 0;
   int64_t last_sample_ns_ = 0;
+  int64_t points_every_ = 1;
 };
 
 }  // namespace crema

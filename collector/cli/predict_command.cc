@@ -1,0 +1,155 @@
+// `crema predict`: what a change would bring, by a replay of the run's own chunks.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "CLI/App.hpp"
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "collector/cli/measured_source.h"
+#include "collector/cli/output_options.h"
+#include "collector/cli/subcommand.h"
+#include "collector/document/document_fields.h"
+#include "collector/prediction/prediction.h"
+#include "collector/writers/prediction_table.h"
+
+namespace crema {
+namespace {
+
+using Kind = Change::Kind;
+
+struct PredictOptions {
+  std::string source;
+  std::string run;
+  std::vector<double> cores, lanes, workers, chunk_events;
+  std::vector<std::string> without_worker;
+  std::string faster;
+  std::string order = "measured";
+  bool without_waiting = false;
+  bool all_from_start = false;
+  bool json = false;
+  OutputOptions output;
+};
+
+// `select=2`. Throws a usage error.
+Change FasterChange(const std::string& text) {
+  const size_t equals = text.rfind('=');
+  char* end = nullptr;
+  const double factor = equals == std::string::npos ? 0 : std::strtod(text.c_str() + equals + 1, &end);
+  if (equals == 0 || !(factor > 0) || end == nullptr || *end != 0) {
+    throw CLI::ValidationError("--faster", "`" + text + "` is not SECTION=FACTOR, as in select=2");
+  }
+  return {Kind::kFaster, factor, text.substr(0, equals)};
+}
+
+std::vector<Change> AskedFor(const PredictOptions& options) {
+  std::vector<Change> changes;
+  const auto add = [&changes](Kind kind, const std::vector<double>& numbers) {
+    for (const double number : numbers) changes.push_back({kind, number, ""});
+  };
+  add(Kind::kCores, options.cores);
+  add(Kind::kLanes, options.lanes);
+  add(Kind::kWorkers, options.workers);
+  add(Kind::kChunkEvents, options.chunk_events);
+  for (const std::string& name : options.without_worker) changes.push_back({Kind::kWithoutWorker, 0, name});
+  if (options.order == "longest") changes.push_back({Kind::kLongestFirst, 0, ""});
+  if (!options.faster.empty()) changes.push_back(FasterChange(options.faster));
+  if (options.without_waiting) changes.push_back({Kind::kWithoutWaiting, 0, ""});
+  if (options.all_from_start) changes.push_back({Kind::kAllFromStart, 0, ""});
+  return changes;
+}
+
+// The section in which owners spent most of their own time.
+std::string LargestSection(const nlohmann::ordered_json& document) {
+  std::string largest;
+  double most = 0;
+  for (const auto& row : ListField(document, "sections")) {
+    const double self = NumberField(row, "self").value_or(0);
+    const auto& helper = Field(row, "helper");
+    if (TextField(row, "path") == "(other)" || (helper.is_boolean() && helper.get<bool>()) || self <= most) continue;
+    most = self;
+    largest = TextField(row, "path");
+  }
+  return largest;
+}
+
+// What people ask first.
+std::vector<Change> UsualChanges(const ObservedRun& run, const std::string& section) {
+  std::vector<Change> changes;
+  const double cores = run.cores();
+  if (cores >= 2) changes.push_back({Kind::kCores, cores / 2, ""});
+  changes.push_back({Kind::kCores, 2 * cores, ""});
+  changes.push_back({Kind::kCores, 4 * cores, ""});
+  if (!section.empty()) changes.push_back({Kind::kFaster, 2, section});
+  changes.push_back({Kind::kWithoutWaiting, 0, ""});
+  changes.push_back({Kind::kLongestFirst, 0, ""});
+  if (run.workers.size() > 1) changes.push_back({Kind::kAllFromStart, 0, ""});
+  return changes;
+}
+
+int PrintPrediction(const PredictOptions& options) {
+  std::vector<Change> changes = AskedFor(options);
+  const absl::StatusOr<MeasuredSource> source = MeasuredSource::Open(options.source, options.run, options.output.quiet);
+  if (!source.ok()) return ReportFailure(source.status());
+  const bool asked = !changes.empty();
+  const std::string section = !asked                   ? LargestSection(source->document())
+                              : options.faster.empty() ? ""
+                                                       : FasterChange(options.faster).name;
+  RunObserver observer(section);
+  const absl::Status read = source->ForEachAttempt([&observer](const Attempt& attempt) { observer.Add(attempt); });
+  if (!read.ok()) return ReportFailure(read);
+  const ObservedRun run = observer.Finish(source->document());
+  if (!options.faster.empty() && std::all_of(run.chunks.begin(), run.chunks.end(),
+                                             [](const ObservedChunk& chunk) { return chunk.section == 0; })) {
+    return ReportFailure(absl::NotFoundError("no chunk was in a section `" + section +
+                                             "`; `crema show SOURCE --table sections` lists them"));
+  }
+  if (!asked) changes = UsualChanges(run, section);
+  Prediction prediction = Predict(run, changes);
+  if (!asked) {
+    std::stable_sort(prediction.rows.begin(), prediction.rows.end(),
+                     [](const PredictedRow& a, const PredictedRow& b) { return a.wall_time < b.wall_time; });
+  }
+  const nlohmann::ordered_json document = PredictionJson(prediction);
+  const int printed = PrintOut(options.json ? document.dump(1) + "\n"
+                                            : RenderPrediction(document, StyleFor(STDOUT_FILENO, options.output)));
+  return printed != kDone || prediction.refused.empty() ? printed : kFailed;
+}
+
+}  // namespace
+
+void AddPredictCommand(CLI::App* program, int* status) {
+  CLI::App* predict = program->add_subcommand("predict", "Say what a change would bring");
+  predict->footer(
+      "Replays the run's own chunks on lanes and changes one thing at a time. Without a change, it tries the usual "
+      "ones, best first.\n\nExample:\n  crema predict ttbar --cores 8 --cores 16\n  crema predict ttbar --faster "
+      "select=2");
+  auto options = std::make_shared<PredictOptions>();
+  predict->add_option("SOURCE", options->source, "A measurement, or a directory of record logs")->required();
+  predict->add_option("--run", options->run, "Which run's records to take: an id, or all");
+  const auto numbers = [predict](const char* name, std::vector<double>* into, const char* help) {
+    predict->add_option(name, *into, help)->delimiter(',')->take_all()->check(CLI::Range(1.0, 1e9));
+  };
+  numbers("--cores", &options->cores, "So many cores, with as many chunks at once on each as now");
+  numbers("--lanes", &options->lanes, "So many chunks at once, on the cores that the run had");
+  numbers("--workers", &options->workers, "So many workers like those of the run");
+  numbers("--chunk-events", &options->chunk_events, "So many events a chunk");
+  predict->add_option("--without-worker", options->without_worker, "Others do the chunks of this worker")->take_all();
+  predict->add_option("--order", options->order, "Which chunks come first: longest, or as measured")
+      ->check(CLI::IsMember({"longest", "measured"}));
+  predict->add_option("--faster", options->faster, "SECTION=F: this section is F times as fast");
+  predict->add_flag("--without-waiting", options->without_waiting, "Chunks take their CPU time");
+  predict->add_flag("--all-from-start", options->all_from_start, "No worker came late or left early");
+  predict->add_flag("--json", options->json, "Print JSON");
+  AddOutputOptions(predict, &options->output);
+  predict->callback([options, status] { *status = PrintPrediction(*options); });
+}
+
+}  // namespace crema

@@ -1,0 +1,111 @@
+#include "collector/metrics/tree/tree_timelines.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace crema {
+namespace {
+
+constexpr int64_t kSecond = 1'000'000'000;
+constexpr int64_t kEpoch = 1'790'000'000 * kSecond;
+
+TreeSampleFact Sample(int second, int64_t cpu_seconds, int64_t read_bytes, std::vector<TreeProcessFact> rows) {
+  TreeSampleFact sample;
+  sample.time_ns = kEpoch + second * kSecond;
+  sample.cpu_user_ns = cpu_seconds * kSecond;
+  sample.io = TreeIo{read_bytes, 0, 0, 0};
+  for (const TreeProcessFact& row : rows) {
+    sample.rss_bytes += row.rss_bytes;
+    sample.threads += row.threads;
+    ++sample.processes;
+  }
+  sample.process_rows = std::move(rows);
+  return sample;
+}
+
+WorkerTimelines Drawn(const std::vector<TreeSampleFact>& samples) {
+  TreeRun run;
+  run.run.host = "node";
+  run.run.pid = 7;
+  run.run.start_ns = kEpoch;
+  for (const TreeSampleFact& sample : samples) run.Add(sample);
+  TreeAccumulator trees;
+  trees.Add(run);
+  WorkerTimelines timelines;
+  AddTreeTimelines(trees, {kEpoch, kEpoch + 10 * kSecond}, &timelines);
+  return timelines;
+}
+
+// "second:value …"
+std::string Text(const WorkerTimelines& timelines, std::string_view key, const std::string& name) {
+  for (const NamedTimelines& series : timelines.series) {
+    if (series.key != key) continue;
+    if (!series.by_worker.has_value()) return "none";
+    const auto line = series.by_worker->find(name);
+    if (line == series.by_worker->end()) return "no such line";
+    std::string text;
+    for (const TimelinePoint& point : line->second) {
+      text += (text.empty() ? "" : " ") + std::to_string(static_cast<int>(point.seconds)) + ":" +
+              std::to_string(static_cast<int>(point.value));
+    }
+    return text;
+  }
+  return "no such series";
+}
+
+TEST(TreeTimelines, RatesHoldFromTheReadingBefore) {
+  const WorkerTimelines timelines =
+      Drawn({Sample(0, 0, 0, {}), Sample(2, 4, 600, {}), Sample(3, 4, 600, {}), Sample(4, 7, 900, {})});
+  EXPECT_EQ(Text(timelines, "tree_cpu", "node:7"), "0:2 2:0 3:3 4:0");
+  EXPECT_EQ(Text(timelines, "tree_read_bps", "node:7"), "0:300 2:0 3:300 4:0");
+}
+
+TEST(TreeTimelines, ProcessesAreNamedAndEnd) {
+  const WorkerTimelines timelines =
+      Drawn({Sample(0, 0, 0, {{11, kEpoch, 100, 0, 1, "sort"}}),
+             Sample(1, 1, 0, {{11, kEpoch, 150, kSecond, 3, "sort"}, {12, kEpoch, 50, 0, 1, "seq"}}),
+             Sample(2, 1, 0, {{12, kEpoch, 60, 0, 1, "seq"}}), Sample(3, 1, 0, {})});
+  EXPECT_EQ(Text(timelines, "process_memory", "sort:11"), "0:100 1:150 2:0");
+  EXPECT_EQ(Text(timelines, "process_memory", "seq:12"), "1:50 2:60 3:0");
+  EXPECT_EQ(Text(timelines, "process_cpu", "sort:11"), "0:1 1:0");
+  EXPECT_EQ(Text(timelines, "process_threads", "sort:11"), "0:1 1:3 2:0");
+  EXPECT_EQ(Text(timelines, "tree_memory", "node:7"), "0:100 1:200 2:60 3:0");
+  EXPECT_EQ(Text(timelines, "tree_processes", "node:7"), "0:1 1:2 2:1 3:0");
+}
+
+TEST(TreeTimelines, OfManyProcessesTheLargestHaveALine) {
+  std::vector<TreeProcessFact> first, second;
+  for (int64_t pid = 1; pid <= 100; ++pid) {
+    first.push_back({pid, kEpoch, 1, 0, 1, "p"});
+    second.push_back({pid, kEpoch, pid == 1 ? 1000 : 1, pid * kSecond / 100, 1, "p"});
+  }
+  const WorkerTimelines timelines = Drawn({Sample(0, 0, 0, first), Sample(1, 50, 0, second)});
+  for (const NamedTimelines& series : timelines.series) {
+    if (series.key == "process_memory") {
+      EXPECT_LE(series.by_worker->size(), 32u);
+      EXPECT_EQ(series.by_worker->count("p:1"), 1u) << "it held most memory";
+      EXPECT_EQ(series.by_worker->count("p:100"), 1u) << "it used most CPU time";
+    }
+  }
+}
+
+TEST(TreeTimelines, OfALongRunPointsAreFew) {
+  TreeRun run;
+  for (int second = 0; second < 100'000; ++second) run.Add(Sample(second, second, 0, {}));
+  EXPECT_LT(run.points.size(), 4097u);
+  EXPECT_GT(run.points.size(), 1024u);
+  EXPECT_LT(run.points.front().time_ns, kEpoch + 100 * kSecond);
+  EXPECT_GT(run.points.back().time_ns, kEpoch + 99'900 * kSecond);
+}
+
+TEST(TreeTimelines, WithoutATreeThereAreNone) {
+  WorkerTimelines timelines;
+  AddTreeTimelines({}, {0, kSecond}, &timelines);
+  EXPECT_EQ(Text(timelines, "tree_cpu", ""), "none");
+}
+
+}  // namespace
+}  // namespace crema

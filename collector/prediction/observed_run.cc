@@ -1,0 +1,203 @@
+#include "collector/prediction/observed_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <queue>
+#include <string_view>
+#include <utility>
+
+#include "collector/document/document_fields.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kForever = std::numeric_limits<double>::infinity();
+constexpr size_t kMostSections = 1000;
+
+// No lane was busy for longer than this many usual gaps, and than this part of the run: all waited for something.
+constexpr double kGapsOfABarrier = 20;
+constexpr double kShareOfABarrier = 0.01;
+
+double Median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+std::vector<std::string> InOrder(const std::map<std::string, uint32_t>& names) {
+  std::vector<std::string> list(names.size());
+  for (const auto& [name, index] : names) list[index] = name;
+  return list;
+}
+
+// Calls `use(chunk, gap)` for each chunk that follows another on a lane of its worker: the lane that was free first.
+void ForEachGap(const ObservedRun& run, const std::function<void(const ObservedChunk&, double)>& use) {
+  using Free = std::priority_queue<double, std::vector<double>, std::greater<>>;
+  std::vector<Free> free(run.workers.size());
+  for (const ObservedChunk& chunk : run.chunks) {
+    Free& lanes = free[chunk.worker];
+    if (!lanes.empty() && lanes.top() <= chunk.start) {
+      use(chunk, chunk.start - lanes.top());
+      lanes.pop();
+    }
+    lanes.push(chunk.stop());
+  }
+}
+
+// The stretches in which no lane was busy, by their end.
+std::map<double, double> Pauses(const ObservedRun& run) {
+  std::map<double, double> pauses;
+  double busy_until = run.chunks.front().start;
+  for (const ObservedChunk& chunk : run.chunks) {
+    if (chunk.start > busy_until) pauses[chunk.start] = chunk.start - busy_until;
+    busy_until = std::max(busy_until, chunk.stop());
+  }
+  return pauses;
+}
+
+void SetPhases(ObservedRun* run) {
+  std::vector<double> gaps;
+  ForEachGap(*run, [&gaps](const ObservedChunk&, double gap) { gaps.push_back(gap); });
+  const double longest = std::max(kGapsOfABarrier * Median(gaps), kShareOfABarrier * run->wall_time);
+  const std::map<double, double> pauses = Pauses(*run);
+  uint32_t phase = 0;
+  auto pause = pauses.begin();
+  for (ObservedChunk& chunk : run->chunks) {
+    for (; pause != pauses.end() && pause->first <= chunk.start; ++pause) {
+      if (pause->second <= longest) continue;
+      run->between.push_back(pause->second);
+      ++phase;
+    }
+    chunk.phase = phase;
+  }
+  ForEachGap(*run, [&](const ObservedChunk& chunk, double gap) {
+    // the first gaps of a phase hold the pause before it
+    double without = gap;
+    if (chunk.phase > 0) {
+      for (const double pause_before : run->between) {
+        if (gap >= pause_before) without = std::min(without, gap - pause_before);
+      }
+    }
+    run->gaps.push_back(without);
+  });
+}
+
+// Lanes, and when they were there.
+void SetWorkers(const Json& document, ObservedRun* run) {
+  std::vector<std::vector<std::pair<double, int>>> steps(run->workers.size());
+  for (const ObservedChunk& chunk : run->chunks) {
+    steps[chunk.worker].emplace_back(chunk.start, 1);
+    steps[chunk.worker].emplace_back(chunk.stop(), -1);
+  }
+  const double last_stop = run->wall_time - run->shutdown;
+  for (size_t i = 0; i < run->workers.size(); ++i) {
+    ObservedWorker& worker = run->workers[i];
+    std::sort(steps[i].begin(), steps[i].end());  // at one moment, ends come first
+    int open = 0;
+    for (const auto& [time, step] : steps[i]) worker.lanes = std::max(worker.lanes, open += step);
+    worker.joined = steps[i].empty() ? 0 : steps[i].front().first;
+    worker.cores = worker.lanes;
+    worker.left = kForever;
+    for (const Json& row : ListField(document, "workers")) {
+      if (TextField(row, "name") != worker.name && TextField(row, "process") != worker.name) continue;
+      worker.cores = std::max(1.0, NumberField(row, "cores").value_or(worker.cores));
+      const double stop = NumberField(row, "stop").value_or(kForever);
+      // It left while others still had work.
+      if (stop < last_stop - kShareOfABarrier * run->wall_time) worker.left = stop;
+    }
+  }
+}
+
+}  // namespace
+
+int ObservedRun::lanes() const {
+  int sum = 0;
+  for (const ObservedWorker& worker : workers) sum += worker.lanes;
+  return sum;
+}
+
+double ObservedRun::cores() const {
+  double sum = 0;
+  for (const ObservedWorker& worker : workers) sum += worker.cores;
+  return sum;
+}
+
+uint32_t RunObserver::IndexOf(const std::string& name, std::map<std::string, uint32_t>* names) {
+  return names->try_emplace(name, static_cast<uint32_t>(names->size())).first->second;
+}
+
+double RunObserver::SectionSeconds(const ChunkFact& chunk) {
+  int64_t exact_ns = 0, by_name_ns = 0;
+  bool exact = false;
+  for (const SectionFact& row : chunk.sections) {
+    if (row.helper) continue;
+    if (sections_.size() < kMostSections) IndexOf(std::string(row.path), &sections_);
+    if (section_.empty()) continue;
+    const size_t slash = row.path.rfind('/');
+    const std::string_view name = slash == std::string_view::npos ? row.path : row.path.substr(slash + 1);
+    if (row.path == section_) {
+      exact = true;
+      exact_ns += row.total_ns;
+    } else if (name == section_) {
+      by_name_ns += row.total_ns;
+    }
+  }
+  return static_cast<double>(exact ? exact_ns : by_name_ns) / 1e9;
+}
+
+void RunObserver::Add(const Attempt& attempt) {
+  ++begun_;
+  if (!attempt.has_ended()) return;
+  const ChunkFact& fact = attempt.chunk;
+  if (!zero_ns_.has_value()) zero_ns_ = fact.start_ns;
+  ObservedChunk chunk;
+  chunk.start = static_cast<double>(fact.start_ns - *zero_ns_) / 1e9;
+  chunk.duration = static_cast<double>(std::max<int64_t>(0, fact.stop_ns - fact.start_ns)) / 1e9;
+  chunk.cpu_known = fact.cpu_ns.has_value();
+  const double own_cpu = std::min(chunk.duration, static_cast<double>(fact.cpu_ns.value_or(0)) / 1e9);
+  chunk.cpu = own_cpu + static_cast<double>(fact.helper_cpu_ns.value_or(0)) / 1e9;
+  chunk.cpu_wait = std::min(chunk.duration - own_cpu, static_cast<double>(fact.cpu_wait_ns.value_or(0)) / 1e9);
+  if (fact.events.has_value()) chunk.events = static_cast<double>(*fact.events);
+  chunk.section = std::min(chunk.duration, SectionSeconds(fact));
+  chunk.worker = IndexOf(attempt.process.worker, &workers_);
+  chunk.dataset = IndexOf(std::string(fact.input.dataset), &datasets_);
+  chunk.file = IndexOf(std::string(fact.input.dataset) + '\n' + std::string(fact.input.file), &files_);
+  chunks_.push_back(chunk);
+}
+
+ObservedRun RunObserver::Finish(const Json& document) {
+  ObservedRun run;
+  run.datasets = InOrder(datasets_);
+  run.sections = InOrder(sections_);
+  for (const std::string& name : InOrder(workers_)) run.workers.push_back({name});
+  const double summed = NumberField(Field(document, "quality"), "summed_chunks").value_or(0);
+  const double all = static_cast<double>(begun_) + summed;
+  run.coverage = all > 0 ? static_cast<double>(chunks_.size()) / all : 0;
+  const std::optional<double> wall_time = Metric(document, "wall_time");
+  const Json& start_ns = Field(Field(document, "run"), "start_ns");
+  if (chunks_.empty() || !wall_time.has_value() || !start_ns.is_number_integer()) {
+    run.why_not = chunks_.empty() ? "no chunk of it ended" : "its wall time is not known";
+    return run;
+  }
+  run.wall_time = *wall_time;
+  const double shift = static_cast<double>(*zero_ns_ - start_ns.get<int64_t>()) / 1e9;
+  run.chunks = std::move(chunks_);
+  for (ObservedChunk& chunk : run.chunks) chunk.start += shift;
+  std::stable_sort(run.chunks.begin(), run.chunks.end(),
+                   [](const ObservedChunk& a, const ObservedChunk& b) { return a.start < b.start; });
+  double last_stop = 0;
+  for (const ObservedChunk& chunk : run.chunks) last_stop = std::max(last_stop, chunk.stop());
+  run.shutdown = std::max(0.0, run.wall_time - last_stop);
+  SetWorkers(document, &run);
+  SetPhases(&run);
+  return run;
+}
+
+}  // namespace crema

@@ -1,0 +1,82 @@
+// What a replay needs to know of a run: its chunks in their order, its lanes, and the gaps between chunks.
+#ifndef CREMA_COLLECTOR_PREDICTION_OBSERVED_RUN_H_
+#define CREMA_COLLECTOR_PREDICTION_OBSERVED_RUN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collector/sources/attempt_stream.h"
+#include "nlohmann/json.hpp"
+
+namespace crema {
+
+/// One ended attempt; seconds. `duration` is all the time for which it held its lane, and the sum of the three after it
+/// where these are known.
+struct ObservedChunk {
+  double start = 0;  ///< since the run's start: only its order and the gap before it are used
+  double duration = 0;
+  double cpu = 0;       ///< owner and helpers
+  double cpu_wait = 0;  ///< of the owner
+  bool cpu_known = false;
+  double events = -1;   ///< negative: not known
+  double section = 0;   ///< in the section that was asked for
+  uint32_t worker = 0;  ///< index into `workers`
+  uint32_t dataset = 0;
+  uint32_t file = 0;
+  uint32_t phase = 0;
+
+  double stop() const { return start + duration; }
+};
+
+/// Lanes that begin and end together.
+struct ObservedWorker {
+  std::string name;
+  double joined = 0;  ///< when its first chunk could begin, since the run's start
+  double left = 0;    ///< infinite where it stayed to the end
+  double cores = 1;
+  int lanes = 1;  ///< most chunks at once
+};
+
+struct ObservedRun {
+  double wall_time = 0;
+  double shutdown = 0;                ///< from the last stop to the end
+  std::vector<ObservedChunk> chunks;  ///< by start
+  std::vector<ObservedWorker> workers;
+  std::vector<std::string> datasets;
+  std::vector<double> gaps;           ///< of a lane between two chunks of one phase
+  std::vector<double> between;        ///< before each phase but the first: no lane was busy for so long
+  double coverage = 0;                ///< chunks that are here over all that were begun
+  std::string why_not;                ///< not empty: this run cannot be replayed
+  std::vector<std::string> sections;  ///< paths that were seen, for messages
+
+  int lanes() const;
+  double cores() const;
+};
+
+/// Takes the attempts of a run, one by one.
+class RunObserver {
+ public:
+  /// `section`: the path, or its last name, whose time is noted; empty: none.
+  explicit RunObserver(std::string section) : section_(std::move(section)) {}
+  void Add(const Attempt& attempt);
+  /// `document`: of the same run.
+  ObservedRun Finish(const nlohmann::ordered_json& document);
+
+ private:
+  uint32_t IndexOf(const std::string& name, std::map<std::string, uint32_t>* names);
+  double SectionSeconds(const ChunkFact& chunk);
+
+  std::string section_;
+  int64_t begun_ = 0;
+  std::vector<ObservedChunk> chunks_;  // start in Unix seconds less that of the first
+  std::optional<int64_t> zero_ns_;
+  std::map<std::string, uint32_t> workers_, datasets_, files_, sections_;
+};
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_PREDICTION_OBSERVED_RUN_H_

@@ -1,0 +1,50 @@
+#include "collector/writers/prediction_table.h"
+
+#include <vector>
+
+#include "collector/appearance/human_numbers.h"
+#include "collector/document/document_fields.h"
+#include "collector/writers/table_columns.h"
+#include "collector/writers/table_text.h"
+#include "fmt/format.h"
+
+namespace crema {
+
+using Json = nlohmann::ordered_json;
+
+std::string RenderPrediction(const Json& prediction, const TerminalStyle& style) {
+  const double measured = NumberField(Field(prediction, "measured"), "wall_time").value_or(0);
+  const auto replayed = NumberField(Field(prediction, "replayed"), "wall_time");
+  std::string text;
+  const std::string refused = TextField(prediction, "refused");
+  if (!refused.empty()) {
+    AddNote("nothing is predicted from this run: " + refused, style, &text);
+    return text;
+  }
+  AddNote(fmt::format("The run took {}. Its chunks, replayed on its own lanes, take {}.", HumanDuration(measured),
+                      HumanDuration(replayed.value_or(0))),
+          style, &text);
+  Json rows = Json::array();
+  std::string not_told;
+  for (const Json& row : ListField(prediction, "predicted")) {
+    const auto wall_time = NumberField(row, "wall_time");
+    if (!wall_time.has_value()) {
+      not_told += fmt::format("{}: {}\n", TextField(row, "change"), TextField(row, "not_told"));
+      continue;
+    }
+    Json shown = row;
+    shown["range"] = fmt::format("{} to {}", HumanDuration(NumberField(row, "low").value_or(0)),
+                                 HumanDuration(NumberField(row, "high").value_or(0)));
+    shown["difference"] = measured > 0 ? HumanChange(*wall_time / measured - 1) : "";
+    rows.push_back(std::move(shown));
+  }
+  if (!rows.empty()) AddTable(TableOf(rows, PredictionColumns()), style, &text);
+  for (size_t begin = 0; begin < not_told.size();) {
+    const size_t end = not_told.find('\n', begin);
+    AddNote("not told for " + not_told.substr(begin, end - begin), style, &text);
+    begin = end + 1;
+  }
+  return text;
+}
+
+}  // namespace crema

@@ -1,0 +1,127 @@
+#include "value_sketch.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace crema {
+namespace internal {
+namespace {
+
+constexpr std::uint32_t kFirstSlots = 16;
+
+}  // namespace
+
+std::uint64_t ValueSketch::Coarser(std::uint64_t bucket, int bits) const noexcept {
+  const std::uint64_t magnitude = (bucket & (kSign - 1)) >> bits;
+  return magnitude == 0 ? 0 : magnitude | (bucket & kSign);  // what is about zero has no sign
+}
+
+std::uint64_t* ValueSketch::SlotOf(std::uint64_t bucket) const noexcept {
+  const std::uint32_t mask = capacity_ - 1;
+  // The upper half of a product depends on all bits of the bucket (Knuth, 6.4).
+  std::uint32_t at = static_cast<std::uint32_t>(bucket * 0x9E3779B97F4A7C15u >> 32) & mask;
+  while (slots_[at] != 0 && slots_[at] >> kCountBits != bucket) at = (at + 1) & mask;
+  return &slots_[at];
+}
+
+void ValueSketch::MoveTo(std::uint64_t* slots, std::uint32_t capacity, int bits) noexcept {
+  std::uint64_t before[kSlots];
+  const std::uint32_t count = capacity_;
+  if (count != 0) std::memcpy(before, slots_, count * sizeof before[0]);
+  std::memset(slots, 0, capacity * sizeof slots[0]);
+  slots_ = slots;
+  capacity_ = capacity;
+  used_ = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (before[i] == 0) continue;
+    const std::uint64_t bucket = Coarser(before[i] >> kCountBits, bits);
+    std::uint64_t* const slot = SlotOf(bucket);
+    if (*slot == 0) {
+      *slot = bucket << kCountBits;
+      ++used_;
+    }
+    *slot += before[i] & kCounts;
+  }
+  shift_ = static_cast<std::uint16_t>(shift_ + bits);
+}
+
+bool ValueSketch::MakeRoom(Arena* arena, std::size_t* room) noexcept {
+  const std::uint32_t capacity = capacity_ == 0 ? kFirstSlots : 2 * capacity_;
+  const std::size_t bytes = capacity * sizeof(std::uint64_t);
+  void* const slots = capacity <= kSlots && bytes <= *room ? arena->Allocate(bytes) : nullptr;
+  if (slots != nullptr) {
+    *room -= bytes;
+    MoveTo(static_cast<std::uint64_t*>(slots), capacity, 0);
+    return true;
+  }
+  if (capacity_ == 0) return false;
+  while (2 * (std::size_t{used_} + 1) > capacity_) MoveTo(slots_, capacity_, 1);
+  return true;
+}
+
+bool ValueSketch::AddBucket(std::uint64_t bucket, std::uint64_t times, Arena* arena, std::size_t* room) noexcept {
+  for (;;) {
+    if (capacity_ != 0) {
+      const std::uint64_t wanted = Coarser(bucket, shift_);
+      std::uint64_t* const slot = SlotOf(wanted);
+      // A count of 0 would be an empty slot; buckets and their counts come together.
+      if (*slot != 0) {
+        *slot += times;
+        return true;
+      }
+      if (2 * (std::size_t{used_} + 1) <= capacity_) {
+        *slot = (wanted << kCountBits) + times;
+        ++used_;
+        return true;
+      }
+    }
+    if (!MakeRoom(arena, room)) return false;
+  }
+}
+
+bool ValueSketch::Add(double value, std::uint64_t times, Arena* arena, std::size_t* room) noexcept {
+  std::uint64_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return AddBucket(Coarser(bits >> kCountBits, 0), times, arena, room);
+}
+
+bool ValueSketch::Merge(const ValueSketch& other, Arena* arena, std::size_t* room) noexcept {
+  if (capacity_ != 0 && other.shift_ > shift_) MoveTo(slots_, capacity_, other.shift_ - shift_);
+  if (capacity_ == 0) {
+    if (!MakeRoom(arena, room)) return other.empty();
+    shift_ = other.shift_;
+  }
+  for (std::uint32_t i = 0; i < other.capacity_; ++i) {
+    const std::uint64_t slot = other.slots_[i];
+    if (slot == 0) continue;
+    const std::uint64_t bucket = slot >> kCountBits;
+    // `AddBucket` takes buckets of the finest kind.
+    const std::uint64_t finest = (bucket & kSign) | (bucket & (kSign - 1)) << other.shift_;
+    AddBucket(finest, slot & kCounts, arena, room);
+  }
+  return true;
+}
+
+void ValueSketch::Append(JsonLine* line) const noexcept {
+  std::uint64_t sorted[kMostBuckets];
+  std::size_t size = 0;
+  for (std::uint32_t i = 0; i < capacity_; ++i) {
+    if (slots_[i] != 0) sorted[size++] = slots_[i];
+  }
+  const auto bucket_of = [](std::uint64_t slot) {
+    const auto magnitude = static_cast<std::int64_t>((slot >> kCountBits) & (kSign - 1));
+    return ((slot >> kCountBits) & kSign) != 0 ? -magnitude : magnitude;
+  };
+  std::sort(sorted, sorted + size, [&](std::uint64_t a, std::uint64_t b) { return bucket_of(a) < bucket_of(b); });
+  line->Raw("[");
+  for (std::size_t i = 0; i < size; ++i) {
+    if (i != 0) line->Raw(",");
+    line->Integer(bucket_of(sorted[i]));
+    line->Raw(",");
+    line->Unsigned(sorted[i] & kCounts);
+  }
+  line->Raw("]");
+}
+
+}  // namespace internal
+}  // namespace crema

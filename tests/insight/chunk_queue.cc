@@ -1,0 +1,67 @@
+// Threads take chunks from a queue; what chunks take is known: chunk_queue LANES CHUNKS SEED CPU_SHARE SECTION_FACTOR
+// EVENTS_FACTOR. A chunk of e events (500 to 2950, times EVENTS_FACTOR; the same for any SEED) takes 2 ms + e x 10 us,
+// times a random factor about 1, of which CPU_SHARE is spent computing and the rest asleep; 60 % of it are in the
+// section `select`, which is SECTION_FACTOR times as fast.
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <ctime>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "crema/crema.h"
+
+namespace {
+
+struct Chunk {
+  std::int64_t events = 0;
+  double seconds = 0;
+};
+
+double ThreadCpuSeconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+void Work(double seconds, double cpu_share) {
+  const double until = ThreadCpuSeconds() + seconds * cpu_share;
+  while (ThreadCpuSeconds() < until) {
+  }
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds * (1 - cpu_share)));
+}
+
+}  // namespace
+
+int main(int count, char** values) {
+  if (count != 7) return 2;
+  const int lanes = std::atoi(values[1]), chunks = std::atoi(values[2]);
+  std::mt19937_64 random(static_cast<std::uint64_t>(std::atoi(values[3])));
+  const double cpu_share = std::atof(values[4]), section_factor = std::atof(values[5]),
+               events_factor = std::atof(values[6]);
+  std::lognormal_distribution<double> noise(0, 0.3);
+  std::vector<Chunk> queue;
+  for (int i = 0; i < chunks; ++i) {
+    const auto events = static_cast<std::int64_t>((500 + 50 * (i * 37 % 50)) * events_factor);
+    queue.push_back({events, (0.002 + 1e-5 * static_cast<double>(events)) * noise(random)});
+  }
+  std::atomic<std::size_t> next{0};
+  std::vector<std::thread> threads;
+  for (int lane = 0; lane < lanes; ++lane) {
+    threads.emplace_back([&] {
+      for (std::size_t i = next++; i < queue.size(); i = next++) {
+        crema::TrackMetrics chunk("made");
+        chunk.SetEvents(queue[i].events);
+        {
+          crema::TrackSection select("select");
+          Work(0.6 * queue[i].seconds / section_factor, cpu_share);
+        }
+        Work(0.4 * queue[i].seconds, cpu_share);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
