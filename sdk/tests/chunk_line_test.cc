@@ -33,7 +33,8 @@ TEST(RecordLog, FieldsStandInTheOrderOfTheFormat) {
                    "host",      "pid",     "parent_pid",   "pid_namespace",
                    "start_ns",  "boot_id", "recorder",     "executable",
                    "arguments", "cores",   "threads",      "memory_limit_bytes",
-                   "clock",     "sdk",     "attributes",   "working_directory"}));
+                   "clock",     "sdk",     "attributes",   "working_directory",
+                   "engine"}));
   EXPECT_EQ(FieldNames(FirstLineOfType(log, "begin")),
             (Names{"type", "chunk", "time_ns", "thread", "tid", "dataset", "file", "tree", "entry_start", "entry_stop",
                    "pass", "span", "process_cpu_ns", "attributes"}));
@@ -88,7 +89,7 @@ TEST(RecordLog, FieldsStandInTheOrderOfTheFormat) {
 
 TEST(RecordLog, BeginsWithTheProcessAndCloses) {
   const RecordLog log = LogWithEveryLine();
-  EXPECT_EQ(log.lines.front().rfind("{\"type\":\"process\",\"schema\":\"crema.records/1\",\"schema_minor\":6,", 0), 0u);
+  EXPECT_EQ(log.lines.front().rfind("{\"type\":\"process\",\"schema\":\"crema.records/1\",\"schema_minor\":7,", 0), 0u);
   EXPECT_EQ(log.lines.back(), FirstLineOfType(log, "end"));
 }
 
