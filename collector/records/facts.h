@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -45,8 +46,8 @@ struct MetricFact {
   std::optional<double> sum;  ///< empty: the values were not finite
   std::optional<double> min;
   std::optional<double> max;
-  int64_t invalid = 0;          ///< values that were not finite, beside the `count` good ones
-  std::vector<int64_t> sketch;  ///< bucket, count, bucket, count, …; empty: not told
+  int64_t invalid = 0;               ///< values that were not finite, beside the `count` good ones
+  std::vector<int64_t> sketch = {};  ///< bucket, count, bucket, count, …; empty: not told
   int64_t sketch_shift = 0;
 };
 
@@ -71,6 +72,22 @@ struct TraceFact {
   int64_t tid = 0;
 };
 
+/// What runs a process, as its environment tells. Texts are empty where it does not.
+struct ProcessEngineFact {
+  std::string_view name;  ///< `taskvine`, `slurm` and others; empty: none was told
+  std::string_view job;
+  std::string_view step;
+  std::optional<int64_t> rank;
+  std::string_view slot;
+  std::optional<int64_t> cpus;
+  std::optional<int64_t> memory_bytes;
+};
+
+/// The engine's name and the job's, `taskvine 14`; empty: none was told.
+inline std::string JobOf(const ProcessEngineFact& engine) {
+  return engine.job.empty() ? std::string() : std::string(engine.name) + " " + std::string(engine.job);
+}
+
 /// The first line of a log.
 struct ProcessFact {
   std::string_view run_id;  ///< empty: none was given
@@ -89,6 +106,7 @@ struct ProcessFact {
   std::string_view sdk;
   std::optional<int64_t> total_events;  ///< what the whole run will process (CREMA_TOTAL_EVENTS)
   std::string_view working_directory;   ///< when recording began; empty: not told
+  ProcessEngineFact engine;
 };
 
 /// Of what affinity and cgroup quota allow, the cores that a process can count on: whole ones, at least one.

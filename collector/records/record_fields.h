@@ -71,6 +71,22 @@ inline Complaint ReadProcessAttributes(ondemand::value& value, ProcessFact& out)
   return nullptr;
 }
 
+inline constexpr Field<ProcessEngineFact> kProcessEngineFields[] = {
+    Any<&ProcessEngineFact::name>("name", kRequired),
+    Any<&ProcessEngineFact::job>("job"),
+    Any<&ProcessEngineFact::step>("step"),
+    NotNegative<&ProcessEngineFact::rank>("rank"),
+    Any<&ProcessEngineFact::slot>("slot"),
+    NotNegative<&ProcessEngineFact::cpus>("cpus"),
+    NotNegative<&ProcessEngineFact::memory_bytes>("memory_bytes"),
+};
+
+inline Complaint ReadProcessEngine(ondemand::value& value, ProcessFact& out) {
+  ondemand::object engine;
+  if (value.get_object().get(engine)) return "is not an object";
+  return ReadObject(engine, kProcessEngineFields, out.engine) ? "is not an engine" : nullptr;
+}
+
 inline constexpr Field<ProcessFact> kProcessFields[] = {
     Skip<ProcessFact>("type"),
     Skip<ProcessFact>("schema"),
@@ -92,6 +108,7 @@ inline constexpr Field<ProcessFact> kProcessFields[] = {
     Rare("attributes", &ReadProcessAttributes),
     NotNegative<&ProcessFact::total_events>("total_events"),
     Any<&ProcessFact::working_directory>("working_directory"),
+    Rare("engine", &ReadProcessEngine),
 };
 
 inline constexpr char kBeginType[] = "begin";

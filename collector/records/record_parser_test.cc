@@ -67,6 +67,26 @@ TEST(RecordParser, ReadsEveryFieldOfAProcessLine) {
   EXPECT_EQ(process.memory_limit_bytes, std::nullopt);
 }
 
+TEST(RecordParser, ReadsTheEngineOfAProcess) {
+  RecordParser parser;
+  const std::string begin = R"({"type":"process","schema":"crema.records/1","host":"h","pid":1,"start_ns":2,"engine":)";
+  ASSERT_EQ(parser.ParseCopy(begin + R"({"name":"slurm","job":"81422","step":"0","rank":3,"slot":null,"cpus":2,)"
+                                     R"("memory_bytes":4096,"later":[1]}})"),
+            ParseOutcome::kRecord)
+      << parser.reason();
+  const ProcessEngineFact& engine = parser.record().process.engine;
+  EXPECT_EQ(engine.name, "slurm");
+  EXPECT_EQ(engine.step, "0");
+  EXPECT_EQ(engine.rank, 3);
+  EXPECT_EQ(engine.slot, "");
+  EXPECT_EQ(engine.cpus, 2);
+  EXPECT_EQ(engine.memory_bytes, 4096);
+  EXPECT_EQ(JobOf(engine), "slurm 81422");
+  ASSERT_EQ(parser.ParseCopy(begin + "null}"), ParseOutcome::kRecord) << parser.reason();
+  EXPECT_EQ(parser.record().process.engine.name, "") << "the line before is forgotten";
+  EXPECT_EQ(parser.ParseCopy(begin + R"({"name":"slurm","rank":-1}})"), ParseOutcome::kMalformed);
+}
+
 TEST(RecordParser, ReadsEveryFieldOfAChunkLine) {
   RecordParser parser;
   ASSERT_EQ(parser.ParseCopy(kChunk), ParseOutcome::kRecord) << parser.reason();

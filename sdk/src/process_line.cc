@@ -13,6 +13,7 @@
 #include "cgroup.h"
 #include "crema/internal/platform.h"
 #include "crema/version.h"
+#include "engine_identity.h"
 #include "fixed_text.h"
 #include "json_line.h"
 #include "proc_file.h"
@@ -99,10 +100,24 @@ void AppendArguments(Recorder* recorder, JsonLine* line) {
   }
 }
 
-CREMA_NEVER_INLINE void AppendWorkingDirectory(const Settings& settings, JsonLine* line) {
+void AppendEngine(const EngineIdentity& engine, JsonLine* line) {
+  if (engine.name.empty()) return line->Raw(",\"engine\":null");
+  line->Raw(",\"engine\":{\"name\":");
+  line->String(engine.name.view());
+  line->FieldText("job", engine.job.view());
+  line->FieldText("step", engine.step.view());
+  line->Field("rank", engine.rank);
+  line->FieldText("slot", engine.slot.view());
+  line->Field("cpus", engine.cpus);
+  line->Field("memory_bytes", engine.memory_bytes);
+  line->Raw("}");
+}
+
+CREMA_NEVER_INLINE void AppendPlace(const Settings& settings, JsonLine* line) {
   char path[PATH_MAX];
-  const bool is_told = settings.record_arguments && getcwd(path, sizeof path) != nullptr;
-  line->FieldText("working_directory", is_told ? std::string_view(path) : std::string_view());
+  const std::string_view directory = getcwd(path, sizeof path) == nullptr ? std::string_view() : path;
+  line->FieldText("working_directory", settings.record_arguments ? directory : std::string_view());
+  AppendEngine(FindEngine(directory), line);
 }
 
 void AppendProcess(Recorder* recorder, const HostName& host, std::int64_t start_ns, int recorder_number) {
@@ -130,7 +145,7 @@ void AppendProcess(Recorder* recorder, const HostName& host, std::int64_t start_
     line->Integer(*settings.total_events);
   }
   line->Raw("}");
-  AppendWorkingDirectory(settings, line);
+  AppendPlace(settings, line);
   line->Raw("}\n");
 }
 

@@ -33,7 +33,8 @@ TEST(RecordLog, FieldsStandInTheOrderOfTheFormat) {
                    "host",      "pid",     "parent_pid",   "pid_namespace",
                    "start_ns",  "boot_id", "recorder",     "executable",
                    "arguments", "cores",   "threads",      "memory_limit_bytes",
-                   "clock",     "sdk",     "attributes",   "working_directory"}));
+                   "clock",     "sdk",     "attributes",   "working_directory",
+                   "engine"}));
   EXPECT_EQ(FieldNames(FirstLineOfType(log, "begin")),
             (Names{"type", "chunk", "time_ns", "thread", "tid", "dataset", "file", "tree", "entry_start", "entry_stop",
                    "pass", "span", "process_cpu_ns", "attributes"}));

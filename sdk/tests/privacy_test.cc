@@ -77,6 +77,18 @@ TEST(Privacy, SecretsOnTheCommandLineAreMasked) {
                                       "--url=https://host/file?authKey=***", "-o", "out.root"}));
 }
 
+TEST(Privacy, DirectoriesAreLeftOutWithTheCommandLine) {
+  const RecordLog log = Recorded(
+      [] {
+        if (mkdir("hunter2", 0700) != 0 || chdir("hunter2") != 0) std::abort();
+        TrackMetrics metrics("ttbar");
+      },
+      {{"CREMA_NO_ARGUMENTS", "1"}});
+  rmdir("hunter2");
+  EXPECT_EQ(log.lines.at(0).find("hunter2"), std::string::npos) << log.lines[0];
+  EXPECT_NE(log.lines.at(0).find("\"working_directory\":null"), std::string::npos) << log.lines[0];
+}
+
 TEST(Privacy, TheCommandLineCanBeLeftOut) {
   EXPECT_EQ(RecordedArguments({"--name=hunter2"}, {{"CREMA_NO_ARGUMENTS", "1"}}), std::vector<std::string>{"(none)"});
 }

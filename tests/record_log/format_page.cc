@@ -53,7 +53,8 @@ FormatPage ReadFormatPage(const std::string& path) {
       const std::vector<std::string> cells = Cells(line);
       if (cells.size() != 4) continue;
       const bool left_out = StartsWith(cells[2], "left out");
-      table->push_back({Quoted(cells[0]), cells[1], left_out, !left_out && cells[2] != "never"});
+      const bool may_be_null = left_out ? cells[2].find("null:") != std::string::npos : cells[2] != "never";
+      table->push_back({Quoted(cells[0]), cells[1], left_out, may_be_null});
     }
   }
   return page;
