@@ -1,0 +1,9 @@
+// Guards for ROOT's event loops: include this one. Needs ROOT 6.36 or newer, and its C++ standard; docs/root.md.
+#ifndef CREMA_ROOT_H_
+#define CREMA_ROOT_H_
+
+#include "crema/crema.h"                  // IWYU pragma: export
+#include "crema/root/requirements.h"      // IWYU pragma: export
+#include "crema/root/track_data_frame.h"  // IWYU pragma: export
+
+#endif  // CREMA_ROOT_H_
