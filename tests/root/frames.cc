@@ -146,6 +146,41 @@ void Throw(const Files& files) {
   }
 }
 
+void ThrowTimed(const Files& files) {
+  ROOT::RDataFrame events("Events", files);
+  auto tracked = crema::TrackDataFrame(events, {"ttbar"});
+  const auto square = [](double x) {
+    if (x > 3.9) throw std::runtime_error("no such jet");
+    return x * x;
+  };
+  auto sum = events.Define("z", crema::Timed("square", square), {"x"}).Sum<double>("z");
+  try {
+    std::cout << "sum " << *sum << std::endl;
+  } catch (const std::exception& error) {
+    std::cout << "caught " << error.what() << std::endl;
+  }
+}
+
+void Timed(const Files& files) {
+  ROOT::RDataFrame events("Events", files);
+  auto tracked = crema::TrackDataFrame(events, {"ttbar"});
+  auto sum =
+      events.Define("z", crema::Timed("square", [](double x) { return x * x; }), {"x"})
+          .Filter(crema::Timed("cut", [](double z, const ROOT::RVecF& v) { return z > 1 && v.size() > 2; }), {"z", "v"})
+          .Sum<double>("z");
+  std::cout << "sum " << *sum << std::endl;
+}
+
+void CutFlow(const Files& files) {
+  ROOT::RDataFrame events("Events", files);
+  auto tracked = crema::TrackDataFrame(events, {"ttbar"});
+  auto report = events.Filter([](double x) { return x > 0; }, {"x"}, "positive")
+                    .Filter([](double y) { return y > 1; }, {"y"}, "large")
+                    .Filter("v.size() > 2", "compiled as it runs")
+                    .Report();
+  for (const auto& cut : *report) std::cout << cut.GetName() << "=" << cut.GetPass() << std::endl;
+}
+
 void Caught(const Files& files) {
   try {
     ROOT::RDataFrame events("Events", files);
@@ -205,6 +240,9 @@ const std::map<std::string, std::function<void(const Files&)>> kCases = {
     {"empty_source", EmptySource},
     {"range", Range},
     {"throw", Throw},
+    {"throw_timed", ThrowTimed},
+    {"timed", Timed},
+    {"cut_flow", CutFlow},
     {"caught", Caught},
     {"frame_ends_first", FrameEndsFirst},
     {"handle_ends_first", HandleEndsFirst},

@@ -166,8 +166,70 @@ class FramesTest(root_case.RootCase):
         sections = {row["path"]: row["count"] for row in outcome.of_type("end")[0]["sections"]}
         self.assertEqual(sections, {"set up task": len(outcome.chunks), "merge results": 1})
 
+    def test_timed_functions_are_sections_of_the_chunk(self):
+        for threads in (0, 2):
+            for chunk in self.run_program("frames", "timed", threads, *trees()).chunks:
+                calls = {row["path"]: row["count"] for row in chunk["sections"]}
+                self.assertEqual(calls, {"square": chunk["events"], "cut": chunk["events"]})
+
+    def test_named_filters_are_the_cut_flow(self):
+        for threads in (0, 2):
+            outcome = self.run_program("frames", "cut_flow", threads, *trees())
+            passed = collections.Counter()
+            for chunk in outcome.chunks:
+                self.assertEqual(chunk["cuts"][0]["events"], chunk["events"])
+                passed.update({cut["name"]: cut["events"] for cut in chunk["cuts"]})
+            said = dict(line.split("=") for line in outcome.output.splitlines())
+            self.assertEqual(len(said), 3)
+            expected = {"all events": sum(ENTRIES), **{name: int(count) for name, count in said.items()}}
+            self.assertEqual(dict(passed), expected)
+
 
 class FaultsTest(root_case.RootCase):
+    def failures(self, outcome):
+        return [(chunk["file"], chunk["error"]) for chunk in outcome.chunks if chunk["status"] == "failed"]
+
+    def with_bad_file(self, name, threads):
+        """A chain with a bad file in its midst, and ROOT as it is without crema."""
+        bad = root_case.data() / name
+        files = (trees()[0], bad, trees()[2])
+        outcome = self.run_program("frames", "caught", threads, *files)
+        plain = self.run_program("frames", "caught", threads, *files, recording=False)
+        if threads == 0:  # with more, it depends on the threads how far others get
+            self.assertEqual((outcome.output, outcome.errors), (plain.output, plain.errors))
+        self.assertEqual("caught" in outcome.output, "caught" in plain.output)
+        return str(bad), outcome
+
+    def test_a_file_that_cannot_be_opened_on_one_thread_is_a_failed_chunk(self):
+        for name, error in (("truncated.root", "truncated"), ("stub.root", "stub.root"), ("none.root", "not exist")):
+            with self.subTest(name):
+                bad, outcome = self.with_bad_file(name, 0)
+                ((file, reason),) = self.failures(outcome)
+                self.assertEqual(file, bad)
+                self.assertIn(error, reason)
+                events = [chunk["events"] for chunk in outcome.chunks if chunk["status"] == "ok"]
+                self.assertEqual(events, [ENTRIES[0], ENTRIES[2]])
+
+    def test_a_file_that_cannot_be_opened_on_two_threads_fails_the_loop(self):
+        for name in ("truncated.root", "stub.root", "none.root"):
+            with self.subTest(name):
+                _, outcome = self.with_bad_file(name, 2)
+                ((_, reason),) = self.failures(outcome)
+                self.assertIn(name, reason)
+
+    def test_a_missing_column_fails_its_chunk_with_roots_message(self):
+        for threads in (0, 2):
+            bad, outcome = self.with_bad_file("no_y.root", threads)
+            failures = dict(self.failures(outcome))
+            self.assertIn(bad, failures)
+            self.assertRegex(failures[bad], r"branch called y|Branch 'y'")
+
+    def test_the_exception_of_a_timed_function_is_the_reason(self):
+        for threads in (0, 2):
+            outcome = self.run_program("frames", "throw_timed", threads, *trees())
+            self.assertIn("caught no such jet", outcome.output)
+            self.assertEqual({error for _, error in self.failures(outcome)}, {"square: no such jet"})
+
     def test_an_exception_of_a_node_makes_the_chunk_fail(self):
         for threads in (0, 2):
             outcome = self.run_program("frames", "throw", threads, *trees())

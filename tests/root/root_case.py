@@ -75,6 +75,9 @@ def data() -> pathlib.Path:
     if not folder.exists():
         folder.mkdir()
         subprocess.run([program("make_data"), folder], check=True)
+        whole = (folder / "tree1.root").read_bytes()
+        (folder / "truncated.root").write_bytes(whole[: len(whole) // 2])
+        (folder / "stub.root").write_bytes(whole[:100])
     return folder
 
 

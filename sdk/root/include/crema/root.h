@@ -3,7 +3,11 @@
 #define CREMA_ROOT_H_
 
 #include "crema/crema.h"                  // IWYU pragma: export
+#include "crema/root/chunks.h"            // IWYU pragma: export
 #include "crema/root/requirements.h"      // IWYU pragma: export
+#include "crema/root/timed.h"             // IWYU pragma: export
 #include "crema/root/track_data_frame.h"  // IWYU pragma: export
+#include "crema/root/track_ntuple.h"      // IWYU pragma: export
+#include "crema/root/track_reader.h"      // IWYU pragma: export
 
 #endif  // CREMA_ROOT_H_

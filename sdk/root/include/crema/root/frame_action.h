@@ -3,13 +3,13 @@
 #define CREMA_ROOT_FRAME_ACTION_H_
 
 #include <TChain.h>
+#include <TChainElement.h>
 #include <TTree.h>
 #include <TTreeReader.h>
 
 #include <ROOT/RDF/RActionImpl.hxx>
 #include <ROOT/RDF/RSampleInfo.hxx>
 #include <ROOT/RDataSource.hxx>
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -23,10 +23,12 @@
 #include <utility>
 #include <vector>
 
+#include "crema/root/cut_flow.h"
 #include "crema/root/error_notes.h"
 #include "crema/root/loop_passes.h"
 #include "crema/root/read_counters.h"
 #include "crema/root/requirements.h"  // IWYU pragma: keep
+#include "crema/root/tree_position.h"
 #include "crema/track_metrics.h"
 #include "crema/track_section.h"
 
@@ -40,6 +42,12 @@ struct FrameIdentity {
   std::int64_t entries_per_chunk = 0;
   TTree* tree = nullptr;  ///< TTree or TChain that the frame reads; null: it reads something else
   const ROOT::RDF::RDataSource* source = nullptr;
+};
+
+/// One event loop of a frame.
+struct FrameLoop {
+  std::uint64_t number = 0;  ///< in the process
+  NamedFilters filters;
 };
 
 /// ROOT keeps the entries that a frame is limited to for classes that derive from its source.
@@ -64,13 +72,17 @@ class alignas(128) FrameTask {
   /// Nodes are being set up; where the loop runs on one thread, the next file is opened after that.
   void SetUp(TTreeReader* reader) {
     End();
+    ErrorNote::OfThread().Clear();
     reader_ = reader;
     set_up_.emplace("set up task");
   }
 
   /// The first entry of a sample is about to be processed.
-  void Begin(const FrameIdentity& identity, std::uint64_t loop, const ROOT::RDF::RSampleInfo& sample) {
+  void Begin(const FrameIdentity& identity, const FrameLoop& loop, unsigned slot,
+             const ROOT::RDF::RSampleInfo& sample) {
     End(false);
+    filters_ = &loop.filters;
+    slot_ = slot;
     is_tree_ = identity.tree != nullptr;
     tree_read_ = reader_ != nullptr ? reader_->GetTree() : identity.tree;
     has_file_ = sample.AsString().rfind("Empty source", 0) != 0;
@@ -79,13 +91,17 @@ class alignas(128) FrameTask {
     if (dataset_.empty()) dataset_ = NameOf(sample);
     pass_ = identity.pass;
     if (pass_.empty()) {
-      const std::size_t before = LoopsBefore(loop, dataset_, has_file_ ? std::string_view(file_) : sample.AsString());
+      const std::size_t before =
+          LoopsBefore(loop.number, dataset_, has_file_ ? std::string_view(file_) : sample.AsString());
       if (before > 0) pass_ = "loop " + std::to_string(before + 1);
     }
     std::tie(next_, last_) = RangeInFile(identity, sample);
     most_ = identity.entries_per_chunk > 0 ? identity.entries_per_chunk : INT64_MAX;
     BeginChunk();
   }
+
+  /// Whether an exception left one of its chunks since the last call.
+  bool TakeFailure() { return std::exchange(has_failed_, false); }
 
   void CountEvent() {
     if (events_ == most_) NextChunk();
@@ -97,13 +113,16 @@ class alignas(128) FrameTask {
     set_up_.reset();
     if (!chunk_.has_value()) return;
     chunk_->SetEvents(events_);
+    cut_flow_.End(*filters_, slot_, events_);
     if (is_tree_) counters_.Record(file_is_open && !MayHaveGoneOn());
     counters_.Uninstall();
     if (!is_tree_ && has_file_) chunk_->SetAttribute("reading", kNotTold);
-    const ErrorNote& error = ErrorNote::OfThread();
+    ErrorNote& error = ErrorNote::OfThread();
     const bool is_left = std::uncaught_exceptions() > exceptions_;
     if (!error.empty() && (is_left || events_ < stop_ - next_)) chunk_->Fail(error.text());
+    if (is_left) has_failed_ = true;
     chunk_.reset();
+    error.Clear();
   }
 
  private:
@@ -125,10 +144,9 @@ class alignas(128) FrameTask {
 
   /// The task's entries in the file of the sample. ROOT counts them from the start of the chain where the frame is
   /// limited to a range, or has friends; on one thread it gives the whole range for each file.
-  std::pair<std::int64_t, std::int64_t> RangeInFile(const FrameIdentity& identity,
-                                                    const ROOT::RDF::RSampleInfo& sample) const {
+  EntryRange RangeInFile(const FrameIdentity& identity, const ROOT::RDF::RSampleInfo& sample) const {
     const auto range = sample.EntryRange();
-    std::pair<std::int64_t, std::int64_t> entries(range.first, range.second);
+    EntryRange entries(range.first, range.second);
     TTree* const tree = tree_read_ != nullptr ? tree_read_->GetTree() : nullptr;
     if (tree == nullptr) return entries;
     if (reader_ == nullptr) {
@@ -136,10 +154,7 @@ class alignas(128) FrameTask {
       if (!limits.has_value()) return {0, tree->GetEntries()};
       entries = {limits->first, limits->second};
     }
-    const auto* chain = dynamic_cast<const TChain*>(tree_read_);
-    const std::int64_t offset = chain != nullptr ? chain->GetTreeOffset()[chain->GetTreeNumber()] : 0;
-    return {std::max<std::int64_t>(0, entries.first - offset),
-            std::min<std::int64_t>(tree->GetEntries(), entries.second - offset)};
+    return InCurrentTree(tree_read_, entries);
   }
 
   void BeginChunk() {
@@ -154,9 +169,9 @@ class alignas(128) FrameTask {
     }
     events_ = 0;
     exceptions_ = std::uncaught_exceptions();
-    ErrorNote::OfThread().Clear();
     chunk_.emplace(where);
     counters_.Install(&*chunk_, tree_read_);
+    cut_flow_.Begin(*filters_, slot_);
   }
 
   void NextChunk() {
@@ -171,6 +186,7 @@ class alignas(128) FrameTask {
   std::int64_t stop_ = 0;          ///< one past its last entry
   std::int64_t last_ = 0;          ///< one past the task's last entry
   int exceptions_ = 0;             ///< in flight when the chunk began
+  bool has_failed_ = false;
   bool is_tree_ = false;
   TTreeReader* reader_ = nullptr;  ///< null where ROOT hides it
   TTree* tree_read_ = nullptr;
@@ -182,6 +198,9 @@ class alignas(128) FrameTask {
   std::optional<TrackSection> set_up_;
   std::optional<TrackMetrics> chunk_;
   ReadCounters counters_;
+  const NamedFilters* filters_ = nullptr;
+  unsigned slot_ = 0;
+  CutFlow cut_flow_;
 };
 
 /// The tasks of a frame, by slot, over all of its event loops.
@@ -190,23 +209,61 @@ class FrameTasks {
   FrameTasks(FrameIdentity identity, unsigned slots) : identity_(std::move(identity)), tasks_(slots) {}
 
   FrameTask& operator[](unsigned slot) { return tasks_[slot]; }
-  void BeginLoop() {
-    loop_ = NextLoop();
+  void BeginLoop(const ROOT::Detail::RDF::RLoopManager& loop_manager) {
+    loop_.number = NextLoop();
+    exceptions_ = std::uncaught_exceptions();
+    loop_.filters.Find(loop_manager);
     error_notes_.emplace();
   }
   void BeginMerging() { merging_.emplace("merge results"); }
+  /// ROOT has dropped the loop's actions; where an exception ended the loop, it is on its way.
   void EndLoop() {
     merging_.reset();
-    for (FrameTask& task : tasks_) task.End();
+    bool has_failed = false;
+    for (FrameTask& task : tasks_) {
+      task.End(false);
+      has_failed |= task.TakeFailure();
+    }
+    const bool is_left = std::uncaught_exceptions() > exceptions_;
+    if (!RecordUnopened() && is_left && !has_failed) RecordFailure({}, {});
     error_notes_.reset();
   }
   void BeginSample(unsigned slot, const ROOT::RDF::RSampleInfo& sample) {
-    tasks_[slot].Begin(identity_, loop_, sample);
+    tasks_[slot].Begin(identity_, loop_, slot, sample);
   }
 
  private:
+  /// An attempt that failed before ROOT gave it an entry.
+  void RecordFailure(std::string_view file, std::string_view tree) {
+    Chunk where(identity_.dataset);
+    where.pass = identity_.pass;
+    where.file = file;
+    where.tree = tree;
+    TrackMetrics chunk(where);
+    const std::string error = ErrorNotes::About(file.substr(file.rfind('/') + 1));
+    if (!error.empty()) {
+      chunk.Fail(error);
+    } else {
+      chunk.Fail(file.empty() ? "exception" : "ROOT could not open it");
+    }
+  }
+  /// The files that a chain left out, as on one thread: with a message, and no exception.
+  bool RecordUnopened() {
+    const auto* chain = dynamic_cast<const TChain*>(identity_.tree);
+    if (chain == nullptr) return false;
+    bool is_any = false;
+    for (const TObject* object : *chain->GetListOfFiles()) {
+      const auto* element = static_cast<const TChainElement*>(object);
+      if (element->GetLoadResult() >= 0) continue;
+      RecordFailure(element->GetTitle(), element->GetName());
+      is_any = true;
+    }
+    return is_any;
+  }
+
   FrameIdentity identity_;
-  std::uint64_t loop_ = 0;
+  FrameLoop loop_;
+  int exceptions_ = 0;  ///< in flight when the loop began
   std::vector<FrameTask> tasks_;
   std::optional<ErrorNotes> error_notes_;
   std::optional<TrackSection> merging_;
@@ -224,10 +281,7 @@ class FrameAction : public ROOT::Detail::RDF::RActionImpl<FrameAction> {
 
   std::shared_ptr<int> GetResultPtr() const { return result_; }
   std::string GetActionName() const { return "crema"; }
-  void Initialize() {
-    tasks_->BeginLoop();
-    loop_begins_();
-  }
+  void Initialize() { loop_begins_(); }
   void InitTask(TTreeReader* reader, unsigned slot) { (*tasks_)[slot].SetUp(reader); }
   ROOT::RDF::SampleCallback_t GetSampleCallback() final {
     return [tasks = tasks_](unsigned slot, const ROOT::RDF::RSampleInfo& sample) { tasks->BeginSample(slot, sample); };

@@ -4,7 +4,7 @@
 
 #include <TBranch.h>
 #include <TFile.h>
-#include <TObjArray.h>
+#include <TList.h>
 #include <TTimeStamp.h>
 #include <TTree.h>
 #include <TTreeCache.h>
@@ -172,8 +172,8 @@ class ReadCounters final : public TVirtualPerfStats {
     double unzip_seconds = 0;
     int num_files = 0;
     ReadFile files[kMostFiles];
-    const TObjArray* branches = nullptr;  ///< whose names the chunk has
-    int num_branches = 0;
+    const TList* names = nullptr;  ///< that the chunk has
+    int num_names = 0;
   };
 
   void SetFile(TFile*) override {}
@@ -198,16 +198,18 @@ class ReadCounters final : public TVirtualPerfStats {
     if (server == nullptr || std::strcmp(server->GetProtocol(), "file") == 0) return;
     if (*server->GetHost() != '\0') chunk_->SetAttribute("server", server->GetHost());
   }
+  /// ROOT keeps the names of the cache's branches for classes that derive from it. Its list of the branches themselves
+  /// may still be of the file before.
+  struct CachedNames : TTreeCache {
+    static const TList* Of(const TTreeCache& cache) { return cache.*(&CachedNames::fBrNames); }
+  };
   void AddColumns(TFile* file, const TObject* tree) {
     const auto* cache = dynamic_cast<TTreeCache*>(file->GetCacheRead(tree));
-    const TObjArray* branches = cache != nullptr ? cache->GetCachedBranches() : nullptr;
-    if (branches == nullptr) return;
-    if (branches == counts_.branches && branches->GetEntriesFast() == counts_.num_branches) return;
-    counts_.branches = branches;
-    counts_.num_branches = branches->GetEntriesFast();
-    for (const TObject* branch : *branches) {
-      if (branch != nullptr) chunk_->AddColumn(branch->GetName());
-    }
+    const TList* names = cache != nullptr ? CachedNames::Of(*cache) : nullptr;
+    if (names == nullptr || (names == counts_.names && names->GetSize() == counts_.num_names)) return;
+    counts_.names = names;
+    counts_.num_names = names->GetSize();
+    for (const TObject* name : *names) chunk_->AddColumn(name->GetName());
   }
 
   TrackMetrics* chunk_ = nullptr;  ///< null: not installed

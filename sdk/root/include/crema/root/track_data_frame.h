@@ -78,6 +78,7 @@ class FrameTracker : public std::enable_shared_from_this<FrameTracker> {
   };
 
   void LoopBegins() {
+    tasks_->BeginLoop(*loop_manager_);
     // An action at the head asks for every entry. This one does not: the loop ends when a Range has had enough.
     loop_manager_->StopProcessing();
     loop_manager_->RegisterCallback(0, [end = std::make_shared<LoopEnd>(weak_from_this())](unsigned) {});
