@@ -1,0 +1,302 @@
+// The action that sees RDataFrame's tasks, and what it keeps of each.
+#ifndef CREMA_ROOT_FRAME_ACTION_H_
+#define CREMA_ROOT_FRAME_ACTION_H_
+
+#include <TChain.h>
+#include <TChainElement.h>
+#include <TTree.h>
+#include <TTreeReader.h>
+
+#include <ROOT/RDF/RActionImpl.hxx>
+#include <ROOT/RDF/RSampleInfo.hxx>
+#include <ROOT/RDataSource.hxx>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "crema/root/cut_flow.h"
+#include "crema/root/error_notes.h"
+#include "crema/root/loop_passes.h"
+#include "crema/root/read_counters.h"
+#include "crema/root/requirements.h"  // IWYU pragma: keep
+#include "crema/root/tree_position.h"
+#include "crema/track_metrics.h"
+#include "crema/track_section.h"
+
+namespace crema {
+namespace internal {
+
+/// What the user said of a frame's chunks.
+struct FrameIdentity {
+  std::string dataset;
+  std::string pass;
+  std::int64_t entries_per_chunk = 0;
+  TTree* tree = nullptr;  ///< TTree or TChain that the frame reads; null: it reads something else
+  const ROOT::RDF::RDataSource* source = nullptr;
+};
+
+/// One event loop of a frame.
+struct FrameLoop {
+  std::uint64_t number = 0;  ///< in the process
+  NamedFilters filters;
+};
+
+/// ROOT keeps the entries that a frame is limited to for classes that derive from its source.
+struct GlobalRange : ROOT::RDF::RDataSource {
+  static const std::optional<std::pair<ULong64_t, ULong64_t>>& Of(const ROOT::RDF::RDataSource& source) {
+    return source.*(&GlobalRange::fGlobalEntryRange);
+  }
+};
+
+/// `<file>/<tree>`, as `RSampleInfo::AsString` has it; a tree in a folder of the file has slashes too.
+inline std::pair<std::string_view, std::string_view> FileAndTree(std::string_view sample) {
+  constexpr std::string_view kSuffix = ".root/";
+  const std::size_t suffix = sample.rfind(kSuffix);
+  const std::size_t slash = suffix != sample.npos ? suffix + kSuffix.size() - 1 : sample.rfind('/');
+  if (slash == sample.npos) return {sample, {}};
+  return {sample.substr(0, slash), sample.substr(slash + 1)};
+}
+
+/// The task that runs in a slot. Slots are used by one thread at a time.
+class alignas(128) FrameTask {
+ public:
+  /// Nodes are being set up; where the loop runs on one thread, the next file is opened after that.
+  void SetUp(TTreeReader* reader) {
+    End();
+    ErrorNote::OfThread().Clear();
+    reader_ = reader;
+    set_up_.emplace("set up task");
+  }
+
+  /// The first entry of a sample is about to be processed.
+  void Begin(const FrameIdentity& identity, const FrameLoop& loop, unsigned slot,
+             const ROOT::RDF::RSampleInfo& sample) {
+    End(false);
+    filters_ = &loop.filters;
+    slot_ = slot;
+    is_tree_ = identity.tree != nullptr;
+    tree_read_ = reader_ != nullptr ? reader_->GetTree() : identity.tree;
+    has_file_ = sample.AsString().rfind("Empty source", 0) != 0;
+    if (has_file_) std::tie(file_, tree_) = FileAndTree(sample.AsString());
+    dataset_ = identity.dataset;
+    if (dataset_.empty()) dataset_ = NameOf(sample);
+    pass_ = identity.pass;
+    if (pass_.empty()) {
+      const std::size_t before =
+          LoopsBefore(loop.number, dataset_, has_file_ ? std::string_view(file_) : sample.AsString());
+      if (before > 0) pass_ = "loop " + std::to_string(before + 1);
+    }
+    std::tie(next_, last_) = RangeInFile(identity, sample);
+    most_ = identity.entries_per_chunk > 0 ? identity.entries_per_chunk : INT64_MAX;
+    BeginChunk();
+  }
+
+  /// Whether an exception left one of its chunks since the last call.
+  bool TakeFailure() { return std::exchange(has_failed_, false); }
+
+  void CountEvent() {
+    if (events_ == most_) NextChunk();
+    ++events_;
+  }
+
+  /// The chunk is over; while an exception leaves the loop, it failed. ROOT may have closed its file already.
+  void End(bool file_is_open = true) {
+    set_up_.reset();
+    if (!chunk_.has_value()) return;
+    chunk_->SetEvents(events_);
+    cut_flow_.End(*filters_, slot_, events_);
+    if (is_tree_) counters_.Record(file_is_open && !MayHaveGoneOn());
+    counters_.Uninstall();
+    if (!is_tree_ && has_file_) chunk_->SetAttribute("reading", kNotTold);
+    ErrorNote& error = ErrorNote::OfThread();
+    const bool is_left = std::uncaught_exceptions() > exceptions_;
+    if (!error.empty() && (is_left || events_ < stop_ - next_)) chunk_->Fail(error.text());
+    if (is_left) has_failed_ = true;
+    chunk_.reset();
+    error.Clear();
+  }
+
+ private:
+  static constexpr std::string_view kNotTold = "ROOT does not tell bytes and times of RNTuple in RDataFrame";
+
+  static std::string NameOf(const ROOT::RDF::RSampleInfo& sample) {
+    try {
+      return sample.GetSampleName();
+    } catch (const std::logic_error&) {  // the frame was not made of named samples
+      return {};
+    }
+  }
+
+  /// A task's reader of a chain with several trees has opened the next one when it finds that a file has no more.
+  bool MayHaveGoneOn() const {
+    const auto* chain = reader_ != nullptr ? dynamic_cast<const TChain*>(tree_read_) : nullptr;
+    return chain != nullptr && chain->GetNtrees() > 1;
+  }
+
+  /// The task's entries in the file of the sample. ROOT counts them from the start of the chain where the frame is
+  /// limited to a range, or has friends; on one thread it gives the whole range for each file.
+  EntryRange RangeInFile(const FrameIdentity& identity, const ROOT::RDF::RSampleInfo& sample) const {
+    const auto range = sample.EntryRange();
+    EntryRange entries(range.first, range.second);
+    TTree* const tree = tree_read_ != nullptr ? tree_read_->GetTree() : nullptr;
+    if (tree == nullptr) return entries;
+    if (reader_ == nullptr) {
+      const auto& limits = GlobalRange::Of(*identity.source);
+      if (!limits.has_value()) return {0, tree->GetEntries()};
+      entries = {limits->first, limits->second};
+    }
+    return InCurrentTree(tree_read_, entries);
+  }
+
+  void BeginChunk() {
+    stop_ = last_ - next_ > most_ ? next_ + most_ : last_;
+    Chunk where(dataset_);
+    where.pass = pass_;
+    where.entry_start = next_;
+    where.entry_stop = stop_;
+    if (has_file_) {
+      where.file = file_;
+      where.tree = tree_;
+    }
+    events_ = 0;
+    exceptions_ = std::uncaught_exceptions();
+    chunk_.emplace(where);
+    counters_.Install(&*chunk_, tree_read_);
+    cut_flow_.Begin(*filters_, slot_);
+  }
+
+  void NextChunk() {
+    next_ += events_;
+    End();
+    BeginChunk();
+  }
+
+  std::int64_t events_ = 0;
+  std::int64_t most_ = INT64_MAX;  ///< entries in a chunk
+  std::int64_t next_ = 0;          ///< first entry of the chunk
+  std::int64_t stop_ = 0;          ///< one past its last entry
+  std::int64_t last_ = 0;          ///< one past the task's last entry
+  int exceptions_ = 0;             ///< in flight when the chunk began
+  bool has_failed_ = false;
+  bool is_tree_ = false;
+  TTreeReader* reader_ = nullptr;  ///< null where ROOT hides it
+  TTree* tree_read_ = nullptr;
+  bool has_file_ = false;
+  std::string dataset_;
+  std::string pass_;
+  std::string file_;
+  std::string tree_;
+  std::optional<TrackSection> set_up_;
+  std::optional<TrackMetrics> chunk_;
+  ReadCounters counters_;
+  const NamedFilters* filters_ = nullptr;
+  unsigned slot_ = 0;
+  CutFlow cut_flow_;
+};
+
+/// The tasks of a frame, by slot, over all of its event loops.
+class FrameTasks {
+ public:
+  FrameTasks(FrameIdentity identity, unsigned slots) : identity_(std::move(identity)), tasks_(slots) {}
+
+  FrameTask& operator[](unsigned slot) { return tasks_[slot]; }
+  void BeginLoop(const ROOT::Detail::RDF::RLoopManager& loop_manager) {
+    loop_.number = NextLoop();
+    exceptions_ = std::uncaught_exceptions();
+    loop_.filters.Find(loop_manager);
+    error_notes_.emplace();
+  }
+  void BeginMerging() { merging_.emplace("merge results"); }
+  /// ROOT has dropped the loop's actions; where an exception ended the loop, it is on its way.
+  void EndLoop() {
+    merging_.reset();
+    bool has_failed = false;
+    for (FrameTask& task : tasks_) {
+      task.End(false);
+      has_failed |= task.TakeFailure();
+    }
+    const bool is_left = std::uncaught_exceptions() > exceptions_;
+    if (!RecordUnopened() && is_left && !has_failed) RecordFailure({}, {});
+    error_notes_.reset();
+  }
+  void BeginSample(unsigned slot, const ROOT::RDF::RSampleInfo& sample) {
+    tasks_[slot].Begin(identity_, loop_, slot, sample);
+  }
+
+ private:
+  /// An attempt that failed before ROOT gave it an entry.
+  void RecordFailure(std::string_view file, std::string_view tree) {
+    Chunk where(identity_.dataset);
+    where.pass = identity_.pass;
+    where.file = file;
+    where.tree = tree;
+    TrackMetrics chunk(where);
+    const std::string error = ErrorNotes::About(file.substr(file.rfind('/') + 1));
+    if (!error.empty()) {
+      chunk.Fail(error);
+    } else {
+      chunk.Fail(file.empty() ? "exception" : "ROOT could not open it");
+    }
+  }
+  /// The files that a chain left out, as on one thread: with a message, and no exception.
+  bool RecordUnopened() {
+    const auto* chain = dynamic_cast<const TChain*>(identity_.tree);
+    if (chain == nullptr) return false;
+    bool is_any = false;
+    for (const TObject* object : *chain->GetListOfFiles()) {
+      const auto* element = static_cast<const TChainElement*>(object);
+      if (element->GetLoadResult() >= 0) continue;
+      RecordFailure(element->GetTitle(), element->GetName());
+      is_any = true;
+    }
+    return is_any;
+  }
+
+  FrameIdentity identity_;
+  FrameLoop loop_;
+  int exceptions_ = 0;  ///< in flight when the loop began
+  std::vector<FrameTask> tasks_;
+  std::optional<ErrorNotes> error_notes_;
+  std::optional<TrackSection> merging_;
+};
+
+/// Booked at the head of the frame, so it sees each entry that is read.
+class FrameAction : public ROOT::Detail::RDF::RActionImpl<FrameAction> {
+ public:
+  using Result_t = int;  ///< nothing: an action has to have a result
+
+  FrameAction(std::shared_ptr<FrameTasks> tasks, std::function<void()> loop_begins)
+      : tasks_(std::move(tasks)), loop_begins_(std::move(loop_begins)) {}
+  FrameAction(FrameAction&&) = default;
+  FrameAction(const FrameAction&) = delete;
+
+  std::shared_ptr<int> GetResultPtr() const { return result_; }
+  std::string GetActionName() const { return "crema"; }
+  void Initialize() { loop_begins_(); }
+  void InitTask(TTreeReader* reader, unsigned slot) { (*tasks_)[slot].SetUp(reader); }
+  ROOT::RDF::SampleCallback_t GetSampleCallback() final {
+    return [tasks = tasks_](unsigned slot, const ROOT::RDF::RSampleInfo& sample) { tasks->BeginSample(slot, sample); };
+  }
+  void Exec(unsigned slot) { (*tasks_)[slot].CountEvent(); }
+  void FinalizeTask(unsigned slot) { (*tasks_)[slot].End(); }
+  void Finalize() { tasks_->BeginMerging(); }
+
+ private:
+  std::shared_ptr<FrameTasks> tasks_;
+  std::function<void()> loop_begins_;
+  std::shared_ptr<int> result_ = std::make_shared<int>(0);
+};
+
+}  // namespace internal
+}  // namespace crema
+
+#endif  // CREMA_ROOT_FRAME_ACTION_H_

@@ -1,0 +1,227 @@
+// ReadCounters: what ROOT reads and decompresses on one thread, for the chunk that the thread works for.
+#ifndef CREMA_ROOT_READ_COUNTERS_H_
+#define CREMA_ROOT_READ_COUNTERS_H_
+
+#include <TBranch.h>
+#include <TFile.h>
+#include <TList.h>
+#include <TTimeStamp.h>
+#include <TTree.h>
+#include <TTreeCache.h>
+#include <TUrl.h>
+#include <TVirtualPerfStats.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "crema/record_metric.h"
+#include "crema/root/requirements.h"  // IWYU pragma: keep
+#include "crema/track_metrics.h"
+
+namespace crema {
+namespace internal {
+
+/// ROOT tells one `TVirtualPerfStats` per thread of each read and each decompression. This one counts, and tells the
+/// program's own, if there is one.
+class ReadCounters final : public TVirtualPerfStats {
+ public:
+  ReadCounters() = default;
+  ReadCounters(const ReadCounters&) = delete;
+  ReadCounters& operator=(const ReadCounters&) = delete;
+  ~ReadCounters() override { Uninstall(); }
+
+  /// Counts for `chunk`, the innermost of this thread, until `Uninstall` on the same thread. `tree` is what is read,
+  /// if that is known: ROOT prefers a tree's own statistics to the thread's.
+  void Install(TrackMetrics* chunk, TTree* tree) {
+    Uninstall();
+    chunk_ = chunk;
+    counts_ = Counts();
+    around_ = gPerfStats;
+    const auto* counters = dynamic_cast<ReadCounters*>(around_);
+    own_ = counters != nullptr ? counters->own_ : around_;  // a chunk inside another one: what it reads is its own
+    gPerfStats = this;
+    tree_ = tree;
+    current_tree_ = tree != nullptr ? tree->GetTree() : nullptr;
+    if (current_tree_ != nullptr && current_tree_->GetPerfStats() != nullptr) {
+      own_ = current_tree_->GetPerfStats();
+      current_tree_->SetPerfStats(this);
+    } else {
+      current_tree_ = nullptr;
+    }
+  }
+  void Uninstall() {
+    if (chunk_ == nullptr) return;
+    chunk_ = nullptr;
+    if (gPerfStats == this) gPerfStats = around_;
+    if (current_tree_ != nullptr && tree_->GetTree() == current_tree_) current_tree_->SetPerfStats(own_);
+  }
+  /// Tells the chunk. `files_are_open`: all files that were read still are.
+  void Record(bool files_are_open) {
+    for (int i = 0; i < counts_.num_files; ++i) {
+      ReadFile& read = counts_.files[i];
+      if (files_are_open) read.NoteOverhead();
+      counts_.overhead_bytes += read.overhead_bytes;
+    }
+    const std::int64_t payload_bytes = counts_.read_bytes - counts_.overhead_bytes;
+    // What was read and needed no decompression counts as it is stored.
+    chunk_->AddBytesRead(payload_bytes,
+                         std::max<std::int64_t>(0, payload_bytes - counts_.zip_bytes + counts_.unzip_bytes));
+    RecordMetric(metric::kBytesRead, payload_bytes, "B");
+    RecordMetric(metric::kReadOverheadBytes, counts_.overhead_bytes, "B");
+    RecordMetric(metric::kReadCalls, counts_.read_calls, "count");
+    RecordMetric(metric::kReadWall, counts_.read_seconds, "s");
+    RecordMetric(metric::kUnzipBytes, counts_.unzip_bytes, "B");
+    RecordMetric(metric::kUnzipWall, counts_.unzip_seconds, "s");
+  }
+
+  void FileReadEvent(TFile* file, Int_t bytes, Double_t start) override {
+    counts_.read_seconds += SecondsSince(start);
+    counts_.read_bytes += bytes;
+    ++counts_.read_calls;
+    NoteFile(file);
+    AddColumns(file, nullptr);
+    if (own_ != nullptr) own_->FileReadEvent(file, bytes, start);
+  }
+  void UnzipEvent(TObject* tree, Long64_t position, Double_t start, Int_t stored, Int_t bytes) override {
+    counts_.unzip_seconds += SecondsSince(start);
+    counts_.zip_bytes += stored;
+    counts_.unzip_bytes += bytes;
+    if (TFile* file = static_cast<TTree*>(tree)->GetCurrentFile()) {
+      NoteFile(file)->NoteOverhead();
+      AddColumns(file, tree);
+    }
+    if (own_ != nullptr) own_->UnzipEvent(tree, position, start, stored, bytes);
+  }
+
+  // The rest is the program's own.
+  void SimpleEvent(EEventType type) override {
+    if (own_ != nullptr) own_->SimpleEvent(type);
+  }
+  void PacketEvent(const char* a, const char* b, const char* c, Long64_t d, Double_t e, Double_t f, Double_t g,
+                   Long64_t h) override {
+    if (own_ != nullptr) own_->PacketEvent(a, b, c, d, e, f, g, h);
+  }
+  void FileEvent(const char* a, const char* b, const char* c, const char* d, Bool_t start) override {
+    if (own_ != nullptr) own_->FileEvent(a, b, c, d, start);
+  }
+  void FileOpenEvent(TFile* file, const char* name, Double_t start) override {
+    if (own_ != nullptr) own_->FileOpenEvent(file, name, start);
+  }
+  void RateEvent(Double_t a, Double_t b, Long64_t c, Long64_t d) override {
+    if (own_ != nullptr) own_->RateEvent(a, b, c, d);
+  }
+  void SetBytesRead(Long64_t bytes) override {
+    if (own_ != nullptr) own_->SetBytesRead(bytes);
+  }
+  Long64_t GetBytesRead() const override { return own_ != nullptr ? own_->GetBytesRead() : 0; }
+  void SetNumEvents(Long64_t events) override {
+    if (own_ != nullptr) own_->SetNumEvents(events);
+  }
+  Long64_t GetNumEvents() const override { return own_ != nullptr ? own_->GetNumEvents() : 0; }
+  void PrintBasketInfo(Option_t* option = "") const override {
+    if (own_ != nullptr) own_->PrintBasketInfo(option);
+  }
+  void SetLoaded(TBranch* branch, size_t basket) override {
+    if (own_ != nullptr) own_->SetLoaded(branch, basket);
+  }
+  void SetLoaded(size_t branch, size_t basket) override {
+    if (own_ != nullptr) own_->SetLoaded(branch, basket);
+  }
+  void SetLoadedMiss(TBranch* branch, size_t basket) override {
+    if (own_ != nullptr) own_->SetLoadedMiss(branch, basket);
+  }
+  void SetLoadedMiss(size_t branch, size_t basket) override {
+    if (own_ != nullptr) own_->SetLoadedMiss(branch, basket);
+  }
+  void SetMissed(TBranch* branch, size_t basket) override {
+    if (own_ != nullptr) own_->SetMissed(branch, basket);
+  }
+  void SetMissed(size_t branch, size_t basket) override {
+    if (own_ != nullptr) own_->SetMissed(branch, basket);
+  }
+  void SetUsed(TBranch* branch, size_t basket) override {
+    if (own_ != nullptr) own_->SetUsed(branch, basket);
+  }
+  void SetUsed(size_t branch, size_t basket) override {
+    if (own_ != nullptr) own_->SetUsed(branch, basket);
+  }
+  void UpdateBranchIndices(TObjArray* branches) override {
+    if (own_ != nullptr) own_->UpdateBranchIndices(branches);
+  }
+
+ private:
+  /// A file that the chunk read. What ROOT read along to save calls it takes out of the file's bytes afterwards.
+  struct ReadFile {
+    TFile* file = nullptr;
+    std::int64_t overhead_start_bytes = 0;
+    std::int64_t overhead_bytes = 0;
+    void NoteOverhead() {
+      overhead_bytes = std::max<std::int64_t>(0, file->GetBytesReadExtra() - overhead_start_bytes);
+    }
+  };
+  static constexpr int kMostFiles = 8;  ///< with friends; the overhead of further ones counts as payload
+
+  struct Counts {
+    std::int64_t read_bytes = 0;
+    std::int64_t overhead_bytes = 0;
+    std::int64_t read_calls = 0;
+    double read_seconds = 0;
+    std::int64_t zip_bytes = 0;    ///< into the decompressor
+    std::int64_t unzip_bytes = 0;  ///< out of it
+    double unzip_seconds = 0;
+    int num_files = 0;
+    ReadFile files[kMostFiles];
+    const TList* names = nullptr;  ///< that the chunk has
+    int num_names = 0;
+  };
+
+  void SetFile(TFile*) override {}
+  /// By the clock that ROOT took `start` from; 0 where somebody set it back.
+  static double SecondsSince(double start) { return std::max(0.0, static_cast<double>(TTimeStamp()) - start); }
+
+  ReadFile* NoteFile(TFile* file) {
+    for (int i = 0; i < counts_.num_files; ++i) {
+      if (counts_.files[i].file == file) return &counts_.files[i];
+    }
+    if (counts_.num_files == 0) AddServer(*file);
+    if (counts_.num_files == kMostFiles) {
+      other_ = {file, file->GetBytesReadExtra(), 0};
+      return &other_;
+    }
+    ReadFile* read = &counts_.files[counts_.num_files++];
+    *read = {file, file->GetBytesReadExtra(), 0};
+    return read;
+  }
+  void AddServer(const TFile& file) {
+    const TUrl* server = file.GetEndpointUrl();
+    if (server == nullptr || std::strcmp(server->GetProtocol(), "file") == 0) return;
+    if (*server->GetHost() != '\0') chunk_->SetAttribute("server", server->GetHost());
+  }
+  /// ROOT keeps the names of the cache's branches for classes that derive from it. Its list of the branches themselves
+  /// may still be of the file before.
+  struct CachedNames : TTreeCache {
+    static const TList* Of(const TTreeCache& cache) { return cache.*(&CachedNames::fBrNames); }
+  };
+  void AddColumns(TFile* file, const TObject* tree) {
+    const auto* cache = dynamic_cast<TTreeCache*>(file->GetCacheRead(tree));
+    const TList* names = cache != nullptr ? CachedNames::Of(*cache) : nullptr;
+    if (names == nullptr || (names == counts_.names && names->GetSize() == counts_.num_names)) return;
+    counts_.names = names;
+    counts_.num_names = names->GetSize();
+    for (const TObject* name : *names) chunk_->AddColumn(name->GetName());
+  }
+
+  TrackMetrics* chunk_ = nullptr;  ///< null: not installed
+  Counts counts_;
+  TVirtualPerfStats* around_ = nullptr;  ///< was the thread's before
+  TVirtualPerfStats* own_ = nullptr;     ///< the program's
+  TTree* tree_ = nullptr;
+  TTree* current_tree_ = nullptr;  ///< the tree that has statistics of its own
+  ReadFile other_;
+};
+
+}  // namespace internal
+}  // namespace crema
+
+#endif  // CREMA_ROOT_READ_COUNTERS_H_

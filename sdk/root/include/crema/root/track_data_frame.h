@@ -1,0 +1,126 @@
+// TrackDataFrame: the tasks of RDataFrame's event loops as chunks.
+#ifndef CREMA_ROOT_TRACK_DATA_FRAME_H_
+#define CREMA_ROOT_TRACK_DATA_FRAME_H_
+
+#include <ROOT/RDF/RInterface.hxx>
+#include <ROOT/RDF/RLoopManager.hxx>
+#include <ROOT/RDataSource.hxx>
+#include <ROOT/RResultPtr.hxx>
+#include <ROOT/RTTreeDS.hxx>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "crema/recorder.h"
+#include "crema/root/frame_action.h"
+#include "crema/root/requirements.h"  // IWYU pragma: keep
+
+namespace crema {
+
+/// How a frame is tracked.
+struct DataFrameOptions {
+  DataFrameOptions() = default;
+  DataFrameOptions(const char* name) : dataset(name == nullptr ? "" : name) {}  // NOLINT(google-explicit-constructor)
+  DataFrameOptions(std::string name) : dataset(std::move(name)) {}              // NOLINT(google-explicit-constructor)
+
+  std::string dataset;  ///< of its chunks; empty: the name of the sample (RDatasetSpec), else none
+  std::string pass;     ///< of its chunks; empty: as in `Chunk`, and "loop 2" where a file is read again
+  /// Where a task is longer, it is several chunks of this many entries; 0: a chunk is a task. Without implicit MT a
+  /// file is one task.
+  std::int64_t entries_per_chunk = 0;
+};
+
+namespace internal {
+
+/// ROOT keeps a node's loop manager for classes that derive from it.
+struct LoopManagerOf : ROOT::RDF::RInterfaceBase {
+  static const std::shared_ptr<ROOT::Detail::RDF::RLoopManager>& Get(const ROOT::RDF::RInterfaceBase& node) {
+    return node.*(&LoopManagerOf::fLoopManager);
+  }
+};
+
+/// Keeps a `FrameAction` booked for the frame's next event loop. RDataFrame forgets actions when a loop has run, and
+/// then drops the callbacks of that loop: the end of such a callback is where the next action is booked.
+class FrameTracker : public std::enable_shared_from_this<FrameTracker> {
+ public:
+  FrameTracker(std::shared_ptr<ROOT::Detail::RDF::RLoopManager> loop_manager, FrameIdentity identity)
+      : loop_manager_(std::move(loop_manager)),
+        tasks_(std::make_shared<FrameTasks>(std::move(identity), loop_manager_->GetNSlots())) {}
+
+  /// Throws what RDataFrame's `Book` throws.
+  void Book() {
+    using Head = ROOT::RDF::RInterface<ROOT::Detail::RDF::RLoopManager>;
+    FrameAction action(tasks_, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->LoopBegins();
+    });
+    booked_ = Head(loop_manager_).Book<>(std::move(action));
+  }
+
+ private:
+  class LoopEnd {
+   public:
+    explicit LoopEnd(std::weak_ptr<FrameTracker> tracker) : tracker_(std::move(tracker)) {}
+    ~LoopEnd() {
+      const auto tracker = tracker_.lock();
+      if (tracker == nullptr) return;
+      tracker->tasks_->EndLoop();
+      try {
+        tracker->Book();
+      } catch (...) {  // later loops of the frame are not tracked; the program goes on
+      }
+    }
+    LoopEnd(const LoopEnd&) = delete;
+    LoopEnd& operator=(const LoopEnd&) = delete;
+
+   private:
+    std::weak_ptr<FrameTracker> tracker_;
+  };
+
+  void LoopBegins() {
+    tasks_->BeginLoop(*loop_manager_);
+    // An action at the head asks for every entry. This one does not: the loop ends when a Range has had enough.
+    loop_manager_->StopProcessing();
+    loop_manager_->RegisterCallback(0, [end = std::make_shared<LoopEnd>(weak_from_this())](unsigned) {});
+  }
+
+  std::shared_ptr<ROOT::Detail::RDF::RLoopManager> loop_manager_;
+  std::shared_ptr<FrameTasks> tasks_;
+  ROOT::RDF::RResultPtr<int> booked_;
+};
+
+}  // namespace internal
+
+/// Keeps a frame tracked; movable. Chunks are recorded as long as it lives, and it keeps the frame alive.
+class TrackedDataFrame {
+ public:
+  TrackedDataFrame() = default;
+  explicit TrackedDataFrame(std::shared_ptr<internal::FrameTracker> tracker) : tracker_(std::move(tracker)) {}
+
+ private:
+  std::shared_ptr<internal::FrameTracker> tracker_;
+};
+
+/// Makes a chunk of each task of each event loop of the frame that `node` belongs to (any node), on the thread that
+/// runs it: file, tree, entry range, events read, bytes, columns, and time for reading and decompression. Does nothing
+/// when recording is off. Call it before you book actions: their set-up is then measured too. Throws nothing but what
+/// RDataFrame's `Book` throws.
+///
+///     ROOT::RDataFrame events("Events", files);
+///     auto tracked = crema::TrackDataFrame(events, {"ttbar"});
+template <class Node>
+[[nodiscard]] TrackedDataFrame TrackDataFrame(const Node& node, const DataFrameOptions& options = {}) {
+  if (!Enabled()) return TrackedDataFrame();
+  const auto& loop_manager = internal::LoopManagerOf::Get(node);
+  auto* source = loop_manager->GetDataSource();
+  auto* trees = dynamic_cast<ROOT::Internal::RDF::RTTreeDS*>(source);
+  internal::FrameIdentity identity{options.dataset, options.pass, options.entries_per_chunk,
+                                   trees != nullptr ? trees->GetTree() : nullptr, source};
+  auto tracker = std::make_shared<internal::FrameTracker>(loop_manager, std::move(identity));
+  tracker->Book();
+  return TrackedDataFrame(std::move(tracker));
+}
+
+}  // namespace crema
+
+#endif  // CREMA_ROOT_TRACK_DATA_FRAME_H_

@@ -1,0 +1,48 @@
+// Where in its files a TTree or TChain is.
+#ifndef CREMA_ROOT_TREE_POSITION_H_
+#define CREMA_ROOT_TREE_POSITION_H_
+
+#include <TChain.h>
+#include <TFile.h>
+#include <TTree.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "crema/chunk.h"
+#include "crema/root/requirements.h"  // IWYU pragma: keep
+
+namespace crema {
+namespace internal {
+
+using EntryRange = std::pair<std::int64_t, std::int64_t>;  ///< [first, last)
+
+/// The first entry of the current tree, as the chain counts; 0 for a TTree.
+inline std::int64_t EntryOffset(const TTree& tree) {
+  const auto* chain = dynamic_cast<const TChain*>(&tree);
+  return chain != nullptr && chain->GetTreeNumber() >= 0 ? chain->GetTreeOffset()[chain->GetTreeNumber()] : 0;
+}
+
+/// The part of `range` (entries as the chain counts them) that is in the current tree, as that one counts them. `tree`
+/// has to have a current tree.
+inline EntryRange InCurrentTree(TTree* tree, EntryRange range) {
+  const std::int64_t offset = EntryOffset(*tree);
+  return {std::max<std::int64_t>(0, range.first - offset),
+          std::min<std::int64_t>(tree->GetTree()->GetEntries(), range.second - offset)};
+}
+
+/// Fills in what `chunk` does not say: file, tree and range.
+inline void NameCurrentTree(TTree* tree, EntryRange in_tree, Chunk* chunk) {
+  const TFile* file = tree->GetCurrentFile();
+  if (chunk->file.empty() && file != nullptr) chunk->file = file->GetName();
+  if (chunk->tree.empty()) chunk->tree = tree->GetTree()->GetName();
+  if (chunk->entry_start.has_value()) return;
+  chunk->entry_start = in_tree.first;
+  chunk->entry_stop = in_tree.second;
+}
+
+}  // namespace internal
+}  // namespace crema
+
+#endif  // CREMA_ROOT_TREE_POSITION_H_

@@ -1,0 +1,98 @@
+"""crema/root.h in its users' builds: CMake, other C++ standards, no ROOT."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import root_case
+
+CHECKOUT = root_case.CHECKOUT
+
+
+def say(*command, cwd=None, **environment):
+    """(exit status, output)."""
+    done = subprocess.run(
+        list(map(str, command)),
+        cwd=cwd,
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout
+
+
+class CmakeTest(root_case.RootCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(scratch.cleanup)
+        cls.scratch = pathlib.Path(scratch.name)
+        source = CHECKOUT / "sdk"
+        prefix = f"-DCMAKE_INSTALL_PREFIX={cls.scratch / 'prefix'}"
+        for command in (
+            ("cmake", "-S", source, "-B", cls.scratch / "sdk", "-G", "Ninja", "-DCREMA_C_API=OFF", prefix),
+            ("cmake", "--build", cls.scratch / "sdk"),
+            ("cmake", "--install", cls.scratch / "sdk"),
+        ):
+            status, output = say(*command)
+            assert status == 0, output
+
+    def configure(self, *options):
+        return say(
+            *("cmake", "-S", root_case.HERE / "consumer", "-B", self.scratch / "consumer", "-G", "Ninja"),
+            f"-DCMAKE_PREFIX_PATH={self.scratch / 'prefix'}",
+            *options,
+        )
+
+    def test_find_package_with_the_component_root(self):
+        where = f"-DROOT_DIR={root_case.root_home() / 'cmake'}"
+        status, output = self.configure(where, "-DCMAKE_EXE_LINKER_FLAGS=-Wl,--allow-shlib-undefined")
+        self.assertEqual(status, 0, output)
+        status, output = say("cmake", "--build", self.scratch / "consumer")
+        self.assertEqual(status, 0, output)
+        records = self.scratch / "records"
+        status, output = say(self.scratch / "consumer/analysis", CREMA_DIR=str(records))
+        self.assertEqual((status, output), (0, ""))
+        self.assertIn('"events":1000', "".join(log.read_text() for log in records.iterdir()))
+
+    def test_without_root_the_error_says_what_to_do(self):
+        status, output = self.configure("-DCMAKE_DISABLE_FIND_PACKAGE_ROOT=ON")
+        self.assertNotEqual(status, 0)
+        self.assertIn("crema::root needs ROOT 6.36 or newer", " ".join(output.split()))
+        self.assertEqual(output.count("CMake Error"), 1, output)
+
+
+class CompilerTest(root_case.RootCase):
+    def errors_of(self, *command):
+        """The lines with #error of a compilation of the header, which has to fail."""
+        status, output = say(*command, "-fsyntax-only", "-x", "c++", "-include", "crema/root.h", os.devnull)
+        self.assertNotEqual(status, 0)
+        return [line for line in output.splitlines() if "#error" in line and "error:" in line]
+
+    def test_another_standard_than_roots_is_an_error_that_says_so(self):
+        includes = [f"-I{CHECKOUT / 'sdk/include'}", f"-I{CHECKOUT / 'sdk/root/include'}"]
+        (error,) = self.errors_of("g++", "-std=c++20", *includes, "-isystem", root_case.root_home() / "include")
+        self.assertIn("another C++ standard", error)
+
+    def test_no_root_is_an_error_that_says_so(self):
+        includes = [f"-I{CHECKOUT / 'sdk/include'}", f"-I{CHECKOUT / 'sdk/root/include'}"]
+        errors = self.errors_of("g++", "-std=c++17", *includes)
+        self.assertIn("needs the headers of ROOT", errors[0])
+
+    def test_headers_can_be_included_in_any_order(self):
+        folder = CHECKOUT / "sdk/root/include"
+        headers = sorted(path.relative_to(folder) for path in folder.rglob("*.h"))
+        self.assertGreater(len(headers), 10)
+        path = root_case.scratch() / "headers.cc"
+        path.write_text("".join(f'#include "{header}"\n' for header in reversed(headers)))
+        status, output = say(*root_case.compile_command(path, "-fsyntax-only"))
+        self.assertEqual((status, output), (0, ""))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,259 @@
+// Event loops of RDataFrame with crema and a probe: frames CASE THREADS FILE...
+#include <TChain.h>
+#include <TFile.h>
+#include <TROOT.h>
+
+#include <ROOT/RDF/RDatasetSpec.hxx>
+#include <ROOT/RDFHelpers.hxx>
+#include <ROOT/RDataFrame.hxx>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "crema/root.h"
+#include "probe.h"
+
+namespace {
+
+using Files = std::vector<std::string>;
+
+double SumOf(ROOT::RDF::RNode node) {
+  auto passed = node.Filter([](double x) { return x > 0; }, {"x"}).Sum<double>("y");
+  return *passed;
+}
+
+void Probed(ROOT::RDF::RNode node) {
+  auto probe = node.Book<>(probe::Probe(node.GetNSlots()));
+  std::cout << "sum " << SumOf(node) << std::endl;
+}
+
+void OneLoop(const Files& files) {
+  ROOT::RDataFrame events("Events", files);
+  auto tracked = crema::TrackDataFrame(events, {"ttbar"});
+  Probed(events);
+}
+
+void SeveralLoops(const Files& files) {
+  ROOT::RDataFrame events("Events", files);
+  auto tracked = crema::TrackDataFrame(events, {"ttbar"});
+  for (int i = 0; i < 3; ++i) std::cout << "sum " << SumOf(events) << std::endl;
+}
+
+void SeveralFrames(const Files& files) {
+  ROOT::RDataFrame first("Events", {files[0]});
+  ROOT::RDataFrame second("Events", {files[1]});
+  auto tracked_first = crema::TrackDataFrame(first, {"ttbar"});
+  auto tracked_second = crema::TrackDataFrame(second, {"zjets"});
+  auto sum_first = first.Sum<double>("y");
+  auto sum_second = second.Sum<double>("y");
+  ROOT::RDF::RunGraphs({sum_first, sum_second});
+  std::cout << "sum " << *sum_first + *sum_second << std::endl;
+}
+
+void TwoFramesOfTheSameFiles(const Files& files) {
+  ROOT::RDataFrame first("Events", files);
+  ROOT::RDataFrame second("Events", files);
+  auto tracked_first = crema::TrackDataFrame(first, {"ttbar"});
+  auto tracked_second = crema::TrackDataFrame(second, {"ttbar"});
+  std::cout << "sum " << SumOf(first) + SumOf(second) << std::endl;
+}
+
+void FilteredNode(const Files& files) {
+  ROOT::RDataFrame events("Events", files);
+  auto few = events.Filter([](double x) { return x > 2; }, {"x"});
+  auto tracked = crema::TrackDataFrame(few, {"ttbar"});
+  std::cout << "count " << *few.Count() << std::endl;
+}
+
+void Samples(const Files& files) {
+  ROOT::RDF::Experimental::RDatasetSpec spec;
+  const char* const names[] = {"ttbar", "zjets", "data"};
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    spec.AddSample(ROOT::RDF::Experimental::RSample(names[i], "Events", files[i]));
+  }
+  ROOT::RDataFrame events(spec);
+  auto tracked = crema::TrackDataFrame(events);
+  Probed(events);
+}
+
+void GlobalRange(const Files& files) {
+  ROOT::RDF::Experimental::RDatasetSpec spec;
+  for (const std::string& file : files) spec.AddSample(ROOT::RDF::Experimental::RSample(file, "Events", file));
+  spec.WithGlobalRange({30'000, 70'000});
+  ROOT::RDataFrame events(spec);
+  auto tracked = crema::TrackDataFrame(events, {"ttbar"});
+  Probed(events);
+}
+
+void Chain(const Files& files) {
+  TChain chain("Events");
+  for (const std::string& file : files) chain.Add(file.c_str());
+  ROOT::RDataFrame events(chain);
+  auto tracked = crema::TrackDataFrame(events, {"ttbar"});
+  Probed(events);
+}
+
+void Tree(const Files& files) {
+  const std::unique_ptr<TFile> file(TFile::Open(files[0].c_str()));
+  ROOT::RDataFrame events(*file->Get<TTree>("Events"));
+  auto tracked = crema::TrackDataFrame(events, {"ttbar"});
+  Probed(events);
+}
+
+void SmallChunks(const Files& files) {
+  ROOT::RDataFrame events("Events", files);
+  crema::DataFrameOptions options("ttbar");
+  options.entries_per_chunk = 15'000;
+  auto tracked = crema::TrackDataFrame(events, options);
+  std::cout << "sum " << SumOf(events) << std::endl;
+}
+
+void EmptySource(const Files&) {
+  ROOT::RDataFrame events(1000);
+  auto tracked = crema::TrackDataFrame(events, {"toys"});
+  std::cout << "count " << *events.Count() << std::endl;
+}
+
+void Range(const Files& files) {
+  ROOT::RDataFrame events("Events", files);
+  auto tracked = crema::TrackDataFrame(events, {"ttbar"});
+  long entries = 0;
+  auto counted = events.Filter([&entries] { return ++entries > 0; }).Range(100).Count();
+  std::cout << "count " << *counted << " entries " << entries << std::endl;
+}
+
+void Throw(const Files& files) {
+  ROOT::RDataFrame events("Events", files);
+  auto tracked = crema::TrackDataFrame(events, {"ttbar"});
+  auto sum = events
+                 .Define("z",
+                         [](double x) {
+                           if (x > 3.9) throw std::runtime_error("no such jet");
+                           return x;
+                         },
+                         {"x"})
+                 .Sum<double>("z");
+  try {
+    std::cout << "sum " << *sum << std::endl;
+  } catch (const std::exception& error) {
+    std::cout << "caught " << error.what() << std::endl;
+  }
+}
+
+void ThrowTimed(const Files& files) {
+  ROOT::RDataFrame events("Events", files);
+  auto tracked = crema::TrackDataFrame(events, {"ttbar"});
+  const auto square = [](double x) {
+    if (x > 3.9) throw std::runtime_error("no such jet");
+    return x * x;
+  };
+  auto sum = events.Define("z", crema::Timed("square", square), {"x"}).Sum<double>("z");
+  try {
+    std::cout << "sum " << *sum << std::endl;
+  } catch (const std::exception& error) {
+    std::cout << "caught " << error.what() << std::endl;
+  }
+}
+
+void Timed(const Files& files) {
+  ROOT::RDataFrame events("Events", files);
+  auto tracked = crema::TrackDataFrame(events, {"ttbar"});
+  auto sum =
+      events.Define("z", crema::Timed("square", [](double x) { return x * x; }), {"x"})
+          .Filter(crema::Timed("cut", [](double z, const ROOT::RVecF& v) { return z > 1 && v.size() > 2; }), {"z", "v"})
+          .Sum<double>("z");
+  std::cout << "sum " << *sum << std::endl;
+}
+
+void CutFlow(const Files& files) {
+  ROOT::RDataFrame events("Events", files);
+  auto tracked = crema::TrackDataFrame(events, {"ttbar"});
+  auto report = events.Filter([](double x) { return x > 0; }, {"x"}, "positive")
+                    .Filter([](double y) { return y > 1; }, {"y"}, "large")
+                    .Filter("v.size() > 2", "compiled as it runs")
+                    .Report();
+  for (const auto& cut : *report) std::cout << cut.GetName() << "=" << cut.GetPass() << std::endl;
+}
+
+void Caught(const Files& files) {
+  try {
+    ROOT::RDataFrame events("Events", files);
+    auto tracked = crema::TrackDataFrame(events, {"ttbar"});
+    std::cout << "sum " << SumOf(events) << std::endl;
+  } catch (const std::exception& error) {
+    std::cout << "caught " << error.what() << std::endl;
+  }
+}
+
+void FrameEndsFirst(const Files& files) {
+  std::optional<ROOT::RDataFrame> events(std::in_place, "Events", files);
+  crema::TrackedDataFrame tracked = crema::TrackDataFrame(*events, {"ttbar"});
+  std::cout << "sum " << SumOf(*events) << std::endl;
+  events.reset();
+}
+
+void HandleEndsFirst(const Files& files) {
+  ROOT::RDataFrame events("Events", files);
+  std::optional<crema::TrackedDataFrame> tracked = crema::TrackDataFrame(events, {"ttbar"});
+  std::cout << "sum " << SumOf(events) << std::endl;
+  tracked.reset();
+  std::cout << "sum " << SumOf(events) << std::endl;
+}
+
+void NeverRun(const Files& files) {
+  ROOT::RDataFrame events("Events", files);
+  auto tracked = crema::TrackDataFrame(events, {"ttbar"});
+  std::cout << "runs " << events.GetNRuns() << std::endl;
+}
+
+void Friends(const Files& files) {
+  TChain chain("Events");
+  TChain other("Events");
+  for (const std::string& file : files) {
+    chain.Add(file.c_str());
+    other.Add(file.c_str());
+  }
+  chain.AddFriend(&other, "other");
+  ROOT::RDataFrame events(chain);
+  auto tracked = crema::TrackDataFrame(events, {"ttbar"});
+  auto probe = events.Book<>(probe::Probe(events.GetNSlots()));
+  std::cout << "sum " << *events.Define("z", "x + other.x").Sum("z") << std::endl;
+}
+
+const std::map<std::string, std::function<void(const Files&)>> kCases = {
+    {"one_loop", OneLoop},
+    {"several_loops", SeveralLoops},
+    {"several_frames", SeveralFrames},
+    {"two_frames_of_the_same_files", TwoFramesOfTheSameFiles},
+    {"filtered_node", FilteredNode},
+    {"samples", Samples},
+    {"global_range", GlobalRange},
+    {"chain", Chain},
+    {"tree", Tree},
+    {"small_chunks", SmallChunks},
+    {"empty_source", EmptySource},
+    {"range", Range},
+    {"throw", Throw},
+    {"throw_timed", ThrowTimed},
+    {"timed", Timed},
+    {"cut_flow", CutFlow},
+    {"caught", Caught},
+    {"frame_ends_first", FrameEndsFirst},
+    {"handle_ends_first", HandleEndsFirst},
+    {"never_run", NeverRun},
+    {"friends", Friends},
+};
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const int threads = std::atoi(arguments[2]);
+  if (threads > 0) ROOT::EnableImplicitMT(static_cast<unsigned>(threads));
+  kCases.at(arguments[1])(Files(arguments + 3, arguments + count));
+}

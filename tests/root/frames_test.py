@@ -1,0 +1,261 @@
+"""crema::TrackDataFrame: each task of each event loop is a chunk, with what it read."""
+
+import collections
+import itertools
+import pathlib
+import unittest
+
+import root_case
+from root_case import ENTRIES, metric, ntuples, ranges, trees
+
+WHOLE_TREES = [(f"tree{i}.root", 0, entries) for i, entries in enumerate(ENTRIES)]
+WHOLE_NTUPLES = [(f"ntuple{i}.root", 0, entries) for i, entries in enumerate(ENTRIES)]
+
+
+class FramesTest(root_case.RootCase):
+    def agree_with_probe(self, outcome):
+        """Chunks are the probe's tasks: file, range where the probe sees it, events, thread."""
+        probed = sorted((line["file"], line["events"], line["tid"]) for line in outcome.probed)
+        recorded = sorted((chunk["file"], chunk["events"], chunk["tid"]) for chunk in outcome.chunks)
+        self.assertNotEqual(probed, [])
+        self.assertEqual(recorded, probed)
+
+    def test_on_one_thread_a_chunk_is_a_file(self):
+        for files, expected in ((trees(), WHOLE_TREES), (ntuples(), WHOLE_NTUPLES)):
+            with self.subTest(expected[0][0]):
+                outcome = self.run_program("frames", "one_loop", 0, *files)
+                self.agree_with_probe(outcome)
+                self.assertEqual(ranges(outcome.chunks), expected)
+                self.assertEqual([chunk["events"] for chunk in outcome.chunks], list(ENTRIES))
+                for chunk in outcome.chunks:
+                    self.assertEqual((chunk["dataset"], chunk["tree"], chunk["pass"]), ("ttbar", "Events", None))
+
+    def test_on_two_threads_a_chunk_is_a_task(self):
+        for files in (trees(), ntuples()):
+            with self.subTest(files[0].name):
+                outcome = self.run_program("frames", "one_loop", 2, *files)
+                self.agree_with_probe(outcome)
+                probed = sorted((pathlib.Path(p["file"]).name, p["first"], p["last"]) for p in outcome.probed)
+                self.assertEqual(ranges(outcome.chunks), probed)
+                self.assertEqual(sum(chunk["events"] for chunk in outcome.chunks), sum(ENTRIES))
+        # Tasks of RNTuple are made by ROOT as it likes; those of TTree are its clusters.
+        outcome = self.run_program("frames", "one_loop", 2, *trees())
+        self.assertEqual(ranges(outcome.chunks), root_case.in_clusters(20_000))
+
+    def test_durations_and_cpu_times_are_the_probes(self):
+        outcome = self.run_program("frames", "one_loop", 0, *trees())
+        for chunk, line in zip(outcome.chunks, outcome.probed, strict=True):
+            self.assertEqual(chunk["file"], line["file"])
+            # Which of the two actions begins first is ROOT's; either is inside the other but for some reads of clocks.
+            allowed = max(line["wall_ns"] // 100, 1_000_000)
+            self.assertLess(abs(chunk["cpu_ns"] - line["cpu_ns"]), allowed)
+
+    def test_bytes_and_calls_are_those_that_root_counts(self):
+        outcome = self.run_program("frames", "one_loop", 0, *trees())
+        for chunk, line in zip(outcome.chunks, outcome.probed, strict=True):
+            self.assertEqual(chunk["bytes_read"], line["bytes"])
+            self.assertEqual(metric(chunk, "bytes_read"), line["bytes"])
+            self.assertEqual(metric(chunk, "read_calls"), line["calls"])
+            self.assertEqual(chunk["columns"], ["y", "x"])
+            self.assertGreaterEqual(metric(chunk, "unzip_bytes"), 0.98 * 2 * 8 * chunk["events"])
+            self.assertLessEqual(metric(chunk, "unzip_bytes"), 2 * 8 * chunk["events"])
+            self.assertGreater(chunk["bytes_uncompressed"], chunk["bytes_read"])
+            for time in ("read_wall", "unzip_wall"):
+                self.assertGreater(metric(chunk, time), 0)
+                self.assertLess(metric(chunk, time) * 1e9, chunk["stop_ns"] - chunk["start_ns"])
+
+    def test_bytes_of_two_threads_add_up_to_those_of_one(self):
+        one = self.run_program("frames", "one_loop", 0, *trees())
+        two = self.run_program("frames", "one_loop", 2, *trees())
+        for name in ("unzip_bytes", "bytes_read"):
+            sums = [sum(metric(chunk, name) for chunk in outcome.chunks) for outcome in (one, two)]
+            self.assertAlmostEqual(sums[1] / sums[0], 1, delta=0.01)
+
+    def test_what_root_does_not_tell_is_null_with_the_reason(self):
+        for threads in (0, 2):
+            for chunk in self.run_program("frames", "one_loop", threads, *ntuples()).chunks:
+                self.assertEqual((chunk["bytes_read"], chunk["columns"], chunk["metrics"]), (None, None, []))
+                self.assertIn("RNTuple", chunk["attributes"]["reading"])
+
+    def test_a_program_prints_the_same_with_and_without_recording(self):
+        for case in (
+            "one_loop",
+            "several_loops",
+            "several_frames",
+            "chain",
+            "tree",
+            "samples",
+            "global_range",
+            "range",
+        ):
+            for threads in (0,) if case == "range" else (0, 2):
+                with self.subTest(f"{case} {threads}"):
+                    recorded = self.run_program("frames", case, threads, *trees())
+                    plain = self.run_program("frames", case, threads, *trees(), recording=False)
+                    self.assertEqual(recorded.said, plain.said)
+                    self.assertEqual(recorded.errors, plain.errors)
+                    self.assertEqual(plain.records, [])
+
+    def test_each_event_loop_of_a_frame_is_a_pass(self):
+        for threads, expected in ((0, WHOLE_TREES), (2, root_case.in_clusters(20_000))):
+            outcome = self.run_program("frames", "several_loops", threads, *trees())
+            by_pass = collections.defaultdict(list)
+            for chunk in outcome.chunks:
+                by_pass[chunk["pass"]].append(chunk)
+            self.assertEqual(set(by_pass), {None, "loop 2", "loop 3"})
+            for chunks in by_pass.values():
+                self.assertEqual(ranges(chunks), expected)
+
+    def test_frames_that_run_at_once(self):
+        for threads in (0, 2):
+            chunks = self.run_program("frames", "several_frames", threads, *trees()).chunks
+            events = collections.Counter()
+            for chunk in chunks:
+                events[chunk["dataset"], pathlib.Path(chunk["file"]).name] += chunk["events"]
+            self.assertEqual(events, {("ttbar", "tree0.root"): ENTRIES[0], ("zjets", "tree1.root"): ENTRIES[1]})
+
+    def test_a_second_frame_of_the_same_files_is_another_pass(self):
+        chunks = self.run_program("frames", "two_frames_of_the_same_files", 0, *trees()).chunks
+        self.assertEqual([chunk["pass"] for chunk in chunks], [None] * 3 + ["loop 2"] * 3)
+
+    def test_events_are_those_read_not_those_that_pass_the_nodes_filters(self):
+        chunks = self.run_program("frames", "filtered_node", 0, *trees()).chunks
+        self.assertEqual([chunk["events"] for chunk in chunks], list(ENTRIES))
+
+    def test_a_sample_of_a_dataset_specification_is_a_dataset(self):
+        for files, threads in itertools.product((trees(), ntuples()), (0, 2)):
+            outcome = self.run_program("frames", "samples", threads, *files)
+            self.agree_with_probe(outcome)
+            names = {pathlib.Path(chunk["file"]).name[-6]: chunk["dataset"] for chunk in outcome.chunks}
+            self.assertEqual(names, {"0": "ttbar", "1": "zjets", "2": "data"})
+
+    def test_entry_ranges_are_of_the_file_where_root_counts_along_the_chain(self):
+        one = self.run_program("frames", "global_range", 0, *trees())
+        self.assertEqual(ranges(one.chunks), [("tree0.root", 30_000, 50_000), ("tree1.root", 0, 20_000)])
+        two = self.run_program("frames", "global_range", 2, *trees())
+        self.assertEqual(
+            ranges(two.chunks),
+            [("tree0.root", 30_000, 40_000), ("tree0.root", 40_000, 50_000), ("tree1.root", 0, 20_000)],
+        )
+        for outcome in (one, two, self.run_program("frames", "global_range", 2, *ntuples())):
+            self.agree_with_probe(outcome)
+            self.assertEqual(sum(chunk["events"] for chunk in outcome.chunks), 40_000)
+
+    def test_chains_trees_and_friends(self):
+        for case, threads in itertools.product(("chain", "friends"), (0, 2)):
+            with self.subTest(f"{case} {threads}"):
+                outcome = self.run_program("frames", case, threads, *trees())
+                self.agree_with_probe(outcome)
+                expected = root_case.in_clusters(20_000) if threads else WHOLE_TREES
+                self.assertEqual(ranges(outcome.chunks), expected)
+        outcome = self.run_program("frames", "tree", 0, *trees())
+        self.agree_with_probe(outcome)
+        self.assertEqual(ranges(outcome.chunks), WHOLE_TREES[:1])
+
+    def test_a_chunk_has_at_most_the_entries_that_were_asked_for(self):
+        chunks = self.run_program("frames", "small_chunks", 0, *trees()).chunks
+        self.assertEqual(ranges(chunks), root_case.in_clusters(15_000))
+        self.assertTrue(all(chunk["events"] == chunk["entry_stop"] - chunk["entry_start"] for chunk in chunks))
+
+    def test_a_frame_without_files(self):
+        chunks = self.run_program("frames", "empty_source", 0).chunks
+        self.assertEqual([(c["dataset"], c["file"], c["events"]) for c in chunks], [("toys", None, 1000)])
+
+    def test_set_up_and_merging_are_sections_of_the_process(self):
+        outcome = self.run_program("frames", "one_loop", 2, *trees())
+        sections = {row["path"]: row["count"] for row in outcome.of_type("end")[0]["sections"]}
+        self.assertEqual(sections, {"set up task": len(outcome.chunks), "merge results": 1})
+
+    def test_timed_functions_are_sections_of_the_chunk(self):
+        for threads in (0, 2):
+            for chunk in self.run_program("frames", "timed", threads, *trees()).chunks:
+                calls = {row["path"]: row["count"] for row in chunk["sections"]}
+                self.assertEqual(calls, {"square": chunk["events"], "cut": chunk["events"]})
+
+    def test_named_filters_are_the_cut_flow(self):
+        for threads in (0, 2):
+            outcome = self.run_program("frames", "cut_flow", threads, *trees())
+            passed = collections.Counter()
+            for chunk in outcome.chunks:
+                self.assertEqual(chunk["cuts"][0]["events"], chunk["events"])
+                passed.update({cut["name"]: cut["events"] for cut in chunk["cuts"]})
+            said = dict(line.split("=") for line in outcome.output.splitlines())
+            self.assertEqual(len(said), 3)
+            expected = {"all events": sum(ENTRIES), **{name: int(count) for name, count in said.items()}}
+            self.assertEqual(dict(passed), expected)
+
+
+class FaultsTest(root_case.RootCase):
+    def failures(self, outcome):
+        return [(chunk["file"], chunk["error"]) for chunk in outcome.chunks if chunk["status"] == "failed"]
+
+    def with_bad_file(self, name, threads):
+        """A chain with a bad file in its midst, and ROOT as it is without crema."""
+        bad = root_case.data() / name
+        files = (trees()[0], bad, trees()[2])
+        outcome = self.run_program("frames", "caught", threads, *files)
+        plain = self.run_program("frames", "caught", threads, *files, recording=False)
+        if threads == 0:  # with more, it depends on the threads how far others get
+            self.assertEqual((outcome.output, outcome.errors), (plain.output, plain.errors))
+        self.assertEqual("caught" in outcome.output, "caught" in plain.output)
+        return str(bad), outcome
+
+    def test_a_file_that_cannot_be_opened_on_one_thread_is_a_failed_chunk(self):
+        for name, error in (("truncated.root", "truncated"), ("stub.root", "stub.root"), ("none.root", "not exist")):
+            with self.subTest(name):
+                bad, outcome = self.with_bad_file(name, 0)
+                ((file, reason),) = self.failures(outcome)
+                self.assertEqual(file, bad)
+                self.assertIn(error, reason)
+                events = [chunk["events"] for chunk in outcome.chunks if chunk["status"] == "ok"]
+                self.assertEqual(events, [ENTRIES[0], ENTRIES[2]])
+
+    def test_a_file_that_cannot_be_opened_on_two_threads_fails_the_loop(self):
+        for name in ("truncated.root", "stub.root", "none.root"):
+            with self.subTest(name):
+                _, outcome = self.with_bad_file(name, 2)
+                ((_, reason),) = self.failures(outcome)
+                self.assertIn(name, reason)
+
+    def test_a_missing_column_fails_its_chunk_with_roots_message(self):
+        for threads in (0, 2):
+            bad, outcome = self.with_bad_file("no_y.root", threads)
+            failures = dict(self.failures(outcome))
+            self.assertIn(bad, failures)
+            self.assertRegex(failures[bad], r"branch called y|Branch 'y'")
+
+    def test_the_exception_of_a_timed_function_is_the_reason(self):
+        for threads in (0, 2):
+            outcome = self.run_program("frames", "throw_timed", threads, *trees())
+            self.assertIn("caught no such jet", outcome.output)
+            self.assertEqual({error for _, error in self.failures(outcome)}, {"square: no such jet"})
+
+    def test_an_exception_of_a_node_makes_the_chunk_fail(self):
+        for threads in (0, 2):
+            outcome = self.run_program("frames", "throw", threads, *trees())
+            self.assertIn("caught no such jet", outcome.output)
+            failed = [chunk for chunk in outcome.chunks if chunk["status"] == "failed"]
+            self.assertGreaterEqual(len(failed), 1)
+            self.assertEqual({chunk["error"] for chunk in failed}, {"exception"})
+
+    def test_a_range_ends_the_loop_as_without_crema(self):
+        outcome = self.run_program("frames", "range", 0, *trees())
+        self.assertIn("count 100 entries 100", outcome.output)
+        self.assertEqual([(c["events"], c["status"]) for c in outcome.chunks], [(100, "ok")])
+
+    def test_an_empty_file_gives_no_chunk(self):
+        for threads in (0, 2):
+            self.assertEqual(self.run_program("frames", "caught", threads, root_case.data() / "empty.root").chunks, [])
+
+    def test_a_frame_that_never_runs(self):
+        self.assertEqual(self.run_program("frames", "never_run", 2, *trees()).chunks, [])
+
+    def test_handle_and_frame_may_end_in_either_order(self):
+        for threads in (0, 2):
+            for case in ("frame_ends_first", "handle_ends_first"):
+                chunks = self.run_program("frames", case, threads, *trees()).chunks
+                self.assertEqual(sum(chunk["events"] for chunk in chunks), sum(ENTRIES))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

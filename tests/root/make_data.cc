@@ -1,0 +1,52 @@
+// Writes the files that the tests of ROOT read: make_data FOLDER.
+#include <TRandom3.h>
+
+#include <ROOT/RDFHelpers.hxx>
+#include <ROOT/RDataFrame.hxx>
+#include <ROOT/RSnapshotOptions.hxx>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr int kClusterEntries = 20'000;
+
+/// Columns x, y and v, of which no two files have the same values.
+ROOT::RDF::RNode Invent(int entries, int seed) {
+  gRandom->SetSeed(seed);
+  return ROOT::RDataFrame(entries)
+      .Define("x", [] { return gRandom->Gaus(); })
+      .Define("y", [](double x) { return x * x; }, {"x"})
+      .Define("v", [] {
+        std::vector<float> values(gRandom->Poisson(5));
+        for (float& value : values) value = static_cast<float>(gRandom->Rndm());
+        return values;
+      });
+}
+
+void Write(const std::string& path, int entries, int seed, ROOT::RDF::ESnapshotOutputFormat format,
+           const std::vector<std::string>& columns = {"x", "y", "v"}) {
+  ROOT::RDF::RSnapshotOptions options;
+  options.fOutputFormat = format;
+  if (format == ROOT::RDF::ESnapshotOutputFormat::kTTree) {
+    options.fAutoFlush = kClusterEntries;
+  } else {
+    options.fApproxZippedClusterSize = 500'000;
+  }
+  Invent(entries, seed).Snapshot("Events", path, columns, options);
+}
+
+}  // namespace
+
+int main(int, char** arguments) {
+  const std::string folder = arguments[1];
+  constexpr auto kTree = ROOT::RDF::ESnapshotOutputFormat::kTTree;
+  constexpr auto kNtuple = ROOT::RDF::ESnapshotOutputFormat::kRNTuple;
+  for (int i = 0; i < 3; ++i) {
+    const int entries = 50'000 + 10'000 * i;
+    Write(folder + "/tree" + std::to_string(i) + ".root", entries, i + 1, kTree);
+    Write(folder + "/ntuple" + std::to_string(i) + ".root", entries, i + 1, kNtuple);
+  }
+  Write(folder + "/empty.root", 0, 9, kTree);
+  Write(folder + "/no_y.root", 20'000, 7, kTree, {"x", "v"});
+}

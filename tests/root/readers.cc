@@ -1,0 +1,185 @@
+// Loops over TTreeReader, TTreeProcessorMT, RNTupleReader and a plain TTree, with crema: readers CASE FILE...
+#include <TChain.h>
+#include <TFile.h>
+#include <TROOT.h>
+#include <TTreePerfStats.h>
+#include <TTreeReader.h>
+#include <TTreeReaderValue.h>
+
+#include <ROOT/RNTupleReader.hxx>
+#include <ROOT/TTreeProcessorMT.hxx>
+#include <atomic>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "crema/root.h"
+
+namespace {
+
+using Files = std::vector<std::string>;
+
+std::unique_ptr<TFile> Open(const std::string& path) { return std::unique_ptr<TFile>(TFile::Open(path.c_str())); }
+
+/// What ROOT counted in the file since `before`, as one line of JSON.
+void PrintRead(const TFile& file, Long64_t before, int calls_before) {
+  std::printf("{\"sample\":\"%s/Events\",\"bytes\":%lld,\"calls\":%d}\n", file.GetName(), file.GetBytesRead() - before,
+              file.GetReadCalls() - calls_before);
+}
+
+void Reader(const Files& files) {
+  const auto file = Open(files[0]);
+  TTreeReader reader("Events", file.get());
+  TTreeReaderValue<double> x(reader, "x");
+  const Long64_t before = file->GetBytesRead();
+  const int calls_before = file->GetReadCalls();
+  double sum = 0;
+  {
+    crema::TrackReader chunk(reader, {"ttbar"});
+    while (reader.Next()) sum += *x;
+  }
+  PrintRead(*file, before, calls_before);
+  std::printf("sum %g\n", sum);
+}
+
+void ReaderOfARange(const Files& files) {
+  const auto file = Open(files[0]);
+  TTreeReader reader("Events", file.get());
+  for (const Long64_t first : {0, 20'000, 40'000}) {
+    reader.SetEntriesRange(first, first + 20'000);
+    crema::TrackReader chunk(reader, {"ttbar"});
+    while (reader.Next()) {
+    }
+  }
+}
+
+void ReaderOfAChain(const Files& files) {
+  TChain chain("Events");
+  for (const std::string& file : files) chain.Add(file.c_str());
+  TTreeReader reader(&chain);
+  TTreeReaderValue<double> x(reader, "x");
+  crema::TrackReader chunk(reader, {"ttbar"});
+  double sum = 0;
+  while (reader.Next()) sum += *x;
+  std::printf("sum %g\n", sum);
+}
+
+void ReaderLeftEarly(const Files& files) {
+  const auto file = Open(files[0]);
+  TTreeReader reader("Events", file.get());
+  crema::TrackReader chunk(reader, {"ttbar"});
+  for (int i = 0; i < 100; ++i) reader.Next();
+}
+
+void ReaderNeverUsed(const Files& files) {
+  const auto file = Open(files[0]);
+  TTreeReader reader("Events", file.get());
+  crema::TrackReader chunk(reader, {"ttbar"});
+}
+
+void ReaderOfAMissingColumn(const Files& files) {
+  const auto file = Open(files[0]);
+  TTreeReader reader("Events", file.get());
+  TTreeReaderValue<double> none(reader, "no_such_column");
+  crema::TrackReader chunk(reader, {"ttbar"});
+  long entries = 0;
+  while (reader.Next()) ++entries;
+  std::printf("entries %ld\n", entries);
+}
+
+void ReaderThatThrows(const Files& files) {
+  const auto file = Open(files[0]);
+  TTreeReader reader("Events", file.get());
+  try {
+    crema::TrackReader chunk(reader, {"ttbar"});
+    while (reader.Next()) {
+      if (reader.GetCurrentEntry() == 999) throw std::runtime_error("no such jet");
+    }
+  } catch (const std::runtime_error& error) {
+    std::printf("caught %s\n", error.what());
+  }
+}
+
+/// The program's own statistics go on beside crema's.
+void OwnStatistics(const Files& files) {
+  const auto file = Open(files[0]);
+  auto* tree = file->Get<TTree>("Events");
+  TTreePerfStats own("io", tree);
+  TTreeReader reader(tree);
+  TTreeReaderValue<double> x(reader, "x");
+  double sum = 0;
+  {
+    crema::TrackReader chunk(reader, {"ttbar"});
+    while (reader.Next()) sum += *x;
+  }
+  std::printf("sum %g own %d stays %d\n", sum, own.GetUnzipTime() > 0 && own.GetDiskTime() > 0,
+              tree->GetPerfStats() == &own && gPerfStats == &own);
+}
+
+void Processor(const Files& files) {
+  ROOT::EnableImplicitMT(2);
+  const std::vector<std::string_view> names(files.begin(), files.end());
+  ROOT::TTreeProcessorMT processor(names, "Events", 2);
+  std::atomic<long> entries{0};
+  processor.Process([&entries](TTreeReader& reader) {
+    TTreeReaderValue<double> x(reader, "x");
+    crema::TrackReader chunk(reader, {"ttbar"});
+    while (reader.Next()) entries += *x > -100 ? 1 : 0;
+  });
+  std::printf("entries %ld\n", entries.load());
+}
+
+void Ntuple(const Files& files) {
+  auto reader = ROOT::RNTupleReader::Open("Events", files[0]);
+  auto x = reader->GetView<double>("x");
+  double sum = 0;
+  {
+    crema::TrackNtuple chunk(*reader, {"ttbar", files[0]});
+    for (const auto entry : reader->GetEntryRange()) sum += x(entry);
+  }
+  const auto value = [&](const std::string& name) {
+    return static_cast<long>(reader->GetMetrics().GetCounter("RNTupleReader.RPageSourceFile." + name)->GetValueAsInt());
+  };
+  std::printf("{\"sample\":\"%s/Events\",\"bytes\":%ld,\"calls\":%ld,\"unzip\":%ld,\"read_ns\":%ld,\"unzip_ns\":%ld}\n",
+              files[0].c_str(), value("szReadPayload"), value("nReadV"), value("szUnzip"), value("timeWallRead"),
+              value("timeWallUnzip"));
+  std::printf("sum %g\n", sum);
+}
+
+void PlainLoop(const Files& files, std::int64_t entries) {
+  TChain chain("Events");
+  for (const std::string& file : files) chain.Add(file.c_str());
+  double x = 0;
+  chain.SetBranchAddress("x", &x);
+  double sum = 0;
+  for (auto& chunk : crema::Chunks(&chain, entries, {"ttbar"})) {
+    for (const auto entry : chunk) {
+      chain.GetEntry(entry);
+      sum += x;
+    }
+  }
+  std::printf("sum %g\n", sum);
+}
+
+const std::map<std::string, std::function<void(const Files&)>> kCases = {
+    {"reader", Reader},
+    {"reader_of_a_range", ReaderOfARange},
+    {"reader_of_a_chain", ReaderOfAChain},
+    {"reader_left_early", ReaderLeftEarly},
+    {"reader_never_used", ReaderNeverUsed},
+    {"reader_of_a_missing_column", ReaderOfAMissingColumn},
+    {"reader_that_throws", ReaderThatThrows},
+    {"own_statistics", OwnStatistics},
+    {"processor", Processor},
+    {"ntuple", Ntuple},
+    {"clusters", [](const Files& files) { PlainLoop(files, 0); }},
+    {"plain_loop", [](const Files& files) { PlainLoop(files, 15'000); }},
+};
+
+}  // namespace
+
+int main(int count, char** arguments) { kCases.at(arguments[1])(Files(arguments + 2, arguments + count)); }
