@@ -11,7 +11,9 @@
 #include "collector/cli/engine_sources.h"
 #include "collector/cli/progress_note.h"
 #include "collector/document/document_fields.h"
+#include "collector/engines/engines.h"
 #include "collector/insight/verdicts.h"
+#include "collector/metrics/engine/task_processes.h"
 #include "collector/sources/roastcoffea/roastcoffea_directory.h"
 #include "collector/sources/roastcoffea/roastcoffea_figures.h"
 #include "collector/sources/roastcoffea/roastcoffea_records.h"
@@ -92,6 +94,40 @@ std::map<std::string, std::string> EngineNames(const nlohmann::ordered_json& doc
   }
   return names;
 }
+
+/// What an engine calls the worker of a process: of those that it starts for one task, its log says which.
+class EngineWorkers {
+ public:
+  EngineWorkers(const nlohmann::ordered_json& document, const RecordLogs& logs)
+      : names_(EngineNames(document)), clusters_(ReadClusters(logs)), tasks_(clusters_) {}
+
+  /// Empty: it is no engine's.
+  std::string_view Find(const AttemptProcess& process) const {
+    const auto name = names_.find(process.worker);
+    if (name != names_.end()) return name->second;
+    if (clusters_.empty()) return {};
+    ProcessRow row;
+    row.start_ns = process.start_ns;
+    row.job = process.job;
+    row.working_directory = process.working_directory;
+    return tasks_.Find(row);
+  }
+
+ private:
+  static ClusterTable ReadClusters(const RecordLogs& logs) {
+    ClusterTable clusters;
+    for (const EngineLog& log : logs.engine_logs) {
+      absl::StatusOr<EngineReading> reading = log.engine->read(log.path);
+      if (!reading.ok()) continue;  // the document says so
+      for (ClusterFact& cluster : reading->clusters) clusters.Add(*log.engine, std::move(cluster));
+    }
+    return clusters;
+  }
+
+  std::map<std::string, std::string> names_;
+  ClusterTable clusters_;
+  WorkerOfTask tasks_;
+};
 
 }  // namespace
 
@@ -177,12 +213,12 @@ absl::StatusOr<RecordLogs> MeasuredSource::FindLogs() const {
 absl::Status MeasuredSource::ForEachAttempt(const OnAttempt& on_attempt) const {
   const absl::StatusOr<RecordLogs> logs = FindLogs();
   if (!logs.ok()) return logs.status();
-  const std::map<std::string, std::string> names = EngineNames(document());
+  const EngineWorkers workers(document(), *logs);
   crema::ForEachAttempt(logs->logs, run_ == "all", [&](const Attempt& attempt) {
-    const auto name = names.find(attempt.process.worker);
-    if (name == names.end()) return on_attempt(attempt);
+    const std::string_view name = workers.Find(attempt.process);
+    if (name.empty()) return on_attempt(attempt);
     AttemptProcess process = attempt.process;
-    process.worker = name->second;
+    process.worker = name;
     on_attempt({process, attempt.state, attempt.chunk});
   });
   return absl::OkStatus();

@@ -4,13 +4,15 @@
 #include <utility>
 
 #include "collector/engines/dask/dask_engine.h"
+#include "collector/engines/taskvine/taskvine_engine.h"
 
 namespace crema {
 namespace {
 
 std::vector<const Engine*>& Table() {
   static std::vector<const Engine*> table = {
-      &kDask,  // docs/dask_log.md
+      &kDask,      // docs/dask_log.md
+      &kTaskVine,  // docs/engines.md
   };
   return table;
 }

@@ -26,7 +26,7 @@ class EntryRangeSearch {
       : ranges_(std::min(figures.stragglers.stragglers.size(), kMaxStragglerRows)) {
     for (size_t i = 0; i < ranges_.size(); ++i) {
       const AttemptRow& attempt = figures.findings.attempts.rows[figures.stragglers.stragglers[i].attempt];
-      const ProcessRow& process = figures.findings.processes.processes[attempt.process];
+      const ProcessRow& process = figures.findings.processes.processes[attempt.recording_process()];
       wanted_[ProcessOf(process)][Chunk(attempt.start_ns, attempt.number)] = i;
     }
   }

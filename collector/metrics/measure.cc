@@ -255,17 +255,18 @@ absl::StatusOr<Measurement> Measure(const MeasureOptions& options) {
   {
     ReadRecordsOptions how;
     how.all_runs = options.run == "all";
-    how.window = WindowOf(options, *trees, clusters.table);
+    const std::optional<RecordWindow> window = WindowOf(options, *trees, clusters.table);
+    // Where clocks differ, times of records cannot be held against the scheduler's before they are aligned.
+    if (!clusters.table.ClocksDiffer()) how.window = window;
     RecordsRead records = ReadRecords(logs->logs, how);
     stretches = std::move(records.stretches);
     reading = SumUp(*logs, records.reading, trees->quality);
     Add(clusters.quality, reading);
     reading.warnings.insert(reading.warnings.end(), coffea->warnings.begin(), coffea->warnings.end());
-    const bool has_window = how.window.has_value();
-    figures =
-        ComputeFigures(std::move(records.accumulator).Finalize(), trees->accumulator,
-                       has_window ? how.window->start_ns : options.start_ns,
-                       has_window ? how.window->stop_ns : options.stop_ns, std::move(coffea->figures), clusters.table);
+    const bool has_window = window.has_value();
+    figures = ComputeFigures(
+        std::move(records.accumulator).Finalize(), trees->accumulator, has_window ? window->start_ns : options.start_ns,
+        has_window ? window->stop_ns : options.stop_ns, std::move(coffea->figures), clusters.table);
   }
   const std::vector<EntryRange> ranges = FindEntryRanges(figures, logs->logs, stretches);
   const Quality quality = JudgeQuality(figures, std::move(reading));

@@ -12,6 +12,7 @@
 #include "collector/metrics/engine/cluster_timelines.h"
 #include "collector/metrics/engine/engine_metrics.h"
 #include "collector/metrics/engine/task_phases.h"
+#include "collector/metrics/engine/task_processes.h"
 #include "collector/metrics/run_metrics.h"
 #include "collector/metrics/tree/tree_timelines.h"
 #include "collector/metrics/workers/lanes.h"
@@ -217,7 +218,8 @@ void AlignClocks(RecordFindings& findings) {
   }
 }
 
-std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, RunFigures& figures) {
+std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, const TaskOfProcess& task_of_process,
+                                        RunFigures& figures) {
   const size_t recorded = figures.findings.processes.processes.size();
   std::vector<ClusterWorker> workers = MatchWorkers(clusters, figures.findings.processes);
   for (const auto& [epoch, cluster] : clusters.by_epoch()) {
@@ -228,8 +230,10 @@ std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, RunFigures
   if (const Engine* engine = clusters.engine()) figures.engine.traits = engine->traits;
   const std::optional<ClusterSession> session = clusters.Session();
   figures.engine.ended = session.has_value() && session->ended;
+  figures.findings.attempts.bytes_of_process.resize(figures.findings.processes.processes.size());
+  const std::set<uint32_t> with_tasks = MoveToWorkers(clusters, workers, task_of_process, &figures.findings);
   for (const ClusterWorker& worker : workers) {
-    if (worker.process < recorded) continue;
+    if (worker.process < recorded || with_tasks.count(worker.process) > 0) continue;
     ++figures.engine.workers_unseen;
     if (!worker.fact->failure.empty()) {
       figures.engine.complaints.push_back(
@@ -247,8 +251,15 @@ std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, RunFigures
     figures.engine.complaints.push_back(fmt::format("{} {}s ran on workers of which nobody told; they were left out",
                                                     left_out, figures.engine.traits.task));
   }
-  figures.findings.attempts.bytes_of_process.resize(figures.findings.processes.processes.size());
   return workers;
+}
+
+// A core that waits for its next task's input, or for the last one's output to be fetched, serves the engine.
+void AddHeldByScheduler(const std::vector<TaskRow>& tasks, std::vector<int64_t>* outside_tasks_ns) {
+  for (const TaskRow& task : tasks) {
+    (*outside_tasks_ns)[task.process] +=
+        std::max<int64_t>(0, task.dispatch_ns) + std::max<int64_t>(0, task.retrieval_ns);
+  }
 }
 
 // Cores of live workers, integrated over stretches of time.
@@ -327,8 +338,9 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
   std::vector<ProcessRow>& processes = figures.findings.processes.processes;
   const AttemptFindings& attempts = figures.findings.attempts;
   TakeSamplesOfTree(trees, figures.tree, processes);
+  const TaskOfProcess task_of_process = MatchTaskProcesses(clusters, &processes);
   AlignClocks(figures.findings);
-  const std::vector<ClusterWorker> cluster_workers = TakeClusters(clusters, figures);
+  const std::vector<ClusterWorker> cluster_workers = TakeClusters(clusters, task_of_process, figures);
 
   figures.totals = SumAttempts(attempts.rows, attempts.summed, attempts.helpers, attempts.counts);
   figures.bounds = FindBounds(figures.tree, figures.findings.processes, figures.totals, start_ns, stop_ns);
@@ -346,8 +358,10 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
   figures.timelines = DrawWorkerTimelines(figures.workers, attempts.rows, processes, window, attempts.summed);
   AddClusterTimelines(cluster_workers, window, &figures.timelines);
   AddTreeTimelines(trees, window, &figures.timelines);
-  figures.engine.join = JoinTasks(attempts.rows, attempts.thread_ids, figures.findings.tasks.rows);
-  const EngineTime engine_time = {figures.engine.join.stretches, OutsideTasks(figures.findings.fine, processes.size())};
+  figures.engine.join = JoinTasks(attempts.rows, attempts.thread_ids, figures.findings.tasks.rows, task_of_process);
+  std::vector<int64_t> outside_tasks_ns = OutsideTasks(figures.findings.fine, processes.size());
+  AddHeldByScheduler(figures.findings.tasks.rows, &outside_tasks_ns);
+  const EngineTime engine_time = {figures.engine.join.stretches, std::move(outside_tasks_ns)};
   figures.budget =
       ComputeBudget(attempts.rows, processes, attempts.helpers, figures.workers, window, engine_time, attempts.summed);
   figures.phases = FindPhases(figures.findings.spans);

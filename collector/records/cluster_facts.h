@@ -42,6 +42,10 @@ struct ClusterWorkerFact {
   int64_t joined_ns = 0;           ///< 0: it was there before anybody looked
   std::optional<int64_t> left_ns;  ///< nullopt: it is still there
   bool is_lost = false;            ///< it left by a failure
+  std::string left_reason;         ///< in the engine's words; empty: not told
+  std::optional<int64_t> disk_bytes;
+  /// What the scheduler's clock is ahead of the worker's; nullopt: not known.
+  std::optional<int64_t> clock_offset_ns;
   // Told by its plug-in; empty: that never came.
   std::string hostname;
   std::optional<int64_t> process_start_ns;
@@ -57,6 +61,12 @@ struct ClusterTaskFact {
   int64_t stop_ns = 0;
   std::optional<int64_t> queue_ns;  ///< between the order and the start
   bool failed = false;
+  // Of engines that start a process for each task.
+  std::string job;                      ///< `name` and `job` of `process.engine`, with a blank; empty: not known
+  std::string directory;                ///< the name of the directory that it runs in: `task.14`; empty: not known
+  bool is_repeat = false;               ///< it was tried before
+  std::optional<int64_t> dispatch_ns;   ///< its core was held, and its input sent, before it began
+  std::optional<int64_t> retrieval_ns;  ///< its core was held after its end, until its output was there
 };
 
 /// Seconds by action (`compute` and others) of one prefix since the scheduler began.

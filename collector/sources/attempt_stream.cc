@@ -22,6 +22,8 @@ void AttemptAssembler::Add(const Record& record) {
       process_.start_ns = record.process.start_ns;
       process_.boot_id = record.process.boot_id;
       process_.recorder = record.process.recorder.value_or(0);
+      process_.job = JobOf(record.process.engine);
+      process_.working_directory = record.process.working_directory;
       process_.worker = process_.host + ":" + std::to_string(process_.pid);
       return;
     case RecordType::kBegin: {

@@ -27,6 +27,8 @@ struct AttemptProcess {
   std::string boot_id = {};  ///< empty: not known
   std::optional<int64_t> pid_namespace = {};
   int64_t recorder = 0;
+  std::string job = {};                ///< the name of the engine that runs it, and its task's: `taskvine 14`
+  std::string working_directory = {};  ///< empty: not told
 };
 
 struct Attempt {

@@ -23,7 +23,7 @@ inline bool HasEnded(const AttemptRow& attempt) { return HasEnded(attempt.status
 /// whose record is lost was open no longer than this.
 inline AttemptInterval IntervalOf(const AttemptRow& attempt, const std::vector<ProcessRow>& processes) {
   if (HasEnded(attempt) || attempt.status == AttemptState::kUnrecorded) return {attempt.start_ns, attempt.stop_ns()};
-  return {attempt.start_ns, std::max(attempt.start_ns, processes[attempt.process].last_ns)};
+  return {attempt.start_ns, std::max(attempt.start_ns, processes[attempt.recording_process()].last_ns)};
 }
 
 }  // namespace crema

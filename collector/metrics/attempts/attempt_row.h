@@ -32,15 +32,17 @@ struct AttemptRow {
   int64_t cpu_wait_ns = kUnknown;  ///< the owner's run delay
   int64_t rss_start_bytes = kUnknown;
   int64_t rss_stop_bytes = kUnknown;
-  int64_t number = 0;        ///< the record's `chunk` number, unique in its log
-  uint32_t helpers = kNone;  ///< index into the table of HelperTimes
-  uint32_t process = 0;      ///< index into the table of ProcessRow
-  uint32_t input = 0;        ///< index into the table of (dataset, file, tree)
-  uint32_t thread = 0;       ///< index into the table of threads
-  uint16_t lanes_peak = 0;   ///< 0: not recorded
+  int64_t number = 0;         ///< the record's `chunk` number, unique in its log
+  uint32_t helpers = kNone;   ///< index into the table of HelperTimes
+  uint32_t process = 0;       ///< index into the table of ProcessRow: of the worker that ran it
+  uint32_t input = 0;         ///< index into the table of (dataset, file, tree)
+  uint32_t thread = 0;        ///< index into the table of threads
+  uint32_t recorder = kNone;  ///< index of the process that recorded it, where a worker starts one for each task
+  uint16_t lanes_peak = 0;    ///< 0: not recorded
   AttemptState status = AttemptState::kOk;
   bool is_result = false;  ///< the ok attempt of its chunk that stopped last
 
+  uint32_t recording_process() const { return recorder == kNone ? process : recorder; }
   int64_t stop_ns() const { return start_ns + (duration_ns < 0 ? 0 : duration_ns + suspended_ns); }
 };
 static_assert(sizeof(AttemptRow) <= 104, "millions of chunks are kept");

@@ -42,6 +42,10 @@ struct ProcessRow {
   std::vector<ProcessSample> samples;    ///< by time
   std::vector<CpuReading> cpu_readings;  ///< by time; beside those in `samples`
 
+  // Where it says that an engine started it for one task.
+  std::string job;                ///< the engine's name and the task's, `taskvine 14`; empty: not told
+  std::string working_directory;  ///< empty: not told
+
   // Of an engine's worker only.
   bool is_engine_worker = false;
   std::string engine_worker;               ///< the engine's name for it

@@ -119,8 +119,9 @@ std::optional<RssSlope> LargestRssSlope(const std::vector<AttemptRow>& attempts)
   for (uint32_t i = 0; i < attempts.size(); ++i) {
     const AttemptRow& attempt = attempts[i];
     if (!HasEnded(attempt) || attempt.rss_stop_bytes == AttemptRow::kUnknown) continue;
-    if (attempt.process >= by_process.size()) by_process.resize(attempt.process + size_t{1});
-    by_process[attempt.process].push_back(i);
+    const uint32_t process = attempt.recording_process();
+    if (process >= by_process.size()) by_process.resize(process + size_t{1});
+    by_process[process].push_back(i);
   }
   std::optional<RssSlope> largest;
   for (uint32_t process = 0; process < by_process.size(); ++process) {

@@ -108,6 +108,14 @@ std::set<std::string> ClusterTable::Processors() const {
   return processors;
 }
 
+bool ClusterTable::ClocksDiffer() const {
+  return std::any_of(clusters_.begin(), clusters_.end(), [](const auto& cluster) {
+    const std::vector<ClusterWorkerFact>& workers = cluster.second.workers;
+    return std::any_of(workers.begin(), workers.end(),
+                       [](const ClusterWorkerFact& worker) { return worker.clock_offset_ns.has_value(); });
+  });
+}
+
 std::map<std::string, double> ClusterTable::ComputeSeconds(int64_t start_ns, int64_t stop_ns) const {
   std::map<std::string, double> seconds;
   for (const auto& [epoch, cluster] : clusters_) {
@@ -165,31 +173,44 @@ std::vector<ClusterWorker> MatchWorkers(const ClusterTable& clusters, ProcessFin
   return workers;
 }
 
-int64_t AddClusterTasks(const ClusterTable& clusters, const std::vector<ClusterWorker>& workers, TaskFindings* tasks) {
-  // by address, then join: a worker may come again
-  std::map<std::pair<std::string_view, int64_t>, uint32_t> process_of;
+ClusterWorkerIndex::ClusterWorkerIndex(const std::vector<ClusterWorker>& workers) {
   for (const ClusterWorker& worker : workers) {
-    process_of[{worker.fact->address, worker.fact->joined_ns}] = worker.process;
+    process_of_[{worker.fact->address, worker.fact->joined_ns}] = worker.process;
   }
+}
+
+std::optional<uint32_t> ClusterWorkerIndex::Find(const ClusterTaskFact& task) const {
+  auto worker = process_of_.upper_bound({task.worker, task.start_ns});
+  if (worker == process_of_.begin() || (--worker)->first.first != task.worker) return std::nullopt;
+  return worker->second;
+}
+
+int64_t AddClusterTasks(const ClusterTable& clusters, const std::vector<ClusterWorker>& workers, TaskFindings* tasks) {
+  const ClusterWorkerIndex index(workers);
   const std::optional<ClusterSession> session = clusters.Session();
   int64_t left_out = 0;
+  uint32_t number = 0;
   std::vector<NamedTask> told;
   for (const auto& [epoch, cluster] : clusters.by_epoch()) {
     for (const ClusterTaskFact& task : cluster.tasks) {
+      TaskRow row;
+      row.told = number++;
       const bool is_inside = !session.has_value() || session->window.Clip(task.start_ns) == task.start_ns;
       if (!is_inside) continue;
-      auto worker = process_of.upper_bound({task.worker, task.start_ns});
-      if (worker == process_of.begin() || (--worker)->first.first != task.worker) {
+      const std::optional<uint32_t> process = index.Find(task);
+      if (!process.has_value()) {
         ++left_out;
         continue;
       }
-      TaskRow row;
       row.start_ns = task.start_ns;
       row.stop_ns = std::max(task.start_ns, task.stop_ns);
       row.queue_ns = task.queue_ns.value_or(TaskRow::kUnknown);
+      row.dispatch_ns = task.dispatch_ns.value_or(TaskRow::kUnknown);
+      row.retrieval_ns = task.retrieval_ns.value_or(TaskRow::kUnknown);
       row.thread = TaskRow::kAnyThread;
-      row.process = worker->second;
+      row.process = *process;
       row.outcome = task.failed ? TaskOutcome::kFailed : TaskOutcome::kDone;
+      row.is_repeat = task.is_repeat;
       told.push_back({task.prefix, row});
     }
   }

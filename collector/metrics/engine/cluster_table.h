@@ -7,6 +7,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "collector/engines/engine.h"
@@ -45,6 +47,9 @@ class ClusterTable {
   /// Prefixes that sessions name the processor's.
   std::set<std::string> Processors() const;
 
+  /// A worker's clock was found to be another than its scheduler's.
+  bool ClocksDiffer() const;
+
   /// Compute seconds by prefix that schedulers counted from `start_ns` to `stop_ns`, as far as they told then.
   std::map<std::string, double> ComputeSeconds(int64_t start_ns, int64_t stop_ns) const;
 
@@ -60,6 +65,18 @@ class ClusterTable {
 struct ClusterWorker {
   uint32_t process = 0;
   const ClusterWorkerFact* fact = nullptr;
+};
+
+/// Which process is the worker that a task names.
+class ClusterWorkerIndex {
+ public:
+  /// `workers` outlives it.
+  explicit ClusterWorkerIndex(const std::vector<ClusterWorker>& workers);
+  /// The worker of this address that had joined last when the task began; nullopt: nobody told of it.
+  std::optional<uint32_t> Find(const ClusterTaskFact& task) const;
+
+ private:
+  std::map<std::pair<std::string_view, int64_t>, uint32_t> process_of_;  // by address, then join: it may come again
 };
 
 /// Finds each worker's process, or adds a row for one that recorded nothing; fills in what schedulers know of it.

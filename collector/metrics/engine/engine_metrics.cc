@@ -147,6 +147,22 @@ void SetFine(const EngineFacts& facts, MetricSet* metrics) {
   }
 }
 
+// Where no task tells it, the key stays null.
+void SetSumOf(std::string_view key, int64_t TaskRow::*member, const TaskFindings& tasks, MetricSet* metrics) {
+  int64_t sum_ns = 0;
+  bool known = false;
+  for (const TaskRow& task : tasks.rows) {
+    if (task.*member < 0) continue;
+    sum_ns += task.*member;
+    known = true;
+  }
+  if (known) {
+    metrics->Set(key, static_cast<double>(sum_ns) / 1e9);
+  } else {
+    metrics->SetNull(key, "the engine's log does not tell when a core was held for a task");
+  }
+}
+
 void SetTasks(const EngineFacts& facts, MetricSet* metrics) {
   int64_t queue_ns = 0;
   bool queue_known = false;
@@ -156,16 +172,22 @@ void SetTasks(const EngineFacts& facts, MetricSet* metrics) {
     queue_known = true;
   }
   if (queue_known) metrics->Set("task_queue_seconds", static_cast<double>(queue_ns) / 1e9);
+  SetSumOf("task_dispatch_seconds", &TaskRow::dispatch_ns, facts.tasks, metrics);
+  SetSumOf("task_retrieval_seconds", &TaskRow::retrieval_ns, facts.tasks, metrics);
+  SetRatioOf("task_join_coverage", static_cast<double>(facts.join.chunks_joined),
+             static_cast<double>(facts.join.chunks_joined + facts.join.chunks_unjoined), "the number of chunks", 1,
+             metrics);
   if (facts.task_slot_utilization.has_value()) {
     metrics->Set("task_slot_utilization_avg", *facts.task_slot_utilization);
   }
   if (facts.join.chunks_joined == 0) {
-    for (std::string_view key : {"outside_chunk_time", "outside_chunk_share"}) {
+    for (std::string_view key : {"outside_chunk_time", "outside_chunk_share", "before_chunk_time"}) {
       metrics->SetNull(key, "no chunk was joined to a task");
     }
     return;
   }
   metrics->Set("outside_chunk_time", static_cast<double>(facts.join.outside_ns) / 1e9);
+  metrics->Set("before_chunk_time", static_cast<double>(facts.join.before_ns) / 1e9);
   SetRatioOf("outside_chunk_share", static_cast<double>(facts.join.outside_ns),
              static_cast<double>(facts.join.chunk_task_ns), "the chunk tasks' compute", 1, metrics);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -76,7 +77,17 @@ void AddStretches(const TaskRow& task, std::vector<Interval>& chunks, TaskJoin& 
 }  // namespace
 
 TaskJoin JoinTasks(const std::vector<AttemptRow>& attempts, const std::vector<uint64_t>& threads,
-                   const std::vector<TaskRow>& tasks) {
+                   const std::vector<TaskRow>& tasks, const TaskOfProcess& task_of_process) {
+  std::map<uint32_t, uint32_t> row_of_told;
+  for (uint32_t i = 0; i < tasks.size(); ++i) {
+    if (tasks[i].told != TaskRow::kNone) row_of_told[tasks[i].told] = i;
+  }
+  const auto task_of_recorder = [&](const AttemptRow& attempt) {
+    const uint32_t process = attempt.recording_process();
+    const uint32_t told = process < task_of_process.size() ? task_of_process[process] : TaskRow::kNone;
+    const auto row = told == TaskRow::kNone ? row_of_told.end() : row_of_told.find(told);
+    return row == row_of_told.end() ? TaskJoin::kNone : row->second;
+  };
   TaskJoin join;
   join.task_of_attempt.assign(attempts.size(), TaskJoin::kNone);
   join.chunks_of_task.assign(tasks.size(), 0);
@@ -89,7 +100,8 @@ TaskJoin JoinTasks(const std::vector<AttemptRow>& attempts, const std::vector<ui
     const AttemptRow& attempt = attempts[i];
     if (!HasEnded(attempt)) continue;
     const uint64_t thread = threads[attempt.thread];
-    uint32_t task = thread == 0 ? TaskJoin::kNone : FindTask(attempt, thread, tasks);
+    uint32_t task = task_of_recorder(attempt);
+    if (task == TaskJoin::kNone && thread != 0) task = FindTask(attempt, thread, tasks);
     if (task == TaskJoin::kNone) task = FindTaskOfProcess(attempt, longest_ns, tasks);
     join.task_of_attempt[i] = task;
     if (task == TaskJoin::kNone) {
@@ -112,6 +124,10 @@ TaskJoin JoinTasks(const std::vector<AttemptRow>& attempts, const std::vector<ui
     join.tasks_without_chunk += chunks.empty();
     if (!chunks.empty()) join.chunk_task_ns += tasks[task].stop_ns - tasks[task].start_ns;
     AddStretches(tasks[task], chunks, join);
+    if (!chunks.empty()) {
+      const int64_t first_ns = std::min(chunks.front().first, tasks[task].stop_ns);  // sorted by now
+      join.before_ns += std::max<int64_t>(0, first_ns - tasks[task].start_ns);
+    }
   }
   return join;
 }

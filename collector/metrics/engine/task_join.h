@@ -29,14 +29,19 @@ struct TaskJoin {
   int64_t tasks_without_chunk = 0;
   int64_t chunk_task_ns = 0;  ///< sum of the durations of tasks with chunks
   int64_t outside_ns = 0;     ///< the part of it in which none of their chunks was open
+  int64_t before_ns = 0;      ///< of this, the part before the first chunk
   std::vector<TaskStretch> stretches;
 };
 
+/// Where engines start a process for each task: by process, the number (`TaskRow::told`) of its task, or `kNone`.
+using TaskOfProcess = std::vector<uint32_t>;
+
 /// Joins each ended attempt to the task of its process and thread with which it overlaps most; where only processes of
 /// tasks are known, to the one that was there all the time, if no other was. `threads` are pthread ids by
-/// `AttemptRow::thread`; 0 is not known, and joins no task of a thread.
+/// `AttemptRow::thread`; 0 is not known, and joins no task of a thread. A process that was started for one task
+/// joins all its attempts to it.
 TaskJoin JoinTasks(const std::vector<AttemptRow>& attempts, const std::vector<uint64_t>& threads,
-                   const std::vector<TaskRow>& tasks);
+                   const std::vector<TaskRow>& tasks, const TaskOfProcess& task_of_process = {});
 
 }  // namespace crema
 

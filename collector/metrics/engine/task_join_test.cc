@@ -73,6 +73,19 @@ TEST(JoinTasks, OfTasksWithoutAThreadThatRunTogetherNobodyKnowsWhichHoldsTheChun
   EXPECT_EQ(JoinTasks({Chunk(30, 95)}, kThreads, tasks).task_of_attempt[0], 0u);
 }
 
+TEST(JoinTasks, AProcessOfOneTaskJoinsItsChunksToThatTaskWhateverElseRanThen) {
+  std::vector<TaskRow> tasks = {Task(0, 100, TaskRow::kAnyThread, 5), Task(0, 100, TaskRow::kAnyThread, 5)};
+  tasks[0].told = 7;
+  tasks[1].told = 9;
+  AttemptRow chunk = Chunk(30, 80, 0, 5);
+  EXPECT_EQ(JoinTasks({chunk}, kThreads, tasks).chunks_unjoined, 1) << "either may hold it";
+  chunk.recorder = 2;
+  const TaskJoin join = JoinTasks({chunk}, kThreads, tasks, {TaskRow::kNone, TaskRow::kNone, 9});
+  EXPECT_EQ(join.task_of_attempt[0], 1u);
+  EXPECT_EQ(join.outside_ns, 30 + 20);
+  EXPECT_EQ(join.before_ns, 30);
+}
+
 TEST(JoinTasks, TimeOutsideIsWhatSeveralChunksLeaveOfTheirTask) {
   const TaskJoin join = JoinTasks({Chunk(10, 30), Chunk(20, 40), Chunk(60, 70)}, kThreads, {Task(0, 100)});
   EXPECT_EQ(join.chunk_task_ns, 100);

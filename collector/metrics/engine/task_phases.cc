@@ -1,6 +1,7 @@
 #include "collector/metrics/engine/task_phases.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <string>
 #include <string_view>
@@ -11,8 +12,15 @@
 namespace crema {
 namespace {
 
-constexpr std::string_view kReduce = "reduce";                 // Coffea's tree of sums
-constexpr std::string_view kPreprocess = "automatic_retries";  // Coffea's look at each file
+// What Coffea calls its tree of sums, on Dask and on TaskVine.
+constexpr std::string_view kReduce[] = {"reduce", "accumulating"};
+// What it calls its look at each file.
+constexpr std::string_view kPreprocess[] = {"automatic_retries", "preprocessing"};
+
+template <size_t kSize>
+bool IsAmong(const std::string& prefix, const std::string_view (&names)[kSize]) {
+  return std::find(std::begin(names), std::end(names), prefix) != std::end(names);
+}
 
 using Interval = std::pair<int64_t, int64_t>;
 
@@ -47,9 +55,9 @@ std::vector<PhaseRow> FindTaskPhases(const TaskFindings& tasks, const TaskJoin& 
     const Interval interval = {task.start_ns, task.stop_ns};
     if (processors.count(prefix) > 0) {
       process.push_back(interval);
-    } else if (prefix == kReduce) {
+    } else if (IsAmong(prefix, kReduce)) {
       reduce.push_back(interval);
-    } else if (prefix == kPreprocess) {
+    } else if (IsAmong(prefix, kPreprocess)) {
       preprocess.push_back(interval);
     }
   }

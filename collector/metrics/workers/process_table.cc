@@ -54,6 +54,8 @@ void AddRecorder(ProcessRow& row, const ProcessRow& other) {
   }
   row.is_engine_worker = row.is_engine_worker || other.is_engine_worker;
   row.engine_worker = std::max(row.engine_worker, other.engine_worker);
+  row.job = std::max(row.job, other.job);
+  row.working_directory = std::max(row.working_directory, other.working_directory);
   if (!row.clock_offset_ns.has_value()) row.clock_offset_ns = other.clock_offset_ns;
   TakeLarger(row.declared_threads, other.declared_threads);
   row.lanes_peak = std::max(row.lanes_peak, other.lanes_peak);
@@ -118,6 +120,8 @@ LogRef ProcessTable::Add(const ProcessFact& fact, bool running) {
   TakeLarger(log.row.allowed_cores, fact.cores);
   TakeLarger(log.row.memory_limit_bytes, fact.memory_limit_bytes);
   TakeLarger(log.total_events, fact.total_events);
+  log.row.job = std::max(log.row.job, JobOf(fact.engine));
+  log.row.working_directory = std::max(log.row.working_directory, std::string(fact.working_directory));
   return ref;
 }
 

@@ -1,0 +1,144 @@
+"""A run of Coffea on TaskVine: crema's figures beside what the manager's own log says, read here on its own."""
+
+import collections
+import json
+import pathlib
+import shutil
+import subprocess
+import unittest
+
+import run_test_case
+
+SAMPLE = pathlib.Path("collector/engines/testdata/taskvine")
+WORKER = "worker-7e8d24613b97170a961749d43f0e9b43"
+
+
+def managers_view():
+    """Tasks by category, and of each its interval on the worker and between order and output."""
+    tasks = collections.defaultdict(dict)
+    for line in (SAMPLE / "vine-run-info/vine-logs/transactions").read_text().splitlines():
+        words = line.split()
+        if line.startswith("#") or words[2] != "TASK":
+            continue
+        task = tasks[int(words[3])]
+        if words[4] == "READY":
+            task["category"] = words[5]
+        if words[4] == "RETRIEVED":
+            measured = json.loads(line[line.rindex(" {") + 1 :])
+            for name in ("time_worker_start", "time_worker_end", "time_commit_start"):
+                task[name] = measured[name][0]
+            task["retrieved"] = int(words[0]) / 1e6
+    return tasks
+
+
+class TaskVineTest(run_test_case.RunTestCase):
+    maxDiff = None
+
+    def crema(self, *arguments):
+        done = subprocess.run([run_test_case.CREMA, *map(str, arguments)], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def collect(self, *sources):
+        self.crema("collect", *sources, "-o", self.directory, "-q", "--force")
+        return json.loads((self.directory / "measurement.json").read_text())
+
+    def sample(self):
+        return self.collect(SAMPLE / "records", SAMPLE / "vine-run-info")
+
+    def test_it_is_one_worker_of_two_cores_for_as_long_as_the_manager_had_it(self):
+        document = self.sample()
+        (worker,) = document["workers"]
+        self.assertEqual((worker["name"], worker["cores"], worker["process"]), (WORKER, 2, "vm:12197"))
+        self.assertEqual((worker["chunks"], worker["state"]), (12, "ended"))
+        self.assertEqual(document["run"]["engine"], "TaskVine")
+        self.assertEqual(document["quality"]["workers_unseen"], 0)
+        self.assertAlmostEqual(document["metrics"]["core_seconds"], 2 * (98.883431 - 37.584012), places=4)
+
+    def test_each_chunk_is_in_its_task(self):
+        document = self.sample()
+        self.assertEqual(document["metrics"]["task_join_coverage"], 1)
+        self.assertEqual(document["quality"]["chunks_joined_to_tasks"], 12)
+        self.assertEqual(document["quality"]["tasks_without_chunk"], 13)
+
+    def test_counts_and_times_are_the_managers(self):
+        document, tasks = self.sample(), managers_view()
+        self.assertEqual(len(tasks), 25)
+        chunk_ns = 0
+        for log in (SAMPLE / "records").glob("*.jsonl"):
+            for line in map(json.loads, log.read_text().splitlines()):
+                if line["type"] == "chunk":
+                    chunk_ns += line["stop_ns"] - line["start_ns"]
+
+        def seconds(first, last, *categories):
+            return sum(task[last] - task[first] for task in tasks.values() if task["category"] in categories)
+
+        start, end = "time_worker_start", "time_worker_end"
+        metrics = document["metrics"]
+        self.assertAlmostEqual(metrics["outside_chunk_time"], seconds(start, end, "processing") - chunk_ns / 1e9, 4)
+        everything = ("preprocessing", "processing", "accumulating")
+        self.assertAlmostEqual(metrics["task_dispatch_seconds"], seconds("time_commit_start", start, *everything), 4)
+        self.assertAlmostEqual(metrics["task_retrieval_seconds"], seconds(end, "retrieved", *everything), 4)
+        phases = {row["phase"]: row["task_seconds"] for row in document["phases"]}
+        self.assertEqual(list(phases), ["preprocess", "process", "reduce"])
+        for phase, category in zip(phases, everything):
+            self.assertAlmostEqual(phases[phase], seconds(start, end, category), 4, msg=phase)
+
+    def test_the_budget_adds_up_and_tells_the_start_of_tasks_from_the_managers_part(self):
+        document = self.sample()
+        parts = {row["part"]: row["core_seconds"] for row in document["budget"]}
+        self.assertAlmostEqual(sum(parts.values()), document["metrics"]["core_seconds"], 4)
+        self.assertAlmostEqual(parts["outside_chunk"], document["metrics"]["outside_chunk_time"], 4)
+        self.assertGreater(parts["outside_chunk"], 4 * parts["idle"])
+
+    def test_what_was_collected_says_the_same_again(self):
+        first = self.sample()
+        again = json.loads(self.crema("show", self.directory / "records", "--json"))
+        for key in ("core_seconds", "task_join_coverage", "outside_chunk_time", "num_chunks"):
+            self.assertEqual(again["metrics"][key], first["metrics"][key], key)
+
+    def test_single_chunks_name_the_worker(self):
+        self.sample()
+        self.crema("export", self.directory, "--to", "chunks", "-o", self.out / "chunks.jsonl")
+        rows = [json.loads(line) for line in (self.out / "chunks.jsonl").read_text().splitlines()]
+        self.assertEqual({row["worker"] for row in rows}, {WORKER})
+
+    def test_without_the_managers_log_the_records_stand_alone(self):
+        document = self.collect(SAMPLE / "records")
+        self.assertIsNone(document["run"]["engine"])
+        self.assertIsNone(document["metrics"]["task_join_coverage"])
+        self.assertEqual(document["metrics"]["num_chunks"], 12)
+
+    def test_without_records_the_managers_log_stands_alone(self):
+        document = self.collect(SAMPLE / "vine-run-info")
+        self.assertEqual(document["quality"]["workers_unseen"], 1)
+        self.assertEqual(document["metrics"]["peak_workers"], 1)
+        self.assertAlmostEqual(document["metrics"]["core_seconds"], 122.598838, places=4)
+
+    def test_a_log_that_was_cut_counts_nothing_twice_and_says_what_is_missing(self):
+        run_info = self.out / "vine-run-info"
+        shutil.copytree(SAMPLE / "vine-run-info", run_info)
+        log = run_info / "vine-logs/transactions"
+        log.chmod(0o600)
+        lines = log.read_text().splitlines(keepends=True)
+        cut = next(i for i, line in enumerate(lines) if " TASK 20 RETRIEVED" in line)
+        log.write_text("".join(lines[:cut]) + lines[cut][:80])
+        document = self.collect(SAMPLE / "records", run_info)
+        self.assertEqual(document["metrics"]["num_chunks"], document["quality"]["chunks_joined_to_tasks"]
+                         + document["quality"]["chunks_unjoined"])
+        self.assertLess(document["metrics"]["task_join_coverage"], 1)
+        warnings = "\n".join(document["quality"]["warnings"])
+        self.assertIn("had not ended when its log stops", warnings)
+        self.assertIn("a part of them is missing", warnings)
+        self.assertEqual(document["quality"]["records_torn"], 1)
+
+    def test_the_same_log_given_twice_counts_once(self):
+        copy = self.out / "vine-run-info"
+        shutil.copytree(SAMPLE / "vine-run-info", copy)
+        document = self.collect(SAMPLE / "records", SAMPLE / "vine-run-info", copy)
+        self.assertAlmostEqual(document["metrics"]["core_seconds"], 122.598838, places=4)
+        self.assertEqual(document["quality"]["tasks_without_chunk"], 13)
+
+
+if __name__ == "__main__":
+    unittest.main()

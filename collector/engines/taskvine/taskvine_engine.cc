@@ -1,0 +1,16 @@
+#include "collector/engines/taskvine/taskvine_engine.h"
+
+#include "collector/engines/taskvine/vine_log.h"
+
+namespace crema {
+namespace {
+
+constexpr EngineTraits kTraits = {
+    "TaskVine", "manager", "task", "TaskVine run directories (vine-run-info)", {}, {},
+};
+
+}  // namespace
+
+const Engine kTaskVine = {kTraits, "", kVineLogSuffix, FindVineLog, ReadVineLog, KeepVineLog};
+
+}  // namespace crema

@@ -1,0 +1,344 @@
+#include "collector/engines/taskvine/vine_transactions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "nlohmann/json.hpp"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int64_t kMegabyte = int64_t{1} << 20;
+/// Clocks nearer than this are taken for one: what the manager sends takes as long.
+constexpr int64_t kSameClockNs = 1'000'000;
+
+std::optional<int64_t> Whole(std::string_view text) {
+  int64_t value = 0;
+  if (!absl::SimpleAtoi(absl::string_view(text.data(), text.size()), &value)) return std::nullopt;
+  return value;
+}
+
+/// `{"cores":[2,"cores"]}`: the number of `key`.
+std::optional<double> Reading(const Json& values, const char* key) {
+  const auto found = values.find(key);
+  if (found == values.end() || !found->is_array() || found->empty() || !found->front().is_number()) return std::nullopt;
+  const double value = found->front().get<double>();
+  return std::isfinite(value) ? std::optional<double>(value) : std::nullopt;
+}
+
+/// Seconds since 1970, as nanoseconds.
+std::optional<int64_t> TimeNs(const Json& values, const char* key) {
+  const std::optional<double> seconds = Reading(values, key);
+  if (!seconds.has_value() || *seconds <= 0 || *seconds > 9e9) return std::nullopt;
+  return static_cast<int64_t>(std::llround(*seconds * 1e6)) * 1000;  // microseconds are what the engine has
+}
+
+std::optional<int64_t> BytesOf(const Json& values, const char* key) {
+  const std::optional<double> megabytes = Reading(values, key);
+  if (!megabytes.has_value() || *megabytes < 0 || *megabytes > 1e12) return std::nullopt;
+  return static_cast<int64_t>(*megabytes * static_cast<double>(kMegabyte));
+}
+
+bool IsFailure(std::string_view reason) {
+  return reason == "FAILURE" || reason == "XFER_ERRORS" || reason == "UNKNOWN" || reason == "FAST_ABORT";
+}
+
+}  // namespace
+
+/// A line taken apart: words up to the first `{`, and the objects that follow.
+struct VineTransactions::Event {
+  int64_t time_ns = 0;
+  int64_t manager = 0;
+  std::vector<std::string> words;  // after time and manager
+  std::vector<Json> objects;
+
+  std::string_view word(size_t i) const { return i < words.size() ? std::string_view(words[i]) : std::string_view(); }
+};
+
+namespace {
+
+/// Where the object that begins at `begin` ends; npos: it does not.
+size_t EndOfObject(std::string_view text, size_t begin) {
+  int depth = 0;
+  bool in_string = false;
+  for (size_t i = begin; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      in_string = in_string && c != '"';
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '{') {
+      ++depth;
+    } else if (c == '}' && --depth == 0) {
+      return i + 1;
+    }
+  }
+  return std::string_view::npos;
+}
+
+bool StopsInsideObject(std::string_view line) {
+  for (size_t begin = line.find('{'); begin != std::string_view::npos; begin = line.find('{', begin)) {
+    begin = EndOfObject(line, begin);
+    if (begin == std::string_view::npos) return true;
+  }
+  return false;
+}
+
+/// Words are apart by one blank or more; nullopt: the line is cut inside an object, or not one of these.
+template <class Event>
+std::optional<Event> Parse(std::string_view line) {
+  Event event;
+  std::vector<std::string> words;
+  for (size_t at = 0; at < line.size();) {
+    if (line[at] == ' ') {
+      ++at;
+    } else if (line[at] == '{') {
+      const size_t end = EndOfObject(line, at);
+      if (end == std::string_view::npos) return std::nullopt;
+      Json object = Json::parse(line.substr(at, end - at), nullptr, /*allow_exceptions=*/false);
+      if (!object.is_object()) return std::nullopt;
+      event.objects.push_back(std::move(object));
+      at = end;
+    } else {
+      const size_t end = std::min(line.find(' ', at), line.size());
+      words.emplace_back(line.substr(at, end - at));
+      at = end;
+    }
+  }
+  if (words.size() < 4) return std::nullopt;
+  const std::optional<int64_t> time_us = Whole(words[0]);
+  const std::optional<int64_t> manager = Whole(words[1]);
+  constexpr int64_t kMostUs = std::numeric_limits<int64_t>::max() / 1000;
+  if (!time_us.has_value() || !manager.has_value() || *time_us <= 0 || *time_us > kMostUs) return std::nullopt;
+  event.time_ns = *time_us * 1000;
+  event.manager = *manager;
+  event.words.assign(words.begin() + 2, words.end());
+  return event;
+}
+
+}  // namespace
+
+VineTransactions::Manager& VineTransactions::ManagerOf(int64_t pid, int64_t time_ns) {
+  const std::string address = fmt::format("manager {}", pid);
+  for (auto manager = managers_.rbegin(); manager != managers_.rend(); ++manager) {
+    if (manager->cluster.address == address && !manager->cluster.closed) return *manager;
+  }
+  ClusterFact& cluster = managers_.emplace_back().cluster;
+  cluster.address = address;
+  cluster.epoch = fmt::format("{} {}", pid, time_ns);
+  cluster.first_ns = cluster.last_ns = time_ns;
+  cluster.sessions.emplace_back().begin_ns = time_ns;
+  cluster.counts = {{"done", 0}, {"dispatched", 0}, {"joined", 0}};
+  return managers_.back();
+}
+
+VineLine VineTransactions::Add(std::string_view line) {
+  const std::optional<Event> parsed = Parse<Event>(line);
+  if (!parsed.has_value()) return StopsInsideObject(line) ? VineLine::kTorn : VineLine::kMalformed;
+  const Event& event = *parsed;
+  Manager& manager = ManagerOf(event.manager, event.time_ns);
+  manager.cluster.last_ns = std::max(manager.cluster.last_ns, event.time_ns);
+  const std::string_view object = event.word(0);
+  if (object == "WORKER") return AddWorker(event, &manager);
+  if (object == "TASK") return AddTask(event, &manager);
+  if (object == "MANAGER") {
+    // Work Queue leaves its pid out here.
+    if (event.word(1) != "END" && event.word(2) != "END") return VineLine::kTaken;
+    ClusterSessionFact& session = manager.cluster.sessions.back();
+    session.end_ns = session.flushed_ns = event.time_ns;
+    manager.cluster.closed = true;
+    return VineLine::kTaken;
+  }
+  if (object == "LIBRARY") {
+    if (const auto id = Whole(event.word(1))) manager.libraries.insert(*id);
+    return VineLine::kTaken;
+  }
+  return object == "CATEGORY" || object == "APPLICATION" ? VineLine::kTaken : VineLine::kUnknown;
+}
+
+VineLine VineTransactions::AddWorker(const Event& event, Manager* manager) {
+  const std::string id(event.word(1));
+  // Work Queue: `WORKER id host:port CONNECTION`
+  const bool is_queue = event.word(3) == "CONNECTION" || event.word(3) == "DISCONNECTION";
+  const std::string_view what = is_queue ? event.word(3) : event.word(2);
+  const std::string_view rest = what == "CONNECTION" && is_queue ? event.word(2) : event.word(is_queue ? 4 : 3);
+  ClusterFact& cluster = manager->cluster;
+  const auto known = manager->workers.find(id);
+  ClusterWorkerFact* worker = known == manager->workers.end() ? nullptr : &cluster.workers[known->second];
+  if (what == "CONNECTION") {
+    ClusterWorkerFact& joined = cluster.workers.emplace_back();
+    joined.address = id;
+    joined.host = std::string(rest.substr(0, rest.rfind(':')));
+    joined.joined_ns = event.time_ns;
+    manager->workers[id] = cluster.workers.size() - 1;
+    if (is_queue) manager->ids[std::string(rest)] = id;
+    ++cluster.counts["joined"];
+    return VineLine::kTaken;
+  }
+  if (what == "DISCONNECTION") {
+    if (worker == nullptr || worker->left_ns.has_value()) return VineLine::kTaken;
+    worker->left_ns = event.time_ns;
+    worker->left_reason = std::string(rest);
+    worker->is_lost = IsFailure(rest);
+    return VineLine::kTaken;
+  }
+  if (what == "RESOURCES") {
+    if (event.objects.empty()) return VineLine::kMalformed;
+    if (worker == nullptr) return VineLine::kTaken;
+    const Json& resources = event.objects.front();
+    if (const auto cores = Reading(resources, "cores")) worker->threads = static_cast<int64_t>(*cores);
+    worker->memory_limit_bytes = BytesOf(resources, "memory");
+    worker->disk_bytes = BytesOf(resources, "disk");
+    return VineLine::kTaken;
+  }
+  return what == "TRANSFER" || what == "CACHE_UPDATE" ? VineLine::kTaken : VineLine::kUnknown;
+}
+
+VineLine VineTransactions::AddTask(const Event& event, Manager* manager) {
+  const std::optional<int64_t> id = Whole(event.word(1));
+  if (!id.has_value()) return VineLine::kMalformed;
+  const std::string_view what = event.word(2);
+  const auto found = manager->attempts.find(*id);
+  if (what == "READY" || what == "WAITING") {
+    int64_t number = Whole(event.word(5)).value_or(1);
+    if (found != manager->attempts.end()) {  // it comes again: its worker went
+      number = std::max(number, found->second.number + 1);
+      EndAttempt(*id, event.time_ns, /*failed=*/true, manager);
+    }
+    Attempt& attempt = manager->attempts[*id];
+    attempt.category = std::string(event.word(3));
+    attempt.ready_ns = event.time_ns;
+    attempt.number = number;
+    return VineLine::kTaken;
+  }
+  if (what == "RUNNING") {
+    Attempt& attempt = manager->attempts[*id];
+    const std::string worker(event.word(3));
+    const auto named = manager->ids.find(worker);
+    attempt.worker = named == manager->ids.end() ? worker : named->second;
+    attempt.commit_ns = attempt.sent_ns = event.time_ns;
+    if (!event.objects.empty()) {
+      attempt.commit_ns = TimeNs(event.objects.front(), "time_commit_start").value_or(event.time_ns);
+      attempt.sent_ns = TimeNs(event.objects.front(), "time_commit_end").value_or(event.time_ns);
+    }
+    ++manager->cluster.counts["dispatched"];
+    return VineLine::kTaken;
+  }
+  if (what == "WAITING_RETRIEVAL") {
+    if (found != manager->attempts.end()) found->second.waiting_ns = event.time_ns;
+    return VineLine::kTaken;
+  }
+  if (what == "RETRIEVED") {
+    if (found == manager->attempts.end()) return VineLine::kTaken;
+    if (!event.objects.empty()) {
+      found->second.worker_start_ns = TimeNs(event.objects.back(), "time_worker_start");
+      found->second.worker_stop_ns = TimeNs(event.objects.back(), "time_worker_end");
+    }
+    const bool failed = event.word(3) != "SUCCESS" || Whole(event.word(4)).value_or(0) != 0;
+    EndAttempt(*id, event.time_ns, failed, manager);
+    return VineLine::kTaken;
+  }
+  if (what == "DONE") {
+    if (found != manager->attempts.end()) {  // it never was on a worker, or its other lines are missing
+      EndAttempt(*id, event.time_ns, event.word(3) != "SUCCESS", manager);
+    }
+    manager->cluster.erred += event.word(3) != "SUCCESS" || Whole(event.word(4)).value_or(0) != 0;
+    ++manager->cluster.counts["done"];
+    return VineLine::kTaken;
+  }
+  return VineLine::kUnknown;
+}
+
+void VineTransactions::EndAttempt(int64_t task, int64_t time_ns, bool failed, Manager* manager) {
+  const auto found = manager->attempts.find(task);
+  Attempt attempt = std::move(found->second);
+  manager->attempts.erase(found);
+  if (!attempt.commit_ns.has_value() || manager->libraries.count(task) > 0) return;
+  ClusterTaskFact fact;
+  fact.worker = attempt.worker;
+  fact.prefix = attempt.category;
+  fact.start_ns = attempt.sent_ns.value_or(time_ns);
+  fact.stop_ns = std::max(fact.start_ns, attempt.waiting_ns.value_or(time_ns));
+  if (attempt.ready_ns > 0) fact.queue_ns = std::max<int64_t>(0, *attempt.commit_ns - attempt.ready_ns);
+  fact.failed = failed;
+  fact.job = fmt::format("taskvine {}", task);
+  fact.directory = fmt::format("task.{}", task);
+  fact.is_repeat = attempt.number > 1;
+  const bool is_timed = attempt.worker_start_ns.has_value() && attempt.worker_stop_ns.has_value();
+  if (is_timed) fact.retrieval_ns = time_ns;  // when the output was there, until clocks are aligned
+  manager->cluster.tasks.push_back(std::move(fact));
+  manager->timed.push_back(is_timed ? std::optional<Attempt>(std::move(attempt)) : std::nullopt);
+}
+
+// A task began after its core was held, and ended before the manager heard of it: between these its worker's clock is.
+void VineTransactions::AlignClocks(Manager* manager) {
+  ClusterFact& cluster = manager->cluster;
+  struct Bounds {
+    int64_t least = std::numeric_limits<int64_t>::min();
+    int64_t most = std::numeric_limits<int64_t>::max();
+  };
+  std::map<std::string, Bounds> bounds;
+  for (const std::optional<Attempt>& attempt : manager->timed) {
+    if (!attempt.has_value()) continue;
+    Bounds& of = bounds[attempt->worker];
+    of.least = std::max(of.least, *attempt->commit_ns - *attempt->worker_start_ns);
+    if (attempt->waiting_ns.has_value()) of.most = std::min(of.most, *attempt->waiting_ns - *attempt->worker_stop_ns);
+  }
+  std::map<std::string, int64_t> offsets;
+  for (const auto& [id, of] : bounds) {
+    if (of.least <= kSameClockNs && of.most >= -kSameClockNs) continue;
+    const bool has_most = of.most != std::numeric_limits<int64_t>::max();
+    offsets[id] = has_most ? of.least + (of.most - of.least) / 2 : of.least;
+    cluster.complaints.push_back(fmt::format("the clock of {} is {:.3f} s {} that of its manager; its times were moved",
+                                             id, std::abs(static_cast<double>(offsets[id])) / 1e9,
+                                             offsets[id] > 0 ? "behind" : "ahead of"));
+  }
+  for (ClusterWorkerFact& worker : cluster.workers) {
+    const auto offset = offsets.find(worker.address);
+    if (offset != offsets.end()) worker.clock_offset_ns = offset->second;
+  }
+  for (size_t i = 0; i < cluster.tasks.size(); ++i) {
+    const std::optional<Attempt>& attempt = manager->timed[i];
+    if (!attempt.has_value()) continue;
+    ClusterTaskFact& task = cluster.tasks[i];
+    const auto offset = offsets.find(attempt->worker);
+    const int64_t moved_ns = offset == offsets.end() ? 0 : offset->second;
+    const int64_t retrieved_ns = *task.retrieval_ns;
+    task.start_ns = *attempt->worker_start_ns + moved_ns;
+    task.stop_ns = std::max(task.start_ns, *attempt->worker_stop_ns + moved_ns);
+    task.dispatch_ns = std::max<int64_t>(0, task.start_ns - *attempt->commit_ns);
+    task.retrieval_ns = std::max<int64_t>(0, retrieved_ns - task.stop_ns);
+  }
+}
+
+std::vector<ClusterFact> VineTransactions::Finish() && {
+  std::vector<ClusterFact> clusters;
+  for (Manager& manager : managers_) {
+    AlignClocks(&manager);
+    for (ClusterWorkerFact& worker : manager.cluster.workers) {
+      if (!worker.is_lost) continue;
+      manager.cluster.complaints.push_back(
+          fmt::format("{} was lost: the manager says {}", worker.address, worker.left_reason));
+    }
+    if (!manager.attempts.empty()) {
+      size_t running = 0;
+      for (const auto& [id, attempt] : manager.attempts) running += attempt.commit_ns.has_value();
+      manager.cluster.complaints.push_back(fmt::format(
+          "{} of the manager's tasks had not ended when its log stops; {} were on a worker: what these did since is "
+          "not known",
+          manager.attempts.size(), running));
+    }
+    clusters.push_back(std::move(manager.cluster));
+  }
+  return clusters;
+}
+
+}  // namespace crema

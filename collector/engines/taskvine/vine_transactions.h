@@ -1,0 +1,59 @@
+// The lines of `transactions`: what happened to workers and tasks, each with the manager's time in microseconds.
+#ifndef CREMA_COLLECTOR_ENGINES_TASKVINE_VINE_TRANSACTIONS_H_
+#define CREMA_COLLECTOR_ENGINES_TASKVINE_VINE_TRANSACTIONS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collector/records/cluster_facts.h"
+
+namespace crema {
+
+enum class VineLine { kTaken, kUnknown, kMalformed, kTorn };
+
+/// Takes lines in order, and makes a cluster of each manager. Work Queue's older forms of the lines are taken too.
+class VineTransactions {
+ public:
+  VineLine Add(std::string_view line);
+  std::vector<ClusterFact> Finish() &&;
+
+ private:
+  /// One attempt at a task, as far as it came. Times are the manager's, but those of the worker.
+  struct Attempt {
+    std::string category;
+    int64_t number = 0;
+    int64_t ready_ns = 0;
+    std::string worker;
+    std::optional<int64_t> commit_ns;   ///< its core was held from here; nullopt: it was not sent
+    std::optional<int64_t> sent_ns;     ///< all that it needs was there
+    std::optional<int64_t> waiting_ns;  ///< the manager heard that it ended
+    std::optional<int64_t> worker_start_ns;
+    std::optional<int64_t> worker_stop_ns;
+  };
+  struct Manager {
+    ClusterFact cluster;
+    std::map<int64_t, Attempt> attempts;  // open ones, by task
+    std::set<int64_t> libraries;
+    std::map<std::string, size_t> workers;      // by id: index of the last
+    std::map<std::string, std::string> ids;     // Work Queue names workers by their address in lines of tasks
+    std::vector<std::optional<Attempt>> timed;  // by task in `cluster`: those with times of the worker
+  };
+  struct Event;
+
+  Manager& ManagerOf(int64_t pid, int64_t time_ns);
+  static VineLine AddWorker(const Event& event, Manager* manager);
+  static VineLine AddTask(const Event& event, Manager* manager);
+  static void EndAttempt(int64_t task, int64_t time_ns, bool failed, Manager* manager);
+  static void AlignClocks(Manager* manager);
+
+  std::vector<Manager> managers_;
+};
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_ENGINES_TASKVINE_VINE_TRANSACTIONS_H_

@@ -1,0 +1,211 @@
+#include "collector/metrics/engine/task_processes.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
+
+namespace crema {
+namespace {
+
+/// The kernel tells the start of a process to 10 ms, and the engine notes its own a little before or after.
+constexpr int64_t kTolerance = 1'000'000'000;
+
+struct ToldTask {
+  uint32_t number = 0;
+  const ClusterTaskFact* fact = nullptr;
+  int64_t offset_ns = 0;  ///< what the scheduler's clock is ahead of its worker's
+};
+
+/// All attempts at tasks, by what their processes may say of them.
+struct ToldTasks {
+  std::vector<ToldTask> all;
+  std::multimap<std::string_view, size_t> by_job;
+  std::multimap<std::string_view, size_t> by_directory;
+};
+
+ToldTasks ListTasks(const ClusterTable& clusters) {
+  ToldTasks tasks;
+  for (const auto& [epoch, cluster] : clusters.by_epoch()) {
+    std::map<std::string_view, int64_t> offsets;
+    for (const ClusterWorkerFact& worker : cluster.workers) {
+      if (worker.clock_offset_ns.has_value()) offsets[worker.address] = *worker.clock_offset_ns;
+    }
+    for (const ClusterTaskFact& task : cluster.tasks) {
+      const auto offset = offsets.find(task.worker);
+      const size_t at = tasks.all.size();
+      tasks.all.push_back({static_cast<uint32_t>(at), &task, offset == offsets.end() ? 0 : offset->second});
+      if (!task.job.empty()) tasks.by_job.emplace(task.job, at);
+      if (!task.directory.empty()) tasks.by_directory.emplace(task.directory, at);
+    }
+  }
+  return tasks;
+}
+
+int64_t StartOn(const ToldTask& task, const ProcessRow& process) { return process.start_ns + task.offset_ns; }
+
+/// Of the attempts from `first` to `last` the one that ran when the process began; the nearest, where two did.
+template <class It>
+std::optional<size_t> Choose(const ToldTasks& tasks, std::pair<It, It> found, const ProcessRow& process) {
+  std::optional<size_t> chosen;
+  int64_t nearest_ns = 0;
+  for (It entry = found.first; entry != found.second; ++entry) {
+    const ToldTask& task = tasks.all[entry->second];
+    const int64_t after_ns = StartOn(task, process) - task.fact->start_ns;
+    const bool is_inside = after_ns >= -kTolerance && StartOn(task, process) <= task.fact->stop_ns + kTolerance;
+    if (!is_inside || (chosen.has_value() && std::abs(after_ns) >= nearest_ns)) continue;
+    chosen = entry->second;
+    nearest_ns = std::abs(after_ns);
+  }
+  return chosen;
+}
+
+std::optional<size_t> FindTold(const ToldTasks& tasks, const ProcessRow& process) {
+  if (!process.job.empty()) {
+    if (auto task = Choose(tasks, tasks.by_job.equal_range(process.job), process)) return task;
+  }
+  const std::vector<std::string> names = absl::StrSplit(process.working_directory, '/', absl::SkipEmpty());
+  for (auto name = names.rbegin(); name != names.rend(); ++name) {
+    if (auto task = Choose(tasks, tasks.by_directory.equal_range(*name), process)) return task;
+  }
+  return std::nullopt;
+}
+
+/// The only task in whose time the process lived; nullopt: there is none, or there are several.
+std::optional<size_t> FindByLife(const ToldTasks& tasks, const std::vector<bool>& taken, const ProcessRow& process) {
+  std::optional<size_t> found;
+  for (const ToldTask& task : tasks.all) {
+    if (taken[task.number] || StartOn(task, process) < task.fact->start_ns - kTolerance) continue;
+    if (process.last_ns + task.offset_ns > task.fact->stop_ns + kTolerance) continue;
+    if (found.has_value()) return std::nullopt;
+    found = task.number;
+  }
+  return found;
+}
+
+/// A worker's memory is that of the processes which live at a time.
+void AddUpMemory(const std::vector<const ProcessRow*>& parts, ProcessRow* worker) {
+  struct Step {
+    int64_t time_ns;
+    size_t part;
+    int64_t rss_bytes;
+  };
+  std::vector<Step> steps;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    bool any = false;
+    for (const ProcessSample& sample : parts[i]->samples) {
+      if (sample.rss_bytes.has_value()) steps.push_back({sample.time_ns, i, *sample.rss_bytes});
+      any = any || sample.rss_bytes.has_value();
+    }
+    if (any) steps.push_back({parts[i]->last_ns + 1, i, 0});
+  }
+  std::stable_sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.time_ns < b.time_ns; });
+  std::vector<int64_t> now(parts.size());
+  int64_t sum = 0;
+  for (const Step& step : steps) {
+    sum += step.rss_bytes - now[step.part];
+    now[step.part] = step.rss_bytes;
+    ProcessSample sample;
+    sample.time_ns = step.time_ns;
+    sample.rss_bytes = sum;
+    worker->samples.push_back(sample);
+  }
+}
+
+/// `worker-<uid>-<pid>`, the directory of a worker of TaskVine or Work Queue around those of its tasks.
+std::optional<int64_t> PidOfWorker(const std::string& working_directory) {
+  for (const auto& name : absl::StrSplit(working_directory, '/')) {
+    const std::vector<std::string> parts = absl::StrSplit(name, '-');
+    int64_t pid = 0;
+    if (parts.size() == 3 && parts[0] == "worker" && absl::SimpleAtoi(parts[2], &pid) && pid > 0) return pid;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+TaskOfProcess MatchTaskProcesses(const ClusterTable& clusters, std::vector<ProcessRow>* processes) {
+  TaskOfProcess task_of_process(processes->size(), TaskRow::kNone);
+  const ToldTasks tasks = ListTasks(clusters);
+  if (tasks.by_job.empty() && tasks.by_directory.empty()) return task_of_process;
+  std::vector<bool> taken(tasks.all.size());
+  const auto take = [&](size_t process, size_t task) {
+    task_of_process[process] = tasks.all[task].number;
+    taken[task] = true;
+    if (tasks.all[task].offset_ns != 0) (*processes)[process].clock_offset_ns = tasks.all[task].offset_ns;
+  };
+  for (size_t i = 0; i < processes->size(); ++i) {
+    if (const auto task = FindTold(tasks, (*processes)[i])) take(i, *task);
+  }
+  for (size_t i = 0; i < processes->size(); ++i) {
+    const ProcessRow& process = (*processes)[i];
+    const bool says_nothing = process.job.empty() && process.working_directory.empty() && process.start_ns > 0;
+    if (task_of_process[i] != TaskRow::kNone || !says_nothing) continue;
+    if (const auto task = FindByLife(tasks, taken, process)) take(i, *task);
+  }
+  return task_of_process;
+}
+
+struct WorkerOfTask::Tasks {
+  ToldTasks told;
+};
+
+WorkerOfTask::WorkerOfTask(const ClusterTable& clusters)
+    : tasks_(std::make_unique<const Tasks>(Tasks{ListTasks(clusters)})) {}
+
+WorkerOfTask::~WorkerOfTask() = default;
+
+std::string_view WorkerOfTask::Find(const ProcessRow& process) const {
+  const std::optional<size_t> task = FindTold(tasks_->told, process);
+  return task.has_value() ? std::string_view(tasks_->told.all[*task].fact->worker) : std::string_view();
+}
+
+std::set<uint32_t> MoveToWorkers(const ClusterTable& clusters, const std::vector<ClusterWorker>& workers,
+                                 const TaskOfProcess& task_of_process, RecordFindings* findings) {
+  std::vector<ProcessRow>& processes = findings->processes.processes;
+  const ClusterWorkerIndex index(workers);
+  std::vector<uint32_t> worker_of(processes.size());
+  for (uint32_t i = 0; i < processes.size(); ++i) worker_of[i] = i;
+  std::map<uint32_t, std::vector<const ProcessRow*>> parts;
+  const ToldTasks tasks = ListTasks(clusters);
+  for (uint32_t i = 0; i < task_of_process.size(); ++i) {
+    if (task_of_process[i] == TaskRow::kNone) continue;
+    const std::optional<uint32_t> found = index.Find(*tasks.all[task_of_process[i]].fact);
+    if (!found.has_value() || *found == i) continue;
+    const uint32_t worker = *found;
+    worker_of[i] = worker;
+    findings->processes.serves_engine[i] = true;  // it bounds no run
+    parts[worker].push_back(&processes[i]);
+    processes[worker].host = processes[i].host;  // the scheduler knows an address only
+    processes[worker].boot_id = processes[i].boot_id;
+    processes[worker].pid_namespace = processes[i].pid_namespace;
+    processes[worker].pid = PidOfWorker(processes[i].working_directory).value_or(processes[worker].pid);
+    if (processes[i].allowed_cores.has_value()) {
+      processes[worker].allowed_cores =
+          std::max(processes[worker].allowed_cores.value_or(0), *processes[i].allowed_cores);
+    }
+    ByteSums& bytes = findings->attempts.bytes_of_process[i];
+    findings->attempts.bytes_of_process[worker].Add(bytes);
+    bytes = ByteSums();
+  }
+  std::set<uint32_t> with_tasks;
+  for (const auto& [worker, rows] : parts) {
+    AddUpMemory(rows, &processes[worker]);
+    with_tasks.insert(worker);
+  }
+  const auto move = [&worker_of](AttemptRow* row) {
+    if (worker_of[row->process] == row->process) return;
+    row->recorder = row->process;
+    row->process = worker_of[row->process];
+  };
+  for (AttemptRow& row : findings->attempts.rows) move(&row);
+  for (SummedAttempts& sums : findings->attempts.summed) move(&sums.row);
+  return with_tasks;
+}
+
+}  // namespace crema

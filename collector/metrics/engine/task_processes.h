@@ -1,0 +1,45 @@
+// Engines that start a process for each task: which recorded process was which task, and what that makes of its worker.
+#ifndef CREMA_COLLECTOR_METRICS_ENGINE_TASK_PROCESSES_H_
+#define CREMA_COLLECTOR_METRICS_ENGINE_TASK_PROCESSES_H_
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "collector/metrics/engine/cluster_table.h"
+#include "collector/metrics/engine/task_join.h"
+#include "collector/metrics/record_accumulator.h"
+#include "collector/metrics/workers/process_table.h"
+
+namespace crema {
+
+/// By process: the number of its task among those of `clusters`, in order; `TaskRow::kNone`: no task is known to be
+/// its. A process is known by the task that its engine told it, or by the directory it works in; of several attempts at
+/// this task, it is the one that ran when the process began. One that says nothing is known by its life, where it lies
+/// in the time of a single task. Puts the processes' clocks on those of their schedulers.
+TaskOfProcess MatchTaskProcesses(const ClusterTable& clusters, std::vector<ProcessRow>* processes);
+
+/// The address of the worker in one of whose tasks a process ran; empty: none is known. `process` need not be whole:
+/// what it says of its task, and its start.
+class WorkerOfTask {
+ public:
+  /// `clusters` outlives it.
+  explicit WorkerOfTask(const ClusterTable& clusters);
+  ~WorkerOfTask();
+  std::string_view Find(const ProcessRow& process) const;
+
+ private:
+  struct Tasks;
+  std::unique_ptr<const Tasks> tasks_;
+};
+
+/// What these processes did, their workers did: moves their attempts, bytes and memory there. Times are aligned.
+/// `workers`: those that `MatchWorkers` found. Returns the workers with such processes.
+std::set<uint32_t> MoveToWorkers(const ClusterTable& clusters, const std::vector<ClusterWorker>& workers,
+                                 const TaskOfProcess& task_of_process, RecordFindings* findings);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_ENGINE_TASK_PROCESSES_H_

@@ -1,0 +1,133 @@
+#include "collector/metrics/engine/task_processes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "collector/engines/engine.h"
+
+namespace crema {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr int64_t kSecond = 1'000'000'000;
+constexpr int64_t kOrigin = 1'700'000'000 * kSecond;
+constexpr uint32_t kNone = TaskRow::kNone;
+const Engine kEngine = {{"Vine"}, "", ".vine.log", nullptr, nullptr};
+
+ClusterTaskFact Task(int number, int64_t start, int64_t stop, const std::string& worker = "w1") {
+  ClusterTaskFact task;
+  task.worker = worker;
+  task.start_ns = kOrigin + start * kSecond;
+  task.stop_ns = kOrigin + stop * kSecond;
+  task.job = "vine " + std::to_string(number);
+  task.directory = "task." + std::to_string(number);
+  return task;
+}
+
+ClusterTable Table(std::vector<ClusterTaskFact> tasks, std::optional<int64_t> offset_s = std::nullopt) {
+  ClusterFact cluster;
+  cluster.epoch = "1";
+  cluster.last_ns = kOrigin + 1000 * kSecond;
+  ClusterWorkerFact& worker = cluster.workers.emplace_back();
+  worker.address = "w1";
+  worker.host = "127.0.0.1";
+  worker.threads = 2;
+  worker.joined_ns = kOrigin;
+  if (offset_s.has_value()) worker.clock_offset_ns = *offset_s * kSecond;
+  cluster.tasks = std::move(tasks);
+  ClusterTable table;
+  table.Add(kEngine, std::move(cluster));
+  return table;
+}
+
+ProcessRow Process(int64_t start, int64_t last, const std::string& directory = "", const std::string& job = "") {
+  ProcessRow row;
+  row.host = "node";
+  row.pid = 100 + start;
+  row.start_ns = kOrigin + start * kSecond;
+  row.last_ns = kOrigin + last * kSecond;
+  row.working_directory = directory;
+  row.job = job;
+  return row;
+}
+
+TaskOfProcess Match(const ClusterTable& table, std::vector<ProcessRow> processes) {
+  return MatchTaskProcesses(table, &processes);
+}
+
+TEST(MatchTaskProcesses, AProcessIsKnownByItsJobOrItsDirectory) {
+  const ClusterTable table = Table({Task(1, 0, 10), Task(2, 0, 10), Task(12, 0, 10)});
+  EXPECT_THAT(Match(table, {Process(1, 9, "/home", "vine 2"), Process(1, 9, "/s/worker-0-7/task.12/deeper"),
+                            Process(1, 9, "/elsewhere"), Process(1, 9, "/s/task.3"), Process(1, 9, "", "slurm 2")}),
+              ElementsAre(1, 2, kNone, kNone, kNone));
+}
+
+TEST(MatchTaskProcesses, OfSeveralAttemptsItIsTheOneThatRanThen) {
+  const ClusterTable table = Table({Task(1, 0, 10), Task(1, 20, 30)});
+  EXPECT_THAT(Match(table, {Process(21, 29, "task.1"), Process(0, 9, "task.1"), Process(15, 19, "task.1")}),
+              ElementsAre(1, 0, kNone));
+}
+
+TEST(MatchTaskProcesses, AProcessThatSaysNothingIsKnownByItsLifeWhereThatIsClear) {
+  const ClusterTable table = Table({Task(1, 0, 10), Task(2, 20, 40), Task(3, 25, 40)});
+  EXPECT_THAT(Match(table, {Process(1, 9), Process(26, 30), Process(5, 15)}), ElementsAre(0, kNone, kNone))
+      << "the second may be in either of two tasks, the third in none";
+}
+
+TEST(MatchTaskProcesses, ClocksThatAreApartAreHeldAgainstEachOtherAndMoved) {
+  const ClusterTable table = Table({Task(1, 3600, 3610)}, 3600);
+  std::vector<ProcessRow> processes = {Process(1, 9, "task.1")};
+  EXPECT_THAT(MatchTaskProcesses(table, &processes), ElementsAre(0));
+  EXPECT_EQ(processes[0].clock_offset_ns, 3600 * kSecond);
+}
+
+TEST(MoveToWorkers, WhatAProcessDidItsWorkerDid) {
+  const ClusterTable table = Table({Task(1, 0, 10), Task(2, 5, 15)});
+  RecordFindings findings;
+  findings.processes.processes = {Process(1, 9, "/s/worker-0-77/task.1"), Process(6, 14, "/s/worker-0-77/task.2"),
+                                  Process(0, 20, "/job")};
+  for (int i = 0; i < 2; ++i) {
+    ProcessSample sample;
+    sample.time_ns = kOrigin + 7 * kSecond;
+    sample.rss_bytes = 100 * (i + 1);
+    findings.processes.processes[i].samples.push_back(sample);
+  }
+  findings.processes.executables.resize(3);
+  findings.processes.serves_engine.resize(3);
+  const TaskOfProcess task_of_process = MatchTaskProcesses(table, &findings.processes.processes);
+  const std::vector<ClusterWorker> workers = MatchWorkers(table, findings.processes);
+  ASSERT_EQ(workers.size(), 1u);
+  const uint32_t worker = workers[0].process;
+  findings.attempts.bytes_of_process.resize(findings.processes.processes.size());
+  findings.attempts.bytes_of_process[1].Add(int64_t{500}, std::nullopt);
+  for (uint32_t process = 0; process < 3; ++process) {
+    AttemptRow row;
+    row.process = process;
+    findings.attempts.rows.push_back(row);
+  }
+  EXPECT_THAT(MoveToWorkers(table, workers, task_of_process, &findings), ElementsAre(worker));
+  EXPECT_EQ(findings.attempts.rows[0].process, worker);
+  EXPECT_EQ(findings.attempts.rows[0].recording_process(), 0u);
+  EXPECT_EQ(findings.attempts.rows[1].process, worker);
+  EXPECT_EQ(findings.attempts.rows[2].process, 2u) << "it was no task's";
+  EXPECT_EQ(findings.attempts.bytes_of_process[worker].read, 500);
+  EXPECT_EQ(findings.attempts.bytes_of_process[1].read, 0);
+  const ProcessRow& row = findings.processes.processes[worker];
+  EXPECT_EQ(row.process(), "node:77");
+  EXPECT_EQ(row.declared_threads, 2);
+  std::vector<int64_t> memory;
+  for (const ProcessSample& sample : row.samples) memory.push_back(sample.rss_bytes.value_or(-1));
+  EXPECT_THAT(memory, ElementsAre(100, 300, 200, 0)) << "of the processes that live at a time";
+  EXPECT_FALSE(findings.processes.serves_engine[2]);
+}
+
+TEST(WorkerOfTask, NamesTheWorkerOfAProcess) {
+  const ClusterTable table = Table({Task(1, 0, 10)});
+  const WorkerOfTask workers(table);
+  EXPECT_EQ(workers.Find(Process(1, 0, "task.1")), "w1");
+  EXPECT_EQ(workers.Find(Process(1, 0, "task.2")), "");
+}
+
+}  // namespace
+}  // namespace crema
