@@ -5,6 +5,7 @@
 
 #include "collector/engines/dask/dask_engine.h"
 #include "collector/engines/taskvine/taskvine_engine.h"
+#include "collector/engines/work_queue/work_queue_engine.h"
 
 namespace crema {
 namespace {
@@ -13,6 +14,7 @@ std::vector<const Engine*>& Table() {
   static std::vector<const Engine*> table = {
       &kDask,      // docs/dask_log.md
       &kTaskVine,  // docs/engines.md
+      &kWorkQueue,
   };
   return table;
 }

@@ -9,8 +9,10 @@ constexpr EngineTraits kTraits = {
     "TaskVine", "manager", "task", "TaskVine run directories (vine-run-info)", {}, {},
 };
 
+absl::StatusOr<EngineReading> Read(const std::string& log) { return ReadVineLog(log); }
+
 }  // namespace
 
-const Engine kTaskVine = {kTraits, "", kVineLogSuffix, FindVineLog, ReadVineLog, KeepVineLog};
+const Engine kTaskVine = {kTraits, "", kVineLogSuffix, FindVineLog, Read, KeepVineLog};
 
 }  // namespace crema

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "collector/engines/taskvine/vine_performance.h"
-#include "collector/engines/taskvine/vine_transactions.h"
 
 namespace crema {
 namespace {
@@ -24,10 +23,9 @@ bool IsFile(const fs::path& path) {
   return fs::is_regular_file(path, error);
 }
 
+// Work Queue's line has no second `manager_pid`.
 bool BeginsAsTransactions(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string line;
-  return IsFile(path) && std::getline(file, line) && line.rfind("# time manager_pid ", 0) == 0;
+  return BeginsWithLine(path.string(), "# time manager_pid MANAGER manager_pid");
 }
 
 /// That of one run, whether `directory` is its own or that of its logs.
@@ -57,6 +55,12 @@ absl::Status Append(const std::string& from, std::ofstream& to) {
 
 }  // namespace
 
+bool BeginsWithLine(const std::string& path, std::string_view beginning) {
+  std::ifstream file(path, std::ios::binary);
+  std::string line;
+  return IsFile(path) && std::getline(file, line) && line.rfind(beginning, 0) == 0;
+}
+
 std::optional<std::string> FindVineLog(const std::string& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) {
@@ -73,9 +77,9 @@ std::optional<std::string> FindVineLog(const std::string& path) {
   return last;
 }
 
-absl::StatusOr<EngineReading> ReadVineLog(const std::string& path) {
+absl::StatusOr<EngineReading> ReadVineLog(const std::string& path, const TaskNames& names) {
   EngineReading reading;
-  VineTransactions transactions;
+  VineTransactions transactions(names);
   VinePerformance performance;
   const auto complain = [&](int64_t number, std::string_view what) {
     if (reading.problems.size() < kMostProblems) {

@@ -59,6 +59,7 @@ class VineLog : public ::testing::Test {
  protected:
   void SetUp() override {
     directory_ = fs::path(getenv("TEST_TMPDIR")) / ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    fs::remove_all(directory_);
     fs::create_directories(directory_);
   }
   std::string Write(const std::string& text, const std::string& path = "transactions") {

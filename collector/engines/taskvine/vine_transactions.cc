@@ -202,7 +202,7 @@ VineLine VineTransactions::AddWorker(const Event& event, Manager* manager) {
   return what == "TRANSFER" || what == "CACHE_UPDATE" ? VineLine::kTaken : VineLine::kUnknown;
 }
 
-VineLine VineTransactions::AddTask(const Event& event, Manager* manager) {
+VineLine VineTransactions::AddTask(const Event& event, Manager* manager) const {
   const std::optional<int64_t> id = Whole(event.word(1));
   if (!id.has_value()) return VineLine::kMalformed;
   const std::string_view what = event.word(2);
@@ -257,7 +257,7 @@ VineLine VineTransactions::AddTask(const Event& event, Manager* manager) {
   return VineLine::kUnknown;
 }
 
-void VineTransactions::EndAttempt(int64_t task, int64_t time_ns, bool failed, Manager* manager) {
+void VineTransactions::EndAttempt(int64_t task, int64_t time_ns, bool failed, Manager* manager) const {
   const auto found = manager->attempts.find(task);
   Attempt attempt = std::move(found->second);
   manager->attempts.erase(found);
@@ -269,8 +269,8 @@ void VineTransactions::EndAttempt(int64_t task, int64_t time_ns, bool failed, Ma
   fact.stop_ns = std::max(fact.start_ns, attempt.waiting_ns.value_or(time_ns));
   if (attempt.ready_ns > 0) fact.queue_ns = std::max<int64_t>(0, *attempt.commit_ns - attempt.ready_ns);
   fact.failed = failed;
-  fact.job = fmt::format("taskvine {}", task);
-  fact.directory = fmt::format("task.{}", task);
+  fact.job = fmt::format("{} {}", names_.engine, task);
+  fact.directory = fmt::format("{}{}", names_.directory, task);
   fact.is_repeat = attempt.number > 1;
   const bool is_timed = attempt.worker_start_ns.has_value() && attempt.worker_stop_ns.has_value();
   if (is_timed) fact.retrieval_ns = time_ns;  // when the output was there, until clocks are aligned

@@ -16,9 +16,16 @@ namespace crema {
 
 enum class VineLine { kTaken, kUnknown, kMalformed, kTorn };
 
+/// Which engine's manager wrote the lines: what processes say of themselves in its tasks.
+struct TaskNames {
+  std::string_view engine = "taskvine";  ///< `process.engine.name`
+  std::string_view directory = "task.";  ///< a task's directory, but for the task's number
+};
+
 /// Takes lines in order, and makes a cluster of each manager. Work Queue's older forms of the lines are taken too.
 class VineTransactions {
  public:
+  explicit VineTransactions(const TaskNames& names = {}) : names_(names) {}
   VineLine Add(std::string_view line);
   std::vector<ClusterFact> Finish() &&;
 
@@ -47,10 +54,11 @@ class VineTransactions {
 
   Manager& ManagerOf(int64_t pid, int64_t time_ns);
   static VineLine AddWorker(const Event& event, Manager* manager);
-  static VineLine AddTask(const Event& event, Manager* manager);
-  static void EndAttempt(int64_t task, int64_t time_ns, bool failed, Manager* manager);
+  VineLine AddTask(const Event& event, Manager* manager) const;
+  void EndAttempt(int64_t task, int64_t time_ns, bool failed, Manager* manager) const;
   static void AlignClocks(Manager* manager);
 
+  TaskNames names_;
   std::vector<Manager> managers_;
 };
 
