@@ -124,8 +124,10 @@ class TaskVineTest(run_test_case.RunTestCase):
         cut = next(i for i, line in enumerate(lines) if " TASK 20 RETRIEVED" in line)
         log.write_text("".join(lines[:cut]) + lines[cut][:80])
         document = self.collect(SAMPLE / "records", run_info)
-        self.assertEqual(document["metrics"]["num_chunks"], document["quality"]["chunks_joined_to_tasks"]
-                         + document["quality"]["chunks_unjoined"])
+        self.assertEqual(
+            document["metrics"]["num_chunks"],
+            document["quality"]["chunks_joined_to_tasks"] + document["quality"]["chunks_unjoined"],
+        )
         self.assertLess(document["metrics"]["task_join_coverage"], 1)
         warnings = "\n".join(document["quality"]["warnings"])
         self.assertIn("had not ended when its log stops", warnings)

@@ -23,6 +23,8 @@ struct ExportOptions {
   std::string format;
   std::string path;
   std::string run;
+  std::string expected;
+  bool without_result = false;
   bool force = false;
   OutputOptions output;
 };
@@ -34,9 +36,17 @@ int RunExport(const ExportOptions& options) {
   }
   const absl::StatusOr<MeasuredSource> opened = MeasuredSource::Open(options.source, options.run, options.output.quiet);
   if (!opened.ok()) return ReportFailure(opened.status());
-  const ExportSource source = {opened->document(),
-                               [&opened](const OnAttempt& on_attempt) { return opened->ForEachAttempt(on_attempt); },
-                               [&opened] { return opened->FindLogs(); }};
+  ExportSource source = {opened->document(),
+                         [&opened](const OnAttempt& on_attempt) { return opened->ForEachAttempt(on_attempt); },
+                         [&opened] { return opened->FindLogs(); }};
+  source.without_result = options.without_result;
+  source.expected = options.expected;
+  const bool is_of_missing = options.without_result || options.format == "coffea-fileset";
+  if (is_of_missing && options.expected.empty() && !options.output.quiet) {
+    fmt::print(stderr,
+               "crema: files that failed before any guard began are not known; name what was to be processed "
+               "with --expected FILESET.json\n");
+  }
   const ProgressNote note("writing " + options.path, options.output.quiet);
   const absl::Status status = Export(*format, source, options.path, options.force);
   return status.ok() ? kDone : ReportFailure(status);
@@ -54,7 +64,8 @@ void AddExportCommand(CLI::App* program, int* status) {
   }
   command->footer("Formats:\n" + formats +
                   "\nExample:\n  crema export ttbar --to perfetto -o ttbar.trace.json\n"
-                  "  crema export ttbar --to chunks -o chunks.csv\n  crema export ttbar --to prometheus -o -");
+                  "  crema export ttbar --to chunks -o chunks.csv\n  crema export ttbar --to prometheus -o -\n"
+                  "  crema export ttbar --to coffea-fileset --expected fileset.json -o again.json");
   auto options = std::make_shared<ExportOptions>();
   command
       ->add_option("SOURCE", options->source, "A measurement, a directory of record logs, or a roastcoffea measurement")
@@ -65,6 +76,12 @@ void AddExportCommand(CLI::App* program, int* status) {
       ->check(CLI::IsMember(names));
   command->add_option("-o,--output", options->path, "File or directory to write; - is stdout")->required();
   command->add_option("--run", options->run, "Which run's records to take: an id, or all");
+  command->add_flag("--without-result", options->without_result,
+                    "Of chunks, the files and entries that have no result; to a .txt file as lines `file first last`");
+  command
+      ->add_option("--expected", options->expected,
+                   "With chunks without a result: a fileset (JSON) of Coffea that should have been processed")
+      ->option_text("FILE");
   command->add_flag("--force", options->force, "Replace what crema did not write");
   AddOutputOptions(command, &options->output);
   command->callback([options, status] { *status = RunExport(*options); });

@@ -22,9 +22,18 @@ bool FileNamesCrema(std::string_view directory, const char* file, std::string_vi
   return text.find(mark) != std::string::npos;
 }
 
+bool IsFileset(std::string_view text) {
+  return text.find("\"files\": {") != std::string_view::npos && text.find("\"object_path\":") != std::string_view::npos;
+}
+
 constexpr ExportFormat kFormats[] = {
     {"chunks", "every chunk attempt: JSON Lines, or CSV where PATH ends in .csv", WriteChunks, nullptr,
-     [](std::string_view text) { return BeginsWith(text, R"({"run_id":)") || BeginsWith(text, "run_id,worker,"); }},
+     [](std::string_view text) {
+       return BeginsWith(text, R"({"run_id":)") || BeginsWith(text, "run_id,worker,") ||
+              BeginsWith(text, R"({"dataset":)") || BeginsWith(text, "dataset,file,tree,");
+     }},
+    {"coffea-fileset", "files and entries without a result, to run them again: a fileset (JSON) as Coffea takes it",
+     WriteCoffeaFileset, nullptr, [](std::string_view text) { return BeginsWith(text, "{}\n") || IsFileset(text); }},
     {"csv", "a directory with one CSV file a table", nullptr, WriteCsvTables,
      [](std::string_view path) { return FileNamesCrema(path, "crema_tables.json"); }},
     {"roastcoffea", "a directory that roastcoffea's load_measurement reads", nullptr, WriteRoastcoffea,

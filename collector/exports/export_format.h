@@ -21,6 +21,8 @@ struct ExportSource {
   std::function<absl::Status(const OnAttempt&)> for_each_attempt;
   std::function<absl::StatusOr<RecordLogs>()> find_logs;
   const ExportSource* baseline = nullptr;  ///< another run, for formats that compare
+  bool without_result = false;             ///< of chunks, those that have no result yet
+  std::string expected = {};               ///< path of the fileset that should have been processed; empty: not given
 };
 
 struct ExportFormat {

@@ -9,8 +9,13 @@
 
 namespace crema {
 
-/// Every attempt, one a line: JSON Lines, or CSV (RFC 4180) where the path ends in `.csv`.
+/// Every attempt, one a line: JSON Lines, or CSV (RFC 4180) where the path ends in `.csv`. With
+/// `without_result`, files and entries that have none; where the path ends in `.txt`, as lines `file first last`.
 absl::Status WriteChunks(const ExportSource& source, const std::string& path, TextSink* sink);
+
+/// Files and entries without a result, as Coffea's `preprocess` takes them: `{dataset: {"files": {file: {"object_path":
+/// tree, "steps": [[start, stop], ...]}}}}`. Without `steps` it is the whole file.
+absl::Status WriteCoffeaFileset(const ExportSource& source, const std::string& path, TextSink* sink);
 
 /// One CSV file (RFC 4180) a table of the document, and `crema_tables.json` with their columns.
 absl::Status WriteCsvTables(const ExportSource& source, const std::string& directory);

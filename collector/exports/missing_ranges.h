@@ -1,0 +1,34 @@
+// What a run has no result of: entries that were tried, and files that nobody tried.
+#ifndef CREMA_COLLECTOR_EXPORTS_MISSING_RANGES_H_
+#define CREMA_COLLECTOR_EXPORTS_MISSING_RANGES_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "collector/exports/export_format.h"
+
+namespace crema {
+
+/// Entries of one file, from the first to the one after the last; nullopt: no attempt said which, so the whole file.
+using MissingRange = std::optional<std::pair<int64_t, int64_t>>;
+
+struct MissingFile {
+  std::string dataset;
+  std::string file;
+  std::string tree;  ///< empty: not told
+  std::vector<MissingRange> ranges;
+};
+
+/// By dataset, file and tree; ranges in order, none touches another. Entries have a result once an `ok` attempt covered
+/// them, in whatever chunks. With `source.expected`, a fileset of Coffea, files of it that have no attempt are there
+/// too: their guards never began. Errors: chunks were summed, so what has a result is not known; the fileset cannot be
+/// read.
+absl::StatusOr<std::vector<MissingFile>> FindMissing(const ExportSource& source);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_EXPORTS_MISSING_RANGES_H_
