@@ -16,6 +16,7 @@ from .chunk import ChunkHandle, TrackMetrics, current_chunk, track_metrics
 from .collector import MetricsCollector
 from .context import BaseInstrumentationContext
 from .dask_activities import sections_to_dask
+from .fileset import work_items
 from .fine_metrics import extract_per_task_metrics
 from .measurement import Measurement, load, load_measurement
 from .memory import track_memory
@@ -78,4 +79,5 @@ __all__ = [
     "track_metrics",
     "track_section",
     "track_time",
+    "work_items",
 ]

@@ -17,12 +17,27 @@ class Backend(typing.NamedTuple):
 BACKENDS = {
     "dask": Backend(".dask_backend", needs_client=True),
     "local": Backend(".local_backend", needs_client=False),
+    "taskvine": Backend(".taskvine_backend", needs_client=True),
 }
+
+# Coffea's executors that are no Dask cluster, by the name of their class (docs/python.md, "Executors").
+EXECUTORS = {
+    "IterativeExecutor": "local",
+    "FuturesExecutor": "local",
+    "ParslExecutor": "local",
+    "TaskVineExecutor": "taskvine",
+}
+
+
+def name_of(client, backend):
+    """The backend of a Coffea executor, where that is what the collector was given; else the one that was named."""
+    names = (EXECUTORS.get(kind.__name__) for kind in type(client).__mro__)
+    return next((name for name in names if name is not None), backend)
 
 
 def backend_of(collector):
     """The backend that the collector names. Raises ValueError where there is none, or it needs a client."""
-    name = collector.backend
+    name = name_of(collector.client, collector.backend)
     if name not in BACKENDS:
         raise ValueError(f"Unsupported backend: {name}: use {' or '.join(repr(known) for known in BACKENDS)}")
     backend = BACKENDS[name]

@@ -109,14 +109,17 @@ class LocalBackend:
                 stacklevel=4,
             )
 
+    def sources(self) -> list:
+        """What `crema collect` is to read."""
+        return [self._records] if self._records is not None and any(self._records.iterdir()) else []
+
     def measure(self, output, arguments) -> None:
         """Makes the measurement in the directory `output`, with further arguments of `crema collect`."""
         if self._stop_ns is None:
             raise RuntimeError("crema: nothing was measured: the records were not taken when the block ended")
         name = os.path.basename(sys.argv[0]) or "python"
         bounds = ["--start", f"{self._start_ns / 1e9:.6f}", "--stop", f"{self._stop_ns / 1e9:.6f}"]
-        sources = [self._records] if self._records is not None and any(self._records.iterdir()) else []
-        program.run("collect", *sources, "-o", output, "--run", "all", "--name", name, "-q", *bounds, *arguments)
+        program.run("collect", *self.sources(), "-o", output, "--run", "all", "--name", name, "-q", *bounds, *arguments)
 
 
 def backend_of(collector) -> LocalBackend:

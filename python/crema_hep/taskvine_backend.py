@@ -1,0 +1,59 @@
+"""Measuring Coffea's `TaskVineExecutor`: the records of its tasks' processes, with what its manager writes."""
+
+import os
+import pathlib
+
+from .local_backend import LocalBackend
+
+
+class TaskVineBackend(LocalBackend):
+    """As `LocalBackend`; each task is told the directory of records, which has to be on a file system that the workers
+    share with this process: `CREMA_DIR` names one. The manager's logs go into the measurement."""
+
+    def __init__(self, executor, track_workers=True, worker_tracking_interval=1.0):
+        super().__init__(track_workers, worker_tracking_interval)
+        self._executor = executor
+        self._custom_init = None
+        self._is_on = False
+        self._log_directories = []
+
+    def start(self) -> None:
+        super().start()
+        self._is_on = True
+        self._log_directories = []
+        self._custom_init = self._executor.custom_init
+        self._executor.custom_init = self._prepare
+
+    def stop(self) -> None:
+        self._is_on = False
+        self._executor.custom_init = self._custom_init
+        super().stop()
+
+    def sources(self) -> list:
+        return super().sources() + [directory for directory in self._log_directories if directory.is_dir()]
+
+    def _prepare(self, manager) -> None:
+        """What Coffea calls with its manager before it submits tasks: once for each phase, mostly with the same one."""
+        if self._custom_init is not None:
+            self._custom_init(manager)
+        if getattr(manager, "_crema_backend", None) is self:
+            return
+        manager._crema_backend = self
+        directory = getattr(manager, "logging_directory", None)
+        if directory is None:
+            directory = pathlib.Path(os.environ.get("VINE_RUNTIME_INFO_DIR", "vine-run-info")) / "most-recent"
+        self._log_directories.append(pathlib.Path(directory).resolve())
+        submit = manager.submit
+
+        def submit_told(task):
+            if self._is_on:
+                task.set_env_var("CREMA_DIR", os.path.abspath(self._directory))
+                task.set_env_var("CREMA_INTERVAL", f"{self._interval:g}")
+            return submit(task)
+
+        manager.submit = submit_told
+
+
+def backend_of(collector) -> TaskVineBackend:
+    """The collector's, for `backends`."""
+    return TaskVineBackend(collector.client, collector.track_workers, collector.worker_tracking_interval)

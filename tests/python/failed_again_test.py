@@ -1,0 +1,104 @@
+"""What failed is run again, and only that: 3 of 30 files are damaged, mended, and processed by what the export says."""
+
+import json
+import os
+import shutil
+import unittest
+
+import installed
+
+RUN = """
+import json, sys, warnings
+import awkward as ak
+import crema_hep
+from coffea.nanoevents import BaseSchema
+from coffea.processor import IterativeExecutor, ProcessorABC, Runner
+
+class Jets(ProcessorABC):
+    @crema_hep.track_metrics
+    def process(self, events):
+        meta = events.metadata
+        if len(sys.argv) > 2 and meta["filename"].endswith("f7.root") and meta["entrystart"] == 100:
+            raise OSError("a block of it cannot be read")
+        return {"jets": int(ak.sum(events.Jet_pt > 30)), "events": len(events)}
+
+    def postprocess(self, accumulator):
+        return accumulator
+
+warnings.simplefilter("ignore")
+runner = Runner(IterativeExecutor(status=False), schema=BaseSchema, chunksize=100, skipbadfiles=True)
+if sys.argv[1] == "again":
+    items = crema_hep.work_items("again.json", treename="Events")
+    print(json.dumps([len(items), runner(items, processor_instance=Jets())]))
+else:
+    fileset = json.load(open(sys.argv[1]))
+    print(json.dumps([0, runner(fileset, processor_instance=Jets(), treename="Events")]))
+"""
+SAMPLE = installed.CHECKOUT / "tests/data/nanoAOD_2015_CMS_Open_Data_ttbar.root"
+
+
+@unittest.skipUnless(os.access(installed.COFFEA_PYTHON, os.X_OK), "no Coffea: tools/setup coffea installs it")
+class FailedAgainTest(installed.RecordedTest):
+    def coffea(self, *arguments, records):
+        done = self.run_program(
+            RUN, *arguments, python=installed.COFFEA_PYTHON, CREMA_DIR=str(records), CREMA_INTERVAL="0"
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout.splitlines()[-1])
+
+    def crema(self, *arguments):
+        done = self.run_program(
+            "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)", installed.PROGRAM, *arguments
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def test_only_what_has_no_result_runs_again_and_all_events_are_there_once(self):
+        files = [self.folder / f"f{number}.root" for number in range(30)]
+        for path in files:
+            shutil.copy(SAMPLE, path)
+        (self.folder / "fileset.json").write_text(
+            json.dumps(
+                {"a": list(map(str, files[:15])), "b": {"treename": "Events", "files": list(map(str, files[15:]))}}
+            )
+        )
+        for number in (3, 20):  # these cannot be opened: no guard of theirs begins
+            files[number].write_bytes(b"not a ROOT file")
+        _, first = self.coffea("fileset.json", "damaged", records=self.folder / "first")
+        # f7 fails at its second chunk
+        self.assertEqual(first["events"], 27 * 200 + 100)
+
+        told = self.crema("export", "first", "--to", "coffea-fileset", "-o", "alone.json")
+        self.assertIn("--expected", told.stderr)
+        alone = json.loads((self.folder / "alone.json").read_text())
+        self.assertEqual(alone, {"a": {"files": {str(files[7]): {"object_path": "Events", "steps": [[100, 200]]}}}})
+
+        told = self.crema("export", "first", "--to", "coffea-fileset", "--expected", "fileset.json", "-o", "again.json")
+        self.assertNotIn("--expected", told.stderr)
+        self.crema(
+            "export", "first", "--to", "chunks", "--without-result", "--expected", "fileset.json", "-o", "again.txt"
+        )
+        self.assertEqual(
+            sorted((self.folder / "again.txt").read_text().splitlines()),
+            sorted([f"{files[7]} 100 199", f"{files[3]} 0 -1", f"{files[20]} 0 -1"]),
+        )
+
+        for number in (3, 20):
+            shutil.copy(SAMPLE, files[number])
+        items, second = self.coffea("again", records=self.folder / "second")
+        self.assertEqual(items, 3)
+        self.assertEqual(first["events"] + second["events"], 30 * 200)
+        whole = self.folder / "whole.json"
+        whole.write_text(json.dumps({"all": [str(SAMPLE)]}))
+        _, one = self.coffea(whole, records=self.folder / "third")
+        self.assertEqual(first["jets"] + second["jets"], 30 * one["jets"])
+
+        self.crema("collect", "first", "second", "--run", "all", "-o", "merged")
+        self.crema("export", "merged", "--to", "coffea-fileset", "--expected", "fileset.json", "-o", "nothing.json")
+        self.assertEqual(json.loads((self.folder / "nothing.json").read_text()), {})
+        document = json.loads((self.folder / "merged/measurement.json").read_text())
+        self.assertEqual(document["metrics"]["total_events"], 30 * 200)
+
+
+if __name__ == "__main__":
+    unittest.main()
