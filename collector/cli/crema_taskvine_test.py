@@ -3,6 +3,7 @@
 import collections
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import unittest
@@ -133,6 +134,52 @@ class TaskVineTest(run_test_case.RunTestCase):
         self.assertIn("had not ended when its log stops", warnings)
         self.assertIn("a part of them is missing", warnings)
         self.assertEqual(document["quality"]["records_torn"], 1)
+
+    def shifted(self, seconds):
+        """The sample with the worker's clock apart: its processes' times, and those that it told the manager."""
+        records, run_info = self.out / "records", self.out / "vine-run-info"
+        shutil.copytree(SAMPLE / "vine-run-info", run_info)
+        records.mkdir()
+        for log in (SAMPLE / "records").glob("*.jsonl"):
+            text = log.read_text()
+            if "15188" not in log.name:  # the manager's own process
+                text = re.sub(r"\b1795\d{15}\b", lambda time: str(int(time[0]) + seconds * 10**9), text)
+            (records / log.name).write_text(text)
+        log = run_info / "vine-logs/transactions"
+        log.chmod(0o600)
+        moved = re.sub(
+            r'("(?:time_worker_)?(?:start|end)":\[)([\d.]+)',
+            lambda found: f"{found[1]}{float(found[2]) + seconds:.6f}",
+            log.read_text(),
+        )
+        log.write_text(moved)
+        return records, run_info
+
+    def test_a_workers_clock_that_is_apart_changes_nothing_and_is_said(self):
+        first = self.sample()
+        for seconds in (-3600, 1800):
+            with self.subTest(seconds):
+                shutil.rmtree(self.out / "records", ignore_errors=True)
+                shutil.rmtree(self.out / "vine-run-info", ignore_errors=True)
+                document = self.collect(*self.shifted(seconds))
+                self.assertIn("times were moved", "\n".join(document["quality"]["warnings"]))
+                metrics = document["metrics"]
+                self.assertEqual((metrics["num_chunks"], metrics["task_join_coverage"]), (12, 1))
+                self.assertAlmostEqual(metrics["core_seconds"], first["metrics"]["core_seconds"], 4)
+                self.assertAlmostEqual(metrics["outside_chunk_time"], first["metrics"]["outside_chunk_time"], 3)
+                self.assertAlmostEqual(document["quality"]["clock_offset_max_s"], abs(seconds), 1)
+
+    def test_logs_of_two_managers_stand_side_by_side(self):
+        other = self.out / "vine-run-info"
+        shutil.copytree(SAMPLE / "vine-run-info", other)
+        log = other / "vine-logs/transactions"
+        log.chmod(0o600)
+        log.write_text(log.read_text().replace(" 15188 ", " 15199 ").replace(WORKER, "worker-other"))
+        document = self.collect(SAMPLE / "records", SAMPLE / "vine-run-info", other)
+        self.assertAlmostEqual(document["metrics"]["core_seconds"], 2 * 122.598838, places=4)
+        self.assertEqual(document["metrics"]["num_chunks"], 12)
+        self.assertEqual(document["quality"]["chunks_joined_to_tasks"], 12)
+        self.assertEqual(document["quality"]["workers_unseen"], 1)
 
     def test_the_same_log_given_twice_counts_once(self):
         copy = self.out / "vine-run-info"

@@ -71,8 +71,12 @@ absl::StatusOr<EngineReading> ReadLog(const std::string& path) {
       }
     }
     if (IsTask(*happening)) {
-      cluster.tasks.push_back({happening->worker, happening->kind, happening->start_ns, happening->time_ns,
-                               std::nullopt, happening->what == "FAILED"});
+      ClusterTaskFact& task = cluster.tasks.emplace_back();
+      task.worker = happening->worker;
+      task.prefix = happening->kind;
+      task.start_ns = happening->start_ns;
+      task.stop_ns = happening->time_ns;
+      task.failed = happening->what == "FAILED";
     }
   }
   return reading;
