@@ -56,9 +56,10 @@ absl::Status Append(const std::string& from, std::ofstream& to) {
 }  // namespace
 
 bool BeginsWithLine(const std::string& path, std::string_view beginning) {
+  if (!IsFile(path)) return false;
   std::ifstream file(path, std::ios::binary);
-  std::string line;
-  return IsFile(path) && std::getline(file, line) && line.rfind(beginning, 0) == 0;
+  std::string head(beginning.size(), '\0');  // the file may be any, and have no line at all
+  return file.read(head.data(), static_cast<std::streamsize>(head.size())) && head == beginning;
 }
 
 std::optional<std::string> FindVineLog(const std::string& path) {

@@ -25,9 +25,13 @@ struct ToldTask {
 /// All attempts at tasks, by what their processes may say of them.
 struct ToldTasks {
   std::vector<ToldTask> all;
+  std::vector<size_t> by_start;  ///< on the clock of their workers
+  int64_t longest_ns = 0;
   std::multimap<std::string_view, size_t> by_job;
   std::multimap<std::string_view, size_t> by_directory;
 };
+
+int64_t LocalStart(const ToldTask& task) { return task.fact->start_ns - task.offset_ns; }
 
 ToldTasks ListTasks(const ClusterTable& clusters) {
   ToldTasks tasks;
@@ -44,6 +48,12 @@ ToldTasks ListTasks(const ClusterTable& clusters) {
       if (!task.directory.empty()) tasks.by_directory.emplace(task.directory, at);
     }
   }
+  for (const ToldTask& task : tasks.all) {
+    tasks.by_start.push_back(task.number);
+    tasks.longest_ns = std::max(tasks.longest_ns, task.fact->stop_ns - task.fact->start_ns);
+  }
+  std::sort(tasks.by_start.begin(), tasks.by_start.end(),
+            [&](size_t a, size_t b) { return LocalStart(tasks.all[a]) < LocalStart(tasks.all[b]); });
   return tasks;
 }
 
@@ -79,9 +89,12 @@ std::optional<size_t> FindTold(const ToldTasks& tasks, const ProcessRow& process
 /// The only task in whose time the process lived; nullopt: there is none, or there are several.
 std::optional<size_t> FindByLife(const ToldTasks& tasks, const std::vector<bool>& taken, const ProcessRow& process) {
   std::optional<size_t> found;
-  for (const ToldTask& task : tasks.all) {
-    if (taken[task.number] || StartOn(task, process) < task.fact->start_ns - kTolerance) continue;
-    if (process.last_ns + task.offset_ns > task.fact->stop_ns + kTolerance) continue;
+  auto at = std::upper_bound(tasks.by_start.begin(), tasks.by_start.end(), process.start_ns + kTolerance,
+                             [&](int64_t start_ns, size_t task) { return start_ns < LocalStart(tasks.all[task]); });
+  while (at != tasks.by_start.begin()) {
+    const ToldTask& task = tasks.all[*--at];
+    if (LocalStart(task) + tasks.longest_ns + kTolerance < process.last_ns) break;
+    if (taken[task.number] || process.last_ns + task.offset_ns > task.fact->stop_ns + kTolerance) continue;
     if (found.has_value()) return std::nullopt;
     found = task.number;
   }
