@@ -30,7 +30,9 @@ EXECUTORS = {
 
 
 def name_of(client, backend):
-    """The backend of a Coffea executor, where that is what the collector was given; else the one that was named."""
+    """The backend that was named; where that is the default, an executor of Coffea's has its own."""
+    if backend != "dask":
+        return backend
     names = (EXECUTORS.get(kind.__name__) for kind in type(client).__mro__)
     return next((name for name in names if name is not None), backend)
 
