@@ -19,7 +19,8 @@ struct ChildResult {
   std::string errors;  ///< its stderr
 };
 
-/// Forks; the child sets these variables (all other CREMA_*, and those of engines, are unset), runs `body`, and calls exit(0).
+/// Forks; the child sets these variables (all other CREMA_*, and those of engines, are unset), runs `body`, and calls
+/// exit(0).
 ChildResult RunInChild(const Environment& environment, const std::function<void()>& body);
 
 /// A new directory below the test's temporary one.
