@@ -30,6 +30,14 @@ FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)  # a lambda, `[](i
 LINK = re.compile(r"\[[^\]]*\]\((?!https?://|mailto:|#)([^)#\s]+)[^)]*\)")
 
 
+def root_options(home):
+    """What the compiler needs for the wheel of ROOT; see docs/root.md, "Build"."""
+    libraries = ("Core", "Imt", "RIO", "Hist", "Tree", "TreePlayer", "MathCore", "ROOTVecOps")
+    linked = [f"-l{name}" for name in (*libraries, "ROOTDataFrame", "ROOTNTuple")]
+    headers = ["-isystem", home / "include", "-I", CHECKOUT / "sdk/root/include"]
+    return [*headers, "-L", home / "lib", *linked, f"-Wl,-rpath,{home / 'lib'}", "-Wl,--allow-shlib-undefined", "-ldl"]
+
+
 def run(command, cwd, environment=None):
     done = subprocess.run(
         command,
@@ -94,12 +102,23 @@ class DocsTest(unittest.TestCase):
         status, output = run(["bash", "-euo", "pipefail", "-c", snippet.text], folder, environment)
         self.assertEqual(status, 0, f"\n{snippet.text}{output}")
 
+    def put_data(self, folder):
+        if not (folder / NANOAOD).exists():
+            (folder / NANOAOD).symlink_to(CHECKOUT / "tests/data" / NANOAOD)
+
     def check_program(self, snippet, folder):
+        libraries = LIBRARIES.get(snippet.needs)
+        if snippet.needs == "root":
+            homes = list(CHECKOUT.glob(".cache/root/lib/python3.*/site-packages/ROOT"))
+            if not homes:
+                self.skipTest(f"{snippet.place}: no ROOT in .cache/root (tools/setup root)")
+            libraries = root_options(homes[0])
+            self.put_data(folder)
         source = folder / "program.cc"
         program = folder / "program"
         source.write_text(snippet.text)
         sdk = ["-I", CHECKOUT / "sdk/include", CHECKOUT / "bazel-bin/sdk/libcrema.a", "-pthread"]
-        status, output = run([*CXX, source, *sdk, *LIBRARIES[snippet.needs], "-o", program], folder)
+        status, output = run([*CXX, source, *sdk, *libraries, "-o", program], folder)
         self.assertEqual(status, 0, output)
         status, output = run([program], folder, {"CREMA_DIR": str(folder / "program-records")})
         self.assertEqual(status, 0, output)
@@ -108,11 +127,9 @@ class DocsTest(unittest.TestCase):
         python = "python3"
         if snippet.needs == "coffea":
             python = CHECKOUT / ".cache/coffea/bin/python"
-            data = CHECKOUT / "tests/data" / NANOAOD
             if not python.exists():
                 self.skipTest(f"{snippet.place}: no Coffea in .cache/coffea (tools/setup coffea)")
-            if not (folder / NANOAOD).exists():
-                (folder / NANOAOD).symlink_to(data)
+            self.put_data(folder)
         program = folder / "program.py"
         program.write_text(snippet.text)
         package = {
