@@ -6,7 +6,9 @@
 #include <ROOT/RDF/RDatasetSpec.hxx>
 #include <ROOT/RDFHelpers.hxx>
 #include <ROOT/RDataFrame.hxx>
+#include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <iostream>
 #include <map>
@@ -226,6 +228,45 @@ void Friends(const Files& files) {
   std::cout << "sum " << *events.Define("z", "x + other.x").Sum("z") << std::endl;
 }
 
+/// files: one with the tree, one with its friend.
+void IndexedFriend(const Files& files) {
+  const std::unique_ptr<TFile> file(TFile::Open(files[0].c_str()));
+  auto* tree = file->Get<TTree>("Events");
+  tree->AddFriend("Other", files[1].c_str());
+  ROOT::RDataFrame events(*tree);
+  auto tracked = crema::TrackDataFrame(events, {"ttbar"});
+  auto probe = events.Book<>(probe::Probe(events.GetNSlots()));
+  auto weighted = events.DefaultValueFor("Other.weight", 0.F).Sum<float>("Other.weight");
+  std::cout << "sum " << *weighted << std::endl;
+}
+
+/// files[0] is a folder; makes and reads as many files of one entry as files[1] says.
+void ManyFiles(const Files& files) {
+  const std::string first = files[0] + "/0.root";
+  ROOT::RDataFrame(1).Define("x", [] { return 1.0; }).Snapshot("Events", first, {"x"});
+  Files paths{first};
+  for (int i = 1; i < std::atoi(files[1].c_str()); ++i) {
+    paths.push_back(files[0] + "/" + std::to_string(i) + ".root");
+    std::filesystem::create_hard_link(first, paths.back());
+  }
+  ROOT::RDataFrame events("Events", paths);
+  auto tracked = crema::TrackDataFrame(events, {"tiny"});
+  std::cout << "sum " << *events.Sum<double>("x") << std::endl;
+}
+
+/// The process is interrupted as by Ctrl-C, at the given entry of the second file.
+void Interrupted(const Files& files) {
+  std::signal(SIGINT, SIG_DFL);
+  ROOT::RDataFrame events("Events", files);
+  auto tracked = crema::TrackDataFrame(events, {"ttbar"});
+  long entries = 0;
+  auto stop = [&entries](double) {
+    if (++entries == 55'000) std::raise(SIGINT);
+    return true;
+  };
+  std::cout << *events.Filter(stop, {"x"}).Count() << std::endl;
+}
+
 const std::map<std::string, std::function<void(const Files&)>> kCases = {
     {"one_loop", OneLoop},
     {"several_loops", SeveralLoops},
@@ -248,6 +289,9 @@ const std::map<std::string, std::function<void(const Files&)>> kCases = {
     {"handle_ends_first", HandleEndsFirst},
     {"never_run", NeverRun},
     {"friends", Friends},
+    {"indexed_friend", IndexedFriend},
+    {"many_files", ManyFiles},
+    {"interrupted", Interrupted},
 };
 
 }  // namespace

@@ -2,7 +2,10 @@
 
 import collections
 import itertools
+import os
 import pathlib
+import signal
+import tempfile
 import unittest
 
 import root_case
@@ -255,6 +258,31 @@ class FaultsTest(root_case.RootCase):
             for case in ("frame_ends_first", "handle_ends_first"):
                 chunks = self.run_program("frames", case, threads, *trees()).chunks
                 self.assertEqual(sum(chunk["events"] for chunk in chunks), sum(ENTRIES))
+
+    def test_an_indexed_friend(self):
+        for threads in (0, 2):
+            with self.subTest(threads):
+                outcome = self.run_program(
+                    "frames", "indexed_friend", threads, trees()[0], root_case.data() / "friend.root"
+                )
+                self.assertIn("sum 500", outcome.said)
+                self.assertEqual(sum(chunk["events"] for chunk in outcome.chunks), ENTRIES[0])
+                self.assertEqual(sum(line["events"] for line in outcome.probed), ENTRIES[0])
+
+    def test_many_files_of_one_entry(self):
+        count = 10_000 if "CREMA_TEST_LONG" in os.environ else 300
+        for threads in (0, 2):
+            with tempfile.TemporaryDirectory() as folder:
+                outcome = self.run_program("frames", "many_files", threads, folder, count)
+                self.assertIn(f"sum {count}\n", outcome.output)
+                self.assertEqual(len({chunk["file"] for chunk in outcome.chunks}), count)
+                self.assertEqual([chunk["events"] for chunk in outcome.chunks], [1] * count)
+
+    def test_of_an_interrupted_loop_finished_chunks_stay(self):
+        outcome = self.run_program("frames", "interrupted", 0, *trees(), status=-signal.SIGINT)
+        self.assertEqual([chunk["events"] for chunk in outcome.chunks], [ENTRIES[0]])
+        begun = [(pathlib.Path(line["file"]).name, line["entry_stop"]) for line in outcome.of_type("begin")]
+        self.assertEqual(begun, [("tree0.root", ENTRIES[0]), ("tree1.root", ENTRIES[1])])
 
 
 if __name__ == "__main__":

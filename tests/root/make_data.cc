@@ -1,5 +1,7 @@
 // Writes the files that the tests of ROOT read: make_data FOLDER.
+#include <TFile.h>
 #include <TRandom3.h>
+#include <TTree.h>
 
 #include <ROOT/RDFHelpers.hxx>
 #include <ROOT/RDataFrame.hxx>
@@ -11,10 +13,11 @@ namespace {
 
 constexpr int kClusterEntries = 20'000;
 
-/// Columns x, y and v, of which no two files have the same values.
+/// Columns number, x, y and v, of which no two files have the same values.
 ROOT::RDF::RNode Invent(int entries, int seed) {
   gRandom->SetSeed(seed);
   return ROOT::RDataFrame(entries)
+      .Define("number", [](ULong64_t entry) { return static_cast<int>(entry); }, {"rdfentry_"})
       .Define("x", [] { return gRandom->Gaus(); })
       .Define("y", [](double x) { return x * x; }, {"x"})
       .Define("v", [] {
@@ -25,7 +28,7 @@ ROOT::RDF::RNode Invent(int entries, int seed) {
 }
 
 void Write(const std::string& path, int entries, int seed, ROOT::RDF::ESnapshotOutputFormat format,
-           const std::vector<std::string>& columns = {"x", "y", "v"}) {
+           const std::vector<std::string>& columns = {"x", "y", "v", "number"}) {
   ROOT::RDF::RSnapshotOptions options;
   options.fOutputFormat = format;
   if (format == ROOT::RDF::ESnapshotOutputFormat::kTTree) {
@@ -34,6 +37,19 @@ void Write(const std::string& path, int entries, int seed, ROOT::RDF::ESnapshotO
     options.fApproxZippedClusterSize = 500'000;
   }
   Invent(entries, seed).Snapshot("Events", path, columns, options);
+}
+
+/// A tree that has every second entry of the others, found by its index.
+void WriteIndexedFriend(const std::string& path) {
+  TFile file(path.c_str(), "RECREATE");
+  TTree tree("Other", "every second entry");
+  int number = 0;
+  float weight = 1;
+  tree.Branch("number", &number);
+  tree.Branch("weight", &weight);
+  for (number = 0; number < 1000; number += 2) tree.Fill();
+  tree.BuildIndex("number");
+  tree.Write();
 }
 
 }  // namespace
@@ -47,6 +63,7 @@ int main(int, char** arguments) {
     Write(folder + "/tree" + std::to_string(i) + ".root", entries, i + 1, kTree);
     Write(folder + "/ntuple" + std::to_string(i) + ".root", entries, i + 1, kNtuple);
   }
+  WriteIndexedFriend(folder + "/friend.root");
   Write(folder + "/empty.root", 0, 9, kTree);
   Write(folder + "/no_y.root", 20'000, 7, kTree, {"x", "v"});
 }
