@@ -58,7 +58,11 @@ inline Json MadeDocument() {
       "worker_open_chunks": {"node:1": [[0, 2], [8, 0]], "node:2": [[2, 1], [8, 0]]},
       "worker_active_tasks": {"node:1": [[0, 6], [5, 2]], "node:2": [[2, 3]]},
       "worker_executing": {"node:1": [[0, 2]], "node:2": [[2, 2]]},
-      "worker_occupancy": {"node:1": [[0, 30], [5, 10]], "node:2": [[2, 20]]}},
+      "worker_occupancy": {"node:1": [[0, 30], [5, 10]], "node:2": [[2, 20]]},
+      "tree_cpu": {"node:7": [[0, 1.5], [8, 0]]}, "tree_memory": {"node:7": [[0, 3145728], [8, 0]]},
+      "tree_processes": {"node:7": [[0, 2], [8, 0]]}, "tree_threads": {"node:7": [[0, 4], [8, 0]]},
+      "tree_read_bps": {"node:7": [[0, 2000000], [8, 0]]},
+      "process_cpu": {"sort:11": [[0, 1], [8, 0]]}, "process_memory": {"sort:11": [[0, 1048576], [8, 0]]}},
     "fine": [
       {"context": "execute", "span": null, "worker": "node:1", "function": "process", "activity": "thread-cpu",
        "unit": "seconds", "value": 12},

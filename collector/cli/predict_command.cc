@@ -23,7 +23,7 @@
 namespace crema {
 namespace {
 
-using Kind = Change::Kind;
+using Kind = RunChange::Kind;
 
 struct PredictOptions {
   std::string source;
@@ -39,7 +39,7 @@ struct PredictOptions {
 };
 
 // `select=2`. Throws a usage error.
-Change FasterChange(const std::string& text) {
+RunChange FasterChange(const std::string& text) {
   const size_t equals = text.rfind('=');
   char* end = nullptr;
   const double factor = equals == std::string::npos ? 0 : std::strtod(text.c_str() + equals + 1, &end);
@@ -49,8 +49,8 @@ Change FasterChange(const std::string& text) {
   return {Kind::kFaster, factor, text.substr(0, equals)};
 }
 
-std::vector<Change> AskedFor(const PredictOptions& options) {
-  std::vector<Change> changes;
+std::vector<RunChange> AskedFor(const PredictOptions& options) {
+  std::vector<RunChange> changes;
   const auto add = [&changes](Kind kind, const std::vector<double>& numbers) {
     for (const double number : numbers) changes.push_back({kind, number, ""});
   };
@@ -81,8 +81,8 @@ std::string LargestSection(const nlohmann::ordered_json& document) {
 }
 
 // What people ask first.
-std::vector<Change> UsualChanges(const ObservedRun& run, const std::string& section) {
-  std::vector<Change> changes;
+std::vector<RunChange> UsualChanges(const ObservedRun& run, const std::string& section) {
+  std::vector<RunChange> changes;
   const double cores = run.cores();
   if (cores >= 2) changes.push_back({Kind::kCores, cores / 2, ""});
   changes.push_back({Kind::kCores, 2 * cores, ""});
@@ -95,7 +95,7 @@ std::vector<Change> UsualChanges(const ObservedRun& run, const std::string& sect
 }
 
 int PrintPrediction(const PredictOptions& options) {
-  std::vector<Change> changes = AskedFor(options);
+  std::vector<RunChange> changes = AskedFor(options);
   const absl::StatusOr<MeasuredSource> source = MeasuredSource::Open(options.source, options.run, options.output.quiet);
   if (!source.ok()) return ReportFailure(source.status());
   const bool asked = !changes.empty();

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kForever = std::numeric_limits<double>::infinity();
 
-using Kind = Change::Kind;
+using Kind = RunChange::Kind;
 
 // Seconds a chunk of a dataset takes: a + b x events, least squares; b is 0 where events do not differ.
 struct Line {
@@ -129,7 +129,7 @@ absl::Status DoneByOthers(const ObservedRun& run, uint32_t worker, std::vector<O
   return absl::OkStatus();
 }
 
-std::vector<ObservedWorker> WorkersFor(const ObservedRun& run, const Change& change) {
+std::vector<ObservedWorker> WorkersFor(const ObservedRun& run, const RunChange& change) {
   std::vector<ObservedWorker> workers = run.workers;
   if (change.kind == Kind::kAllFromStart) {
     double first = kForever;
@@ -172,7 +172,7 @@ std::vector<ObservedWorker> WorkersFor(const ObservedRun& run, const Change& cha
 
 }  // namespace
 
-std::string Change::Text() const {
+std::string RunChange::Text() const {
   switch (kind) {
     case Kind::kNone:
       return "as it was";
@@ -198,7 +198,7 @@ std::string Change::Text() const {
   return "";
 }
 
-absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const Change& change, uint64_t seed) {
+absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change, uint64_t seed) {
   std::vector<ObservedChunk> chunks = run.chunks;
   if (change.kind == Kind::kChunkEvents) {
     absl::StatusOr<std::vector<ObservedChunk>> cut = CutAnew(run, change.number);

@@ -11,7 +11,7 @@
 
 namespace crema {
 
-struct Change {
+struct RunChange {
   enum class Kind {
     kNone,           ///< the run as it was
     kCores,          ///< `number`, with as many lanes a core as the run had
@@ -39,7 +39,7 @@ struct ChangedRun {
 
 /// `seed` 0: durations as they were measured. Else each chunk has the ratio to its expected duration of a chunk of its
 /// dataset that is drawn anew: another run of the same. Errors: what the run does not tell.
-absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const Change& change, uint64_t seed);
+absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change, uint64_t seed);
 
 }  // namespace crema
 

@@ -30,7 +30,7 @@ std::string WhyRefused(const ObservedRun& run, double replayed) {
       HumanDuration(replayed), HumanDuration(run.wall_time));
 }
 
-PredictedRow RowOf(const ObservedRun& run, const Change& change, double missed) {
+PredictedRow RowOf(const ObservedRun& run, const RunChange& change, double missed) {
   PredictedRow row;
   row.change = change.Text();
   const absl::StatusOr<ChangedRun> changed = Apply(run, change, 0);
@@ -66,7 +66,7 @@ PredictedRow RowOf(const ObservedRun& run, const Change& change, double missed) 
 
 }  // namespace
 
-Prediction Predict(const ObservedRun& run, const std::vector<Change>& changes) {
+Prediction Predict(const ObservedRun& run, const std::vector<RunChange>& changes) {
   Prediction prediction;
   prediction.measured = run.wall_time;
   prediction.refused = run.why_not;
@@ -79,7 +79,7 @@ Prediction Predict(const ObservedRun& run, const std::vector<Change>& changes) {
   prediction.refused = WhyRefused(run, prediction.replayed);
   if (!prediction.refused.empty()) return prediction;
   const double missed = run.wall_time > 0 ? std::abs(prediction.replayed / run.wall_time - 1) : 0;
-  for (const Change& change : changes) prediction.rows.push_back(RowOf(run, change, missed));
+  for (const RunChange& change : changes) prediction.rows.push_back(RowOf(run, change, missed));
   return prediction;
 }
 

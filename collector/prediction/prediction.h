@@ -31,7 +31,7 @@ struct Prediction {
 
 /// Refuses where the replay of the run as it was misses the measured time by more than 3 % and 0.2 s, or where less
 /// than 99 % of its chunks are there.
-Prediction Predict(const ObservedRun& run, const std::vector<Change>& changes);
+Prediction Predict(const ObservedRun& run, const std::vector<RunChange>& changes);
 
 /// `{"measured": {"wall_time"}, "replayed": {"wall_time"}, "predicted": [{"change", "wall_time", "low", "high",
 /// "core_seconds", "busy_share", "not_told"}], "refused"}`.

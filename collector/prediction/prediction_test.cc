@@ -66,13 +66,13 @@ class MadeRun {
   int64_t number_ = 0;
 };
 
-PredictedRow Only(const ObservedRun& run, const Change& change) {
+PredictedRow Only(const ObservedRun& run, const RunChange& change) {
   const Prediction prediction = Predict(run, {change});
   EXPECT_EQ(prediction.refused, "");
   return prediction.rows.empty() ? PredictedRow() : prediction.rows.front();
 }
 
-using Kind = Change::Kind;
+using Kind = RunChange::Kind;
 
 TEST(Prediction, OfEqualChunksIsTheirNumberOverTheLanes) {
   MadeRun made;
