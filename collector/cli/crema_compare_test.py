@@ -95,8 +95,10 @@ class Compare(SourcesTestCase):
     def test_puts_first_what_should_be_equal_and_is_not(self):
         before, after = self.collect("before"), self.collect("after", run_id="b", events=90)
         text = crema("compare", before, after, "--ascii").stdout
-        self.assertTrue(text.startswith("should be equal and is not"), text)
-        self.assertRegex(text.splitlines()[2], r"^events +2 000 +1 800 +-10.0 %$")
+        self.assertTrue(text.startswith("The two did not process the same events."), text)
+        first = text.splitlines().index("should be equal and is not")
+        self.assertRegex(text.splitlines()[first + 2], r"^events +2 000 +1 800 +-10.0 %$")
+        self.assertLess(first, text.splitlines().index("metrics"))
         self.assertIn("events of ttbar", text)
 
     def test_gates_fall_with_status_3_and_say_why(self):

@@ -36,12 +36,12 @@ std::string Say(const Json& before, const Json& after) { return ComparisonSenten
 
 TEST(ComparisonSentence, NamesTheSectionThatMadeTheDifference) {
   EXPECT_EQ(Say(Measured(10, 5, 4), Measured(11, 6, 4)),
-            "b is 10 % slower than a (11 s, was 10 s). Time in chunks +10.0 %: select +10.0 %; each other section "
+            "b is 10 % slower than a (11.0 s, was 10.0 s). Time in chunks +10.0 %: select +10.0 %; each other section "
             "within ±0 %.");
 }
 
 TEST(ComparisonSentence, SaysFaster) {
-  EXPECT_THAT(Say(Measured(10, 5, 4), Measured(8, 3, 4)), HasSubstr("b is 20 % faster than a (8 s, was 10 s)"));
+  EXPECT_THAT(Say(Measured(10, 5, 4), Measured(8, 3, 4)), HasSubstr("b is 20 % faster than a (8.00 s, was 10.0 s)"));
 }
 
 TEST(ComparisonSentence, SmallDifferencesAreNone) {

@@ -65,7 +65,8 @@ TEST(Ledger, MergingAddsWhatAnotherKept) {
   helper.SawRss(1000);
   owner.MergeTables(helper);
   EXPECT_EQ(Metrics(&owner),
-            ",\"metrics\":[{\"name\":\"pt\",\"unit\":\"GeV\",\"count\":2,\"sum\":4,\"min\":-1,\"max\":5},"
+            ",\"metrics\":[{\"name\":\"pt\",\"unit\":\"GeV\",\"count\":2,\"sum\":4,\"min\":-1,\"max\":5,"
+            "\"sketch\":[-65472,1,65616,1]},"
             "{\"name\":\"only here\",\"unit\":\"\",\"count\":1,\"sum\":2,\"min\":2,\"max\":2}]");
   EXPECT_EQ(Cuts(&owner), ",\"cuts\":[{\"name\":\"all\",\"events\":3,\"weights\":1.5}]");
   EXPECT_EQ(owner.bytes_read(), 10);

@@ -41,6 +41,8 @@ void RecordFullChunk() {
   RecordMetric("jets", 41, "count");
   RecordMetric("jets", NAN, "count");
   RecordMetric("weight", 0.25);
+  RecordMetric("weight", 0.5);
+  for (int i = -300; i < 300; ++i) RecordMetric("mass", std::ldexp(1.0, i), "GeV");  // too many for the finest buckets
   RecordCut("all", 1000, 998.5);
   RecordCut("two leptons", 17);
   RecordActivity("basket cache", 12, "count");
