@@ -210,7 +210,7 @@ with crema.MetricsCollector(backend="local") as collector:
             ask()
         except RuntimeError as error:
             told.append(str(error))
-for wrong in (lambda: crema.MetricsCollector(backend="taskvine"), lambda: crema.MetricsCollector()):
+for wrong in (lambda: crema.MetricsCollector(backend="slurm"), lambda: crema.MetricsCollector()):
     try:
         wrong()
     except ValueError as error:
