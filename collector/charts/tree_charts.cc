@@ -38,17 +38,38 @@ std::vector<const WorkerSeries*> Largest(const SeriesOfWorkers& series) {
   return largest;
 }
 
+/// The processes with a colour of their own, the same in every panel: those with most CPU time and with most memory, in
+/// turns.
+std::vector<std::string> NamedProcesses(const Json& document) {
+  const SeriesOfWorkers cpu = ReadWorkerSeries(document, "process_cpu", kBins);
+  const SeriesOfWorkers memory = ReadWorkerSeries(document, "process_memory", kBins);
+  const std::vector<const WorkerSeries*> by_cpu = Largest(cpu), by_memory = Largest(memory);
+  std::vector<std::string> names;
+  for (size_t i = 0; i < std::max(by_cpu.size(), by_memory.size()); ++i) {
+    for (const auto* list : {&by_cpu, &by_memory}) {
+      if (i >= list->size() || names.size() == kNamed) continue;
+      const std::string& name = (*list)[i]->worker;
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+  return names;
+}
+
 /// Processes on top of one another; on top of those the rest of the tree, so that the height is that of the whole.
 Json StackedPanel(const Json& document, std::string_view of_tree, std::string_view of_process, const std::string& title,
-                  double factor, double seconds) {
+                  double factor, double seconds, const std::vector<std::string>& of_colour, bool with_legend) {
   const SeriesOfWorkers tree = ReadWorkerSeries(document, of_tree, kBins);
   if (tree.empty()) return {};
   const SeriesOfWorkers processes = ReadWorkerSeries(document, of_process, kBins);
-  std::vector<const WorkerSeries*> named = Largest(processes);
-  if (named.size() > kNamed) named.resize(kNamed);
+  std::vector<const WorkerSeries*> named;  // null: this process has no such series
   ShownNames shown;
   std::vector<std::string> names;
-  for (const WorkerSeries* process : named) names.push_back(shown.Of(process->worker));
+  for (const std::string& name : of_colour) {
+    const auto found = std::find_if(processes.workers.begin(), processes.workers.end(),
+                                    [&name](const WorkerSeries& process) { return process.worker == name; });
+    named.push_back(found == processes.workers.end() ? nullptr : &*found);
+    names.push_back(shown.Of(name));
+  }
   const std::string others = names.empty() ? "all processes" : "other processes";
   names.push_back(others);
   Json values = Json::array();
@@ -65,6 +86,7 @@ Json StackedPanel(const Json& document, std::string_view of_tree, std::string_vi
       below += value;
     };
     for (size_t i = 0; i < named.size(); ++i) {
+      if (named[i] == nullptr) continue;
       const double value = named[i]->bins[bin].mean().value_or(0) * factor;
       if (value > 0) add(names[i], value);
     }
@@ -73,6 +95,7 @@ Json StackedPanel(const Json& document, std::string_view of_tree, std::string_vi
   }
   if (values.empty()) return {};
   Json x = TimeAxis("t", seconds);
+  const Json legend = with_legend ? Json({{"columns", 4}, {"labelLimit", 150}}) : Json();
   return {{"width", 640},
           {"height", 110},
           {"data", InlineData(std::move(values))},
@@ -87,7 +110,7 @@ Json StackedPanel(const Json& document, std::string_view of_tree, std::string_vi
               {"type", "nominal"},
               {"title", nullptr},
               {"scale", {{"domain", names}}},
-              {"legend", {{"columns", 4}, {"labelLimit", 150}}}}},
+              {"legend", legend}}},
             {"tooltip", Tooltip({{"process", "process", "nominal"}, {"v", title}, {"t", "from [s]"}})}}}};
 }
 
@@ -101,8 +124,11 @@ Drawing DrawProcessTimeline(const ChartInput& input) {
     if (!panel.is_null()) panels.push_back(std::move(panel));
   };
   if (seconds > 0) {
-    add(StackedPanel(document, "tree_cpu", "process_cpu", "CPU [cores]", 1, seconds));
-    add(StackedPanel(document, "tree_memory", "process_memory", "resident memory [MiB]", kMebi, seconds));
+    const std::vector<std::string> names = NamedProcesses(document);
+    add(StackedPanel(document, "tree_cpu", "process_cpu", "CPU [cores]", 1, seconds, names, true));
+    const bool is_first = panels.empty();
+    add(StackedPanel(document, "tree_memory", "process_memory", "resident memory [MiB]", kMebi, seconds, names,
+                     is_first));
   }
   if (panels.empty()) return NotDrawn("no process tree was sampled; `crema run` samples that of its command");
   const std::vector<Step> read = SumOfSteps(document, "tree_read_bps"), write = SumOfSteps(document, "tree_write_bps");

@@ -8,6 +8,7 @@
 #include "CLI/Formatter.hpp"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "collector/cli/export_source.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/output_options.h"
 #include "collector/cli/progress_note.h"
@@ -36,9 +37,7 @@ int RunExport(const ExportOptions& options) {
   }
   const absl::StatusOr<MeasuredSource> opened = MeasuredSource::Open(options.source, options.run, options.output.quiet);
   if (!opened.ok()) return ReportFailure(opened.status());
-  ExportSource source = {opened->document(),
-                         [&opened](const OnAttempt& on_attempt) { return opened->ForEachAttempt(on_attempt); },
-                         [&opened] { return opened->FindLogs(); }};
+  ExportSource source = ExportSourceOf(*opened);
   source.without_result = options.without_result;
   source.expected = options.expected;
   const bool is_of_missing = options.without_result || options.format == "coffea-fileset";

@@ -150,7 +150,7 @@ TEST(MadeUpEngine, IsInTheBudgetTheVerdictsTheReportAndTheLivePage) {
   EXPECT_THAT(document["verdicts"].dump(), HasSubstr("worker-loss"));
   EXPECT_THAT(document["quality"]["warnings"].dump(), HasSubstr("1 of the foreman's workers sent no records"));
 
-  const ExportSource source = {document, [&](const OnAttempt& on) { return opened->ForEachAttempt(on); },
+  const ExportSource source = {document, [&](const OnAttempt& on) { return opened->ForEachAttempt(on); }, nullptr,
                                [&] { return opened->FindLogs(); }};
   std::string page;
   TextSink sink(&page);

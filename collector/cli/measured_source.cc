@@ -224,4 +224,18 @@ absl::Status MeasuredSource::ForEachAttempt(const OnAttempt& on_attempt) const {
   return absl::OkStatus();
 }
 
+absl::Status MeasuredSource::ForEachTask(const OnTask& on_task) const {
+  const absl::StatusOr<RecordLogs> logs = FindLogs();
+  if (!logs.ok()) return logs.status();
+  const EngineWorkers workers(document(), *logs);
+  crema::ForEachTask(logs->logs, run_ == "all", [&](const TaskOfRun& task) {
+    const std::string_view name = workers.Find(task.process);
+    if (name.empty()) return on_task(task);
+    AttemptProcess process = task.process;
+    process.worker = name;
+    on_task({process, task.fact});
+  });
+  return absl::OkStatus();
+}
+
 }  // namespace crema

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "collector/cli/coffea_options.h"
 #include "collector/cli/engine_sources.h"
+#include "collector/cli/export_source.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/output_options.h"
 #include "collector/cli/progress_note.h"
@@ -37,23 +38,18 @@ std::string PathFor(const ReportOptions& options) {
   return IsMeasurement(options.source) ? beside.string() : "report.html";
 }
 
-ExportSource SourceOf(const MeasuredSource& measured) {
-  return {measured.document(), [&measured](const OnAttempt& on_attempt) { return measured.ForEachAttempt(on_attempt); },
-          [&measured] { return measured.FindLogs(); }};
-}
-
 int WriteReport(ReportOptions options) {
   if (!options.source.empty()) options.measure.sources = {options.source};
   RequireSource(options.measure);
   const absl::StatusOr<MeasuredSource> opened = MeasuredSource::Open(options.measure, options.output.quiet);
   if (!opened.ok()) return ReportFailure(opened.status());
-  ExportSource source = SourceOf(*opened);
+  ExportSource source = ExportSourceOf(*opened);
   absl::StatusOr<MeasuredSource> opened_baseline;
   std::optional<ExportSource> baseline;
   if (!options.baseline.empty()) {
     opened_baseline = MeasuredSource::Open(options.baseline, "", options.output.quiet);
     if (!opened_baseline.ok()) return ReportFailure(opened_baseline.status());
-    baseline.emplace(SourceOf(*opened_baseline));
+    baseline.emplace(ExportSourceOf(*opened_baseline));
     source.baseline = &*baseline;
   }
   const std::string path = PathFor(options);

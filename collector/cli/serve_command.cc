@@ -14,6 +14,7 @@
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "collector/cli/export_source.h"
 #include "collector/cli/live_options.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/output_options.h"
@@ -66,9 +67,7 @@ absl::StatusOr<std::string> ReportOf(const LiveCommandOptions& live, const std::
   options.run = live.sources.size() == 1 && IsMeasurement(live.sources.front()) ? live.run : run_id;
   const absl::StatusOr<MeasuredSource> opened = MeasuredSource::Open(options, /*quiet=*/true);
   if (!opened.ok()) return opened.status();
-  const ExportSource source = {opened->document(),
-                               [&opened](const OnAttempt& on_attempt) { return opened->ForEachAttempt(on_attempt); },
-                               [&opened] { return opened->FindLogs(); }};
+  const ExportSource source = ExportSourceOf(*opened);
   std::string page;
   TextSink sink(&page);
   if (const absl::Status status = ReportFormat().write_file(source, "", &sink); !status.ok()) return status;

@@ -39,7 +39,8 @@ struct ListedProcess {
 
 struct ListedThread {
   uint32_t process = 0;
-  uint64_t id = 0;  ///< the kernel's where it was recorded, else the library's
+  uint64_t id = 0;       ///< the kernel's where it was recorded, else the library's
+  uint64_t library = 0;  ///< the thread library's; 0: not told
 };
 
 /// What `AttemptRow` has no room for.

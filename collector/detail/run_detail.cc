@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <string>
 
@@ -9,6 +10,8 @@
 #include "collector/detail/kept_attempts.h"
 #include "collector/detail/sample_series.h"
 #include "collector/detail/sums_over_time.h"
+#include "collector/detail/task_bars.h"
+#include "collector/detail/time_tracks.h"
 #include "collector/detail/timeline_rows.h"
 #include "collector/detail/value_shapes.h"
 #include "collector/document/document_fields.h"
@@ -82,6 +85,19 @@ std::vector<uint32_t> OrderDatasets(const AttemptList& list, RunDetail* detail) 
   return number_of;
 }
 
+/// When each worker was there.
+void SetLives(const Json& document, RunDetail* detail) {
+  std::map<std::string, DetailWorker*> workers;
+  for (DetailWorker& worker : detail->workers) workers[worker.name] = &worker;
+  for (const Json& row : ListField(document, "workers")) {
+    const auto found = workers.find(TextField(row, "name"));
+    if (found == workers.end()) continue;
+    found->second->start_seconds = NumberField(row, "start");
+    found->second->stop_seconds = NumberField(row, "stop");
+    found->second->is_lost = TextField(row, "state") == "lost";
+  }
+}
+
 }  // namespace
 
 const ValueShape* RunDetail::FindDistribution(std::string_view quantity) const {
@@ -118,7 +134,8 @@ std::string SlotName(const RunDetail& detail, uint32_t slot) {
   return slot < detail.datasets.size() ? detail.datasets[slot].name : "";
 }
 
-RunDetail ReadRunDetail(const Json& document, const AttemptReader& for_each_attempt, const DetailOptions& options) {
+RunDetail ReadRunDetail(const Json& document, const AttemptReader& for_each_attempt, const DetailOptions& options,
+                        const TaskReader& for_each_task) {
   RunDetail detail;
   AttemptList list;
   if (const absl::Status read = ListAttempts(for_each_attempt, &list); !read.ok()) {
@@ -140,6 +157,11 @@ RunDetail ReadRunDetail(const Json& document, const AttemptReader& for_each_atte
   detail.is_exact = list.rows.size() <= options.exact_attempts;
   detail.timeline_is_exact = detail.is_exact && detail.row_kind == "thread";
   SumOverTime(list, document, options.time_bins, &detail);
+  detail.tracks = TracksOf(document, detail.over_time);
+  SetLives(document, &detail);
+  if (for_each_task != nullptr && NumberField(Field(document, "quality"), "tasks_read").value_or(0) > 0) {
+    PlaceTasks(for_each_task, list, places, options.tasks, &detail);
+  }
   SumByWorker(list, places, options.grid_bins, options.rows, &detail);
   std::vector<uint32_t> slots;
   for (const AttemptRow& row : list.rows) slots.push_back(SlotOf(detail, dataset_of[list.DatasetOf(row)]));

@@ -37,6 +37,7 @@ struct DetailOptions {
   size_t failed = 10'000;    ///< failed, lost and repeated attempts; beyond that they are counted
   int series_bins = 500;     ///< of what was sampled, for each worker
   size_t series_rows = 256;  ///< workers with a series; beyond that those with the largest values
+  size_t tasks = 50'000;     ///< of an engine; above that, none is listed
 };
 
 /// Why an attempt is listed, as bits of `DetailAttempt::kept_for`.
@@ -93,6 +94,16 @@ struct DetailRow {
   int64_t events = 0;    ///< of results
 };
 
+/// A task of an engine, on the row of its thread.
+struct DetailTask {
+  uint32_t row = 0;
+  uint32_t prefix = 0;     ///< index into `RunDetail::task_prefixes`
+  bool has_chunk = false;  ///< what else it did was done around a chunk
+  bool failed = false;
+  int64_t start_ns = 0;  ///< since `RunDetail::start_ns`
+  int64_t stop_ns = 0;
+};
+
 /// Neighbouring bins of a row that look the same.
 struct DetailRun {
   uint32_t row = 0;
@@ -118,6 +129,16 @@ struct TimeBins {
   std::vector<double> finished_chunks;   ///< results that stopped in the bin
   std::vector<double> failed_attempts;   ///< that stopped, or began and were lost, in the bin
   std::vector<double> lanes_available;   ///< mean; empty: the workers' cores are not known
+};
+
+/// A quantity of the whole run over time, on the bins of `TimeBins`.
+struct TimeTrack {
+  std::string_view name;             ///< for people
+  std::string_view unit;             ///< `B`, `cores` or `B/s`
+  std::string_view source;           ///< of what: `samples of the workers`
+  std::vector<double> values;        ///< means
+  std::vector<double> limit;         ///< what there was of it; empty: not known
+  std::string_view limit_name = {};  ///< `memory limits`
 };
 
 /// The same by worker, for maps: `values[row * bins + bin]`.
@@ -182,6 +203,9 @@ struct DetailWorker {
   std::string host;
   int32_t lanes = 0;  ///< most attempts at once
   int64_t busy_ns = 0;
+  std::optional<double> start_seconds = {};  ///< when it was there, as the document says; nullopt: not known
+  std::optional<double> stop_seconds = {};
+  bool is_lost = false;
 };
 
 /// What was sampled of one worker.
@@ -225,7 +249,13 @@ struct RunDetail {
   double bin_seconds = 0;
   std::vector<DetailRun> runs;  ///< by row and bin; empty where the timeline is exact
 
+  std::vector<DetailTask> tasks;  ///< by row, then by start; empty where `tasks_left_out` says how many there are
+  std::vector<std::string> task_prefixes;
+  int64_t tasks_left_out = 0;   ///< all, where they are too many
+  int64_t tasks_elsewhere = 0;  ///< of threads without a row: they ran no chunk
+
   TimeBins over_time;
+  std::vector<TimeTrack> tracks;
   WorkerGrid by_worker;
   std::vector<ValueShape> distributions;
   std::vector<CountGrid> grids;
@@ -249,11 +279,15 @@ uint32_t SlotCount(const RunDetail& detail);
 /// Calls back with every attempt; `MeasuredSource::ForEachAttempt` is one.
 using AttemptReader = std::function<absl::Status(const OnAttempt&)>;
 
+/// Calls back with every task that workers' logs tell of; `MeasuredSource::ForEachTask` is one.
+using TaskReader = std::function<absl::Status(const OnTask&)>;
+
 /// Reads the records twice: once for all sums, once for the details of what is listed. It keeps 128 bytes a chunk in
 /// between. Samples, the run's bounds and its tail come from the document. A measurement without its records gives
-/// what the document has, and says in `why_no_attempts` why that is all.
+/// what the document has, and says in `why_no_attempts` why that is all. Tasks are read where the document counted
+/// some.
 RunDetail ReadRunDetail(const nlohmann::ordered_json& document, const AttemptReader& for_each_attempt,
-                        const DetailOptions& options = {});
+                        const DetailOptions& options = {}, const TaskReader& for_each_task = nullptr);
 
 }  // namespace crema
 

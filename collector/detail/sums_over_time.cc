@@ -4,42 +4,18 @@
 #include <optional>
 
 #include "collector/detail/bin_axis.h"
-#include "collector/detail/sample_series.h"
-#include "collector/document/document_fields.h"
+#include "collector/detail/time_tracks.h"
 #include "collector/metrics/attempts/attempt_interval.h"
 #include "collector/metrics/attempts/attempt_quantities.h"
 
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
-
-/// The mean of a sum of step functions in each bin: `timelines[key]` holds one function a worker, on change.
-std::vector<double> MeanSteps(const Json& document, std::string_view key, const BinAxis& axis) {
-  std::vector<double> means;
-  const Json& workers = Field(Field(document, "timelines"), key);
-  if (!workers.is_object() || workers.empty()) return means;
-  means.resize(static_cast<size_t>(axis.bins));
-  const double end = axis.start + axis.width * axis.bins;
-  for (const auto& [name, points] : workers.items()) {
-    const std::vector<SamplePoint> steps = PointsOf(points);
-    for (size_t i = 0; i < steps.size(); ++i) {
-      const double from = std::max(axis.start, steps[i].seconds);
-      const double to = i + 1 < steps.size() ? steps[i + 1].seconds : end;
-      if (!(to > from)) continue;
-      const double integral = steps[i].value * (to - from);
-      axis.Spread(from, to,
-                  [&](int bin, double share) { means[static_cast<size_t>(bin)] += integral * share / axis.width; });
-    }
-  }
-  return means;
-}
 
 }  // namespace
 
-void SumOverTime(const AttemptList& list, const Json& document, int bins, RunDetail* detail) {
+void SumOverTime(const AttemptList& list, const nlohmann::ordered_json& document, int bins, RunDetail* detail) {
   const double length = detail->bin_seconds * detail->bins;
   const BinAxis axis = {detail->timeline_start_seconds, length / bins, bins};
   TimeBins& sums = detail->over_time;

@@ -19,6 +19,7 @@ namespace crema {
 struct ExportSource {
   const nlohmann::ordered_json& document;
   std::function<absl::Status(const OnAttempt&)> for_each_attempt;
+  std::function<absl::Status(const OnTask&)> for_each_task;
   std::function<absl::StatusOr<RecordLogs>()> find_logs;
   const ExportSource* baseline = nullptr;  ///< another run, for formats that compare
   bool without_result = false;             ///< of chunks, those that have no result yet

@@ -34,7 +34,7 @@ ExportSource Source(const std::vector<Try>& tries, const nlohmann::ordered_json&
             }
             return absl::OkStatus();
           },
-          nullptr};
+          nullptr, nullptr};
 }
 
 /// `file first-stop` of each; `file all`.

@@ -83,18 +83,23 @@ std::vector<const Chart*> ChartsOf(const PageInput& input, std::string_view bloc
 /// Charts of a page are looked at one after the other: lower than those that stand alone.
 constexpr int kHighest = 220, kHighestPanel = 110;
 
+/// Its panels stand beside each other where there is room (page/charts.js).
+constexpr std::string_view kSideBySide = "throughput_timeline";
+
 void Lower(nlohmann::ordered_json* view, int most) {
   const std::optional<double> height = NumberField(*view, "height");
   if (height.value_or(0) > most) (*view)["height"] = most;
 }
 
 /// The card has the title, and the theme's colours stand in the page once.
-nlohmann::ordered_json OnCard(nlohmann::ordered_json spec) {
+nlohmann::ordered_json OnCard(const Chart& chart) {
+  nlohmann::ordered_json spec = chart.spec;
   spec.erase("config");
   spec.erase("title");
   Lower(&spec, kHighest);
   if (spec.contains("vconcat")) {
     for (auto& part : spec["vconcat"]) Lower(&part, kHighestPanel);
+    if (chart.name == kSideBySide) spec["hconcat"] = spec["vconcat"], spec.erase("vconcat");
   }
   spec["background"] = nullptr;
   spec["padding"] = 2;
@@ -148,6 +153,8 @@ int HeightOf(const nlohmann::ordered_json& spec) {
     for (const auto& part : parts) sum += HeightOf(part);
     return sum;
   }
+  if (const nlohmann::ordered_json& beside = ListField(spec, "hconcat"); !beside.empty())
+    return HeightOf(beside.front());
   const nlohmann::ordered_json& height = Field(spec, "height");
   double inside = height.is_number() ? height.get<double>() : kUsual;
   if (height.is_object()) {
@@ -169,12 +176,16 @@ std::string Card(const Chart& chart, bool is_wide) {
       "<p class=\"nojs\">The picture needs scripting.</p>"
       "<details class=\"js\" data-table=\"{0}\"><summary>show as table</summary></details></figure>\n",
       Escaped(chart.name), Escaped(chart.title), Escaped(chart.subtitle), is_wide ? " wide" : "",
-      HeightOf(OnCard(chart.spec)));
+      HeightOf(OnCard(chart)));
 }
 
 }  // namespace
 
-std::string ChartCards(const PageInput& input, std::string_view block) {
+std::string Fold(std::string_view title, const std::string& html) {
+  return fmt::format("<details class=\"absent-charts\"><summary>{}</summary>{}</details>\n", Escaped(title), html);
+}
+
+std::string ChartCards(const PageInput& input, std::string_view block, const std::string& folds) {
   std::string cards;
   std::string folded;
   std::string absent;
@@ -195,21 +206,18 @@ std::string ChartCards(const PageInput& input, std::string_view block) {
   }
   std::string html = cards.empty() ? "" : "<div class=\"charts\">\n" + cards + "</div>\n";
   if (more > 0) {
-    html += fmt::format(
-        "<details class=\"absent-charts\"><summary>{}</summary><div class=\"charts\">\n{}</div></details>\n",
-        Counted(static_cast<double>(more), "more chart", "more charts"), folded);
+    folded = Fold(Counted(static_cast<double>(more), "more chart", "more charts"),
+                  "<div class=\"charts\">\n" + folded + "</div>");
   }
-  if (!absent.empty()) {
-    html += "<details class=\"absent-charts\"><summary>charts that are not drawn, and why</summary><ul>" + absent +
-            "</ul></details>\n";
-  }
+  if (!absent.empty()) absent = Fold("charts that are not drawn, and why", "<ul>" + absent + "</ul>");
+  if (!(folded + folds + absent).empty()) html += "<div class=\"folds\">" + folds + folded + absent + "</div>\n";
   return html;
 }
 
 std::string ChartData(const PageInput& input, std::string_view block) {
   std::string data;
   for (const Chart* chart : ChartsOf(input, block)) {
-    if (!chart->spec.is_null()) data += DataScript("spec-" + chart->name, OnCard(chart->spec));
+    if (!chart->spec.is_null()) data += DataScript("spec-" + chart->name, OnCard(*chart));
   }
   return data;
 }

@@ -120,7 +120,7 @@ std::string SlowestCard(const PageInput& input) {
   return "<section class=\"card\"><h3>Slowest chunks</h3>\n" + Render(table) + "</section>\n";
 }
 
-std::string DistributionsCard(const Json& document) {
+std::string DistributionsFold(const Json& document) {
   struct Row {
     std::string_view key;
     std::string_view label;
@@ -157,10 +157,9 @@ std::string DistributionsCard(const Json& document) {
     }
     table.rows.push_back(std::move(cells));
   }
-  std::string html = "<section class=\"card\"><details><summary><h3>Distributions</h3></summary>\n";
-  if (!table.rows.empty()) html += Render(table);
+  std::string html = table.rows.empty() ? "" : Render(table);
   if (!absent.empty()) html += "<details><summary>not measured, and why</summary><ul>" + absent + "</ul></details>";
-  return html + "</details></section>\n";
+  return Fold("distributions", html);
 }
 
 const DetailAttempt* ResultOf(const std::vector<const DetailAttempt*>& attempts) {
@@ -255,7 +254,7 @@ PageBlock ChunksBlock(const PageInput& input) {
       "A healthy run has one narrow peak. A long right side means stragglers; a left bump means chunks too "
       "small to be worth their overhead.",
       "", ""};
-  block.html = ChartCards(input, block.id) + SlowestCard(input) + DistributionsCard(input.document);
+  block.html = ChartCards(input, block.id, DistributionsFold(input.document)) + SlowestCard(input);
   block.data = ChartData(input, block.id);
   return block;
 }
@@ -270,12 +269,14 @@ PageBlock FailuresBlock(const PageInput& input) {
       failed.push_back(&attempt);
     }
   }
+  if (detail.why_no_attempts.empty() && failed.empty()) {
+    block.brief = "<p class=\"quiet\">✓ No attempt failed, was lost or was repeated.</p>";
+    return block;
+  }
   block.intro = "Every attempt that gave no result, and what became of its chunk.";
   block.html = "<section class=\"card\">";
   if (!detail.why_no_attempts.empty()) {
     block.html += Absent("Single attempts", detail.why_no_attempts);
-  } else if (failed.empty()) {
-    block.html += "<p class=\"quiet\">✓ No attempt failed, was lost or was repeated.</p>";
   } else {
     if (failed.size() > kGroupedFrom) block.html += ErrorsTable(detail, failed, input.limits.table_rows);
     block.html += FailuresTable(input, failed);

@@ -250,27 +250,25 @@ PageBlock FineBlock(const PageInput& input) {
   PageBlock block = {"fine", "Fine metrics", "", "", ""};
   const Json& rows = ListField(input.document, "fine");
   if (rows.empty()) {
-    block.intro = "Activities that the engine or the program accounted for.";
-    block.html = "<section class=\"card\">" +
-                 Absent("Fine metrics", WhyNotMeasured(input.document, "cpu_time_seconds")) + "</section>\n";
-  } else {
-    const std::optional<double> coverage = NumberField(Field(input.document, "quality"), "fine_metrics_coverage");
-    block.intro = "Activities as the engine accounts for them. ";
-    block.intro += coverage.has_value()
-                       ? fmt::format("They cover {} of compute time. ",
-                                     Figure("quality.fine_metrics_coverage", *coverage, HumanPercent(*coverage, 1)))
-                       : "How much of compute time they cover is not known. ";
-    block.intro +=
-        "<code>disk-read</code>, <code>disk-write</code> and <code>memory-read</code> are Dask’s own spilling and "
-        "dependencies, not the reading of input.";
-    for (const FineView& view : std::array<FineView, 4>{{{"fine-function", "function", "function"},
-                                                         {"fine-activity", "activity", "activity"},
-                                                         {"fine-span", "span", "span"},
-                                                         {"fine-worker", "worker", "worker"}}}) {
-      block.html += FineCard(input, view, false);
-    }
-    block.html += FineCard(input, {"fine-sent", "activity", "activity"}, true);
+    block.brief = "<p class=\"absent\">" + Escaped(WhyNotMeasured(input.document, "cpu_time_seconds")) + ".</p>\n";
+    return block;
   }
+  const std::optional<double> coverage = NumberField(Field(input.document, "quality"), "fine_metrics_coverage");
+  block.intro = "Activities as the engine accounts for them. ";
+  block.intro += coverage.has_value()
+                     ? fmt::format("They cover {} of compute time. ",
+                                   Figure("quality.fine_metrics_coverage", *coverage, HumanPercent(*coverage, 1)))
+                     : "How much of compute time they cover is not known. ";
+  block.intro +=
+      "<code>disk-read</code>, <code>disk-write</code> and <code>memory-read</code> are Dask’s own spilling and "
+      "dependencies, not the reading of input.";
+  for (const FineView& view : std::array<FineView, 4>{{{"fine-function", "function", "function"},
+                                                       {"fine-activity", "activity", "activity"},
+                                                       {"fine-span", "span", "span"},
+                                                       {"fine-worker", "worker", "worker"}}}) {
+    block.html += FineCard(input, view, false);
+  }
+  block.html += FineCard(input, {"fine-sent", "activity", "activity"}, true);
   block.html += ChartCards(input, block.id);
   block.data = ChartData(input, block.id);
   return block;
@@ -279,13 +277,19 @@ PageBlock FineBlock(const PageInput& input) {
 PageBlock CustomBlock(const PageInput& input) {
   const Json& metrics = ListField(input.document, "custom_metrics");
   PageBlock block = {"custom", "Custom metrics", "What your code counted, and what its cuts left.", "", ""};
+  if (metrics.empty() && ListField(input.document, "cuts").empty()) {
+    block.brief =
+        "<p class=\"absent\">no chunk recorded one (RecordMetric), or counted events after cuts (RecordCut).</p>\n";
+    return block;
+  }
   block.html = CutFlowCard(input.document);
-  block.html += "<section class=\"card\"><h3>Metrics</h3>\n";
-  block.html += metrics.empty()
-                    ? Absent("Custom metrics", "no chunk recorded one (RecordMetric)")
-                    : DocumentHtmlTable(metrics, CustomMetricColumns(),
-                                        {"custom_metrics", "Custom metrics", "", input.limits.table_rows, ""});
-  block.html += "</section>\n" + ChartCards(input, block.id);
+  if (!metrics.empty()) {
+    block.html += "<section class=\"card\"><h3>Metrics</h3>\n" +
+                  DocumentHtmlTable(metrics, CustomMetricColumns(),
+                                    {"custom_metrics", "Custom metrics", "", input.limits.table_rows, ""}) +
+                  "</section>\n";
+  }
+  block.html += ChartCards(input, block.id);
   block.data = ChartData(input, block.id);
   return block;
 }

@@ -42,7 +42,8 @@ struct PageBlock {
   std::string_view title;  ///< heading, and its name in the list of sections
   std::string intro;       ///< HTML: one or two sentences
   std::string html;
-  std::string data;  ///< script elements, put at the end of the page
+  std::string data;        ///< script elements, put at the end of the page
+  std::string brief = {};  ///< HTML: one paragraph in place of all this, of a block that has nothing to show
 };
 
 PageBlock OverviewBlock(const PageInput& input);
@@ -75,8 +76,12 @@ std::string ChangeLine(const PageInput& input, const ChangedFigure& figure, std:
 /// The id of the block that a verdict is about.
 std::string_view BlockOfVerdict(std::string_view verdict);
 
-/// The charts of a block in cards, and a line for each that has nothing to draw; and their specifications.
-std::string ChartCards(const PageInput& input, std::string_view block);
+/// A line that unfolds, among those below the cards of a block.
+std::string Fold(std::string_view title, const std::string& html);
+
+/// The charts of a block in cards, and a line for each that has nothing to draw; and their specifications. `folds`:
+/// what else is folded there.
+std::string ChartCards(const PageInput& input, std::string_view block, const std::string& folds = "");
 std::string ChartData(const PageInput& input, std::string_view block);
 
 }  // namespace crema

@@ -81,7 +81,7 @@ constexpr std::string_view kHelp =
     "<dt><kbd>↑</kbd> <kbd>↓</kbd></dt><dd>choose a row of it; with <kbd>Shift</kbd> and <kbd>←</kbd> <kbd>→</kbd> a "
     "chunk</dd>"
     "<dt><kbd>Enter</kbd></dt><dd>details of what is chosen</dd><dt><kbd>Esc</kbd></dt><dd>close</dd>"
-    "<dt>drag</dt><dd>zoom in; double click shows all</dd></dl><p>Zoom, colours and hidden datasets stand in the "
+    "<dt>drag</dt><dd>select a time; double click shows all</dd></dl><p>Zoom, colours and hidden datasets stand in the "
     "page’s "
     "address, so a link shows what you see.</p><form method=\"dialog\"><button "
     "type=\"submit\">Close</button></form></dialog>\n";
@@ -90,9 +90,15 @@ std::string BlockHtml(const PageBlock& block) {
   if (block.id == "overview") {
     return fmt::format("<section class=\"block\" id=\"overview\" aria-label=\"Overview\">\n{}</section>\n", block.html);
   }
+  if (!block.brief.empty()) {
+    return fmt::format(
+        "<section class=\"block brief\" aria-labelledby=\"{0}\">\n<h2 id=\"{0}\">{1}</h2>\n{2}</section>\n", block.id,
+        Escaped(block.title), block.brief);
+  }
   return fmt::format(
-      "<section class=\"block\" aria-labelledby=\"{0}\">\n<h2 id=\"{0}\">{1} <a class=\"anchor\" href=\"#{0}\" "
-      "aria-label=\"Link to {1}\">#</a></h2>\n<p class=\"intro\">{2}</p>\n{3}</section>\n",
+      "<section class=\"block\" aria-labelledby=\"{0}\">\n<div class=\"block-head\"><h2 id=\"{0}\">{1} <a "
+      "class=\"anchor\" "
+      "href=\"#{0}\" aria-label=\"Link to {1}\">#</a></h2>\n<p class=\"intro\">{2}</p></div>\n{3}</section>\n",
       block.id, Escaped(block.title), block.intro, block.html);
 }
 

@@ -30,7 +30,7 @@ std::vector<PageChart> DrawCharts(const ChartInput& input) {
 }
 
 absl::Status WriteReport(const ExportSource& source, const std::string&, TextSink* sink) {
-  const RunDetail detail = ReadRunDetail(source.document, source.for_each_attempt);
+  const RunDetail detail = ReadRunDetail(source.document, source.for_each_attempt, {}, source.for_each_task);
   ChartInput input;
   input.document = &source.document;
   input.detail = &detail;

@@ -36,10 +36,8 @@ std::string Rates(const Json& document) {
                           : "–",
         value.has_value() ? "" : Escaped(WhyNotMeasured(document, rate.key)));
   }
-  return "<section class=\"card\"><details><summary><h3>Rates</h3></summary><div "
-         "class=\"scroll\"><table><caption>Rates of the whole "
-         "run</caption><tbody>\n" +
-         rows + "</tbody></table></div></details></section>\n";
+  return Fold("rates", "<div class=\"scroll\"><table><caption>Rates of the whole run</caption><tbody>\n" + rows +
+                           "</tbody></table></div>");
 }
 
 }  // namespace
@@ -48,7 +46,7 @@ PageBlock ThroughputBlock(const PageInput& input) {
   PageBlock block = {"throughput", "Throughput",
                      "What came through over time; each panel has its own axis, and both share the timeline's.", "",
                      ""};
-  block.html = ChartCards(input, block.id) + Rates(input.document);
+  block.html = ChartCards(input, block.id, Rates(input.document));
   block.data = ChartData(input, block.id);
   return block;
 }

@@ -127,12 +127,13 @@ std::string BudgetCard(const Json& document) {
 std::string PhasesCard(const Json& document) {
   const Json& phases = ListField(document, "phases");
   if (phases.empty()) {
-    return "<section class=\"card\" id=\"phases\"><h3>Phases</h3>" +
+    return "<div id=\"phases\">" +
            Absent("Phases",
                   "no span is named preprocess, process, reduce or postprocess, and no engine's tasks are known to "
                   "be one of these") +
-           "</section>\n";
+           "</div>\n";
   }
+  if (phases.size() == 1) return "";  // it is the run
   return "<section class=\"card\" id=\"phases\"><h3>Phases</h3>\n" +
          DocumentHtmlTable(phases, PhaseColumns(), {"phases", "Phases of the run", "", 50, "wall_time"}) +
          "</section>\n";

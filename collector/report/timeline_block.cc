@@ -20,6 +20,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// Whether a worker came or left while the run went on, so that a part of its rows is blank.
+bool AnyAbsent(const RunDetail& detail) {
+  const double slack = 0.01 * detail.seconds;
+  return std::any_of(detail.workers.begin(), detail.workers.end(), [&](const DetailWorker& worker) {
+    return worker.start_seconds.value_or(0) > slack ||
+           worker.stop_seconds.value_or(detail.seconds) < detail.seconds - slack;
+  });
+}
+
 std::string Legend(const RunDetail& detail) {
   std::string html = "<ul class=\"legend\" id=\"timeline-legend\">";
   for (uint32_t slot = 0; slot < SlotCount(detail); ++slot) {
@@ -28,6 +37,12 @@ std::string Legend(const RunDetail& detail) {
         "d{0}\"></span> {1}</button></li>",
         slot, Name(SlotName(detail, slot), 32));
   }
+  if (!detail.tasks.empty()) {
+    html +=
+        "<li><span class=\"key around\"></span> task, around its chunk</li>"
+        "<li><span class=\"key task\"></span> task without a chunk</li>";
+  }
+  if (AnyAbsent(detail)) html += "<li><span class=\"key gone\"></span> worker not there</li>";
   html +=
       "<li class=\"of-dataset\"><span class=\"key pale\"></span> pale = waiting (&gt; 32 %)</li>"
       "<li class=\"of-waiting\">waiting 0 % <span class=\"key scale\"></span> 100 %</li>"
@@ -65,10 +80,24 @@ std::string Summary(const RunDetail& detail) {
 /// Rows are lanes: threads share them.
 bool SharesRows(const RunDetail& detail) { return detail.row_kind == "thread" && !detail.rows_are_threads; }
 
+std::string TasksNotDrawn(const RunDetail& detail) {
+  std::string text;
+  if (detail.tasks_left_out > 0) {
+    text += fmt::format("; {} tasks, too many to draw", ExactCount(static_cast<double>(detail.tasks_left_out)));
+  }
+  if (detail.tasks_elsewhere > 0) {
+    text += fmt::format("; {} tasks on threads without a chunk are not drawn",
+                        ExactCount(static_cast<double>(detail.tasks_elsewhere)));
+  }
+  return text;
+}
+
 std::string HowDrawn(const RunDetail& detail) {
   const std::string attempts = ExactCount(static_cast<double>(detail.attempts_seen));
   const std::string_view shared = SharesRows(detail) ? "; threads of one process that never overlap share a row" : "";
-  if (detail.timeline_is_exact) return fmt::format("{} attempts drawn exactly, nothing merged{}", attempts, shared);
+  const std::string tasks = TasksNotDrawn(detail);
+  if (detail.timeline_is_exact)
+    return fmt::format("{} attempts drawn exactly, nothing merged{}{}", attempts, shared, tasks);
   std::string text =
       fmt::format("{} attempts drawn as {} runs of {} each", attempts,
                   ExactCount(static_cast<double>(detail.runs.size())), HumanDuration(detail.bin_seconds));
@@ -76,6 +105,7 @@ std::string HowDrawn(const RunDetail& detail) {
   if (detail.row_kind != "thread") {
     text += fmt::format("; one row per {}, as there are too many threads", detail.row_kind);
   }
+  text += tasks;
   return text + "; failed, repeated, slow and late ones exactly. All of them: crema export --to perfetto";
 }
 
@@ -121,13 +151,13 @@ PageBlock TimelineBlock(const PageInput& input) {
     return block;
   }
   block.intro = fmt::format(
-      "{}, {}. Between bars no chunk ran: <a href=\"#time\">Where time goes</a> tells what of it was idle, and what "
-      "opening, framework or other work. <span class=\"js\">Hover a bar for its sections; drag to zoom; click a "
-      "dataset "
-      "to hide it.</span>",
+      "{}, {}{}. Between bars cores were <a href=\"#time\">idle or did other work</a>. <span class=\"js\">Drag to "
+      "select a "
+      "time, and read below what ran in it; hover a bar for its sections; click a dataset to hide it.</span>",
       SharesRows(detail) ? "Threads of one process that never overlap share a row"
                          : fmt::format("One row per {}", detail.row_kind),
-      detail.timeline_is_exact ? "one bar per chunk" : "coloured where it was busy, and how much");
+      detail.timeline_is_exact ? "one bar per chunk" : "coloured where it was busy, and how much",
+      detail.tasks.empty() ? "" : "; pale bars are tasks");
   block.html = "<section class=\"card\">\n<div class=\"card-head\">" + Legend(detail) +
                "<div class=\"switch js\" role=\"group\" aria-label=\"Colour of the bars\" id=\"timeline-colours\">"
                "<button type=\"button\" data-mode=\"dataset\" aria-pressed=\"true\">dataset</button>"
@@ -137,10 +167,17 @@ PageBlock TimelineBlock(const PageInput& input) {
         "<button type=\"button\" data-mode=\"rate\" aria-pressed=\"false\">events/s</button>"
         "<button type=\"button\" data-mode=\"attempt\" aria-pressed=\"false\">attempt</button>";
   }
+  block.html += "</div>";
+  if (detail.timeline_is_exact) {
+    block.html +=
+        "<label class=\"find js\">Find <input type=\"search\" id=\"timeline-find\" placeholder=\"file, dataset or "
+        "worker\" autocomplete=\"off\" spellcheck=\"false\"> <output id=\"timeline-found\"></output></label>";
+  }
   block.html += fmt::format(
-      "</div></div>\n<canvas class=\"js\" id=\"timeline-canvas\" tabindex=\"0\" role=\"img\" aria-label=\"{} Plus and "
+      "</div>\n<canvas class=\"js\" id=\"timeline-canvas\" tabindex=\"0\" role=\"img\" aria-label=\"{} Plus and "
       "minus "
       "zoom, arrow keys move, 0 shows all, Enter tells of a chunk.\"></canvas>\n"
+      "<div id=\"timeline-range\" class=\"js\" aria-live=\"polite\" hidden></div>\n"
       "<p class=\"nojs\">The picture needs scripting; the table has its figures.</p>\n"
       "<details><summary>{} · show as table</summary>{}</details>\n</section>\n",
       Escaped(Summary(detail)), Escaped(HowDrawn(detail)), RowsTable(detail, input.limits.table_rows));

@@ -120,9 +120,58 @@ Json Rounded(const std::vector<double>& values) {
   return rounded;
 }
 
+/// Five numbers a task: row, start since the task before on this row, duration, prefix, 2 x has a chunk + failed.
+Json Tasks(const RunDetail& detail, double unit) {
+  Json tasks = Json::array();
+  const auto units = [unit](int64_t ns) { return std::llround(static_cast<double>(ns) / 1e9 / unit); };
+  uint32_t row = 0;
+  int64_t last = 0;
+  for (const DetailTask& task : detail.tasks) {
+    if (task.row != row) last = 0;
+    const int64_t start = units(task.start_ns);
+    tasks.push_back(task.row - row);
+    tasks.push_back(start - last);
+    tasks.push_back(units(task.stop_ns - task.start_ns));
+    tasks.push_back(task.prefix);
+    tasks.push_back(2 * static_cast<int>(task.has_chunk) + static_cast<int>(task.failed));
+    row = task.row;
+    last = start;
+  }
+  return tasks;
+}
+
+/// From when to when each worker was there; null: not known.
+Json Lives(const RunDetail& detail) {
+  Json lives = Json::array();
+  for (const DetailWorker& worker : detail.workers) {
+    Json life = Json::array({nullptr, nullptr, worker.is_lost});
+    if (worker.start_seconds.has_value()) life[0] = *worker.start_seconds;
+    if (worker.stop_seconds.has_value()) life[1] = *worker.stop_seconds;
+    lives.push_back(std::move(life));
+  }
+  return lives;
+}
+
+/// The worst spell, where it is of a worker or of all.
+void AddSpellBox(const Json& document, size_t number, const RunDetail& detail, Json& boxes) {
+  const Json& spells = ListField(document, "slow_spells");
+  if (spells.empty()) return;
+  const Json& worst = spells.front();
+  Json box = {{"n", number},
+              {"text", "slow spell"},
+              {"from", Field(worst, "start")},
+              {"to", Field(worst, "stop")},
+              {"worker", nullptr}};
+  for (uint32_t worker = 0; TextField(worst, "by") == "worker" && worker < detail.workers.size(); ++worker) {
+    if (detail.workers[worker].name == TextField(worst, "name")) box["worker"] = worker;
+  }
+  boxes.push_back(std::move(box));
+}
+
 /// The dashed boxes of one verdict, with the number of its finding.
-void AddBoxes(const Json& verdict, size_t number, const RunDetail& detail, Json& boxes) {
+void AddBoxes(const Json& document, const Json& verdict, size_t number, const RunDetail& detail, Json& boxes) {
   const std::string id = TextField(verdict, "id");
+  if (id == "slow-spell") AddSpellBox(document, number, detail, boxes);
   if (id == "long-tail" && detail.tail_start_seconds.has_value()) {
     boxes.push_back(
         {{"n", number}, {"text", "tail"}, {"from", *detail.tail_start_seconds}, {"to", nullptr}, {"worker", nullptr}});
@@ -140,8 +189,8 @@ Json Boxes(const PageInput& input) {
   size_t number = 0;
   for (const VerdictGroup& group : GroupVerdicts(input.document)) {
     ++number;
-    AddBoxes(*group.cause, number, input.detail, boxes);
-    for (const Json* symptom : group.symptoms) AddBoxes(*symptom, number, input.detail, boxes);
+    AddBoxes(input.document, *group.cause, number, input.detail, boxes);
+    for (const Json* symptom : group.symptoms) AddBoxes(input.document, *symptom, number, input.detail, boxes);
   }
   return boxes;
 }
@@ -193,6 +242,21 @@ Json TimelineData(const PageInput& input) {
   for (const double seconds : detail.over_time.busy_seconds) busy.push_back(seconds / detail.over_time.bin_seconds);
   data["busy"]["values"] = Rounded(busy);
   data["busy"]["available"] = Rounded(detail.over_time.lanes_available);
+  Json tracks = Json::array();
+  for (const TimeTrack& track : detail.tracks) {
+    tracks.push_back({{"name", track.name},
+                      {"unit", track.unit},
+                      {"source", track.source},
+                      {"values", Rounded(track.values)},
+                      {"limit", Rounded(track.limit)},
+                      {"limitName", track.limit_name}});
+  }
+  data["tracks"] = std::move(tracks);
+  data["lives"] = Lives(detail);
+  data["tasks"] = Tasks(detail, unit);
+  Json prefixes = Json::array();
+  for (const std::string& prefix : detail.task_prefixes) prefixes.push_back(Short(prefix));
+  data["prefixes"] = std::move(prefixes);
   data["boxes"] = Boxes(input);
   return data;
 }

@@ -44,6 +44,7 @@ void LiveModel::Tick(int64_t now_ns, int64_t passed_ns) {
   }
   now_ns_ = now_ns;
   second_ = (now_ns_ - origin_ns_ - shift_ns_) / kSecondNs;
+  latest_chunks_.Forget(now_ns_);
   if (passed_ns > 0) {
     // a tick that came late stands for the seconds that it missed, as far as they are kept
     int64_t cores = 0;

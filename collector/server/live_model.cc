@@ -250,6 +250,7 @@ void LiveModel::AddBegin(LiveWorker& worker, const BeginFact& begin) {
   chunk.entry_start = begin.input.entry_start;
   chunk.entry_stop = begin.input.entry_stop;
   chunk.thread = ThreadOf(begin.thread, begin.tid);
+  chunk.lane = worker.LaneOf(chunk.thread);
   worker.suspends = worker.suspends || begin.suspended > 0;
   if (chunk.thread != 0 && worker.open.count(begin.number) == 0) {
     // A thread ends its chunk before it begins the next, unless it suspends it.
@@ -299,6 +300,7 @@ void LiveModel::AddChunk(LiveWorker& worker, const ChunkFact& chunk) {
     dataset.cpu_ns += cpu_ns;
   }
   AddTimes(worker, chunk, dataset);
+  AddToStream(worker, chunk, static_cast<uint32_t>(&dataset - datasets_.data()));
   if (chunk.failed) {
     ++worker.failed;
     ++dataset.failed;
@@ -312,6 +314,21 @@ void LiveModel::AddChunk(LiveWorker& worker, const ChunkFact& chunk) {
     worker.peak_rss_bytes = std::max(worker.peak_rss_bytes, *chunk.rss_stop_bytes);
     if (worker.rss_bytes == 0) worker.rss_bytes = *chunk.rss_stop_bytes;
   }
+}
+
+void LiveModel::AddToStream(LiveWorker& worker, const ChunkFact& chunk, uint32_t dataset) {
+  LatestChunk latest;
+  latest.worker = static_cast<uint32_t>(&worker - workers_.data());
+  latest.lane = worker.LaneOf(ThreadOf(chunk.thread, chunk.tid));
+  latest.dataset = dataset;
+  latest.failed = chunk.failed;
+  latest.start_ns = chunk.start_ns;
+  latest.stop_ns = chunk.stop_ns;
+  if (chunk.cpu_ns.has_value() && chunk.duration_ns() > 0) {
+    const double cpu = static_cast<double>(std::min(*chunk.cpu_ns, chunk.duration_ns()));
+    latest.waiting_percent = static_cast<int>(std::lround(100 * (1 - cpu / static_cast<double>(chunk.duration_ns()))));
+  }
+  if (latest.lane >= 0) latest_chunks_.Add(latest);
 }
 
 void LiveModel::CountResult(LiveWorker& worker, const ChunkFact& chunk, LiveDataset& dataset, uint64_t identity) {

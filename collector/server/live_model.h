@@ -14,6 +14,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "collector/records/facts.h"
 #include "collector/server/bare_scheduler.h"
+#include "collector/server/latest_chunks.h"
 #include "collector/server/live_events.h"
 #include "collector/server/live_worker.h"
 #include "collector/server/rate_series.h"
@@ -164,6 +165,7 @@ class LiveModel {
   const std::vector<LiveWorker>& workers() const { return workers_; }
   const std::vector<LiveDataset>& datasets() const { return datasets_; }
   const LiveEvents& events() const { return events_; }
+  const LatestChunks& latest_chunks() const { return latest_chunks_; }
   const std::map<std::string, BareScheduler>& bare_schedulers() const { return bare_schedulers_; }
   /// Nothing is known of the run but what schedulers tell that have no plug-in.
   bool is_bare() const { return !bare_schedulers_.empty() && workers_.empty() && !command_.known; }
@@ -192,6 +194,7 @@ class LiveModel {
   uint32_t Dataset(std::string_view name);
   void AddBegin(LiveWorker& worker, const BeginFact& begin);
   void AddChunk(LiveWorker& worker, const ChunkFact& chunk);
+  void AddToStream(LiveWorker& worker, const ChunkFact& chunk, uint32_t dataset);
   void AddSums(LiveWorker& worker, const SumsFact& added);
   void AddTimes(LiveWorker& worker, const SumsFact& added, const LiveDataset& dataset);
   void AddTask(LiveWorker& worker, const TaskFact& task);
@@ -250,6 +253,7 @@ class LiveModel {
   std::map<std::string, BareScheduler> bare_schedulers_;  // by address
   std::vector<WorkerId> joined_;                          // since the last tick, with their first chunk
   LiveEvents events_;
+  LatestChunks latest_chunks_;
   RateSeries series_;
   RecentSeconds<RunSecond, 2 * kRecentSeconds + 62> recent_;
   LiveState noted_state_ = LiveState::kRunning;

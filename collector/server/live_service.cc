@@ -45,7 +45,7 @@ std::string Exposition(const Json& document) {
   TextSink sink(&text);
   for (const ExportFormat& format : ExportFormats()) {
     if (format.name != "prometheus") continue;
-    const absl::Status written = format.write_file({document, {}, {}}, "", &sink);
+    const absl::Status written = format.write_file({document, {}, {}, {}}, "", &sink);
     if (!written.ok()) return "";
   }
   return text;
@@ -66,9 +66,7 @@ LiveService::LiveService(boost::asio::io_context* context, const std::vector<std
       store_(UnixNow() / 1'000'000),
       on_update_(std::move(on_update)) {}
 
-void LiveService::OfferReport(FinishedReport::Write write) {
-  report_ = std::make_unique<FinishedReport>(std::move(write));
-}
+void LiveService::OfferReport(ServedReport::Write write) { report_ = std::make_unique<ServedReport>(std::move(write)); }
 
 void LiveService::Start() {
   last_tick_ = Clock::now();
@@ -133,9 +131,7 @@ LiveReply LiveService::AnswerApi(const HttpTarget& target) const {
 LiveReply LiveService::AnswerReport() const {
   constexpr std::string_view kText = "text/plain; charset=utf-8";
   if (report_ == nullptr) return {404, kText, "not found\n"};
-  if (model_.totals().records == 0 || model_.state() == LiveState::kRunning) {
-    return {404, kText, "the run is not over; of what there is so far, `crema report` makes a page\n"};
-  }
+  if (model_.totals().records == 0) return {404, kText, "nothing was recorded yet\n"};
   return report_->Answer(model_.run_id(), model_.totals().records);
 }
 

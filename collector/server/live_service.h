@@ -13,11 +13,11 @@
 
 #include "collector/server/access.h"
 #include "collector/server/delta_store.h"
-#include "collector/server/finished_report.h"
 #include "collector/server/live_figures.h"
 #include "collector/server/live_model.h"
 #include "collector/server/live_reply.h"
 #include "collector/server/live_sources.h"
+#include "collector/server/served_report.h"
 
 namespace crema {
 
@@ -30,7 +30,7 @@ class LiveService {
               std::function<void()> on_update);
 
   /// From now on `/report` answers with what `write` makes, once the run is over.
-  void OfferReport(FinishedReport::Write write);
+  void OfferReport(ServedReport::Write write);
 
   /// Begins to look. The first round is read before anything is published.
   void Start();
@@ -62,7 +62,7 @@ class LiveService {
   LiveFigures figures_;
   DeltaStore store_;
   std::function<void()> on_update_;
-  std::unique_ptr<FinishedReport> report_;
+  std::unique_ptr<ServedReport> report_;
   std::chrono::steady_clock::time_point round_began_;
   std::chrono::steady_clock::time_point last_tick_;
   bool stopped_ = false;

@@ -31,6 +31,7 @@ struct OpenChunk {
   std::optional<int64_t> entry_start;
   std::optional<int64_t> entry_stop;
   uint64_t thread = 0;  ///< which runs it; 0: not told
+  int32_t lane = -1;    ///< its thread's in the worker; -1: not known
 };
 
 /// What a worker finished in one second.
@@ -82,6 +83,7 @@ struct LiveWorker {
   bool suspends = false;                                  ///< its threads begin chunks while others of theirs are open
   std::map<int64_t, OpenChunk> open;                      ///< by chunk number
   absl::flat_hash_set<int64_t> unrecorded;                ///< numbers of chunks whose records seem to be lost
+  absl::flat_hash_map<uint64_t, int32_t> lane_of_thread;  ///< in the order in which they came
   absl::flat_hash_map<uint64_t, int64_t> open_of_thread;  ///< the chunk that each thread began last, while it is open
 
   int64_t chunks = 0;  ///< ok attempts
@@ -101,6 +103,14 @@ struct LiveWorker {
   int64_t memory_at_warning = 0;
   bool slow_is_warned = false;
   int64_t slow_since_ns = 0;
+
+  static constexpr size_t kMostLanes = 64;  ///< that can be told apart
+  /// -1: there are too many, or the thread was not told.
+  int32_t LaneOf(uint64_t thread) {
+    if (thread == 0) return -1;
+    if (lane_of_thread.size() >= kMostLanes && lane_of_thread.count(thread) == 0) return -1;
+    return lane_of_thread.try_emplace(thread, static_cast<int32_t>(lane_of_thread.size())).first->second;
+  }
 
   bool has_recorded() const { return chunks + failed + lost > 0 || !open.empty(); }
   /// docs/metrics.md: declared, else the scheduler's, else the most lanes, else the most chunks open at once, and at

@@ -121,8 +121,7 @@ std::set<size_t> ShownWorkers(const LiveModel& model) {
   return {order.begin(), order.end()};
 }
 
-void SetWorkers(const LiveModel& model, DeltaStore* store) {
-  const std::set<size_t> shown = ShownWorkers(model);
+void SetWorkers(const LiveModel& model, const std::set<size_t>& shown, DeltaStore* store) {
   store->KeepRows("workers", [&](const std::string& key) { return shown.count(std::stoul(key)) > 0; });
   size_t all = 0;
   for (const LiveWorker& worker : model.workers()) all += worker.has_recorded();
@@ -159,6 +158,40 @@ void SetWorkers(const LiveModel& model, DeltaStore* store) {
                    {"chunks", worker.chunks},
                    {"event_rate", Rounded(static_cast<double>(recent.events) / seconds)}});
   }
+}
+
+/// Seconds since the run's start, to a hundredth.
+double SecondsOf(const LiveModel& model, int64_t time_ns) {
+  return std::round(static_cast<double>(time_ns - model.start_ns()) / 1e7) / 100;
+}
+
+/// What threads did lately, and what they do now: `[worker, lane, start, stop, dataset, failed, waiting percent]`, and
+/// of open chunks `[worker, lane, start, dataset]`.
+void SetStream(const LiveModel& model, const std::set<size_t>& shown, DeltaStore* store) {
+  const int64_t now_ns = model.stop_ns();
+  store->Set("stream_seconds", kStreamSeconds);
+  store->Set("stream_now", SecondsOf(model, now_ns));
+  const int64_t oldest_ns = now_ns - kStreamSeconds * 1'000'000'000;
+  std::set<std::string> kept;
+  for (const LatestChunk& chunk : model.latest_chunks().all()) {
+    if (chunk.stop_ns < oldest_ns || shown.count(chunk.worker) == 0) continue;
+    std::string key = std::to_string(chunk.number);
+    store->SetRow("stream", key,
+                  {chunk.worker, chunk.lane, SecondsOf(model, chunk.start_ns), SecondsOf(model, chunk.stop_ns),
+                   chunk.dataset, chunk.failed, chunk.waiting_percent});
+    kept.insert(std::move(key));
+  }
+  store->KeepRows("stream", [&](const std::string& key) { return kept.count(key) > 0; });
+  kept.clear();
+  for (const size_t worker : shown) {
+    for (const auto& [number, chunk] : model.workers()[worker].open) {
+      if (chunk.lane < 0) continue;
+      std::string key = fmt::format("{}-{}", worker, number);
+      store->SetRow("open", key, {worker, chunk.lane, SecondsOf(model, chunk.start_ns), chunk.dataset});
+      kept.insert(std::move(key));
+    }
+  }
+  store->KeepRows("open", [&](const std::string& key) { return kept.count(key) > 0; });
 }
 
 void SetHistory(const LiveModel& model, const LiveFigures& figures, DeltaStore* store) {
@@ -199,7 +232,9 @@ void UpdatePage(const LiveModel& model, const LiveFigures& figures, const std::v
   SetRun(model, figures, sources, store);
   SetTiles(model, figures, store);
   SetProgress(model, figures, store);
-  SetWorkers(model, store);
+  const std::set<size_t> shown = ShownWorkers(model);
+  SetWorkers(model, shown, store);
+  SetStream(model, shown, store);
   SetHistory(model, figures, store);
   SetEvents(model, store);
 }

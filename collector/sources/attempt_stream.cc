@@ -6,6 +6,34 @@
 #include "collector/sources/log_life.h"
 
 namespace crema {
+namespace {
+
+void TakeProcess(const ProcessFact& fact, AttemptProcess* process) {
+  process->run_id = fact.run_id;
+  process->host = fact.host;
+  process->pid = fact.pid;
+  process->pid_namespace = fact.pid_namespace;
+  process->start_ns = fact.start_ns;
+  process->boot_id = fact.boot_id;
+  process->recorder = fact.recorder.value_or(0);
+  process->job = JobOf(fact.engine);
+  process->working_directory = fact.working_directory;
+  process->worker = process->host + ":" + std::to_string(process->pid);
+}
+
+/// Reads logs, and hands out the records of those processes that belong to their run.
+template <class Use>
+LogReading ReadRun(const RecordLog& log, bool running, bool all_runs, const Use& use) {
+  bool taken = false;
+  return ReadRecordLog(log, running, [&](const Record& record) {
+    if (record.type == RecordType::kProcess) {
+      taken = all_runs || record.process.run_id == log.run_id || !log.has_process_line;
+    }
+    if (taken) use(record);
+  });
+}
+
+}  // namespace
 
 void AttemptAssembler::Add(const Record& record) {
   switch (record.type) {
@@ -15,16 +43,7 @@ void AttemptAssembler::Add(const Record& record) {
       latest_of_thread_.clear();
       suspends_ = false;
       open_at_end_.reset();
-      process_.run_id = record.process.run_id;
-      process_.host = record.process.host;
-      process_.pid = record.process.pid;
-      process_.pid_namespace = record.process.pid_namespace;
-      process_.start_ns = record.process.start_ns;
-      process_.boot_id = record.process.boot_id;
-      process_.recorder = record.process.recorder.value_or(0);
-      process_.job = JobOf(record.process.engine);
-      process_.working_directory = record.process.working_directory;
-      process_.worker = process_.host + ":" + std::to_string(process_.pid);
+      TakeProcess(record.process, &process_);
       return;
     case RecordType::kBegin: {
       if (ended_.Contains(record.begin.number)) return;
@@ -92,14 +111,21 @@ LogReading ForEachAttempt(const std::vector<RecordLog>& logs, bool all_runs, con
   for (const RecordLog& log : logs) {
     const bool running = MayLackItsEnd(log.path);
     AttemptAssembler assembler(running, on_attempt);
-    bool taken = false;
-    reading.Add(ReadRecordLog(log, running, [&](const Record& record) {
-      if (record.type == RecordType::kProcess) {
-        taken = all_runs || record.process.run_id == log.run_id || !log.has_process_line;
-      }
-      if (taken) assembler.Add(record);
-    }));
+    reading.Add(ReadRun(log, running, all_runs, [&assembler](const Record& record) { assembler.Add(record); }));
     assembler.Finish();
+  }
+  return reading;
+}
+
+LogReading ForEachTask(const std::vector<RecordLog>& logs, bool all_runs, const OnTask& on_task) {
+  LogReading reading;
+  AttemptProcess process;
+  for (const RecordLog& log : logs) {
+    process = AttemptProcess();
+    reading.Add(ReadRun(log, MayLackItsEnd(log.path), all_runs, [&process, &on_task](const Record& record) {
+      if (record.type == RecordType::kProcess) TakeProcess(record.process, &process);
+      if (record.type == RecordType::kTask) on_task({process, record.task});
+    }));
   }
   return reading;
 }

@@ -43,6 +43,15 @@ struct Attempt {
 /// Views of the attempt hold during the call only.
 using OnAttempt = std::function<void(const Attempt&)>;
 
+/// A task that a worker's own log tells of.
+struct TaskOfRun {
+  const AttemptProcess& process;
+  const TaskFact& fact;
+};
+
+/// Views of the task hold during the call only.
+using OnTask = std::function<void(const TaskOfRun&)>;
+
 /// Puts the lines of one log together: a `begin` without its `chunk` is an attempt too. It holds what is open.
 class AttemptAssembler {
  public:
@@ -75,6 +84,9 @@ class AttemptAssembler {
 /// Reads the logs that `FindRecordLogs(sources, run)` found; with `all_runs` a log that holds processes of other runs
 /// is read whole. Attempts come in the order of their ends, those that never ended last, log by log.
 LogReading ForEachAttempt(const std::vector<RecordLog>& logs, bool all_runs, const OnAttempt& on_attempt);
+
+/// The same of tasks, in the order of their lines.
+LogReading ForEachTask(const std::vector<RecordLog>& logs, bool all_runs, const OnTask& on_task);
 
 }  // namespace crema
 

@@ -90,7 +90,8 @@ class LivePage(PageTestCase):
         self.wait_for("all workers", running)
         self.wait_for("chunks", "return /[1-9]\\d* chunks/.test(document.getElementById('done').innerText)")
         self.assertIn("running", self.browser.run("return document.getElementById('state').innerText"))
-        self.assertEqual(self.browser.run("return fetch('/report').then((answer) => answer.status)"), 404)
+        self.assert_report_so_far()
+        self.assert_stream()
 
         os.kill(pids[1], signal.SIGKILL)
         gone = self.wait_for("the loss", "return document.querySelector('.worker.gone')?.innerText")
@@ -102,15 +103,32 @@ class LivePage(PageTestCase):
         (directory / "stop").touch()
         self.assertEqual(job.wait(PATIENCE), 0)
         self.wait_for("the end", "return document.getElementById('state').innerText.startsWith('finished')")
-        self.assert_asks_only_its_server_but_for_the_early_report()
+        self.assert_asks_only_its_server()
+        self.assertFalse(self.browser.run("return document.getElementById('so-far').checkVisibility()"))
         self.assert_equals_collected(measurement)
         self.keep_picture("live-finished.png")
         self.follow_to_the_report(measurement)
 
-    def assert_asks_only_its_server_but_for_the_early_report(self):
-        complaints = [line for line in self.browser.console() if "/report" not in line]  # the 404 above
-        self.assertEqual(complaints, [])
-        self.assert_asks_only_its_server()
+    def assert_stream(self):
+        """Every chunk that ended lately is a bar on its thread, and bars of one thread do not overlap."""
+        told = self.browser.run("return fetch('/api/live?since=0').then((answer) => answer.json())")
+        threads = {}
+        for worker, lane, start, stop, _, failed, _ in told["stream"].values():
+            self.assertEqual((lane, failed), (0, False))  # each worker of the job has one thread
+            self.assertGreater(stop, start)
+            threads.setdefault(worker, []).append((start, stop))
+        self.assertEqual(len(threads), WORKERS)
+        for bars in threads.values():
+            bars.sort()
+            for (_, stop), (start, _) in zip(bars, bars[1:], strict=False):
+                self.assertGreaterEqual(start, stop - 0.011)  # times are told to a hundredth of a second
+        self.assertTrue(self.browser.run("return document.getElementById('stream').checkVisibility()"))
+
+    def assert_report_so_far(self):
+        """While the job runs, the link leads to a page of what there is."""
+        self.assertTrue(self.browser.run("return document.getElementById('so-far').checkVisibility()"))
+        fetched = "return fetch('/report').then((answer) => (answer.status === 200 ? answer.text() : null))"
+        self.assertIn("still running: partial", self.wait_for("the report so far", fetched))
 
     def assert_equals_collected(self, measurement):
         collected = pathlib.Path(self.folder, "collected")

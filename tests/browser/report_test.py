@@ -24,6 +24,8 @@ from collector.cli import invented_run
 
 HAS_CHARTS = (CHECKOUT / "third_party/page/node_modules/vega").is_dir()
 
+IN_FIRST_ROW = 96  # pixels below the top of the timeline's canvas
+
 HOSTILE_NAMES = [
     "</script><img src=x onerror=alert(1)>",
     "\"quotes\" and 'single' & <b>bold</b>",
@@ -316,7 +318,7 @@ class UsedByHand(ReportTestCase):
 
     def test_a_bar_tells_of_its_chunk(self):
         left, top, width, height = self.canvas()
-        self.browser.pointer(("move", left + width / 2, top + height - 40))
+        self.browser.pointer(("move", left + width / 2, top + IN_FIRST_ROW))
         text = self.browser.wait(
             "const tip = document.getElementById('tip'); return tip.hidden ? '' : tip.innerText", 5
         )
@@ -325,7 +327,7 @@ class UsedByHand(ReportTestCase):
 
     def test_dragging_zooms_and_the_address_knows(self):
         left, top, width, height = self.canvas()
-        y = top + height - 40
+        y = top + IN_FIRST_ROW
         self.browser.pointer(("move", left + width * 0.4, y), ("down",), ("move", left + width * 0.6, y), ("up",))
         zoomed = self.wait_for_fragment(r"zoom=[\d.e+-]+_[\d.e+-]+")
         self.browser.open(self.page, zoomed)
@@ -339,6 +341,63 @@ class UsedByHand(ReportTestCase):
         self.browser.keys("+")
         zoomed = self.wait_for_fragment("zoom=")
         self.assertTrue(zoomed.startswith("#timeline&zoom="), zoomed)
+
+    def ended_chunks(self):
+        """With their starts in seconds since the run's."""
+        shown = crema("show", self.page.parent, "--table", "chunks", "--sort", "start_ns", "--json")
+        start_ns = json.loads((self.page.parent / "measurement.json").read_text())["run"]["start_ns"]
+        chunks = [chunk for chunk in json.loads(shown) if chunk["duration"] is not None]
+        return [{**chunk, "start": (chunk["start_ns"] - start_ns) / 1e9} for chunk in chunks]
+
+    def test_a_selected_time_says_what_ran_in_it(self):
+        """All figures again, from the attempts that the same program exports."""
+        begin, end = 0.4, 1.1
+        inside = []  # seconds inside, and the chunk
+        for chunk in self.ended_chunks():
+            seconds = min(chunk["start"] + chunk["duration"], end) - max(chunk["start"], begin)
+            if seconds > 0:
+                inside.append((seconds, chunk))
+        busy = sum(seconds for seconds, _ in inside)
+        events = sum(
+            chunk["events"] * seconds / chunk["duration"] for seconds, chunk in inside if chunk["status"] == "ok"
+        )
+        self.assertGreater(len(inside), 4)
+        self.browser.open(self.page, f"#timeline&zoom={begin}_{end}")
+        script = "const range = document.getElementById('timeline-range'); return range.hidden ? null : range.innerText"
+        text = self.browser.wait(script, 5)
+        self.assertIn(f"{len(inside)} attempts", text)
+        self.assertIn(f"{busy / (end - begin):.3g}"[:3], re.search(r"([\d.]+) threads busy", text)[1])
+        shown = float(re.search(r"([\d.]+) events", text)[1])
+        self.assertAlmostEqual(shown, events, delta=1)
+        rows = self.browser.run(
+            "return [...document.querySelectorAll('#timeline-range tbody tr')].map((row) => row.innerText.split('\\t'))"
+        )
+        shares = {row[0]: float(row[2].rstrip("\xa0%")) for row in rows}
+        self.assertAlmostEqual(shares["read"], 25, delta=1)  # invented_run: of each chunk
+        self.assertAlmostEqual(shares["ttbar"] + shares.get("zjets", 0), 100, delta=1)
+        self.browser.run("document.querySelector('#timeline-range button').click()")
+        self.assertTrue(self.browser.wait("return document.getElementById('timeline-range').hidden", 5))
+
+    def test_files_are_found(self):
+        self.browser.run(
+            "const input = document.getElementById('timeline-find'); input.value = 'ZJETS.root';"
+            "input.dispatchEvent(new Event('input'))"
+        )
+        found = self.browser.run("return document.getElementById('timeline-found').innerText")
+        self.assertRegex(found, r"^9 of 22 attempts")
+        self.wait_for_fragment("find=zjets.root")
+        self.browser.run("document.getElementById('timeline-find').focus()")
+        self.browser.keys("\ue007")
+        self.assertIn("zjets", self.tip())
+
+    def test_tracks_tell_of_a_moment(self):
+        left, top, width, height = self.canvas()
+        self.browser.pointer(("move", left + width / 2, top + height - 40))
+        text = self.browser.wait(
+            "const tip = document.getElementById('tip'); return tip.hidden ? '' : tip.innerText", 5
+        )
+        for name in ("threads busy", "Memory", "CPU", "Read"):
+            self.assertIn(name, text)
 
     def test_the_legend_is_of_what_the_colours_mean(self):
         script = """

@@ -176,7 +176,9 @@ std::vector<SlowSpell> FindSlowSpells(const std::vector<AttemptRow>& attempts, c
   double all = 0;
   size_t judged = 0;
   ForEachJudged(attempts, groups.dataset_of_input, fits, [&](size_t i, int64_t predicted_ns) {
-    beyond += std::max(0.0, SpellScore(attempts[i].duration_ns, predicted_ns));
+    const auto took = static_cast<double>(attempts[i].duration_ns);
+    const auto should = static_cast<double>(predicted_ns);
+    if (took >= kSlowByItself * should) beyond += took - should;
     all += static_cast<double>(attempts[i].duration_ns);
     ++judged;
   });

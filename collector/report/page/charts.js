@@ -39,6 +39,10 @@ function setUpCharts() {
   }
   // a single view fills its card; what is made of several keeps the size it was given
   function fit(spec, width) {
+    if (spec.hconcat && width < 700) {
+      spec.vconcat = spec.hconcat;
+      delete spec.hconcat;
+    }
     for (const list of [spec.vconcat, spec.hconcat]) {
       if (list && list.every((part) => typeof part.width === "number")) {
         list.forEach((part) => { part.width = Math.max(160, (width - 130) / (list === spec.hconcat ? list.length : 1)); });

@@ -3,7 +3,7 @@ function setUpTimeline() {
   const canvas = $("#timeline-canvas"), given = readData("timeline-data");
   if (!canvas || !given) return;
   const data = timelineRows(given), { a, start, stop, byRow, longest, tops, height } = data;
-  const view = { from: data.from, to: data.to, mode: "dataset", hidden: new Set(), chosen: -1, drag: null };
+  const view = { from: data.from, to: data.to, mode: "dataset", hidden: new Set(), chosen: -1, drag: null, found: null };
   const picture = timelineDrawing(canvas, data, view), { draw, xOf, widthOf } = picture;
   const tOf = (x) => view.from + (x - LEFT) / widthOf() * (view.to - view.from);
   let chosenRow = data.order[0] ?? 0, asked = false;
@@ -13,10 +13,18 @@ function setUpTimeline() {
     requestAnimationFrame(() => { asked = false; draw(); });
   };
 
+  const range = $("#timeline-range");
+  let due = 0;
+  const showRange = () => {  // sums over all attempts: when the view has come to rest
+    clearTimeout(due);
+    due = setTimeout(() => drawRange(range, data, view, () => look(data.from, data.to)), 120);
+  };
+
   function look(l, r) {
     const all = data.to - data.from, least = Math.max(1e-6, all * 1e-6), span = Math.min(all, Math.max(least, r - l));
     view.from = Math.max(data.from, Math.min(l, data.to - span));
     view.to = view.from + span;
+    showRange();
     keep("zoom", span >= all * .999999 ? "" : view.from.toPrecision(9) + "_" + view.to.toPrecision(9));
     redraw();
   }
@@ -40,9 +48,20 @@ function setUpTimeline() {
     showTip(attemptCard(data, i, (view.to - view.from) / 100), x ?? box.left + end, y ?? box.top + tops[a.row[i]]);
   }
 
+  // of a chunk, else of a task, else of the tracks
+  function tellAt(x, y, { clientX, clientY }) {
+    const i = attemptAt(x, y), precision = (view.to - view.from) / 100;
+    if (i >= 0) return tell(i, clientX, clientY);
+    if (x < LEFT || x > LEFT + widthOf()) return hideTip();
+    const row = tops.findIndex((top) => y >= top - 1 && y < top + height), task = row < 0 ? -1 : taskAt(data.tasks[row], tOf(x));
+    if (task >= 0) return showTip(taskCard(data, row, task, precision), clientX, clientY);
+    if (data.tracks.some(({ top, height: high }) => y >= top && y <= top + high)) return showTip(momentCard(data.tracks, tOf(x), precision), clientX, clientY);
+    hideTip();
+  }
+
   canvas.addEventListener("pointermove", (event) => {
     const box = canvas.getBoundingClientRect(), x = event.clientX - box.left, { drag } = view;
-    if (!drag) return tell(attemptAt(x, event.clientY - box.top), event.clientX, event.clientY);
+    if (!drag) return tellAt(x, event.clientY - box.top, event);
     drag.now = Math.max(LEFT, Math.min(LEFT + widthOf(), x));
     drag.moved = drag.moved || Math.abs(drag.now - drag.x) > 4;
     hideTip();
@@ -118,9 +137,17 @@ function setUpTimeline() {
     if (shown) view.hidden.delete(slot); else view.hidden.add(slot);
     button.setAttribute("aria-pressed", shown);
     keep("hide", [...view.hidden].join(","));
+    showRange();
     redraw();
   };
   sets.forEach((button) => button.addEventListener("click", () => hide(button)));
+  setUpTimelineFind(data, view, redraw, (i) => {
+    const half = Math.max((view.to - view.from) / 2, (stop[i] - start[i]) * 2);
+    if (start[i] < view.from || stop[i] > view.to) look(start[i] - half, start[i] + half);
+    view.chosen = i;
+    redraw();
+    tell(i);
+  });
   const zoomed = (state.values.get("zoom") || "").split("_").map(Number);
   if (zoomed.length === 2 && zoomed[1] > zoomed[0]) look(zoomed[0], zoomed[1]);
   const known = modes.find((button) => button.dataset.mode === state.values.get("colour"));

@@ -17,6 +17,7 @@ function timelineBars(data) {
       pale: sets.map((name) => pixel(name, "card", .62)),
       busy: sets.map((name) => steps.map((step) => pixel(name, name, 0, .3 + .7 * step / 8))),
       heat: steps.map((step) => pixel("palest", "strongest", .15 + .85 * step / 8)),
+      around: pixel("opening", "card", .55), task: pixel("overhead", "card", .7), faint: pixel("grid", "card", .35),
       unknown: pixel("grid"), again: pixel("wait"), first: pixel("cpu"),
     };
   }
@@ -28,6 +29,17 @@ function timelineBars(data) {
     attempt: (i) => (a.turn[i] > 1 ? shades.again : shades.first),
   };
 
+  function drawTasks(row, line, view, columns) {
+    const tasks = data.tasks[row], factor = columns / (view.to - view.from);
+    for (let k = 0; k < tasks.length; k += 4) {
+      if (tasks[k] > view.to) break;
+      if (tasks[k + 1] < view.from) continue;
+      const left = Math.max(0, Math.floor((tasks[k] - view.from) * factor));
+      const right = Math.min(columns, Math.max(left + 1, Math.round((tasks[k + 1] - view.from) * factor)));
+      const colour = view.found ? shades.faint : tasks[k + 3] & 2 ? shades.around : shades.task;
+      for (let x = left; x < right; x++) pixels[line + x] = colour;
+    }
+  }
   function drawChunks(row, line, view, columns, scale) {
     const list = data.byRow[row], factor = columns / (view.to - view.from), shade = shadeOf[view.mode];
     for (let k = firstFrom(data, list, view.from - data.longest[row]); k < list.length; k++) {
@@ -38,11 +50,12 @@ function timelineBars(data) {
       // a pixel of air between bars that have room for it
       const right = Math.min(columns, Math.max(left + 1, Math.round(end - (end - left > 3 * scale ? scale : 0))));
       let x = left;
-      if (view.mode === "dataset" && a.wait[i] > PALE && right - left > 2 * scale) {
+      const isShown = !view.found || view.found.has(i);
+      if (isShown && view.mode === "dataset" && a.wait[i] > PALE && right - left > 2 * scale) {
         const pale = Math.min(right, Math.round((start[i] + (stop[i] - start[i]) * a.wait[i] / 100 - view.from) * factor));
         for (const colour = shades.pale[a.ds[i]]; x < pale; x++) pixels[line + x] = colour;
       }
-      for (const colour = shade(i); x < right; x++) pixels[line + x] = colour;
+      for (const colour = isShown ? shade(i) : shades.faint; x < right; x++) pixels[line + x] = colour;
     }
   }
   function drawRuns(row, line, view, columns) {
@@ -61,7 +74,7 @@ function timelineBars(data) {
   // Draws all rows into a canvas that is `width` wide.
   function draw(c, view, width) {
     const scale = devicePixelRatio || 1, columns = Math.round(width * scale), zero = data.tops[0];
-    const lines = Math.round((data.bottom - zero) * scale);
+    const lines = Math.round((data.rowsBottom - zero) * scale);
     if (columns < 1 || lines < 1) return;
     if (!image || image.width !== columns || image.height !== lines) {
       canvas.width = columns;
@@ -72,6 +85,7 @@ function timelineBars(data) {
     pixels.fill(0);
     data.tops.forEach((top, row) => {
       const first = Math.round((top - zero) * scale), end = Math.round((top - zero + data.height - 1) * scale);
+      drawTasks(row, first * columns, view, columns);
       if (data.exact) drawChunks(row, first * columns, view, columns, scale);
       else drawRuns(row, first * columns, view, columns);
       for (let y = first + 1; y < end; y++) pixels.copyWithin(y * columns, first * columns, (first + 1) * columns);

@@ -48,3 +48,18 @@ function attemptCard(data, i, precision) {
   }
   return rows;
 }
+
+// The task of a row that ran at `t`: its place in the row's list; -1: none did.
+function taskAt(tasks, t) {
+  for (let k = 0; k < tasks.length && tasks[k] <= t; k += 4) if (tasks[k + 1] >= t) return k;
+  return -1;
+}
+function taskCard(data, row, k, precision) {
+  const [from, to, prefix, look] = data.tasks[row].slice(k, k + 4), head = make("p"), title = make("b");
+  title.append("task ", make("bdi", "", data.prefixes[prefix]));
+  head.append(title);
+  const rows = [head, tipRow("on", data.rows[row][2] + " · " + data.row + " " + data.rows[row][1]), tipRow("start", timeAt(from, precision)),
+    tipRow("duration", humanDuration(to - from)), tipRow("here", look & 2 ? "around its chunk: opening, reading" : "it has no chunk")];
+  if (look & 1) rows.push(tipRow("failed", "", "fail"));
+  return rows;
+}

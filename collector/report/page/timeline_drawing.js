@@ -1,60 +1,14 @@
-// The timeline's picture: a row a thread, a bar a chunk, under how many threads were busy; both share the x axis.
+// The timeline's picture: a row a thread, a bar a chunk; above and below them what all did together, on the same axis.
 function timelineDrawing(canvas, data, view) {
-  const bars = timelineBars(data), { a, start, stop, tops, height, bottom } = data, MOST_MARKS = 3000;
+  const bars = timelineBars(data), { a, start, stop, tops, height, bottom, rowsBottom } = data, MOST_MARKS = 3000;
   let palette = {}, cross = null, width = 0;
   const readColours = () => {
-    palette = Object.fromEntries(["secondary", "muted", "grid", "track", "card", "cpu", "limit", "needle"].map((name) => [name, colour(name)]));
+    palette = Object.fromEntries(["secondary", "muted", "grid", "track", "card", "cpu", "data", "limit", "needle"].map((name) => [name, colour(name)]));
     bars.readColours();
     cross = null;
   };
   const widthOf = () => canvas.clientWidth - LEFT - RIGHT;
   const xOf = (t) => LEFT + (t - view.from) / (view.to - view.from) * width;
-
-  function drawBusy(c) {
-    const { from: zero, bin, values, available } = data.busy;
-    const most = Math.max(1, data.lanes, ...available);
-    const yOf = (value) => TOP + BUSY * (1 - value / most);
-    c.fillStyle = palette.secondary;
-    c.fillText("Threads busy (solid line) of threads available (dashed)", LEFT, 9);
-    c.textAlign = "right";
-    for (const value of [0, most / 2, most]) {
-      c.fillStyle = palette.grid;
-      c.fillRect(LEFT, Math.round(yOf(value)), width, 1);
-      c.fillStyle = palette.muted;
-      if (value !== most / 2 || most > 1) c.fillText(humanCount(value), LEFT - 7, yOf(value) + 4);
-    }
-    const steps = (list, close) => {
-      c.beginPath();
-      let x = LEFT, open = false;
-      for (let i = Math.max(0, Math.floor((view.from - zero) / bin)); i < list.length; i++) {
-        const left = Math.max(LEFT, xOf(zero + i * bin)), level = yOf(list[i]);
-        if (left > LEFT + width) break;
-        x = Math.min(LEFT + width, xOf(zero + (i + 1) * bin));
-        if (!open) c.moveTo(left, close ? yOf(0) : level);
-        open = true;
-        c.lineTo(left, level);
-        c.lineTo(x, level);
-      }
-      if (close) c.lineTo(x, yOf(0));
-    };
-    steps(values, true);
-    c.globalAlpha = .25;
-    c.fillStyle = palette.cpu;
-    c.fill();
-    c.globalAlpha = 1;
-    steps(values, false);
-    c.strokeStyle = palette.cpu;
-    c.lineWidth = 1.4;
-    c.stroke();
-    if (available.length) {
-      steps(available, false);
-      c.setLineDash([3, 3]);
-      c.strokeStyle = palette.muted;
-      c.lineWidth = 1;
-      c.stroke();
-      c.setLineDash([]);
-    }
-  }
 
   function drawAxis(c) {
     const step = roundTimeStep(view.to - view.from, Math.max(2, width / 110));
@@ -75,8 +29,7 @@ function timelineDrawing(canvas, data, view) {
       let end = i;
       while (end < order.length && rows[order[end]][0] === rows[order[i]][0]) end++;
       const top = tops[order[i]], low = tops[order[end - 1]] + height;
-      c.fillStyle = palette.track;
-      c.fillRect(LEFT, top - 1, width, low - top + 1);
+      drawLife(c, rows[order[i]], top - 1, low - top + 1);
       const middle = (top + low) / 2;
       if (middle - last >= 13) {
         c.fillStyle = palette.secondary;
@@ -85,6 +38,22 @@ function timelineDrawing(canvas, data, view) {
       }
       i = end;
     }
+  }
+
+  // The ground of a worker's rows, while it was there; its end is marked where it was lost.
+  function drawLife(c, [worker, , , lanes], top, high) {
+    const [from, to, isLost] = lanes === 1 || data.row === "" ? data.lives[worker] : [null, null, false];
+    const left = Math.max(LEFT, xOf(from ?? view.from)), right = Math.min(LEFT + width, xOf(to ?? view.to));
+    c.fillStyle = palette.track;
+    if (right > left) c.fillRect(left, top, right - left, high);
+    if (!isLost || right < LEFT || xOf(to ?? view.to) > LEFT + width) return;
+    c.fillStyle = palette.limit;
+    c.fillRect(Math.round(right) - 1, top - 1, 2, high + 2);
+    const text = "lost", wide = c.measureText(text).width;
+    if (LEFT + width - right < wide + 8) return;
+    c.textAlign = "left";
+    c.fillText(text, right + 4, top + high / 2 + 4);
+    c.textAlign = "right";
   }
 
   // a cross in a circle, drawn once
@@ -146,7 +115,7 @@ function timelineDrawing(canvas, data, view) {
     const c = prepare(canvas, bottom + AXIS), { chosen, drag } = view;
     c.font = "11.5px system-ui, sans-serif";
     c.textAlign = "left";
-    drawBusy(c);
+    for (const track of data.tracks) drawTrack(c, track, view, palette, width);
     drawLabels(c);
     bars.draw(c, view, width);
     drawMarks(c);

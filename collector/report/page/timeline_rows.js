@@ -1,5 +1,5 @@
 // What the timeline shows, row by row, and where each row stands. Lengths are in pixels of the page.
-const LEFT = 62, RIGHT = 12, TOP = 16, BUSY = 58, GAP = 26, AXIS = 24;
+const LEFT = 72, RIGHT = 12, TOP = 16, BUSY = 50, GAP = 22, AXIS = 24, TRACK = 28, TRACK_GAP = 23;
 
 function timelineRows(data) {
   const a = data.a, n = a.row.length, unit = data.unit;
@@ -16,7 +16,7 @@ function timelineRows(data) {
   const rates = Array.from({ length: n }, (_, i) => (a.events[i] >= 0 && a.dur[i] > 0 ? a.events[i] / (a.dur[i] * unit) : -1));
   const fastest = [...rates].sort((l, r) => l - r)[Math.floor(n * .98)] || 1;
   // groups of one worker's threads stand together
-  const many = data.rows.length, space = many <= 40 ? 5 : 2, height = many <= 8 ? 18 : many <= 40 ? 12 : many <= 100 ? 7 : 4;
+  const many = data.rows.length, space = many <= 40 ? 5 : 2, height = many <= 8 ? 18 : many <= 24 ? 12 : many <= 40 ? 10 : many <= 100 ? 7 : 4;
   const tops = [], order = orderOf(data.rows);
   let y = TOP + BUSY + GAP;
   order.forEach((row, place) => {
@@ -24,7 +24,22 @@ function timelineRows(data) {
     tops[row] = y;
     y += height;
   });
-  return { ...data, start, stop, byRow, longest, marks, rates, fastest, runs: runsByRow(data), height, tops, order, bottom: y };
+  const tracks = tracksOf(data, y);
+  return {
+    ...data, start, stop, byRow, longest, marks, rates, fastest, runs: runsByRow(data), tasks: tasksByRow(data), height, tops, order,
+    tracks, rowsBottom: y, bottom: tracks.at(-1).top > y ? tracks.at(-1).top + TRACK : y,
+  };
+}
+
+// For each row its tasks by start, four numbers each: start and stop in seconds, prefix, 2 x has a chunk + failed.
+function tasksByRow(data) {
+  const tasks = data.rows.map(() => []);
+  for (let i = 0, row = 0, at = 0; i < data.tasks.length; i += 5) {
+    if (data.tasks[i]) { row += data.tasks[i]; at = 0; }
+    at += data.tasks[i + 1];
+    tasks[row].push(at * data.unit, (at + data.tasks[i + 2]) * data.unit, data.tasks[i + 3], data.tasks[i + 4]);
+  }
+  return tasks;
 }
 
 // For each row its runs, four numbers each: first bin, bins, dataset, look.

@@ -15,6 +15,7 @@ function drawHead() {
   if (run.engine) facts.push(run.engine);
   if (run.has_records) facts.push('started ' + new Date(run.start_ms).toISOString().slice(11, 19) + ' UTC');
   $('facts').textContent = facts.join(' · ');
+  $('so-far').hidden = run.state !== 'running' || !run.has_records || run.is_bare;
   const problems = sources.filter((source) => !source.is_there || source.problem).map((source) => source.problem || source.name + ' has vanished');
   if (run.state === 'running' && run.has_records && tiles.quiet_seconds >= 60) {
     problems.push(`nothing was recorded for ${humanDuration(tiles.quiet_seconds)}: long chunks, or the job hangs`);

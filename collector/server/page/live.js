@@ -1,7 +1,7 @@
 // What comes: what has changed, once a second; and the page's own buttons.
 const $ = (id) => document.getElementById(id);
 const state = {id: 0, values: {}, tables: {}};
-const TABLES = ['datasets', 'workers', 'series', 'seconds', 'events'];
+const TABLES = ['datasets', 'workers', 'series', 'seconds', 'events', 'stream', 'open'];
 const SIGNS = {good: '✓', info: 'ℹ', warning: '▲', watch: '▲', bad: '✕'};
 let paused = false;
 let updatedAt = 0;
@@ -16,6 +16,7 @@ function draw(changed) {
   drawRecent();
   if (changed.has('workers') || changed.has('workers_hidden')) drawWorkers();
   if (changed.has('events')) drawEvents();
+  drawStream();
 }
 
 // ---- what comes ----

@@ -1,6 +1,7 @@
-// The report of a run that is over: written when it is first asked for, on a thread of its own, then kept.
-#ifndef CREMA_COLLECTOR_SERVER_FINISHED_REPORT_H_
-#define CREMA_COLLECTOR_SERVER_FINISHED_REPORT_H_
+// The report of a run, or of what there is of it so far: written when it is asked for, on a thread of its own, and kept
+// until there are more records.
+#ifndef CREMA_COLLECTOR_SERVER_SERVED_REPORT_H_
+#define CREMA_COLLECTOR_SERVER_SERVED_REPORT_H_
 
 #include <chrono>
 #include <cstdint>
@@ -14,14 +15,14 @@
 
 namespace crema {
 
-class FinishedReport {
+class ServedReport {
  public:
   /// Makes the page of the run of that id. Called on another thread, never twice at once.
   using Write = std::function<absl::StatusOr<std::string>(const std::string& run_id)>;
 
-  explicit FinishedReport(Write write);
+  explicit ServedReport(Write write);
   /// Waits for a page that is being written.
-  ~FinishedReport() = default;
+  ~ServedReport() = default;
 
   /// The page; 202 with a page that asks again while it is being written; 500 with the reason where it cannot be. It
   /// is written anew when there are other `records` than the last time.
@@ -42,4 +43,4 @@ class FinishedReport {
 
 }  // namespace crema
 
-#endif  // CREMA_COLLECTOR_SERVER_FINISHED_REPORT_H_
+#endif  // CREMA_COLLECTOR_SERVER_SERVED_REPORT_H_

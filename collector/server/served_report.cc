@@ -1,4 +1,4 @@
-#include "collector/server/finished_report.h"
+#include "collector/server/served_report.h"
 
 #include <utility>
 
@@ -18,15 +18,15 @@ constexpr char kAskAgain[] =
 
 }  // namespace
 
-FinishedReport::FinishedReport(Write write) : write_(std::move(write)) {}
+ServedReport::ServedReport(Write write) : write_(std::move(write)) {}
 
-void FinishedReport::Begin(const std::string& run_id, int64_t records) {
+void ServedReport::Begin(const std::string& run_id, int64_t records) {
   records_ = records;
   page_.reset();
   writing_ = std::async(std::launch::async, write_, run_id);
 }
 
-LiveReply FinishedReport::Answer(const std::string& run_id, int64_t records) {
+LiveReply ServedReport::Answer(const std::string& run_id, int64_t records) {
   if (!writing_.valid() && (records != records_ || !page_.has_value())) Begin(run_id, records);
   if (writing_.valid() && !is_writing()) page_ = writing_.get();
   if (!page_.has_value()) return {202, kHtml, kAskAgain};

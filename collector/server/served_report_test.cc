@@ -1,4 +1,4 @@
-#include "collector/server/finished_report.h"
+#include "collector/server/served_report.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace crema {
 namespace {
 
 /// Asks until the page is there, or cannot be.
-LiveReply AnswerInTheEnd(FinishedReport* report, int64_t records) {
+LiveReply AnswerInTheEnd(ServedReport* report, int64_t records) {
   LiveReply reply = report->Answer("run", records);
   while (reply.status == 202) {
     std::this_thread::yield();
@@ -22,9 +22,9 @@ LiveReply AnswerInTheEnd(FinishedReport* report, int64_t records) {
   return reply;
 }
 
-TEST(FinishedReport, IsWrittenOnAThreadOfItsOwnAndAskedForAgainMeanwhile) {
+TEST(ServedReport, IsWrittenOnAThreadOfItsOwnAndAskedForAgainMeanwhile) {
   std::promise<void> go;
-  FinishedReport report([&go](const std::string& run_id) -> absl::StatusOr<std::string> {
+  ServedReport report([&go](const std::string& run_id) -> absl::StatusOr<std::string> {
     go.get_future().wait();
     return "page of " + run_id;
   });
@@ -39,17 +39,17 @@ TEST(FinishedReport, IsWrittenOnAThreadOfItsOwnAndAskedForAgainMeanwhile) {
   EXPECT_FALSE(report.is_writing());
 }
 
-TEST(FinishedReport, IsKeptUntilThereAreOtherRecords) {
+TEST(ServedReport, IsKeptUntilThereAreOtherRecords) {
   std::atomic<int> written{0};
-  FinishedReport report(
+  ServedReport report(
       [&written](const std::string&) -> absl::StatusOr<std::string> { return "page " + std::to_string(++written); });
   EXPECT_EQ(AnswerInTheEnd(&report, 5).body, "page 1");
   EXPECT_EQ(AnswerInTheEnd(&report, 5).body, "page 1");
   EXPECT_EQ(AnswerInTheEnd(&report, 6).body, "page 2");
 }
 
-TEST(FinishedReport, ThatCannotBeWrittenSaysWhy) {
-  FinishedReport report(
+TEST(ServedReport, ThatCannotBeWrittenSaysWhy) {
+  ServedReport report(
       [](const std::string&) -> absl::StatusOr<std::string> { return absl::NotFoundError("no such directory"); });
   const LiveReply reply = AnswerInTheEnd(&report, 5);
   EXPECT_EQ(reply.status, 500);

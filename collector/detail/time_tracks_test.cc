@@ -1,0 +1,65 @@
+#include "collector/detail/time_tracks.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace crema {
+namespace {
+
+using ::testing::ElementsAre;
+using Json = nlohmann::ordered_json;
+
+/// Four bins of a second.
+TimeBins FourSeconds() {
+  TimeBins bins;
+  bins.bin_seconds = 1;
+  bins.busy_seconds = {1, 1, 1, 1};
+  bins.cpu_seconds = {0.5, 0.5, 0, 0};
+  bins.bytes_read = {100, 0, 0, 100};
+  bins.lanes_available = {2, 2, 1, 1};
+  return bins;
+}
+
+Json TwoWorkers() {
+  return {{"workers", Json::array({{{"name", "a"}, {"stop", 4.0}}, {{"name", "b"}, {"stop", 2.0}}})},
+          {"timelines", {{"worker_memory", {{"a", {{0, 10}}}, {"b", {{1, 6}}}}}}}};
+}
+
+TEST(TimeTracks, AValueHoldsUntilItsWorkerStops) {
+  const std::vector<TimeTrack> tracks = TracksOf(TwoWorkers(), FourSeconds());
+  ASSERT_EQ(tracks.size(), 3u);
+  EXPECT_EQ(tracks[0].name, "Memory");
+  EXPECT_THAT(tracks[0].values, ElementsAre(10, 16, 10, 10)) << "b came after a second and left after another";
+}
+
+TEST(TimeTracks, LimitsAreDrawnWhereAllWorkersHaveOne) {
+  Json document = TwoWorkers();
+  document["timelines"]["worker_memory_limit"] = {{"a", {{0, 20}}}};
+  EXPECT_TRUE(TracksOf(document, FourSeconds())[0].limit.empty());
+  document["timelines"]["worker_memory_limit"]["b"] = Json::array({{0, 20}});
+  EXPECT_THAT(TracksOf(document, FourSeconds())[0].limit, ElementsAre(40, 40, 20, 20));
+}
+
+TEST(TimeTracks, WithoutSamplesTheProcessTreeTellsAndElseTheChunks) {
+  Json document = {{"timelines", {{"tree_memory", Json::array({{0, 8}, {2, 4}})}}}};
+  const std::vector<TimeTrack> tracks = TracksOf(document, FourSeconds());
+  ASSERT_EQ(tracks.size(), 3u);
+  EXPECT_THAT(tracks[0].values, ElementsAre(8, 8, 4, 4));
+  EXPECT_EQ(tracks[0].source, "samples of the process tree");
+  EXPECT_EQ(tracks[1].name, "CPU of chunks");
+  EXPECT_THAT(tracks[1].values, ElementsAre(0.5, 0.5, 0, 0));
+  EXPECT_THAT(tracks[1].limit, ElementsAre(2, 2, 1, 1));
+  EXPECT_EQ(tracks[2].name, "Read");
+  EXPECT_THAT(tracks[2].values, ElementsAre(100, 0, 0, 100));
+}
+
+TEST(TimeTracks, WhatNobodyMeasuredIsLeftOut) {
+  TimeBins bins = FourSeconds();
+  bins.bytes_read = {0, 0, 0, 0};
+  const std::vector<TimeTrack> tracks = TracksOf(Json::object(), bins);
+  ASSERT_EQ(tracks.size(), 1u);
+  EXPECT_EQ(tracks[0].name, "CPU of chunks");
+}
+
+}  // namespace
+}  // namespace crema

@@ -1,0 +1,80 @@
+"""What is planted in a run is found and named; in runs without trouble nothing is."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import simulated_run
+
+CREMA = "collector/cli/crema"
+HEALTHY_SEEDS = range(10)
+
+
+def measure(run):
+    """The document of a simulated run."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("CREMA_")}
+    with tempfile.TemporaryDirectory(dir=os.environ.get("TEST_TMPDIR")) as folder:
+        records = run.write(os.path.join(folder, "records"))
+        measured = os.path.join(folder, "measured")
+        subprocess.run([CREMA, "collect", records, "-o", measured, "-q"], check=True, env=environment, timeout=300)
+        return json.loads(pathlib.Path(measured, "measurement.json").read_text(encoding="utf-8"))
+
+
+def verdicts(document):
+    return {verdict["id"]: verdict for verdict in document["verdicts"]}
+
+
+class PlantedTrouble(unittest.TestCase):
+    def assert_spell_of(self, document, run):
+        worker, begin, end, _ = run.trouble.slow_reads
+        self.assertIn("slow-spell", verdicts(document))
+        spell = document["slow_spells"][0]
+        self.assertEqual((spell["by"], spell["name"]), ("worker", run.host.format(worker)))
+        start = document["run"]["start_ns"] / 1e9 - simulated_run.EPOCH / 1e9
+        longest = 12  # seconds: chunks that began before reads became slow again reach beyond
+        self.assertAlmostEqual(spell["start"] + start, begin, delta=longest)
+        self.assertAlmostEqual(spell["stop"] + start, end, delta=longest)
+
+    def test_slow_reads_for_a_while_are_named_with_worker_and_time(self):
+        for kind in ("spell", "wide"):
+            with self.subTest(kind):
+                run = simulated_run.RUNS[kind](seed=1)
+                self.assert_spell_of(measure(run), run)
+
+    def test_a_bad_day_is_told_with_all_its_causes(self):
+        run = simulated_run.RUNS["mock"](seed=1)
+        document = measure(run)
+        self.assert_spell_of(document, run)
+        found = verdicts(document)
+        self.assertIn("oversized-chunks", found)
+        self.assertIn("single_top", found["oversized-chunks"]["sentence"])
+        self.assertIn("memory-pressure", found)
+        self.assertIn("w3", found["memory-pressure"]["sentence"])
+        self.assertEqual(document["metrics"]["num_failed_attempts"], 3)
+        self.assertEqual(document["metrics"]["num_chunks"], sum(one.chunks for one in simulated_run.DATASETS))
+
+    def test_figures_are_those_of_the_simulation(self):
+        run = simulated_run.RUNS["mock"](seed=2)
+        document = measure(run)
+        self.assertEqual(document["metrics"]["total_events"], sum(chunk.events for chunk in run.chunks))
+        rows = {row["name"]: row for row in document["datasets"]}
+        for dataset in simulated_run.DATASETS:
+            events = sum(chunk.events for chunk in run.chunks if chunk.dataset == dataset)
+            self.assertEqual((rows[dataset.name]["chunks"], rows[dataset.name]["events"]), (dataset.chunks, events))
+
+
+class NoTrouble(unittest.TestCase):
+    def test_nothing_is_found_in_ten_healthy_runs(self):
+        fine = {"healthy", "compute-bound", "blocked-bound"}  # what time went to is no trouble
+        for seed in HEALTHY_SEEDS:
+            with self.subTest(seed=seed):
+                document = measure(simulated_run.RUNS["healthy"](seed))
+                self.assertEqual(document["slow_spells"], [])
+                self.assertEqual(set(verdicts(document)) - fine, set())
+
+
+if __name__ == "__main__":
+    unittest.main()
