@@ -23,6 +23,7 @@ struct PageChart {
 struct PageLimits {
   size_t table_rows = 200;
   bool sections_of_chunks = true;
+  bool tasks = true;
   std::vector<std::string> notes;  ///< for the footer
 };
 

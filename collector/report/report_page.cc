@@ -195,16 +195,20 @@ std::string ReportPage(const Json& document, const RunDetail& detail, const std:
   struct Step {
     size_t table_rows;
     bool sections;
+    bool tasks;
     std::string_view note;
   };
-  constexpr std::array<Step, 3> kSteps = {
-      {{200, true, ""},
-       {200, false, "To keep the file small, sections of single chunks were left out."},
-       {50, false, "To keep the file small, tables end after 50 rows."}}};
+  constexpr std::array<Step, 4> kSteps = {
+      {{200, true, true, ""},
+       {200, false, true, "To keep the file small, sections of single chunks were left out."},
+       {200, false, false, "To keep the file small, the engine's tasks are not drawn."},
+       {50, false, false, "To keep the file small, tables end after 50 rows."}}};
   std::string html;
   for (const Step& step : kSteps) {
     limits.table_rows = step.table_rows;
     limits.sections_of_chunks = step.sections;
+    limits.tasks = step.tasks;
+    if (!step.tasks && detail.tasks.empty() && step.table_rows > 50) continue;  // there are none to leave out
     if (!step.note.empty()) limits.notes.emplace_back(step.note);
     html = Write({document, detail, charts, limits, baseline}, chart_config);
     if (html.size() <= largest) return html;

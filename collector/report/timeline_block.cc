@@ -29,7 +29,11 @@ bool AnyAbsent(const RunDetail& detail) {
   });
 }
 
-std::string Legend(const RunDetail& detail) {
+/// Whether tasks are drawn.
+bool HasTasks(const PageInput& input) { return input.limits.tasks && !input.detail.tasks.empty(); }
+
+std::string Legend(const PageInput& input) {
+  const RunDetail& detail = input.detail;
   std::string html = "<ul class=\"legend\" id=\"timeline-legend\">";
   for (uint32_t slot = 0; slot < SlotCount(detail); ++slot) {
     html += fmt::format(
@@ -37,7 +41,7 @@ std::string Legend(const RunDetail& detail) {
         "d{0}\"></span> {1}</button></li>",
         slot, Name(SlotName(detail, slot), 32));
   }
-  if (!detail.tasks.empty()) {
+  if (HasTasks(input)) {
     html +=
         "<li><span class=\"key around\"></span> task, around its chunk</li>"
         "<li><span class=\"key task\"></span> task without a chunk</li>";
@@ -157,8 +161,8 @@ PageBlock TimelineBlock(const PageInput& input) {
       SharesRows(detail) ? "Threads of one process that never overlap share a row"
                          : fmt::format("One row per {}", detail.row_kind),
       detail.timeline_is_exact ? "one bar per chunk" : "coloured where it was busy, and how much",
-      detail.tasks.empty() ? "" : "; pale bars are tasks");
-  block.html = "<section class=\"card\">\n<div class=\"card-head\">" + Legend(detail) +
+      HasTasks(input) ? "; pale bars are tasks" : "");
+  block.html = "<section class=\"card\">\n<div class=\"card-head\">" + Legend(input) +
                "<div class=\"switch js\" role=\"group\" aria-label=\"Colour of the bars\" id=\"timeline-colours\">"
                "<button type=\"button\" data-mode=\"dataset\" aria-pressed=\"true\">dataset</button>"
                "<button type=\"button\" data-mode=\"waiting\" aria-pressed=\"false\">waiting</button>";

@@ -253,7 +253,7 @@ Json TimelineData(const PageInput& input) {
   }
   data["tracks"] = std::move(tracks);
   data["lives"] = Lives(detail);
-  data["tasks"] = Tasks(detail, unit);
+  data["tasks"] = input.limits.tasks ? Tasks(detail, unit) : Json::array();
   Json prefixes = Json::array();
   for (const std::string& prefix : detail.task_prefixes) prefixes.push_back(Short(prefix));
   data["prefixes"] = std::move(prefixes);

@@ -408,12 +408,12 @@ class UsedByHand(ReportTestCase):
             return items.filter(seen).map((item) => item.innerText.replaceAll("\\u00a0", " ").trim());
         """
         for mode, meant in {
-            "waiting": ["waiting 0 %  100 %", "not measured"],
-            "attempt": ["first attempt", "later attempt"],
-            "dataset": ["ttbar", "zjets", "pale = waiting (> 32 %)"],
+            "waiting": ["worker not there", "waiting 0 %  100 %", "not measured"],
+            "attempt": ["worker not there", "first attempt", "later attempt"],
+            "dataset": ["ttbar", "zjets", "worker not there", "pale = waiting (> 32 %)"],
         }.items():
             self.assertEqual(self.browser.run(script, mode), meant)
-        first, unmeasured = self.browser.run(script, "rate")
+        _, first, unmeasured = self.browser.run(script, "rate")
         self.assertRegex(first, r"^events/s 0 +≥ [\d.]+ ?k?/s$")
         self.assertEqual(unmeasured, "not measured")
 
