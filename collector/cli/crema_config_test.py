@@ -23,10 +23,12 @@ zmodload zsh/zpty
 zpty shell zsh -f -i
 zpty -w shell "PS1= PS2= RPS1="
 zpty -w shell "autoload -Uz compinit && compinit -u -d $PWD/dump; source $PWD/_crema"
-zpty -w shell "zstyle ':completion:*' list-colors no=; LISTMAX=1000; setopt no_list_beep; echo rea''dy"
+zpty -w shell "LISTMAX=1000; unsetopt auto_menu beep; echo rea''dy"
 zpty -r shell line '*ready*'
-zpty -w -n shell "$1"$'\\t\\t'
-while zpty -r -t shell line || ((tries++ < 50)); do print -rn -- "$line"; line=; sleep 0.1; done
+zpty -w -n shell "$1"$'\\t\\t\\C-u'
+zpty -w shell "echo do''ne"
+zpty -r shell line '*done*'
+print -r -- "$line"
 """
 
 
@@ -103,7 +105,9 @@ class Config(unittest.TestCase):
         for command in ((program, "config"), (program, "config", "--libs"), (alone, "config", "--prefix")):
             done = run(*command)
             self.assertEqual((done.returncode, done.stdout), (1, ""))
-            self.assertRegex(done.stderr, r"^crema: no SDK was installed together with [^\n]* install the wheel [^\n]*\n$")
+            self.assertRegex(
+                done.stderr, r"^crema: no SDK was installed together with [^\n]* install the wheel [^\n]*\n$"
+            )
 
     def test_a_damaged_module_is_named(self):
         program = self.install("lib")
@@ -130,7 +134,9 @@ class Completions(unittest.TestCase):
         (self.folder / name).write_text(done.stdout)
 
     def in_bash(self, *words):
-        text = 'source ./crema.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _crema; printf "%s\\n" "${COMPREPLY[@]}"'
+        text = (
+            'source ./crema.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _crema; printf "%s\\n" "${COMPREPLY[@]}"'
+        )
         done = run("bash", "-c", text, "bash", *words, cwd=self.folder, env=self.environment)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return done.stdout.split()
@@ -160,7 +166,7 @@ class Completions(unittest.TestCase):
 
     def in_zsh(self, line):
         done = run("zsh", "-f", "-c", IN_ZSH, "zsh", line, cwd=self.folder, env=self.environment)
-        return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", done.stdout)
+        return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|[\0\r]", "", done.stdout)  # the terminal's own
 
     def test_zsh(self):
         self.script("zsh", "_crema")

@@ -39,7 +39,9 @@ from .values import (
     set_attribute,
     track_bytes,
 )
-from .version import VERSION as __version__
+from .version import VERSION
+
+__version__ = VERSION
 
 _OF_DASK = ("attach", "get_span_metrics")
 

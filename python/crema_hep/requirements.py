@@ -36,6 +36,6 @@ def glibc_complaint(found):
         return ""
     here = "another C library" if found is None else "glibc " + _text(found)
     return (
-        f"the wheel's program and library need glibc {_text(OLDEST_GLIBC)}, and this system has {here}: use AlmaLinux 9, "
-        "Debian 12, Ubuntu 22.04 or newer (a container will do), or build the SDK here with CMake"
+        f"the wheel's program and library need glibc {_text(OLDEST_GLIBC)}, and this system has {here}: use "
+        "AlmaLinux 9, Debian 12, Ubuntu 22.04 or newer (a container will do), or build the SDK here with CMake"
     )

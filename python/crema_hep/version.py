@@ -1,4 +1,4 @@
-"""The version, which stands in the SDK's header alone: beside this package in the wheel, or in the checkout around it."""
+"""The version, which stands in the SDK's header alone: inside the wheel, or in the checkout around it."""
 
 import pathlib
 import re
