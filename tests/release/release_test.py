@@ -57,21 +57,20 @@ class ReleaseTest(unittest.TestCase):
 
     @unittest.skipUnless("CREMA_TEST_LONG" in os.environ, "builds everything twice: tools/test --long")
     def test_two_builds_of_a_commit_are_equal(self):
-        built = [self.release("first"), self.release("another-place")]
+        built = [self.release(checkout) for checkout in (self.clone("first"), self.clone("another-place"))]
         self.assertEqual(built[0], built[1])
         self.assertEqual(sorted(re.sub(r"-\d.*?(?=\.tar|$)", "", name) for name in built[0])[0], "SHA256SUMS")
         self.assertEqual(len(built[0]), 3)
 
-    def release(self, name):
+    def release(self, checkout):
         """{file: digest} of a release of a clone, with nothing that was built before."""
-        checkout = self.clone(name)
-        home = self.folder / f"home-of-{name}"  # no cache of Bazel's
+        home = self.folder / f"home-of-{checkout.name}"  # no cache of Bazel's
         home.mkdir()
         if (CHECKOUT / PAGE).exists():  # what npm fetched, whose versions the repository has
             shutil.copytree(CHECKOUT / PAGE, checkout / PAGE, symlinks=True)
             (checkout / PAGE / ".package-lock.json").touch()
         environment = {**os.environ, "HOME": str(home)}
-        output = self.folder / f"release-of-{name}"
+        output = self.folder / f"release-of-{checkout.name}"
         done = run(checkout / "tools/release", "-o", output, env=environment)
         run("bazel", "shutdown", cwd=checkout, env=environment)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
