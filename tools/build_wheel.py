@@ -1,36 +1,29 @@
-"""Packs the wheel crema-hep of what Bazel built: the Python package, libcrema.so.1, the program and its libraries.
+"""Packs the wheel crema-hep: the Python package, what CMake installed of the SDK with the program, and its libraries.
 
-The wheel's tag is the newest glibc that anything in it asks for, as `objdump -T` tells: pip installs it nowhere else.
+The prefix that CMake installed into becomes the package's folder, so the program finds all beside itself; only its
+`share` goes into the environment's own, where shells and man(1) look. The wheel's tag is the newest glibc that anything
+in it asks for: pip installs it nowhere else. Files carry SOURCE_DATE_EPOCH, so equal input gives an equal wheel.
 """
 
 import argparse
 import base64
 import dataclasses
 import hashlib
+import os
 import pathlib
 import platform
 import re
-import subprocess
 import sys
-import tempfile
+import time
 import zipfile
 
+import native_files
 import tomllib
 
 CHECKOUT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGE = CHECKOUT / "python"
-LIBRARY = CHECKOUT / "bazel-bin/sdk/c_api/libcrema.so.1"
-PROGRAM = CHECKOUT / "bazel-bin/collector/cli/crema"
-
-# What PEP 600's policies expect of every system (github.com/pypa/auditwheel, manylinux-policy.json): not packed.
-SYSTEM_LIBRARIES = re.compile(r"(libstdc\+\+|libm|libgcc_s|libc|libdl|libpthread|librt|ld-linux[-\w]*)\.so[.\d]*$")
-# The newest libstdc++ that the same policies allow with a glibc: of the GCC that came with it.
-NEWEST_GLIBCXX = {(2, 34): (3, 4, 29), (2, 35): (3, 4, 30), (2, 36): (3, 4, 30)}
-_NO_TIME = (1980, 1, 1, 0, 0, 0)  # so that equal input gives an equal wheel
-
-
-class WheelError(RuntimeError):
-    """The wheel cannot be built; the text says why, and what to do."""
+VERSION_HEADER = CHECKOUT / "sdk/include/crema/version.h"
+_OLDEST_ZIP = 315532800  # 1980: what a zip file can say
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,55 +35,9 @@ class Member:
     executable: bool = False
 
 
-def output_of(*command) -> str:
-    done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise WheelError(f"{command[0]}: {done.stderr.strip()}")
-    return done.stdout
-
-
-def libraries_of(program) -> list:
-    """Paths of the shared libraries that the program needs and a system may not have."""
-    found = []
-    for line in output_of("ldd", program).splitlines():
-        match = re.match(r"\s*(\S+)(?: => (\S+))?", line)
-        name, path = match[1], match[2]
-        if name.startswith("linux-vdso") or SYSTEM_LIBRARIES.search(pathlib.Path(name).name):
-            continue
-        if path is None or not path.startswith("/"):
-            raise WheelError(f"{program} needs {name}, which is not installed: run tools/setup build")
-        found.append(pathlib.Path(path))
-    return found
-
-
-def needed_version(file, library) -> tuple:
-    """The newest version of `GLIBC` or `GLIBCXX` symbols that the file needs."""
-    versions = re.findall(rf"\*UND\*.*\(?\b{library}_([\d.]+)\)?", output_of("objdump", "-T", file))
-    return max((tuple(map(int, version.split("."))) for version in versions), default=(0,))
-
-
-def platform_tag(files) -> str:
-    """manylinux_2_34_x86_64, say; WheelError where the files ask for more than such a system has."""
-    glibc = max(needed_version(file, "GLIBC") for file in files)
-    glibc = max(glibc, min(NEWEST_GLIBCXX))
-    allowed = NEWEST_GLIBCXX.get(glibc[:2], max(NEWEST_GLIBCXX.values()))
-    for file in files:
-        if needed_version(file, "GLIBCXX") > allowed:
-            needed = ".".join(map(str, needed_version(file, "GLIBCXX")))
-            raise WheelError(f"{file} needs GLIBCXX_{needed}, which no system with glibc {glibc[0]}.{glibc[1]} has")
-    return f"manylinux_{glibc[0]}_{glibc[1]}_{platform.machine()}"
-
-
-def stripped(file) -> bytes:
-    with tempfile.NamedTemporaryFile() as copy:
-        output_of("strip", "--strip-unneeded", "-o", copy.name, file)
-        return pathlib.Path(copy.name).read_bytes()
-
-
-def copyright_of(library) -> pathlib.Path:
-    """What Debian says of the licence of the package that a library is from."""
-    owner = output_of("dpkg", "-S", library.resolve()).split(":")[0]
-    return pathlib.Path("/usr/share/doc", owner, "copyright")
+def version() -> str:
+    """The version of everything, which stands in the SDK's header."""
+    return re.search(r'CREMA_VERSION_STRING "(.*)"', VERSION_HEADER.read_text(encoding="utf-8"))[1]
 
 
 def metadata(project) -> str:
@@ -102,7 +49,7 @@ def metadata(project) -> str:
     lines = [
         "Metadata-Version: 2.1",
         f"Name: {project['name']}",
-        f"Version: {project['version']}",
+        f"Version: {version()}",
         f"Summary: {project['description']}",
         f"License: {project['license']['text']}",
         f"Requires-Python: {project['requires-python']}",
@@ -115,17 +62,34 @@ def metadata(project) -> str:
     return "\n".join(lines)
 
 
-def members(project, tag) -> list:
+def is_native(path) -> bool:
+    with path.open("rb") as file:
+        return file.read(8).startswith((b"\x7fELF", b"!<arch>\n"))
+
+
+def installed(prefix, data) -> list:
+    """What CMake installed, under the names that it has in the wheel."""
+    found = []
+    for path in sorted(prefix.rglob("*")):
+        if path.is_symlink() or path.is_dir():
+            continue  # the names of a library that links have: a wheel has none
+        name = path.relative_to(prefix)
+        place = f"{data}/data/{name}" if name.parts[0] == "share" else f"crema_hep/{name}"
+        content = native_files.stripped(path) if is_native(path) else path.read_bytes()
+        found.append(Member(place, content, executable=os.access(path, os.X_OK)))
+    return found
+
+
+def members(project, prefix, tag) -> list:
     info = f"{distribution(project)}.dist-info"
-    libraries = libraries_of(PROGRAM)
+    libraries = native_files.libraries_of(prefix / "bin/crema")
     found = [
         Member(f"crema_hep/{path.name}", path.read_bytes()) for path in sorted((PACKAGE / "crema_hep").glob("*.py"))
     ]
-    found.append(Member("crema_hep/bin/crema", stripped(PROGRAM), executable=True))
-    found.append(Member("crema_hep/lib/libcrema.so.1", stripped(LIBRARY), executable=True))
-    found += [Member(f"crema_hep/lib/{path.name}", stripped(path), executable=True) for path in libraries]
+    found += installed(prefix, f"{distribution(project)}.data")
+    found += [Member(f"crema_hep/lib/{path.name}", native_files.stripped(path), True) for path in libraries]
     found.append(Member(f"{info}/licenses/LICENSE", (CHECKOUT / "LICENSE").read_bytes()))
-    for path in sorted({copyright_of(library) for library in libraries}):
+    for path in sorted({native_files.copyright_of(library) for library in libraries}):
         found.append(Member(f"{info}/licenses/{path.parent.name}", path.read_bytes()))
     scripts = "".join(f"{name} = {function}\n" for name, function in project["scripts"].items())
     wheel = f"Wheel-Version: 1.0\nGenerator: crema tools/wheel\nRoot-Is-Purelib: false\nTag: {tag}\n"
@@ -144,14 +108,15 @@ def record_line(member) -> str:
 
 
 def distribution(project) -> str:
-    return f"{project['name'].replace('-', '_')}-{project['version']}"
+    return f"{project['name'].replace('-', '_')}-{version()}"
 
 
 def write(wheel, found, info) -> None:
     record = "".join(map(record_line, found)) + f"{info}/RECORD,,\n"
+    date = time.gmtime(max(_OLDEST_ZIP, int(os.environ.get("SOURCE_DATE_EPOCH", "0"))))[:6]
     with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
         for member in [*found, Member(f"{info}/RECORD", record.encode())]:
-            entry = zipfile.ZipInfo(member.name, _NO_TIME)
+            entry = zipfile.ZipInfo(member.name, date)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = (0o100755 if member.executable else 0o100644) << 16
             archive.writestr(entry, member.content)
@@ -159,13 +124,18 @@ def write(wheel, found, info) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="tools/wheel", description="Builds the wheel crema-hep.")
+    parser.add_argument("prefix", type=pathlib.Path, help="what `cmake --install` filled")
     parser.add_argument("-o", "--output", type=pathlib.Path, default=CHECKOUT / "dist", help="directory (dist)")
-    output = parser.parse_args().output
+    arguments = parser.parse_args()
+    prefix, output = arguments.prefix, arguments.output
     project = tomllib.loads((PACKAGE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     try:
-        tag = f"py3-none-{platform_tag([LIBRARY, PROGRAM, *libraries_of(PROGRAM)])}"
-        found = members(project, tag)
-    except (WheelError, OSError) as error:
+        natives = [prefix / "bin/crema", prefix / "lib/libcrema.so.1"]
+        natives += native_files.libraries_of(prefix / "bin/crema")
+        glibc = native_files.glibc_of(natives, [prefix / "lib/libcrema.a"])
+        tag = f"py3-none-manylinux_{glibc[0]}_{glibc[1]}_{platform.machine()}"
+        found = members(project, prefix, tag)
+    except (native_files.NativeFileError, OSError) as error:
         print(f"wheel: {error}", file=sys.stderr)
         return 1
     output.mkdir(parents=True, exist_ok=True)

@@ -33,6 +33,7 @@ OUTSIDE_BAZEL = (
     "tests/exports",
     "tests/plots",
     "tests/python",
+    "tests/release",
     "tests/root",
 )
 

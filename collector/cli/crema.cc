@@ -1,5 +1,6 @@
 // The program `crema`: the command line and its subcommands, one file each.
 #include <algorithm>
+#include <cstdio>
 #include <exception>
 #include <iterator>
 #include <new>
@@ -29,7 +30,7 @@ std::vector<std::string> TakeCommand(std::vector<std::string>* arguments) {
 // Nothing has the name "": an empty variable of a script, most likely.
 void RefuseEmptyPaths(CLI::App* program) {
   constexpr const char* kPaths[] = {"SOURCE",   "--output", "--baseline",   "--coffea-report", "--metrics-by-dataset",
-                                    "--python", "--bind",   "--token-file", "--host"};
+                                    "--python", "--bind",   "--token-file", "--host",          "--write-share"};
   const CLI::Validator is_given([](const std::string& text) { return text.empty() ? "is empty" : ""; }, "");
   for (CLI::App* command : program->get_subcommands({})) {
     for (CLI::Option* option : command->get_options()) {
@@ -39,7 +40,22 @@ void RefuseEmptyPaths(CLI::App* program) {
   }
 }
 
+// What to type first; the help lists everything.
+constexpr char kFirstSteps[] =
+    "crema says where the time, the CPU and the memory of an analysis went. First steps:\n"
+    "\n"
+    "  crema run -- ./analysis input.root   runs a command of yours, and prints where its core-seconds went\n"
+    "  crema show crema-<time>              prints that again; `crema report crema-<time>` writes a page\n"
+    "  crema config                         says how your code is built with guards, which name the parts of its work\n"
+    "  crema doctor                         says what can be measured on this machine\n"
+    "\n"
+    "All commands: crema --help\n";
+
 int Main(std::vector<std::string> arguments) {
+  if (arguments.empty()) {
+    std::fputs(kFirstSteps, stderr);
+    return kWrongUsage;
+  }
   const std::vector<std::string> command = TakeCommand(&arguments);
   const std::string first = arguments.empty() ? "" : arguments.front();
   CLI::App program("Where did the time, the CPU and the memory of an analysis go?", "crema");
@@ -60,6 +76,7 @@ int Main(std::vector<std::string> arguments) {
   AddServeCommand(&program, &status);
   AddTopCommand(&program, &status);
   AddDoctorCommand(&program, &status);
+  AddConfigCommand(&program, &status);
   RefuseEmptyPaths(&program);
   try {
     std::reverse(arguments.begin(), arguments.end());  // what CLI11 wants of a vector

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 CREMA = str(pathlib.Path(__file__).absolute().parent / "crema")
-SUBCOMMANDS = ("run", "collect", "merge", "show", "verdict", "compare", "export", "doctor")
+SUBCOMMANDS = ("run", "collect", "merge", "show", "verdict", "compare", "export", "doctor", "config")
 
 
 def crema(*arguments, **variables):
@@ -36,7 +36,7 @@ class Program(unittest.TestCase):
                 self.assertIn(option, result.stdout, name)
 
     def test_wrong_usage_is_status_2_and_one_line(self):
-        wrong = [[], ["bogus"], ["show"], ["show", "a", "--color", "pink"], ["show", "a", "--width", "-3"]]
+        wrong = [["bogus"], ["show"], ["show", "a", "--color", "pink"], ["show", "a", "--width", "-3"]]
         wrong += [["verdict"], ["verdict", "a", "--fail-on", "no-such-verdict"], ["collect", "-o", "b"]]
         wrong += [["collect", "a"], ["collect", "a", "-o", "b", "--start", "yesterday"], ["doctor", "extra"]]
         for arguments in wrong:

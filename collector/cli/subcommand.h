@@ -40,6 +40,7 @@ void AddCompareCommand(CLI::App* program, int* status);
 void AddServeCommand(CLI::App* program, int* status);
 void AddTopCommand(CLI::App* program, int* status);
 void AddDoctorCommand(CLI::App* program, int* status);
+void AddConfigCommand(CLI::App* program, int* status);
 
 }  // namespace crema
 

@@ -12,6 +12,11 @@ Guards do nothing unless recording is on (CREMA_DIR, `crema run`, `enable`, `Met
 library only. docs/python.md is the guide.
 """
 
+from .requirements import check_python
+
+check_python()  # before what an old Python cannot read
+
+# ruff: noqa: E402, I001
 from .chunk import ChunkHandle, TrackMetrics, current_chunk, track_metrics
 from .collector import MetricsCollector
 from .context import BaseInstrumentationContext
@@ -34,8 +39,9 @@ from .values import (
     set_attribute,
     track_bytes,
 )
+from .version import VERSION
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 _OF_DASK = ("attach", "get_span_metrics")
 

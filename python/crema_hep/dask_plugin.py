@@ -38,6 +38,7 @@ SCHEMA = "crema.dask/1"
 SCHEMA_MINOR = 0
 RECORD_SCHEMA = "crema.records/1"
 RECORD_SCHEMA_MINOR = 1
+VERSION = "0.1.0"  # as sdk/include/crema/version.h says: a test compares them
 NAME = "crema"
 ROUTE = "/crema/v1"
 
@@ -363,7 +364,7 @@ class CremaWorkerPlugin(WorkerPlugin):
             threads=self.worker.state.nthreads,
             memory_limit_bytes=self.worker.memory_manager.memory_limit,
             clock="monotonic",
-            sdk="crema-dask 0.1.0",
+            sdk=f"crema-dask {VERSION}",
             attributes={"engine": "dask", "worker": self.worker.address},
         )
 

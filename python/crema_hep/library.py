@@ -16,6 +16,7 @@ import sys
 
 from .interruption import is_interruption
 from .notice import warn
+from .requirements import glibc_complaint, glibc_version
 
 UNKNOWN = -1  # CREMA_UNKNOWN
 _NAME = "libcrema.so.1"
@@ -174,9 +175,10 @@ def _load() -> dict:
             return _bind(path)
         except (OSError, AttributeError) as error:
             reasons.append(str(error))
+    remedy = glibc_complaint(glibc_version()) if packaged.exists() and not named else ""
     warn(
         f"crema: nothing is recorded by Python code, as {_NAME} cannot be loaded ({'; '.join(reasons)}); "
-        "install the wheel crema-hep, or name the library in CREMA_LIBRARY",
+        + (remedy or "install the wheel crema-hep, or name the library in CREMA_LIBRARY"),
         stacklevel=2,
     )
     return {}

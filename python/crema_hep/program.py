@@ -6,19 +6,31 @@ import shutil
 import subprocess
 import sys
 
+from . import requirements
+
+_MISSING = (
+    "crema: this installation of crema_hep has no program: install the wheel, `pip install dist/crema_hep-*.whl`, "
+    "which `tools/wheel` builds in a checkout; or name a program in CREMA_PROGRAM"
+)
+
 
 class ProgramError(RuntimeError):
     """The program could not do what it was asked for; the text is its own line."""
 
 
+def _usable(packaged: pathlib.Path) -> str:
+    complaint = requirements.glibc_complaint(requirements.glibc_version())
+    if complaint:  # the loader's own words would tell no remedy
+        raise ProgramError(f"crema: {complaint}")
+    return str(packaged)
+
+
 def path() -> str:
     """CREMA_PROGRAM, the wheel's program, or the one on the PATH. Raises ProgramError where there is none."""
     packaged = pathlib.Path(__file__).parent / "bin" / "crema"
-    named = os.environ.get("CREMA_PROGRAM") or (str(packaged) if packaged.exists() else shutil.which("crema"))
+    named = os.environ.get("CREMA_PROGRAM") or (_usable(packaged) if packaged.exists() else shutil.which("crema"))
     if not named:
-        raise ProgramError(
-            "crema: the program crema was not found: install the wheel crema-hep, or name it in CREMA_PROGRAM"
-        )
+        raise ProgramError(_MISSING)
     return named
 
 
@@ -49,7 +61,10 @@ def run(*arguments, told="") -> str:
 def main() -> None:
     """The command `crema`."""
     try:
-        os.execv(path(), ["crema", *sys.argv[1:]])
+        named = path()
+        if os.path.exists(sys.argv[0]) and os.path.samefile(named, sys.argv[0]):  # found on the PATH: for ever
+            raise ProgramError(_MISSING)
+        os.execv(named, ["crema", *sys.argv[1:]])
     except ProgramError as error:
         sys.exit(str(error))
     except OSError as error:

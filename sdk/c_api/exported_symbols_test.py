@@ -7,6 +7,7 @@ import unittest
 
 LIBRARY = "sdk/c_api/libcrema.so.1"
 HEADER = pathlib.Path("sdk/c_api/crema_c.h")
+LIST = pathlib.Path("sdk/c_api/libcrema.symbols")
 # AlmaLinux 9: its glibc, and the libstdc++ of its GCC 11 (gcc.gnu.org/onlinedocs/libstdc++/manual/abi.html).
 NEWEST = {"GLIBC": (2, 34), "GLIBCXX": (3, 4, 29), "CXXABI": (1, 3, 13)}
 
@@ -28,6 +29,10 @@ class ExportedSymbolsTest(unittest.TestCase):
         declared = re.findall(r"^CREMA_API .*?(\w+)\(", HEADER.read_text(), re.MULTILINE)
         self.assertIn("crema_chunk_begin", declared)
         self.assertEqual(sorted(symbol.split("@")[0] for symbol in self.defined), sorted(declared))
+
+    def test_they_are_the_committed_ones(self):
+        """A name that is gone breaks programs that were built before. A new one is added to the list."""
+        self.assertEqual(sorted(symbol.split("@")[0] for symbol in self.defined), LIST.read_text().split())
 
     def test_nothing_newer_is_needed_than_almalinux_9_has(self):
         needed = {}

@@ -132,13 +132,42 @@ class ConsumersTest(unittest.TestCase):
         run("make", cwd=project, PKG_CONFIG_PATH=str(module_directory))
         self.check_records(project / "analysis")
 
+    def test_pkg_config_of_the_installed_c_library(self):
+        where = {"PKG_CONFIG_PATH": str(next(self.static_sdk().rglob("crema_c.pc")).parent)}
+        project = self.copy_project("cmake_c")
+        flags = run("pkg-config", "--cflags", "--libs", "crema_c", cwd=project, **where).split()
+        run("cc", "-std=c11", "analysis.c", *flags, "-o", "analysis", cwd=project)
+        self.check_records(project / "analysis")
+
+    def test_pkg_config_modules_move_with_their_prefix(self):
+        moved = shutil.copytree(self.static_sdk(), self.scratch / "moved")
+        where = {"PKG_CONFIG_PATH": str(next(moved.rglob("crema.pc")).parent)}
+        for module in ("crema", "crema_c"):
+            flags = run("pkg-config", "--cflags", "--libs", module, cwd=self.scratch, **where)
+            self.assertIn(f"-I{moved}/", flags)
+            self.assertNotIn(str(self.static_sdk()), flags)
+
+    def test_a_program_that_was_installed_with_the_sdk_knows_it(self):
+        prefix = self.static_sdk()
+        config = (prefix / "bin/crema", "config")
+        self.assertEqual(run(*config, "--prefix", cwd=self.scratch), f"{prefix}\n")
+        project = self.copy_project("cmake_installed")
+        options = f"-Dcrema_DIR={run(*config, '--cmake-dir', cwd=project).strip()}"
+        run("cmake", "-S", project, "-B", project / "build", options, cwd=project)
+        self.assertTrue((prefix / "share/man/man1/crema-run.1").is_file())
+        self.assertTrue((prefix / "share/bash-completion/completions/crema").is_file())
+
     @classmethod
     def static_sdk(cls) -> pathlib.Path:
-        """The SDK as it installs by default, built once for the tests that need it."""
+        """The SDK and the program as they install by default, built once for the tests that need them."""
         if cls.installed is None:
             folder = tempfile.TemporaryDirectory()
             cls.addClassCleanup(folder.cleanup)
-            cls.installed = install_sdk(pathlib.Path(folder.name))
+            run(
+                "bazel", "build", "--ui_event_filters=-info", "--noshow_progress", "//collector/cli:crema", cwd=CHECKOUT
+            )
+            program = CHECKOUT / "bazel-bin/collector/cli/crema"
+            cls.installed = install_sdk(pathlib.Path(folder.name).resolve(), f"-DCREMA_PROGRAM={program}")
         return cls.installed
 
 

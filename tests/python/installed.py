@@ -1,5 +1,6 @@
 """What the tests of the Python package share: interpreters, the built native parts, and programs that are recorded."""
 
+import atexit
 import functools
 import json
 import os
@@ -23,6 +24,35 @@ def build() -> None:
     targets = ["//sdk/c_api:libcrema.so.1", "//sdk/c_api:recording_plugin.so", "//collector/cli:crema"]
     command = ["bazel", "build", "--ui_event_filters=-info", "--noshow_progress", *targets]
     subprocess.run(command, cwd=CHECKOUT, check=True)
+
+
+@functools.cache
+def wheel() -> pathlib.Path:
+    """The wheel that tools/wheel builds, in a folder that goes with the tests."""
+    folder = pathlib.Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder)
+    built = subprocess.run([CHECKOUT / "tools/wheel", "-o", folder], capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stdout + built.stderr
+    (found,) = folder.glob("*.whl")
+    return found
+
+
+def install_wheel(case, python) -> tuple:
+    """A clean environment of this Python with the wheel, which goes with the class `case` of tests; returns its folder
+    and the variables of its programs. A Python that cannot make one skips the test."""
+    place = pathlib.Path(tempfile.mkdtemp()).resolve()
+    case.addClassCleanup(shutil.rmtree, place)
+    foreign = ("CREMA_", "PYTHON", "PIP_", "PKG_CONFIG_", "CMAKE_")
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
+    environment = {**clean, "HOME": str(place), "PATH": f"{place}/venv/bin:/usr/bin:/bin"}
+    named = {"env": environment, "capture_output": True, "text": True, "check": False}
+    made = subprocess.run([python, "-m", "venv", place / "venv"], **named)
+    if made.returncode != 0:
+        raise unittest.SkipTest(f"{python} cannot make an environment: {(made.stdout + made.stderr).strip()[-200:]}")
+    pip = [place / "venv/bin/python", "-m", "pip", "install", "--no-index", "--disable-pip-version-check", "-q"]
+    done = subprocess.run([*pip, wheel()], **named)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return place, environment
 
 
 @functools.cache

@@ -1,0 +1,32 @@
+// The SDK that lies beside the program: `bin/crema` of the same prefix.
+#ifndef CREMA_COLLECTOR_CLI_INSTALLED_SDK_H_
+#define CREMA_COLLECTOR_CLI_INSTALLED_SDK_H_
+
+#include <filesystem>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace crema {
+
+struct InstalledSdk {
+  std::filesystem::path prefix;
+  std::filesystem::path include_dir;
+  std::filesystem::path cmake_dir;       ///< holds cremaConfig.cmake
+  std::filesystem::path pkg_config_dir;  ///< holds crema.pc and crema_c.pc
+};
+
+/// The SDK in the prefix of a program PREFIX/bin/NAME: what the wheel and `cmake --install` leave there. Errors:
+/// NotFound where there is none, with what to do.
+absl::StatusOr<InstalledSdk> FindInstalledSdk(const std::filesystem::path& program);
+
+/// The path of the running program, without symbolic links. Empty where /proc cannot be read.
+std::filesystem::path RunningProgram();
+
+/// A field (`Libs`, `Cflags`) of a pkg-config module, with its variables filled in (pc(5)): what a program is built
+/// with where there is no pkg-config. Errors: the file cannot be read; it has no such field.
+absl::StatusOr<std::string> PkgConfigField(const std::filesystem::path& module, const std::string& field);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_CLI_INSTALLED_SDK_H_

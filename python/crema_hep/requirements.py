@@ -1,0 +1,41 @@
+"""What the package needs of Python and of the system. Old interpreters read this module too: it says what to do."""
+
+import os
+import sys
+
+OLDEST_PYTHON = (3, 10)
+OLDEST_GLIBC = (2, 34)  # of the wheel's native parts; AlmaLinux 9
+
+
+def _text(version):
+    return ".".join(str(number) for number in version)
+
+
+def check_python(found=sys.version_info):
+    """Raises ImportError where this Python is too old."""
+    if tuple(found[:2]) < OLDEST_PYTHON:
+        raise ImportError(
+            f"crema_hep needs Python {_text(OLDEST_PYTHON)} or newer, and this is {_text(found[:2])} "
+            f"({sys.executable}): make an environment with a newer one, `python3.12 -m venv ENVIRONMENT`, "
+            "and install the wheel there"
+        )
+
+
+def glibc_version():
+    """The C library's version, as (2, 36); None where it is another one (musl)."""
+    try:
+        name, version = os.confstr("CS_GNU_LIBC_VERSION").split()
+    except (AttributeError, OSError, ValueError):
+        return None
+    return tuple(int(number) for number in version.split(".")[:2]) if name == "glibc" else None
+
+
+def glibc_complaint(found):
+    """Why the wheel's native parts do not run with this C library, and what to do; "" where they do."""
+    if found is not None and found >= OLDEST_GLIBC:
+        return ""
+    here = "another C library" if found is None else "glibc " + _text(found)
+    return (
+        f"the wheel's program and library need glibc {_text(OLDEST_GLIBC)}, and this system has {here}: use "
+        "AlmaLinux 9, Debian 12, Ubuntu 22.04 or newer (a container will do), or build the SDK here with CMake"
+    )

@@ -1,0 +1,92 @@
+"""tools/release: what it builds is complete, equal for equal commits, and made of what was committed only.
+
+Run by tools/test, outside Bazel. Two builds from nothing take an hour: `tools/test --long`.
+"""
+
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tarfile
+import tempfile
+import unittest
+
+CHECKOUT = pathlib.Path(__file__).resolve().parent.parent.parent
+PAGE = "third_party/page/node_modules"
+
+
+def run(*command, **named):
+    return subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, **named)
+
+
+class ReleaseTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(run, "sh", "-c", 'chmod -R u+w "$1"; rm -rf "$1"', "sh", self.folder)
+
+    def clone(self, name):
+        done = run("git", "clone", "-q", CHECKOUT, self.folder / name)
+        if done.returncode != 0:
+            self.skipTest(f"the checkout is no git repository: {done.stderr.strip()}")
+        return self.folder / name
+
+    def refusal(self, checkout, *arguments):
+        done = run(checkout / "tools/release", *arguments)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertRegex(done.stderr, r"^release: [^\n]*\n$")
+        return done.stderr
+
+    def test_what_is_not_committed_is_refused(self):
+        checkout = self.clone("changed")
+        (checkout / "new.txt").touch()
+        self.assertIn("the checkout has changes: commit them", self.refusal(checkout))
+
+    def test_a_version_without_its_changes_is_refused(self):
+        checkout = self.clone("raised")
+        header = checkout / "sdk/include/crema/version.h"
+        header.write_text(re.sub(r'(VERSION_STRING) ".*"', r'\1 "9.8.7"', header.read_text()))
+        identity = ("-c", "user.name=nobody", "-c", "user.email=nobody@localhost")
+        self.assertEqual(run("git", *identity, "commit", "-qam", "Raise the version", cwd=checkout).returncode, 0)
+        self.assertIn("has no heading '### 9.8.7'", self.refusal(checkout))
+
+    def test_unknown_arguments_are_refused(self):
+        checkout = self.clone("clone")
+        self.assertIn("unknown argument '--fast'", self.refusal(checkout, "--fast"))
+
+    @unittest.skipUnless("CREMA_TEST_LONG" in os.environ, "builds everything twice: tools/test --long")
+    def test_two_builds_of_a_commit_are_equal(self):
+        built = [self.release(checkout) for checkout in (self.clone("first"), self.clone("another-place"))]
+        self.assertEqual(built[0], built[1])
+        self.assertEqual(sorted(re.sub(r"-\d.*?(?=\.tar|$)", "", name) for name in built[0])[0], "SHA256SUMS")
+        self.assertEqual(len(built[0]), 3)
+
+    def release(self, checkout):
+        """{file: digest} of a release of a clone, with nothing that was built before."""
+        home = self.folder / f"home-of-{checkout.name}"  # no cache of Bazel's
+        home.mkdir()
+        if (CHECKOUT / PAGE).exists():  # what npm fetched, whose versions the repository has
+            shutil.copytree(CHECKOUT / PAGE, checkout / PAGE, symlinks=True)
+            (checkout / PAGE / ".package-lock.json").touch()
+        environment = {**os.environ, "HOME": str(home)}
+        output = self.folder / f"release-of-{checkout.name}"
+        done = run(checkout / "tools/release", "-o", output, env=environment)
+        run("bazel", "shutdown", cwd=checkout, env=environment)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.check_archive(next(output.glob("*.tar.gz")), checkout)
+        listed = run("sha256sum", "--check", "--strict", "SHA256SUMS", cwd=output)
+        self.assertEqual(listed.returncode, 0, listed.stdout + listed.stderr)
+        return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in output.iterdir()}
+
+    def check_archive(self, archive, checkout):
+        """It holds the files that git has, below one folder named after it."""
+        top = archive.name.removesuffix(".tar.gz")
+        tracked = run("git", "ls-files", cwd=checkout).stdout.splitlines()
+        with tarfile.open(archive) as sources:
+            packed = [member.name for member in sources if not member.isdir()]
+        self.assertEqual(sorted(packed), sorted(f"{top}/{name}" for name in tracked))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,76 @@
+"""tools/try_on: what it says where it cannot work; with `tools/test --long`, the wheel on Debian 13.
+
+Run by tools/test, outside Bazel.
+"""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+CHECKOUT = pathlib.Path(__file__).resolve().parent.parent.parent
+TRY_ON = CHECKOUT / "tools/try_on"
+ON_DEBIAN_13 = """
+apt-get -qq update && apt-get -qq install -y --no-install-recommends python3-venv g++ cmake make >/tmp/log 2>&1
+python3 -m venv --clear /root/crema && . /root/crema/bin/activate
+pip install -q --no-index dist/crema_hep-*.whl
+cd /tmp && cp /crema/tests/consumers/analysis.cc /crema/tests/consumers/cmake_installed/CMakeLists.txt .
+cmake -B build -DCMAKE_PREFIX_PATH="$(crema config --prefix)" >/tmp/log && cmake --build build >/tmp/log
+crema run -q -o measured -- build/analysis
+crema show measured --metric total_events --json
+touch /crema/left-by-the-command
+"""
+
+
+def run(*command, **named):
+    return subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, **named)
+
+
+class TryOnTest(unittest.TestCase):
+    def setUp(self):
+        self.cache = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.cache)
+
+    def refusal(self, status, *command, **variables):
+        done = run(*command, env={**os.environ, "CREMA_TRY_ON": self.cache, **variables})
+        self.assertEqual((done.returncode, done.stdout), (status, ""))
+        self.assertRegex(done.stderr, r"^try_on: [^\n]*\n$")
+        self.assertEqual(os.listdir(self.cache), [])
+        return done.stderr
+
+    def test_wrong_usage_is_told(self):
+        self.assertIn("trixie|bookworm|sid", self.refusal(2, TRY_ON))
+        self.assertIn("trixie|bookworm|sid", self.refusal(2, TRY_ON, "potato", "true"))
+        self.assertIn("tools/try_on sid bash", self.refusal(2, TRY_ON, "sid"))
+
+    def test_whoever_is_not_root_is_told(self):
+        with tempfile.TemporaryDirectory() as folder:  # a place that everybody can read
+            pathlib.Path(folder).chmod(0o755)
+            tool = pathlib.Path(shutil.copy(TRY_ON, folder))
+            become = ["setpriv", "--reuid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+            self.assertIn("need root: sudo tools/try_on trixie", self.refusal(1, *become, tool, "trixie", "true"))
+
+    @unittest.skipUnless(os.geteuid() == 0, "asks for root first")
+    def test_a_missing_debootstrap_is_told(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("bash", "env"):
+                pathlib.Path(folder, name).symlink_to(shutil.which(name))
+            told = self.refusal(1, "bash", TRY_ON, "trixie", "true", PATH=folder)
+        self.assertIn("apt-get install debootstrap", told)
+
+    @unittest.skipUnless("CREMA_TEST_LONG" in os.environ, "makes a chroot of Debian 13: tools/test --long")
+    def test_the_wheel_works_on_debian_13(self):
+        if os.geteuid() != 0 or shutil.which("debootstrap") is None:
+            self.skipTest("needs root and debootstrap")
+        built = run(CHECKOUT / "tools/wheel")
+        self.assertEqual(built.returncode, 0, built.stdout + built.stderr)
+        done = run(TRY_ON, "trixie", "sh", "-ec", ON_DEBIAN_13)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn('"value": 1000', done.stdout)
+        self.assertFalse((CHECKOUT / "left-by-the-command").exists())
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
