@@ -83,11 +83,11 @@ absl::Status WriteWhole(const fs::path& path, const std::string& text) {
 
 absl::Status WriteShare(const fs::path& share, const std::vector<CommandEntry>& commands) {
   for (const ManualPage& page : ManualPages(commands, CREMA_VERSION_STRING)) {
-    const absl::Status written = WriteWhole(share / page.path, page.text);
+    absl::Status written = WriteWhole(share / page.path, page.text);
     if (!written.ok()) return written;
   }
   for (const ShellCompletion& completion : ShellCompletions()) {
-    const absl::Status written = WriteWhole(share / completion.path, completion.write(commands));
+    absl::Status written = WriteWhole(share / completion.path, completion.write(commands));
     if (!written.ok()) return written;
   }
   return absl::OkStatus();
