@@ -12,6 +12,8 @@ Guards do nothing unless recording is on (CREMA_DIR, `crema run`, `enable`, `Met
 library only. docs/python.md is the guide.
 """
 
+import importlib
+
 from .chunk import ChunkHandle, TrackMetrics, current_chunk, track_metrics
 from .collector import MetricsCollector
 from .context import BaseInstrumentationContext
@@ -41,7 +43,9 @@ _OF_DASK = ("attach", "get_span_metrics")
 
 
 def __getattr__(name):
-    """What needs Dask is imported when it is asked for."""
+    """What needs Dask or ROOT is imported when it is asked for."""
+    if name == "root":
+        return importlib.import_module(".root", __name__)
     if name in _OF_DASK:
         from . import dask_backend
 

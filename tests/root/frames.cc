@@ -208,6 +208,20 @@ void HandleEndsFirst(const Files& files) {
   std::cout << "sum " << SumOf(events) << std::endl;
 }
 
+crema::TrackedDataFrame TrackOneNode(const Files& files) {
+  ROOT::RDataFrame events("Events", files);
+  auto few = events.Filter([](double x) { return x > 2; }, {"x"});
+  crema::TrackedDataFrame tracked = crema::TrackDataFrame(few, {"ttbar"});
+  std::cout << "count " << *few.Count() << std::endl;
+  return tracked;
+}
+
+void NodeEndsFirst(const Files& files) {
+  auto tracked = TrackOneNode(files);
+  const auto other = TrackOneNode(files);
+  tracked = crema::TrackedDataFrame();
+}
+
 void NeverRun(const Files& files) {
   ROOT::RDataFrame events("Events", files);
   auto tracked = crema::TrackDataFrame(events, {"ttbar"});
@@ -287,6 +301,7 @@ const std::map<std::string, std::function<void(const Files&)>> kCases = {
     {"caught", Caught},
     {"frame_ends_first", FrameEndsFirst},
     {"handle_ends_first", HandleEndsFirst},
+    {"node_ends_first", NodeEndsFirst},
     {"never_run", NeverRun},
     {"friends", Friends},
     {"indexed_friend", IndexedFriend},

@@ -259,6 +259,11 @@ class FaultsTest(root_case.RootCase):
                 chunks = self.run_program("frames", case, threads, *trees()).chunks
                 self.assertEqual(sum(chunk["events"] for chunk in chunks), sum(ENTRIES))
 
+    def test_a_node_that_is_tracked_may_end_before_the_handle(self):
+        for threads in (0, 2):
+            chunks = self.run_program("frames", "node_ends_first", threads, *trees()).chunks
+            self.assertEqual(sum(chunk["events"] for chunk in chunks), 2 * sum(ENTRIES))
+
     def test_an_indexed_friend(self):
         for threads in (0, 2):
             with self.subTest(threads):
