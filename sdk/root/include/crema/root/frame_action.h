@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "crema/record_metric.h"
 #include "crema/root/cut_flow.h"
 #include "crema/root/error_notes.h"
 #include "crema/root/loop_passes.h"
@@ -129,6 +130,7 @@ class alignas(128) FrameTask {
   }
 
  private:
+  static constexpr std::string_view kTreeClusters = "tree_clusters";
   static constexpr std::string_view kNotTold = "ROOT does not tell bytes and times of RNTuple in RDataFrame";
 
   static std::string NameOf(const ROOT::RDF::RSampleInfo& sample) {
@@ -196,6 +198,8 @@ class alignas(128) FrameTask {
     events_ = 0;
     exceptions_ = std::uncaught_exceptions();
     chunk_.emplace(where);
+    TTree* const tree = tree_read_ != nullptr ? tree_read_->GetTree() : nullptr;
+    if (tree != nullptr) RecordMetric(kTreeClusters, CountClusters(tree, {next_, stop_}), "count");
     counters_.Install(&*chunk_, tree_read_);
     cut_flow_.Begin(*filters_, slot_);
   }
