@@ -8,6 +8,7 @@
 #include <ROOT/RDFHelpers.hxx>
 #include <ROOT/RDataFrame.hxx>
 #include <ROOT/RSnapshotOptions.hxx>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -45,6 +46,7 @@ void Write(const std::vector<Event>& sample, const std::string& path, long event
     constexpr std::size_t kBytesOfEvent = 40;  // RNTuple cuts clusters by bytes: about as many entries
     options.fApproxZippedClusterSize = kBytesOfEvent * static_cast<std::size_t>(cluster_entries);
     options.fMaxUnzippedClusterSize = 10 * options.fApproxZippedClusterSize;
+    options.fMaxUnzippedPageSize = std::min(options.fMaxUnzippedPageSize, options.fMaxUnzippedClusterSize);
   }
   const auto turn = [&sample](ULong64_t entry) { return Turned(sample[entry % sample.size()], entry); };
   const std::string unfinished = path + ".part";

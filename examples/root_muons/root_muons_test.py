@@ -28,7 +28,7 @@ class RootMuonsTest(unittest.TestCase):
         subprocess.run(build, cwd=CHECKOUT, check=True)
         cls.folder = pathlib.Path(tempfile.mkdtemp())
         cls.addClassCleanup(shutil.rmtree, cls.folder)
-        cls.run_binary("replicate", cls.folder, EVENTS, 2000)
+        cls.run_binary("replicate", cls.folder, EVENTS, 4000)
         cls.files = sorted(cls.folder.glob("*.root"))
         cls.table = cls.analyze(2, CREMA_DIR=str(cls.folder / "records"))
         logs = (cls.folder / "records").glob("*.jsonl")
