@@ -56,15 +56,16 @@ void JudgeFewClusters(const JudgedRun& run) {
   if (!clusters.has_value() || !cores.has_value() || !kSeveralCores.Holds(*cores) || run.is_running()) return;
   const double idle = run.budget().Share("idle") + run.budget().Share("tail");
   if (!rule.threshold.Holds(*clusters / *cores) || !kIdleOfFewChunks.Holds(idle)) return;
-  run.Add(rule, 0,
-          fmt::format("The trees that were read have {} for {} cores, and ROOT gives a cluster to one thread: {} of the "
-                      "core-seconds were idle.",
-                      Counted(*clusters, "cluster", "clusters"), HumanNumber(*cores), HumanPercent(idle)),
-          {{"custom_metrics.tree_clusters", *clusters},
-           {"total_cores", *cores},
-           {"budget.idle.share", run.budget().Share("idle")},
-           {"budget.tail.share", run.budget().Share("tail")}},
-          idle);
+  run.Add(
+      rule, 0,
+      fmt::format("The trees that were read have {} for {} cores, and ROOT gives a cluster to one thread: {} of the "
+                  "core-seconds were idle.",
+                  Counted(*clusters, "cluster", "clusters"), HumanNumber(*cores), HumanPercent(idle)),
+      {{"custom_metrics.tree_clusters", *clusters},
+       {"total_cores", *cores},
+       {"budget.idle.share", run.budget().Share("idle")},
+       {"budget.tail.share", run.budget().Share("tail")}},
+      idle);
 }
 
 /// The fixed cost of all chunks beyond what the advice allows, in seconds.
