@@ -26,6 +26,7 @@ CONFIGURATIONS = ("asan", "ubsan", "tsan", "clang", "cxx20")
 # These start builds of their own, or need tools that tools/setup fetched, so they run outside Bazel's sandbox.
 OUTSIDE_BAZEL = (
     "examples/coffea_dask",
+    "examples/root_muons",
     "tests/browser",
     "tests/consumers",
     "tests/dask",

@@ -42,6 +42,32 @@ void JudgeFewChunks(const JudgedRun& run) {
           idle);
 }
 
+std::optional<double> NumClusters(const nlohmann::ordered_json& document) {
+  for (const auto& row : ListField(document, "custom_metrics")) {
+    if (TextField(row, "name") == "tree_clusters") return NumberField(row, "sum");
+  }
+  return std::nullopt;
+}
+
+void JudgeFewClusters(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("too-few-clusters");
+  const std::optional<double> clusters = NumClusters(run.document);
+  const std::optional<double> cores = Metric(run.document, "total_cores");
+  if (!clusters.has_value() || !cores.has_value() || !kSeveralCores.Holds(*cores) || run.is_running()) return;
+  const double idle = run.budget().Share("idle") + run.budget().Share("tail");
+  if (!rule.threshold.Holds(*clusters / *cores) || !kIdleOfFewChunks.Holds(idle)) return;
+  run.Add(
+      rule, 0,
+      fmt::format("The trees that were read have {} for {} cores, and ROOT gives a cluster to one thread: {} of the "
+                  "core-seconds were idle.",
+                  Counted(*clusters, "cluster", "clusters"), HumanNumber(*cores), HumanPercent(idle)),
+      {{"custom_metrics.tree_clusters", *clusters},
+       {"total_cores", *cores},
+       {"budget.idle.share", run.budget().Share("idle")},
+       {"budget.tail.share", run.budget().Share("tail")}},
+      idle);
+}
+
 /// The fixed cost of all chunks beyond what the advice allows, in seconds.
 double AvoidableFixedCost(const ChunkSizeAdvice& advice) {
   if (!advice.fixed_seconds.has_value() || !advice.events_p50.has_value()) return 0;
@@ -167,6 +193,7 @@ void JudgeOversizedChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvic
 void JudgeChunkSizes(const JudgedRun& run) {
   const std::vector<ChunkSizeAdvice> advice = AdviseChunkSizes(run.document);
   JudgeFewChunks(run);
+  JudgeFewClusters(run);
   JudgeSmallChunks(run, advice);
   JudgeLargeChunks(run, advice);
   JudgeOversizedChunks(run, advice);

@@ -130,6 +130,19 @@ TEST(ChunkSizes, AreNotJudgedByTheTailOfARunningJob) {
   EXPECT_THAT(Ids(document), Not(Contains("oversized-chunks")));
 }
 
+TEST(TooFewClusters, IsWhyThereAreFewChunksAndNeedsTheMetricOfRootsTrees) {
+  Json document = HealthyRun();
+  SetBudget(&document, {{"compute", 70}, {"tail", 30}});
+  document["metrics"]["num_chunks"] = 5;
+  EXPECT_THAT(Ids(document), Not(Contains("too-few-clusters")));
+  document["custom_metrics"] = {{{"name", "tree_clusters"}, {"unit", "count"}, {"sum", 5}}};
+  EXPECT_NEAR(Find(document, "too-few-clusters").saving.value_or(0), 0.30, 1e-9);
+  EXPECT_EQ(Find(document, "too-few-chunks").cause, "too-few-clusters");
+  document["custom_metrics"][0]["sum"] = 500;  // the program took large parts of them
+  EXPECT_THAT(Ids(document), Not(Contains("too-few-clusters")));
+  EXPECT_THAT(Ids(document), Contains("too-few-chunks"));
+}
+
 TEST(OversizedChunks, SaveAtMostTheTailAndAtMostWhatTheLargestTookLonger) {
   Json document = HealthyRun();
   document["metrics"]["oversized_chunks"] = 1;

@@ -72,6 +72,10 @@ void FewChunks(Json* document) {
   SetMetric(document, "num_chunks", 8);
 }
 
+void ReadClusters(Json* document, double clusters) {
+  (*document)["custom_metrics"] = {{{"name", "tree_clusters"}, {"unit", "count"}, {"sum", clusters}}};
+}
+
 void AddSpell(Json* document, double predicted, double duration) {
   (*document)["slow_spells"] = {{{"name", "h:2"},
                                  {"by", "worker"},
@@ -165,6 +169,22 @@ const Knob kKnobs[] = {
     {"too-few-chunks", 2,
      [](Json* document, double share) {
        FewChunks(document);
+       SetBudget(document, {{"compute", 100 * (1 - share)}, {"idle", 50 * share}, {"tail", 50 * share}});
+     }},
+    {"too-few-clusters", 0,
+     [](Json* document, double clusters_a_core) {
+       FewChunks(document);
+       ReadClusters(document, 4 * clusters_a_core);
+     }},
+    {"too-few-clusters", 1,
+     [](Json* document, double cores) {
+       FewChunks(document);
+       ReadClusters(document, 2);
+       SetMetric(document, "total_cores", cores);
+     }},
+    {"too-few-clusters", 2,
+     [](Json* document, double share) {
+       ReadClusters(document, 8);
        SetBudget(document, {{"compute", 100 * (1 - share)}, {"idle", 50 * share}, {"tail", 50 * share}});
      }},
     {"oversized-chunks", 0,

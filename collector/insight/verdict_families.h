@@ -19,7 +19,7 @@ void JudgeFailures(const JudgedRun& run);
 /// startup-dominated, framework-overhead, retry-waste, oversubscribed.
 void JudgeBudget(const JudgedRun& run);
 
-/// Sizes of chunks: too-few-chunks, chunks-too-small, chunks-too-large, oversized-chunks.
+/// Sizes of chunks: too-few-chunks, too-few-clusters, chunks-too-small, chunks-too-large, oversized-chunks.
 void JudgeChunkSizes(const JudgedRun& run);
 
 /// What takes longer than its like: stragglers, slow-worker, slow-file, skewed-dataset, hot-section.

@@ -17,6 +17,8 @@ from .requirements import check_python
 check_python()  # before what an old Python cannot read
 
 # ruff: noqa: E402, I001
+import importlib
+
 from .chunk import ChunkHandle, TrackMetrics, current_chunk, track_metrics
 from .collector import MetricsCollector
 from .context import BaseInstrumentationContext
@@ -47,7 +49,9 @@ _OF_DASK = ("attach", "get_span_metrics")
 
 
 def __getattr__(name):
-    """What needs Dask is imported when it is asked for."""
+    """What needs Dask or ROOT is imported when it is asked for."""
+    if name == "root":
+        return importlib.import_module(".root", __name__)
     if name in _OF_DASK:
         from . import dask_backend
 

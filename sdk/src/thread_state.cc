@@ -24,6 +24,7 @@ namespace crema {
 namespace internal {
 
 CREMA_THREAD_LOCAL ThreadContext* t_context = nullptr;
+ThreadContext* ReadContext() noexcept { return t_context; }
 
 // Not in the unnamed namespace: in a shared library the linker gold gives a thread-local variable that is not global
 // the address of the library's first one.

@@ -183,6 +183,16 @@ void CutFlow(const Files& files) {
   for (const auto& cut : *report) std::cout << cut.GetName() << "=" << cut.GetPass() << std::endl;
 }
 
+void Varied(const Files& files) {
+  ROOT::RDataFrame events("Events", files);
+  auto tracked = crema::TrackDataFrame(events, {"ttbar"});
+  const auto shift = [](double x) { return ROOT::RVecD{x - 1, x + 1}; };
+  auto positive =
+      events.Vary("x", shift, {"x"}, {"down", "up"}).Filter([](double x) { return x > 0; }, {"x"}, "positive");
+  auto counts = ROOT::RDF::Experimental::VariationsFor(positive.Count());
+  std::cout << "positive=" << counts["nominal"] << std::endl;
+}
+
 void Caught(const Files& files) {
   try {
     ROOT::RDataFrame events("Events", files);
@@ -206,6 +216,20 @@ void HandleEndsFirst(const Files& files) {
   std::cout << "sum " << SumOf(events) << std::endl;
   tracked.reset();
   std::cout << "sum " << SumOf(events) << std::endl;
+}
+
+crema::TrackedDataFrame TrackOneNode(const Files& files) {
+  ROOT::RDataFrame events("Events", files);
+  auto few = events.Filter([](double x) { return x > 2; }, {"x"});
+  crema::TrackedDataFrame tracked = crema::TrackDataFrame(few, {"ttbar"});
+  std::cout << "count " << *few.Count() << std::endl;
+  return tracked;
+}
+
+void NodeEndsFirst(const Files& files) {
+  auto tracked = TrackOneNode(files);
+  const auto other = TrackOneNode(files);
+  tracked = crema::TrackedDataFrame();
 }
 
 void NeverRun(const Files& files) {
@@ -254,6 +278,33 @@ void ManyFiles(const Files& files) {
   std::cout << "sum " << *events.Sum<double>("x") << std::endl;
 }
 
+/// 100 us of CPU for each entry.
+void Busy(const Files& files) {
+  ROOT::RDataFrame events("Events", files);
+  auto tracked = crema::TrackDataFrame(events, {"ttbar"});
+  const auto spin = [](double x) {
+    const long start = probe::Now(CLOCK_THREAD_CPUTIME_ID);
+    while (probe::Now(CLOCK_THREAD_CPUTIME_ID) - start < 100'000) {
+    }
+    return x > 0;
+  };
+  std::cout << "count " << *events.Filter(spin, {"x"}).Count() << std::endl;
+}
+
+/// Reads the same columns again and again.
+void ReadOften(const Files& files) {
+  ROOT::RDataFrame events("Events", files);
+  auto tracked = crema::TrackDataFrame(events, {"ttbar"});
+  double sum = 0;
+  for (int i = 0; i < 20; ++i) {
+    auto x = events.Sum<double>("x");
+    auto y = events.Sum<double>("y");
+    auto v = events.Sum<ROOT::RVecF>("v");
+    sum += *x + *y + *v;
+  }
+  std::cout << "sum " << sum << std::endl;
+}
+
 /// The process is interrupted as by Ctrl-C, at the given entry of the second file.
 void Interrupted(const Files& files) {
   std::signal(SIGINT, SIG_DFL);
@@ -287,10 +338,14 @@ const std::map<std::string, std::function<void(const Files&)>> kCases = {
     {"caught", Caught},
     {"frame_ends_first", FrameEndsFirst},
     {"handle_ends_first", HandleEndsFirst},
+    {"node_ends_first", NodeEndsFirst},
     {"never_run", NeverRun},
     {"friends", Friends},
     {"indexed_friend", IndexedFriend},
     {"many_files", ManyFiles},
+    {"busy", Busy},
+    {"read_often", ReadOften},
+    {"varied", Varied},
     {"interrupted", Interrupted},
 };
 

@@ -169,6 +169,16 @@ class FramesTest(root_case.RootCase):
         sections = {row["path"]: row["count"] for row in outcome.of_type("end")[0]["sections"]}
         self.assertEqual(sections, {"set up task": len(outcome.chunks), "merge results": 1})
 
+    def test_clusters_that_begin_in_a_chunk_are_counted(self):
+        for case, threads in (("one_loop", 0), ("one_loop", 2), ("small_chunks", 0), ("global_range", 0)):
+            chunks = self.run_program("frames", case, threads, *trees()).chunks
+            for chunk in chunks:
+                first, last = chunk["entry_start"], chunk["entry_stop"]
+                begun = sum(first <= start < last for start in range(0, max(ENTRIES), 20_000))
+                self.assertEqual(metric(chunk, "tree_clusters"), begun)
+        for chunk in self.run_program("frames", "one_loop", 2, *ntuples()).chunks:
+            self.assertIsNone(metric(chunk, "tree_clusters"))
+
     def test_timed_functions_are_sections_of_the_chunk(self):
         for threads in (0, 2):
             for chunk in self.run_program("frames", "timed", threads, *trees()).chunks:
@@ -186,6 +196,13 @@ class FramesTest(root_case.RootCase):
             self.assertEqual(len(said), 3)
             expected = {"all events": sum(ENTRIES), **{name: int(count) for name, count in said.items()}}
             self.assertEqual(dict(passed), expected)
+
+    def test_systematic_variations_of_a_filter_are_no_further_cuts(self):
+        outcome = self.run_program("frames", "varied", 2, *trees())
+        for chunk in outcome.chunks:
+            self.assertEqual([cut["name"] for cut in chunk["cuts"]], ["all events", "positive"])
+        passed = sum(chunk["cuts"][1]["events"] for chunk in outcome.chunks)
+        self.assertEqual(outcome.said, f"positive={passed}\n")
 
 
 class FaultsTest(root_case.RootCase):
@@ -258,6 +275,11 @@ class FaultsTest(root_case.RootCase):
             for case in ("frame_ends_first", "handle_ends_first"):
                 chunks = self.run_program("frames", case, threads, *trees()).chunks
                 self.assertEqual(sum(chunk["events"] for chunk in chunks), sum(ENTRIES))
+
+    def test_a_node_that_is_tracked_may_end_before_the_handle(self):
+        for threads in (0, 2):
+            chunks = self.run_program("frames", "node_ends_first", threads, *trees()).chunks
+            self.assertEqual(sum(chunk["events"] for chunk in chunks), 2 * sum(ENTRIES))
 
     def test_an_indexed_friend(self):
         for threads in (0, 2):

@@ -1,4 +1,5 @@
 // Writes the files that the tests of ROOT read: make_data FOLDER.
+#include <Compression.h>
 #include <TFile.h>
 #include <TRandom3.h>
 #include <TTree.h>
@@ -28,8 +29,8 @@ ROOT::RDF::RNode Invent(int entries, int seed) {
 }
 
 void Write(const std::string& path, int entries, int seed, ROOT::RDF::ESnapshotOutputFormat format,
-           const std::vector<std::string>& columns = {"x", "y", "v", "number"}) {
-  ROOT::RDF::RSnapshotOptions options;
+           const std::vector<std::string>& columns = {"x", "y", "v", "number"},
+           ROOT::RDF::RSnapshotOptions options = {}) {
   options.fOutputFormat = format;
   if (format == ROOT::RDF::ESnapshotOutputFormat::kTTree) {
     options.fAutoFlush = kClusterEntries;
@@ -37,6 +38,13 @@ void Write(const std::string& path, int entries, int seed, ROOT::RDF::ESnapshotO
     options.fApproxZippedClusterSize = 500'000;
   }
   Invent(entries, seed).Snapshot("Events", path, columns, options);
+}
+
+void WriteCompressed(const std::string& path, ROOT::RCompressionSetting::EAlgorithm::EValues algorithm) {
+  ROOT::RDF::RSnapshotOptions options;
+  options.fCompressionAlgorithm = algorithm;
+  options.fCompressionLevel = 4;
+  Write(path, 60'000, 8, ROOT::RDF::ESnapshotOutputFormat::kTTree, {"x", "y", "v"}, options);
 }
 
 /// A tree that has every second entry of the others, found by its index.
@@ -63,6 +71,8 @@ int main(int, char** arguments) {
     Write(folder + "/tree" + std::to_string(i) + ".root", entries, i + 1, kTree);
     Write(folder + "/ntuple" + std::to_string(i) + ".root", entries, i + 1, kNtuple);
   }
+  WriteCompressed(folder + "/lzma.root", ROOT::RCompressionSetting::EAlgorithm::kLZMA);
+  WriteCompressed(folder + "/lz4.root", ROOT::RCompressionSetting::EAlgorithm::kLZ4);
   WriteIndexedFriend(folder + "/friend.root");
   Write(folder + "/empty.root", 0, 9, kTree);
   Write(folder + "/no_y.root", 20'000, 7, kTree, {"x", "v"});

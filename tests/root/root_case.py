@@ -109,31 +109,70 @@ class Outcome:
         return re.sub(r"\{.*\}\n", "", self.output)
 
 
+def prefix() -> pathlib.Path:
+    """A folder with the SDK's headers and shared library, as an installation has them."""
+    folder = scratch() / "prefix"
+    if not folder.exists():
+        for headers in ("sdk/include", "sdk/root/include"):
+            shutil.copytree(CHECKOUT / headers, folder / "include", dirs_exist_ok=True)
+        (folder / "lib").mkdir()
+        (folder / "lib/libcrema.so").symlink_to(CHECKOUT / "bazel-bin/sdk/libcrema.so")
+    return folder
+
+
 class RootCase(unittest.TestCase):
+    targets = ("//sdk:crema",)
+
     @classmethod
     def setUpClass(cls):
         if root_home() is None:
             raise unittest.SkipTest("no ROOT in .cache/root: tools/setup root installs it")
-        build = ["bazel", "build", "--ui_event_filters=-info", "--noshow_progress", "--show_result=0", "//sdk:crema"]
+        build = ["bazel", "build", "--ui_event_filters=-info", "--noshow_progress", "--show_result=0", *cls.targets]
         subprocess.run(build, cwd=CHECKOUT, check=True)
 
-    def run_program(self, name, *arguments, recording=True, status=0, **environment) -> Outcome:
-        with tempfile.TemporaryDirectory() as folder:
-            directory = {"CREMA_DIR": folder} if recording else {}
-            done = subprocess.run(
-                [program(name), *map(str, arguments)],
-                cwd=folder,
-                env={**os.environ, **directory, **environment},
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            logs = sorted(pathlib.Path(folder).glob("*.jsonl"))
-            records = [json.loads(line) for log in logs for line in log.read_text().splitlines()]
-        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
-        for end in (record for record in records if record["type"] == "end"):
-            self.assertEqual((end["dropped"], end["misused"]), (0, 0))
-        return Outcome(done.stdout, done.stderr, done.returncode, records)
+    def run_program(self, name, *arguments, **options):
+        return run_recorded([program(name), *arguments], **options)
+
+
+class PyrootCase(RootCase):
+    """With ROOT's Python, the package of the checkout, and the SDK in a prefix."""
+
+    targets = ("//sdk:crema", "//sdk/c_api:libcrema.so.1")
+
+    @classmethod
+    def environment(cls):
+        return {
+            "PYTHONPATH": f"{CHECKOUT / 'python'}",
+            "CREMA_PREFIX": f"{prefix()}",
+            "CREMA_LIBRARY": f"{CHECKOUT / 'bazel-bin/sdk/c_api/libcrema.so.1'}",
+        }
+
+    @classmethod
+    def run_python(cls, script, *arguments, **options):
+        command = [PYTHON, "-W", "ignore", HERE / script, *arguments]
+        return run_recorded(command, **cls.environment(), **options)
+
+
+def run_recorded(command, recording=True, status=0, **environment) -> Outcome:
+    """Runs it in a folder of its own; AssertionError where its end or its log is not as it should be."""
+    with tempfile.TemporaryDirectory() as folder:
+        directory = {"CREMA_DIR": folder} if recording else {}
+        done = subprocess.run(
+            list(map(str, command)),
+            cwd=folder,
+            env={**os.environ, **directory, **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        logs = sorted(pathlib.Path(folder).glob("*.jsonl"))
+        records = [json.loads(line) for log in logs for line in log.read_text().splitlines()]
+    if done.returncode != status:
+        raise AssertionError(f"status {done.returncode}, not {status}:\n{done.stdout}{done.stderr}")
+    for end in (record for record in records if record["type"] == "end"):
+        if (end["dropped"], end["misused"]) != (0, 0):
+            raise AssertionError(f"records were dropped, or guards misused: {end}")
+    return Outcome(done.stdout, done.stderr, done.returncode, records)
 
 
 def trees() -> list:

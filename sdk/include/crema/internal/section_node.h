@@ -67,6 +67,16 @@ enum Mode : std::uint8_t { kModeUndecided = 0, kModeOff = 1, kModeOn = 2 };
 extern std::atomic<std::uint8_t> g_mode;
 extern CREMA_THREAD_LOCAL ThreadContext* t_context;
 
+/// `t_context`, for code that cannot reach a library's thread-local variables.
+ThreadContext* ReadContext() noexcept;
+CREMA_ALWAYS_INLINE ThreadContext* ContextOfThread() noexcept {
+#ifdef __CLING__  // ROOT's interpreter compiles such code
+  return ReadContext();
+#else
+  return t_context;
+#endif
+}
+
 /// Reads the environment once; true if recording is on afterwards.
 bool DecideMode() noexcept;
 /// Makes the calling thread known; nullptr while the thread or the process is being torn down.
@@ -109,7 +119,7 @@ CREMA_ALWAYS_INLINE bool HasName(const SectionNode& node, std::string_view name)
 }
 
 CREMA_ALWAYS_INLINE OpenSection EnterSection(std::string_view name) noexcept {
-  ThreadContext* context = t_context;
+  ThreadContext* context = ContextOfThread();
   if (CREMA_UNLIKELY(context == nullptr)) {
     context = EnsureThreadContext();
     if (context == nullptr) return {};
@@ -163,7 +173,7 @@ CREMA_ALWAYS_INLINE void ExitSectionAt(ThreadContext* context, OpenSection secti
 }
 
 CREMA_ALWAYS_INLINE void ExitSection(OpenSection section) noexcept {
-  ThreadContext* context = t_context;
+  ThreadContext* context = ContextOfThread();
   ExitSectionAt(context, section, CREMA_LIKELY(context != nullptr) ? Ticks(context) : 0);
 }
 

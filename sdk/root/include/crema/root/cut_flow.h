@@ -24,7 +24,7 @@ class NamedFilters {
     filters_.clear();
     for (auto* node : loop_manager.GetGraphEdges()) {
       auto* filter = dynamic_cast<ROOT::Detail::RDF::RFilterBase*>(node);
-      if (filter != nullptr && filter->HasName()) filters_.push_back(filter);
+      if (filter != nullptr && filter->HasName() && Counts::IsNominal(*filter)) filters_.push_back(filter);
     }
   }
   std::size_t size() const { return filters_.size(); }
@@ -34,10 +34,14 @@ class NamedFilters {
   }
 
  private:
-  /// ROOT keeps them for classes that derive from a filter.
+  /// ROOT keeps them for classes that derive from a filter. For each systematic variation (`Vary`) there is one more
+  /// filter of the same name.
   struct Counts : ROOT::Detail::RDF::RFilterBase {
     static const std::vector<ULong64_t>& Of(const ROOT::Detail::RDF::RFilterBase& filter) {
       return filter.*(&Counts::fAccepted);
+    }
+    static bool IsNominal(const ROOT::Detail::RDF::RFilterBase& filter) {
+      return filter.*(&Counts::fVariation) == "nominal";
     }
   };
 

@@ -10,6 +10,7 @@
 #include <ROOT/RDF/RActionImpl.hxx>
 #include <ROOT/RDF/RSampleInfo.hxx>
 #include <ROOT/RDataSource.hxx>
+#include <ROOT/RTTreeDS.hxx>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -23,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "crema/record_metric.h"
 #include "crema/root/cut_flow.h"
 #include "crema/root/error_notes.h"
 #include "crema/root/loop_passes.h"
@@ -40,21 +42,22 @@ struct FrameIdentity {
   std::string dataset;
   std::string pass;
   std::int64_t entries_per_chunk = 0;
-  TTree* tree = nullptr;  ///< TTree or TChain that the frame reads; null: it reads something else
-  const ROOT::RDF::RDataSource* source = nullptr;
+  bool counts_loops = true;
+};
+
+/// ROOT keeps the entries that a frame is limited to for classes that derive from its source.
+struct GlobalRange : ROOT::RDF::RDataSource {
+  using Entries = std::optional<std::pair<ULong64_t, ULong64_t>>;
+  static const Entries& Of(const ROOT::RDF::RDataSource& source) { return source.*(&GlobalRange::fGlobalEntryRange); }
 };
 
 /// One event loop of a frame.
 struct FrameLoop {
   std::uint64_t number = 0;  ///< in the process
+  TTree* tree = nullptr;     ///< TTree or TChain that the frame reads; null: it reads something else
+  const ROOT::RDF::RDataSource* source = nullptr;
+  GlobalRange::Entries limits;  ///< as the loop begins: RNTuple's are counted down
   NamedFilters filters;
-};
-
-/// ROOT keeps the entries that a frame is limited to for classes that derive from its source.
-struct GlobalRange : ROOT::RDF::RDataSource {
-  static const std::optional<std::pair<ULong64_t, ULong64_t>>& Of(const ROOT::RDF::RDataSource& source) {
-    return source.*(&GlobalRange::fGlobalEntryRange);
-  }
 };
 
 /// `<file>/<tree>`, as `RSampleInfo::AsString` has it; a tree in a folder of the file has slashes too.
@@ -83,19 +86,20 @@ class alignas(128) FrameTask {
     End(false);
     filters_ = &loop.filters;
     slot_ = slot;
-    is_tree_ = identity.tree != nullptr;
-    tree_read_ = reader_ != nullptr ? reader_->GetTree() : identity.tree;
+    is_tree_ = loop.tree != nullptr;
+    tree_read_ = reader_ != nullptr ? reader_->GetTree() : loop.tree;
     has_file_ = sample.AsString().rfind("Empty source", 0) != 0;
+    NoteOffset(loop, sample);
     if (has_file_) std::tie(file_, tree_) = FileAndTree(sample.AsString());
     dataset_ = identity.dataset;
     if (dataset_.empty()) dataset_ = NameOf(sample);
     pass_ = identity.pass;
-    if (pass_.empty()) {
+    if (pass_.empty() && identity.counts_loops) {
       const std::size_t before =
           LoopsBefore(loop.number, dataset_, has_file_ ? std::string_view(file_) : sample.AsString());
       if (before > 0) pass_ = "loop " + std::to_string(before + 1);
     }
-    std::tie(next_, last_) = RangeInFile(identity, sample);
+    std::tie(next_, last_) = RangeInFile(identity, loop, sample);
     most_ = identity.entries_per_chunk > 0 ? identity.entries_per_chunk : INT64_MAX;
     BeginChunk();
   }
@@ -126,6 +130,7 @@ class alignas(128) FrameTask {
   }
 
  private:
+  static constexpr std::string_view kTreeClusters = "tree_clusters";
   static constexpr std::string_view kNotTold = "ROOT does not tell bytes and times of RNTuple in RDataFrame";
 
   static std::string NameOf(const ROOT::RDF::RSampleInfo& sample) {
@@ -144,17 +149,40 @@ class alignas(128) FrameTask {
 
   /// The task's entries in the file of the sample. ROOT counts them from the start of the chain where the frame is
   /// limited to a range, or has friends; on one thread it gives the whole range for each file.
-  EntryRange RangeInFile(const FrameIdentity& identity, const ROOT::RDF::RSampleInfo& sample) const {
+  EntryRange RangeInFile(const FrameIdentity& identity, const FrameLoop& loop,
+                         const ROOT::RDF::RSampleInfo& sample) const {
     const auto range = sample.EntryRange();
     EntryRange entries(range.first, range.second);
     TTree* const tree = tree_read_ != nullptr ? tree_read_->GetTree() : nullptr;
-    if (tree == nullptr) return entries;
+    if (tree == nullptr) return identity.counts_loops ? entries : PartOf(entries, loop);
     if (reader_ == nullptr) {
-      const auto& limits = GlobalRange::Of(*identity.source);
+      const auto& limits = GlobalRange::Of(*loop.source);
       if (!limits.has_value()) return {0, tree->GetEntries()};
       entries = {limits->first, limits->second};
     }
     return InCurrentTree(tree_read_, entries);
+  }
+
+  /// Of an RNTuple ROOT gives a file's clusters, whatever the range. The part of a distributed frame begins in its
+  /// first file, and its files come in order.
+  EntryRange PartOf(EntryRange in_file, const FrameLoop& loop) const {
+    if (!loop.limits.has_value()) return in_file;
+    const EntryRange limits(loop.limits->first, loop.limits->second);
+    const EntryRange part(std::max(in_file.first, limits.first - offset_),
+                          std::min(in_file.second, limits.second - offset_));
+    return part.first < part.second ? part : in_file;
+  }
+
+  /// Adds up the files before the one of the sample.
+  void NoteOffset(const FrameLoop& loop, const ROOT::RDF::RSampleInfo& sample) {
+    if (loop_number_ != loop.number) {
+      loop_number_ = loop.number;
+      offset_ = 0;
+    } else if (sample_name_ != sample.AsString()) {
+      offset_ += sample_stop_;
+    }
+    sample_name_ = sample.AsString();
+    sample_stop_ = static_cast<std::int64_t>(sample.EntryRange().second);
   }
 
   void BeginChunk() {
@@ -170,6 +198,8 @@ class alignas(128) FrameTask {
     events_ = 0;
     exceptions_ = std::uncaught_exceptions();
     chunk_.emplace(where);
+    TTree* const tree = tree_read_ != nullptr ? tree_read_->GetTree() : nullptr;
+    if (tree != nullptr) RecordMetric(kTreeClusters, CountClusters(tree, {next_, stop_}), "count");
     counters_.Install(&*chunk_, tree_read_);
     cut_flow_.Begin(*filters_, slot_);
   }
@@ -185,6 +215,10 @@ class alignas(128) FrameTask {
   std::int64_t next_ = 0;          ///< first entry of the chunk
   std::int64_t stop_ = 0;          ///< one past its last entry
   std::int64_t last_ = 0;          ///< one past the task's last entry
+  std::uint64_t loop_number_ = 0;  ///< of the last sample,
+  std::string sample_name_;        ///< its name,
+  std::int64_t sample_stop_ = 0;   ///< one past its last entry,
+  std::int64_t offset_ = 0;        ///< and the entries of the files before it
   int exceptions_ = 0;             ///< in flight when the chunk began
   bool has_failed_ = false;
   bool is_tree_ = false;
@@ -209,10 +243,14 @@ class FrameTasks {
   FrameTasks(FrameIdentity identity, unsigned slots) : identity_(std::move(identity)), tasks_(slots) {}
 
   FrameTask& operator[](unsigned slot) { return tasks_[slot]; }
-  void BeginLoop(const ROOT::Detail::RDF::RLoopManager& loop_manager) {
+  void BeginLoop(ROOT::Detail::RDF::RLoopManager* loop_manager) {
     loop_.number = NextLoop();
+    loop_.source = loop_manager->GetDataSource();
+    auto* trees = dynamic_cast<ROOT::Internal::RDF::RTTreeDS*>(loop_manager->GetDataSource());
+    if (loop_.source != nullptr) loop_.limits = GlobalRange::Of(*loop_.source);
+    loop_.tree = trees != nullptr ? trees->GetTree() : nullptr;
     exceptions_ = std::uncaught_exceptions();
-    loop_.filters.Find(loop_manager);
+    loop_.filters.Find(*loop_manager);
     error_notes_.emplace();
   }
   void BeginMerging() { merging_.emplace("merge results"); }
@@ -249,7 +287,7 @@ class FrameTasks {
   }
   /// The files that a chain left out, as on one thread: with a message, and no exception.
   bool RecordUnopened() {
-    const auto* chain = dynamic_cast<const TChain*>(identity_.tree);
+    const auto* chain = dynamic_cast<const TChain*>(loop_.tree);
     if (chain == nullptr) return false;
     bool is_any = false;
     for (const TObject* object : *chain->GetListOfFiles()) {

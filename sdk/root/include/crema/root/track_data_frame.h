@@ -4,9 +4,7 @@
 
 #include <ROOT/RDF/RInterface.hxx>
 #include <ROOT/RDF/RLoopManager.hxx>
-#include <ROOT/RDataSource.hxx>
 #include <ROOT/RResultPtr.hxx>
-#include <ROOT/RTTreeDS.hxx>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -29,6 +27,8 @@ struct DataFrameOptions {
   /// Where a task is longer, it is several chunks of this many entries; 0: a chunk is a task. Without implicit MT a
   /// file is one task.
   std::int64_t entries_per_chunk = 0;
+  /// Whether "loop 2" is told apart; false where the program runs the loops of one frame over parts of its files.
+  bool counts_loops = true;
 };
 
 namespace internal {
@@ -44,8 +44,11 @@ struct LoopManagerOf : ROOT::RDF::RInterfaceBase {
 /// then drops the callbacks of that loop: the end of such a callback is where the next action is booked.
 class FrameTracker : public std::enable_shared_from_this<FrameTracker> {
  public:
-  FrameTracker(std::shared_ptr<ROOT::Detail::RDF::RLoopManager> loop_manager, FrameIdentity identity)
-      : loop_manager_(std::move(loop_manager)),
+  /// `node`: any of the frame's. A node owns those before it, the head included; its pointer to the head owns nothing.
+  FrameTracker(std::shared_ptr<const void> node, std::shared_ptr<ROOT::Detail::RDF::RLoopManager> loop_manager,
+               FrameIdentity identity)
+      : node_(std::move(node)),
+        loop_manager_(std::move(loop_manager)),
         tasks_(std::make_shared<FrameTasks>(std::move(identity), loop_manager_->GetNSlots())) {}
 
   /// Throws what RDataFrame's `Book` throws.
@@ -78,12 +81,13 @@ class FrameTracker : public std::enable_shared_from_this<FrameTracker> {
   };
 
   void LoopBegins() {
-    tasks_->BeginLoop(*loop_manager_);
+    tasks_->BeginLoop(loop_manager_.get());
     // An action at the head asks for every entry. This one does not: the loop ends when a Range has had enough.
     loop_manager_->StopProcessing();
     loop_manager_->RegisterCallback(0, [end = std::make_shared<LoopEnd>(weak_from_this())](unsigned) {});
   }
 
+  std::shared_ptr<const void> node_;
   std::shared_ptr<ROOT::Detail::RDF::RLoopManager> loop_manager_;
   std::shared_ptr<FrameTasks> tasks_;
   ROOT::RDF::RResultPtr<int> booked_;
@@ -112,11 +116,9 @@ template <class Node>
 [[nodiscard]] TrackedDataFrame TrackDataFrame(const Node& node, const DataFrameOptions& options = {}) {
   if (!Enabled()) return TrackedDataFrame();
   const auto& loop_manager = internal::LoopManagerOf::Get(node);
-  auto* source = loop_manager->GetDataSource();
-  auto* trees = dynamic_cast<ROOT::Internal::RDF::RTTreeDS*>(source);
-  internal::FrameIdentity identity{options.dataset, options.pass, options.entries_per_chunk,
-                                   trees != nullptr ? trees->GetTree() : nullptr, source};
-  auto tracker = std::make_shared<internal::FrameTracker>(loop_manager, std::move(identity));
+  internal::FrameIdentity identity{options.dataset, options.pass, options.entries_per_chunk, options.counts_loops};
+  auto tracker =
+      std::make_shared<internal::FrameTracker>(std::make_shared<Node>(node), loop_manager, std::move(identity));
   tracker->Book();
   return TrackedDataFrame(std::move(tracker));
 }

@@ -32,6 +32,19 @@ inline EntryRange InCurrentTree(TTree* tree, EntryRange range) {
           std::min<std::int64_t>(tree->GetTree()->GetEntries(), range.second - offset)};
 }
 
+/// How many clusters of a tree begin in its entries [first, last).
+inline std::int64_t CountClusters(TTree* tree, EntryRange range) {
+  if (range.first >= range.second) return 0;
+  auto clusters = tree->GetClusterIterator(range.first);
+  std::int64_t count = 0;
+  std::int64_t before = -1;
+  for (std::int64_t start = clusters.Next(); start < range.second && start > before; start = clusters.Next()) {
+    if (start >= range.first) ++count;
+    before = start;
+  }
+  return count;
+}
+
 /// Fills in what `chunk` does not say: file, tree and range.
 inline void NameCurrentTree(TTree* tree, EntryRange in_tree, Chunk* chunk) {
   const TFile* file = tree->GetCurrentFile();

@@ -1,0 +1,141 @@
+"""RDataFrame from Python: `crema_hep.root.track(frame, "ttbar")`, for frames of this process and distributed ones.
+
+The guards are those of C++ (crema/root.h): ROOT's interpreter compiles them once in a process. docs/root.md is the
+guide.
+"""
+
+import functools
+import threading
+import time
+
+from . import recorder, sdk
+from .section import track_section
+
+try:
+    import ROOT
+except ImportError as error:
+    raise ImportError(
+        f"crema: crema_hep.root needs PyROOT, and `import ROOT` fails here: {error}; take a Python that has ROOT "
+        "6.36 or newer (pip install ROOT, conda install root, or the setup of your experiment)"
+    ) from error
+
+_DECLARATION = """
+#include "crema/root.h"
+
+namespace crema {
+namespace python {
+inline TrackedDataFrame Track(ROOT::RDF::RNode node, const std::string& dataset, const std::string& pass,
+                              std::int64_t entries_per_chunk, bool counts_loops) {
+  DataFrameOptions options(dataset);
+  options.pass = pass;
+  options.entries_per_chunk = entries_per_chunk;
+  options.counts_loops = counts_loops;
+  return TrackDataFrame(node, options);
+}
+}  // namespace python
+}  // namespace crema
+"""
+_lock = threading.Lock()
+_is_declared = False
+_ATTRIBUTE = "_crema_tracked"
+_executions = {}  # (dataset, pass, files): how many event loops of distributed frames began
+
+
+class TrackedFrame:
+    """Keeps a frame tracked as long as it lives. The frame keeps it too.
+
+    `compile_seconds`: what ROOT's interpreter took to compile crema's guards; None where they were compiled already, or
+    nothing is recorded.
+    """
+
+    def __init__(self, dataset, handle=None, compile_seconds=None, where=""):
+        self.dataset = dataset
+        self.compile_seconds = compile_seconds
+        self._handle = handle
+        self._where = where or ("" if handle is not None else ", nothing is recorded")
+
+    def __repr__(self):
+        took = "" if self.compile_seconds is None else f", guards compiled in {self.compile_seconds:.1f} s"
+        return f"<crema: chunks of {self.dataset or 'a frame'}{self._where}{took}>"
+
+
+def track(frame, dataset=None, *, pass_=None, entries_per_chunk=0) -> TrackedFrame:
+    """Makes a chunk of each task of each event loop of the frame that `frame` belongs to (any node): as
+    `crema::TrackDataFrame`.
+
+        events = ROOT.RDataFrame("Events", files)
+        crema_hep.root.track(events, "ttbar")
+
+    `dataset`: of the chunks; None: the name of the sample, where the frame has samples. `entries_per_chunk`: longer
+    tasks are several chunks; without implicit multi-threading a file is one task. Call it before you book actions.
+
+    A frame that is distributed by Dask is tracked on its workers; attach crema to the cluster (`crema_hep.attach`,
+    `MetricsCollector`).
+
+    While recording is off it does nothing. Raises TypeError for what is no frame, `sdk.SdkError` where the SDK's
+    headers are missing or ROOT cannot compile them.
+    """
+    options = (dataset or "", pass_ or "", int(entries_per_chunk))
+    head = _distributed_head(frame)
+    if head is not None:
+        _track_tasks(head, options)
+        return TrackedFrame(dataset, where=", on the workers")
+    if not isinstance(frame, ROOT.RDF.RInterfaceBase):
+        raise TypeError(f"crema: track() takes an RDataFrame or a node of one, not {type(frame).__name__}")
+    return _track(frame, options, counts_loops=True)
+
+
+def _track(frame, options, counts_loops):
+    if not recorder.enabled():
+        return TrackedFrame(options[0])
+    start_s = time.monotonic()
+    is_first = not _is_declared
+    with _lock, track_section("compile guards"):
+        _declare()
+        handle = ROOT.crema.python.Track(ROOT.RDF.AsRNode(frame), *options, counts_loops)
+    tracked = TrackedFrame(options[0], handle, time.monotonic() - start_s if is_first else None)
+    setattr(frame, _ATTRIBUTE, tracked)
+    return tracked
+
+
+def _declare() -> None:
+    global _is_declared
+    if _is_declared:
+        return
+    found = sdk.find()
+    ROOT.gInterpreter.AddIncludePath(found.include)
+    if ROOT.gSystem.Load(found.library) < 0:
+        raise sdk.SdkError(f"crema: ROOT cannot load {found.library}; its message is above")
+    if not ROOT.gInterpreter.Declare(_DECLARATION):
+        raise sdk.SdkError(f"crema: ROOT cannot compile {found.include}/crema/root.h; its messages are above")
+    _is_declared = True
+
+
+def _distributed_head(frame):
+    """The head of a distributed frame's graph; None for a frame of this process."""
+    if "_distrdf" not in type(frame).__module__ and "DistRDF" not in type(frame).__module__:
+        return None
+    return frame.proxied_node.get_head()
+
+
+def _track_tasks(head, options) -> None:
+    """Has each task of a distributed frame track the frame that it makes."""
+    make_creator = head._generate_rdf_creator
+
+    def make_tracking_creator():
+        dataset, pass_, entries = options
+        files = (dataset, pass_, *map(str, getattr(head, "inputfiles", None) or [id(head)]))
+        _executions[files] = loop = _executions.get(files, 0) + 1
+        if not pass_ and loop > 1:
+            pass_ = f"loop {loop}"
+        return functools.partial(_create_tracked, make_creator(), (dataset, pass_, entries))
+
+    head._generate_rdf_creator = make_tracking_creator
+
+
+def _create_tracked(create, options, range_):
+    """On a worker: the frame of one task, tracked. Tasks of one process may share it."""
+    task = create(range_)
+    if task.rdf is not None and not hasattr(task.rdf, _ATTRIBUTE):
+        _track(task.rdf, options, counts_loops=False)
+    return task

@@ -1,0 +1,62 @@
+"""crema_hep.root.track on frames that Dask distributes: chunks of the workers, joined to the mappers' tasks."""
+
+import collections
+import json
+import pathlib
+import tempfile
+
+import root_case
+from root_case import ENTRIES
+
+
+class DistributedTest(root_case.PyrootCase):
+    targets = (*root_case.PyrootCase.targets, "//collector/cli:crema")
+
+    @classmethod
+    def environment(cls):
+        return {**super().environment(), "CREMA_PROGRAM": str(root_case.CHECKOUT / "bazel-bin/collector/cli/crema")}
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(scratch.cleanup)
+        path = pathlib.Path(scratch.name, "measurement")
+        outcome = cls.run_python("distributed_frames.py", root_case.data(), path, recording=False)
+        cls.found = json.loads(outcome.output.splitlines()[-1])
+        folder = pathlib.Path(cls.found["path"])
+        cls.document = json.loads((folder / "measurement.json").read_text())
+        lines = [line for log in folder.rglob("*.jsonl") for line in log.read_text().splitlines()]
+        cls.chunks = [record for record in map(json.loads, lines) if record["type"] == "chunk"]
+
+    def test_every_event_of_every_loop_is_counted_once(self):
+        events = collections.Counter()
+        for chunk in self.chunks:
+            events[chunk["dataset"], chunk["pass"]] += chunk["events"]
+        total = sum(ENTRIES)
+        self.assertEqual(events, {("trees", None): total, ("trees", "loop 2"): total, ("ntuples", None): total})
+        self.assertEqual((self.found["again"], self.found["ntuples"]), (total, total))
+        self.assertEqual(self.document["metrics"]["total_events"], 3 * total)
+
+    def test_parts_of_a_file_are_chunks_of_their_own(self):
+        for dataset, pass_ in (("trees", None), ("trees", "loop 2"), ("ntuples", None)):
+            ends = collections.defaultdict(list)
+            for chunk in self.chunks:
+                if (chunk["dataset"], chunk["pass"]) == (dataset, pass_):
+                    self.assertEqual(chunk["events"], chunk["entry_stop"] - chunk["entry_start"])
+                    ends[chunk["file"]].append((chunk["entry_start"], chunk["entry_stop"]))
+            for ranges in map(sorted, ends.values()):
+                self.assertEqual([start for start, _ in ranges], [0, *(stop for _, stop in ranges[:-1])])
+            self.assertEqual(sorted(max(ranges)[1] for ranges in ends.values()), list(ENTRIES))
+        self.assertEqual(self.document["metrics"]["num_chunks"], len(self.chunks))
+
+    def test_chunks_are_joined_to_the_tasks_of_the_mappers(self):
+        self.assertEqual(self.document["quality"]["chunks_joined_to_tasks"], len(self.chunks))
+        self.assertEqual(len({chunk["tid"] for chunk in self.chunks}), 2)
+
+    def test_named_filters_are_the_cut_flow_of_all_workers(self):
+        passed = sum(cut["events"] for chunk in self.chunks for cut in chunk["cuts"] if cut["name"] == "positive")
+        self.assertEqual(passed, self.found["positive"])
+
+    def test_the_handle_says_that_workers_record(self):
+        self.assertEqual(self.found["tracked"], "<crema: chunks of ntuples, on the workers>")

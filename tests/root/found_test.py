@@ -1,0 +1,43 @@
+"""What crema finds in runs of ROOT in which a cause was planted, and does not find in their like without it."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import root_case
+
+PROGRAM = root_case.CHECKOUT / "bazel-bin/collector/cli/crema"
+
+
+class FoundTest(root_case.RootCase):
+    targets = ("//sdk:crema", "//collector/cli:crema")
+
+    def verdicts(self, *arguments):
+        """Those of one run of frames.cc, by id. Its threads are declared: one task shows one of them."""
+        with tempfile.TemporaryDirectory() as folder:
+            output = pathlib.Path(folder, "measurement")
+            command = [PROGRAM, "run", "-q", "-o", output, "--", root_case.program("frames"), *arguments]
+            environment = {**os.environ, "CREMA_THREADS": str(max(1, arguments[1]))}
+            subprocess.run(list(map(str, command)), cwd=folder, check=True, capture_output=True, env=environment)
+            document = json.loads((output / "measurement.json").read_text())
+        return {verdict["id"]: verdict for verdict in document["verdicts"]}
+
+    def test_one_cluster_for_two_threads_is_too_few(self):
+        found = self.verdicts("busy", 2, root_case.data() / "no_y.root")
+        self.assertIn("too-few-clusters", found)
+        self.assertIn("have 1 cluster for", found["too-few-clusters"]["sentence"])
+        self.assertEqual(found["too-few-chunks"]["cause"], "too-few-clusters")
+        self.assertNotIn("too-few-clusters", self.verdicts("one_loop", 2, *root_case.trees()))
+
+    def test_a_slow_codec_is_named_and_a_fast_one_is_not(self):
+        slow = self.verdicts("read_often", 0, root_case.data() / "lzma.root")
+        self.assertIn("Decompressing the input", slow["compression-heavy"]["sentence"])
+        self.assertIn("LZ4, ZSTD", slow["compression-heavy"]["suggestion"])
+        self.assertNotIn("compression-heavy", self.verdicts("read_often", 0, root_case.data() / "lz4.root"))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

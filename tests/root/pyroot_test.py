@@ -1,0 +1,135 @@
+"""crema_hep.root.track: frames of PyROOT, in this process."""
+
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import root_case
+from root_case import ENTRIES, ranges
+
+CHECKOUT = root_case.CHECKOUT
+
+
+class PyrootTest(root_case.PyrootCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.recorded = cls.run_python("pyroot_frames.py", root_case.data())
+        cls.plain = cls.run_python("pyroot_frames.py", root_case.data(), recording=False)
+        cls.said = cls.cases(cls.recorded)
+
+    @staticmethod
+    def cases(outcome):
+        return {line["case"]: line for line in map(json.loads, outcome.output.splitlines())}
+
+    def chunks(self, dataset):
+        return [chunk for chunk in self.recorded.chunks if chunk["dataset"] == dataset]
+
+    def test_a_file_is_a_chunk_and_named_filters_are_the_cut_flow(self):
+        for dataset, name in (("trees", "tree"), ("ntuples", "ntuple")):
+            chunks = self.chunks(dataset)
+            self.assertEqual(ranges(chunks), [(f"{name}{i}.root", 0, entries) for i, entries in enumerate(ENTRIES)])
+            self.assertEqual([chunk["events"] for chunk in chunks], list(ENTRIES))
+            passed = collections.Counter()
+            for chunk in chunks:
+                passed.update({cut["name"]: cut["events"] for cut in chunk["cuts"]})
+            self.assertEqual((passed["all events"], passed["large"]), (sum(ENTRIES), self.said[dataset]["passed"]))
+
+    def test_bytes_and_times_of_trees_are_there(self):
+        for chunk in self.chunks("trees"):
+            self.assertGreater(chunk["bytes_read"], 0)
+            self.assertGreater(root_case.metric(chunk, "unzip_wall"), 0)
+
+    def test_on_two_threads_a_cluster_is_a_chunk(self):
+        chunks = self.chunks("two threads")
+        self.assertEqual(ranges(chunks), root_case.in_clusters(20_000))
+        self.assertEqual(sum(chunk["events"] for chunk in chunks), sum(ENTRIES))
+
+    def test_loops_passes_and_small_chunks_are_as_in_cpp(self):
+        self.assertEqual([chunk["pass"] for chunk in self.chunks("loops")], [None, "loop 2"])
+        small = self.chunks("small")
+        self.assertEqual([chunk["events"] for chunk in small], [20_000, 20_000, 10_000])
+        self.assertEqual({chunk["pass"] for chunk in small}, {"again"})
+
+    def test_a_node_that_outlives_its_frame_still_runs(self):
+        self.assertEqual(self.said["outlived"], self.cases(self.plain)["outlived"])
+        self.assertEqual([chunk["status"] for chunk in self.chunks("outlived")], ["ok"] * len(self.chunks("outlived")))
+
+    def test_an_error_of_root_fails_the_chunk_and_reaches_the_program(self):
+        self.assertIn("error", self.said["missing"])
+        self.assertIn("failed", [chunk["status"] for chunk in self.chunks("missing")])
+
+    def test_the_program_says_the_same_without_recording(self):
+        plain = self.cases(self.plain)
+        for case in self.said.keys() - {"compiled"}:
+            self.assertEqual(self.said[case], plain[case])
+        self.assertEqual(self.plain.records, [])
+
+    def test_the_guards_are_compiled_once_and_only_when_recording(self):
+        said = self.said["compiled"]
+        self.assertGreater(said["seconds"], 0)
+        self.assertIsNone(said["again"])
+        plain = self.cases(self.plain)["compiled"]
+        self.assertEqual((plain["seconds"], plain["knows_crema"]), (None, False))
+        self.assertRegex(self.recorded.errors, r"<crema: chunks of trees, guards compiled in \d+\.\d s>")
+        self.assertIn("<crema: chunks of trees, nothing is recorded>", self.plain.errors)
+        (end,) = self.recorded.of_type("end")
+        self.assertIn("compile guards", {row["path"] for row in end["sections"]})
+
+    def test_what_is_no_frame_is_one_clear_error(self):
+        self.assertIn("track() takes an RDataFrame", self.cases(self.plain)["no frame"]["error"])
+
+
+class MissingPartsTest(root_case.PyrootCase):
+    def say(self, python, program, **environment):
+        done = subprocess.run(
+            [python, "-W", "ignore", "-c", program],
+            env={**os.environ, **self.environment(), **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        self.assertNotEqual(done.returncode, 0)
+        return done.stdout.splitlines()[-1]
+
+    def test_without_root_the_import_says_what_to_do(self):
+        error = self.say(sys.executable, "import sys; sys.modules['ROOT'] = None; import crema_hep.root")
+        self.assertIn("ImportError: crema: crema_hep.root needs PyROOT", error)
+        self.assertIn("pip install ROOT", error)
+
+    def test_without_the_headers_tracking_says_what_to_do(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = "import ROOT, crema_hep.root; crema_hep.root.track(ROOT.RDataFrame(1), 'toys')"
+            error = self.say(root_case.PYTHON, program, CREMA_DIR=f"{folder}/records", CREMA_PREFIX="")
+            self.assertIn("SdkError: crema: the C++ headers of crema were not found: install the wheel", error)
+            error = self.say(root_case.PYTHON, program, CREMA_DIR=f"{folder}/records", CREMA_PREFIX=folder)
+            self.assertIn(f"{folder} has not both include/crema/root.h and lib/libcrema.so", error)
+
+    def test_the_folder_of_the_package_comes_before_the_variable(self):
+        with tempfile.TemporaryDirectory() as folder:
+            package = pathlib.Path(folder, "crema_hep")
+            package.mkdir()
+            (package / "sdk.py").write_text((CHECKOUT / "python/crema_hep/sdk.py").read_text())
+            (package / "__init__.py").touch()
+            for file in ("include/crema/root.h", "lib/libcrema.so"):
+                path = package / "sdk" / file
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.touch()
+            found = subprocess.run(
+                [sys.executable, "-c", "from crema_hep import sdk; print(sdk.find().include)"],
+                env={**os.environ, "PYTHONPATH": folder, "CREMA_PREFIX": "/elsewhere"},
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            self.assertEqual(found.stdout.strip(), str(package / "sdk/include"))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
