@@ -23,18 +23,17 @@ class Sdk:
 
 
 def find() -> Sdk:
-    """The wheel's (the folder `sdk` of this package); where it has none, that of the prefix CREMA_PREFIX. Raises
+    """The wheel's, which lies in the folder of this package; where it has none, that of the prefix CREMA_PREFIX. Raises
     SdkError."""
+    package = pathlib.Path(__file__).parent
+    if (package / "include/crema/root.h").exists() and (package / "lib/libcrema_cpp.so").exists():
+        return Sdk(str(package / "include"), str(package / "lib/libcrema_cpp.so"))
     named = os.environ.get("CREMA_PREFIX")
-    packaged = pathlib.Path(__file__).parent / "sdk"
-    if not packaged.is_dir() and not named:
+    if not named:
         raise SdkError(f"crema: the C++ headers of crema were not found: {_CURE}")
-    prefix = packaged if packaged.is_dir() else pathlib.Path(named).absolute()
-    library = next((path for path in _libraries(prefix) if path.exists()), None)
+    prefix = pathlib.Path(named).absolute()
+    libraries = [prefix / folder / "libcrema.so" for folder in ("lib", "lib64")]
+    library = next((path for path in libraries if path.exists()), None)
     if library is None or not (prefix / "include/crema/root.h").exists():
         raise SdkError(f"crema: {prefix} has not both include/crema/root.h and lib/libcrema.so: {_CURE}")
     return Sdk(str(prefix / "include"), str(library))
-
-
-def _libraries(prefix):
-    return (prefix / folder / "libcrema.so" for folder in ("lib", "lib64"))

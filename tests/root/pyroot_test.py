@@ -117,8 +117,8 @@ class MissingPartsTest(root_case.PyrootCase):
             package.mkdir()
             (package / "sdk.py").write_text((CHECKOUT / "python/crema_hep/sdk.py").read_text())
             (package / "__init__.py").touch()
-            for file in ("include/crema/root.h", "lib/libcrema.so"):
-                path = package / "sdk" / file
+            for file in ("include/crema/root.h", "lib/libcrema_cpp.so"):
+                path = package / file
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.touch()
             found = subprocess.run(
@@ -128,7 +128,7 @@ class MissingPartsTest(root_case.PyrootCase):
                 text=True,
                 check=True,
             )
-            self.assertEqual(found.stdout.strip(), str(package / "sdk/include"))
+            self.assertEqual(found.stdout.strip(), str(package / "include"))
 
 
 if __name__ == "__main__":
