@@ -88,9 +88,14 @@ MetricRow* Ledger::FindMetric(std::string_view name, std::string_view unit) noex
 }
 
 void Ledger::AddToSketch(MetricRow* row, double value, std::uint64_t times) noexcept {
-  if (row->count == 0 || row->sketch_lost || (value == row->min && value == row->max)) return;
+  if (row->sketch_lost) return;
+  if (!row->sketch.empty()) {
+    row->sketch.Add(value, times, &texts_, &sketch_room_);
+    return;
+  }
+  if (row->count == 0 || (value == row->min && value == row->max)) return;
   // The first value that differs: those before it were all like the least.
-  if (row->sketch.empty() && !row->sketch.Add(row->min, row->count, &texts_, &sketch_room_)) {
+  if (!row->sketch.Add(row->min, row->count, &texts_, &sketch_room_)) {
     row->sketch_lost = true;
     return;
   }
