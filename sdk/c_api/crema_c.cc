@@ -9,20 +9,10 @@
 
 #include "crema/crema.h"
 #include "crema/internal/finished_sections.h"
+#include "exit_and_fork.h"
 #include "guard_slots.h"
-
-namespace crema {
-namespace internal {
-// Of headers that are not for users: shared_copy.h, exit_and_fork.h, recorder.h.
-struct SharedCopy;
-const SharedCopy* OwnCopy() noexcept;
-void EndProcess() noexcept;
-bool EnableWithTexts(std::string_view directory, std::string_view run_id, std::string_view pass,
-                     const Options& options) noexcept;
-void CountDropped() noexcept;
-void CountMisuse(std::string_view sentence) noexcept;
-}  // namespace internal
-}  // namespace crema
+#include "recorder.h"
+#include "shared_copy.h"
 
 namespace {
 
@@ -49,7 +39,8 @@ crema::internal::OpenSection FindOpen(std::int32_t number) {
   if (context == nullptr) return {};
   crema::internal::SectionNode* node = context->current.load(std::memory_order_relaxed);
   for (; node->parent != nullptr; node = node->parent) {
-    const std::uint64_t start_ticks = node->start_ticks.load(std::memory_order_relaxed);
+    const std::uint64_t start_ticks =
+        node->guard_ticks != 0 ? node->guard_ticks : node->start_ticks.load(std::memory_order_relaxed);
     if (StartBits(start_ticks) == (number & ~(kIsSection | kMeasuresCpu))) return {node, start_ticks};
   }
   return {};
@@ -188,6 +179,14 @@ crema_chunk* crema_chunk_begin(const crema_chunk_info* given) {
 void crema_chunk_end(crema_chunk* chunk) { End(chunk, crema::GuardKind::kChunk); }
 
 int crema_chunk_is_open(const crema_chunk* chunk) { return Open(chunk) != nullptr ? 1 : 0; }
+
+void crema_chunk_suspend(crema_chunk* chunk) {
+  if (crema::TrackMetrics* guard = Open(chunk)) guard->Suspend();
+}
+
+void crema_chunk_resume(crema_chunk* chunk) {
+  if (crema::TrackMetrics* guard = Open(chunk)) guard->Resume();
+}
 
 void crema_chunk_fail(crema_chunk* chunk, const char* reason) {
   if (crema::TrackMetrics* guard = Open(chunk)) guard->Fail(Text(reason));

@@ -68,6 +68,10 @@ CREMA_API crema_chunk* crema_chunk_begin(const crema_chunk_info* info);
 CREMA_API void crema_chunk_end(crema_chunk* chunk);
 /* Whether it was begun, on any thread, and not ended. */
 CREMA_API int crema_chunk_is_open(const crema_chunk* chunk);
+/* A chunk of a coroutine: leaves this thread before a point at which the coroutine may wait, with the sections that are
+ * open inside it, and goes on where it is resumed, on this thread or another. No other chunk may be open inside it. */
+CREMA_API void crema_chunk_suspend(crema_chunk* chunk);
+CREMA_API void crema_chunk_resume(crema_chunk* chunk);
 CREMA_API void crema_chunk_fail(crema_chunk* chunk, const char* reason);
 CREMA_API void crema_chunk_set_events(crema_chunk* chunk, int64_t events);
 /* `uncompressed` may be CREMA_UNKNOWN. */

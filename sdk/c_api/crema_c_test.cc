@@ -70,6 +70,22 @@ TEST(CApi, AFailureHasItsReason) {
   EXPECT_EQ(log.end->failed, 1);
 }
 
+TEST(CApi, AChunkThatIsSuspendedGoesOnElsewhereWithItsSections) {
+  const RecordLog log = Recorded(record_suspended);
+  ASSERT_EQ(log.chunks.size(), 2u);
+  EXPECT_EQ(ChunkOf(log, "between").status, "ok");
+  const ChunkLine chunk = ChunkOf(log, "moves");
+  EXPECT_EQ(chunk.status, "ok");
+  EXPECT_EQ(Paths(chunk.sections), (std::vector<std::string>{"select", "select/jets", "select/jets/elsewhere"}));
+  for (const char* const path : {"select", "select/jets", "select/jets/elsewhere"}) {
+    EXPECT_EQ(Section(chunk.sections, path).count, 1) << path;
+  }
+  EXPECT_EQ(Metric(chunk, "known again").count, 1);
+  EXPECT_GT(chunk.suspended_ns.value_or(0), 0);
+  EXPECT_EQ(log.end->misused, 0);
+  EXPECT_EQ(log.end->open, 0);
+}
+
 TEST(CApi, AHelperWorksForTheChunkWhoseHandleItHas) {
   const ChunkLine chunk = RecordedChunk(record_helper);
   EXPECT_EQ(Section(chunk.sections, "cluster/anti-kt", true).count, 1);

@@ -111,6 +111,34 @@ static void* end_elsewhere(void* chunk) {
   return NULL;
 }
 
+static void* go_on_elsewhere(void* chunk) {
+  crema_chunk_resume((crema_chunk*)chunk);
+  crema_section_exit(crema_section_enter("elsewhere"));
+  crema_chunk_suspend((crema_chunk*)chunk);
+  return NULL;
+}
+
+void record_suspended(void) {
+  crema_chunk_info info = dataset_only("moves");
+  crema_chunk* chunk = crema_chunk_begin(&info);
+  crema_section section = crema_section_enter("select");
+  int32_t number = crema_section_open("jets");
+  crema_chunk_suspend(chunk);
+  info.dataset = "between";
+  crema_chunk_end(crema_chunk_begin(&info));
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, go_on_elsewhere, chunk) == 0) pthread_join(thread, NULL);
+  crema_chunk_resume(chunk);
+  if (crema_section_is_open(number)) crema_record_metric("known again", 1, NULL);
+  crema_section_close(number);
+  crema_section_exit(section);
+  crema_chunk_end(chunk);
+  crema_chunk_suspend(chunk);
+  crema_chunk_resume(chunk);
+  crema_chunk_suspend(NULL);
+  crema_chunk_resume(NULL);
+}
+
 void end_everything_twice(void) {
   crema_chunk_info info = dataset_only("first");
   crema_chunk* chunk = crema_chunk_begin(&info);

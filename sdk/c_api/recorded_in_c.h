@@ -16,6 +16,7 @@ void record_full_chunk(void);
 void record_failure(const char* reason);
 /* A chunk, and a second thread that helps it inside its section "cluster". */
 void record_helper(void);
+void record_suspended(void);
 /* A chunk whose sections are numbers: one inside the other, one with CPU time, one that fails; and one that is ended on
  * a second thread first, which does not count. */
 void record_numbered_sections(void);

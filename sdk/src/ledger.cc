@@ -12,18 +12,24 @@ constexpr std::size_t kRowsUpTo = kMaxLineBytes / 16 * 15;
 /// Sketches are written while the line is shorter than this: rows come first.
 constexpr std::size_t kSketchesUpTo = kMaxLineBytes / 2;
 
-/// The row for which `is_it` holds, looked for first where the row after the last one found stands: programs repeat.
+/// The row for which `is_it` holds. Looked for first where the row stands that followed last time on the one found
+/// before: that is right for values that are told in turn, and for one that is told again and again.
 template <class Row, class IsIt>
-Row* FindRow(RowTable<Row>* rows, std::size_t* expected, IsIt is_it) {
+Row* FindRow(RowTable<Row>* rows, std::size_t* found, IsIt is_it) {
   const std::size_t size = rows->size();
-  for (std::size_t i = 0; i < size; ++i) {
-    const std::size_t at = *expected + i < size ? *expected + i : *expected + i - size;
-    if (is_it((*rows)[at])) {
-      *expected = at + 1 < size ? at + 1 : 0;
-      return &(*rows)[at];
-    }
+  if (size == 0) return nullptr;
+  Row& before = (*rows)[*found];
+  const std::size_t expected = before.followed_by;
+  if (is_it((*rows)[expected])) {
+    *found = expected;
+    return &(*rows)[expected];
   }
-  *expected = 0;
+  for (std::size_t i = 0, at = *found; i < size; ++i, at = at + 1 < size ? at + 1 : 0) {
+    if (!is_it((*rows)[at])) continue;
+    before.followed_by = static_cast<std::uint32_t>(at);
+    *found = at;
+    return &(*rows)[at];
+  }
   return nullptr;
 }
 
@@ -74,7 +80,7 @@ Row* Ledger::AddNamed(RowTable<Row>* rows, std::string_view Row::*name, std::str
 }
 
 MetricRow* Ledger::FindMetric(std::string_view name, std::string_view unit) noexcept {
-  MetricRow* row = FindRow(&metrics_, &expected_metric_,
+  MetricRow* row = FindRow(&metrics_, &found_metric_,
                            [&](const MetricRow& other) { return other.name == name && other.unit == unit; });
   if (row == nullptr) row = AddNamed(&metrics_, &MetricRow::name, name, &MetricRow::unit, unit);
   if (row == nullptr) ++dropped_;
@@ -82,9 +88,14 @@ MetricRow* Ledger::FindMetric(std::string_view name, std::string_view unit) noex
 }
 
 void Ledger::AddToSketch(MetricRow* row, double value, std::uint64_t times) noexcept {
-  if (row->count == 0 || row->sketch_lost || (value == row->min && value == row->max)) return;
+  if (row->sketch_lost) return;
+  if (!row->sketch.empty()) {
+    row->sketch.Add(value, times, &texts_, &sketch_room_);
+    return;
+  }
+  if (row->count == 0 || (value == row->min && value == row->max)) return;
   // The first value that differs: those before it were all like the least.
-  if (row->sketch.empty() && !row->sketch.Add(row->min, row->count, &texts_, &sketch_room_)) {
+  if (!row->sketch.Add(row->min, row->count, &texts_, &sketch_room_)) {
     row->sketch_lost = true;
     return;
   }
@@ -121,7 +132,7 @@ void Ledger::AddMetric(std::string_view name, double value, std::string_view uni
 }
 
 CutRow* Ledger::FindCut(std::string_view name) noexcept {
-  CutRow* row = FindRow(&cuts_, &expected_cut_, [&](const CutRow& other) { return other.name == name; });
+  CutRow* row = FindRow(&cuts_, &found_cut_, [&](const CutRow& other) { return other.name == name; });
   if (row == nullptr) row = AddNamed<CutRow>(&cuts_, &CutRow::name, name, nullptr, {});
   if (row == nullptr) ++dropped_;
   return row;
@@ -171,7 +182,7 @@ void Ledger::SetAttribute(std::string_view name, std::string_view value) noexcep
 int Ledger::ActivityRowIndex(std::string_view label, std::string_view unit) noexcept {
   label = CutOnCodePoint(label, kMaxNameBytes);
   unit = CutOnCodePoint(unit, kMaxNameBytes);
-  ActivityRow* row = FindRow(&activities_, &expected_activity_,
+  ActivityRow* row = FindRow(&activities_, &found_activity_,
                              [&](const ActivityRow& other) { return other.label == label && other.unit == unit; });
   if (row == nullptr) row = AddNamed(&activities_, &ActivityRow::label, label, &ActivityRow::unit, unit);
   if (row == nullptr) ++dropped_;
@@ -283,9 +294,9 @@ void Ledger::Reset() noexcept {
   trace_dropped_ = 0;
   columns_.Clear();
   sketch_room_ = kSketchBytes;
-  expected_activity_ = 0;
-  expected_metric_ = 0;
-  expected_cut_ = 0;
+  found_activity_ = 0;
+  found_metric_ = 0;
+  found_cut_ = 0;
   bytes_read_ = -1;
   bytes_uncompressed_ = -1;
   rss_peak_bytes_ = -1;

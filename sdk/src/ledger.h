@@ -23,8 +23,9 @@ struct MetricRow {
   double sum = 0;
   double min = 0;
   double max = 0;
-  ValueSketch sketch;        ///< empty while all values are equal
-  bool sketch_lost = false;  ///< memory was refused
+  ValueSketch sketch;             ///< empty while all values are equal
+  bool sketch_lost = false;       ///< memory was refused
+  std::uint32_t followed_by = 0;  ///< the row that was found after this one last time
 };
 
 struct CutRow {
@@ -32,6 +33,7 @@ struct CutRow {
   std::int64_t events = 0;
   double weights = 0;
   bool has_weights = false;
+  std::uint32_t followed_by = 0;
 };
 
 struct MemoryRow {
@@ -54,6 +56,7 @@ struct ActivityRow {
   std::string_view label;
   std::string_view unit;
   double value = 0;
+  std::uint32_t followed_by = 0;
 };
 
 /// One occurrence of a section (trace mode).
@@ -140,9 +143,9 @@ class Ledger {
   std::uint64_t trace_dropped_ = 0;
   NameSet columns_;
   std::size_t sketch_room_ = kSketchBytes;
-  std::size_t expected_activity_ = 0;
-  std::size_t expected_metric_ = 0;
-  std::size_t expected_cut_ = 0;
+  std::size_t found_activity_ = 0;  ///< the row found last
+  std::size_t found_metric_ = 0;
+  std::size_t found_cut_ = 0;
   std::int64_t bytes_read_ = -1;
   std::int64_t bytes_uncompressed_ = -1;
   std::int64_t rss_peak_bytes_ = -1;

@@ -23,7 +23,8 @@ constexpr std::uint64_t Layout() {
     hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
   }
   for (const std::size_t size : {sizeof(SharedCopy), sizeof(Recorder), sizeof(Settings), sizeof(ThreadState),
-                                 sizeof(ChunkState), sizeof(HelperState), sizeof(SectionNode), sizeof(SpanState)}) {
+                                 sizeof(ChunkState), sizeof(HelperState), sizeof(SectionNode), sizeof(SpanState),
+                                 sizeof(MetricRow), sizeof(CutRow), sizeof(MemoryRow), sizeof(ActivityRow)}) {
     hash = (hash ^ size) * 1099511628211u;
   }
   return hash;

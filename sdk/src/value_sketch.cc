@@ -11,15 +11,9 @@ constexpr std::uint32_t kFirstSlots = 16;
 
 }  // namespace
 
-std::uint64_t ValueSketch::Coarser(std::uint64_t bucket, int bits) const noexcept {
-  const std::uint64_t magnitude = (bucket & (kSign - 1)) >> bits;
-  return magnitude == 0 ? 0 : magnitude | (bucket & kSign);  // what is about zero has no sign
-}
-
 std::uint64_t* ValueSketch::SlotOf(std::uint64_t bucket) const noexcept {
   const std::uint32_t mask = capacity_ - 1;
-  // The upper half of a product depends on all bits of the bucket (Knuth, 6.4).
-  std::uint32_t at = static_cast<std::uint32_t>(bucket * 0x9E3779B97F4A7C15u >> 32) & mask;
+  std::uint32_t at = FirstPlace(bucket);
   while (slots_[at] != 0 && slots_[at] >> kCountBits != bucket) at = (at + 1) & mask;
   return &slots_[at];
 }
@@ -77,12 +71,6 @@ bool ValueSketch::AddBucket(std::uint64_t bucket, std::uint64_t times, Arena* ar
     }
     if (!MakeRoom(arena, room)) return false;
   }
-}
-
-bool ValueSketch::Add(double value, std::uint64_t times, Arena* arena, std::size_t* room) noexcept {
-  std::uint64_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  return AddBucket(Coarser(bits >> kCountBits, 0), times, arena, room);
 }
 
 bool ValueSketch::Merge(const ValueSketch& other, Arena* arena, std::size_t* room) noexcept {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "arena.h"
 #include "json_line.h"
@@ -21,7 +22,18 @@ class ValueSketch {
 
   /// Adds a finite value `times` times. `*room`: bytes that may still be taken from the arena. False: there was no
   /// memory at all, and the sketch stays empty.
-  bool Add(double value, std::uint64_t times, Arena* arena, std::size_t* room) noexcept;
+  bool Add(double value, std::uint64_t times, Arena* arena, std::size_t* room) noexcept {
+    const std::uint64_t bucket = FinestBucket(value);
+    if (capacity_ != 0) {  // nearly always the bucket is known, and in the first place where it may stand
+      const std::uint64_t wanted = Coarser(bucket, shift_);
+      std::uint64_t& slot = slots_[FirstPlace(wanted)];
+      if (slot != 0 && slot >> kCountBits == wanted) {
+        slot += times;
+        return true;
+      }
+    }
+    return AddBucket(bucket, times, arena, room);
+  }
   bool Merge(const ValueSketch& other, Arena* arena, std::size_t* room) noexcept;
 
   bool empty() const noexcept { return used_ == 0; }
@@ -39,7 +51,19 @@ class ValueSketch {
   static constexpr std::size_t kSlots = 2 * kMostBuckets;
 
   bool AddBucket(std::uint64_t bucket, std::uint64_t times, Arena* arena, std::size_t* room) noexcept;
-  std::uint64_t Coarser(std::uint64_t bucket, int bits) const noexcept;
+  static std::uint64_t Coarser(std::uint64_t bucket, int bits) noexcept {
+    const std::uint64_t magnitude = (bucket & (kSign - 1)) >> bits;
+    return magnitude == 0 ? 0 : magnitude | (bucket & kSign);  // what is about zero has no sign
+  }
+  static std::uint64_t FinestBucket(double value) noexcept {
+    std::uint64_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return Coarser(bits >> kCountBits, 0);
+  }
+  std::uint32_t FirstPlace(std::uint64_t bucket) const noexcept {
+    // The upper half of a product depends on all bits of the bucket (Knuth, 6.4).
+    return static_cast<std::uint32_t>(bucket * 0x9E3779B97F4A7C15u >> 32) & (capacity_ - 1);
+  }
   std::uint64_t* SlotOf(std::uint64_t bucket) const noexcept;
   bool MakeRoom(Arena* arena, std::size_t* room) noexcept;
   /// Puts all into these slots, which are empty and may be the same, with buckets coarser by `bits`.

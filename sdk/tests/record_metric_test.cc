@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <string>
+#include <utility>
 
 #include "crema/crema.h"
 #include "sdk/tests/record_log_reader.h"
@@ -52,6 +54,39 @@ TEST(RecordMetric, OfAnotherUnitIsAnotherRow) {
   EXPECT_EQ(Metric(chunk, "mass", "GeV").sum, 91.2);
   EXPECT_EQ(Metric(chunk, "mass", "MeV").sum, 91200);
   EXPECT_EQ(Metric(chunk, "mass").sum, 1);
+}
+
+TEST(RecordMetric, FindsItsRowInWhateverOrderMetricsCome) {
+  constexpr int kMetrics = 7;
+  constexpr int kChunks = 3;
+  constexpr int kValues = 500;
+  // In turn; again and again, the last one first; in no order.
+  const auto metric_of = [](int chunk, int value) {
+    if (chunk == 0) return value % kMetrics;
+    return chunk == 1 ? kMetrics - 1 - value * kMetrics / kValues : (value * value * 31 + value / 3) % kMetrics;
+  };
+  const RecordLog log = Recorded([&] {
+    for (int i = 0; i < kChunks; ++i) {
+      TrackMetrics chunk({"ttbar", "f", i, i + 1});
+      for (int j = 0; j < kValues; ++j) RecordMetric("m" + std::to_string(metric_of(i, j)), j, "count");
+    }
+  });
+  ASSERT_EQ(log.chunks.size(), static_cast<std::size_t>(kChunks));
+  for (int i = 0; i < kChunks; ++i) {
+    std::map<int, std::pair<std::int64_t, double>> counts_and_sums;
+    for (int j = 0; j < kValues; ++j) {
+      auto& [count, sum] = counts_and_sums[metric_of(i, j)];
+      ++count;
+      sum += j;
+    }
+    EXPECT_EQ(log.chunks[i].metrics.size(), counts_and_sums.size());
+    for (const auto& [metric, expected] : counts_and_sums) {
+      const MetricRow row = Metric(log.chunks[i], "m" + std::to_string(metric), "count");
+      EXPECT_EQ(row.count, expected.first) << i << " " << metric;
+      EXPECT_EQ(row.sum, expected.second) << i << " " << metric;
+    }
+  }
+  EXPECT_EQ(log.end->dropped, 0);
 }
 
 TEST(RecordMetric, CountsWhatIsNotFiniteApart) {
