@@ -27,7 +27,7 @@ std::int64_t BucketOf(double value, std::int64_t shift = 0) {
   int exponent = 0;
   const double fraction = std::frexp(magnitude, &exponent);  // from 0.5 to below 1
   const auto within = static_cast<std::int64_t>(std::floor((2 * fraction - 1) * 64));
-  const std::int64_t bucket = ((exponent - 1 + 1023) * 64 + within) >> shift;
+  const std::int64_t bucket = ((std::int64_t{exponent} - 1 + 1023) * 64 + within) >> shift;
   return value < 0 ? -bucket : bucket;
 }
 
