@@ -36,10 +36,16 @@ int StayLoaded() {
 }
 #endif
 
+int WatchForks() { return pthread_atfork(nullptr, nullptr, ForgetParent); }
+
+/// From the start of the program, or of the library: a thread that begins to record holds locks, and a child that
+/// another one forks meanwhile would find them held for ever.
+bool g_forks_are_watched = WatchForks() == 0;
+
 // The first comes first: a forked child that did not forget its parent would write into the parent's log.
 using Step = int (*)();
 constexpr Step kSteps[] = {
-    [] { return pthread_atfork(nullptr, nullptr, ForgetParent); },
+    [] { return g_forks_are_watched ? 0 : WatchForks(); },
     WatchThreadEnds,
     [] { return atexit(AtExit); },
     [] { return at_quick_exit(AtExit); },

@@ -40,6 +40,7 @@ void ShowAll(const nlohmann::ordered_json& document) {
 
 void ExportAll(const nlohmann::ordered_json& document) {
   const ExportSource source{document, [](const OnAttempt&) { return absl::OkStatus(); },
+                            [](const OnTask&) { return absl::OkStatus(); },
                             [] { return absl::StatusOr<RecordLogs>(RecordLogs()); }};
   for (const ExportFormat& format : ExportFormats()) {
     const std::string path = ScratchDirectory() + "/export_" + std::string(format.name);
