@@ -3,18 +3,23 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "absl/status/statusor.h"
+#include "collector/appearance/human_numbers.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/output_options.h"
 #include "collector/cli/subcommand.h"
 #include "collector/insight/comparison.h"
 #include "collector/insight/comparison_gate.h"
+#include "collector/insight/paired_change.h"
+#include "collector/insight/run_pieces.h"
 #include "collector/writers/terminal_comparison.h"
 #include "fmt/format.h"
 
@@ -27,6 +32,8 @@ struct CompareOptions {
   std::vector<std::string> sources;
   std::vector<std::string> gates;
   std::string run;
+  std::optional<double> sure_percent;
+  bool fail_on_unclear = false;
   bool json = false;
   int width = 0;
   OutputOptions output;
@@ -56,6 +63,48 @@ std::string AsJson(const Comparison& comparison, const std::vector<JudgedGate>& 
   return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+/// The first source against each other one, piece by piece.
+std::vector<PairedChange> CompareAllPieces(const std::vector<MeasuredSource>& sources) {
+  std::vector<PairedChange> changes;
+  RunPieces first;
+  std::string first_is_missing;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    RunPieces pieces;
+    const absl::Status read = sources[i].ForEachAttempt([&pieces](const Attempt& attempt) { pieces.Add(attempt); });
+    const std::string is_missing = read.ok() ? "" : std::string(read.message());
+    if (i == 0) {
+      first = std::move(pieces);
+      first_is_missing = is_missing;
+    } else if (first_is_missing.empty() && is_missing.empty()) {
+      changes.push_back(ComparePieces(first, pieces));
+    } else {
+      changes.emplace_back().why_not = first_is_missing.empty() ? is_missing : first_is_missing;
+    }
+  }
+  return changes;
+}
+
+/// Whether a run is slower by more than the limit, with its whole range, or cannot be told from the first.
+bool JudgePaired(const CompareOptions& options, const Comparison& comparison) {
+  bool fell = false;
+  for (size_t i = 0; i < comparison.paired.size(); ++i) {
+    const PairedChange& change = comparison.paired[i];
+    const std::string& name = comparison.runs[i + 1].name;
+    const bool is_known = change.conclusion != ChangeConclusion::kNotKnown;
+    if (options.sure_percent.has_value() && is_known && change.low > *options.sure_percent / 100) {
+      PrintError(fmt::format("gate --fail-on-sure fell: {} took {} to {} in chunks", name, HumanChange(change.low),
+                             HumanChange(change.high)));
+      fell = true;
+    }
+    if (options.fail_on_unclear && (!is_known || change.conclusion == ChangeConclusion::kUnclear)) {
+      PrintError(fmt::format("gate --fail-on-unclear fell: whether {} is slower cannot be told{}", name,
+                             is_known ? "" : ": " + change.why_not));
+      fell = true;
+    }
+  }
+  return fell;
+}
+
 int RunCompare(const CompareOptions& options) {
   const std::vector<ComparisonGate> gates = ParseGates(options.gates);  // wrong usage, before anything is read
   std::vector<MeasuredSource> sources;
@@ -66,7 +115,7 @@ int RunCompare(const CompareOptions& options) {
   }
   std::vector<const Json*> documents;
   for (const MeasuredSource& source : sources) documents.push_back(&source.document());
-  const Comparison comparison = Compare(documents);
+  const Comparison comparison = Compare(documents, CompareAllPieces(sources));
   std::vector<JudgedGate> judged;
   for (const ComparisonGate& gate : gates) {
     const absl::StatusOr<GateResult> result = Judge(gate, comparison);
@@ -84,7 +133,7 @@ int RunCompare(const CompareOptions& options) {
   } else if (!options.output.quiet) {
     printed = PrintOut(RenderComparison(comparison, style));
   }
-  bool fell = false;
+  bool fell = JudgePaired(options, comparison);
   for (const JudgedGate& gate : judged) {
     if (gate.result.fell) PrintError(fmt::format("gate {} fell: {}", gate.text, gate.result.sentence));
     fell = fell || gate.result.fell;
@@ -109,6 +158,12 @@ void AddCompareCommand(CLI::App* program, int* status) {
       ->take_all()
       ->allow_extra_args(false)
       ->option_text("GATE");
+  command
+      ->add_option("--fail-on-sure", options->sure_percent,
+                   "End with status 3 where a run took more than PERCENT longer in its chunks, with its whole range")
+      ->option_text("PERCENT");
+  command->add_flag("--fail-on-unclear", options->fail_on_unclear,
+                    "End with status 3 where it cannot be told whether a run took longer");
   command->add_option("--run", options->run, "Which run's records to take: an id, or all");
   command->add_option("--width", options->width, "Columns (default: the terminal's, else 100)")
       ->check(CLI::PositiveNumber);

@@ -92,6 +92,29 @@ class Compare(SourcesTestCase):
         self.assertIn("select/jets (helper)", sections)
         self.assertEqual([row["name"] for row in comparison["datasets"]], ["ttbar", "zjets"])
 
+    def test_pairs_the_pieces_and_tells_the_range(self):
+        before, after = self.collect("before"), self.collect("after", run_id="b", slower=1.5)
+        status, comparison = self.compare(before, after, "--fail-on-sure", "5", "--fail-on-unclear")
+        self.assertEqual(status, 3)  # it is sure
+        self.assertEqual(
+            (comparison["conclusion"], comparison["paired_by"], comparison["pairs"]), ("slower", "chunk", 20)
+        )
+        self.assertAlmostEqual(comparison["change"], 0.4677, delta=0.03)  # all chunks but the repeated one: 50 %
+        self.assertLess(comparison["low"], comparison["change"] + 1e-9)
+        self.assertAlmostEqual(sum(effect["change"] for effect in comparison["effects"]), comparison["change"])
+        self.assertEqual(comparison["paired"][0]["effects"], comparison["effects"])
+        self.assertIn(
+            "Paired by chunk (20 pairs), after took +", crema("compare", before, after).stdout.replace("\n", " ")
+        )
+
+        status, comparison = self.compare(before, self.collect("again", run_id="c"), "--fail-on-sure", "5")
+        self.assertEqual((status, comparison["conclusion"], comparison["change"]), (0, "same", 0))
+
+        other = self.collect("other", "--no-records", run_id="d")
+        status, comparison = self.compare(before, other, "--fail-on-unclear")
+        self.assertEqual((status, comparison["conclusion"]), (3, None))
+        self.assertIn("without its records", comparison["reason"])
+
     def test_puts_first_what_should_be_equal_and_is_not(self):
         before, after = self.collect("before"), self.collect("after", run_id="b", events=90)
         text = crema("compare", before, after, "--ascii").stdout

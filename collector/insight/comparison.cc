@@ -210,13 +210,15 @@ std::vector<ComparedValue> Comparison::Unequal() const {
   return unequal;
 }
 
-Comparison Compare(const std::vector<const Json*>& documents) {
+Comparison Compare(const std::vector<const Json*>& documents, std::vector<PairedChange> paired) {
   Comparison comparison;
+  comparison.paired = std::move(paired);
   if (documents.empty()) return comparison;
   comparison.runs = RunsOf(documents);
   for (size_t at = 1; at < documents.size(); ++at) {
-    comparison.sentences.push_back(
-        ComparisonSentence(*documents[0], comparison.runs[0].name, *documents[at], comparison.runs[at].name));
+    const PairedChange* by_pieces = at <= comparison.paired.size() ? &comparison.paired[at - 1] : nullptr;
+    comparison.sentences.push_back(ComparisonSentence(*documents[0], comparison.runs[0].name, *documents[at],
+                                                      comparison.runs[at].name, by_pieces));
   }
   comparison.should_be_equal = CompareContents(documents);
   comparison.metrics = CompareMetrics(documents);
@@ -233,15 +235,20 @@ Json ComparisonAsJson(const Comparison& comparison) {
   for (const ComparedRun& run : comparison.runs) {
     runs.push_back({{"name", run.name}, {"id", run.id}, {"state", run.state}});
   }
-  return {{"schema", "crema.comparison/1"},
-          {"schema_minor", 1},
-          {"runs", std::move(runs)},
-          {"sentences", comparison.sentences},
-          {"unequal", ToJson(comparison.Unequal())},
-          {"should_be_equal", ToJson(comparison.should_be_equal)},
-          {"metrics", ToJson(comparison.metrics)},
-          {"datasets", ToJson(comparison.datasets)},
-          {"sections", ToJson(comparison.sections)}};
+  Json document = {{"schema", "crema.comparison/1"},
+                   {"schema_minor", 2},
+                   {"runs", std::move(runs)},
+                   {"sentences", comparison.sentences}};
+  Json paired = Json::array();
+  for (const PairedChange& change : comparison.paired) paired.push_back(PairedChangeAsJson(change));
+  if (paired.size() == 1) document.update(paired.front());
+  document["paired"] = std::move(paired);
+  document.update(Json({{"unequal", ToJson(comparison.Unequal())},
+                        {"should_be_equal", ToJson(comparison.should_be_equal)},
+                        {"metrics", ToJson(comparison.metrics)},
+                        {"datasets", ToJson(comparison.datasets)},
+                        {"sections", ToJson(comparison.sections)}}));
+  return document;
 }
 
 }  // namespace crema

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/insight/paired_change.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -38,6 +39,7 @@ struct ComparedRun {
 
 struct Comparison {
   std::vector<ComparedRun> runs;
+  std::vector<PairedChange> paired;    ///< of each run but the first, piece by piece; empty: only documents are known
   std::vector<std::string> sentences;  ///< of each run but the first, how it differs from that
   /// Events and cuts: the same analysis of the same data gives the same, whatever machine it ran on.
   std::vector<ComparedValue> should_be_equal;
@@ -51,7 +53,8 @@ struct Comparison {
 };
 
 /// Pure; documents with missing fields are compared in what they have. The first is what the others are compared with.
-Comparison Compare(const std::vector<const nlohmann::ordered_json*>& documents);
+/// `paired`: of each other run, how it compares with the first piece by piece; empty: that is not known.
+Comparison Compare(const std::vector<const nlohmann::ordered_json*>& documents, std::vector<PairedChange> paired = {});
 
 /// The schema `crema.comparison/1`.
 nlohmann::ordered_json ComparisonAsJson(const Comparison& comparison);

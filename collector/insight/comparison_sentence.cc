@@ -12,6 +12,7 @@
 #include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/figure_change.h"
+#include "collector/insight/thresholds.h"
 
 namespace crema {
 namespace {
@@ -19,8 +20,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kNamedSections = 3;
-/// Of the time in chunks: less than this is not named.
-constexpr double kLeastNamed = 0.01;
 
 constexpr ChangedFigure kWallTime = {"wall_time", ChangeOf::kRate, false};
 constexpr ChangedFigure kEventRate = {"event_rate_wall_khz", ChangeOf::kRate, true};
@@ -47,7 +46,8 @@ std::string SectionWords(const Json& baseline, const Json& document) {
                    [](const auto& a, const auto& b) { return std::fabs(a.first) > std::fabs(b.first); });
   std::string words = fmt::format("Time in chunks {}", HumanChange(*now / *before - 1));
   size_t named = 0;
-  for (; named < std::min(shares.size(), kNamedSections) && std::fabs(shares[named].first) >= kLeastNamed; ++named) {
+  for (; named < std::min(shares.size(), kNamedSections) && kWorthNaming.Holds(std::fabs(shares[named].first));
+       ++named) {
     words += fmt::format("{} {} {}", named == 0 ? ":" : ",", shares[named].second, HumanChange(shares[named].first));
   }
   if (named > 0 && named < shares.size()) {
@@ -59,7 +59,7 @@ std::string SectionWords(const Json& baseline, const Json& document) {
 }  // namespace
 
 std::string ComparisonSentence(const Json& baseline, const std::string& baseline_name, const Json& document,
-                               const std::string& name) {
+                               const std::string& name, const PairedChange* paired) {
   const bool same_events = HaveSameEvents(baseline, document);
   const ChangedFigure& figure = same_events ? kWallTime : kEventRate;
   const std::optional<FigureChange> change = ChangeSince(baseline, document, figure);
@@ -79,6 +79,8 @@ std::string ComparisonSentence(const Json& baseline, const std::string& baseline
     words = fmt::format("{} is {} {} than {} ({}).", name, HumanPercent(std::fabs(*change->change)),
                         *change->is_better ? "faster" : "slower", baseline_name, figures);
   }
+  const std::string by_pieces = paired != nullptr ? PairedSentence(*paired, name) : "";
+  if (!by_pieces.empty()) return other_work + words + " " + by_pieces;
   return other_work + words + (same_events ? SectionWords(baseline, document) : "");
 }
 

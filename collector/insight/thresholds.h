@@ -101,6 +101,10 @@ inline constexpr Bound kMuchInput = From(1e8, "bytes: a disk delivers as much in
 inline constexpr Bound kStarved = From(0.25, "every fourth core had nothing to do");
 inline constexpr Bound kOverheadBound = From(0.15, "as much as opening may be");
 inline constexpr Bound kMostOfIt = Above(0.5, "more than half is most of it");
+// comparison of runs, of the first run's time
+inline constexpr Bound kAboutTheSame = UpTo(0.02, "machines and caches make equal runs differ by as much");
+inline constexpr Bound kWorthNaming = From(0.01, "a section that changed by less explains nothing");
+
 inline constexpr Bound kWorthASentence = From(0.03, "chunk granularity alone costs as much");
 
 }  // namespace crema

@@ -1,0 +1,48 @@
+#include "collector/insight/run_pieces.h"
+
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+std::string Text(const std::optional<int64_t>& number) { return number.has_value() ? std::to_string(*number) : "-"; }
+
+std::string KeyOf(const ChunkInput& input) {
+  return fmt::format("{}\n{}\n{}\n{}\n{}-{}", input.dataset, input.file, input.tree, input.pass,
+                     Text(input.entry_start), Text(input.entry_stop));
+}
+
+}  // namespace
+
+void RunPieces::Add(const Attempt& attempt) {
+  if (attempt.state != AttemptState::kOk) return;
+  const ChunkFact& chunk = attempt.chunk;
+  std::string key = KeyOf(chunk.input);
+  if (pieces_.size() >= kMostPieces && pieces_.count(key) == 0) {
+    is_cut_ = true;
+    return;
+  }
+  RunPiece piece;
+  piece.dataset = chunk.input.dataset;
+  piece.file = chunk.input.file;
+  if (chunk.events.has_value()) piece.events = static_cast<double>(*chunk.events);
+  piece.seconds = static_cast<double>(chunk.duration_ns()) / 1e9;
+  for (const SectionFact& section : chunk.sections) {
+    if (section.helper || section.path.find('/') != std::string_view::npos) continue;
+    auto found = part_index_.find(section.path);
+    if (found == part_index_.end()) {
+      if (parts_.size() >= kMostParts) continue;
+      found = part_index_.emplace(std::string(section.path), parts_.size()).first;
+      parts_.emplace_back(section.path);
+    }
+    if (piece.of_part.size() <= found->second) piece.of_part.resize(found->second + 1);
+    piece.of_part[found->second] += static_cast<double>(section.total_ns) / 1e9;
+  }
+  pieces_.insert_or_assign(std::move(key), std::move(piece));
+}
+
+}  // namespace crema

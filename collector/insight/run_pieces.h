@@ -1,0 +1,43 @@
+// What each piece of a run's input cost, so that two runs over the same input can be compared piece by piece.
+#ifndef CREMA_COLLECTOR_INSIGHT_RUN_PIECES_H_
+#define CREMA_COLLECTOR_INSIGHT_RUN_PIECES_H_
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "collector/sources/attempt_stream.h"
+
+namespace crema {
+
+/// A chunk's input: dataset, file and range. Seconds are of `ok` attempts; of several, of the last that is told.
+struct RunPiece {
+  std::string dataset;
+  std::string file;
+  double events = -1;           ///< negative: not known
+  double seconds = 0;           ///< wall time of its thread
+  std::vector<double> of_part;  ///< in each top-level section: indices are those of `RunPieces::parts`; may be shorter
+};
+
+class RunPieces {
+ public:
+  static constexpr size_t kMostPieces = 200'000;  ///< of more, the others are left out
+  static constexpr size_t kMostParts = 100;       ///< sections by name; what further ones took is `(other)`
+
+  void Add(const Attempt& attempt);
+
+  const std::map<std::string, RunPiece>& pieces() const { return pieces_; }  ///< by what identifies the input
+  const std::vector<std::string>& parts() const { return parts_; }
+  bool is_cut() const { return is_cut_; }
+
+ private:
+  std::map<std::string, RunPiece> pieces_;
+  std::vector<std::string> parts_;
+  std::map<std::string, size_t, std::less<>> part_index_;
+  bool is_cut_ = false;
+};
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_INSIGHT_RUN_PIECES_H_
