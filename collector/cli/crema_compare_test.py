@@ -103,9 +103,8 @@ class Compare(SourcesTestCase):
         self.assertLess(comparison["low"], comparison["change"] + 1e-9)
         self.assertAlmostEqual(sum(effect["change"] for effect in comparison["effects"]), comparison["change"])
         self.assertEqual(comparison["paired"][0]["effects"], comparison["effects"])
-        self.assertIn(
-            "Paired by chunk (20 pairs), after took +", crema("compare", before, after).stdout.replace("\n", " ")
-        )
+        text = crema("compare", before, after).stdout.replace("\n", " ")
+        self.assertIn("Paired by chunk (20 pairs), after-records took +", text)
 
         status, comparison = self.compare(before, self.collect("again", run_id="c"), "--fail-on-sure", "5")
         self.assertEqual((status, comparison["conclusion"], comparison["change"]), (0, "same", 0))
