@@ -218,7 +218,7 @@ for wrong in (lambda: crema.MetricsCollector(backend="slurm"), lambda: crema.Met
 """)
         self.assertTrue(told[0].startswith("Timing not available"))
         self.assertEqual(told[1], "Cannot save measurement before context manager completes")
-        self.assertTrue(told[2].startswith("Unsupported backend: taskvine"))
+        self.assertTrue(told[2].startswith("Unsupported backend: slurm"))
         self.assertIn("needs a Client", told[3])
 
     def test_a_backend_is_one_module_and_one_row(self):
