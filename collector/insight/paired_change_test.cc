@@ -20,9 +20,10 @@ RunPieces MadeRun(uint32_t seed, double select_factor, int64_t shift = 0, double
   std::normal_distribution<double> scatter(1, noise);
   RunPieces run;
   const AttemptProcess process = {"run", "node", 1, kStart, "node:1"};
-  for (int number = 0; number < 300; ++number) {
-    const std::string file = "file" + std::to_string(number / 10) + ".root";
-    const double dear = 1 + (number / 10) / 30.0;
+  for (int64_t number = 0; number < 300; ++number) {
+    const int64_t file_number = number / 10;
+    const std::string file = "file" + std::to_string(file_number) + ".root";
+    const double dear = 1 + static_cast<double>(file_number) / 30;
     const double read = 0.5 * dear * scatter(random);
     const double select = 0.4 * dear * select_factor * scatter(random);
     const double other = 0.1 * dear * scatter(random);
