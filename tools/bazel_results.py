@@ -12,7 +12,6 @@ import xml.etree.ElementTree
 
 from results import Results
 
-_INCOMPATIBLE = "@platforms//:incompatible"
 _UNITTEST_TOTAL = re.compile(r"^Ran (\d+) tests? in ", re.MULTILINE)
 _UNITTEST_SKIPPED = re.compile(r"\(.*?skipped=(\d+)")
 _UNITTEST_REASON = re.compile(r"^(\w+) .*\.\.\. skipped (.*)$", re.MULTILINE)
@@ -41,8 +40,7 @@ def _add_target(results: Results, label: str, event: dict) -> None:
     """Notes a target that was not built; those that were have test results, or nothing to count."""
     if event.get("completed", {}).get("success"):
         return
-    causes = [child.get("unconfiguredLabel", {}).get("label") for child in event.get("children", [])]
-    if _INCOMPATIBLE in causes:
+    if event.get("aborted", {}).get("reason") == "SKIPPED":
         results.skipped.append(f"{label}: needs a library that is not installed")
     else:
         results.failed.append(f"{label} (not built)")

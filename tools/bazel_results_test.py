@@ -77,13 +77,13 @@ class BazelResultsTest(unittest.TestCase):
             {"id": {"targetCompleted": {"label": "//a:broken"}}, "completed": {"failureDetail": {}}},
             {
                 "id": {"targetCompleted": {"label": "//a:needs_fastjet"}},
-                "children": [{"unconfiguredLabel": {"label": "@platforms//:incompatible"}}],
-                "aborted": {"reason": "ANALYSIS_FAILURE"},
+                "aborted": {"reason": "SKIPPED", "description": "Target //a:needs_fastjet build was skipped."},
             },
+            {"id": {"targetCompleted": {"label": "//a:typing_error"}}, "aborted": {"reason": "ANALYSIS_FAILURE"}},
             {"id": {"targetCompleted": {"label": "//a:library"}}, "completed": {"success": True}},
         ]
         results = self.read(1)
-        self.assertEqual(results.failed, ["//a:broken (not built)"])
+        self.assertEqual(results.failed, ["//a:broken (not built)", "//a:typing_error (not built)"])
         self.assertEqual(results.skipped, ["//a:needs_fastjet: needs a library that is not installed"])
 
     def test_bazel_failing_before_any_target_is_a_failure(self):
