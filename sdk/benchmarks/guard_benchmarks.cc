@@ -113,6 +113,18 @@ void Metric(benchmark::State& state) {
   MeasureBatch(state, kCheapBatch, 1, [&value] { crema::RecordMetric("jets", value += 1, "count"); });
 }
 
+/// As counts of objects in events are: some ten values, in no order.
+void MetricOfCounts(benchmark::State& state) {
+  constexpr std::size_t kValues = 4096;
+  std::vector<double> values;
+  std::mt19937 random(17);
+  std::poisson_distribution<int> jets(4);
+  for (std::size_t i = 0; i < kValues; ++i) values.push_back(jets(random));
+  const crema::TrackMetrics chunk("benchmark");
+  std::size_t event = 0;
+  MeasureBatch(state, kCheapBatch, 1, [&] { crema::RecordMetric("jets", values[event++ % kValues], "count"); });
+}
+
 void Cut(benchmark::State& state) {
   const crema::TrackMetrics chunk("benchmark");
   MeasureBatch(state, kCheapBatch, 1, [] { crema::RecordCut("two leptons", 1, 0.5); });
@@ -236,6 +248,7 @@ void RegisterGuards(const crema::Options& recording) {
   Register("memory", Memory, 2);
   Register("activity", Activity);
   Register("metric", Metric);
+  Register("metric_of_counts", MetricOfCounts);
   Register("cut", Cut);
   Register("helper", Helper);
 }

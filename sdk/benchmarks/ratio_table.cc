@@ -39,6 +39,7 @@ constexpr Comparison kComparisons[] = {
     {"activity", "activity", 1, "two_monotonic_clocks", 1, kNoTarget},
     {"helper scope", "helper", 1, "helper_readings", 1, kNoTarget},
     {"RecordMetric", "metric", 1, "bare_metric", 1, kNoTarget},
+    {"RecordMetric, counts of objects", "metric_of_counts", 1, "bare_metric", 1, kNoTarget},
     {"RecordCut", "cut", 1, "bare_metric", 1, kNoTarget},
     {"whole chunk", "chunk", 1, "chunk_calls", 1, 1.15},
     {"whole chunk, two threads at once", "chunk", 2, "chunk_calls", 2, 1.15},

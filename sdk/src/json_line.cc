@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
@@ -15,6 +16,21 @@ constexpr double kExactIntegers = 9007199254740992;  // 2^53
 
 /// What cannot be copied into a JSON string without a look: controls, quotes, and all that is not ASCII.
 bool NeedsCare(unsigned char byte) { return byte < 0x20 || byte >= 0x7f || byte == '"' || byte == '\\'; }
+
+constexpr std::uint64_t Repeated(unsigned char byte) { return 0x0101010101010101u * byte; }
+
+/// The highest bit of a byte that is 0; of bytes above such a one, too, so that only "is there one" can be asked.
+constexpr std::uint64_t ZeroBytes(std::uint64_t bytes) { return (bytes - Repeated(1)) & ~bytes & Repeated(0x80); }
+
+/// Whether 8 bytes can be copied as they are: NeedsCare() of all at once, and slashes where they need it.
+bool ArePlain(const char* text, bool escape_slash) {
+  std::uint64_t bytes;
+  std::memcpy(&bytes, text, sizeof(bytes));
+  std::uint64_t care = (bytes - Repeated(0x20)) | bytes | (bytes + Repeated(1));  // below 0x20; not ASCII; 0x7f
+  care = (care & Repeated(0x80)) | ZeroBytes(bytes ^ Repeated('"')) | ZeroBytes(bytes ^ Repeated('\\'));
+  if (escape_slash) care |= ZeroBytes(bytes ^ Repeated('/'));
+  return care == 0;
+}
 
 bool IsContinuation(unsigned char byte) { return (byte & 0xc0) == 0x80; }
 
@@ -129,6 +145,7 @@ void JsonLine::StringPart(std::string_view text, bool escape_slash) noexcept {
   std::size_t i = 0;
   while (i < text.size()) {
     std::size_t plain = i;
+    while (plain + 8 <= text.size() && ArePlain(text.data() + plain, escape_slash)) plain += 8;
     while (plain < text.size()) {
       const auto c = static_cast<unsigned char>(text[plain]);
       if (NeedsCare(c) || (escape_slash && c == '/')) break;

@@ -24,19 +24,14 @@ std::string_view SecondField(std::string_view text) {
 /// Whether `text` is so many numbers on one line.
 bool IsLineOfNumbers(std::string_view text, int numbers) {
   if (text.empty() || text.back() != '\n') return false;
-  text.remove_suffix(1);
-  bool in_number = false;
-  for (const char c : text) {
-    if (c >= '0' && c <= '9') {
-      if (!in_number) --numbers;
-      in_number = true;
-    } else if (c == ' ' && in_number) {
-      in_number = false;
-    } else {
-      return false;
-    }
+  const char* at = text.data();
+  for (;;) {
+    const char* const number = at;
+    while (static_cast<unsigned char>(*at - '0') < 10) ++at;  // the last character is no digit
+    if (at == number) return false;
+    if (--numbers == 0) return at == &text.back();
+    if (*at++ != ' ') return false;
   }
-  return in_number && numbers == 0;
 }
 
 }  // namespace

@@ -24,9 +24,13 @@ class ValueSketch {
   /// memory at all, and the sketch stays empty.
   bool Add(double value, std::uint64_t times, Arena* arena, std::size_t* room) noexcept {
     const std::uint64_t bucket = FinestBucket(value);
-    if (capacity_ != 0) {  // nearly always the bucket is known, and in the first place where it may stand
+    if (capacity_ != 0) {
+      // Nearly always the bucket is known, and in the first or second place where it may stand. Which one is no branch:
+      // values come in no order, and the processor would guess wrong.
       const std::uint64_t wanted = Coarser(bucket, shift_);
-      std::uint64_t& slot = slots_[FirstPlace(wanted)];
+      const std::uint32_t first = FirstPlace(wanted);
+      const auto next = static_cast<std::uint32_t>(slots_[first] >> kCountBits != wanted);
+      std::uint64_t& slot = slots_[(first + next) & (capacity_ - 1)];
       if (slot != 0 && slot >> kCountBits == wanted) {
         slot += times;
         return true;
@@ -61,8 +65,8 @@ class ValueSketch {
     return Coarser(bits >> kCountBits, 0);
   }
   std::uint32_t FirstPlace(std::uint64_t bucket) const noexcept {
-    // The upper half of a product depends on all bits of the bucket (Knuth, 6.4).
-    return static_cast<std::uint32_t>(bucket * 0x9E3779B97F4A7C15u >> 32) & (capacity_ - 1);
+    // The highest bits of a product depend on all bits of the bucket (Knuth, 6.4).
+    return static_cast<std::uint32_t>((bucket * 0x9E3779B97F4A7C15u >> 32) * capacity_ >> 32);
   }
   std::uint64_t* SlotOf(std::uint64_t bucket) const noexcept;
   bool MakeRoom(Arena* arena, std::size_t* room) noexcept;

@@ -33,6 +33,25 @@ TEST(JsonLine, EscapesWhatJsonAsksFor) {
   EXPECT_EQ(AsString("\x7f"), "\"\\u007f\"");
 }
 
+// Eight bytes at a time must give what one by one does: every byte, at every place of a word and after one.
+TEST(JsonLine, WritesAByteTheSameWhereverItStands) {
+  const auto as_part = [](std::string_view text) {
+    JsonLine line;
+    line.StringPart(text, true);
+    return std::string(line.text());
+  };
+  for (int byte = 0; byte < 256; ++byte) {
+    const std::string alone(1, static_cast<char>(byte));
+    for (std::size_t place = 0; place < 19; ++place) {
+      const std::string before(place, 'a');
+      const std::string after(18 - place, '~');
+      EXPECT_EQ(AsString(before + alone + after),
+                '"' + before + AsString(alone).substr(1, AsString(alone).size() - 2) + after + '"');
+      EXPECT_EQ(as_part(before + alone + after), before + as_part(alone) + after);
+    }
+  }
+}
+
 TEST(JsonLine, KeepsWellFormedUtf8) {
   // The first and last code point of each row of Unicode's table 3-7.
   for (const char* text :
