@@ -25,7 +25,6 @@ constexpr PartVerdict kPartVerdicts[] = {
     {"idle-workers", "idle", "Between chunks, free cores cost {} of the core-seconds."},
     {"startup-dominated", "startup", "Before their first chunk, free cores cost {} of the core-seconds."},
     {"framework-overhead", "framework", "The framework's own tasks and handling cost {} of the core-seconds."},
-    {"retry-waste", "failed", "Attempts that gave no result cost {} of the core-seconds."},
 };
 
 void JudgePart(const PartVerdict& words, const JudgedRun& run) {
@@ -34,6 +33,19 @@ void JudgePart(const PartVerdict& words, const JudgedRun& run) {
   if (!rule.threshold.Holds(share)) return;
   run.Add(rule, share, fmt::format(fmt::runtime(words.sentence), HumanPercent(share)),
           {{fmt::format("budget.{}.share", words.part), share}}, share);
+}
+
+/// A chunk that is computed again is no failure: maybe a pass of its own that was given no name.
+void JudgeRepeats(const JudgedRun& run) {
+  const double without_result = Metric(run.document, "num_failed_attempts").value_or(0) + run.evidence.lost;
+  const double again = Metric(run.document, "num_recomputed_chunks").value_or(0);
+  if (without_result > 0 || again <= 0) {
+    JudgePart({"retry-waste", "failed", "Attempts that gave no result cost {} of the core-seconds."}, run);
+    return;
+  }
+  const std::string sentence = Counted(again, "chunk that had a result was", "chunks that had a result were") +
+                               " computed again: {} of the core-seconds.";
+  JudgePart({"retry-waste", "failed", sentence}, run);
 }
 
 void JudgeWaiting(const JudgedRun& run) {
@@ -80,6 +92,7 @@ void JudgeBudget(const JudgedRun& run) {
   JudgeCompute(run);
   JudgeWaiting(run);
   for (const PartVerdict& part : kPartVerdicts) JudgePart(part, run);
+  JudgeRepeats(run);
   JudgeOversubscription(run);
 }
 

@@ -221,7 +221,8 @@ const std::vector<VerdictRule>& VerdictTable() {
       {"retry-waste", From(0.02), 0.10, Severity::kWarning,
        "budget: failed {0} of the core-seconds (attempts that failed, were lost or repeated); bad from {1}",
        "with 0.01 of failing attempts, each as long as its repetition, the waste stays below 0.02",
-       "Find out why they fail; fail early, and do not compute results twice."},
+       "Find out why they fail; fail early, and do not compute results twice. Passes of their own over the same events "
+       "need names: Chunk::pass, CREMA_PASS."},
       {"worker-loss",
        From(1),
        kNever,

@@ -35,6 +35,16 @@ Verdict Find(const nlohmann::ordered_json& document, const std::string& id) {
 
 TEST(Verdicts, FindNothingInAQuietRun) { EXPECT_THAT(Ids(QuietRun()), ElementsAre("compute-bound", "healthy")); }
 
+TEST(Verdicts, ChunksThatWereComputedAgainDidNotFail) {
+  nlohmann::ordered_json document = QuietRun();
+  SetBudget(&document, {{"compute", 50}, {"failed", 50}});
+  document["metrics"]["num_recomputed_chunks"] = 40;
+  EXPECT_EQ(Find(document, "retry-waste").sentence,
+            "40 chunks that had a result were computed again: 50 % of the core-seconds.");
+  document["metrics"]["num_failed_attempts"] = 1;
+  EXPECT_EQ(Find(document, "retry-waste").sentence, "Attempts that gave no result cost 50 % of the core-seconds.");
+}
+
 struct PartCase {
   std::string id;
   std::string part;

@@ -62,7 +62,7 @@ std::string PartsOf(const Json& document, const BudgetRows& budget, const std::s
     if (part.group != group) continue;
     ++parts;
     if (part.share < kLeastPart) continue;
-    std::string name = part.part;
+    std::string name = part.part == "failed" ? "no result" : part.part;  // those that repeat others did not fail
     std::replace(name.begin(), name.end(), '_', ' ');
     text += fmt::format("{}{} {}", text.empty() ? "" : " · ", name, HumanPercent(part.share));
   }
