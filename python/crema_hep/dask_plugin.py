@@ -23,6 +23,7 @@ import collections.abc
 import contextlib
 import ctypes
 import fcntl
+import inspect
 import json
 import os
 import re
@@ -32,6 +33,7 @@ import tempfile
 import time
 import uuid
 
+from distributed import Scheduler
 from distributed.diagnostics.plugin import SchedulerPlugin, WorkerPlugin
 
 SCHEMA = "crema.dask/1"
@@ -218,6 +220,11 @@ def _why_not_alone(worker) -> str | None:
     return None
 
 
+def _without_workers() -> dict:
+    """What keeps the list of all workers out of a scheduler's identity; Dask 2025.3 has no such thing."""
+    return {"n_workers": 0} if "n_workers" in inspect.signature(Scheduler.identity).parameters else {}
+
+
 class _ActiveThreads(collections.abc.MutableMapping):
     """A worker's `active_threads`, thread to key, in which each task's own thread enters it as it begins, and strikes
     it out as it ends: the one place that tells the thread of every task, whatever becomes of the task meanwhile.
@@ -320,7 +327,7 @@ class CremaWorkerPlugin(WorkerPlugin):
         self.clock = _Clock()
         self.host = socket.gethostname()
         self.pid = os.getpid()
-        identity = await asyncio.wait_for(self.worker.scheduler.identity(n_workers=0), PUSH_SECONDS)
+        identity = await asyncio.wait_for(self.worker.scheduler.identity(**_without_workers()), PUSH_SECONDS)
         scheduler_id = str(identity.get("id", "")).replace("/", "_")
         self.reference = identity.get("address")
         run_id = self.run_id or os.environ.get("CREMA_RUN_ID") or "dask-" + scheduler_id
