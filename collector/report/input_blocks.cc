@@ -230,12 +230,12 @@ PageBlock InputsBlock(const PageInput& input) {
   PageBlock block = {"inputs", "Datasets and files", "What was read, and how fast each part of it went.", "", ""};
   std::vector<Panel> panels;
   panels.push_back({"datasets", Counted("dataset", datasets.size()),
-                    datasets.empty() ? Absent("Datasets", "no chunk was recorded")
+                    datasets.empty() ? Absent("Datasets", WhyNoBreakdown(document, "dataset"))
                                      : DocumentHtmlTable(datasets, BreakdownColumns("dataset", FieldKind::kText),
                                                          {"datasets", "Datasets", "duration_sum",
                                                           input.limits.table_rows, "duration_sum", 5})});
   panels.push_back({"files", Counted("file", files.size()),
-                    files.empty() ? Absent("Files", "no chunk named its file")
+                    files.empty() ? Absent("Files", WhyNoBreakdown(document, "file"))
                                   : DocumentHtmlTable(files, BreakdownColumns("file", FieldKind::kPath),
                                                       {"files", "Files", "duration_sum", input.limits.table_rows,
                                                        "duration_sum", 5})});

@@ -180,7 +180,7 @@ SummaryTable SectionSummary(const Json& document) {
 SummaryTable DatasetSummary(const Json& document) {
   SummaryTable table = {"datasets", "datasets"};
   Json datasets = ListField(document, "datasets");
-  if (datasets.empty()) table.why_not = "no chunk was recorded";
+  if (datasets.empty()) table.why_not = WhyNoBreakdown(document, "dataset");
   for (Json& dataset : datasets) {
     const double busy = NumberField(dataset, "duration_sum").value_or(0);
     const std::optional<double> blocked = NumberField(dataset, "blocked_sum");

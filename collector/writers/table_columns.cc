@@ -1,5 +1,7 @@
 #include "collector/writers/table_columns.h"
 
+#include "collector/document/document_fields.h"
+
 namespace crema {
 namespace {
 
@@ -7,7 +9,11 @@ using Kind = FieldKind;
 
 }  // namespace
 
-/// docs/metrics.md, "Tables": the fields that datasets, files and workers share.
+std::string WhyNoBreakdown(const nlohmann::ordered_json& document, std::string_view what) {
+  if (Metric(document, "num_attempts").value_or(0) <= 0) return "no chunk was recorded";
+  return "no chunk named its " + std::string(what);
+}
+
 std::vector<DocumentColumn> BreakdownColumns(std::string_view what, Kind kind) {
   return {{"name", what, kind, 0},
           {"chunks", "chunks", Kind::kCount, 0},

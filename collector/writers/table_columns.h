@@ -2,15 +2,20 @@
 #ifndef CREMA_COLLECTOR_WRITERS_TABLE_COLUMNS_H_
 #define CREMA_COLLECTOR_WRITERS_TABLE_COLUMNS_H_
 
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "collector/writers/document_table.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 
 /// docs/metrics.md, "Tables": what datasets, files and workers have in common. `what` heads the first column.
 std::vector<DocumentColumn> BreakdownColumns(std::string_view what, FieldKind kind);
+
+/// Why the table of datasets or files has no rows: `what` is "dataset" or "file".
+std::string WhyNoBreakdown(const nlohmann::ordered_json& document, std::string_view what);
 
 std::vector<DocumentColumn> WorkerColumns();
 std::vector<DocumentColumn> SectionColumns();

@@ -200,13 +200,13 @@ constexpr std::array<NamedTable, 13> kTables = {{
     {"chunks", AddChunks},
     {"datasets",
      [](const Json& document, const TerminalStyle& style, std::string* text) {
-       AddRows(ListField(document, "datasets"), BreakdownColumns("dataset", Kind::kText), "no chunk was recorded",
-               style, text);
+       AddRows(ListField(document, "datasets"), BreakdownColumns("dataset", Kind::kText),
+               WhyNoBreakdown(document, "dataset"), style, text);
      }},
     {"files",
      [](const Json& document, const TerminalStyle& style, std::string* text) {
-       AddRows(ListField(document, "files"), BreakdownColumns("file", Kind::kPath), "no chunk was recorded", style,
-               text);
+       AddRows(ListField(document, "files"), BreakdownColumns("file", Kind::kPath), WhyNoBreakdown(document, "file"),
+               style, text);
      }},
     {"sections", AddSections},
     {"memory", AddMemory},

@@ -115,6 +115,12 @@ TEST(RenderSummary, SaysWhyABlockIsMissing) {
               AllOf(HasSubstr("core-second budget: no chunk was recorded"), HasSubstr("over time: no worker samples")));
 }
 
+TEST(RenderSummary, SaysThatChunksNamedNoDataset) {
+  Json document = Document("healthy");
+  document["datasets"] = Json::array();
+  EXPECT_THAT(RenderSummary(document, {}), HasSubstr("datasets: no chunk named its dataset"));
+}
+
 TEST(RenderSummary, ShowsFiveBudgetGroups) {
   const std::string text = RenderSummary(Document("waiting"), {});
   for (const char* group : {"CPU in your code", "Waiting in your code", "Opening and reading around your code",
