@@ -9,6 +9,7 @@ from .dask_activities import sections_to_dask
 from .decoration import decorated, is_decorated, warn_of_lazy_result
 from .guard import take_back
 from .interruption import is_interruption
+from .section import track_section
 
 _begin = library.functions["crema_chunk_begin"]
 _end = library.functions["crema_chunk_end"]
@@ -237,7 +238,11 @@ def run_as_chunk(function, arguments, named):
     """Calls the function as a chunk of the events among its arguments (by the name `events`, else the last one)."""
     if not _enabled():
         return function(*arguments, **named)
-    source = nanoevents.EventSource(named["events"] if "events" in named else arguments[-1] if arguments else None)
+    events = named["events"] if "events" in named else arguments[-1] if arguments else None
+    if nanoevents.is_to_come(events):  # its chunks are where Dask runs the graph
+        with track_section("build graph"):
+            return function(*arguments, **named)
+    source = nanoevents.EventSource(events)
     guard = TrackMetrics(
         source.dataset, source.file, source.entry_start, source.entry_stop, tree=source.tree, events=source.events
     )

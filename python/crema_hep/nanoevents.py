@@ -19,6 +19,16 @@ def forget_files() -> None:
 os.register_at_fork(after_in_child=forget_files)  # the child's log is to have them too
 
 
+def is_to_come(events) -> bool:
+    """Whether these are a collection of Dask's: work on them builds a graph, and no event is read."""
+    try:
+        return hasattr(type(events), "__dask_graph__")
+    except Exception as error:
+        if is_interruption(error):
+            raise
+        return False
+
+
 class EventSource:
     """The data behind `events`: facts as attributes; what was read since then from `bytes_read` and `columns`."""
 
@@ -49,7 +59,7 @@ class EventSource:
     def _read_length(self, events):
         if self.entry_start is not None and self.entry_stop is not None:
             self.events = self.entry_stop - self.entry_start
-        elif not hasattr(events, "__dask_graph__"):  # the length of a collection of Dask's is a computation
+        else:
             self.events = len(events)
 
     def _read_factory(self, events):

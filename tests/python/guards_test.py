@@ -98,6 +98,29 @@ class GuardsTest(installed.RecordedTest):
         (end,) = of_type(lines, "end")
         self.assertEqual(paths(end), ["merge"])
 
+    def test_a_graph_of_work_to_come_is_no_chunk(self):
+        lines = self.record(
+            """if 1:
+            import crema_hep as crema
+
+            class Collection:  # as those of dask-awkward
+                def __dask_graph__(self): raise AssertionError("computed")
+                def __len__(self): raise AssertionError("computed")
+                def __getattr__(self, name): raise AssertionError(name)
+
+            @crema.track_metrics
+            def process(events):
+                with crema.track_section("select"):
+                    return [events]
+
+            assert type(process(Collection())[0]) is Collection
+            assert process([1, 2]) == [[1, 2]]
+            """
+        )
+        self.assertEqual([chunk["events"] for chunk in of_type(lines, "chunk")], [2])
+        (end,) = of_type(lines, "end")
+        self.assertEqual(paths(end), ["build graph", "build graph/select"])
+
     def test_the_thread_is_pythons_own_number_for_it(self):
         done = self.run_program(EVERY_GUARD, python=self.python, CREMA_DIR=str(self.records))
         (chunk,) = of_type(self.lines(), "chunk")
