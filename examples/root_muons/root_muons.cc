@@ -44,7 +44,7 @@ int main(int count, char** arguments) try {
     const std::string dataset = std::filesystem::path(arguments[i]).stem();
     const root_muons::Found found = root_muons::Analyze(arguments[i], {dataset});
     Report(dataset, found);
-    Write(found, output.mkdir(dataset.c_str()));
+    Write(found, output.mkdir(dataset.c_str(), "", true));  // the one that is there, where files have the same name
   }
 } catch (const std::exception& error) {
   std::fprintf(stderr, "root_muons: %s\n", error.what());
