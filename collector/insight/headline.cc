@@ -30,11 +30,20 @@ struct Use {
   std::string_view name;
   std::string_view clause;                       ///< `{}`: the share of all
   std::array<std::string_view, 2> said_by = {};  ///< verdicts that would say the same again
+  std::array<std::string_view, 3> parts = {};    ///< and parts of the budget
 };
 
 struct Class {
   std::string sentence;
   std::array<std::string_view, 2> said_by = {};
+  /// Losses that it has named; none where it only says that cores were idle, and not when.
+  std::array<std::string_view, 3> parts = {};
+};
+
+/// A loss and its share of the core-seconds.
+struct Loss {
+  std::string sentence;
+  double share = 0;
 };
 
 /// "waiting-bound: your code waited for 44 % of 12 057 core-seconds and computed for 33 %".
@@ -63,20 +72,27 @@ Class WhereTheTimeWent(const Json& document, const BudgetRows& budget) {
        RuleOf("waiting-bound").threshold.Holds(waiting) || (kWaitsToo.Holds(waiting) && waiting > compute),
        cpu_wait > blocked ? "short of CPU" : "waiting-bound",
        "your code waited for {}",
-       {"waiting-bound", "cpu-contention"}},
+       {"waiting-bound", "cpu-contention"},
+       {"cpu_wait", "blocked", "waiting"}},
       {idle, kStarved.Holds(idle), "starved", "cores were idle for {}"},
-      {process, kOverheadBound.Holds(process), "busy outside chunks",
-       "set-up, framework code and merging computed for {}"},
+      {process,
+       kOverheadBound.Holds(process),
+       "busy outside chunks",
+       "set-up, framework code and merging computed for {}",
+       {},
+       {"process_cpu"}},
       {framework,
        kOverheadBound.Holds(framework),
        "overhead-bound",
        "the framework and repeated work took {}",
-       {"framework-overhead", "retry-waste"}},
+       {"framework-overhead", "retry-waste"},
+       {"framework", "failed"}},
       {outside,
        RuleOf("opening-bound").threshold.Holds(outside),
        "opening-bound",
        "opening and reading around your code took {}",
-       {"opening-bound"}},
+       {"opening-bound"},
+       {"outside_chunk"}},
   }};
   const Use* most = nullptr;
   for (const Use& use : uses) {
@@ -88,11 +104,11 @@ Class WhereTheTimeWent(const Json& document, const BudgetRows& budget) {
                       fmt::format(fmt::runtime(most->clause), HumanPercent(most->share)), of_all,
                       is_waiting ? WhereMostWaiting(document) : "", is_waiting ? " and " : ", and your code ",
                       HumanPercent(compute)),
-          most->said_by};
+          most->said_by, most->parts};
 }
 
 /// The judged cause with the largest saving, in the sentence of its verdict; empty where none is worth a sentence.
-std::string LargestCause(const Json& document, const std::array<std::string_view, 2>& said) {
+Loss LargestCause(const Json& document, const std::array<std::string_view, 2>& said) {
   const Json* largest = nullptr;
   double saving = 0;
   for (const Json& verdict : ListField(document, "verdicts")) {
@@ -103,27 +119,34 @@ std::string LargestCause(const Json& document, const std::array<std::string_view
     largest = &verdict;
     saving = of_verdict;
   }
-  if (largest == nullptr) return "";
+  if (largest == nullptr) return {};
   std::string sentence = TextField(*largest, "sentence");
   const std::string share = HumanPercent(saving);
-  if (sentence.find(share) != std::string::npos) return sentence;
+  if (sentence.find(share) != std::string::npos) return {sentence, saving};
   if (!sentence.empty() && sentence.back() == '.') sentence.pop_back();
-  return sentence + fmt::format("; curing that would save {} of the core-seconds.", share);
+  return {sentence + fmt::format("; curing that would save {} of the core-seconds.", share), saving};
 }
 
-std::string LargestLoss(const BudgetRows& budget) {
+/// The largest part of the budget that is a loss and that the class has not named; empty where none is worth a
+/// sentence.
+Loss LargestPart(const Json& document, const BudgetRows& budget, const Class& found) {
   const BudgetPartKind* largest = nullptr;
   double share = 0;
   for (const BudgetPartKind& part : kBudgetParts) {
-    if (!part.loss.empty() && budget.Share(part.part) > share) {
-      largest = &part;
-      share = budget.Share(part.part);
-    }
+    if (part.loss.empty() || budget.Share(part.part) <= share) continue;
+    if (std::find(found.parts.begin(), found.parts.end(), part.part) != found.parts.end()) continue;
+    largest = &part;
+    share = budget.Share(part.part);
   }
-  if (largest == nullptr || !kWorthASentence.Holds(share)) {
-    return fmt::format("no avoidable loss reaches {}", HumanPercent(kWorthASentence.value, 0));
+  if (largest == nullptr || !kWorthASentence.Holds(share)) return {};
+  std::string size = HumanPercent(share);
+  if (largest->part == "blocked" || largest->part == "waiting") {
+    const std::string where = MostWaiting(document);
+    if (!where.empty()) size += ", " + where;
   }
-  return fmt::format("the largest avoidable loss is {} ({})", largest->loss, HumanPercent(share));
+  return {fmt::format("The largest {} loss is {} ({}).", found.parts[0].empty() ? "avoidable" : "other", largest->loss,
+                      size),
+          share};
 }
 
 std::string AndList(const std::vector<std::string>& clauses) {
@@ -203,14 +226,17 @@ std::string Headline(const Json& document) {
   if (!little.empty()) return before + AsSentence(trouble.empty() ? so_far + little : little);
   const Class found = WhereTheTimeWent(document, *evidence.budget);
   if (!trouble.empty()) {
-    const std::string cause = LargestCause(document, {});
-    return before + (cause.empty() ? AsSentence(found.sentence) : cause);
+    const Loss cause = LargestCause(document, {});
+    return before + (cause.share > 0 ? cause.sentence : AsSentence(found.sentence));
   }
-  const std::string cause = LargestCause(document, found.said_by);
+  const Loss cause = LargestCause(document, found.said_by);
+  const Loss part = LargestPart(document, *evidence.budget, found);
+  const Loss& loss = part.share > cause.share ? part : cause;
   const std::string first = AsSentence(so_far + found.sentence);
-  if (!cause.empty()) return first + " " + cause;
-  const bool is_said = !found.said_by[0].empty();  // the class is the loss
-  return is_said ? first : first + " " + AsSentence(LargestLoss(*evidence.budget));
+  if (loss.share > 0) return first + " " + loss.sentence;
+  const bool names_a_loss = !found.parts[0].empty();
+  return names_a_loss ? first
+                      : first + fmt::format(" No avoidable loss reaches {}.", HumanPercent(kWorthASentence.value, 0));
 }
 
 }  // namespace crema

@@ -22,7 +22,10 @@ TEST(Headline, SaysWhereTheCoreSecondsWentAndWhatTheLargestLossIs) {
 TEST(Headline, NamesWaitingWhereItIsTheLargestUse) {
   nlohmann::ordered_json document = QuietRun();
   SetBudget(&document, {{"compute", 30}, {"cpu_wait", 5}, {"blocked", 45}, {"idle", 20}});
-  EXPECT_EQ(Headline(document), "Waiting-bound: your code waited for 50 % of 100 core-seconds and computed for 30 %.");
+  EXPECT_EQ(
+      Headline(document),
+      "Waiting-bound: your code waited for 50 % of 100 core-seconds and computed for 30 %. The largest other loss is "
+      "cores that were free between chunks (20 %).");
   document["sections"] = {{{"path", "read"}, {"total", 60}, {"self", 10}, {"cpu", 15}},
                           {{"path", "read/unzip"}, {"total", 50}, {"self", 50}, {"cpu", 10}},
                           {{"path", "fill"}, {"total", 20}, {"self", 20}}};
@@ -31,10 +34,30 @@ TEST(Headline, NamesWaitingWhereItIsTheLargestUse) {
   EXPECT_EQ(
       Headline(document),
       "Waiting-bound: your code waited for 50 % of 100 core-seconds (most of it in section read/unzip, of dataset "
-      "ttbar, on b) and computed for 30 %.");
+      "ttbar, on b) and computed for 30 %. The largest other loss is cores that were free between chunks (20 %).");
   document["workers"] = {{{"name", "a"}, {"blocked_sum", 22}}, {{"name", "b"}, {"blocked_sum", 22}}};
   document["sections"][1]["cpu"] = 30;
   EXPECT_THAT(Headline(document), HasSubstr("(most of it of dataset ttbar)"));
+}
+
+TEST(Headline, NamesALossThatIsLargerThanWhatAnyCauseCosts) {
+  nlohmann::ordered_json document = QuietRun();
+  SetBudget(&document, {{"compute", 75}, {"blocked", 21}, {"idle", 4}});
+  document["datasets"] = {{{"name", "ttbar"}, {"blocked_sum", 20}}, {{"name", "data"}, {"blocked_sum", 1}}};
+  document["verdicts"] = {{{"id", "oversized-chunks"}, {"sentence", "Two chunks are too large."}, {"saving", 0.05}}};
+  EXPECT_THAT(Headline(document), testing::EndsWith("The largest avoidable loss is code blocked on I/O, locks or a "
+                                                    "device (21 %, most of it of dataset ttbar)."));
+  document["verdicts"][0]["saving"] = 0.22;
+  EXPECT_THAT(Headline(document),
+              testing::EndsWith("Two chunks are too large; curing that would save 22 % of the core-seconds."));
+}
+
+TEST(Headline, DoesNotNameALossTwice) {
+  nlohmann::ordered_json document = QuietRun();
+  SetBudget(&document, {{"compute", 1}, {"process_cpu", 97}, {"idle", 2}});
+  EXPECT_EQ(Headline(document),
+            "Busy outside chunks: set-up, framework code and merging computed for 97 % of 100 core-seconds, and your "
+            "code computed for 1.0 %.");
 }
 
 TEST(Headline, TellsMissingCpusFromBlockedCode) {

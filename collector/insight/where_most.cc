@@ -60,7 +60,7 @@ std::string SectionOfMostWaiting(const Json& document, double whole) {
 
 }  // namespace
 
-std::string WhereMostWaiting(const Json& document) {
+std::string MostWaiting(const Json& document) {
   double waited = 0;
   for (const Json& row : ListField(document, "budget")) {
     const std::string part = TextField(row, "part");
@@ -77,7 +77,12 @@ std::string WhereMostWaiting(const Json& document) {
   if (const std::string worker = HolderOfMost(document, "workers", "blocked_sum"); !worker.empty()) {
     text += (text.empty() ? "" : ", ") + ("on " + ShortName(worker));
   }
-  return text.empty() ? "" : " (most of it " + text + ")";
+  return text.empty() ? "" : "most of it " + text;
+}
+
+std::string WhereMostWaiting(const Json& document) {
+  const std::string text = MostWaiting(document);
+  return text.empty() ? "" : " (" + text + ")";
 }
 
 }  // namespace crema
