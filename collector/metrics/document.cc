@@ -206,7 +206,7 @@ Json WriteDocument(const RunFigures& figures, const Quality& quality, const std:
   document["cuts"] = CutTableOf(findings.cuts);
   document["fine"] = FineTableOf(findings.activities, findings.fine, findings.processes.processes);
   document["budget"] = BudgetTable(figures.budget);
-  document["timelines"] = TimelineTable(figures.timelines);
+  document["timelines"] = TimelineTable(figures);
   document["stragglers"] = StragglerTable(figures, straggler_ranges);
   document["chunk_fits"] = ChunkFitTable(figures);
   document["expected_time"] = ExpectedTimeTable(figures);

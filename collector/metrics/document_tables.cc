@@ -1,5 +1,8 @@
 #include "collector/metrics/document_tables.h"
 
+#include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -79,20 +82,22 @@ Json BreakdownTable(const std::vector<BreakdownRow>& rows) {
 
 Json WorkerTable(const RunFigures& figures) {
   const RunWindow& window = figures.bounds.window;
+  const std::vector<ProcessRow>& processes = figures.findings.processes.processes;
+  absl::flat_hash_map<uint32_t, const WorkerLife*> lives;
+  for (const WorkerLife& life : figures.workers) lives.emplace(life.process, &life);
   Json table = Json::array();
   for (const BreakdownRow& row : figures.by_worker) {
-    const ProcessRow& process = figures.findings.processes.processes[row.group];
-    const auto life = std::find_if(figures.workers.begin(), figures.workers.end(),
-                                   [&](const WorkerLife& worker) { return worker.process == row.group; });
-    const bool known = life != figures.workers.end();
+    const ProcessRow* process = row.group < processes.size() ? &processes[row.group] : nullptr;  // not of `(other)`
+    const auto found = lives.find(row.group);
+    const WorkerLife* life = found != lives.end() ? found->second : nullptr;
     Json fields = BreakdownFields(row);
-    fields["process"] = process.process();
-    fields["start"] = known ? Json(SecondsSince(window, life->start_ns)) : Json();
-    fields["stop"] = known ? Json(SecondsSince(window, life->stop_ns)) : Json();
-    fields["cores"] = known ? Json(life->cores) : Json();
-    fields["state"] = NameOf(process.state);
-    fields["peak_memory_bytes"] = OrNull(PeakMemory(process));
-    fields["memory_limit_bytes"] = OrNull(MemoryLimit(process));
+    fields["process"] = process != nullptr ? Json(process->process()) : Json();
+    fields["start"] = life != nullptr ? Json(SecondsSince(window, life->start_ns)) : Json();
+    fields["stop"] = life != nullptr ? Json(SecondsSince(window, life->stop_ns)) : Json();
+    fields["cores"] = life != nullptr ? Json(life->cores) : Json();
+    fields["state"] = process != nullptr ? Json(NameOf(process->state)) : Json();
+    fields["peak_memory_bytes"] = process != nullptr ? OrNull(PeakMemory(*process)) : Json();
+    fields["memory_limit_bytes"] = process != nullptr ? OrNull(MemoryLimit(*process)) : Json();
     table.push_back(std::move(fields));
   }
   return table;
@@ -230,14 +235,21 @@ Json BudgetTable(const Budget& budget) {
   return table;
 }
 
-Json TimelineTable(const WorkerTimelines& timelines) {
+Json TimelineTable(const RunFigures& figures) {
+  const std::vector<std::string>& names = figures.worker_rows.names;
+  const bool has_others = figures.by_worker.size() > WorkerRows::kMost;
+  const absl::flat_hash_set<std::string_view> with_row(names.begin(), names.end());
   Json table = Json::object();
-  table["worker_counts"] = Points(timelines.worker_counts);
-  for (const NamedTimelines& series : timelines.series) {
+  table["worker_counts"] = Points(figures.timelines.worker_counts);
+  for (const NamedTimelines& series : figures.timelines.series) {
     Json by_worker;
     if (series.by_worker.has_value()) {
-      by_worker = Json::object();
-      for (const auto& [worker, timeline] : *series.by_worker) by_worker[worker] = Points(timeline);
+      Json::object_t lines;
+      for (const auto& [worker, timeline] : *series.by_worker) {
+        // Names differ: looking for each among all those before it would take too long.
+        if (!has_others || with_row.contains(worker)) lines.Container::emplace_back(worker, Points(timeline));
+      }
+      by_worker = std::move(lines);
     }
     table[std::string(series.key)] = std::move(by_worker);
   }

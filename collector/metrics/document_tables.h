@@ -33,7 +33,8 @@ Json FineTableOf(const std::vector<ActivitySumRow>& rows, const std::vector<Fine
                  const std::vector<ProcessRow>& processes);
 Json PhaseTable(const std::vector<PhaseRow>& rows, const RunWindow& window);
 Json BudgetTable(const Budget& budget);
-Json TimelineTable(const WorkerTimelines& timelines);
+/// Those of workers that have rows of their own.
+Json TimelineTable(const RunFigures& figures);
 
 /// Entry ranges of stragglers, which attempts do not keep: by index into `RunFigures::stragglers.stragglers`.
 struct EntryRange {

@@ -168,7 +168,7 @@ int64_t SumOf(const Rows& rows, const Value& value) {
 }
 
 /// Fault [many]: hundreds of thousands of files, datasets, sections, metrics, cuts, activities, columns, spans, errors,
-/// passes, threads
+/// passes, threads, workers
 /// Shown: as many as the tables hold, the rest as `(other)`, and a warning; totals are those of all
 TEST(ManyNames, OfEveryKindHaveBoundedTablesAndWholeTotals) {
   const int64_t count = Names();
@@ -224,22 +224,34 @@ TEST(ManyNames, OfSectionsOutsideChunksAreOneRowBeyondTheLimit) {
   EXPECT_EQ(SumOf(found.processes.sections, [](const SectionRow& row) { return row.count; }), Names());
 }
 
-TEST(ManyNames, OfWorkersEachHaveTheirRow) {
-  // Each process is an object of its own to the kernel and to the run: none is put together with others.
-  const int64_t count = Names() / 3;
-  const Feed feed = [](RecordAccumulator& to, int64_t i) {
+TEST(ManyNames, OfWorkersAreThoseBusyForLongestBeyondTheLimit) {
+  const int64_t count = Names() / 2;
+  const Feed feed = [count](RecordAccumulator& to, int64_t i) {
     const LogRef log = to.AddProcess(ProcessOf(i), false);
     Record record;
     record.type = RecordType::kChunk;
     record.chunk.start_ns = kEpoch + i;
-    record.chunk.stop_ns = kEpoch + i + 1000;
+    record.chunk.stop_ns = kEpoch + i + (i == count / 2 ? 2000 : 1000);
+    record.chunk.bytes_read = 10;
     record.chunk.activities = {{"compute", "seconds", 0.5}};
     to.Add(log, record);
   };
   RecordAccumulator accumulator;
   for (int64_t i = 0; i < count; ++i) feed(accumulator, i);
   const RunFigures figures = ComputeFigures(accumulator.Finalize(), TreeAccumulator(), {}, {});
-  EXPECT_EQ(figures.by_worker.size(), static_cast<size_t>(count));
+  const size_t rows = std::min(static_cast<size_t>(count), WorkerRows::kMost + 1);
+  ASSERT_EQ(figures.by_worker.size(), rows);
+  EXPECT_EQ(SumOf(figures.by_worker, [](const BreakdownRow& row) { return *row.attempts; }), count);
+  EXPECT_EQ(SumOf(figures.by_worker, [](const BreakdownRow& row) { return *row.bytes_read; }), 10 * count);
+  const bool has_other = std::any_of(figures.by_worker.begin(), figures.by_worker.end(), [&](const BreakdownRow& row) {
+    return row.name == "(other)" && *row.attempts == count - static_cast<int64_t>(WorkerRows::kMost);
+  });
+  EXPECT_EQ(has_other, count > static_cast<int64_t>(WorkerRows::kMost));
+  EXPECT_EQ(figures.by_worker[has_other ? 1 : 0].name, "node:" + std::to_string(1 + count / 2));
+  const Json document = Json::parse(DocumentOf(accumulator));
+  EXPECT_EQ(document["workers"].size(), rows);
+  EXPECT_LE(document["timelines"]["worker_open_chunks"].size(), WorkerRows::kMost);
+  EXPECT_EQ(document["workers"][0]["process"].is_null(), has_other);
   EXPECT_EQ(SumOf(figures.findings.activities, [](const ActivitySumRow& row) { return 2 * *row.value; }), count);
   ExpectTheSameInEveryOrder(count, feed, accumulator);
 }

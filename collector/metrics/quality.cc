@@ -59,6 +59,9 @@ void WarnOfOmissions(const RunFigures& figures, std::vector<std::string>& warnin
                     "the writer of these records is at fault",
                     omissions.inconsistent_chunks));
   }
+  if (figures.by_worker.size() > WorkerRows::kMost) {
+    warnings.push_back(fmt::format("workers beyond {} are shown together as {}", WorkerRows::kMost, kOtherName));
+  }
   for (const std::string& file : figures.findings.attempts.files) {
     if (file == kOtherName) {
       warnings.push_back(fmt::format("files beyond {} are shown together as {}", InputTable::kMaxInputs, kOtherName));

@@ -5,6 +5,7 @@
 #include <exception>
 #include <functional>
 #include <iterator>
+#include <memory>
 #include <numeric>
 #include <system_error>
 #include <thread>
@@ -53,7 +54,7 @@ struct PartRead {
   SeenNumbers ended;              ///< chunks of the last process in it
   int64_t repeated = 0;           ///< lines of chunks that had ended before: left out
   int64_t sums_across = 0;        ///< sums that are only in part of the window: left out
-  RecordAccumulator accumulator;  ///< of a log in several parts; else the thread's own is used
+  std::unique_ptr<RecordAccumulator> accumulator;  ///< of a log in several parts; else the thread's own is used
 };
 
 struct LogInParts {
@@ -133,13 +134,16 @@ void Join(LogInParts& log, const ReadRecordsOptions& options, std::vector<ChunkS
   if (log.parts.size() > 1) {
     if (!AreGood(log)) {
       log.parts = {LogPart{}};
-      RecordAccumulator whole;
-      PartRead read = ReadPart(log, log.parts[0], options, whole);
+      auto whole = std::make_unique<RecordAccumulator>();
+      PartRead read = ReadPart(log, log.parts[0], options, *whole);
       log.reads.clear();
       log.reads.push_back(std::move(read));
       log.reads[0].accumulator = std::move(whole);
     }
-    for (PartRead& read : log.reads) records.accumulator.Merge(std::move(read.accumulator));
+    for (PartRead& read : log.reads) {
+      records.accumulator.Merge(std::move(*read.accumulator));
+      read.accumulator.reset();
+    }
   }
   std::vector<LogPartReading> readings;
   int64_t repeated = 0;
@@ -191,10 +195,9 @@ RecordsRead ReadRecords(const std::vector<RecordLog>& logs, const ReadRecordsOpt
       LogInParts& log = in_parts[tasks[i].first];
       PartRead& read = log.reads[tasks[i].second];
       const bool alone = log.parts.size() == 1;
-      RecordAccumulator accumulator;
-      PartRead done = ReadPart(log, log.parts[tasks[i].second], options, alone ? accumulators[worker] : accumulator);
-      read = std::move(done);
-      if (!alone) read.accumulator = std::move(accumulator);
+      auto accumulator = alone ? nullptr : std::make_unique<RecordAccumulator>();
+      read = ReadPart(log, log.parts[tasks[i].second], options, alone ? accumulators[worker] : *accumulator);
+      read.accumulator = std::move(accumulator);
     }
   };
   std::vector<std::exception_ptr> failures(threads);  // out of memory, in whichever thread

@@ -1,5 +1,6 @@
 #include "collector/metrics/run_figures.h"
 
+#include <absl/container/flat_hash_set.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -72,11 +73,12 @@ std::vector<std::string> WithStandIns(std::vector<std::string> names) {
 
 /// A worker that was lost stands in the table, with whatever it did before.
 void AddLostWorkers(RunFigures& figures) {
+  absl::flat_hash_set<uint32_t> with_row;
+  for (const BreakdownRow& row : figures.by_worker) with_row.insert(row.group);
   for (const WorkerLife& worker : figures.workers) {
     const ProcessRow& process = figures.findings.processes.processes[worker.process];
-    const bool has_row = std::any_of(figures.by_worker.begin(), figures.by_worker.end(),
-                                     [&](const BreakdownRow& row) { return row.group == worker.process; });
-    if (!process.is_engine_worker || process.state != ProcessState::kLost || has_row) continue;
+    if (!process.is_engine_worker || process.state != ProcessState::kLost) continue;
+    if (!with_row.insert(figures.worker_rows.group_of_process[worker.process]).second) continue;
     BreakdownRow& row = figures.by_worker.emplace_back();
     row.name = process.worker();
     row.group = worker.process;
@@ -107,8 +109,8 @@ bool IsNameless(const std::vector<std::string>& names) { return names.size() == 
 void BreakDownAttempts(RunFigures& figures) {
   const AttemptFindings& attempts = figures.findings.attempts;
   const std::vector<ProcessRow>& processes = figures.findings.processes.processes;
-  std::vector<std::string> workers;
-  for (const ProcessRow& process : processes) workers.push_back(process.worker());
+  figures.worker_rows = ChooseWorkerRows(processes, attempts.rows, attempts.summed, attempts.bytes_of_process);
+  const WorkerRows& workers = figures.worker_rows;
   const Hosts hosts = IndexHosts(processes);
   std::vector<ByteSums> bytes_of_host(hosts.names.size());
   for (size_t i = 0; i < processes.size(); ++i) {
@@ -120,7 +122,7 @@ void BreakDownAttempts(RunFigures& figures) {
       BreakDown(attempts.rows, attempts.summed, attempts.helpers,
                 {{&AttemptRow::input, &attempts.dataset_of_input, &datasets, &attempts.bytes_of_dataset},
                  {&AttemptRow::input, &attempts.file_of_input, &files, &attempts.bytes_of_file},
-                 {&AttemptRow::process, nullptr, &workers, &attempts.bytes_of_process},
+                 {&AttemptRow::process, &workers.group_of_process, &workers.names, &workers.bytes},
                  {&AttemptRow::process, &hosts.of_process, &hosts.names, &bytes_of_host},
                  {&AttemptRow::thread, nullptr, &attempts.threads, &attempts.bytes_of_thread}});
   if (!IsNameless(attempts.datasets)) figures.by_dataset = std::move(tables[0]);

@@ -22,6 +22,7 @@
 #include "collector/metrics/run_bounds.h"
 #include "collector/metrics/tree/tree_accumulator.h"
 #include "collector/metrics/workers/worker_life.h"
+#include "collector/metrics/workers/worker_rows.h"
 #include "collector/metrics/workers/worker_timelines.h"
 
 namespace crema {
@@ -75,7 +76,8 @@ struct RunFigures {
   std::vector<BreakdownRow> by_dataset;
   std::string_view datasets_source;
   std::vector<BreakdownRow> by_file;
-  std::vector<BreakdownRow> by_worker;  ///< `group` is the process
+  WorkerRows worker_rows;
+  std::vector<BreakdownRow> by_worker;  ///< `group` is that of `worker_rows`
   std::vector<BreakdownRow> by_host;
   std::vector<BreakdownRow> by_thread;
 

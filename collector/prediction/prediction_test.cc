@@ -39,7 +39,7 @@ class MadeRun {
     fact.cpu_wait_ns = 0;
     fact.events = events;
     fact.input.dataset = "d";
-    fact.input.file = "f" + std::to_string(0);
+    fact.input.file = "f0";
     fact.sections.push_back({});
     fact.sections.back().path = "a/select";
     fact.sections.back().total_ns = std::llround(section * 1e9);
