@@ -14,7 +14,7 @@ constexpr KeyFigureBand kBands[] = {
      "CPU that the chunks got of the cores held: sites ask for 70 % or more; below 40 % more than half of the "
      "allocation is given away"},
     {KeyFigure::kWaiting, false, kMostWaiting, 0.30, "waiting in your code, of chunk time",
-     "blocked share of chunk time: a few reads always wait; from a third on, a second thread per core would pay"},
+     "blocked share of chunk time: a few reads always wait; from there on a second thread per core would pay"},
     {KeyFigure::kMemory, false, kMostMemory, 0.95, "peak memory of its limit",
      "largest worker against its limit: the kernel ends what passes it, and one chunk in twenty is larger than the "
      "others"},
