@@ -222,6 +222,17 @@ Json ChunkAsJson(const Attempt& attempt) {
     activities.push_back({{"label", activity.label}, {"unit", activity.unit}, {"value", OrNull(activity.value)}});
   }
   row["activities"] = std::move(activities);
+  Json requests = Json::array();
+  for (const RequestFact& request : chunk.requests) {
+    requests.push_back({{"server", request.server},
+                        {"operation", request.operation},
+                        {"count", request.count},
+                        {"bytes", request.bytes},
+                        {"total_ns", request.total_ns},
+                        {"max_ns", request.max_ns},
+                        {"errors", request.errors}});
+  }
+  row["requests"] = std::move(requests);
   return row;
 }
 

@@ -34,7 +34,8 @@ absl::StatusOr<const ChunkField*> FindChunkField(std::string_view name);
 
 nlohmann::ordered_json ToJson(const ChunkValue& value);
 
-/// The fields, then the lists of the record: `columns sections memory_sections metrics cuts activities`, with the
+/// The fields, then the lists of the record: `columns sections memory_sections metrics cuts activities
+/// requests`, with the
 /// record's own names (docs/record_log.md).
 nlohmann::ordered_json ChunkAsJson(const Attempt& attempt);
 

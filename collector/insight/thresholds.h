@@ -97,6 +97,12 @@ inline constexpr Bound kMuchDecompression =
     From(0.30, "of the core-seconds: the codecs in use take up to a quarter of an ordinary analysis");
 inline constexpr Bound kMuchInput = From(1e8, "bytes: a disk delivers as much in a second");
 
+// Requests to storage.
+inline constexpr Bound kCallsOfSlowServer =
+    From(20, "requests of an operation to it, and to the others, before their mean says something of a server");
+inline constexpr Bound kManyReads = From(1000, "requests: fewer cannot take long, unless their server is slow");
+inline constexpr Bound kMuchRequestTime = From(0.05, "of the core-seconds: what reading may take in any run");
+
 // The headline, where the verdict of that name has no bound for it.
 inline constexpr Bound kStarved = From(0.25, "every fourth core had nothing to do");
 inline constexpr Bound kOverheadBound = From(0.15, "as much as opening may be");

@@ -93,6 +93,20 @@ void Lag(Json* document, double first, double until, double most, double wall_ti
   (*document)["timelines"]["worker_counts"] = {{0.0, first}, {until, most}, {wall_time, most}};
 }
 
+Json Request(const char* server, double calls, double bytes, double seconds) {
+  return {{"server", server}, {"operation", "read"}, {"calls", calls}, {"bytes", bytes}, {"seconds", seconds}};
+}
+
+/// Requests to two servers, of `seconds` each to the slow one, and `usual` to the other.
+void Ask(Json* document, double calls, double seconds, double usual) {
+  (*document)["requests"] = {Request("root://slow", calls, 0, calls * seconds),
+                             Request("root://fast", 1000, 0, 1000 * usual)};
+}
+
+void ReadSmall(Json* document, double calls, double bytes, double share) {
+  (*document)["requests"] = {Request("root://one", calls, bytes * calls, 100 * share)};
+}
+
 const Knob kKnobs[] = {
     {"compute-bound", 0, PartKnob("compute")},
     {"waiting-bound", 0,
@@ -258,6 +272,12 @@ const Knob kKnobs[] = {
        (*document)["expected_time"][0]["predicted"] = 100 * share;
        SlowDown(document, 0, 2);
      }},
+    {"slow-server", 0, [](Json* document, double factor) { Ask(document, 100, 0.1 * factor, 0.1); }},
+    {"slow-server", 1, [](Json* document, double calls) { Ask(document, calls, 0.3, 0.1); }, 1},
+    {"slow-server", 2, [](Json* document, double share) { Ask(document, 1e4 * share, 0.02 + 1e-9, 0.01); }},
+    {"many-small-reads", 0, [](Json* document, double bytes) { ReadSmall(document, 2000, bytes, 0.2); }},
+    {"many-small-reads", 1, [](Json* document, double calls) { ReadSmall(document, calls, 4000, 0.2); }, 1},
+    {"many-small-reads", 2, [](Json* document, double share) { ReadSmall(document, 2000, 4000, share); }},
     {"long-tail", 0, PartKnob("tail")},
     {"idle-workers", 0, PartKnob("idle")},
     {"scaling-lag", 0, [](Json* document, double share) { Lag(document, 1, 100 * share * 4 / 3, 4, 100); }},

@@ -31,6 +31,9 @@ void JudgeWorkers(const JudgedRun& run);
 /// What engine and files do with bytes: spilling, serialization-heavy, compression-heavy, low-compression.
 void JudgeData(const JudgedRun& run);
 
+/// What was asked of storage: slow-server, many-small-reads.
+void JudgeRequests(const JudgedRun& run);
+
 /// healthy; after all the others, whose findings it looks at.
 void JudgeHealth(const JudgedRun& run);
 

@@ -21,6 +21,7 @@ std::vector<Verdict> Judge(const Json& document) {
     JudgeOutliers(run);
     JudgeWorkers(run);
     JudgeData(run);
+    JudgeRequests(run);
     JudgeHealth(run);
   }
   FindCauses(document, &verdicts);

@@ -184,6 +184,20 @@ Json CutTableOf(const std::vector<CutRow>& rows) {
   return table;
 }
 
+Json RequestTableOf(const std::vector<RequestSumRow>& rows) {
+  Json table = Json::array();
+  for (const RequestSumRow& row : rows) {
+    table.push_back({{"server", row.server},
+                     {"operation", row.operation},
+                     {"calls", row.calls},
+                     {"bytes", OrNull(row.bytes)},
+                     {"seconds", row.seconds},
+                     {"max_seconds", row.max_seconds},
+                     {"errors", row.errors}});
+  }
+  return table;
+}
+
 Json FineTableOf(const std::vector<ActivitySumRow>& rows, const std::vector<FineRow>& engine_rows,
                  const std::vector<ProcessRow>& processes) {
   Json table = Json::array();

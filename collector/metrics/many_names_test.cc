@@ -85,6 +85,7 @@ void AddAllNew(RecordAccumulator& to, int64_t i) {
   chunk.metrics = {{names.metric, "GeV", 1, 2.0, 2.0, 2.0, 0, {}, 0}};
   chunk.cuts = {{"all", 3, {}}, {names.cut, 2, {}}};
   chunk.activities = {{names.activity, "seconds", 0.5}};
+  chunk.requests = {{names.activity, "read", 1, 7, 9, 9, 0}};
   chunk.columns = {names.column};
   to.Add(log, record);
 
@@ -201,6 +202,11 @@ TEST(ManyNames, OfEveryKindHaveBoundedTablesAndWholeTotals) {
   EXPECT_GT(found.omissions.cuts, 0);
   EXPECT_LE(found.activities.size(), ActivityTable::kMaxRows + 1);
   EXPECT_EQ(SumOf(found.activities, [](const ActivitySumRow& row) { return 2 * *row.value; }), count);
+  EXPECT_EQ(found.requests.size(), RequestTable::kMaxRows + 1);
+  EXPECT_EQ(found.requests.back().server, "(other)");
+  EXPECT_EQ(SumOf(found.requests, [](const RequestSumRow& row) { return row.calls; }), count);
+  EXPECT_EQ(SumOf(found.requests, [](const RequestSumRow& row) { return *row.bytes; }), 7 * count);
+  EXPECT_EQ(found.omissions.requests, count - static_cast<int64_t>(RequestTable::kMaxRows));
   EXPECT_LE(found.fine.size(), FineTable::kMaxRows + 3);
   EXPECT_EQ(SumOf(found.fine, [](const FineRow& row) { return row.value; }), 10 * count);
   EXPECT_EQ(found.files.columns.size(), FileTable::kMaxColumns);

@@ -483,6 +483,40 @@ TEST_F(MeasureChunksTest, TellsTheEntryRangeOfAStragglerInALogsSecondProcess) {
   EXPECT_EQ(document["stragglers"][0]["entry_start"], 1300);
 }
 
+Line Request(const char* server, const char* operation, int64_t count, int64_t bytes, int64_t total_ns,
+             int64_t max_ns) {
+  return {{"server", server}, {"operation", operation}, {"count", count},
+          {"bytes", bytes},   {"total_ns", total_ns},   {"max_ns", max_ns}};
+}
+
+TEST_F(MeasureChunksTest, AddsUpRequestsByServerAndOperationOverAllEndedAttempts) {
+  Line one = ChunkLine(0, 0, 1);
+  Line other = ChunkLine(1, 1, 2);
+  Line failed = ChunkLine(2, 2, 3);
+  failed["status"] = "failed";
+  one["requests"] = {Request("b", "read", 2, 100, 300'000'000, 200'000'000),
+                     Request("(other)", "(other)", 5, 1, 1'000'000, 1'000'000)};
+  other["requests"] = {Request("a", "read", 1, 7, 10'000'000, 10'000'000),
+                       Request("b", "read", 1, 50, 500'000'000, 500'000'000)};
+  failed["requests"] = {Request("b", "open", 1, 0, 2'000'000'000, 2'000'000'000)};
+  failed["requests"][0]["errors"] = 1;
+  Write("a.jsonl", {ProcessLine(1, 0), one, other, failed, EndLine(10)});
+  const Document rows = Take()["requests"];
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(rows[0]["server"], "a");
+  EXPECT_EQ(rows[1]["operation"], "open");
+  EXPECT_EQ(rows[1]["errors"], 1);
+  EXPECT_EQ(rows[1]["max_seconds"], 2);
+  EXPECT_EQ(rows[2]["server"], "b");
+  EXPECT_EQ(rows[2]["calls"], 3);
+  EXPECT_EQ(rows[2]["bytes"], 150);
+  EXPECT_NEAR(rows[2]["seconds"].get<double>(), 0.8, 1e-12);
+  EXPECT_NEAR(rows[2]["max_seconds"].get<double>(), 0.5, 1e-12);
+  EXPECT_EQ(rows[2]["errors"], 0);
+  EXPECT_EQ(rows[3]["server"], "(other)");
+  EXPECT_EQ(rows[3]["calls"], 5);
+}
+
 TEST_F(MeasureChunksTest, HasNoSumBeyondTheRangeOfAnInteger) {
   Line one = ChunkLine(0, 0, 1);
   Line other = ChunkLine(1, 1, 2);

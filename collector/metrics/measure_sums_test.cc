@@ -43,6 +43,13 @@ Line FullChunk(int64_t number, double begin = 1) {
       {{"name", "jets"}, {"unit", "count"}, {"count", 2}, {"sum", number}, {"min", 0}, {"max", number}}};
   chunk["cuts"] = {{{"name", "all"}, {"events", 100}, {"weights", 99.5}},
                    {{"name", "two leptons"}, {"events", 10 + number}, {"weights", 9.5}}};
+  chunk["requests"] = {{{"server", "root://one"},
+                        {"operation", "readv"},
+                        {"count", 2},
+                        {"bytes", 10 + number},
+                        {"total_ns", 900 + number},
+                        {"max_ns", 500 + number},
+                        {"errors", number % 2}}};
   chunk["activities"] = {{{"label", "baskets"}, {"unit", "count"}, {"value", 3}}};
   return chunk;
 }
@@ -103,7 +110,7 @@ std::vector<Line> SumsOf(const std::vector<Line>& chunks, const std::string& rea
                                 "helper_wait_ns", "helper_scope_ns", "helper_union_ns", "helper_joined_ns"}) {
         sums[field] = 0;
       }
-      for (const char* field : {"sections", "memory_sections", "metrics", "cuts", "activities"}) {
+      for (const char* field : {"sections", "memory_sections", "metrics", "cuts", "activities", "requests"}) {
         sums[field] = Line::array();
       }
     }
@@ -124,6 +131,7 @@ std::vector<Line> SumsOf(const std::vector<Line>& chunks, const std::string& rea
     AddRows(chunk.value("metrics", Line::array()), "name", sums["metrics"]);
     AddRows(chunk.value("cuts", Line::array()), "name", sums["cuts"]);
     AddRows(chunk.value("activities", Line::array()), "label", sums["activities"]);
+    AddRows(chunk.value("requests", Line::array()), "server", sums["requests"]);
   }
   std::vector<Line> lines;
   for (auto& [key, line] : rows) lines.push_back(std::move(line));
@@ -184,6 +192,8 @@ TEST_F(MeasureSumsTest, TotalsAreThoseOfTheLines) {
     EXPECT_EQ(summed["cuts"], whole["cuts"]);
     EXPECT_EQ(summed["memory_sections"], whole["memory_sections"]);
     EXPECT_EQ(summed["fine"], whole["fine"]);
+    EXPECT_EQ(summed["requests"], whole["requests"]);
+    EXPECT_EQ(whole["requests"][0]["calls"], 2 * kChunks);
     EXPECT_EQ(summed["quality"]["summed_chunks"], kChunks - with_line);
     EXPECT_EQ(summed["quality"]["records_dropped"], 0);
     EXPECT_EQ(summed["quality"]["records_unknown"], 0);

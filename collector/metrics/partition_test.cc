@@ -98,6 +98,10 @@ class RandomRun {
     chunk["memory_sections"] = {{{"path", Name("memory", 3)}, {"count", 1}, {"delta_bytes", Below(999) - 500}}};
     chunk["memory_sections"][0]["max_bytes"] = chunk["memory_sections"][0]["delta_bytes"];
     chunk["memory_sections"][0]["rss_stop_bytes"] = Below(5);
+    const int64_t slowest_ns = Below(1000);
+    chunk["requests"] = {{{"server", Name("server", 3)}, {"operation", Name("read", 2)}, {"count", 1 + Below(3)}}};
+    chunk["requests"][0].update(
+        {{"bytes", Below(9999)}, {"total_ns", 3 * slowest_ns}, {"max_ns", slowest_ns}, {"errors", Below(2)}});
     return chunk;
   }
 
@@ -118,6 +122,7 @@ class RandomRun {
         sums["sections"] = MakeSections(duration_ns);
         sums["metrics"] = MakeMetrics();
         sums["cuts"] = MakeCuts();
+        sums["requests"] = {{{"server", Name("server", 3)}, {"operation", "read"}, {"count", chunks}, {"total_ns", 5}}};
       }
     }
   }

@@ -14,6 +14,7 @@
 #include "collector/metrics/contents/custom_metric_table.h"
 #include "collector/metrics/contents/cut_table.h"
 #include "collector/metrics/contents/memory_section_table.h"
+#include "collector/metrics/contents/request_table.h"
 #include "collector/metrics/contents/section_table.h"
 #include "collector/metrics/contents/span_table.h"
 
@@ -48,6 +49,10 @@ void WarnOfOmissions(const RunFigures& figures, std::vector<std::string>& warnin
     warnings.push_back(
         fmt::format("{} readings of activities were not finite, or are in `(other)`, beyond {} rows; use fewer names",
                     omissions.activities, ActivityTable::kMaxRows));
+  }
+  if (omissions.requests > 0) {
+    warnings.push_back(fmt::format("{} requests to storage beyond {} servers and operations are one row `(other)`",
+                                   omissions.requests, RequestTable::kMaxRows));
   }
   if (omissions.columns) {
     warnings.push_back(fmt::format("only {} of the columns' names were kept", FileTable::kMaxColumns));

@@ -16,6 +16,7 @@ void RecordAccumulator::Add(const LogRef& log, const ChunkFact& chunk) {
   custom_metrics_.Add(chunk);
   cuts_.Add(log, chunk);
   activities_.Add(log, chunk);
+  requests_.Add(chunk);
   files_.Add(chunk);
 }
 
@@ -28,6 +29,7 @@ void RecordAccumulator::Add(const LogRef& log, const SumsFact& sums) {
   custom_metrics_.Add(sums);
   cuts_.Add(sums);
   activities_.Add(log, sums);
+  requests_.Add(sums);
   files_.Add(sums);
 }
 
@@ -83,6 +85,7 @@ void RecordAccumulator::Merge(RecordAccumulator other) {
   custom_metrics_.Merge(other.custom_metrics_);
   cuts_.Merge(other.cuts_, logs);
   activities_.Merge(other.activities_, logs);
+  requests_.Merge(other.requests_);
   files_.Merge(other.files_);
   spans_.Merge(other.spans_);
   tasks_.Merge(other.tasks_, logs);
@@ -104,6 +107,7 @@ RecordFindings RecordAccumulator::Finalize() && {
   findings.custom_metrics = custom_metrics_.Finalize(&omissions.metrics);
   findings.cuts = cuts_.Finalize(results, &omissions.cuts);
   findings.activities = activities_.Finalize(findings.processes, &omissions.activities);
+  findings.requests = requests_.Finalize(&omissions.requests);
   findings.files = files_.Finalize();
   omissions.columns = findings.files.columns_truncated;
   findings.spans = spans_.Finalize(&omissions.spans);

@@ -12,6 +12,7 @@
 #include "collector/metrics/contents/custom_metric_table.h"
 #include "collector/metrics/contents/cut_table.h"
 #include "collector/metrics/contents/memory_section_table.h"
+#include "collector/metrics/contents/request_table.h"
 #include "collector/metrics/contents/section_table.h"
 #include "collector/metrics/contents/span_table.h"
 #include "collector/metrics/engine/fine_table.h"
@@ -29,6 +30,7 @@ struct Omissions {
   int64_t cuts = 0;
   int64_t activities = 0;
   int64_t fine = 0;
+  int64_t requests = 0;
   bool columns = false;
   bool spans = false;
   int64_t inconsistent_chunks = 0;  ///< sections that claim more than their chunk's duration
@@ -43,6 +45,7 @@ struct RecordFindings {
   std::vector<CustomMetricRow> custom_metrics;
   std::vector<CutRow> cuts;
   std::vector<ActivitySumRow> activities;
+  std::vector<RequestSumRow> requests;
   FileFindings files;
   std::vector<SpanRow> spans;
   TaskFindings tasks;
@@ -77,6 +80,7 @@ class RecordAccumulator {
   CustomMetricTable custom_metrics_;
   CutTable cuts_;
   ActivityTable activities_;
+  RequestTable requests_;
   FileTable files_;
   SpanTable spans_;
   TaskTable tasks_;

@@ -64,6 +64,17 @@ struct ActivityFact {
   std::optional<double> value;  ///< empty: it was not finite
 };
 
+/// What was asked of one server, or mount, by one operation.
+struct RequestFact {
+  std::string_view server;
+  std::string_view operation;
+  int64_t count = 0;
+  int64_t bytes = 0;
+  int64_t total_ns = 0;
+  int64_t max_ns = 0;
+  int64_t errors = 0;
+};
+
 /// One occurrence of a section, in trace mode.
 struct TraceFact {
   int64_t section = 0;   ///< index into the chunk's `sections`
@@ -163,6 +174,7 @@ struct ChunkFact {
   std::vector<MetricFact> metrics;
   std::vector<CutFact> cuts;
   std::vector<ActivityFact> activities;
+  std::vector<RequestFact> requests;
   int64_t sections_dropped = 0;
   int64_t suspended_ns = 0;      ///< of the time from start to stop, that in which it was on no thread
   std::vector<TraceFact> trace;  ///< trace mode only
@@ -207,6 +219,7 @@ struct SumsFact {
   std::vector<MetricFact> metrics;
   std::vector<CutFact> cuts;
   std::vector<ActivityFact> activities;
+  std::vector<RequestFact> requests;
   int64_t sections_dropped = 0;
 };
 

@@ -69,6 +69,12 @@ class RandomLine {
           List([&] { return "{\"name\":" + Text() + ",\"events\":" + Count() + ",\"weights\":" + Real() + "}"; }));
     Field("activities",
           List([&] { return "{\"label\":" + Text() + ",\"unit\":" + Text() + ",\"value\":" + Real() + "}"; }));
+    if (OneIn(3)) {
+      Field("requests", List([&] {
+              return "{\"server\":" + Text() + ",\"operation\":" + Text() + ",\"count\":" + Count() + Maybe("bytes") +
+                     ",\"total_ns\":" + Count() + Maybe("max_ns") + Maybe("errors") + "}";
+            }));
+    }
     Field("sections_dropped", Count());
     Attributes();
     return text_ + "}";
@@ -351,6 +357,7 @@ TEST(PlainLine, OfTheSdkTakesTheShortCut) {
       R"("max_bytes":-4096,"rss_start_bytes":8192,"rss_stop_bytes":4096,"peak_bytes":8192}],)"
       R"("metrics":[{"name":"jets","unit":"count","count":2,"sum":6.25,"min":3,"max":3.25,"sketch":[65568,1,65576,1],"sketch_shift":0}],)"
       R"("cuts":[{"name":"all","events":10,"weights":9.5}],"activities":[{"label":"gpu","unit":"s","value":0.1}],)"
+      R"("requests":[{"server":"root://one","operation":"readv","count":2,"bytes":9,"total_ns":7,"max_ns":5,"errors":1}],)"
       R"("sections_dropped":0,"attributes":{"site":"x"}})" +
       std::string(RecordParser::kPadding, ' ');
   ChunkFact fact;

@@ -59,6 +59,16 @@ inline constexpr Field<ActivityFact> kActivityFields[] = {
     Any<&ActivityFact::value>("value"),
 };
 
+inline constexpr Field<RequestFact> kRequestFields[] = {
+    Any<&RequestFact::server>("server", kRequired),
+    Any<&RequestFact::operation>("operation", kRequired),
+    NotNegative<&RequestFact::count>("count", kRequired),
+    NotNegative<&RequestFact::bytes>("bytes"),
+    NotNegative<&RequestFact::total_ns>("total_ns", kRequired),
+    NotNegative<&RequestFact::max_ns>("max_ns"),
+    NotNegative<&RequestFact::errors>("errors"),
+};
+
 inline constexpr Field<ProcessFact> kAttributeFields[] = {
     NotNegative<&ProcessFact::total_events>("total_events"),
 };
@@ -210,6 +220,7 @@ inline constexpr Field<ChunkFact> kChunkFields[] = {
     Objects<&ChunkFact::metrics, kMetricFields>("metrics"),
     Objects<&ChunkFact::cuts, kCutFields>("cuts"),
     Objects<&ChunkFact::activities, kActivityFields>("activities"),
+    Objects<&ChunkFact::requests, kRequestFields>("requests"),
     NotNegative<&ChunkFact::sections_dropped>("sections_dropped"),
     NotNegative<&ChunkFact::suspended_ns>("suspended_ns"),
     Skip<ChunkFact>("attributes"),
@@ -263,6 +274,7 @@ inline constexpr Field<SumsFact> kSumsFields[] = {
     Objects<&SumsFact::metrics, kMetricFields>("metrics"),
     Objects<&SumsFact::cuts, kCutFields>("cuts"),
     Objects<&SumsFact::activities, kActivityFields>("activities"),
+    Objects<&SumsFact::requests, kRequestFields>("requests"),
     NotNegative<&SumsFact::sections_dropped>("sections_dropped"),
     Skip<SumsFact>("suspended_ns"),
 };

@@ -38,12 +38,14 @@ void ClearWithContents(Fact& fact) {
   auto metrics = Emptied(fact.metrics);
   auto cuts = Emptied(fact.cuts);
   auto activities = Emptied(fact.activities);
+  auto requests = Emptied(fact.requests);
   fact = Fact();
   fact.sections = std::move(sections);
   fact.memory_sections = std::move(memory_sections);
   fact.metrics = std::move(metrics);
   fact.cuts = std::move(cuts);
   fact.activities = std::move(activities);
+  fact.requests = std::move(requests);
 }
 
 void Clear(ProcessFact& fact) {

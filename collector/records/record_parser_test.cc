@@ -181,6 +181,8 @@ TEST(RecordParser, ReadsSums) {
                              R"("lanes_peak":2,"sections":[{"path":"read","count":3,"total_ns":9,"self_ns":9}],)"
                              R"("memory_sections":[],"metrics":[{"name":"jets","count":3,"sum":6}],)"
                              R"("cuts":[{"name":"all","events":200}],"activities":[{"label":"baskets","value":2}],)"
+                             R"("requests":[{"server":"root://one","operation":"readv","count":4,"bytes":80,)"
+                             R"("total_ns":70,"max_ns":60,"errors":1}],)"
                              R"("sections_dropped":1})"),
             ParseOutcome::kRecord)
       << parser.reason();
@@ -199,6 +201,14 @@ TEST(RecordParser, ReadsSums) {
   EXPECT_EQ(sums.cpu_wait_ns, std::nullopt);
   EXPECT_EQ(sums.helper_joined_ns, 3);
   EXPECT_EQ(sums.sections.size() + sums.metrics.size() + sums.cuts.size() + sums.activities.size(), 4u);
+  ASSERT_EQ(sums.requests.size(), 1u);
+  EXPECT_EQ(sums.requests[0].server, "root://one");
+  EXPECT_EQ(sums.requests[0].operation, "readv");
+  EXPECT_EQ(sums.requests[0].count, 4);
+  EXPECT_EQ(sums.requests[0].bytes, 80);
+  EXPECT_EQ(sums.requests[0].total_ns, 70);
+  EXPECT_EQ(sums.requests[0].max_ns, 60);
+  EXPECT_EQ(sums.requests[0].errors, 1);
   EXPECT_EQ(sums.sections_dropped, 1);
   ASSERT_EQ(parser.ParseCopy(R"({"type":"end","time_ns":9,"dropped":5,"summed_chunks":3,"misused":4})"),
             ParseOutcome::kRecord);

@@ -220,6 +220,16 @@ std::string CutFlowCard(const Json& document) {
   return "<section class=\"card cutflow\" id=\"cut-flow\"><h3>Cut flow</h3>\n" + Render(table) + "</section>\n";
 }
 
+std::string RequestsCard(const PageInput& input) {
+  const Json& requests = ListField(input.document, "requests");
+  if (requests.empty()) return "";
+  return "<section class=\"card\" id=\"requests\"><h3>Requests to storage</h3><p class=\"sub\">By server and "
+         "operation. Requests may overlap, so their times are no part of the sections’.</p>\n" +
+         DocumentHtmlTable(requests, RequestColumns(),
+                           {"requests", "Requests to storage", "seconds", input.limits.table_rows, "seconds", 4}) +
+         "</section>\n";
+}
+
 }  // namespace
 
 PageBlock InputsBlock(const PageInput& input) {
@@ -241,7 +251,7 @@ PageBlock InputsBlock(const PageInput& input) {
                                                        "duration_sum", 5})});
   panels.push_back({"branches", Counted("branch", columns.is_array() ? columns.size() : 0), BranchesPanel(document)});
   block.html = "<section class=\"card\">" + Switched("what the rows are", panels, "By dataset, file, branch") +
-               DataAccess(document) + "</section>\n" + ChartCards(input, block.id);
+               DataAccess(document) + "</section>\n" + RequestsCard(input) + ChartCards(input, block.id);
   block.data = ChartData(input, block.id);
   return block;
 }

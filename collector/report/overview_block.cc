@@ -21,7 +21,7 @@ using Json = nlohmann::ordered_json;
 constexpr size_t kCards = 3;  // more than three things to do are none
 
 /// Which block shows what a verdict speaks of.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 34> kPlaces = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 36> kPlaces = {{
     {"compute-bound", "time"},
     {"waiting-bound", "time"},
     {"cpu-contention", "time"},
@@ -37,6 +37,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 34> kPlaces 
     {"slow-file", "inputs"},
     {"slow-spell", "timeline"},
     {"slow-worker", "workers"},
+    {"slow-server", "inputs"},
+    {"many-small-reads", "inputs"},
     {"long-tail", "timeline"},
     {"idle-workers", "timeline"},
     {"scaling-lag", "timeline"},

@@ -144,6 +144,13 @@ std::vector<DocumentColumn> PredictionColumns() {
           {"busy_share", "lanes busy", Kind::kShare, 2}};
 }
 
+std::vector<DocumentColumn> RequestColumns() {
+  return {{"server", "server", Kind::kText, 0},    {"operation", "operation", Kind::kText, 0},
+          {"calls", "calls", Kind::kCount, 0},     {"bytes", "bytes", Kind::kData, 1},
+          {"seconds", "time", Kind::kDuration, 0}, {"max_seconds", "slowest", Kind::kDuration, 1},
+          {"errors", "errors", Kind::kCount, 2}};
+}
+
 std::vector<DocumentColumn> FineColumns() {
   return {{"context", "context", Kind::kText, 0},   {"span", "span", Kind::kText, 3},
           {"worker", "worker", Kind::kText, 2},     {"function", "function", Kind::kText, 1},

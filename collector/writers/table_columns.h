@@ -25,6 +25,7 @@ std::vector<DocumentColumn> ChunkColumns(std::string_view sorted_by);
 std::vector<DocumentColumn> MemorySectionColumns();
 std::vector<DocumentColumn> CustomMetricColumns();
 std::vector<DocumentColumn> CutColumns();
+std::vector<DocumentColumn> RequestColumns();
 std::vector<DocumentColumn> FineColumns();
 std::vector<DocumentColumn> BudgetColumns();
 std::vector<DocumentColumn> PhaseColumns();

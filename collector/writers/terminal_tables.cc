@@ -155,6 +155,10 @@ void AddCuts(const Json& document, const TerminalStyle& style, std::string* text
   AddRows(ListField(document, "cuts"), CutColumns(), "no cut was recorded", style, text);
 }
 
+void AddRequests(const Json& document, const TerminalStyle& style, std::string* text) {
+  AddRows(ListField(document, "requests"), RequestColumns(), "no request to storage was recorded", style, text);
+}
+
 void AddFine(const Json& document, const TerminalStyle& style, std::string* text) {
   AddRows(ListField(document, "fine"), FineColumns(), "no activity was recorded, and no Dask scheduler was asked",
           style, text);
@@ -190,7 +194,7 @@ struct NamedTable {
   void (*add)(const Json& document, const TerminalStyle& style, std::string* text);
 };
 
-constexpr std::array<NamedTable, 13> kTables = {{
+constexpr std::array<NamedTable, 14> kTables = {{
     {"run", AddRun},
     {"phases", AddPhases},
     {"workers",
@@ -212,6 +216,7 @@ constexpr std::array<NamedTable, 13> kTables = {{
     {"memory", AddMemory},
     {"metrics", AddMetrics},
     {"cuts", AddCuts},
+    {"requests", AddRequests},
     {"fine", AddFine},
     {"budget", AddBudgetRows},
     {"quality", AddQuality},

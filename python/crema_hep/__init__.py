@@ -30,6 +30,7 @@ from .memory import track_memory
 from .recorder import disable, enable, enabled, flush
 from .section import track_cpu_section, track_section, track_time
 from .span import span
+from .storage_requests import record_request, track_request
 from .track_helper import track_helper
 from .values import (
     add_bytes_read,
@@ -79,6 +80,7 @@ __all__ = [
     "record_activity",
     "record_cut",
     "record_metric",
+    "record_request",
     "sections_to_dask",
     "set_attribute",
     "span",
@@ -87,6 +89,7 @@ __all__ = [
     "track_helper",
     "track_memory",
     "track_metrics",
+    "track_request",
     "track_section",
     "track_time",
     "work_items",

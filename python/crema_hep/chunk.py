@@ -10,6 +10,7 @@ from .decoration import decorated, is_decorated, warn_of_lazy_result
 from .guard import take_back
 from .interruption import is_interruption
 from .section import track_section
+from .uproot_requests import measured_uproot
 
 _begin = library.functions["crema_chunk_begin"]
 _end = library.functions["crema_chunk_end"]
@@ -250,7 +251,8 @@ def run_as_chunk(function, arguments, named):
         if source.file_facts is not None:
             guard.set_file_info(*source.file_facts)
         try:
-            result = function(*arguments, **named)
+            with measured_uproot():
+                result = function(*arguments, **named)
         finally:
             guard.add_bytes_read(source.bytes_read())
             guard.add_columns(source.columns())

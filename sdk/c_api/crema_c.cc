@@ -296,6 +296,9 @@ void crema_record_cut_weighted(const char* name, int64_t events, double sum_of_w
 void crema_record_activity(const char* label, double value, const char* unit) {
   crema::RecordActivity(Text(label), value, Text(unit));
 }
+void crema_record_request(const char* server, const char* operation, int64_t bytes, int64_t nanoseconds, int failed) {
+  crema::RecordRequest(Text(server), Text(operation), bytes, nanoseconds, failed != 0);
+}
 void crema_add_bytes_read(int64_t stored, int64_t uncompressed) { crema::AddBytesRead(stored, uncompressed); }
 void crema_set_attribute(const char* name, const char* value) { crema::SetAttribute(Text(name), Text(value)); }
 

@@ -164,6 +164,10 @@ CREMA_API void crema_record_metric(const char* name, double value, const char* u
 CREMA_API void crema_record_cut(const char* name, int64_t events);
 CREMA_API void crema_record_cut_weighted(const char* name, int64_t events, double sum_of_weights);
 CREMA_API void crema_record_activity(const char* label, double value, const char* unit);
+/* One request to storage that took `nanoseconds`; `bytes` negative: not known; `failed` nonzero: it failed. Call it
+ * where the request was waited for: on a thread that works for the chunk. */
+CREMA_API void crema_record_request(const char* server, const char* operation, int64_t bytes, int64_t nanoseconds,
+                                    int failed);
 CREMA_API void crema_add_bytes_read(int64_t stored, int64_t uncompressed);
 CREMA_API void crema_set_attribute(const char* name, const char* value);
 

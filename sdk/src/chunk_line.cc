@@ -105,6 +105,7 @@ std::uint64_t EncodeChunk(const Recorder& recorder, const ChunkEnd& end, ChunkSt
   ledger.AppendMetrics(line);
   ledger.AppendCuts(line);
   ledger.AppendActivities(line);
+  ledger.AppendRequests(line);
   line->FieldUnsigned("sections_dropped", dropped);
   if (end.suspended_ns != 0) line->Field("suspended_ns", end.suspended_ns);
   ledger.AppendAttributes(line);

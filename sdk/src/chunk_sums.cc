@@ -239,6 +239,7 @@ void ChunkSums::Encode(const Recorder& recorder, Row* row, std::int64_t now_ns) 
   row->ledger.AppendMetrics(line);
   row->ledger.AppendCuts(line);
   row->ledger.AppendActivities(line);
+  row->ledger.AppendRequests(line);
   line->FieldUnsigned("sections_dropped", dropped);
   if (row->suspended_ns != 0) line->Field("suspended_ns", row->suspended_ns);
   line->Raw("}\n");

@@ -11,6 +11,8 @@ namespace {
 constexpr std::size_t kRowsUpTo = kMaxLineBytes / 16 * 15;
 /// Sketches are written while the line is shorter than this: rows come first.
 constexpr std::size_t kSketchesUpTo = kMaxLineBytes / 2;
+/// The server and the operation of requests that found no row of their own.
+constexpr std::string_view kOtherRequests = "(other)";
 
 /// The row for which `is_it` holds. Looked for first where the row stands that followed last time on the one found
 /// before: that is right for values that are told in turn, and for one that is told again and again.
@@ -53,6 +55,8 @@ void AppendRows(std::string_view key, RowTable<Row>* rows, JsonLine* line, std::
   }
   line->Raw("]");
 }
+
+bool HasRequests(const RequestRow& row) { return row.count != 0; }
 
 void AddKnown(std::int64_t* sum, std::int64_t value) {
   if (value < 0) return;
@@ -189,6 +193,33 @@ int Ledger::ActivityRowIndex(std::string_view label, std::string_view unit) noex
   return row == nullptr ? -1 : static_cast<int>(row - activities_.begin());
 }
 
+int Ledger::RequestRowIndex(std::string_view server, std::string_view operation) noexcept {
+  server = CutOnCodePoint(server, kMaxNameBytes);
+  operation = CutOnCodePoint(operation, kMaxNameBytes);
+  const auto find = [this](std::string_view of_server, std::string_view of_operation) {
+    return FindRow(&requests_, &found_request_, [&](const RequestRow& other) {
+      return other.server == of_server && other.operation == of_operation;
+    });
+  };
+  RequestRow* row = find(server, operation);
+  if (row == nullptr && requests_.size() >= kMostRequestRows) {
+    server = operation = kOtherRequests;
+    row = find(server, operation);
+  }
+  if (row == nullptr) row = AddNamed(&requests_, &RequestRow::server, server, &RequestRow::operation, operation);
+  if (row == nullptr) ++dropped_;
+  return row == nullptr ? -1 : static_cast<int>(row - requests_.begin());
+}
+
+void Ledger::AddRequest(int row_index, std::int64_t bytes, std::int64_t nanoseconds, bool failed) noexcept {
+  RequestRow& row = requests_[static_cast<std::size_t>(row_index)];
+  ++row.count;
+  row.errors += failed ? 1 : 0;
+  AddKnown(&row.bytes, bytes);
+  AddKnown(&row.total_ns, nanoseconds);
+  row.max_ns = std::max(row.max_ns, nanoseconds);
+}
+
 void Ledger::AddBytes(std::int64_t stored, std::int64_t uncompressed) noexcept {
   AddKnown(&bytes_read_, stored);
   AddKnown(&bytes_uncompressed_, uncompressed);
@@ -278,6 +309,16 @@ void Ledger::MergeSums(Ledger& other) noexcept {
     const int to = ActivityRowIndex(from.label, from.unit);
     if (to >= 0) AddActivity(to, from.value);
   }
+  for (const RequestRow& from : other.requests_) {
+    const int index = HasRequests(from) ? RequestRowIndex(from.server, from.operation) : -1;
+    if (index < 0) continue;
+    RequestRow& to = requests_[static_cast<std::size_t>(index)];
+    to.count += from.count;
+    to.errors += from.errors;
+    AddKnown(&to.bytes, from.bytes);
+    AddKnown(&to.total_ns, from.total_ns);
+    to.max_ns = std::max(to.max_ns, from.max_ns);
+  }
   AddBytes(other.bytes_read_, other.bytes_uncompressed_);
   SawRss(other.rss_peak_bytes_);
 }
@@ -290,12 +331,14 @@ void Ledger::Reset() noexcept {
   memory_.Clear();
   attributes_.Clear();
   activities_.Clear();
+  requests_.Clear();
   trace_.Clear();
   trace_dropped_ = 0;
   columns_.Clear();
   sketch_room_ = kSketchBytes;
   found_activity_ = 0;
   found_metric_ = 0;
+  found_request_ = 0;
   found_cut_ = 0;
   bytes_read_ = -1;
   bytes_uncompressed_ = -1;
@@ -378,6 +421,30 @@ void Ledger::AppendActivities(JsonLine* line) noexcept {
     line->FieldNumber("value", row.value);
     line->Raw("}");
   });
+}
+
+void Ledger::AppendRequests(JsonLine* line) noexcept {
+  if (std::none_of(requests_.begin(), requests_.end(), HasRequests)) return;
+  line->Key("requests");
+  line->Raw("[");
+  for (const RequestRow& row : requests_) {
+    if (!HasRequests(row)) continue;  // it was begun, and has not ended
+    if (line->size() > kRowsUpTo) {
+      ++dropped_;
+      continue;
+    }
+    line->Raw(line->EndsWith('[') ? "{\"server\":" : ",{\"server\":");
+    line->String(row.server);
+    line->Key("operation");
+    line->String(row.operation);
+    line->FieldUnsigned("count", row.count);
+    line->Field("bytes", row.bytes);
+    line->Field("total_ns", row.total_ns);
+    line->Field("max_ns", row.max_ns);
+    if (row.errors != 0) line->FieldUnsigned("errors", row.errors);
+    line->Raw("}");
+  }
+  line->Raw("]");
 }
 
 void Ledger::AppendTrace(const TickRate& rate, std::uint64_t start_ticks, JsonLine* line) noexcept {

@@ -59,6 +59,17 @@ struct ActivityRow {
   std::uint32_t followed_by = 0;
 };
 
+struct RequestRow {
+  std::string_view server;
+  std::string_view operation;
+  std::uint64_t count = 0;
+  std::uint64_t errors = 0;
+  std::int64_t bytes = 0;
+  std::int64_t total_ns = 0;
+  std::int64_t max_ns = 0;
+  std::uint32_t followed_by = 0;
+};
+
 /// One occurrence of a section (trace mode).
 struct TraceRow {
   SectionNode* node = nullptr;
@@ -70,8 +81,9 @@ struct TraceRow {
 /// Sums of one chunk, or of one helper's part in it. Everything that finds no place is counted in `dropped`.
 class Ledger {
  public:
-  static constexpr std::size_t kMostRows = 1000;     ///< of each kind
-  static constexpr std::size_t kMostTraced = 10000;  ///< occurrences
+  static constexpr std::size_t kMostRows = 1000;       ///< of each kind
+  static constexpr std::size_t kMostRequestRows = 64;  ///< and one for all others
+  static constexpr std::size_t kMostTraced = 10000;    ///< occurrences
   static constexpr std::size_t kSketchBytes = std::size_t{1} << 18;
 
   SectionTree& sections() noexcept { return sections_; }
@@ -84,6 +96,9 @@ class Ledger {
   /// Index of the row of an activity; -1: no place.
   int ActivityRowIndex(std::string_view label, std::string_view unit) noexcept;
   void AddActivity(int row, double value) noexcept { activities_[static_cast<std::size_t>(row)].value += value; }
+  /// Index of the row of a server's operation, or of all that find no place; -1: no memory.
+  int RequestRowIndex(std::string_view server, std::string_view operation) noexcept;
+  void AddRequest(int row, std::int64_t bytes, std::int64_t nanoseconds, bool failed) noexcept;
   void AddBytes(std::int64_t stored, std::int64_t uncompressed) noexcept;
   /// Index of the memory row of `name` below `prefix` (escaped, may be empty) and the section `parent`; -1: no place.
   int MemoryRowIndex(std::string_view prefix, const SectionNode* parent, std::string_view name) noexcept;
@@ -108,6 +123,8 @@ class Ledger {
   void AppendCuts(JsonLine* line) noexcept;
   void AppendColumns(JsonLine* line) noexcept;
   void AppendActivities(JsonLine* line) noexcept;
+  /// Nothing where no request ended.
+  void AppendRequests(JsonLine* line) noexcept;
   /// `"trace":[[section, start_ns, duration_ns, tid], …]` with the number of the row among `sections`, and the start
   /// since `start_ticks`; nothing where nothing was traced.
   void AppendTrace(const TickRate& rate, std::uint64_t start_ticks, JsonLine* line) noexcept;
@@ -139,12 +156,14 @@ class Ledger {
   RowTable<MemoryRow> memory_;
   RowTable<AttributeRow> attributes_;
   RowTable<ActivityRow> activities_;
+  RowTable<RequestRow> requests_;
   RowTable<TraceRow> trace_;
   std::uint64_t trace_dropped_ = 0;
   NameSet columns_;
   std::size_t sketch_room_ = kSketchBytes;
   std::size_t found_activity_ = 0;  ///< the row found last
   std::size_t found_metric_ = 0;
+  std::size_t found_request_ = 0;
   std::size_t found_cut_ = 0;
   std::int64_t bytes_read_ = -1;
   std::int64_t bytes_uncompressed_ = -1;

@@ -62,6 +62,16 @@ struct ActivityRow {
   double value = 0;
 };
 
+struct RequestRow {
+  std::string server;
+  std::string operation;
+  std::int64_t count = 0;
+  std::int64_t bytes = 0;
+  std::int64_t total_ns = 0;
+  std::int64_t max_ns = 0;
+  std::int64_t errors = 0;
+};
+
 /// What `begin` and `chunk` lines share.
 struct ChunkIdentity {
   std::int64_t number = 0;
@@ -116,6 +126,7 @@ struct ChunkLine : ChunkIdentity {
   std::vector<MetricRow> metrics;
   std::vector<CutRow> cuts;
   std::vector<ActivityRow> activities;
+  std::vector<RequestRow> requests;
   std::int64_t sections_dropped = 0;
   MaybeInteger suspended_ns;
   std::optional<std::vector<TraceRow>> trace;
@@ -149,6 +160,7 @@ struct SumsLine {
   std::vector<MetricRow> metrics;
   std::vector<CutRow> cuts;
   std::vector<ActivityRow> activities;
+  std::vector<RequestRow> requests;
 };
 
 struct SampleLine {

@@ -109,6 +109,17 @@ void ReadTables(const Json& line, Line* chunk) {
     Get(row, "value", &activity.value);
     chunk->activities.push_back(activity);
   }
+  for (const Json& row : line.value("requests", Json::array())) {
+    RequestRow request;
+    Get(row, "server", &request.server);
+    Get(row, "operation", &request.operation);
+    Get(row, "count", &request.count);
+    Get(row, "bytes", &request.bytes);
+    Get(row, "total_ns", &request.total_ns);
+    Get(row, "max_ns", &request.max_ns);
+    request.errors = row.value("errors", std::int64_t{0});
+    chunk->requests.push_back(request);
+  }
 }
 
 ChunkLine ReadChunk(const Json& line) {

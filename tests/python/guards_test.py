@@ -37,6 +37,15 @@ with crema.TrackMetrics("ttbar", "events.root", 0, 1000, tree="Events", pass_="s
     crema.record_cut("all", 1000)
     crema.record_cut("two leptons", 250, 249.5)
     crema.record_activity("basket cache", 12, "count")
+    crema.record_request("root://one", "read", 0.25, 40)
+    crema.record_request("root://one", "read", 0.5, failed=True)
+    crema.record_request("root://one", "read", float("nan"), 1)
+    try:
+        with crema.track_request("root://one", "open") as request:
+            request.add_bytes(7)
+            raise OSError
+    except OSError:
+        pass
     crema.digest_metric(("a", 1), 2, "bytes")
     with crema.meter("decompress"):
         pass
@@ -67,6 +76,20 @@ class GuardsTest(installed.RecordedTest):
         wanted = ["dataset", "file", "tree", "pass", "entry_start", "entry_stop", "events"]
         told = ["ttbar", "events.root", "Events", "second", 0, 1000, 1000]
         self.assertEqual([chunk[key] for key in wanted], told)
+        read, opened = chunk["requests"]
+        self.assertEqual(
+            read,
+            {
+                "server": "root://one",
+                "operation": "read",
+                "count": 2,
+                "bytes": 40,
+                "total_ns": 750_000_000,
+                "max_ns": 500_000_000,
+                "errors": 1,
+            },
+        )
+        self.assertEqual([opened[key] for key in ("operation", "count", "bytes", "errors")], ["open", 1, 7, 1])
         self.assertEqual((chunk["status"], chunk["bytes_read"], chunk["bytes_uncompressed"]), ("ok", 111, 322))
         self.assertEqual(chunk["columns"], ["Muon_pt", "Muon_eta"])
         self.assertEqual(chunk["attributes"], {"generator": "madgraph", "site": "here"})

@@ -46,6 +46,8 @@ void RecordFullChunk() {
   RecordCut("all", 1000, 998.5);
   RecordCut("two leptons", 17);
   RecordActivity("basket cache", 12, "count");
+  RecordRequest("root://eos.example.org", "readv", 40000, 250000);
+  RecordRequest("root://eos.example.org", "readv", 0, 900000, true);
   chunk.SetEvents(1000);
 }
 

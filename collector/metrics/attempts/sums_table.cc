@@ -27,6 +27,10 @@ void ForEachText(Fact& fact, const Visit& visit) {
     visit(activity.label);
     visit(activity.unit);
   }
+  for (auto& request : fact.requests) {
+    visit(request.server);
+    visit(request.operation);
+  }
 }
 
 // What tells rows apart.

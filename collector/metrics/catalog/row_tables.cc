@@ -109,6 +109,16 @@ constexpr RowField kCutFields[] = {
     {"total_efficiency", "ratio", "events / events of the first cut"},
 };
 
+constexpr RowField kRequestFields[] = {
+    {"server", "", "the server or mount, as recorded"},
+    {"operation", "", "as recorded: read, readv, open and others"},
+    {"calls", "count", "requests that ended, of ended attempts"},
+    {"bytes", "B", "that they moved, as far as their callers told; null beyond 64 bits"},
+    {"seconds", "s", "wall time of all of them; those that overlapped count each"},
+    {"max_seconds", "s", "the slowest"},
+    {"errors", "count", "those that failed"},
+};
+
 constexpr RowField kFineFields[] = {
     {"context", "",
      "the engine's: execute, get-data, gather-dep and others; `native`: recorded by the SDK's activities"},
@@ -213,6 +223,10 @@ constexpr RowTable kTables[] = {
     {"memory_sections", "By path.", kMemorySectionFields},
     {"custom_metrics", "Your own metrics, by name and unit.", kCustomMetricFields},
     {"cuts", "The cut flow, in the order in which cuts were recorded.", kCutFields},
+    {"requests",
+     "Requests to storage, by server and operation, `(other)` last. They may overlap: their seconds are no part of the "
+     "sections' times.",
+     kRequestFields},
     {"fine", "Activities, by worker, span, activity and unit.", kFineFields},
     {"budget", "Where the core-seconds went.", kBudgetFields},
     {"stragglers", "Chunks that took far longer than their size explains, largest excess first; at most 1000.",

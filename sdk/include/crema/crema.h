@@ -15,6 +15,7 @@
 #include "crema/track_metrics.h"            // IWYU pragma: export
 #include "crema/track_page_faults.h"        // IWYU pragma: export
 #include "crema/track_perf_counters.h"      // IWYU pragma: export
+#include "crema/track_request.h"            // IWYU pragma: export
 #include "crema/track_section.h"            // IWYU pragma: export
 #include "crema/version.h"                  // IWYU pragma: export
 

@@ -1,0 +1,107 @@
+// Verdicts on what was asked of storage.
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "collector/appearance/human_numbers.h"
+#include "collector/document/document_fields.h"
+#include "collector/insight/short_name.h"
+#include "collector/insight/verdict_families.h"
+#include "collector/metrics/statistics/bounded_names.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Asked {
+  double calls = 0;
+  double bytes = 0;
+  double seconds = 0;
+
+  static Asked Of(const Json& row) {
+    return {NumberField(row, "calls").value_or(0), NumberField(row, "bytes").value_or(0),
+            NumberField(row, "seconds").value_or(0)};
+  }
+};
+
+/// What the others would have taken for the same: by bytes or by calls, whichever is more, so that neither a server of
+/// large requests nor one of small ones looks slow for that alone.
+double ExpectedSeconds(const Asked& one, const Asked& others) {
+  const double by_calls = one.calls * others.seconds / others.calls;
+  const double by_bytes = others.bytes > 0 ? one.bytes * others.seconds / others.bytes : 0;
+  return by_calls > by_bytes ? by_calls : by_bytes;
+}
+
+void JudgeSlowServer(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("slow-server");
+  std::map<std::string, Asked> all;  // by operation
+  for (const Json& row : ListField(run.document, "requests")) {
+    if (TextField(row, "server") == kOtherName) continue;
+    const Asked asked = Asked::Of(row);
+    Asked& sum = all[TextField(row, "operation")];
+    sum.calls += asked.calls;
+    sum.bytes += asked.bytes;
+    sum.seconds += asked.seconds;
+  }
+  const Json* worst = nullptr;
+  double worst_excess = 0;
+  double worst_factor = 0;
+  for (const Json& row : ListField(run.document, "requests")) {
+    if (TextField(row, "server") == kOtherName) continue;
+    const Asked asked = Asked::Of(row);
+    const Asked& sum = all[TextField(row, "operation")];
+    const Asked others = {sum.calls - asked.calls, sum.bytes - asked.bytes, sum.seconds - asked.seconds};
+    if (!kCallsOfSlowServer.Holds(asked.calls) || !kCallsOfSlowServer.Holds(others.calls)) continue;
+    const double expected = ExpectedSeconds(asked, others);
+    if (expected <= 0 || !rule.threshold.Holds(asked.seconds / expected)) continue;
+    const double excess = asked.seconds - expected;
+    if (!kMuchExcess.Holds(excess / run.budget().core_seconds) || excess <= worst_excess) continue;
+    worst = &row;
+    worst_excess = excess;
+    worst_factor = asked.seconds / expected;
+  }
+  if (worst == nullptr) return;
+  // Requests may overlap, so it is not known what of this the run waited for.
+  run.Add(rule, worst_factor,
+          fmt::format("Server {} took {} times as long for {} as the other servers, {} longer in all.",
+                      ShortName(TextField(*worst, "server")), HumanNumber(worst_factor),
+                      ShortName(TextField(*worst, "operation")), HumanDuration(worst_excess)),
+          {{"requests.calls", NumberField(*worst, "calls").value_or(0)},
+           {"requests.seconds", NumberField(*worst, "seconds").value_or(0)},
+           {"requests.max_seconds", NumberField(*worst, "max_seconds").value_or(0)},
+           {"requests.excess_seconds", worst_excess}},
+          std::nullopt);
+}
+
+void JudgeSmallReads(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("many-small-reads");
+  const Json* worst = nullptr;
+  double longest = 0;
+  for (const Json& row : ListField(run.document, "requests")) {
+    const Asked asked = Asked::Of(row);
+    if (TextField(row, "server") == kOtherName || asked.bytes <= 0 || !kManyReads.Holds(asked.calls)) continue;
+    if (!rule.threshold.Holds(asked.bytes / asked.calls)) continue;
+    if (!kMuchRequestTime.Holds(asked.seconds / run.budget().core_seconds) || asked.seconds <= longest) continue;
+    worst = &row;
+    longest = asked.seconds;
+  }
+  if (worst == nullptr) return;
+  const Asked asked = Asked::Of(*worst);
+  run.Add(rule, 0,
+          fmt::format("{} requests ({}) moved {} each from {}, and took {}.", HumanCount(asked.calls),
+                      ShortName(TextField(*worst, "operation")), HumanData(asked.bytes / asked.calls),
+                      ShortName(TextField(*worst, "server")), HumanDuration(asked.seconds)),
+          {{"requests.calls", asked.calls}, {"requests.bytes", asked.bytes}, {"requests.seconds", asked.seconds}},
+          std::nullopt);
+}
+
+}  // namespace
+
+void JudgeRequests(const JudgedRun& run) {
+  JudgeSlowServer(run);
+  JudgeSmallReads(run);
+}
+
+}  // namespace crema

@@ -1,0 +1,182 @@
+"""What uproot asks of storage while a decorated chunk is open: its sources are measured then, and restored afterwards.
+
+A call of a source's `chunk` is a request `read`, one of its `chunks` a request `readv`, from the call until the last
+range is there. Other threads fill the ranges, so what they note waits for the chunk's own thread, which tells it.
+"""
+
+import collections
+import functools
+import os
+import sys
+import threading
+import time
+import urllib.parse
+
+from .interruption import is_interruption
+from .storage_requests import tell_request
+
+_MODULES = ("chunk", "file", "fsspec", "http", "xrootd", "object", "s3")
+_lock = threading.Lock()
+_open = 0  # chunks of all threads
+_measured = []  # (class, name, what stood there)
+
+
+class _Asked(threading.local):
+    requests = None  # a deque while a decorated chunk is open on this thread
+
+
+_asked = _Asked()
+
+
+def _after_fork():
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+@functools.lru_cache(maxsize=1000)
+def server_of(path: str) -> str:
+    """`root://eos.example.org` of an address, the mount of a file."""
+    address = urllib.parse.urlsplit(path)
+    if address.netloc:
+        return f"{address.scheme}://{address.netloc.rpartition('@')[2]}"
+    place = os.path.abspath(address.path)
+    while not os.path.ismount(place):
+        place = os.path.dirname(place)
+    return place
+
+
+def _server(source):
+    for name in ("_file_path_orig", "_file_path", "file_path"):
+        path = getattr(source, name, None)
+        if isinstance(path, str):
+            return server_of(path)
+    return type(source).__name__
+
+
+class _Notifications:
+    """A queue of uproot's that notes when the last range came."""
+
+    def __init__(self, queue, ranges, note):
+        self._queue = queue
+        self._missing = ranges
+        self._failed = False
+        self._note = note
+        self._lock = threading.Lock()
+
+    def put(self, chunk, *arguments, **named):
+        with self._lock:
+            self._missing -= 1
+            self._failed = self._failed or _has_failed(chunk)
+            if self._missing == 0:
+                self._note(self._failed)
+        return self._queue.put(chunk, *arguments, **named)
+
+    def __getattr__(self, name):
+        return getattr(self._queue, name)
+
+
+def _has_failed(chunk):
+    future = getattr(chunk, "_future", None)
+    if getattr(future, "_excinfo", None) is not None:
+        return True
+    try:
+        return future.done() and future.exception() is not None
+    except Exception as error:  # a future of another kind
+        if is_interruption(error):
+            raise
+        return False
+
+
+def _measuring_chunk(original):
+    @functools.wraps(original)
+    def chunk(self, start, stop):
+        requests = _asked.requests
+        if requests is None:
+            return original(self, start, stop)
+        failed, begin = True, time.perf_counter_ns()
+        _asked.requests = None  # a source may hand on to another one
+        try:
+            result = original(self, start, stop)
+            failed = False
+        finally:
+            _asked.requests = requests
+            requests.append((self, "read", time.perf_counter_ns() - begin, stop - start, failed))
+        return result
+
+    return chunk
+
+
+def _measuring_chunks(original):
+    @functools.wraps(original)
+    def chunks(self, ranges, notifications):
+        requests = _asked.requests
+        if requests is None or not ranges:
+            return original(self, ranges, notifications)
+        stored, begin = sum(stop - start for start, stop in ranges), time.perf_counter_ns()
+
+        def note(failed):
+            requests.append((self, "readv", time.perf_counter_ns() - begin, stored, failed))
+
+        _asked.requests = None
+        try:
+            return original(self, ranges, _Notifications(notifications, len(ranges), note))
+        except Exception:
+            note(True)
+            raise
+        finally:
+            _asked.requests = requests
+
+    return chunks
+
+
+_WRAPPERS = {"chunk": _measuring_chunk, "chunks": _measuring_chunks}
+
+
+def _measure():
+    for module in _MODULES:
+        for kind in list(getattr(sys.modules.get(f"uproot.source.{module}"), "__dict__", {}).values()):
+            if not isinstance(kind, type) or kind.__module__ != f"uproot.source.{module}":
+                continue
+            for name, wrapper in _WRAPPERS.items():
+                original = vars(kind).get(name)
+                if original is not None and not getattr(original, "__isabstractmethod__", False):
+                    _measured.append((kind, name, original))
+                    setattr(kind, name, wrapper(original))
+
+
+def _restore():
+    while _measured:
+        kind, name, original = _measured.pop()
+        if getattr(vars(kind).get(name), "__wrapped__", None) is original:  # nobody else's
+            setattr(kind, name, original)
+
+
+class measured_uproot:
+    """For a `with` block around a chunk's work, inside the chunk: tells its requests as the block ends."""
+
+    def __enter__(self):
+        global _open
+        self._outer = _asked.requests
+        self._is_counted = "uproot" in sys.modules
+        if self._is_counted:
+            with _lock:
+                if _open == 0:
+                    _measure()
+                _open += 1
+            _asked.requests = collections.deque()
+        return self
+
+    def __exit__(self, kind, error, trace):
+        global _open
+        if not self._is_counted:
+            return
+        requests, _asked.requests = _asked.requests, self._outer
+        with _lock:
+            _open -= 1
+            if _open == 0:
+                _restore()
+        for source, operation, nanoseconds, stored, failed in list(requests):
+            tell_request(_server(source), operation, nanoseconds, stored, failed)

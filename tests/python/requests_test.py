@@ -1,0 +1,139 @@
+"""What uproot asks of storage while a decorated function runs is measured without a line from the user.
+
+Run by tools/test, outside Bazel, with the Python of tools/setup coffea. An HTTP server of this machine serves a file,
+and answers slowly for a while.
+"""
+
+import http.server
+import os
+import re
+import threading
+import time
+import unittest
+
+import installed
+
+DATA = installed.CHECKOUT / "tests/data/nanoAOD_2015_CMS_Open_Data_ttbar.root"
+DELAY_SECONDS = 0.2
+
+READS = """
+import sys
+import uproot
+from uproot.source import file, fsspec, http
+import crema_hep as crema
+
+path = sys.argv[1]
+kinds = [fsspec.FSSpecSource, http.HTTPSource, http.MultithreadedHTTPSource, file.MemmapSource, uproot.source.chunk.MultithreadedSource]
+before = [dict(vars(kind)) for kind in kinds]
+named = {"handler": getattr(sys.modules["uproot.source." + sys.argv[2]], sys.argv[3])}
+
+@crema.track_metrics
+def analyse(events):
+    assert [dict(vars(kind)) for kind in kinds] != before
+    with uproot.open(path, **named) as opened:
+        return opened["Events"]["nMuon"].array(library="np").sum()
+
+@crema.track_metrics
+def fails(events):
+    uproot.open(path + ".gone", **named)
+
+print(analyse(1))
+try:
+    fails(1)
+except Exception as error:
+    print(type(error).__name__)
+assert [dict(vars(kind)) for kind in kinds] == before
+with uproot.open(path, **named) as opened:  # outside every chunk
+    opened["Events"]["nMuon"].array(library="np")
+"""
+
+
+class _File(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_HEAD(self):
+        self.do_GET()
+
+    def do_GET(self):
+        content = self.server.content
+        if not self.path.endswith(".root"):
+            self.send_error(404)
+            return
+        with self.server.lock:
+            self.server.answered += 1
+            slow = self.server.answered in self.server.slow
+        if slow:
+            time.sleep(DELAY_SECONDS)
+        asked = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
+        if asked is None:
+            self.send_response(200)
+            part = content
+        else:
+            start, stop = int(asked[1]), min(int(asked[2]) + 1, len(content))
+            part = content[start:stop]
+            self.send_response(206)
+            self.send_header("Content-Range", f"bytes {start}-{stop - 1}/{len(content)}")
+        self.send_header("Content-Length", str(len(part)))
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(part)
+
+    def log_message(self, *arguments):
+        pass
+
+
+class RequestsTest(installed.RecordedTest):
+    python = str(installed.COFFEA_PYTHON)
+
+    def setUp(self):
+        super().setUp()
+        if not installed.COFFEA_PYTHON.exists():
+            self.skipTest("no .cache/coffea: tools/setup coffea")
+
+    def rows(self, path, *handler):
+        chunks = installed.of_type(self.record(READS, path, *handler, python=self.python), "chunk")
+        self.assertEqual([chunk["status"] for chunk in chunks], ["ok", "failed"])
+        return [chunk.get("requests", []) for chunk in chunks]
+
+    def served(self, *handler):
+        """The chunks' rows, and the server's name."""
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _File)
+        server.content = DATA.read_bytes()
+        server.lock = threading.Lock()
+        server.answered = 0
+        server.slow = range(2, 5)
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            name = f"http://127.0.0.1:{server.server_port}"
+            return self.rows(f"{name}/events.root", *handler), name
+        finally:
+            server.shutdown()
+            thread.join()
+            server.server_close()
+
+    def check_served(self, *handler):
+        (rows, _), name = self.served(*handler)
+        self.assertEqual({row["server"] for row in rows}, {name})
+        self.assertEqual({row["operation"] for row in rows}, {"read", "readv"})
+        self.assertGreaterEqual(max(row["max_ns"] for row in rows), DELAY_SECONDS * 1e9)
+        self.assertGreater(sum(row["bytes"] for row in rows), 1000)
+        self.assertGreaterEqual(sum(row["count"] for row in rows), 3)
+
+    def test_a_server_that_answers_slowly_for_a_while_is_told_with_its_slowest_request(self):
+        self.check_served("http", "HTTPSource")
+
+    def test_fsspecs_requests_are_told_too(self):
+        self.check_served("fsspec", "FSSpecSource")
+
+    def test_a_file_is_of_its_mount(self):
+        rows, _ = self.rows(str(DATA), "file", "MemmapSource")
+        mount = os.path.abspath(DATA)
+        while not os.path.ismount(mount):
+            mount = os.path.dirname(mount)
+        self.assertEqual({row["server"] for row in rows}, {mount})
+        self.assertGreater(sum(row["bytes"] for row in rows), 1000)
+
+
+if __name__ == "__main__":
+    unittest.main()
