@@ -1,7 +1,8 @@
 """What uproot asks of storage while a decorated chunk is open: its sources are measured then, and restored afterwards.
 
-A call of a source's `chunk` is a request `read`, one of its `chunks` a request `readv`, from the call until the last
-range is there. Other threads fill the ranges, so what they note waits for the chunk's own thread, which tells it.
+A call of a source's `chunk` is a request `read`, from the call until who waits for it has its bytes. One of its
+`chunks` is a request `readv`, from the call until the last range is there. Other threads fill the ranges, so what they
+note waits for the chunk's own thread, which tells it. What is still open as the function ends is not told.
 """
 
 import collections
@@ -90,20 +91,52 @@ def _has_failed(chunk):
         return False
 
 
+class _Waited:
+    """A future of uproot's that notes when who waits for it has its bytes, or its error."""
+
+    def __init__(self, future, note):
+        self._future = future
+        self._note = note
+
+    def result(self, timeout=None):
+        failed = True
+        try:
+            result = self._future.result(timeout)
+            failed = False
+            return result
+        finally:
+            note, self._note = self._note, None
+            if note is not None:
+                note(failed)
+
+    def __getattr__(self, name):
+        return getattr(self._future, name)
+
+
 def _measuring_chunk(original):
     @functools.wraps(original)
     def chunk(self, start, stop):
         requests = _asked.requests
         if requests is None:
             return original(self, start, stop)
-        failed, begin = True, time.perf_counter_ns()
+        begin = time.perf_counter_ns()
+
+        def note(failed):
+            requests.append((self, "read", time.perf_counter_ns() - begin, stop - start, failed))
+
         _asked.requests = None  # a source may hand on to another one
         try:
             result = original(self, start, stop)
-            failed = False
+        except Exception:
+            note(True)
+            raise
         finally:
             _asked.requests = requests
-            requests.append((self, "read", time.perf_counter_ns() - begin, stop - start, failed))
+        future = getattr(result, "_future", None)
+        if future is None or type(future).__name__ == "TrivialFuture":  # the bytes are there
+            note(False)
+        else:
+            result._future = _Waited(future, note)
         return result
 
     return chunk
