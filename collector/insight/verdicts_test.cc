@@ -33,6 +33,43 @@ Verdict Find(const nlohmann::ordered_json& document, const std::string& id) {
   return {};
 }
 
+using Json = nlohmann::ordered_json;
+
+Json Asked(const char* server, double calls, double bytes, double seconds) {
+  return {{"server", server}, {"operation", "readv"}, {"calls", calls}, {"bytes", bytes}, {"seconds", seconds}};
+}
+
+std::string SentenceOf(const std::string& id, const Json& document) {
+  for (const Verdict& verdict : Judge(document)) {
+    if (verdict.id == id) return verdict.sentence;
+  }
+  return "";
+}
+
+TEST(Verdicts, NameTheSlowServer) {
+  Json document = QuietRun();
+  document["requests"] = {Asked("root://fast", 500, 5e9, 5), Asked("root://slow", 500, 5e9, 25)};
+  EXPECT_EQ(SentenceOf("slow-server", document),
+            "Server root://slow took 5 times as long for readv as the other servers, 20.0 s longer in all.");
+  EXPECT_EQ(SentenceOf("many-small-reads", document), "");
+}
+
+TEST(Verdicts, FindNoServerSlowThatWasAskedForMoreBytes) {
+  Json document = QuietRun();
+  document["requests"] = {Asked("root://fast", 500, 1e9, 5), Asked("root://large", 500, 5e9, 25)};
+  EXPECT_EQ(SentenceOf("slow-server", document), "");
+  document["requests"][1]["server"] = "(other)";  // nobody knows whose they are
+  document["requests"][1]["bytes"] = 1e9;
+  EXPECT_EQ(SentenceOf("slow-server", document), "");
+}
+
+TEST(Verdicts, NameTheServerOfManySmallReads) {
+  Json document = QuietRun();
+  document["requests"] = {Asked("/data", 20000, 2e7, 30), Asked("root://one", 5000, 5e9, 30)};
+  EXPECT_EQ(SentenceOf("many-small-reads", document),
+            "20 000 requests (readv) moved 1 kB each from /data, and took 30.0 s.");
+}
+
 TEST(Verdicts, FindNothingInAQuietRun) { EXPECT_THAT(Ids(QuietRun()), ElementsAre("compute-bound", "healthy")); }
 
 TEST(Verdicts, ChunksThatWereComputedAgainDidNotFail) {
