@@ -79,6 +79,10 @@ void AddCollectCommand(CLI::App* program, int* status) {
   collect->add_option("--stop", options->stop, "Its stop");
   collect->add_option("--run", options->measure.run, "Which run's records to take: an id, or all");
   collect->add_option("--name", options->measure.name, "Name of the run");
+  collect
+      ->add_option("--jobs", options->measure.jobs,
+                   "Threads that read the records (default: the cores that crema may use); the result is the same")
+      ->check(CLI::Range(1, 1024));
   AddCoffeaOptions(collect, &options->measure);
   collect->add_flag("--no-records", options->no_records, "Leave the records out of the measurement");
   collect->add_flag("--replace", options->save.replace,

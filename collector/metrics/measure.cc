@@ -255,6 +255,7 @@ absl::StatusOr<Measurement> Measure(const MeasureOptions& options) {
   {
     ReadRecordsOptions how;
     how.all_runs = options.run == "all";
+    how.threads = options.jobs;
     const std::optional<RecordWindow> window = WindowOf(options, *trees, clusters.table);
     // Where clocks differ, times of records cannot be held against the scheduler's before they are aligned.
     if (!clusters.table.ClocksDiffer()) how.window = window;

@@ -2,6 +2,7 @@
 #ifndef CREMA_COLLECTOR_METRICS_MEASUREMENT_H_
 #define CREMA_COLLECTOR_METRICS_MEASUREMENT_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -41,6 +42,8 @@ struct MeasureOptions {
   std::string run;
   /// Shown as the run's name; empty: what `crema run` noted, else the first source's directory name.
   std::string name;
+  /// Threads that read records; 0: as many as the cores that this process may use. The document is the same for any.
+  size_t jobs = 0;
 };
 
 /// Reads every record of the sources and computes the whole metric set (docs/metrics.md).

@@ -15,6 +15,7 @@
 #include "collector/records/process_identity.h"
 #include "collector/records/seen_numbers.h"
 #include "collector/sources/log_life.h"
+#include "collector/sources/process_tree/allocated_cores.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -174,7 +175,7 @@ void Join(LogInParts& log, const ReadRecordsOptions& options, std::vector<ChunkS
 }  // namespace
 
 RecordsRead ReadRecords(const std::vector<RecordLog>& logs, const ReadRecordsOptions& options) {
-  const size_t cores = std::max<size_t>(1, options.threads > 0 ? options.threads : std::thread::hardware_concurrency());
+  const size_t cores = options.threads > 0 ? options.threads : static_cast<size_t>(AffinityCores().value_or(1));
   std::vector<LogInParts> in_parts(logs.size());
   std::vector<std::pair<size_t, size_t>> tasks;  // log, part
   for (const size_t i : OrderOfProcesses(logs)) {

@@ -27,7 +27,7 @@ struct RecordWindow {
 struct ReadRecordsOptions {
   /// Take the processes of every run, not only those of each log's first run.
   bool all_runs = false;
-  /// 0: as many as the machine has cores.
+  /// 0: as many as the cores that this process may use.
   size_t threads = 0;
   /// Logs larger than this are read in parts, where there is more than one thread.
   int64_t part_bytes = int64_t{64} << 20;
