@@ -97,7 +97,8 @@ class RequestsTest(installed.RecordedTest):
             self.skipTest("no .cache/coffea: tools/setup coffea")
 
     def rows(self, path, *handler):
-        chunks = installed.of_type(self.record(READS, path, *handler, python=self.python), "chunk")
+        recorded = self.record(READS, path, *handler, python=self.python, CREMA_REQUESTS="1")
+        chunks = installed.of_type(recorded, "chunk")
         self.assertEqual([chunk["status"] for chunk in chunks], ["ok", "failed"])
         return [chunk.get("requests", []) for chunk in chunks]
 
@@ -132,6 +133,12 @@ class RequestsTest(installed.RecordedTest):
 
     def test_fsspecs_requests_are_told_too(self):
         self.check_served("fsspec", "FSSpecSource")
+
+    def test_nothing_is_measured_unless_it_is_asked_for(self):
+        chunks = installed.of_type(self.record(READS, DATA, python=self.python), "chunk")
+        self.assertEqual(
+            [(chunk["status"], chunk.get("requests")) for chunk in chunks], [("ok", None), ("failed", None)]
+        )
 
     def test_a_file_is_of_its_mount(self):
         rows, _ = self.rows(str(DATA), "file", "MemmapSource")
