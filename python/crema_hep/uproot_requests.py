@@ -1,5 +1,6 @@
-"""What uproot asks of storage while a decorated chunk is open, with CREMA_REQUESTS=1: its sources are measured then, and
-restored afterwards.
+"""What uproot asks of storage while a decorated chunk is open, with CREMA_REQUESTS=1.
+
+Its sources are measured then, and restored afterwards.
 
 A call of a source's `chunk` is a request `read`, from the call until who waits for it has its bytes. One of its
 `chunks` is a request `readv`, from the call until the last range is there. Other threads fill the ranges, so what they
