@@ -13,6 +13,7 @@ PACKAGES = [
     "metrics",
     "insight",
     "prediction",
+    "scaling",
     "detail",
     "exports",
     "server",

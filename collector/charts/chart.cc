@@ -9,6 +9,7 @@
 #include "collector/charts/drawing.h"
 #include "collector/charts/families.h"
 #include "collector/charts/shown_names.h"
+#include "collector/charts/specification.h"
 #include "collector/document/document_fields.h"
 #include "fmt/format.h"
 
@@ -17,25 +18,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kSchema = "https://vega.github.io/schema/vega-lite/v5.json";
 constexpr std::string_view kCustom = "custom_", kCompare = "compare_";
-constexpr size_t kSubtitleColumns = 100;
 
 bool StartsWith(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
-
-/// Lines of at most `columns` bytes, broken at spaces.
-Json Lines(std::string_view text, size_t columns) {
-  Json lines = Json::array();
-  while (text.size() > columns) {
-    size_t at = text.rfind(' ', columns);
-    if (at == std::string_view::npos || at == 0) at = text.find(' ', columns);
-    if (at == std::string_view::npos) break;
-    lines.push_back(text.substr(0, at));
-    text.remove_prefix(at + 1);
-  }
-  lines.push_back(text);
-  return lines;
-}
 
 std::string RunName(const Json& document) {
   const std::string name = TextField(Field(document, "run"), "name");
@@ -50,19 +35,6 @@ std::string SourceLine(const Json& document) {
   const std::string id = TextField(Field(document, "run"), "id");
   if (!id.empty()) line += " · " + ShownName(id);
   return line;
-}
-
-Json Specification(const Chart& chart, const std::string& finding, const Json& document, const Json& body) {
-  Json subtitle = Lines(chart.subtitle, kSubtitleColumns);
-  subtitle.push_back(SourceLine(document));
-  Json spec;
-  spec["$schema"] = kSchema;
-  spec["usermeta"] = {{"crema", chart.name}};  // tells that crema wrote it
-  spec["title"] = {{"text", chart.title}, {"subtitle", std::move(subtitle)}};
-  spec["description"] = fmt::format("{} {}.", chart.title, finding);
-  spec["config"] = ChartConfig(ChartTheme::kLight);
-  spec.update(body);
-  return spec;
 }
 
 std::string LabelOf(const Json& document, std::string_view metric) {
@@ -149,7 +121,7 @@ absl::StatusOr<Chart> MakeChart(std::string_view name, const ChartInput& input) 
     return chart;
   }
   chart->subtitle = fmt::format("{} · {}", RunName(*input.document), drawing->finding);
-  chart->spec = Specification(*chart, drawing->finding, *input.document, drawing->body);
+  chart->spec = SpecificationOf(*chart, drawing->finding, SourceLine(*input.document), drawing->body);
   return chart;
 }
 

@@ -33,6 +33,8 @@ inline Json MadeDocument() {
       {"part": "outside_chunk", "group": "Opening and reading around your code", "core_seconds": 2},
       {"part": "framework", "group": "Framework and repeats", "core_seconds": 4},
       {"part": "idle", "group": "Idle", "core_seconds": 8}],
+    "contention": [{"slope": 0.001, "slope_low": 0.0008, "slope_high": 0.00125,
+      "points": [[2, 0.002], [4, 0.004], [8, 0.008]]}],
     "sections": [
       {"path": "load", "helper": false, "count": 10, "total": 8, "self": 2, "cpu": 2},
       {"path": "load/read", "helper": false, "count": 20, "total": 6, "self": 6, "cpu": 1},

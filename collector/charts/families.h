@@ -60,6 +60,9 @@ Drawing DrawBytesAccessed(const ChartInput& input);
 Drawing DrawCompressionRatio(const ChartInput& input);
 Drawing DrawDataAccess(const ChartInput& input);
 
+// contention_chart.cc: what chunks wait for together
+Drawing DrawContention(const ChartInput& input);
+
 // section_charts.cc
 Drawing DrawSectionIcicle(const ChartInput& input);
 Drawing DrawSectionSelfTime(const ChartInput& input);

@@ -30,7 +30,8 @@ std::vector<std::string> TakeCommand(std::vector<std::string>* arguments) {
 // Nothing has the name "": an empty variable of a script, most likely.
 void RefuseEmptyPaths(CLI::App* program) {
   constexpr const char* kPaths[] = {"SOURCE",   "--output", "--baseline",   "--coffea-report", "--metrics-by-dataset",
-                                    "--python", "--bind",   "--token-file", "--host",          "--write-share"};
+                                    "--python", "--bind",   "--token-file", "--host",          "--write-share",
+                                    "--chart"};
   const CLI::Validator is_given([](const std::string& text) { return text.empty() ? "is empty" : ""; }, "");
   for (CLI::App* command : program->get_subcommands({})) {
     for (CLI::Option* option : command->get_options()) {
@@ -68,6 +69,7 @@ int Main(std::vector<std::string> arguments) {
   AddShowCommand(&program, &status);
   AddVerdictCommand(&program, &status);
   AddPredictCommand(&program, &status);
+  AddScalingCommand(&program, &status);
   AddMergeCommand(&program, &status);
   AddCompareCommand(&program, &status);
   AddPlotCommand(&program, &status);

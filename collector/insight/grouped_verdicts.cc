@@ -21,23 +21,15 @@ struct Explanation {
 };
 
 constexpr Explanation kExplanations[] = {
-    {"failing-chunks", "worker-loss"},
-    {"retry-waste", "worker-loss"},
-    {"retry-waste", "failing-chunks"},
-    {"stragglers", "slow-worker"},
-    {"stragglers", "slow-file"},
-    {"stragglers", "slow-spell"},
-    {"skewed-dataset", "slow-worker"},
-    {"skewed-dataset", "slow-file"},
-    {"skewed-dataset", "oversized-chunks"},
-    {"long-tail", "oversized-chunks"},
-    {"long-tail", "chunks-too-large"},
-    {"too-few-chunks", "too-few-clusters"},
-    {"long-tail", "too-few-clusters"},
-    {"idle-workers", "too-few-clusters"},
-    {"long-tail", "too-few-chunks"},
-    {"idle-workers", "too-few-chunks"},
-    {"chunks-too-large", "oversized-chunks"},
+    {"failing-chunks", "worker-loss"},      {"retry-waste", "worker-loss"},
+    {"retry-waste", "failing-chunks"},      {"waiting-bound", "shared-bottleneck"},
+    {"stragglers", "slow-worker"},          {"stragglers", "slow-file"},
+    {"stragglers", "slow-spell"},           {"skewed-dataset", "slow-worker"},
+    {"skewed-dataset", "slow-file"},        {"skewed-dataset", "oversized-chunks"},
+    {"long-tail", "oversized-chunks"},      {"long-tail", "chunks-too-large"},
+    {"too-few-chunks", "too-few-clusters"}, {"long-tail", "too-few-clusters"},
+    {"idle-workers", "too-few-clusters"},   {"long-tail", "too-few-chunks"},
+    {"idle-workers", "too-few-chunks"},     {"chunks-too-large", "oversized-chunks"},
     {"spilling", "memory-pressure"},
 };
 
@@ -80,10 +72,21 @@ bool IsInSpell(const Json& document, const Json& straggler) {
   });
 }
 
+/// Whether most of what the budget says was blocked is what the slope of contention gives.
+bool IsMostOfWaiting(const Json& document) {
+  double blocked = 0, excess = 0;
+  for (const Json& row : ListField(document, "budget")) {
+    if (TextField(row, "part") == "blocked") blocked += NumberField(row, "core_seconds").value_or(0);
+  }
+  for (const Json& row : ListField(document, "contention")) excess += NumberField(row, "excess").value_or(0);
+  return blocked > 0 && kMostOfIt.Holds(excess / blocked);
+}
+
 /// Whether the records bear it out: attempts that failed by themselves are not the work of a worker that vanished, and
 /// stragglers are elsewhere as often as not.
 bool Applies(const Explanation& explanation, const Json& document) {
   if (explanation.cause == "worker-loss") return Metric(document, "num_failed_attempts").value_or(0) == 0;
+  if (explanation.cause == "shared-bottleneck") return IsMostOfWaiting(document);
   if (explanation.symptom != "stragglers") return true;
   if (explanation.cause == "slow-worker") {
     return IsMostOfStragglers(document, IsOfSlow(document, "worker", RuleOf("slow-worker").threshold));

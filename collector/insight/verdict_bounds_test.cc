@@ -86,6 +86,17 @@ void AddSpell(Json* document, double predicted, double duration) {
                                  {"predicted", predicted}}};
 }
 
+void Contend(Json* document, double excess) {
+  (*document)["contention"] = {{{"attempts", 100},
+                                {"lanes_low", 2},
+                                {"lanes_high", 8},
+                                {"slope", 0.001},
+                                {"slope_low", 0.0008},
+                                {"slope_high", 0.002},
+                                {"excess", 1.2 * excess},
+                                {"excess_low", excess}}};
+}
+
 void SmallChunks(Json* document) { (*document)["chunk_fits"][0]["fixed_seconds"] = 0.3; }
 
 void Lag(Json* document, double first, double until, double most, double wall_time) {
@@ -118,6 +129,7 @@ const Knob kKnobs[] = {
        SetBudget(document, {{"compute", 1}, {"joined", 99 - 100 * share}, {"blocked", 100 * share}});
      }},
     {"cpu-contention", 0, PartKnob("cpu_wait")},
+    {"shared-bottleneck", 0, [](Json* document, double share) { Contend(document, 100 * share); }},
     {"opening-bound", 0, PartKnob("outside_chunk")},
     {"chunks-too-small", 0,
      [](Json* document, double share) { (*document)["chunk_fits"][0]["fixed_seconds"] = share; }},

@@ -25,6 +25,9 @@ void JudgeChunkSizes(const JudgedRun& run);
 /// What takes longer than its like: stragglers, slow-worker, slow-file, skewed-dataset, hot-section.
 void JudgeOutliers(const JudgedRun& run);
 
+/// What all lanes wait for together: shared-bottleneck.
+void JudgeContention(const JudgedRun& run);
+
 /// memory-pressure, memory-growth, scaling-lag.
 void JudgeWorkers(const JudgedRun& run);
 

@@ -53,6 +53,12 @@ const std::vector<VerdictRule>& VerdictTable() {
        "on cores of one's own run delay stays below 0.01; 0.05 means more runnable threads than cores, 0.20 that a "
        "fifth of the cores is somebody else's",
        "Something else runs on these cores, or more threads than cores: run alone, or run fewer threads."},
+      {"shared-bottleneck", From(0.05), 0.30, Severity::kWarning,
+       "what chunks were blocked for longer because others were open (contention.excess_low) {0} of the core-seconds, "
+       "and the interval of the slope does not hold 0; bad from {1}",
+       "the interval's lower end counts, so chance reaches a twentieth hardly ever; less would hardly shorten the run",
+       "More lanes wait for the same thing: fewer lanes finish as early. Spread what they share (storage, network, a "
+       "lock), or read less from it."},
       {"gil-contention",
        From(0.10),
        kNever,

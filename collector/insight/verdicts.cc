@@ -19,6 +19,7 @@ std::vector<Verdict> Judge(const Json& document) {
     JudgeBudget(run);
     JudgeChunkSizes(run);
     JudgeOutliers(run);
+    JudgeContention(run);
     JudgeWorkers(run);
     JudgeData(run);
     JudgeRequests(run);

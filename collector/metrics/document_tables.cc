@@ -330,6 +330,32 @@ Json SlowSpellTable(const RunFigures& figures) {
   return table;
 }
 
+Json ContentionTable(const RunFigures& figures) {
+  const Contention& found = figures.contention;
+  Json table = Json::array();
+  if (figures.findings.attempts.rows.empty()) return table;
+  const bool is_known = found.why_not.empty();
+  const auto known = [is_known](double value) { return is_known ? Json(value) : Json(); };
+  const auto rate = [is_known](double slope) { return is_known && slope > 0 ? Json(1 / slope) : Json(); };
+  const bool is_shared = is_known && found.slope_low > 0;
+  Json points = Json::array();
+  for (const auto& [lanes, seconds] : found.points) points.push_back({lanes, seconds});
+  table.push_back({{"attempts", found.attempts},
+                   {"lanes_low", found.lanes_high > 0 ? Json(found.lanes_low) : Json()},
+                   {"lanes_high", found.lanes_high > 0 ? Json(found.lanes_high) : Json()},
+                   {"slope", known(found.slope)},
+                   {"slope_low", known(found.slope_low)},
+                   {"slope_high", known(found.slope_high)},
+                   {"ceiling", is_shared ? rate(found.slope) : Json()},
+                   {"ceiling_low", is_shared ? rate(found.slope_high) : Json()},
+                   {"ceiling_high", is_shared ? rate(found.slope_low) : Json()},
+                   {"excess", known(found.excess_seconds)},
+                   {"excess_low", known(found.excess_low_seconds)},
+                   {"points", std::move(points)},
+                   {"reason", is_known ? Json() : Json(found.why_not)}});
+  return table;
+}
+
 Json StragglerTable(const RunFigures& figures, const std::vector<EntryRange>& ranges) {
   const AttemptFindings& attempts = figures.findings.attempts;
   Json table = Json::array();

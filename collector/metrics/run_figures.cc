@@ -171,6 +171,7 @@ void SetAnalyses(RunFigures& figures) {
   figures.expected_by_file =
       ExpectedTimeByFile(attempts.rows, attempts.dataset_of_input, attempts.file_of_input, figures.stragglers.datasets);
   figures.slow_spells = FindNamedSpells(figures);
+  figures.contention = FindContention(attempts.rows, attempts.helpers, attempts.dataset_of_input);
   if (figures.stragglers.straggler_chunks.has_value()) {
     metrics.Set("straggler_chunks", *figures.stragglers.straggler_chunks);
   }

@@ -9,6 +9,7 @@
 
 #include "collector/metrics/attempts/attempt_totals.h"
 #include "collector/metrics/attempts/breakdown.h"
+#include "collector/metrics/attempts/contention.h"
 #include "collector/metrics/attempts/expected_time.h"
 #include "collector/metrics/attempts/slow_spells.h"
 #include "collector/metrics/attempts/stragglers.h"
@@ -71,6 +72,7 @@ struct RunFigures {
   std::vector<ExpectedTime> expected_by_worker;  ///< `group` is the process
   std::vector<ExpectedTime> expected_by_file;
   std::vector<NamedSpell> slow_spells;
+  Contention contention;
   std::vector<PhaseRow> phases;
 
   std::vector<BreakdownRow> by_dataset;

@@ -21,11 +21,12 @@ using Json = nlohmann::ordered_json;
 constexpr size_t kCards = 3;  // more than three things to do are none
 
 /// Which block shows what a verdict speaks of.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 36> kPlaces = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 37> kPlaces = {{
     {"compute-bound", "time"},
     {"waiting-bound", "time"},
     {"cpu-contention", "time"},
     {"gil-contention", "time"},
+    {"shared-bottleneck", "time"},
     {"opening-bound", "time"},
     {"chunks-too-small", "chunks"},
     {"chunks-too-large", "chunks"},

@@ -151,6 +151,27 @@ std::vector<DocumentColumn> RequestColumns() {
           {"errors", "errors", Kind::kCount, 2}};
 }
 
+std::vector<DocumentColumn> ScalingColumns() {
+  return {{"name", "run", Kind::kPath, 0},
+          {"cores_text", "cores", Kind::kText, 0},
+          {"wall_time", "wall time", Kind::kDuration, 0},
+          {"range", "90 % of runs", Kind::kText, 0},
+          {"throughput", "rate", Kind::kRate, 2},
+          {"speedup", "speed-up", Kind::kNumber, 0},
+          {"efficiency", "efficiency", Kind::kShare, 0},
+          {"core_seconds", "core-seconds", Kind::kNumber, 1},
+          {"cost", "cost", Kind::kNumber, 3}};
+}
+
+std::vector<DocumentColumn> ScalingLawColumns() {
+  return {{"law", "fit", Kind::kText, 0},
+          {"sigma", "serial or queued", Kind::kText, 0},
+          {"kappa", "each pair of cores", Kind::kText, 0},
+          {"fastest", "fastest at", Kind::kText, 0},
+          {"worthwhile", "last worthwhile core", Kind::kText, 0},
+          {"error", "error of a run", Kind::kShare, 1}};
+}
+
 std::vector<DocumentColumn> FineColumns() {
   return {{"context", "context", Kind::kText, 0},   {"span", "span", Kind::kText, 3},
           {"worker", "worker", Kind::kText, 2},     {"function", "function", Kind::kText, 1},

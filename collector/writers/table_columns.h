@@ -30,6 +30,8 @@ std::vector<DocumentColumn> FineColumns();
 std::vector<DocumentColumn> BudgetColumns();
 std::vector<DocumentColumn> PhaseColumns();
 std::vector<DocumentColumn> PredictionColumns();
+std::vector<DocumentColumn> ScalingColumns();
+std::vector<DocumentColumn> ScalingLawColumns();
 
 }  // namespace crema
 

@@ -180,6 +180,23 @@ constexpr RowField kSlowSpellFields[] = {
     {"predicted", "s", "what the fits of their datasets give for their events"},
 };
 
+constexpr RowField kContentionFields[] = {
+    {"attempts", "count", "ok attempts whose events, CPU time and run delay are known"},
+    {"lanes_low", "count", "mean open lanes during a chunk: 5 % of these had fewer"},
+    {"lanes_high", "count", "5 % had more"},
+    {"slope", "s", "an event is blocked for longer by so much with each lane more; null where nothing can be told"},
+    {"slope_low", "s", "lower end of its 90 % interval: above 0 there is a shared resource"},
+    {"slope_high", "s", "its upper end"},
+    {"ceiling", "Hz", "1 / slope, events per second that the resource serves; null where slope_low is not above 0"},
+    {"ceiling_low", "Hz", "1 / slope_high"},
+    {"ceiling_high", "Hz", "1 / slope_low"},
+    {"excess", "s", "of the blocked time, what the slope gives for the lanes beyond one"},
+    {"excess_low", "s", "the same with slope_low"},
+    {"points", "",
+     "pairs of mean open lanes and median blocked seconds an event, what datasets differ by taken out; at most 24"},
+    {"reason", "", "why there is no slope"},
+};
+
 constexpr RowField kExpectedTimeFields[] = {
     {"name", "", "of the worker or file"},
     {"by", "", "worker or file"},
@@ -241,6 +258,10 @@ constexpr RowTable kTables[] = {
      "Slowness that lasted only a while, largest excess first, at most 100: chunks that follow each other on a worker, "
      "on a host, in a file, of a dataset or in all, and took 1.5 times what the fits give or more.",
      kSlowSpellFields},
+    {"contention",
+     "Whether chunks are blocked for longer while more of them are open, in one row. A resource that serves R events a "
+     "second blocks each of k open chunks for k / R an event; what a chunk waits for by itself does not depend on k.",
+     kContentionFields},
     {"chunk_size_advice", "The events per chunk that the fits, the cores and the memory limits speak for.",
      kChunkSizeAdviceFields},
     {"verdicts",

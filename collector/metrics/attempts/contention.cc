@@ -1,0 +1,278 @@
+#include "collector/metrics/attempts/contention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <random>
+
+#include "collector/appearance/human_numbers.h"
+#include "collector/metrics/attempts/owner_time.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+constexpr size_t kFewestPoints = 40;
+constexpr size_t kMostPoints = 8000;  // of more, every second, third ... by their start
+constexpr size_t kMostGroups = 24;    // of a dataset
+constexpr size_t kLeastOfGroup = 5;
+constexpr size_t kBlocks = 40;
+constexpr int kDraws = 300;
+constexpr uint64_t kSeed = 20'261'124;  // the same records give the same interval
+constexpr double kTail = 0.05;
+
+/// An attempt whose blocked time and events are known.
+struct Point {
+  int64_t start_ns = 0;
+  int64_t stop_ns = 0;
+  uint32_t dataset = 0;
+  uint32_t group = 0;  ///< of its dataset's, by lanes; all datasets are numbered on
+  double lanes = 0;
+  double events = 0;
+  double blocked_seconds = 0;
+  double per_event() const { return blocked_seconds / events; }
+};
+
+/// The integral of the number of open attempts.
+class OpenLanes {
+ public:
+  explicit OpenLanes(const std::vector<AttemptRow>& attempts) {
+    std::vector<int64_t> begins, stops;
+    for (const AttemptRow& attempt : attempts) {
+      if (attempt.duration_ns <= 0) continue;
+      begins.push_back(attempt.start_ns);
+      stops.push_back(attempt.stop_ns());
+    }
+    std::sort(begins.begin(), begins.end());
+    std::sort(stops.begin(), stops.end());
+    times_.reserve(begins.size() + stops.size());
+    std::merge(begins.begin(), begins.end(), stops.begin(), stops.end(), std::back_inserter(times_));
+    times_.erase(std::unique(times_.begin(), times_.end()), times_.end());
+    integral_.resize(times_.size());
+    size_t begun = 0, stopped = 0;
+    for (size_t i = 0; i + 1 < times_.size(); ++i) {
+      while (begun < begins.size() && begins[begun] <= times_[i]) ++begun;
+      while (stopped < stops.size() && stops[stopped] <= times_[i]) ++stopped;
+      const auto seconds = static_cast<double>(times_[i + 1] - times_[i]) / 1e9;
+      integral_[i + 1] = integral_[i] + seconds * static_cast<double>(begun - stopped);
+    }
+  }
+
+  /// Between two moments at which an attempt begins or stops.
+  double Mean(int64_t from_ns, int64_t to_ns) const {
+    const auto at = [this](int64_t time_ns) {
+      const auto found = std::lower_bound(times_.begin(), times_.end(), time_ns);
+      return integral_[static_cast<size_t>(found - times_.begin())];
+    };
+    return (at(to_ns) - at(from_ns)) / (static_cast<double>(to_ns - from_ns) / 1e9);
+  }
+
+ private:
+  std::vector<int64_t> times_;
+  std::vector<double> integral_;
+};
+
+std::vector<Point> PointsOf(const std::vector<AttemptRow>& attempts, const std::vector<HelperTimes>& helpers,
+                            const std::vector<uint32_t>& dataset_of_input) {
+  std::vector<Point> points;
+  for (const AttemptRow& attempt : attempts) {
+    if (attempt.status != AttemptState::kOk || attempt.events <= 0 || attempt.duration_ns <= 0) continue;
+    const std::optional<OwnerTime> time = SplitOwnerTime(attempt, helpers);
+    if (!time.has_value() || !time->wait_known) continue;
+    Point point;
+    point.start_ns = attempt.start_ns;
+    point.stop_ns = attempt.stop_ns();
+    point.dataset = dataset_of_input[attempt.input];
+    point.events = static_cast<double>(attempt.events);
+    point.blocked_seconds = static_cast<double>(time->blocked_ns) / 1e9;
+    points.push_back(point);
+  }
+  std::sort(points.begin(), points.end(), [](const Point& a, const Point& b) {
+    return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.stop_ns < b.stop_ns;
+  });
+  const size_t step = (points.size() + kMostPoints - 1) / kMostPoints;
+  if (step > 1) {
+    size_t kept = 0;
+    for (size_t i = 0; i < points.size(); i += step) points[kept++] = points[i];
+    points.resize(kept);
+  }
+  return points;
+}
+
+double Quantile(std::vector<double>* values, double share) {
+  const auto at = static_cast<ptrdiff_t>(std::lround(share * static_cast<double>(values->size() - 1)));
+  std::nth_element(values->begin(), values->begin() + at, values->end());
+  return (*values)[static_cast<size_t>(at)];
+}
+
+/// Groups of neighbouring lanes within each dataset; `first` has where each dataset's begin, and their end.
+struct Groups {
+  std::vector<size_t> first;
+  std::vector<double> lanes;  ///< median
+
+  size_t count() const { return lanes.size(); }
+};
+
+/// Points of datasets that are too small for two groups go.
+Groups GroupByLanes(std::vector<Point>* points) {
+  std::map<uint32_t, std::vector<size_t>> by_dataset;
+  for (size_t i = 0; i < points->size(); ++i) by_dataset[(*points)[i].dataset].push_back(i);
+  Groups groups;
+  groups.first.push_back(0);
+  for (auto& [dataset, members] : by_dataset) {
+    const size_t count = std::min(kMostGroups, members.size() / kLeastOfGroup);
+    if (count < 2) {
+      for (const size_t member : members) (*points)[member].events = 0;
+      continue;
+    }
+    std::stable_sort(members.begin(), members.end(),
+                     [&](size_t a, size_t b) { return (*points)[a].lanes < (*points)[b].lanes; });
+    for (size_t group = 0; group < count; ++group) {
+      const size_t begin = members.size() * group / count, end = members.size() * (group + 1) / count;
+      for (size_t i = begin; i < end; ++i) (*points)[members[i]].group = static_cast<uint32_t>(groups.count());
+      groups.lanes.push_back((*points)[members[begin + (end - begin) / 2]].lanes);
+    }
+    groups.first.push_back(groups.count());
+  }
+  points->erase(
+      std::remove_if(points->begin(), points->end(), [](const Point& point) { return point.events == 0; }),
+      points->end());
+  return groups;
+}
+
+/// `values`: blocked seconds an event, by group. nullopt: no dataset has two groups with different lanes.
+std::optional<double> MedianSlope(const Groups& groups, std::vector<std::vector<double>>* values) {
+  struct Slope {
+    double value;
+    double weight;
+  };
+  std::vector<Slope> slopes;
+  std::vector<double> middle(groups.count());
+  for (size_t i = 0; i < groups.count(); ++i) {
+    if (!(*values)[i].empty()) middle[i] = Quantile(&(*values)[i], 0.5);
+  }
+  double total = 0;
+  for (size_t dataset = 0; dataset + 1 < groups.first.size(); ++dataset) {
+    for (size_t i = groups.first[dataset]; i < groups.first[dataset + 1]; ++i) {
+      for (size_t j = i + 1; j < groups.first[dataset + 1]; ++j) {
+        const double apart = groups.lanes[j] - groups.lanes[i];
+        if (!(apart > 0) || (*values)[i].empty() || (*values)[j].empty()) continue;
+        // a pair that is further apart tells more: of noise that is equal everywhere, the less the further
+        slopes.push_back({(middle[j] - middle[i]) / apart, apart});
+        total += apart;
+      }
+    }
+  }
+  if (slopes.empty()) return std::nullopt;
+  std::sort(slopes.begin(), slopes.end(), [](const Slope& a, const Slope& b) { return a.value < b.value; });
+  double seen = 0;
+  for (const Slope& slope : slopes) {
+    seen += slope.weight;
+    if (2 * seen >= total) return slope.value;
+  }
+  return slopes.back().value;
+}
+
+std::vector<std::vector<double>> NoValues(const Groups& groups) { return std::vector<std::vector<double>>(groups.count()); }
+
+void SetInterval(const std::vector<Point>& points, const Groups& groups, Contention* found) {
+  std::mt19937_64 random(kSeed);
+  std::vector<double> slopes;
+  std::vector<std::vector<double>> values = NoValues(groups);
+  for (int draw = 0; draw < kDraws; ++draw) {
+    for (std::vector<double>& of_group : values) of_group.clear();
+    for (size_t i = 0; i < kBlocks; ++i) {
+      const size_t block = random() % kBlocks;
+      const size_t end = points.size() * (block + 1) / kBlocks;
+      for (size_t at = points.size() * block / kBlocks; at < end; ++at) {
+        values[points[at].group].push_back(points[at].per_event());
+      }
+    }
+    if (const std::optional<double> slope = MedianSlope(groups, &values)) slopes.push_back(*slope);
+  }
+  if (slopes.empty()) slopes.push_back(found->slope);
+  found->slope_low = std::min(found->slope, Quantile(&slopes, kTail));
+  found->slope_high = std::max(found->slope, Quantile(&slopes, 1 - kTail));
+}
+
+double Excess(const std::vector<Point>& points, double slope) {
+  double sum = 0;
+  for (const Point& point : points) {
+    sum += std::clamp(slope * (point.lanes - 1) * point.events, 0.0, point.blocked_seconds);
+  }
+  return sum;
+}
+
+/// What a chart shows: datasets are moved onto the one line that their slope has in common.
+void SetPoints(const std::vector<Point>& points, Contention* found) {
+  std::map<uint32_t, std::vector<double>> rests;
+  std::vector<double> all;
+  for (const Point& point : points) {
+    rests[point.dataset].push_back(point.per_event() - found->slope * point.lanes);
+    all.push_back(rests[point.dataset].back());
+  }
+  const double middle = Quantile(&all, 0.5);
+  std::map<uint32_t, double> moved;
+  for (auto& [dataset, rest] : rests) moved[dataset] = middle - Quantile(&rest, 0.5);
+  std::vector<std::pair<double, double>> shown;
+  for (const Point& point : points) shown.emplace_back(point.lanes, point.per_event() + moved[point.dataset]);
+  std::sort(shown.begin(), shown.end());
+  const size_t count = std::min(kMostGroups, shown.size() / kLeastOfGroup);
+  for (size_t group = 0; group < count; ++group) {
+    std::vector<double> lanes, values;
+    for (size_t i = shown.size() * group / count; i < shown.size() * (group + 1) / count; ++i) {
+      lanes.push_back(shown[i].first);
+      values.push_back(shown[i].second);
+    }
+    found->points.emplace_back(Quantile(&lanes, 0.5), Quantile(&values, 0.5));
+  }
+}
+
+}  // namespace
+
+Contention FindContention(const std::vector<AttemptRow>& attempts, const std::vector<HelperTimes>& helpers,
+                          const std::vector<uint32_t>& dataset_of_input) {
+  Contention found;
+  std::vector<Point> points = PointsOf(attempts, helpers, dataset_of_input);
+  found.attempts = static_cast<int64_t>(points.size());
+  const auto too_few = [&] {
+    found.why_not = fmt::format("{} chunks told their events, CPU time and run delay; {} are needed", points.size(),
+                                kFewestPoints);
+    return found;
+  };
+  if (points.size() < kFewestPoints) return too_few();
+  const OpenLanes open(attempts);
+  std::vector<double> lanes;
+  for (Point& point : points) lanes.push_back(point.lanes = open.Mean(point.start_ns, point.stop_ns));
+  found.lanes_low = Quantile(&lanes, kTail);
+  found.lanes_high = Quantile(&lanes, 1 - kTail);
+  if (found.lanes_high < kLeastLaneSpread * found.lanes_low) {
+    found.why_not =
+        fmt::format("the chunks that were open at once hardly varied ({} to {}): a factor of {} is needed",
+                    HumanNumber(found.lanes_low), HumanNumber(found.lanes_high), kLeastLaneSpread);
+    return found;
+  }
+  const Groups groups = GroupByLanes(&points);
+  found.attempts = static_cast<int64_t>(points.size());
+  if (points.size() < kFewestPoints) return too_few();
+  std::vector<std::vector<double>> values = NoValues(groups);
+  for (const Point& point : points) values[point.group].push_back(point.per_event());
+  const std::optional<double> slope = MedianSlope(groups, &values);
+  if (!slope.has_value()) return too_few();
+  found.slope = *slope;
+  SetInterval(points, groups, &found);
+  // `points` may be a sample of them
+  double all_events = 0, events = 0;
+  for (const AttemptRow& attempt : attempts) {
+    if (attempt.status == AttemptState::kOk && attempt.events > 0) all_events += static_cast<double>(attempt.events);
+  }
+  for (const Point& point : points) events += point.events;
+  found.excess_seconds = Excess(points, found.slope) * all_events / events;
+  found.excess_low_seconds = Excess(points, found.slope_low) * all_events / events;
+  SetPoints(points, &found);
+  return found;
+}
+
+}  // namespace crema

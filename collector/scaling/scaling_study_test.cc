@@ -1,0 +1,123 @@
+// Runs on different numbers of cores, of which every figure is known.
+#include "collector/scaling/scaling_study.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "nlohmann/json.hpp"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json Made(const std::string& name, double cores, double wall_time, double events, double average = 0) {
+  if (average == 0) average = cores;
+  return {{"run", {{"name", name}, {"state", "finished"}, {"exit_status", 0}}},
+          {"metrics",
+           {{"wall_time", wall_time},
+            {"total_cores", average},
+            {"peak_cores", cores},
+            {"core_seconds", average * wall_time},
+            {"total_events", events},
+            {"num_chunks", 1000},
+            {"oversubscribed_core_seconds", 0}}},
+          {"datasets", {{{"name", "ttbar"}}}}};
+}
+
+ScalingStudy Study(const std::vector<Json>& documents) {
+  std::vector<const Json*> pointers;
+  for (const Json& document : documents) pointers.push_back(&document);
+  return StudyScaling(pointers);
+}
+
+double Amdahl(double n) { return 100 * (0.1 + 0.9 / n); }
+
+TEST(ScalingStudy, SpeedUpEfficiencyAndCostAreAgainstTheFewestCores) {
+  const ScalingStudy study = Study({Made("b", 8, 25, 1e6), Made("a", 2, 80, 1e6)});
+  ASSERT_TRUE(study.refused.empty());
+  EXPECT_EQ(study.kind, ScalingKind::kStrong);
+  ASSERT_EQ(study.points.size(), 2u);
+  EXPECT_EQ(study.points[0].name, "a");
+  EXPECT_EQ(study.points[1].speedup, 3.2);
+  EXPECT_EQ(study.points[1].efficiency, 0.8);
+  EXPECT_EQ(study.points[1].cost, 200.0 / 160);
+  EXPECT_EQ(study.best_measured, 8);
+  EXPECT_EQ(study.why_no_law, "a law needs 4 different numbers of cores; there are 2");
+}
+
+TEST(ScalingStudy, AsMuchWorkForEachCoreIsWeakScalingByRates) {
+  const ScalingStudy study = Study({Made("a", 1, 100, 1e6), Made("b", 4, 110, 4e6)});
+  EXPECT_EQ(study.kind, ScalingKind::kWeak);
+  EXPECT_NEAR(study.points[1].speedup, 4 * 100.0 / 110, 1e-12);
+  EXPECT_NEAR(study.points[1].efficiency, 100.0 / 110, 1e-12);
+  EXPECT_EQ(Study({Made("a", 1, 100, 1e6), Made("b", 4, 110, 2e6)}).kind, ScalingKind::kMixed);
+}
+
+TEST(ScalingStudy, FourNumbersOfCoresGiveLaws) {
+  std::vector<Json> runs;
+  for (const double n : {1, 2, 4, 8, 16}) runs.push_back(Made("n", n, Amdahl(n), 1e6));
+  const ScalingStudy study = Study(runs);
+  ASSERT_EQ(study.laws.size(), 2u);
+  EXPECT_NEAR(*study.laws[0].sigma.value, 0.1, 1e-5);
+  const Json json = ScalingAsJson(study);
+  EXPECT_EQ(json["fits"][1]["law"], "usl");
+  EXPECT_TRUE(json["not_fitted"].is_null());
+  EXPECT_EQ(json["best_cores"]["measured"], 16);
+  EXPECT_EQ(json["best_cores"]["worthwhile"]["value"], *study.laws[1].worthwhile.value);
+  EXPECT_NE(ScalingSentence(study).find("is the last that brings at least half"), std::string::npos);
+}
+
+TEST(ScalingStudy, CoresThatCameAndWentStandBesideTheLaw) {
+  std::vector<Json> runs;
+  for (const double n : {1, 2, 4, 8}) runs.push_back(Made("n", n, Amdahl(n), 1e6));
+  runs.push_back(Made("auto", 16, 500, 1e6, 6));
+  const ScalingStudy study = Study(runs);
+  ASSERT_EQ(study.points.size(), 5u);
+  EXPECT_TRUE(study.points[3].cores_vary);
+  EXPECT_EQ(study.points[3].cores, 6);
+  EXPECT_NEAR(*study.laws[0].sigma.value, 0.1, 1e-5);
+}
+
+TEST(ScalingStudy, RunsThatTellNothingAreLeftOutWithTheReason) {
+  Json killed = Made("killed", 4, 10, 1e6), unknown = Made("unknown", 4, 10, 1e6);
+  killed["run"]["state"] = "killed";
+  unknown["metrics"]["total_cores"] = nullptr;
+  unknown["quality"]["not_measured"]["total_cores"] = "no worker told its cores";
+  const ScalingStudy study = Study({Made("a", 1, 10, 1e6), killed, unknown});
+  EXPECT_EQ(study.refused, "fewer than two runs can be compared");
+  ASSERT_EQ(study.left_out.size(), 2u);
+  EXPECT_EQ(study.left_out[0].reason, "it was killed");
+  EXPECT_EQ(study.left_out[1].reason, "no worker told its cores");
+  EXPECT_EQ(ScalingAsJson(study)["refused"], study.refused);
+}
+
+TEST(ScalingStudy, WhatMakesRunsHardToCompareIsNoted) {
+  Json other = Made("other", 4, 10, 1e6), few = Made("few", 8, 10, 1e6), many = Made("many", 2, 10, 1e6);
+  other["datasets"][0]["name"] = "zjets";
+  few["metrics"]["num_chunks"] = 3;
+  many["metrics"]["oversubscribed_core_seconds"] = 30;
+  const ScalingStudy study = Study({Made("a", 1, 10, 1e6), many, other, few});
+  EXPECT_EQ(study.notes, (std::vector<std::string>{
+                             "many had more chunks open than the 2 cores that crema counted",
+                             "other processed other datasets than a",
+                             "few had only 3 chunks for 8 cores: the other cores had nothing to do",
+                         }));
+}
+
+TEST(ScalingStudy, WithoutEventsChunksAreTheWork) {
+  Json a = Made("a", 1, 10, 1e6), b = Made("b", 2, 5, 1e6);
+  b["metrics"]["total_events"] = nullptr;
+  EXPECT_EQ(Study({a, b}).work, "chunks");
+  EXPECT_EQ(Study({a, b}).points[1].speedup, 2);
+}
+
+TEST(ScalingStudy, RunsOnEquallyManyCoresTellNothingOfOthers) {
+  const ScalingStudy study = Study({Made("a", 4, 10, 1e6), Made("b", 4, 11, 1e6)});
+  EXPECT_EQ(ScalingSentence(study), "All runs had 4 cores: nothing is told of others.");
+}
+
+}  // namespace
+}  // namespace crema

@@ -1,0 +1,36 @@
+"""Runs of programs whose chunks take known times, each measured into a directory of its own."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+CREMA = pathlib.Path("collector/cli/crema").resolve()
+QUEUE = pathlib.Path("tests/insight/chunk_queue").resolve()
+LONG = bool(os.environ.get("CREMA_TEST_LONG"))
+
+
+def crema(*arguments, **options):
+    return subprocess.run([CREMA, *map(str, arguments)], check=False, capture_output=True, text=True, **options)
+
+
+class MeasuredRunsCase(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.scratch = pathlib.Path(scratch.name)
+
+    def measure(self, name, *command, **variables):
+        directory = self.scratch / name
+        environment = {**os.environ, **variables}
+        subprocess.run(
+            [CREMA, "run", "-q", "-o", directory, "--", *map(str, command)], check=True, env=environment
+        )
+        return directory
+
+    def json_of(self, *arguments):
+        done = crema(*arguments, "--json")
+        self.assertEqual(done.stderr, "")
+        return json.loads(done.stdout)
