@@ -30,6 +30,8 @@ class DocumentRowsTest : public MeasureTest {
     chunk["memory_sections"] = {{{"path", "jets"}, {"count", 1}, {"delta_bytes", 5}}};
     chunk["metrics"] = {{{"name", "jets"}, {"unit", "count"}, {"count", 2}, {"sum", 10.0}, {"min", 4.0}, {"max", 6.0}}};
     chunk["cuts"] = {{{"name", "all"}, {"events", 100}}};
+    chunk["requests"] = {
+        {{"server", "root://eos"}, {"operation", "read"}, {"count", 3}, {"bytes", 30}, {"total_ns", 9}, {"max_ns", 5}}};
     chunk["activities"] = {{{"label", "fit"}, {"unit", "seconds"}, {"value", 1.5}}};
     lines.push_back({{"type", "span"}, {"name", "process"}, {"start_ns", At(0)}, {"stop_ns", At(100)}});
     Line end = EndLine(310);
