@@ -51,10 +51,10 @@ constexpr int64_t kMostParts = 1000;
 
 struct PartRead {
   LogPartReading reading;
-  bool other_process = false;     ///< a process began in it, other than the log's first
-  SeenNumbers ended;              ///< chunks of the last process in it
-  int64_t repeated = 0;           ///< lines of chunks that had ended before: left out
-  int64_t sums_across = 0;        ///< sums that are only in part of the window: left out
+  bool other_process = false;                      ///< a process began in it, other than the log's first
+  SeenNumbers ended;                               ///< chunks of the last process in it
+  int64_t repeated = 0;                            ///< lines of chunks that had ended before: left out
+  int64_t sums_across = 0;                         ///< sums that are only in part of the window: left out
   std::unique_ptr<RecordAccumulator> accumulator;  ///< of a log in several parts; else the thread's own is used
 };
 

@@ -16,11 +16,11 @@ namespace crema {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kTail = 0.05;        // on each side of an interval
-constexpr double kMostKappa = 1;      // two cores would be slower than half of one
-constexpr double kMostCores = 1e9;    // where the search for a number of cores ends
-constexpr int kSteps = 200;           // over the interval of sigma
-constexpr int kHalvings = 60;         // of an interval: beyond a double's digits
+constexpr double kTail = 0.05;      // on each side of an interval
+constexpr double kMostKappa = 1;    // two cores would be slower than half of one
+constexpr double kMostCores = 1e9;  // where the search for a number of cores ends
+constexpr int kSteps = 200;         // over the interval of sigma
+constexpr int kHalvings = 60;       // of an interval: beyond a double's digits
 constexpr double kGolden = 0.6180339887498949;
 
 /// The points as (throughput of a core, cores), and the best lambda in closed form: with g the throughput of a core
@@ -157,9 +157,9 @@ absl::StatusOr<ScalingLaw> FitLaw(LawKind kind, const std::vector<LawPoint>& poi
   std::set<double> counts;
   for (const LawPoint& point : points) counts.insert(point.cores);
   if (counts.size() < kCoreCountsOfLaw) {
-    return absl::FailedPreconditionError(
-        fmt::format("a law needs {} different numbers of cores; there {} {}", kCoreCountsOfLaw,
-                    counts.size() == 1 ? "is" : "are", counts.size()));
+    return absl::FailedPreconditionError(fmt::format("a law needs {} different numbers of cores; there {} {}",
+                                                     kCoreCountsOfLaw, counts.size() == 1 ? "is" : "are",
+                                                     counts.size()));
   }
   const bool is_usl = kind == LawKind::kUsl;
   const Errors errors(points);

@@ -25,9 +25,7 @@ class MeasuredRunsCase(unittest.TestCase):
     def measure(self, name, *command, **variables):
         directory = self.scratch / name
         environment = {**os.environ, **variables}
-        subprocess.run(
-            [CREMA, "run", "-q", "-o", directory, "--", *map(str, command)], check=True, env=environment
-        )
+        subprocess.run([CREMA, "run", "-q", "-o", directory, "--", *map(str, command)], check=True, env=environment)
         return directory
 
     def json_of(self, *arguments):

@@ -136,9 +136,8 @@ Groups GroupByLanes(std::vector<Point>* points) {
     }
     groups.first.push_back(groups.count());
   }
-  points->erase(
-      std::remove_if(points->begin(), points->end(), [](const Point& point) { return point.events == 0; }),
-      points->end());
+  points->erase(std::remove_if(points->begin(), points->end(), [](const Point& point) { return point.events == 0; }),
+                points->end());
   return groups;
 }
 
@@ -175,7 +174,9 @@ std::optional<double> MedianSlope(const Groups& groups, std::vector<std::vector<
   return slopes.back().value;
 }
 
-std::vector<std::vector<double>> NoValues(const Groups& groups) { return std::vector<std::vector<double>>(groups.count()); }
+std::vector<std::vector<double>> NoValues(const Groups& groups) {
+  return std::vector<std::vector<double>>(groups.count());
+}
 
 void SetInterval(const std::vector<Point>& points, const Groups& groups, Contention* found) {
   std::mt19937_64 random(kSeed);
@@ -238,8 +239,8 @@ Contention FindContention(const std::vector<AttemptRow>& attempts, const std::ve
   std::vector<Point> points = PointsOf(attempts, helpers, dataset_of_input);
   found.attempts = static_cast<int64_t>(points.size());
   const auto too_few = [&] {
-    found.why_not = fmt::format("{} chunks told their events, CPU time and run delay; {} are needed", points.size(),
-                                kFewestPoints);
+    found.why_not =
+        fmt::format("{} chunks told their events, CPU time and run delay; {} are needed", points.size(), kFewestPoints);
     return found;
   };
   if (points.size() < kFewestPoints) return too_few();
@@ -249,9 +250,8 @@ Contention FindContention(const std::vector<AttemptRow>& attempts, const std::ve
   found.lanes_low = Quantile(&lanes, kTail);
   found.lanes_high = Quantile(&lanes, 1 - kTail);
   if (found.lanes_high < kLeastLaneSpread * found.lanes_low) {
-    found.why_not =
-        fmt::format("the chunks that were open at once hardly varied ({} to {}): a factor of {} is needed",
-                    HumanNumber(found.lanes_low), HumanNumber(found.lanes_high), kLeastLaneSpread);
+    found.why_not = fmt::format("the chunks that were open at once hardly varied ({} to {}): a factor of {} is needed",
+                                HumanNumber(found.lanes_low), HumanNumber(found.lanes_high), kLeastLaneSpread);
     return found;
   }
   const Groups groups = GroupByLanes(&points);
