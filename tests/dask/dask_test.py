@@ -1,8 +1,8 @@
 """Real Dask clusters measured by crema, held against what Dask itself and the tasks say of the same run.
 
 Run by tools/test, outside Bazel: needs a Python with distributed, which tools/setup puts into .cache/coffea
-(CREMA_TEST_DASK_PYTHON names another). scenarios.py has the clusters do what is measured here. With CREMA_OLD_DASK=1 the
-newest Dask that dask-awkward works with is measured too, once `tools/setup old-dask` has fetched it.
+(CREMA_TEST_DASK_PYTHON names another). scenarios.py has the clusters do what is measured here. With CREMA_OLD_DASK=1
+the newest Dask that dask-awkward works with is measured too, once `tools/setup old-dask` has fetched it.
 """
 
 import collections
