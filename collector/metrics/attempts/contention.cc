@@ -1,5 +1,7 @@
 #include "collector/metrics/attempts/contention.h"
 
+#include <absl/numeric/int128.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -35,43 +37,51 @@ struct Point {
   double per_event() const { return blocked_seconds / events; }
 };
 
-/// The integral of the number of open attempts.
+/// The integral of the number of open attempts, up to some moments: millions of attempts are not kept for it.
 class OpenLanes {
  public:
-  explicit OpenLanes(const std::vector<AttemptRow>& attempts) {
-    std::vector<int64_t> begins, stops;
+  OpenLanes(const std::vector<AttemptRow>& attempts, const std::vector<Point>& points) {
+    for (const Point& point : points) {
+      moments_.push_back(point.start_ns);
+      moments_.push_back(point.stop_ns);
+    }
+    std::sort(moments_.begin(), moments_.end());
+    moments_.erase(std::unique(moments_.begin(), moments_.end()), moments_.end());
+    // What changes at a moment: open attempts, the sum of their begins, and the time of those that have stopped.
+    std::vector<int64_t> open(moments_.size() + 1);
+    std::vector<absl::int128> begins(moments_.size() + 1), stopped(moments_.size() + 1);
     for (const AttemptRow& attempt : attempts) {
       if (attempt.duration_ns <= 0) continue;
-      begins.push_back(attempt.start_ns);
-      stops.push_back(attempt.stop_ns());
+      const size_t from = FirstFrom(attempt.start_ns), to = FirstFrom(attempt.stop_ns());
+      stopped[to] += attempt.stop_ns() - attempt.start_ns;
+      if (from == to) continue;
+      ++open[from];
+      --open[to];
+      begins[from] += attempt.start_ns;
+      begins[to] -= attempt.start_ns;
     }
-    std::sort(begins.begin(), begins.end());
-    std::sort(stops.begin(), stops.end());
-    times_.reserve(begins.size() + stops.size());
-    std::merge(begins.begin(), begins.end(), stops.begin(), stops.end(), std::back_inserter(times_));
-    times_.erase(std::unique(times_.begin(), times_.end()), times_.end());
-    integral_.resize(times_.size());
-    size_t begun = 0, stopped = 0;
-    for (size_t i = 0; i + 1 < times_.size(); ++i) {
-      while (begun < begins.size() && begins[begun] <= times_[i]) ++begun;
-      while (stopped < stops.size() && stops[stopped] <= times_[i]) ++stopped;
-      const auto seconds = static_cast<double>(times_[i + 1] - times_[i]) / 1e9;
-      integral_[i + 1] = integral_[i] + seconds * static_cast<double>(begun - stopped);
+    absl::int128 begins_of_open = 0, time_of_stopped = 0;
+    int64_t count = 0;
+    for (size_t i = 0; i < moments_.size(); ++i) {
+      count += open[i];
+      begins_of_open += begins[i];
+      time_of_stopped += stopped[i];
+      integral_ns_.push_back(time_of_stopped + absl::int128(moments_[i]) * count - begins_of_open);
     }
   }
 
-  /// Between two moments at which an attempt begins or stops.
-  double Mean(int64_t from_ns, int64_t to_ns) const {
-    const auto at = [this](int64_t time_ns) {
-      const auto found = std::lower_bound(times_.begin(), times_.end(), time_ns);
-      return integral_[static_cast<size_t>(found - times_.begin())];
-    };
-    return (at(to_ns) - at(from_ns)) / (static_cast<double>(to_ns - from_ns) / 1e9);
+  double Mean(const Point& point) const {
+    const absl::int128 lane_ns = integral_ns_[FirstFrom(point.stop_ns)] - integral_ns_[FirstFrom(point.start_ns)];
+    return static_cast<double>(lane_ns) / static_cast<double>(point.stop_ns - point.start_ns);
   }
 
  private:
-  std::vector<int64_t> times_;
-  std::vector<double> integral_;
+  size_t FirstFrom(int64_t time_ns) const {
+    return static_cast<size_t>(std::lower_bound(moments_.begin(), moments_.end(), time_ns) - moments_.begin());
+  }
+
+  std::vector<int64_t> moments_;
+  std::vector<absl::int128> integral_ns_;
 };
 
 std::vector<Point> PointsOf(const std::vector<AttemptRow>& attempts, const std::vector<HelperTimes>& helpers,
@@ -244,9 +254,9 @@ Contention FindContention(const std::vector<AttemptRow>& attempts, const std::ve
     return found;
   };
   if (points.size() < kFewestPoints) return too_few();
-  const OpenLanes open(attempts);
+  const OpenLanes open(attempts, points);
   std::vector<double> lanes;
-  for (Point& point : points) lanes.push_back(point.lanes = open.Mean(point.start_ns, point.stop_ns));
+  for (Point& point : points) lanes.push_back(point.lanes = open.Mean(point));
   found.lanes_low = Quantile(&lanes, kTail);
   found.lanes_high = Quantile(&lanes, 1 - kTail);
   if (found.lanes_high < kLeastLaneSpread * found.lanes_low) {
