@@ -91,10 +91,18 @@ class _CountingResult(unittest.TextTestResult):
         self.passed += 1
 
 
+def forget_modules_of(folder: str) -> None:
+    """Another folder may have modules of the same names."""
+    for name, module in list(sys.modules.items()):
+        if CHECKOUT / folder in pathlib.Path(getattr(module, "__file__", None) or "/").parents:
+            del sys.modules[name]
+
+
 def run_outside_bazel(folder: str) -> Results:
     """Runs the `*_test.py` of a folder with unittest."""
     suite = unittest.TestLoader().discover(str(CHECKOUT / folder), pattern="*_test.py")
     outcome = unittest.TextTestRunner(stream=sys.stdout, verbosity=2, resultclass=_CountingResult).run(suite)
+    forget_modules_of(folder)
     return Results(
         passed=outcome.passed,
         failed=[test.id() for test, _ in outcome.failures + outcome.errors],

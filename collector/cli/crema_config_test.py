@@ -23,7 +23,8 @@ zmodload zsh/zpty
 zpty shell zsh -f -i
 zpty -w shell "PS1= PS2= RPS1="
 zpty -w shell "autoload -Uz compinit && compinit -u -d $PWD/dump; source $PWD/_crema"
-zpty -w shell "LISTMAX=1000; unsetopt auto_menu beep; echo rea''dy"
+zpty -w shell "LISTMAX=1000; unsetopt auto_menu beep"
+zpty -w shell "zle-line-init() { print -n rea''dy }; zle -N zle-line-init"  # the editor has the terminal then
 zpty -r shell line '*ready*'
 zpty -w -n shell "$1"$'\\t\\t\\C-u'
 zpty -w shell "echo do''ne"

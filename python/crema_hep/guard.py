@@ -41,7 +41,10 @@ def pop(guard):
 
 def top(guard):
     """As `pop`, and leaves it there."""
-    return next((state for owner, state in reversed(_entries.stack) if owner is guard), None)
+    for owner, state in reversed(_entries.stack):
+        if owner is guard:
+            return state
+    return None
 
 
 class Guard:

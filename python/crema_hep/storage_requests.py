@@ -3,6 +3,7 @@
 import time
 
 from . import library
+from .guard import pop, push, top
 
 _record_request = library.functions["crema_record_request"]
 
@@ -30,31 +31,42 @@ class track_request:
             request.add_bytes(len(file.readv(ranges)))
     """
 
-    __slots__ = ("_server", "_operation", "_bytes", "_starts", "_failed")
+    __slots__ = ("_server", "_operation")
 
     def __init__(self, server, operation):
         self._server = server
         self._operation = operation
-        self._starts = []
-        self._bytes = None
-        self._failed = False
 
     def add_bytes(self, stored) -> None:
         """Bytes that it moved; what is no count is left out."""
-        stored = library.whole(stored)
-        if stored != library.UNKNOWN:
-            self._bytes = (self._bytes or 0) + stored
+        request, stored = top(self), library.whole(stored)
+        if request is not None and stored != library.UNKNOWN:
+            request.stored = stored + (request.stored or 0)
 
     def fail(self) -> None:
         """It failed."""
-        self._failed = True
+        request = top(self)
+        if request is not None:
+            request.failed = True
 
     def __enter__(self):
-        self._bytes, self._failed = None, False
-        self._starts.append(time.perf_counter_ns())
+        push(self, _Open())
         return self
 
     def __exit__(self, kind, error, trace):
-        if self._starts:
-            elapsed = time.perf_counter_ns() - self._starts.pop()
-            tell_request(self._server, self._operation, elapsed, self._bytes, self._failed or error is not None)
+        stop = time.perf_counter_ns()
+        request = pop(self)
+        if request is not None:
+            failed = request.failed or error is not None
+            tell_request(self._server, self._operation, stop - request.start, request.stored, failed)
+
+
+class _Open:
+    """What is known of a request that has not ended."""
+
+    __slots__ = ("start", "stored", "failed")
+
+    def __init__(self):
+        self.stored = None
+        self.failed = False
+        self.start = time.perf_counter_ns()

@@ -19,7 +19,7 @@ from .interruption import is_interruption
 from .storage_requests import tell_request
 
 _MODULES = ("chunk", "file", "fsspec", "http", "xrootd", "object", "s3")
-_lock = threading.Lock()
+_lock = threading.RLock()  # the handler of a signal may begin a chunk, too
 _open = 0  # chunks of all threads
 _measured = []  # (class, name, what stood there)
 
@@ -33,7 +33,7 @@ _asked = _Asked()
 
 def _after_fork():
     global _lock
-    _lock = threading.Lock()
+    _lock = threading.RLock()
 
 
 os.register_at_fork(after_in_child=_after_fork)
@@ -56,7 +56,24 @@ def _server(source):
         path = getattr(source, name, None)
         if isinstance(path, str):
             return server_of(path)
-    return type(source).__name__
+    return None
+
+
+def _unless_it_fails(function, *arguments):
+    """Its result; None where it raises something of its own, as for an address that is none: reading goes on."""
+    try:
+        return function(*arguments)
+    except Exception as error:
+        if is_interruption(error):
+            raise
+        return None
+
+
+def _of(stand_in, what, name):
+    """An attribute of what it stands for; a copy that is being made does not have that yet."""
+    if what not in vars(stand_in):
+        raise AttributeError(name)
+    return getattr(vars(stand_in)[what], name)
 
 
 class _Notifications:
@@ -78,7 +95,7 @@ class _Notifications:
         return self._queue.put(chunk, *arguments, **named)
 
     def __getattr__(self, name):
-        return getattr(self._queue, name)
+        return _of(self, "_queue", name)
 
 
 def _has_failed(chunk):
@@ -112,7 +129,7 @@ class _Waited:
                 note(failed)
 
     def __getattr__(self, name):
-        return getattr(self._future, name)
+        return _of(self, "_future", name)
 
 
 def _measuring_chunk(original):
@@ -198,8 +215,8 @@ class measured_uproot:
         self._is_counted = os.environ.get("CREMA_REQUESTS") == "1" and "uproot" in sys.modules
         if self._is_counted:
             with _lock:
-                if _open == 0:
-                    _measure()
+                if not _measured:
+                    _unless_it_fails(_measure)
                 _open += 1
             _asked.requests = collections.deque()
         return self
@@ -213,5 +230,6 @@ class measured_uproot:
             _open -= 1
             if _open == 0:
                 _restore()
-        for source, operation, nanoseconds, stored, failed in list(requests):
-            tell_request(_server(source), operation, nanoseconds, stored, failed)
+        for source, *request in list(requests):
+            server = _unless_it_fails(_server, source) or type(source).__name__
+            tell_request(server, *request)

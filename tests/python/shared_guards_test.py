@@ -28,6 +28,7 @@ GUARDS = {
     "counted": lambda: crema.meter("calls", unit="count", func=lambda: 1),
     "span": lambda: crema.span("p"),
     "bytes": lambda: crema.track_bytes(None, "b"),
+    "request": lambda: crema.track_request("root://s", "read"),
     "context": lambda: Mine("x"),
 }
 """
@@ -42,6 +43,8 @@ class Timeout(Exception):
 def work():
     with crema.TrackMetrics("ttbar", "f.root", 0, 1, events=1) as chunk, crema.track_section("a"):
         with crema.meter("m"), crema.track_memory("r"), crema.track_cpu_section("c"), crema.track_bytes(None, "b"):
+            with crema.track_request("root://s", "read") as request:
+                request.add_bytes(1)
             crema.record_metric("n", 1.0)
             crema.record_cut("all", 5)
         chunk.set_attribute("x", "y")
@@ -112,6 +115,7 @@ with crema.TrackMetrics("ttbar"):
         nested = {"/".join([name] * depth): 3 for name in "scx" for depth in (1, 2, 3)}
         self.assertEqual(counts, nested)
         self.assertEqual([row["count"] for row in chunk["memory_sections"]], [9])
+        self.assertEqual([row["count"] for row in chunk["requests"]], [9])
         self.assertEqual([span["path"] for span in of_type(lines, "span")].count("p/p/p"), 3)
 
     # Fault [guards]: threads share guard objects, as those of a worker share a processor that keeps some
@@ -160,6 +164,7 @@ for thread in threads:
             counts = {row["path"]: row["count"] for row in chunk["sections"]}
             self.assertEqual(counts, {"s": 50, "s/s": 50, "c": 50, "c/c": 50, "x": 50, "x/x": 50})
             self.assertEqual([row["count"] for row in chunk["memory_sections"]], [100])
+            self.assertEqual([row["count"] for row in chunk["requests"]], [100])
         shared = [chunk for chunk in of_type(lines, "chunk") if chunk["dataset"] == "g"]
         self.assertEqual([chunk["events"] for chunk in shared], [3] * 400)
 
@@ -218,6 +223,7 @@ with crema.TrackMetrics("ttbar") as chunk:
         counts = {row["path"]: row["count"] for row in chunk["sections"]}
         self.assertEqual(counts, {"s": 1, "s/s": 3, "c": 1, "c/c": 3, "own": 1})
         self.assertEqual([row["count"] for row in chunk["memory_sections"]], [4])
+        self.assertEqual([row["count"] for row in chunk["requests"]], [4])
 
     # Fault [exceptions]: the handler of a signal (a timeout by SIGALRM) raises while a guard works
     # Program: nothing; the exception arrives, with recording on and off
@@ -442,6 +448,8 @@ CALLS = {
     "activity": lambda bad: crema.record_activity(bad, 1),
     "attribute": lambda bad: crema.set_attribute("a", bad),
     "bytes": lambda bad: crema.add_bytes_read(bad),
+    "server": lambda bad: crema.record_request(bad, "read", 1),
+    "request": lambda bad: crema.record_request("a", "read", bad),
     "decorated": process,
     "columns": lambda bad: crema.TrackMetrics("a").add_columns([bad]),
 }
