@@ -8,6 +8,8 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <string>
+#include <tuple>
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/metrics/attempts/owner_time.h"
@@ -17,8 +19,8 @@ namespace crema {
 namespace {
 
 constexpr size_t kFewestPoints = 40;
-constexpr size_t kMostPoints = 8000;  // of more, every second, third ... by their start
-constexpr size_t kMostGroups = 24;    // of a dataset
+constexpr size_t kMostPoints = 8000;
+constexpr size_t kMostGroups = 24;  // of a dataset
 constexpr size_t kLeastOfGroup = 5;
 constexpr size_t kBlocks = 40;
 constexpr int kDraws = 300;
@@ -84,31 +86,41 @@ class OpenLanes {
   std::vector<absl::int128> integral_ns_;
 };
 
-std::vector<Point> PointsOf(const std::vector<AttemptRow>& attempts, const std::vector<HelperTimes>& helpers,
-                            const std::vector<uint32_t>& dataset_of_input) {
+/// Points of the attempts that tell enough, by their start; of many, of every second, third ...
+struct Sample {
   std::vector<Point> points;
-  for (const AttemptRow& attempt : attempts) {
-    if (attempt.status != AttemptState::kOk || attempt.events <= 0 || attempt.duration_ns <= 0) continue;
+  size_t attempts = 0;  ///< `points` may be of a part of them
+};
+
+Sample SampleOf(const std::vector<AttemptRow>& attempts, const std::vector<HelperTimes>& helpers,
+                const std::vector<uint32_t>& dataset_of_input) {
+  const auto time_of = [&](const AttemptRow& attempt) -> std::optional<OwnerTime> {
+    if (attempt.status != AttemptState::kOk || attempt.events <= 0 || attempt.duration_ns <= 0) return std::nullopt;
     const std::optional<OwnerTime> time = SplitOwnerTime(attempt, helpers);
-    if (!time.has_value() || !time->wait_known) continue;
+    return time.has_value() && time->wait_known ? time : std::nullopt;
+  };
+  Sample sample;
+  std::vector<uint32_t> eligible;  // a number each: there may be millions
+  for (size_t i = 0; i < attempts.size(); ++i) {
+    if (time_of(attempts[i]).has_value()) eligible.push_back(static_cast<uint32_t>(i));
+  }
+  sample.attempts = eligible.size();
+  std::sort(eligible.begin(), eligible.end(), [&](uint32_t a, uint32_t b) {
+    const AttemptRow &left = attempts[a], &right = attempts[b];
+    return std::make_tuple(left.start_ns, left.stop_ns(), a) < std::make_tuple(right.start_ns, right.stop_ns(), b);
+  });
+  const size_t step = std::max<size_t>(1, (eligible.size() + kMostPoints - 1) / kMostPoints);
+  for (size_t i = 0; i < eligible.size(); i += step) {
+    const AttemptRow& attempt = attempts[eligible[i]];
     Point point;
     point.start_ns = attempt.start_ns;
     point.stop_ns = attempt.stop_ns();
     point.dataset = dataset_of_input[attempt.input];
     point.events = static_cast<double>(attempt.events);
-    point.blocked_seconds = static_cast<double>(time->blocked_ns) / 1e9;
-    points.push_back(point);
+    point.blocked_seconds = static_cast<double>(time_of(attempt)->blocked_ns) / 1e9;
+    sample.points.push_back(point);
   }
-  std::sort(points.begin(), points.end(), [](const Point& a, const Point& b) {
-    return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.stop_ns < b.stop_ns;
-  });
-  const size_t step = (points.size() + kMostPoints - 1) / kMostPoints;
-  if (step > 1) {
-    size_t kept = 0;
-    for (size_t i = 0; i < points.size(); i += step) points[kept++] = points[i];
-    points.resize(kept);
-  }
-  return points;
+  return sample;
 }
 
 double Quantile(std::vector<double>* values, double share) {
@@ -246,14 +258,15 @@ void SetPoints(const std::vector<Point>& points, Contention* found) {
 Contention FindContention(const std::vector<AttemptRow>& attempts, const std::vector<HelperTimes>& helpers,
                           const std::vector<uint32_t>& dataset_of_input) {
   Contention found;
-  std::vector<Point> points = PointsOf(attempts, helpers, dataset_of_input);
-  found.attempts = static_cast<int64_t>(points.size());
-  const auto too_few = [&] {
-    found.why_not =
-        fmt::format("{} chunks told their events, CPU time and run delay; {} are needed", points.size(), kFewestPoints);
+  Sample sample = SampleOf(attempts, helpers, dataset_of_input);
+  std::vector<Point>& points = sample.points;
+  found.attempts = static_cast<int64_t>(sample.attempts);
+  const auto too_few = [&](const std::string& where) {
+    found.why_not = fmt::format("{} chunks{} told their events, CPU time and run delay; {} are needed", points.size(),
+                                where, kFewestPoints);
     return found;
   };
-  if (points.size() < kFewestPoints) return too_few();
+  if (points.size() < kFewestPoints) return too_few("");
   const OpenLanes open(attempts, points);
   std::vector<double> lanes;
   for (Point& point : points) lanes.push_back(point.lanes = open.Mean(point));
@@ -265,15 +278,15 @@ Contention FindContention(const std::vector<AttemptRow>& attempts, const std::ve
     return found;
   }
   const Groups groups = GroupByLanes(&points);
-  found.attempts = static_cast<int64_t>(points.size());
-  if (points.size() < kFewestPoints) return too_few();
+  const std::string in_such = fmt::format(" of datasets with {} such", 2 * kLeastOfGroup);
+  if (points.size() < kFewestPoints) return too_few(in_such);
   std::vector<std::vector<double>> values = NoValues(groups);
   for (const Point& point : points) values[point.group].push_back(point.per_event());
   const std::optional<double> slope = MedianSlope(groups, &values);
-  if (!slope.has_value()) return too_few();
+  if (!slope.has_value()) return too_few(in_such);
   found.slope = *slope;
   SetInterval(points, groups, &found);
-  // `points` may be a sample of them
+  // `points` may be a part of them
   double all_events = 0, events = 0;
   for (const AttemptRow& attempt : attempts) {
     if (attempt.status == AttemptState::kOk && attempt.events > 0) all_events += static_cast<double>(attempt.events);

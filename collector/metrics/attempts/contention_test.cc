@@ -62,6 +62,16 @@ TEST(Contention, ASharedResourceGivesItsCeilingAsOneOverTheSlope) {
   }
 }
 
+TEST(Contention, OfManyAttemptsAPartIsFittedAndAllAreCounted) {
+  constexpr double kRate = 200'000;
+  MadeAttempts made([](double lanes) { return lanes / kRate; }, 1, 40, 160);
+  ASSERT_GT(made.attempts().size(), 10'000U);
+  const Contention found = made.Find();
+  ASSERT_EQ(found.why_not, "");
+  EXPECT_EQ(found.attempts, static_cast<int64_t>(made.attempts().size()));
+  EXPECT_NEAR(1 / found.slope, kRate, 0.15 * kRate);
+}
+
 TEST(Contention, APrivateLatencyExplainsNearlyNothing) {
   int beyond_zero = 0;
   constexpr int kRuns = 100;
