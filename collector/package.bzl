@@ -4,6 +4,7 @@ load("@rules_cc//cc:defs.bzl", "cc_library", "cc_test")
 
 # From what knows nothing of the others to the program. A package may use those before it; Bazel refuses the others.
 PACKAGES = [
+    "compression",
     "records",
     "appearance",
     "document",

@@ -41,6 +41,7 @@ SYSTEM_LIBRARIES = {
     "onetbb": {"": {"tbb": "tbb"}},
     "simdjson": {"": {"simdjson": "simdjson"}},
     "zlib": {"": {"zlib": "zlib"}},
+    "zstd": {"": {"zstd": "libzstd"}},
 }
 
 # No platform has this constraint. Debian's @platforms is older than @platforms//:incompatible, which is the same.

@@ -61,13 +61,12 @@ Seen ReadLines(const std::vector<std::string>& paths, const OnLine& on_line) {
   seen.lines = seen.chunks = seen.events = 0;
   for (const std::string& path : paths) {
     seen.bytes += static_cast<int64_t>(std::filesystem::file_size(path));
-    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    const absl::StatusOr<int64_t> lines = crema::ForEachLine(fd, crema::LogPart{}, [&](const crema::LogLine& line) {
+    crema::DecompressedFile file(path);
+    const absl::StatusOr<int64_t> lines = crema::ForEachLine(file, crema::LogPart{}, [&](const crema::LogLine& line) {
       ++seen.lines;
       on_line(line.text, seen);
       return true;
     });
-    close(fd);
   }
   return seen;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "collector/compression/compressed_name.h"
 #include "collector/engines/dask/dask_engine.h"
 #include "collector/engines/taskvine/taskvine_engine.h"
 #include "collector/engines/work_queue/work_queue_engine.h"
@@ -45,7 +46,8 @@ const Engine* EngineOfAddress(std::string_view source) {
 const Engine* EngineOfLogName(std::string_view path) {
   return FirstThat([&](const Engine& engine) {
     const std::string_view suffix = engine.log_suffix;
-    return path.size() >= suffix.size() && path.substr(path.size() - suffix.size()) == suffix;
+    const std::string_view name = NameBeforeCompression(path);
+    return name.size() >= suffix.size() && name.substr(name.size() - suffix.size()) == suffix;
   });
 }
 

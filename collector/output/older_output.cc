@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "absl/time/time.h"
+#include "collector/compression/compressed_name.h"
 #include "collector/engines/engines.h"
 #include "collector/output/output_directory.h"
 #include "collector/sources/log_life.h"
@@ -28,7 +29,8 @@ bool EndsWith(std::string_view text, std::string_view end) {
 
 // What crema puts into `records/`: logs, pointers of runs inside this one, Coffea's files.
 bool IsOwnRecord(const fs::path& file) {
-  const std::string name = file.filename().string();
+  const std::string whole_name = file.filename().string();
+  const std::string_view name = NameBeforeCompression(whole_name);
   for (const char* end :
        {".jsonl", ".tree.ndjson", ".nested.json", ".coffea_report.json", ".metrics_by_dataset.json"}) {
     if (EndsWith(name, end)) return true;

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <vector>
 
+#include "collector/compression/compressed_name.h"
 #include "collector/engines/engines.h"
 #include "collector/records/schema.h"
 
@@ -28,14 +29,15 @@ bool IsHeldByItsProcess(const std::string& path) {
 }
 
 std::string_view KindOfLog(std::string_view name) {
+  const std::string_view plain = NameBeforeCompression(name);
   std::vector<std::string_view> suffixes = {kTreeLogSuffix, kRecordLogSuffix};
   for (const Engine* engine : Engines()) suffixes.push_back(engine->log_suffix);
   for (const std::string_view suffix : suffixes) {
-    if (!EndsWith(name, suffix)) continue;
-    const std::string_view rest = name.substr(0, name.size() - suffix.size());
+    if (!EndsWith(plain, suffix)) continue;
+    const std::string_view rest = plain.substr(0, plain.size() - suffix.size());
     return name.substr(rest.size() - (EndsWith(rest, kLiveCopyMark) ? kLiveCopyMark.size() : 0));
   }
-  const size_t dot = name.rfind('.');
+  const size_t dot = plain.rfind('.');
   return dot == std::string_view::npos ? std::string_view() : name.substr(dot);
 }
 

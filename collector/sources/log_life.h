@@ -20,8 +20,8 @@ std::string LiveCopyName(std::string_view name);
 /// Either of both: what it lacks is no loss.
 bool MayLackItsEnd(const std::string& path);
 
-/// `x.jsonl` is `x` and `.jsonl`, `x.live.tree.ndjson` is `x` and `.live.tree.ndjson`: where the name of a log ends and
-/// what tells its kind begins.
+/// `x.jsonl` is `x` and `.jsonl`, `x.live.tree.ndjson.gz` is `x` and `.live.tree.ndjson.gz`: where the name of a log
+/// ends and what tells its kind begins.
 std::string_view KindOfLog(std::string_view name);
 
 }  // namespace crema

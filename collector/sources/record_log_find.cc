@@ -1,7 +1,5 @@
 // Finding logs: which files, whose, of which run.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -13,6 +11,8 @@
 #include <tuple>
 #include <utility>
 
+#include "collector/compression/compressed_name.h"
+#include "collector/compression/decompressed_file.h"
 #include "collector/records/process_identity.h"
 #include "collector/records/record_parser.h"
 #include "collector/records/schema.h"
@@ -25,8 +25,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool EndsWith(std::string_view text, std::string_view suffix) {
-  return text.size() >= suffix.size() && text.substr(text.size() - suffix.size()) == suffix;
+// Compressed or not.
+bool IsNamed(std::string_view path, std::string_view suffix) {
+  const std::string_view name = NameBeforeCompression(path);
+  return name.size() >= suffix.size() && name.substr(name.size() - suffix.size()) == suffix;
+}
+
+// What was written, also of a compressed log.
+int64_t WrittenBytes(const RecordLog& log) {
+  return IsCompressed(log.path) ? DecompressedBytes(log.path).value_or(0) : log.bytes;
 }
 
 // Cuts the number off the end of `<text>-<number>`.
@@ -84,15 +91,11 @@ int64_t TimeOf(const Record& record) {
 
 // Reads the log up to its first record. False: there is none, or nothing in the log may be read (said in `warnings`).
 bool ReadHead(RecordLog& log, std::vector<std::string>& warnings) {
-  const int fd = open(log.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // it may have become a FIFO
-  if (fd < 0) {
-    warnings.push_back(fmt::format("{}: cannot be opened ({}); it was left out", log.path, strerror(errno)));
-    return false;
-  }
+  DecompressedFile file(log.path);
   bool usable = false;
   bool refused = false;
   RecordParser parser;
-  const absl::StatusOr<int64_t> lines = ForEachLine(fd, LogPart{}, [&](const LogLine& line) {
+  const absl::StatusOr<int64_t> lines = ForEachLine(file, LogPart{}, [&](const LogLine& line) {
     const ParseOutcome outcome = line.too_long ? ParseOutcome::kMalformed : parser.Parse(line.text);
     if (outcome == ParseOutcome::kOtherSchema) {
       warnings.push_back(
@@ -129,7 +132,6 @@ bool ReadHead(RecordLog& log, std::vector<std::string>& warnings) {
     if (log.start_ns == 0) log.start_ns = TimeOf(record);
     return log.start_ns == 0;
   });
-  close(fd);
   if (!lines.ok()) {
     warnings.push_back(fmt::format("{}: {}; it was left out", log.path, std::string(lines.status().message())));
     return false;
@@ -149,7 +151,7 @@ struct Paths {
 };
 
 bool IsNamedLikeALog(const std::string& path) {
-  return EndsWith(path, kTreeLogSuffix) || EndsWith(path, kRecordLogSuffix);
+  return IsNamed(path, kTreeLogSuffix) || IsNamed(path, kRecordLogSuffix);
 }
 
 absl::Status AddDirectory(const fs::path& directory, Paths& paths, bool& found) {
@@ -167,13 +169,13 @@ absl::Status AddDirectory(const fs::path& directory, Paths& paths, bool& found) 
       }
       continue;
     }
-    if (EndsWith(path, kTreeLogSuffix)) {
+    if (IsNamed(path, kTreeLogSuffix)) {
       paths.tree_logs.insert(path);
       found = has_tree = true;
     } else if (const Engine* engine = EngineOfLogName(path)) {
       paths.engine_logs.emplace(path, engine);
       found = true;
-    } else if (EndsWith(path, kRecordLogSuffix)) {
+    } else if (IsNamed(path, kRecordLogSuffix)) {
       paths.logs.insert(path);
       found = true;
     }
@@ -207,7 +209,8 @@ void TakeEachLogOnce(std::vector<RecordLog>& logs, const std::set<fs::path>& sen
     std::error_code ignored;
     if (!fs::equivalent(log.path, other.path, ignored)) {
       // Of the same size, a copy made on the way says less: not even whether the process has ended.
-      const bool larger = log.bytes > other.bytes || (log.bytes == other.bytes && IsLiveCopy(other.path));
+      const int64_t bytes = WrittenBytes(log), other_bytes = WrittenBytes(other);
+      const bool larger = bytes > other_bytes || (bytes == other_bytes && IsLiveCopy(other.path));
       const bool was_sent =
           sent.count(fs::path(log.path).parent_path()) + sent.count(fs::path(other.path).parent_path()) > 0;
       if (!was_sent) {
@@ -287,11 +290,11 @@ absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& source
     } else if (const Engine* engine = EngineOfLogName(source)) {
       paths.engine_logs.emplace(fs::path(source).lexically_normal(), engine);
       found = true;
-    } else if (!EndsWith(source, kRecordLogSuffix) && !EndsWith(source, ".ndjson")) {
+    } else if (!IsNamed(source, kRecordLogSuffix) && !IsNamed(source, ".ndjson")) {
       return absl::InvalidArgumentError(
           fmt::format("{}: is no record log (*{}); of a measurement name the directory", source, kRecordLogSuffix));
     } else {
-      std::set<std::string>& kind = EndsWith(source, kTreeLogSuffix) ? paths.tree_logs : paths.logs;
+      std::set<std::string>& kind = IsNamed(source, kTreeLogSuffix) ? paths.tree_logs : paths.logs;
       kind.insert(fs::path(source).lexically_normal());
       found = true;
     }

@@ -1,9 +1,6 @@
 #include "collector/sources/record_log_lines.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <memory>
 
@@ -21,31 +18,24 @@ constexpr int64_t kNearEnd = 64 << 10;
 
 bool IsBlank(std::string_view text) { return text.find_first_not_of(" \t\r") == std::string_view::npos; }
 
-ssize_t ReadRetrying(int fd, char* to, size_t bytes) {
-  ssize_t got;
-  do {
-    got = read(fd, to, bytes);
-  } while (got < 0 && errno == EINTR);
-  return got;
-}
-
 }  // namespace
 
-absl::StatusOr<int64_t> ForEachLine(int fd, const LogPart& part, const std::function<bool(const LogLine&)>& on_line) {
+absl::StatusOr<int64_t> ForEachLine(DecompressedFile& file, const LogPart& part,
+                                    const std::function<bool(const LogLine&)>& on_line) {
   // Room for the unfinished line before a block, the block, and what the parser may read ahead.
   const size_t capacity = kMaxLineBytes + kBlockBytes;
   const std::unique_ptr<char[]> buffer(new char[capacity + RecordParser::kPadding]);  // not cleared: it is large
   // A line that began before the part is another's; a newline just before the part ends it.
   const int64_t from = part.begin > 0 ? part.begin - 1 : 0;
-  if (from > 0 && lseek(fd, from, SEEK_SET) < 0) return absl::ErrnoToStatus(errno, "cannot be read");
+  if (!file.status().ok() || (from > 0 && !file.SkipTo(from))) return file.status();
   bool skipping = part.begin > 0;  // inside a line that is another's, or was too long
   bool counts = !skipping;         // the line skipped is one of the part's
   int64_t base = from;             // where in the file the buffer begins
   size_t held = 0;                 // bytes in the buffer: the beginning of a line whose end was not read yet
   int64_t number = 1;
   for (size_t wanted = kFirstBlockBytes;; wanted = part.end - base < kNearEnd ? kFirstBlockBytes : kBlockBytes) {
-    const ssize_t got = ReadRetrying(fd, buffer.get() + held, wanted);
-    if (got < 0) return absl::ErrnoToStatus(errno, "cannot be read");
+    const int64_t got = file.Read(buffer.get() + held, wanted);
+    if (got < 0) return file.status();
     if (got == 0) break;
     const char* line = buffer.get();
     const char* const end = buffer.get() + held + got;

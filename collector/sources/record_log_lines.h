@@ -8,12 +8,13 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "collector/compression/decompressed_file.h"
 
 namespace crema {
 
 struct LogLine {
   int64_t number = 0;     ///< from 1, among the lines read
-  int64_t offset = 0;     ///< of its first byte in the file
+  int64_t offset = 0;     ///< of its first byte in the file, as it was before compression
   std::string_view text;  ///< without its newline; followed by `RecordParser::kPadding` readable bytes
   bool whole = true;      ///< false: the file ended before a newline
   bool too_long = false;  ///< longer than `kMaxLineBytes`; `text` is its beginning
@@ -28,9 +29,10 @@ struct LogPart {
 
 /// Calls `on_line` for each line of `part` that is not blank, until it returns false. `text` holds during the call
 /// only. A file that grows meanwhile is read to where its end was last seen. Returns the number of lines, blank ones
-/// too. `fd` is at its beginning, and is not moved about where `part.begin` is 0: it may be a pipe then.
-/// Errors: what read(2) says; the lines before it were delivered.
-absl::StatusOr<int64_t> ForEachLine(int fd, const LogPart& part, const std::function<bool(const LogLine&)>& on_line);
+/// too. Nothing of `file` was read yet.
+/// Errors: what `file` says; the lines before it were delivered.
+absl::StatusOr<int64_t> ForEachLine(DecompressedFile& file, const LogPart& part,
+                                    const std::function<bool(const LogLine&)>& on_line);
 
 }  // namespace crema
 

@@ -1,15 +1,12 @@
 #include "collector/sources/record_log_parts.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <string_view>
+#include <string>
 #include <utility>
 
+#include "collector/compression/decompressed_file.h"
 #include "collector/records/record_parser.h"
 #include "collector/records/schema.h"
 
@@ -17,20 +14,6 @@ namespace crema {
 namespace {
 
 constexpr int64_t kStretchBytes = 16 << 10;  // 24 bytes are kept for each
-
-class OpenFile {
- public:
-  explicit OpenFile(const std::string& path) : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
-  ~OpenFile() {
-    if (fd_ >= 0) close(fd_);
-  }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  int fd() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 // A log whose first line was lost still says in its name whose it is.
 Record ProcessFromName(const RecordLog& log) {
@@ -68,6 +51,7 @@ void NoteChunk(int64_t offset, int64_t start_ns, std::vector<ChunkStretch>& stre
 
 std::vector<LogPart> CutRecordLog(const RecordLog& log, int64_t bytes_each) {
   std::vector<LogPart> parts(1);
+  if (log.bytes > bytes_each && IsCompressed(log.path)) return parts;  // each would be read from its beginning
   // A small rest is no part of its own.
   for (int64_t cut = bytes_each; cut < log.bytes - bytes_each / 2; cut += bytes_each) {
     parts.back().end = cut;
@@ -79,15 +63,15 @@ std::vector<LogPart> CutRecordLog(const RecordLog& log, int64_t bytes_each) {
 LogPartReading ReadLogPart(const RecordLog& log, const LogPart& part, bool running,
                            const std::function<void(const Record&)>& on_record) {
   LogPartReading reading;
-  const OpenFile file(log.path);
-  if (file.fd() < 0) {
-    reading.failure = fmt::format("cannot be opened ({}); it was left out", strerror(errno));
+  DecompressedFile file(log.path);
+  if (!file.status().ok()) {
+    reading.failure = fmt::format("{}; it was left out", std::string(file.status().message()));
     return reading;
   }
   bool has_process = log.has_process_line || part.begin > 0;
 
   RecordParser parser;
-  const absl::StatusOr<int64_t> lines = ForEachLine(file.fd(), part, [&](const LogLine& line) {
+  const absl::StatusOr<int64_t> lines = ForEachLine(file, part, [&](const LogLine& line) {
     if (line.too_long) {
       ++reading.records_malformed;
       Note(line.number, fmt::format("longer than {} bytes; the line was left out", kMaxLineBytes), reading);

@@ -42,7 +42,8 @@ struct LogPartReading {
   std::vector<ChunkStretch> stretches;  ///< by offset
 };
 
-/// Cuts a log into parts of `bytes_each`, the last one without an end: it takes what is written meanwhile.
+/// Cuts a log into parts of `bytes_each`, the last one without an end: it takes what is written meanwhile. A compressed
+/// log is one part.
 std::vector<LogPart> CutRecordLog(const RecordLog& log, int64_t bytes_each);
 
 /// Reads a part as `ReadRecordLog` reads the whole. The first record of the part that begins at 0 is of a process.

@@ -81,6 +81,7 @@ bool BareFollower::Listen(std::chrono::milliseconds limit) {
   if (!status.ok()) {
     stream_failure_ = std::string(status.message());
     connect_at_ = Clock::now() + kReconnectPause;
+    sums_.BreakOffRollCall();
     return false;
   }
   if (Clock::now() >= roll_call_until_) sums_.EndRollCall();
@@ -90,6 +91,7 @@ bool BareFollower::Listen(std::chrono::milliseconds limit) {
 void BareFollower::Disconnect() {
   if (!stream_.is_open()) return;
   stream_.Close();
+  sums_.BreakOffRollCall();
   stream_failure_ = "the scheduler did not answer";
 }
 

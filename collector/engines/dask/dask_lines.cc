@@ -1,13 +1,12 @@
 #include "collector/engines/dask/dask_lines.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
+#include <string>
 
+#include "collector/compression/decompressed_file.h"
 #include "collector/engines/dask/dask_log.h"
 
 namespace crema {
@@ -17,15 +16,9 @@ namespace {
 /// may truncate it meanwhile, and the kernel kills whoever looks at what is gone.
 class ReadFile {
  public:
-  explicit ReadFile(const std::string& path) : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (fd_ < 0) error_ = errno;
-  }
-  ~ReadFile() {
-    if (fd_ >= 0) close(fd_);
-  }
-  ReadFile(const ReadFile&) = delete;
-  ReadFile& operator=(const ReadFile&) = delete;
-  int error() const { return error_; }
+  explicit ReadFile(const std::string& path) : file_(path) {}
+  const absl::Status& status() const { return file_.status(); }
+  bool is_compressed() const { return file_.is_compressed(); }
 
   /// How many bytes there are up to the next newline; npos: the file ends before.
   size_t LengthOfLine() {
@@ -57,18 +50,13 @@ class ReadFile {
     if (at_end_) return false;
     const size_t size = buffer_.size();
     buffer_.resize(size + kBlockBytes);
-    ssize_t got;
-    do {
-      got = read(fd_, buffer_.data() + size, kBlockBytes);
-    } while (got < 0 && errno == EINTR);
-    if (got < 0) error_ = errno;
-    buffer_.resize(size + static_cast<size_t>(std::max<ssize_t>(got, 0)));
+    const int64_t got = file_.Read(buffer_.data() + size, kBlockBytes);
+    buffer_.resize(size + static_cast<size_t>(std::max<int64_t>(got, 0)));
     at_end_ = got <= 0;
     return !at_end_;
   }
 
-  int fd_;
-  int error_ = 0;
+  DecompressedFile file_;
   bool at_end_ = false;
   std::string buffer_;
   size_t begin_ = 0;
@@ -94,10 +82,14 @@ bool IsObjectWithType(const nlohmann::json& fields) {
 absl::Status ForEachDaskLine(const std::string& path, const std::function<void(const DaskLine&)>& on_line,
                              const std::function<void(const DaskLineFault&)>& on_fault) {
   ReadFile file(path);
-  if (file.error() != 0) return absl::UnavailableError(fmt::format("{}: {}", path, strerror(file.error())));
+  const auto say_unreadable = [&] {
+    return absl::UnavailableError(fmt::format("{}: {}", path, std::string(file.status().message())));
+  };
+  if (!file.status().ok()) return say_unreadable();
   bool checked = false;
   size_t consumed = 0;
-  for (int64_t number = 1;; ++number) {
+  int64_t number = 1;
+  for (;; ++number) {
     file.Drop(consumed);
     const size_t length = file.LengthOfLine();
     const bool whole = length != std::string_view::npos;
@@ -134,7 +126,10 @@ absl::Status ForEachDaskLine(const std::string& path, const std::function<void(c
     }
     on_line(line);
   }
-  if (file.error() != 0) return absl::UnavailableError(fmt::format("{}: {}", path, strerror(file.error())));
+  if (!file.status().ok()) {
+    if (!checked || !file.is_compressed()) return say_unreadable();
+    on_fault({number, true, fmt::format("{}; what was read so far is used", std::string(file.status().message()))});
+  }
   if (checked) return absl::OkStatus();
   return absl::FailedPreconditionError(fmt::format("{}: is empty, or no Dask log", path));
 }

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <utility>
 
+#include "collector/compression/decompressed_stream.h"
 #include "collector/engines/dask/dask_lines.h"
 
 namespace crema {
@@ -215,7 +216,7 @@ constexpr size_t kMostProblems = 20;
 }  // namespace
 
 bool IsDaskLog(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
+  DecompressedStream file(path);
   std::string head(512, '\0');
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
   head.resize(static_cast<size_t>(file.gcount()));

@@ -56,7 +56,10 @@ void EventSums::BeginRollCall() {
 }
 
 void EventSums::EndRollCall() {
-  if (is_roll_call_) workers_ = roll_;
+  if (is_roll_call_) {
+    workers_ = roll_;
+    has_ended_roll_call_ = true;
+  }
   is_roll_call_ = false;
 }
 
@@ -84,7 +87,7 @@ std::string EventSums::TakeWorkers(int64_t time_ns) {
     if (workers_.count(worker) == 0) AddWorkerLine("leave", worker, time_ns, &lines);
   }
   told_workers_ = workers_;
-  has_told_workers_ = has_told_workers_ || !told_workers_.empty();
+  has_told_workers_ = has_told_workers_ || (has_ended_roll_call_ && !told_workers_.empty());
   return lines;
 }
 

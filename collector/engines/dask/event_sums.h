@@ -26,6 +26,8 @@ class EventSums {
   void BeginRollCall();
   /// Those were told; who was there before and was not told has left.
   void EndRollCall();
+  /// The stream broke: those that were told are there, and nothing is known of the others.
+  void BreakOffRollCall() { is_roll_call_ = false; }
 
   /// Fields for a line of type `bare`, of what came since this was last called: `finished`, `finished_by_worker`,
   /// `malformed`.
@@ -51,6 +53,7 @@ class EventSums {
   std::set<std::string> told_workers_;                 // as they were when last taken
   std::set<std::string> roll_;
   bool is_roll_call_ = false;
+  bool has_ended_roll_call_ = false;
   bool has_told_workers_ = false;
 };
 

@@ -75,6 +75,22 @@ TEST(EventSums, WhoIsNotToldWhenTheStreamBeginsAgainHasLeft) {
                                  "\n");
 }
 
+TEST(EventSums, WhoWasToldBeforeTheRollCallBrokeOffWasThere) {
+  EventSums sums;
+  sums.BeginRollCall();
+  sums.Add(Worker("add_worker", "a"));
+  sums.BreakOffRollCall();
+  EXPECT_EQ(sums.TakeWorkers(7), R"({"type":"worker","event":"present","time_ns":7,"worker":"a"})"
+                                 "\n");
+  sums.BeginRollCall();
+  sums.Add(Worker("add_worker", "b"));
+  sums.EndRollCall();
+  EXPECT_EQ(sums.TakeWorkers(8), R"({"type":"worker","event":"present","time_ns":8,"worker":"b"})"
+                                 "\n"
+                                 R"({"type":"worker","event":"leave","time_ns":8,"worker":"a"})"
+                                 "\n");
+}
+
 TEST(EventSums, ItsMemoryIsBounded) {
   EventSums sums;
   for (int i = 0; i < 3000; ++i) sums.Add(Finished(fmt::format("p{}-1", i), "a", 1));

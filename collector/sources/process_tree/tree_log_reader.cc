@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
+#include "collector/compression/decompressed_stream.h"
 #include "collector/sources/log_life.h"
 #include "simdjson.h"
 
@@ -174,7 +175,7 @@ absl::StatusOr<TreeLogReading> ReadTreeLog(const std::string& path, const OnTree
   TreeLogReading reading;
   // Before the first byte is read: a writer that ends meanwhile is then still called running, never lost.
   reading.run.running = MayLackItsEnd(path);
-  std::ifstream file(path, std::ios::binary);
+  DecompressedStream file(path);
   if (!file) {
     return absl::NotFoundError(
         absl::StrFormat("%s: cannot be opened; check that it exists and that you may read it", path));
@@ -203,6 +204,10 @@ absl::StatusOr<TreeLogReading> ReadTreeLog(const std::string& path, const OnTree
       ++reading.malformed;
       AddProblem(path, std::string("not JSON (") + simdjson::error_message(error) + "); it was left out", &reading);
     }
+  }
+  if (!file.status().ok() && reading.lines > 0) {
+    ++reading.torn;
+    AddProblem(path, std::string(file.status().message()) + "; what was read so far is used", &reading);
   }
   if (reading.lines == 0) {
     return absl::InvalidArgumentError(

@@ -1,0 +1,51 @@
+// Files as they were before gzip or zstd; others as they are.
+#ifndef CREMA_COLLECTOR_COMPRESSION_DECOMPRESSED_FILE_H_
+#define CREMA_COLLECTOR_COMPRESSION_DECOMPRESSED_FILE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace crema {
+
+/// A file to read from its beginning on. Its first bytes, not its name, tell whether and how it is compressed; several
+/// compressed pieces one after another are read as one. A file that became a FIFO does not block.
+class DecompressedFile {
+ public:
+  explicit DecompressedFile(const std::string& path);
+  ~DecompressedFile();
+  DecompressedFile(const DecompressedFile&) = delete;
+  DecompressedFile& operator=(const DecompressedFile&) = delete;
+
+  /// What open(2) said, or what ended reading before the end of the file: `cannot be read: ...`, `damaged: ...`.
+  const absl::Status& status() const { return status_; }
+  bool is_compressed() const;
+
+  /// Up to `bytes` (fewer than 2^31), like read(2): 0 at the end, -1 after an error.
+  int64_t Read(char* to, size_t bytes);
+
+  /// Goes on at this byte of what was compressed. Compressed files are read up to there, from their beginning where it
+  /// lies behind. False: it could not, as `status` says.
+  bool SkipTo(int64_t offset);
+
+  /// How its bytes are had.
+  class Decoder;
+
+ private:
+  std::unique_ptr<Decoder> decoder_;
+  absl::Status status_;
+};
+
+/// False also for what cannot be read.
+bool IsCompressed(const std::string& path);
+
+/// Bytes of a file before it was compressed. A compressed file is read for it, as far as that goes.
+absl::StatusOr<int64_t> DecompressedBytes(const std::string& path);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_COMPRESSION_DECOMPRESSED_FILE_H_
