@@ -11,6 +11,8 @@ import unittest
 
 import invented_run
 
+from collector.cli.serve_test_case import ServeTestCase
+
 CREMA = str(pathlib.Path(__file__).absolute().parent / "crema")
 
 
@@ -56,6 +58,27 @@ class CompressedLogs(unittest.TestCase):
         self.assertEqual(rows[0], rows[1])
         self.assertIn("ttbar", rows[0])
 
+    def test_entries_of_stragglers_are_found_in_a_compressed_log(self):
+        lines, now = [invented_run.process_line(7)], 0.0
+        for number in range(400):
+            stop = now + (3 if number % 80 == 40 else 0.1)
+            begin = {**invented_run.begin_line(number, now, "ttbar"), **invented_run.place(number, "ttbar")}
+            lines += [begin, invented_run.chunk_line(number, now, stop)]
+            now = stop
+        logs = self.directory / "slow"
+        log = pathlib.Path(invented_run.write_log(str(logs), [*lines, invented_run.end_line(now, 400)]))
+        plain = self.collect(logs, "of_slow")
+        self.assertGreater(len(log.read_bytes()), 10 * 16384, "chunks of several stretches")
+        self.assertGreaterEqual(len([row for row in plain["stragglers"] if row["entry_start"] is not None]), 5)
+        compress(log)
+        self.assertEqual(self.collect(logs, "of_slow_packed"), plain)
+
+    def test_they_are_not_followed(self):
+        log = sorted(self.packed.iterdir())[0]
+        result = crema("serve", str(log))
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.stderr, f"crema: {log}: compressed logs are not followed; `crema collect` reads them\n")
+
     def test_one_compressed_log_is_a_source(self):
         log = sorted(self.packed.iterdir())[0]
         document = self.collect(log, "of_one")
@@ -82,6 +105,15 @@ class CompressedLogs(unittest.TestCase):
             document["quality"]["warnings"],
             [f"{log} and {copy} are logs of the same process; only the fuller, {copy}, was read"],
         )
+
+
+class CompressedLogsBesideARunningJob(ServeTestCase):
+    def test_they_are_said_not_to_be_followed(self):
+        logs = pathlib.Path(invented_run.write_run(self.logs))
+        compress(sorted(logs.iterdir())[0])
+        self.serve(source=str(logs))
+        problem = self.wait_for("a word on it", lambda: self.json("/api/live")["sources"][0]["problem"])
+        self.assertEqual(problem, f"{logs}: compressed logs in it are not followed; `crema collect` reads them")
 
 
 if __name__ == "__main__":

@@ -9,6 +9,9 @@ namespace crema {
 /// `x.jsonl` of `x.jsonl.gz`, `x.jsonl.zst` and `x.jsonl`.
 std::string_view NameBeforeCompression(std::string_view name);
 
+/// Whether `name`, before compression, ends with `suffix`.
+bool HasSuffixBeforeCompression(std::string_view name, std::string_view suffix);
+
 }  // namespace crema
 
 #endif  // CREMA_COLLECTOR_COMPRESSION_COMPRESSED_NAME_H_

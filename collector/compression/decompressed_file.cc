@@ -122,13 +122,14 @@ class ZstdDecoder : public DecompressedFile::Decoder {
     }
     ZSTD_outBuffer out = {to, bytes, 0};
     while (out.pos == 0) {
-      if (in_.pos == in_.size && !Fill(status)) return status->ok() ? 0 : -1;
+      if (in_.pos == in_.size && !has_more_ && !Fill(status)) return status->ok() ? 0 : -1;
       const size_t left = ZSTD_decompressStream(context_, &out, &in_);
       if (ZSTD_isError(left) != 0) {
         *status = Damaged(fmt::format("is wrong ({})", ZSTD_getErrorName(left)));
         return -1;
       }
       inside_ = left != 0;
+      has_more_ = out.pos == out.size;  // of what was read
     }
     position_ += static_cast<int64_t>(out.pos);
     return static_cast<int64_t>(out.pos);
@@ -143,7 +144,7 @@ class ZstdDecoder : public DecompressedFile::Decoder {
       ZSTD_DCtx_reset(context_, ZSTD_reset_session_only);
       in_ = {block_.get(), 0, 0};
       position_ = 0;
-      inside_ = false;
+      inside_ = has_more_ = false;
     }
     std::array<char, 16384> passed;
     while (position_ < offset) {
@@ -172,6 +173,7 @@ class ZstdDecoder : public DecompressedFile::Decoder {
   ZSTD_inBuffer in_ = {nullptr, 0, 0};
   int64_t position_ = 0;  // in what was compressed
   bool inside_ = false;   // a frame has begun and not ended
+  bool has_more_ = false;
 };
 
 std::unique_ptr<DecompressedFile::Decoder> DecoderFor(int fd) {

@@ -32,7 +32,7 @@ class DecompressedFile {
   /// lies behind. False: it could not, as `status` says.
   bool SkipTo(int64_t offset);
 
-  /// How its bytes are had.
+  /// Reads one kind of file.
   class Decoder;
 
  private:

@@ -125,6 +125,20 @@ TEST_F(DecompressedFileTest, ACutFileGivesWhatIsThereAndSaysThatItEndsEarly) {
   }
 }
 
+TEST_F(DecompressedFileTest, AllThatWasDecompressedIsGivenBeforeTheCutIsSaid) {
+  const std::string text = LongText().substr(0, 100'000);  // less than a block
+  ZSTD_CCtx* const context = ZSTD_createCCtx();
+  std::string bytes(ZSTD_compressBound(text.size()), '\0');
+  ZSTD_inBuffer in = {text.data(), text.size(), 0};
+  ZSTD_outBuffer out = {bytes.data(), bytes.size(), 0};
+  ASSERT_EQ(ZSTD_compressStream2(context, &out, &in, ZSTD_e_flush), 0U);  // a whole block, and no end
+  ZSTD_freeCCtx(context);
+  bytes.resize(out.pos);
+  DecompressedFile file(Write(bytes));
+  EXPECT_TRUE(ReadAll(file, 1000) == text);
+  EXPECT_THAT(std::string(file.status().message()), HasSubstr("ends early"));
+}
+
 TEST_F(DecompressedFileTest, AWrongByteGivesWhatIsBeforeItAndSaysSo) {
   const std::string text = LongText();
   for (std::string bytes : {Gzip(text), Zstd(text)}) {
@@ -172,6 +186,9 @@ TEST(CompressedName, LosesTheLastEndingOnly) {
   EXPECT_EQ(NameBeforeCompression("a.jsonl"), "a.jsonl");
   EXPECT_EQ(NameBeforeCompression("a.gz.gz"), "a.gz");
   EXPECT_EQ(NameBeforeCompression(".gz"), ".gz");
+  EXPECT_TRUE(HasSuffixBeforeCompression("a.jsonl.zst", ".jsonl"));
+  EXPECT_TRUE(HasSuffixBeforeCompression("a.jsonl", ".jsonl"));
+  EXPECT_FALSE(HasSuffixBeforeCompression("a.json.gz", ".jsonl"));
 }
 
 }  // namespace

@@ -44,11 +44,7 @@ const Engine* EngineOfAddress(std::string_view source) {
 }
 
 const Engine* EngineOfLogName(std::string_view path) {
-  return FirstThat([&](const Engine& engine) {
-    const std::string_view suffix = engine.log_suffix;
-    const std::string_view name = NameBeforeCompression(path);
-    return name.size() >= suffix.size() && name.substr(name.size() - suffix.size()) == suffix;
-  });
+  return FirstThat([&](const Engine& engine) { return HasSuffixBeforeCompression(path, engine.log_suffix); });
 }
 
 const Engine* EngineNamed(std::string_view text) {

@@ -23,17 +23,12 @@ namespace fs = std::filesystem;
 
 constexpr size_t kBeginningBytes = 64 << 10;
 
-bool EndsWith(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 // What crema puts into `records/`: logs, pointers of runs inside this one, Coffea's files.
 bool IsOwnRecord(const fs::path& file) {
-  const std::string whole_name = file.filename().string();
-  const std::string_view name = NameBeforeCompression(whole_name);
+  const std::string name = file.filename().string();
   for (const char* end :
        {".jsonl", ".tree.ndjson", ".nested.json", ".coffea_report.json", ".metrics_by_dataset.json"}) {
-    if (EndsWith(name, end)) return true;
+    if (HasSuffixBeforeCompression(name, end)) return true;
   }
   return EngineOfLogName(name) != nullptr;
 }

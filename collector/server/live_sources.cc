@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "collector/compression/compressed_name.h"
 #include "collector/records/schema.h"
 #include "collector/sources/log_life.h"
 #include "fmt/format.h"
@@ -22,6 +23,11 @@ bool EndsWith(std::string_view text, std::string_view end) {
 }
 
 bool IsLog(std::string_view path) { return EndsWith(path, kRecordLogSuffix) || EndsWith(path, ".ndjson"); }
+
+bool IsCompressedLog(std::string_view path) {
+  const std::string_view name = NameBeforeCompression(path);
+  return name != path && IsLog(name);
+}
 
 std::string Schemes() {
   std::vector<std::string_view> schemes;
@@ -79,6 +85,10 @@ absl::Status LiveSources::Check(const std::vector<std::string>& sources) {
     if (!fs::exists(status)) {
       return absl::NotFoundError(
           fmt::format("{}: no such directory; make it, or start the job that writes its logs there", source));
+    }
+    if (fs::is_regular_file(status) && IsCompressedLog(source)) {
+      return absl::InvalidArgumentError(
+          fmt::format("{}: compressed logs are not followed; `crema collect` reads them", source));
     }
     if (fs::is_directory(status) || (fs::is_regular_file(status) && (IsLog(source) || FindEngineLog(source)))) continue;
     return absl::InvalidArgumentError(
@@ -142,11 +152,17 @@ void LiveSources::LookInto(size_t source) {
   }
   for (const fs::path& directory : {fs::path(path), fs::path(path) / "records"}) {
     std::vector<std::string> found;
+    bool has_compressed = false;
     fs::directory_iterator entries(directory, error);
     for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
       std::string name = entries->path().lexically_normal().string();
       // what a scheduler told stands in an engine's log beside the records; those are read as they are
+      has_compressed = has_compressed || IsCompressedLog(name);
       if (EndsWith(name, kTreeLogSuffix) || EndsWith(name, kRecordLogSuffix)) found.push_back(std::move(name));
+    }
+    if (has_compressed && states_[source].problem.empty()) {
+      states_[source].problem =
+          fmt::format("{}: compressed logs in it are not followed; `crema collect` reads them", directory.string());
     }
     std::sort(found.begin(), found.end());
     // trees first: they know when the run began

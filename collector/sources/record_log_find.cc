@@ -25,12 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Compressed or not.
-bool IsNamed(std::string_view path, std::string_view suffix) {
-  const std::string_view name = NameBeforeCompression(path);
-  return name.size() >= suffix.size() && name.substr(name.size() - suffix.size()) == suffix;
-}
-
 // What was written, also of a compressed log.
 int64_t WrittenBytes(const RecordLog& log) {
   return IsCompressed(log.path) ? DecompressedBytes(log.path).value_or(0) : log.bytes;
@@ -151,7 +145,7 @@ struct Paths {
 };
 
 bool IsNamedLikeALog(const std::string& path) {
-  return IsNamed(path, kTreeLogSuffix) || IsNamed(path, kRecordLogSuffix);
+  return HasSuffixBeforeCompression(path, kTreeLogSuffix) || HasSuffixBeforeCompression(path, kRecordLogSuffix);
 }
 
 absl::Status AddDirectory(const fs::path& directory, Paths& paths, bool& found) {
@@ -169,13 +163,13 @@ absl::Status AddDirectory(const fs::path& directory, Paths& paths, bool& found) 
       }
       continue;
     }
-    if (IsNamed(path, kTreeLogSuffix)) {
+    if (HasSuffixBeforeCompression(path, kTreeLogSuffix)) {
       paths.tree_logs.insert(path);
       found = has_tree = true;
     } else if (const Engine* engine = EngineOfLogName(path)) {
       paths.engine_logs.emplace(path, engine);
       found = true;
-    } else if (IsNamed(path, kRecordLogSuffix)) {
+    } else if (HasSuffixBeforeCompression(path, kRecordLogSuffix)) {
       paths.logs.insert(path);
       found = true;
     }
@@ -290,11 +284,12 @@ absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& source
     } else if (const Engine* engine = EngineOfLogName(source)) {
       paths.engine_logs.emplace(fs::path(source).lexically_normal(), engine);
       found = true;
-    } else if (!IsNamed(source, kRecordLogSuffix) && !IsNamed(source, ".ndjson")) {
+    } else if (!HasSuffixBeforeCompression(source, kRecordLogSuffix) &&
+               !HasSuffixBeforeCompression(source, ".ndjson")) {
       return absl::InvalidArgumentError(
           fmt::format("{}: is no record log (*{}); of a measurement name the directory", source, kRecordLogSuffix));
     } else {
-      std::set<std::string>& kind = IsNamed(source, kTreeLogSuffix) ? paths.tree_logs : paths.logs;
+      std::set<std::string>& kind = HasSuffixBeforeCompression(source, kTreeLogSuffix) ? paths.tree_logs : paths.logs;
       kind.insert(fs::path(source).lexically_normal());
       found = true;
     }

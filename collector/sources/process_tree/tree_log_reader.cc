@@ -1,6 +1,5 @@
 #include "collector/sources/process_tree/tree_log_reader.h"
 
-#include <fstream>
 #include <limits>
 #include <optional>
 #include <utility>
