@@ -38,6 +38,8 @@ TEST(Headline, NamesWaitingWhereItIsTheLargestUse) {
   document["workers"] = {{{"name", "a"}, {"blocked_sum", 22}}, {{"name", "b"}, {"blocked_sum", 22}}};
   document["sections"][1]["cpu"] = 30;
   EXPECT_THAT(Headline(document), HasSubstr("(most of it of dataset ttbar)"));
+  document["datasets"][0]["name"] = "(other)";
+  EXPECT_THAT(Headline(document), HasSubstr("waited for 50 % of 100 core-seconds and computed")) << "it names nothing";
 }
 
 TEST(Headline, NamesALossThatIsLargerThanWhatAnyCauseCosts) {

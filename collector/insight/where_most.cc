@@ -8,11 +8,15 @@
 #include "collector/document/document_fields.h"
 #include "collector/insight/short_name.h"
 #include "collector/insight/thresholds.h"
+#include "collector/metrics/statistics/bounded_names.h"
 
 namespace crema {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+/// `(other)` stands for many: nobody can look at it.
+bool IsNamed(const std::string& name) { return name != kOtherName; }
 
 /// The row of a table that holds most of a sum; empty where none does, or where it is the only row.
 std::string HolderOfMost(const Json& document, std::string_view table, std::string_view field) {
@@ -28,7 +32,8 @@ std::string HolderOfMost(const Json& document, std::string_view table, std::stri
     largest = value;
     name = TextField(row, "name");
   }
-  return kSeveral.Holds(static_cast<double>(rows)) && whole > 0 && kMostOfIt.Holds(largest / whole) ? name : "";
+  const bool holds_most = kSeveral.Holds(static_cast<double>(rows)) && whole > 0 && kMostOfIt.Holds(largest / whole);
+  return holds_most && IsNamed(name) ? name : "";
 }
 
 /// Waiting of a section's own, so without that of the sections inside it.
@@ -55,7 +60,8 @@ std::string SectionOfMostWaiting(const Json& document, double whole) {
   }
   const auto most =
       std::max_element(waits.begin(), waits.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return most != waits.end() && whole > 0 && kMostOfIt.Holds(most->second / whole) ? most->first : "";
+  if (most == waits.end() || whole <= 0 || !kMostOfIt.Holds(most->second / whole)) return "";
+  return IsNamed(most->first) ? most->first : "";
 }
 
 }  // namespace

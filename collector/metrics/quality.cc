@@ -69,7 +69,9 @@ void WarnOfOmissions(const RunFigures& figures, std::vector<std::string>& warnin
   }
   for (const std::string& file : figures.findings.attempts.files) {
     if (file == kOtherName) {
-      warnings.push_back(fmt::format("files beyond {} are shown together as {}", InputTable::kMaxInputs, kOtherName));
+      warnings.push_back(fmt::format(
+          "files beyond {}{} are shown together as {}", InputTable::kMaxInputs,
+          figures.findings.sums.chunks > 0 ? ", and some of the chunks that were summed," : "", kOtherName));
     }
   }
 }
