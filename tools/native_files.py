@@ -78,5 +78,14 @@ def stripped(file) -> bytes:
 
 def copyright_of(library) -> pathlib.Path:
     """What Debian says of the licence of the package that a library is from."""
-    owner = output_of("dpkg", "-S", library.resolve()).split(":")[0]
-    return pathlib.Path("/usr/share/doc", owner, "copyright")
+    path = library.resolve()
+    # A package may have put its file into /lib, which a merged system has as a link to /usr/lib.
+    names = [path, pathlib.Path("/", path.relative_to("/usr"))] if path.is_relative_to("/usr") else [path]
+    for name in names:
+        try:
+            owner = output_of("dpkg", "-S", name).split(":")[0]
+        except NativeFileError as error:
+            reason = error
+        else:
+            return pathlib.Path("/usr/share/doc", owner, "copyright")
+    raise NativeFileError(f"no package has {path}: {reason}")

@@ -59,4 +59,4 @@ class ScalingTest(MeasuredRunsCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)
