@@ -18,6 +18,7 @@ std::string_view ToString(Severity severity);
 /// `condition` is what is judged; where nothing measures it, `not_measured` says why and the verdict never fires.
 struct VerdictRule {
   std::string_view id;                  ///< of docs/verdicts.md
+  std::string_view place;               ///< the block of the report that shows what it speaks of
   Bound threshold;                      ///< on this side of it it fires
   double bad;                           ///< from here on it is bad; above any value where it never is
   Severity severity;                    ///< below `bad`

@@ -9,6 +9,7 @@
 #include "collector/document/document_fields.h"
 #include "collector/insight/grouped_verdicts.h"
 #include "collector/insight/headline.h"
+#include "collector/insight/verdict_table.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
 #include "fmt/format.h"
@@ -19,47 +20,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kCards = 3;  // more than three things to do are none
-
-/// Which block shows what a verdict speaks of.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 37> kPlaces = {{
-    {"compute-bound", "time"},
-    {"waiting-bound", "time"},
-    {"cpu-contention", "time"},
-    {"gil-contention", "time"},
-    {"shared-bottleneck", "time"},
-    {"opening-bound", "time"},
-    {"chunks-too-small", "chunks"},
-    {"chunks-too-large", "chunks"},
-    {"too-few-chunks", "timeline"},
-    {"too-few-clusters", "timeline"},
-    {"oversized-chunks", "chunks"},
-    {"stragglers", "chunks"},
-    {"skewed-dataset", "inputs"},
-    {"slow-file", "inputs"},
-    {"slow-spell", "timeline"},
-    {"slow-worker", "workers"},
-    {"slow-server", "inputs"},
-    {"many-small-reads", "inputs"},
-    {"long-tail", "timeline"},
-    {"idle-workers", "timeline"},
-    {"scaling-lag", "timeline"},
-    {"startup-dominated", "timeline"},
-    {"memory-pressure", "workers"},
-    {"memory-growth", "workers"},
-    {"spilling", "fine"},
-    {"serialization-heavy", "fine"},
-    {"compression-heavy", "fine"},
-    {"framework-overhead", "time"},
-    {"failing-chunks", "failures"},
-    {"retry-waste", "failures"},
-    {"worker-loss", "workers"},
-    {"low-compression", "inputs"},
-    {"hot-section", "time"},
-    {"instrumentation-heavy", "environment"},
-    {"oversubscribed", "time"},
-    {"incomplete-measurement", "overview"},
-    {"healthy", "time"},
-}};
 
 std::string_view TitleOfBlock(std::string_view id) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kTitles = {{
@@ -144,10 +104,8 @@ std::string Card(const VerdictGroup& group, size_t number) {
 }  // namespace
 
 std::string_view BlockOfVerdict(std::string_view verdict) {
-  for (const auto& [id, block] : kPlaces) {
-    if (id == verdict) return block;
-  }
-  return "overview";
+  const VerdictRule* rule = FindRule(verdict);
+  return rule == nullptr ? "overview" : rule->place;
 }
 
 std::string Findings(const PageInput& input) {

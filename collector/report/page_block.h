@@ -74,7 +74,7 @@ std::string BaselineLine(const PageInput& input);
 /// baseline's value. Empty without a baseline.
 std::string ChangeLine(const PageInput& input, const ChangedFigure& figure, std::string (*words)(double));
 
-/// The id of the block that a verdict is about.
+/// The id of the block that a verdict is about; the overview for a verdict that only another version of crema knows.
 std::string_view BlockOfVerdict(std::string_view verdict);
 
 /// A line that unfolds, among those below the cards of a block.
@@ -84,6 +84,14 @@ std::string Fold(std::string_view title, const std::string& html);
 /// what else is folded there.
 std::string ChartCards(const PageInput& input, std::string_view block, const std::string& folds = "");
 std::string ChartData(const PageInput& input, std::string_view block);
+
+/// The id of the block that shows a family of charts; empty where none does.
+std::string_view BlockOfFamily(std::string_view family);
+
+/// The names of charts that the page treats in a way of their own.
+std::vector<std::string_view> ChartsThatThePageNames();
+/// Whether the page draws the chart itself, with more in it.
+bool IsDrawnByThePage(std::string_view chart);
 
 }  // namespace crema
 
