@@ -14,8 +14,6 @@
 namespace crema {
 namespace {
 
-constexpr double kOversizedMedians = 3;  // docs/metrics.md, `oversized_chunks`
-
 /// Which attempt of how many at its chunk.
 struct Turn {
   int32_t attempt = 1;

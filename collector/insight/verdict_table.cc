@@ -300,7 +300,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        BandOf(KeyFigure::kMeasuringCost).bad, Severity::kWarning, "instrumentation_overhead {0}; bad from {1}",
        "the bands of the key figure: 0.01 is ten times what a guard should cost in a chunk of ordinary length",
        "Put guards around more work at a time: not inside the event loop."},
-      {"oversubscribed", "time", From(0.01), 0.10, Severity::kWarning,
+      {"oversubscribed", "time", From(kMostOversubscribed), 0.10, Severity::kWarning,
        "the parts of the budget exceed core_seconds by {0} of them; bad from {1}",
        "open chunks and helpers beyond the declared cores are 0 in ordinary runs; 0.01 is beyond rounding and clocks",
        "Declare the cores each process may use (CREMA_THREADS), or run fewer threads."},

@@ -23,8 +23,6 @@ namespace {
 
 // A wall clock that moved further than this makes times of different processes doubtful.
 constexpr double kClockStepSeconds = 0.1;
-// Oversubscription below this share of the core seconds is rounding at the edges of chunks.
-constexpr double kOversubscribedShare = 0.01;
 
 void WarnOfOmissions(const RunFigures& figures, std::vector<std::string>& warnings) {
   const Omissions& omissions = figures.findings.omissions;
@@ -170,7 +168,7 @@ void WarnOfTimes(const RunFigures& figures, const Quality& quality, std::vector<
                     HumanDuration(*quality.clock_step_max_s)));
   }
   const Budget& budget = figures.budget;
-  if (budget.oversubscribed_core_seconds > kOversubscribedShare * budget.core_seconds) {
+  if (budget.oversubscribed_core_seconds > kMostOversubscribed * budget.core_seconds) {
     warnings.push_back(fmt::format("{} core seconds were used beyond the cores that the workers have; {}",
                                    HumanCount(budget.oversubscribed_core_seconds),
                                    CureOfOversubscription(NameCoresSource(figures.workers))));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/document/quality_limits.h"
 
 namespace crema {
 namespace {
@@ -15,7 +16,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kMostMissed = 0.03;
 constexpr double kMostMissedSeconds = 0.2;
-constexpr double kLeastCoverage = 0.99;
 // Two runs of the same differ by so much on a machine that nobody else uses.
 constexpr double kBetweenRuns = 0.02;
 constexpr double kReplayedChunks = 2e6;  // in all, for one range
@@ -70,7 +70,7 @@ Prediction Predict(const ObservedRun& run, const std::vector<RunChange>& changes
   Prediction prediction;
   prediction.measured = run.wall_time;
   prediction.refused = run.why_not;
-  if (prediction.refused.empty() && run.coverage < kLeastCoverage) {
+  if (prediction.refused.empty() && run.coverage < kFullCoverage) {
     prediction.refused = fmt::format("only {} of its chunks have a record of their own", HumanPercent(run.coverage));
   }
   if (!prediction.refused.empty()) return prediction;

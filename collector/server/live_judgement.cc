@@ -5,6 +5,7 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/metrics/statistics/known_sum.h"
+#include "collector/server/live_limits.h"
 #include "collector/server/live_model.h"
 #include "fmt/format.h"
 
@@ -13,22 +14,6 @@ namespace {
 
 constexpr int64_t kSecondNs = 1'000'000'000;
 constexpr int64_t kBefore = 200;
-
-/// A clock that differs so much from what passed was set by somebody.
-constexpr int64_t kLeastJumpNs = 2 * kSecondNs;
-
-/// Samples of memory by which growth is judged, and where it worries: a measurement has the slope over events, which a
-/// running job may not tell; so this is over time, and of the last two minutes.
-constexpr int64_t kMemorySpanNs = 120 * kSecondNs;
-constexpr size_t kLeastMemoryPoints = 15;
-constexpr double kLeastGrowth = 0.02;  ///< of the limit, within the samples
-constexpr double kSoonSeconds = 600;   ///< to the limit
-constexpr double kLeastMemory = 0.5;   ///< of the limit: below it growth is a start
-
-/// As for the verdict slow-worker, with more tolerance: the last minute has fewer chunks than a run.
-constexpr double kSlowFactor = 2;
-constexpr double kNormalFactor = 1.3;
-constexpr int64_t kLeastChunks = 5;
 
 }  // namespace
 
