@@ -99,6 +99,9 @@ struct Engine {
   std::unique_ptr<EngineFollower> (*follow)(const std::string& address) = nullptr;
   /// For a log of the source that grows. `run` outlives it. Null: its runs are not followed.
   std::unique_ptr<EngineFeed> (*make_feed)(const std::string& source, LiveRun* run) = nullptr;
+  /// The process of the worker below whose directory a task ran, from a path; nullopt: the path is of no such task.
+  /// Null: directories tell nothing of workers.
+  std::optional<int64_t> (*pid_of_worker)(std::string_view directory) = nullptr;
 };
 
 }  // namespace crema

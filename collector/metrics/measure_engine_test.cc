@@ -206,7 +206,7 @@ TEST_F(MeasureEngineTest, WithoutChunksWhatTheyWaitedIsThatOfTheProcessorsTasks)
   const Document of_all = Take();
   EXPECT_DOUBLE_EQ(Metric(of_all, "io_overhead_pct"), 50);
   EXPECT_DOUBLE_EQ(Metric(of_all, "io_overhead"), 0.5);
-  EXPECT_EQ(of_all["run"]["io_overhead_source"], "dask");
+  EXPECT_EQ(of_all["run"]["io_overhead_source"], "tasks");
   begin["processor"] = "process";
   Write("run.dask.ndjson", {Cluster(), Join(0), begin, Session("end", 10)});
   EXPECT_DOUBLE_EQ(Metric(Take(), "io_overhead_pct"), 25);

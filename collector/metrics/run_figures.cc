@@ -326,7 +326,7 @@ void UseTimesOfTasks(RunFigures& figures) {
   if (const std::optional<double> blocked = ShareOfTasksBlocked(figures.metrics)) {
     figures.metrics.Set("io_overhead_pct", *blocked * 100);
     figures.metrics.Set("io_overhead", *blocked);
-    figures.io_overhead_source = "dask";
+    figures.io_overhead_source = "tasks";
   }
 }
 

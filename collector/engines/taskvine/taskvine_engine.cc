@@ -1,6 +1,7 @@
 #include "collector/engines/taskvine/taskvine_engine.h"
 
 #include "collector/engines/taskvine/vine_log.h"
+#include "collector/engines/taskvine/worker_directory.h"
 
 namespace crema {
 namespace {
@@ -13,6 +14,7 @@ absl::StatusOr<EngineReading> Read(const std::string& log) { return ReadVineLog(
 
 }  // namespace
 
-const Engine kTaskVine = {kTraits, "", kVineLogSuffix, FindVineLog, Read, KeepVineLog};
+const Engine kTaskVine = {kTraits,     "",      kVineLogSuffix, FindVineLog, Read,
+                          KeepVineLog, nullptr, nullptr,        nullptr,     PidOfWorkerDirectory};
 
 }  // namespace crema

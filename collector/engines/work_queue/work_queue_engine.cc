@@ -1,6 +1,7 @@
 #include "collector/engines/work_queue/work_queue_engine.h"
 
 #include "collector/engines/taskvine/vine_log.h"
+#include "collector/engines/taskvine/worker_directory.h"
 
 namespace crema {
 namespace {
@@ -20,6 +21,7 @@ absl::StatusOr<EngineReading> Read(const std::string& log) { return ReadVineLog(
 
 }  // namespace
 
-const Engine kWorkQueue = {kTraits, "", ".work-queue.log", Find, Read};
+const Engine kWorkQueue = {kTraits, "",      ".work-queue.log", Find,    Read,
+                           nullptr, nullptr, nullptr,           nullptr, PidOfWorkerDirectory};
 
 }  // namespace crema
