@@ -36,7 +36,6 @@ _LIBRARIES = [
     "@com_google_absl//absl/status",
     "@com_google_absl//absl/status:statusor",
     "@com_google_absl//absl/strings",
-    "@com_google_absl//absl/strings:str_format",
     "@com_google_absl//absl/time",
     "@com_google_absl//absl/types:span",
     "@simdjson",

@@ -13,7 +13,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/sources/process_tree/allocated_cores.h"
 #include "collector/sources/process_tree/cgroup_limits.h"

@@ -10,13 +10,13 @@
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "collector/cli/doctor_checks.h"
 #include "collector/cli/guard_cost.h"
 #include "collector/cli/output_options.h"
 #include "collector/cli/run_identity.h"
 #include "collector/cli/subcommand.h"
 #include "crema/version.h"
+#include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -49,17 +49,17 @@ std::string AsText(const std::vector<DoctorCheck>& checks, const std::optional<G
   std::string text = absl::StrCat("crema ", CREMA_VERSION_STRING, " on ", HostName(), "\n\n");
   for (const DoctorCheck& check : checks) {
     const Mark& mark = MarkOf(check.state);
-    text += absl::StrFormat("%s %-*s %s\n", Colored(style.ascii ? mark.plain : mark.sign, mark.color, style),
-                            kLabelColumns, check.label, check.text);
+    text += fmt::format("{} {:<{}} {}\n", Colored(style.ascii ? mark.plain : mark.sign, mark.color, style), check.label,
+                        kLabelColumns, check.text);
     if (!check.remedy.empty()) {
-      text += absl::StrFormat("%*s%s %s\n", kLabelColumns + (style.ascii ? 6 : 3), "", style.ascii ? "->" : "→",
-                              check.remedy);
+      text += fmt::format("{:{}}{} {}\n", "", kLabelColumns + (style.ascii ? 6 : 3), style.ascii ? "->" : "→",
+                          check.remedy);
     }
   }
   text += "\nWhat a guard costs here\n";
   if (!cost.has_value()) return absl::StrCat(text, "  ", kNoCost, "\n");
   const auto line = [&text](const char* label, double nanoseconds) {
-    text += absl::StrFormat("  %-28s %9.1f ns\n", label, nanoseconds);
+    text += fmt::format("  {:<28} {:9.1f} ns\n", label, nanoseconds);
   };
   line("section, recording off", cost->off_ns);
   line("section", cost->section_ns);
