@@ -56,6 +56,29 @@ class Merge(SourcesTestCase):
         self.assertEqual(one, other)
         self.assertEqual(one["metrics"]["num_attempts"], 44)
 
+    def test_gives_the_same_for_any_tree_of_merges(self):
+        leaves = [self.collect(name, run_id=name, first_pid=100 * i) for i, name in enumerate("abcde", 1)]
+        merges = 0
+
+        def merge(tree):
+            nonlocal merges
+            if isinstance(tree, int):
+                return leaves[tree]
+            merges += 1
+            out = self.path(f"merged{merges}")
+            result = crema("merge", *map(merge, tree), "-o", out, "-q", "--name", "x")
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            return out
+
+        documents = []
+        for tree in ([0, 1, 2, 3, 4], [[0, 1], [2, [3, 4]]], [4, [3, [2, [1, 0]]]]):
+            documents.append(self.document(merge(tree)))
+            del documents[-1]["provenance"]
+        self.assertEqual(documents[0]["metrics"]["num_attempts"], 110)
+        texts = [json.dumps(document) for document in documents]
+        self.assertEqual(texts[1], texts[0])
+        self.assertEqual(texts[2], texts[0])
+
     def test_refuses_in_one_line_where_records_are_missing(self):
         first = self.collect("first")
         second = self.collect("second", "--no-records", run_id="b", first_pid=300)

@@ -1,6 +1,4 @@
 // `crema merge`: one measurement of several.
-#include <unistd.h>
-
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,9 +10,9 @@
 #include "absl/status/statusor.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/output_options.h"
+#include "collector/cli/saved_measurement.h"
 #include "collector/cli/subcommand.h"
 #include "collector/metrics/measurement.h"
-#include "collector/writers/terminal.h"
 
 namespace crema {
 namespace {
@@ -39,15 +37,7 @@ int Merge(MergeOptions options) {
   options.measure.run = "all";
   const absl::StatusOr<Measurement> merged = MeasureAndJudge(options.measure, options.output.quiet);
   if (!merged.ok()) return ReportFailure(merged.status());
-  std::string kept_as;
-  options.save.kept_as = &kept_as;
-  if (absl::Status saved = SaveMeasurement(*merged, options.directory, options.save); !saved.ok()) {
-    return ReportFailure(saved);
-  }
-  if (!kept_as.empty() && !options.output.quiet) PrintError("the older measurement is kept as " + kept_as);
-  if (options.json) return PrintOut(merged->document.dump(1) + "\n");
-  if (options.output.quiet) return kDone;
-  return PrintOut(RenderSummary(merged->document, StyleFor(STDOUT_FILENO, options.output)));
+  return SaveAndShow(*merged, options.directory, options.save, options.output, options.json);
 }
 
 }  // namespace

@@ -124,6 +124,34 @@ class KilledOutput(unittest.TestCase):
             always_whole=False,
         )
 
+    def test_ctrl_c_leaves_the_old_or_the_new_one_and_nothing_else(self):
+        ended_early = 0
+        for environment in ({}, {"NO_EXCHANGE": "1"}):
+            for step in range(1, MOST_STEPS):
+                with self.subTest(step=step, **environment):
+                    parent = self.folder / f"step{step}"
+                    self.out = parent / "out"
+                    parent.mkdir()
+                    self.assertEqual(self.collect("old").returncode, 0)
+                    interrupted = self.collect("new", kill_at=step, KILL_WITH=str(int(signal.SIGINT)), **environment)
+                    if interrupted.returncode == 0:
+                        self.assertGreater(step, 5, "nothing was interrupted")
+                        break
+                    self.assertEqual(interrupted.returncode, -signal.SIGINT, interrupted.stderr)
+                    self.assertEqual(self.hidden(), [])
+                    if interrupted.stderr:
+                        ended_early += 1
+                        self.assertEqual(
+                            interrupted.stderr,
+                            "crema: interrupted: nothing was written; what was there is as it was\n",
+                        )
+                        self.assertEqual(self.measurements(), {"out": "old"})
+                    else:
+                        self.assertEqual(self.measurements().pop("out"), "new")
+                        self.assertIn("old", self.measurements().values())
+                    shutil.rmtree(parent)
+        self.assertGreater(ended_early, 0)
+
     def kill_other_at_each_step(self, call):
         """Of a call that makes no measurement: what the next one leaves is what it is to leave."""
         for step in range(1, MOST_STEPS):

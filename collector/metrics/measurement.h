@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,6 +32,8 @@ struct Measurement {
 struct MeasureOptions {
   /// Directories of record logs, or measurement directories with their `records/`; may be none where a report is given.
   std::vector<std::string> sources;
+  /// A source may be a named pipe, or `-` for standard input. Such logs are read once and kept nowhere.
+  bool takes_streams = false;
   /// JSON files of Coffea (collector/sources/coffea_report.h): reports, and figures by dataset, beside those that the
   /// sources hold. Several add up; the same one counts once.
   std::vector<std::string> coffea_reports;
@@ -65,11 +68,13 @@ struct SaveOptions {
   OutputDirectory* claimed = nullptr;
   /// Gets the name of the older measurement, where one was kept.
   std::string* kept_as = nullptr;
+  /// Asked between two logs: whether to give up. What is there stays as it was.
+  std::function<bool()> is_cancelled;
 };
 
 /// Writes `directory`/measurement.json and, where asked, `directory`/records/ (collector/output/output_directory.h): a
 /// reader sees all of it or nothing, and so does whoever comes after a crash. Where the logs lie in the directory's own
-/// `records/`, it only gains the document.
+/// `records/`, it only gains the document. Errors also: Cancelled.
 absl::Status SaveMeasurement(const Measurement& measurement, const std::string& directory,
                              const SaveOptions& options = {});
 

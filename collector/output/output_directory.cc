@@ -153,7 +153,7 @@ absl::StatusOr<OutputDirectory> OutputDirectory::Claim(const std::string& direct
   if (output.lock_.state() == HeldLock::State::kTaken) {
     output.is_new_ = false;
     return absl::FailedPreconditionError(
-        fmt::format("{}: a run is still writing into it; choose another directory with -o", directory));
+        fmt::format("{}: another crema is writing into it; choose another directory with -o", directory));
   }
   output.Recover();
   return output;

@@ -19,6 +19,7 @@ check_python()  # before what an old Python cannot read
 # ruff: noqa: E402, I001
 import importlib
 
+from .cluster_records import collect_on
 from .chunk import ChunkHandle, TrackMetrics, current_chunk, track_metrics
 from .collector import MetricsCollector
 from .context import BaseInstrumentationContext
@@ -67,6 +68,7 @@ __all__ = [
     "MetricsCollector",
     "TrackMetrics",
     "add_bytes_read",
+    "collect_on",
     "current_chunk",
     "digest_metric",
     "disable",

@@ -11,10 +11,14 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
-from dask_test_case import CREMA, OLD_PYTHON, DaskTestCase, build, why_not
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "collector/cli"))
+
+import invented_run  # noqa: E402
+from dask_test_case import CREMA, OLD_PYTHON, DaskTestCase, build, why_not  # noqa: E402
 
 
 def fine_sums(document):
@@ -309,6 +313,23 @@ class Sessions(DaskTestCase):
         self.assertEqual([len(of_span) for of_span in functions.values()], [1] * len(truth["datasets"]))
         names = sorted(truth["span_names"][span][0] for span in functions)
         self.assertEqual(names, sorted(truth["datasets"]))
+
+
+class RecordsOnHosts(DaskTestCase):
+    def test_each_host_collects_what_it_has_and_each_log_counts_once(self):
+        for pid, (name, chunks) in enumerate({"of_one": 3, "of_two": 4, "of_both": 5}.items(), 1):
+            lines = [invented_run.process_line(pid, host=name)]
+            lines += [invented_run.chunk_line(number, number, number + 1) for number in range(chunks)]
+            invented_run.write_log(str(self.directory / name), [*lines, invented_run.end_line(chunks, chunks)])
+        truth = self.run_scenario("records_on_hosts")
+        self.assertEqual(truth["missing"], {})
+        self.assertRegex(
+            truth["nothing"], r"^crema: no host has records: 127.0.0.[23]: none of \S+/of_nobody is there; .*$"
+        )
+        merged = json.loads((self.directory / "merged/measurement.json").read_text())
+        together = self.collect(*(self.directory / name for name in ("of_one", "of_two", "of_both")))
+        self.assertEqual(merged["metrics"]["num_chunks"], 12)
+        self.assertEqual(merged["metrics"], together["metrics"])
 
 
 class Bounds(DaskTestCase):

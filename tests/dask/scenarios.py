@@ -21,8 +21,9 @@ import urllib.request
 sys.path.insert(0, os.environ["CREMA_TEST_PYTHON"])
 
 import recording_tasks  # noqa: E402
-from crema_hep import MetricsCollector, dask_plugin  # noqa: E402
+from crema_hep import MetricsCollector, collect_on, dask_plugin  # noqa: E402
 from crema_hep.dask_backend import attach, dataset_span, get_span_metrics  # noqa: E402
+from crema_hep.program import ProgramError  # noqa: E402
 from distributed import Client, LocalCluster, span, wait  # noqa: E402
 from recording_tasks import plain, record_chunk  # noqa: E402
 from tornado.websocket import websocket_connect  # noqa: E402
@@ -673,6 +674,28 @@ def _processes(run, *workers, preload=True, port=0):
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+
+def records_on_hosts(run):
+    """Two hosts with a disk each, told apart by address; each has records of its own, and one that both have."""
+
+    def install(python, program):
+        sys.path.insert(0, python)
+        os.environ["CREMA_PROGRAM"] = program
+
+    paths = [run.directory / name for name in ("of_one", "of_two", "of_both", "of_nobody")]
+    with _processes(
+        run, ["--no-nanny", "--host", "127.0.0.2"], ["--no-nanny", "--host", "127.0.0.3"], preload=False
+    ) as (
+        client,
+        _,
+    ):
+        client.run(install, os.environ["CREMA_TEST_PYTHON"], os.environ["CREMA_PROGRAM"])
+        run.truth["missing"] = collect_on(client, paths, run.directory / "merged")
+        try:
+            collect_on(client, paths[-1:], run.directory / "nothing")
+        except ProgramError as error:
+            run.truth["nothing"] = str(error)
 
 
 def scheduler_restarted(run):
