@@ -110,7 +110,7 @@ int Examine(const DoctorOptions& options) {
 
 void AddDoctorCommand(CLI::App* program, int* status) {
   CLI::App* doctor =
-      program->add_subcommand("doctor", "Say what this machine lets crema measure, and what a guard costs here");
+      program->add_subcommand("doctor", "Say what crema can measure on this machine, and what a guard costs on it");
   doctor->footer("Example:\n  crema doctor\n  crema doctor --json");
   auto options = std::make_shared<DoctorOptions>();
   doctor->add_flag("--json", options->json, "Print JSON");
