@@ -62,7 +62,7 @@ int Collect(CollectOptions options) {
 }  // namespace
 
 void AddCollectCommand(CLI::App* program, int* status) {
-  CLI::App* collect = program->add_subcommand("collect", "Make a measurement of record logs");
+  CLI::App* collect = program->add_subcommand("collect", "Make a measurement from record logs");
   collect->footer(
       "Example:\n  crema collect job1/records job2/records -o both\n"
       "  crema collect job1 --coffea-report report.json -o ttbar\n"
@@ -76,17 +76,18 @@ void AddCollectCommand(CLI::App* program, int* status) {
           EngineSourcesHelp());
   collect->add_option("-o,--output", options->directory, "Directory of the measurement")->required();
   collect->add_option("--start", options->start, "Start of the run: Unix seconds, or a time like 2026-11-21T14:02:11Z");
-  collect->add_option("--stop", options->stop, "Its stop");
-  collect->add_option("--run", options->measure.run, "Which run's records to take: an id, or all");
+  collect->add_option("--stop", options->stop, "Stop of the run, in the same form");
+  collect->add_option("--run", options->measure.run, "The run whose records are taken: its id, or all");
   collect->add_option("--name", options->measure.name, "Name of the run");
   collect
       ->add_option("--jobs", options->measure.jobs,
-                   "Threads that read the records (default: the cores that crema may use); the result is the same")
+                   "Threads that read the records (default: one for each core that crema may use); the result is the "
+                   "same for any number")
       ->check(CLI::Range(1, 1024));
   AddCoffeaOptions(collect, &options->measure);
-  collect->add_flag("--no-records", options->no_records, "Leave the records out of the measurement");
+  collect->add_flag("--no-records", options->no_records, "Do not keep the records in the measurement");
   collect->add_flag("--replace", options->save.replace,
-                    "Throw an older measurement away (default: it is kept as DIR.<its start>)");
+                    "Delete an older measurement (default: it is kept as DIR.<its start>)");
   collect->add_flag("--force", options->save.force, "Write into a directory that holds other files");
   collect->add_flag("--json", options->json, "Print the measurement as JSON instead of the summary");
   AddOutputOptions(collect, &options->output);

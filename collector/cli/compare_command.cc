@@ -164,8 +164,8 @@ void AddCompareCommand(CLI::App* program, int* status) {
       ->option_text("PERCENT");
   command->add_flag("--fail-on-unclear", options->fail_on_unclear,
                     "End with status 3 where it cannot be told whether a run took longer");
-  command->add_option("--run", options->run, "Which run's records to take: an id, or all");
-  command->add_option("--width", options->width, "Columns (default: the terminal's, else 100)")
+  command->add_option("--run", options->run, "The run whose records are taken: its id, or all");
+  command->add_option("--width", options->width, "Width in columns (default: that of the terminal, else 100)")
       ->check(CLI::PositiveNumber);
   command->add_flag("--json", options->json, "Print the comparison as JSON");
   AddOutputOptions(command, &options->output);

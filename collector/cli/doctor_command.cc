@@ -27,15 +27,15 @@ using Json = nlohmann::ordered_json;
 constexpr char kNoCost[] = "not measured: recording cannot be turned on (CREMA_OFF=1, or no temporary directory)";
 constexpr int kLabelColumns = 18;
 
-struct Mark {
+struct CheckMark {
   const char* word;   ///< also the `state` in JSON
   const char* sign;   ///< in UTF-8
   const char* plain;  ///< in ASCII
   const char* color;  ///< ANSI
 };
 
-const Mark& MarkOf(CheckState state) {
-  static constexpr Mark kMarks[] = {
+const CheckMark& MarkOf(CheckState state) {
+  static constexpr CheckMark kMarks[] = {
       {"good", "✓", "OK  ", "32"}, {"limited", "▲", "WARN", "33"}, {"missing", "✕", "BAD ", "31"}};
   return kMarks[static_cast<int>(state)];
 }
@@ -48,7 +48,7 @@ std::string AsText(const std::vector<DoctorCheck>& checks, const std::optional<G
                    const TerminalStyle& style) {
   std::string text = absl::StrCat("crema ", CREMA_VERSION_STRING, " on ", HostName(), "\n\n");
   for (const DoctorCheck& check : checks) {
-    const Mark& mark = MarkOf(check.state);
+    const CheckMark& mark = MarkOf(check.state);
     text += fmt::format("{} {:<{}} {}\n", Colored(style.ascii ? mark.plain : mark.sign, mark.color, style), check.label,
                         kLabelColumns, check.text);
     if (!check.remedy.empty()) {
@@ -110,7 +110,7 @@ int Examine(const DoctorOptions& options) {
 
 void AddDoctorCommand(CLI::App* program, int* status) {
   CLI::App* doctor =
-      program->add_subcommand("doctor", "Say what this machine lets crema measure, and what a guard costs here");
+      program->add_subcommand("doctor", "Say what crema can measure on this machine, and what a guard costs on it");
   doctor->footer("Example:\n  crema doctor\n  crema doctor --json");
   auto options = std::make_shared<DoctorOptions>();
   doctor->add_flag("--json", options->json, "Print JSON");

@@ -74,14 +74,14 @@ void AddExportCommand(CLI::App* program, int* status) {
       ->option_text("FORMAT")
       ->check(CLI::IsMember(names));
   command->add_option("-o,--output", options->path, "File or directory to write; - is stdout")->required();
-  command->add_option("--run", options->run, "Which run's records to take: an id, or all");
+  command->add_option("--run", options->run, "The run whose records are taken: its id, or all");
   command->add_flag("--without-result", options->without_result,
                     "Of chunks, the files and entries that have no result; to a .txt file as lines `file first last`");
   command
       ->add_option("--expected", options->expected,
                    "With chunks without a result: a fileset (JSON) of Coffea that should have been processed")
       ->option_text("FILE");
-  command->add_flag("--force", options->force, "Replace what crema did not write");
+  command->add_flag("--force", options->force, "Replace files that crema did not write");
   AddOutputOptions(command, &options->output);
   command->callback([options, status] { *status = RunExport(*options); });
 }

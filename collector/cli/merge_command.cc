@@ -43,16 +43,18 @@ int Merge(MergeOptions options) {
 }  // namespace
 
 void AddMergeCommand(CLI::App* program, int* status) {
-  CLI::App* merge = program->add_subcommand("merge", "Make one measurement of several, from their records");
+  CLI::App* merge = program->add_subcommand("merge", "Make one measurement from several, from their records");
   merge->footer("Example:\n  crema merge job1 job2 job3 -o all-jobs");
   auto options = std::make_shared<MergeOptions>();
-  merge->add_option("SOURCE", options->measure.sources, "Measurements with their records, or directories of logs")
+  merge
+      ->add_option("SOURCE", options->measure.sources,
+                   "Measurements that have their records, or directories of record logs")
       ->required()
       ->expected(1, 1 << 20);
   merge->add_option("-o,--output", options->directory, "Directory of the measurement")->required();
   merge->add_option("--name", options->measure.name, "Name of the merged run");
   merge->add_flag("--replace", options->save.replace,
-                  "Throw an older measurement away (default: it is kept as DIR.<its start>)");
+                  "Delete an older measurement (default: it is kept as DIR.<its start>)");
   merge->add_flag("--force", options->save.force, "Write into a directory that holds other files");
   merge->add_flag("--json", options->json, "Print the measurement as JSON instead of the summary");
   AddOutputOptions(merge, &options->output);

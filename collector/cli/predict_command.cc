@@ -133,7 +133,7 @@ void AddPredictCommand(CLI::App* program, int* status) {
       "select=2");
   auto options = std::make_shared<PredictOptions>();
   predict->add_option("SOURCE", options->source, "A measurement, or a directory of record logs")->required();
-  predict->add_option("--run", options->run, "Which run's records to take: an id, or all");
+  predict->add_option("--run", options->run, "The run whose records are taken: its id, or all");
   const auto numbers = [predict](const char* name, std::vector<double>* into, const char* help) {
     predict->add_option(name, *into, help)->delimiter(',')->take_all()->check(CLI::Range(1.0, 1e9));
   };

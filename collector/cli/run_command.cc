@@ -91,7 +91,7 @@ void AddRunCommand(CLI::App* program, const std::vector<std::string>& command, i
   run->add_flag("--trace", plan->trace, "Record every occurrence of a section too (CREMA_TRACE)")->excludes(pid);
   run->add_option("--pass", plan->pass, "Name of this pass over the data (CREMA_PASS)")->excludes(pid);
   run->add_option("--name", plan->name, "Name of the run (default: the command's file name)");
-  run->add_flag("--replace", plan->replace, "Throw an older measurement away (default: it is kept as DIR.<its start>)");
+  run->add_flag("--replace", plan->replace, "Delete an older measurement (default: it is kept as DIR.<its start>)");
   run->add_flag("--force", plan->force, "Write into a directory that holds other files");
   run->add_flag("--json", plan->json, "Print the measurement as JSON to stderr instead of the summary");
   AddOutputOptions(run, &plan->output);

@@ -17,18 +17,19 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Documents = std::vector<const Json*>;
 
-struct RowField {
+struct ComparedField {
   const char* field;
   const char* unit;
 };
 
-constexpr RowField kDatasetFields[] = {{"events", "count"},   {"chunks", "count"},   {"attempts", "count"},
-                                       {"failed", "count"},   {"lost", "count"},     {"bytes_read", "B"},
-                                       {"duration_sum", "s"}, {"duration_p50", "s"}, {"duration_p95", "s"},
-                                       {"duration_max", "s"}, {"cpu_sum", "s"},      {"cpu_wait_sum", "s"},
-                                       {"blocked_sum", "s"},  {"event_rate", "Hz"},  {"events_per_cpu_second", "Hz"}};
-constexpr RowField kSectionFields[] = {{"self", "s"}, {"total", "s"}, {"count", "count"}, {"mean", "s"},
-                                       {"cpu", "s"},  {"p95", "s"},   {"share", "ratio"}};
+constexpr ComparedField kDatasetFields[] = {
+    {"events", "count"},   {"chunks", "count"},   {"attempts", "count"},
+    {"failed", "count"},   {"lost", "count"},     {"bytes_read", "B"},
+    {"duration_sum", "s"}, {"duration_p50", "s"}, {"duration_p95", "s"},
+    {"duration_max", "s"}, {"cpu_sum", "s"},      {"cpu_wait_sum", "s"},
+    {"blocked_sum", "s"},  {"event_rate", "Hz"},  {"events_per_cpu_second", "Hz"}};
+constexpr ComparedField kSectionFields[] = {{"self", "s"}, {"total", "s"}, {"count", "count"}, {"mean", "s"},
+                                            {"cpu", "s"},  {"p95", "s"},   {"share", "ratio"}};
 
 ComparedValue ValueOf(std::string key, std::string label, std::string unit, std::vector<std::optional<double>> values) {
   ComparedValue compared{std::move(key), std::move(label), std::move(unit), std::move(values), {}};
@@ -88,11 +89,11 @@ std::vector<std::string> Names(const Documents& documents, const char* table, Na
 
 template <size_t kFields>
 std::vector<ComparedRow> CompareRows(const Documents& documents, const char* table, NameOf name_of,
-                                     const RowField (&fields)[kFields]) {
+                                     const ComparedField (&fields)[kFields]) {
   std::vector<ComparedRow> rows;
   for (const std::string& name : Names(documents, table, name_of)) {
     ComparedRow row{name, {}};
-    for (const RowField& field : fields) {
+    for (const ComparedField& field : fields) {
       ComparedValue value = ValueOf(field.field, "", field.unit, Collect(documents, [&](const Json& document) {
                                       return NumberField(RowNamed(document, table, name_of, name), field.field);
                                     }));

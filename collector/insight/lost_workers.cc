@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Step {
+struct AliveStep {
   double time = 0;
   int alive = 0;
   int lost = 0;
@@ -23,14 +23,14 @@ struct Step {
 
 /// Worker-seconds that lost workers are missing from, until `end`: at each moment no more than there are fewer than at
 /// most.
-void AddAbsence(std::vector<Step> steps, double end, LostWorkers& lost) {
-  std::stable_sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.time < b.time; });
+void AddAbsence(std::vector<AliveStep> steps, double end, LostWorkers& lost) {
+  std::stable_sort(steps.begin(), steps.end(), [](const AliveStep& a, const AliveStep& b) { return a.time < b.time; });
   int most = 0;
   int alive = 0;
-  for (const Step& step : steps) most = std::max(most, alive += step.alive);
+  for (const AliveStep& step : steps) most = std::max(most, alive += step.alive);
   int gone = 0;
   double before = 0;
-  for (const Step& step : steps) {
+  for (const AliveStep& step : steps) {
     lost.absent_seconds += std::min(gone, most - alive) * (step.time - before);
     before = step.time;
     alive += step.alive;
@@ -56,7 +56,7 @@ LostWorkers FindLostWorkers(const Json& document) {
   if (ReadRunEvidence(document).state == RunState::kKilled) return lost;
   const bool has_engine = !TextField(Field(document, "run"), "engine").empty();
   std::vector<std::pair<double, std::string>> vanished;
-  std::vector<Step> steps;
+  std::vector<AliveStep> steps;
   double end = 0;
   for (const Json& worker : ListField(document, "workers")) {
     end = std::max(end, NumberField(worker, "stop").value_or(0));

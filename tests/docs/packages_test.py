@@ -10,6 +10,9 @@ PACKAGES = (CHECKOUT / "docs/design.md").read_text().split("\n## Packages\n")[1]
 RULE = re.compile(r"^(\w+)\(\n(.*?)^\)", re.MULTILINE | re.DOTALL)
 VISIBILITY = re.compile(r"visibility = \[.*?\]", re.DOTALL)
 TEST_DATA = re.compile(r"test_data = .*?(?=\n    \w+ = |\Z)", re.DOTALL)
+TYPE = re.compile(
+    r"^(?:template <[^>]*>\s*)?(?:struct|class|enum class) (\w+)(?: final)?(?: : [^{;]*)? \{", re.MULTILINE
+)
 LABEL = re.compile(r'"//([^":]+)[^"]*"')
 
 # Sources of the collector that may say Dask although they are no engine's, and why.
@@ -103,6 +106,19 @@ class PackagesTest(unittest.TestCase):
     def test_the_order_is_that_which_bazel_enforces(self):
         enforced = re.findall(r'^    "(\w+)",$', (CHECKOUT / "collector/package.bzl").read_text(), re.MULTILINE)
         self.assertEqual([name.split("/")[1] for name in self.said if name.startswith("collector/")], enforced)
+
+    def test_no_two_types_have_one_name(self):
+        """A type of a header has its name alone: in all headers, and in sources, where it would hide the other."""
+        public, hidden = {}, []
+        sources = [path for path in sorted((CHECKOUT / "collector").rglob("*.*")) if is_source(path)]
+        for path in (path for path in sources if path.suffix == ".h"):
+            for name in TYPE.findall(path.read_text()):
+                self.assertNotIn(name, public, path)
+                public[name] = path
+        for path in (path for path in sources if path.suffix == ".cc"):
+            hidden += [f"{path.name}: {name}" for name in TYPE.findall(path.read_text()) if name in public]
+        self.assertGreater(len(public), 400)
+        self.assertEqual(hidden, [])
 
     def test_only_engines_say_dask(self):
         collector = CHECKOUT / "collector"
