@@ -240,7 +240,9 @@ ReadingQuality SumUp(const RecordLogs& logs, const LogReading& records, const Re
 absl::StatusOr<Measurement> Measure(const MeasureOptions& options) {
   absl::StatusOr<Coffea> coffea = ReadCoffea(options);
   if (!coffea.ok()) return coffea.status();
-  for (const std::string& source : options.sources) CompleteOutput(source);
+  for (const std::string& source : options.sources) {
+    if (const absl::Status status = CompleteOutput(source); !status.ok()) return status;
+  }
   if (options.sources.empty() && coffea->figures.empty()) return absl::InvalidArgumentError("no source was given");
   const std::vector<std::string> log_sources = SourcesOfLogs(options.sources);
   absl::StatusOr<RecordLogs> logs = log_sources.empty() ? RecordLogs() : FindRecordLogs(log_sources, options.run);
