@@ -147,10 +147,13 @@ Json QualityOf(const Quality& quality, const RunFigures& figures) {
   json["records_unknown"] = quality.reading.records_unknown;
   json["records_dropped"] = quality.records_dropped;
   json["guards_misused"] = quality.guards_misused;
+  json["records_unwritten"] = OrNull(quality.records_unwritten);
+  json["values_outside_chunks"] = OrNull(quality.values_outside_chunks);
   json["records_lost"] = has_records ? Json(quality.records_lost) : Json();
   json["sections_dropped"] = quality.sections_dropped;
   json["summed_chunks"] = quality.summed_chunks;
   json["tasks_read"] = figures.findings.tasks.rows.size();
+  json["tasks_left_out"] = quality.tasks_left_out;
   json["chunks_without_events"] = has_records ? Json(quality.chunks_without_events) : Json();
   json["processes_ended"] = quality.processes_ended;
   json["processes_running"] = quality.processes_running;

@@ -250,7 +250,9 @@ absl::Status CheckStreams(const RecordLogs& logs, const LogReading& reading) {
 absl::StatusOr<Measurement> Measure(const MeasureOptions& options) {
   absl::StatusOr<Coffea> coffea = ReadCoffea(options);
   if (!coffea.ok()) return coffea.status();
-  for (const std::string& source : options.sources) CompleteOutput(source);
+  for (const std::string& source : options.sources) {
+    if (const absl::Status status = CompleteOutput(source); !status.ok()) return status;
+  }
   if (options.sources.empty() && coffea->figures.empty()) return absl::InvalidArgumentError("no source was given");
   const std::vector<std::string> log_sources = SourcesOfLogs(options.sources);
   absl::StatusOr<RecordLogs> logs =

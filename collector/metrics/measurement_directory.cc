@@ -266,7 +266,7 @@ absl::StatusOr<Measurement> ParseMeasurement(const std::string& text, const std:
 }
 
 absl::StatusOr<Measurement> LoadMeasurement(const std::string& directory) {
-  CompleteOutput(directory);
+  if (const absl::Status status = CompleteOutput(directory); !status.ok()) return status;
   const fs::path path = fs::path(directory) / kDocument;
   const absl::StatusOr<std::string> text = ReadText(path);
   if (!text.ok()) return text.status();

@@ -120,11 +120,34 @@ void WarnOfDrops(const ProcessFindings& processes, std::vector<std::string>& war
                     "not nest): what they were told is missing",
                     misused));
   }
-  if (const int64_t others = processes.records_dropped - processes.guards_misused; others > 0) {
+  if (const int64_t unwritten = processes.records_unwritten; unwritten > 0) {
+    warnings.push_back(
+        fmt::format("{} records could not be written (the disk was full, the log was removed, or files may not be "
+                    "larger): sums are too low",
+                    unwritten));
+  }
+  if (const int64_t outside = processes.values_outside_chunks; outside > 0) {
+    warnings.push_back(
+        fmt::format("{} values or guards were given where no chunk was open, and are missing: put them inside "
+                    "TrackMetrics",
+                    outside));
+  }
+  if (const int64_t unknown = processes.records_of_unknown_cause; unknown > 0) {
     warnings.push_back(
         fmt::format("{} records could not be written or kept by their processes (full disk, file size limit, no "
-                    "memory, or no open chunk)",
-                    others));
+                    "memory, or no open chunk; these processes do not tell which)",
+                    unknown));
+  }
+  if (const int64_t without_room = processes.records_without_room; without_room > 0) {
+    warnings.push_back(fmt::format(
+        "{} values or records found no room in their processes: there was no memory, or a chunk had too many names",
+        without_room));
+  }
+  if (const int64_t tasks = processes.tasks_left_out; tasks > 0) {
+    warnings.push_back(
+        fmt::format("{} tasks have no record, because the disk of their worker was short: what is known by task is too "
+                    "low",
+                    tasks));
   }
 }
 
@@ -238,6 +261,11 @@ Quality JudgeQuality(const RunFigures& figures, ReadingQuality reading) {
   quality.records_dropped = processes.records_dropped;
   quality.records_lost = figures.findings.attempts.records_lost;
   quality.guards_misused = processes.guards_misused;
+  if (processes.records_of_unknown_cause == 0) {
+    quality.records_unwritten = processes.records_unwritten;
+    quality.values_outside_chunks = processes.values_outside_chunks;
+  }
+  quality.tasks_left_out = processes.tasks_left_out;
   quality.summed_chunks = figures.findings.sums.chunks;
   quality.sections_dropped = figures.findings.omissions.section_paths;
   quality.chunks_without_events = totals.counts.num_chunks - totals.events.count;

@@ -210,10 +210,15 @@ TEST(RecordParser, ReadsSums) {
   EXPECT_EQ(sums.requests[0].max_ns, 60);
   EXPECT_EQ(sums.requests[0].errors, 1);
   EXPECT_EQ(sums.sections_dropped, 1);
-  ASSERT_EQ(parser.ParseCopy(R"({"type":"end","time_ns":9,"dropped":5,"summed_chunks":3,"misused":4})"),
-            ParseOutcome::kRecord);
+  ASSERT_EQ(
+      parser.ParseCopy(
+          R"({"type":"end","time_ns":9,"dropped":5,"summed_chunks":3,"misused":1,"unwritten":2,"outside_chunks":1,"tasks_left_out":7})"),
+      ParseOutcome::kRecord);
   EXPECT_EQ(parser.record().end.summed_chunks, 3);
-  EXPECT_EQ(parser.record().end.misused, 4);
+  EXPECT_EQ(parser.record().end.misused, 1);
+  EXPECT_EQ(parser.record().end.unwritten, 2);
+  EXPECT_EQ(parser.record().end.outside_chunks, 1);
+  EXPECT_EQ(parser.record().end.tasks_left_out, 7);
 }
 
 TEST(RecordParser, TakesFieldsInAnyOrderAndIgnoresUnknownOnes) {
@@ -261,7 +266,7 @@ TEST(RecordParser, RefusesAnotherMajorSchemaAndTakesAnyMinor) {
   EXPECT_EQ(parser.ParseCopy(R"({"type":"process","schema":"crema.records/2","host":7})"), ParseOutcome::kOtherSchema);
   EXPECT_EQ(parser.reason(), "crema.records/2");
   EXPECT_EQ(parser.ParseCopy(
-                R"({"type":"process","schema":"crema.records/1","schema_minor":9,"host":"h","pid":1,"start_ns":2})"),
+                R"({"type":"process","schema":"crema.records/1","schema_minor":10,"host":"h","pid":1,"start_ns":2})"),
             ParseOutcome::kRecord);
 }
 

@@ -114,12 +114,14 @@ class ConsumersTest(unittest.TestCase):
 
     def test_cmake_with_a_compiler_for_musl(self):
         zig = ("c++", "-target", "x86_64-linux-musl")
-        for compiler in (("x86_64-linux-musl-g++",), ("zig", *zig), (sys.executable, "-m", "ziglang", *zig)):
+        fetched = CHECKOUT / ".cache/test/zig/bin/python"
+        ziglang = [(str(python), "-m", "ziglang", *zig) for python in (fetched, sys.executable)]
+        for compiler in (("x86_64-linux-musl-g++",), ("zig", *zig), *ziglang):
             found = shutil.which(compiler[0])
             if found and subprocess.run([*compiler, "--version"], capture_output=True).returncode == 0:
                 break
         else:
-            self.skipTest("no compiler for musl: neither x86_64-linux-musl-g++ nor zig")
+            self.skipTest("no compiler for musl, neither x86_64-linux-musl-g++ nor zig: tools/setup musl fetches one")
         project = self.copy_project("cmake_subdirectory")
         options = (f"-DCMAKE_CXX_COMPILER={';'.join((found, *compiler[1:]))}", "-DCMAKE_EXE_LINKER_FLAGS=-static")
         run("cmake", "-S", project, "-B", project / "build", "-G", "Ninja", *options, cwd=project)

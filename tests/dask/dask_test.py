@@ -201,6 +201,24 @@ class Faults(DaskTestCase):
         self.assertTrue([text for text in document["quality"]["warnings"] if "/proc/crema" in text])
         self.assertIsNone(document["metrics"]["num_attempts"])
 
+    # Fault [cluster]: the logs of workers reach a limit (`CREMA_MAX_LOG_BYTES`, or a tenth of what is free on the disk)
+    # Program: nothing
+    # Recorded: totals of chunks and activities are exact; tasks without a line are in `quality.tasks_left_out`
+    def test_logs_of_workers_stay_below_their_limit(self):
+        truth, document = self.measure("small_logs")
+        self.assertEqual(truth["results"], truth["tasks"])
+        sizes = [path.stat().st_size for path in (self.directory / "logs").glob("*.jsonl")]
+        self.assertEqual(len(sizes), 4)  # the SDK's and the plug-in's, of two workers
+        self.assertLess(max(sizes), 100_000)
+        metrics, quality = document["metrics"], document["quality"]
+        self.assertEqual((metrics["num_chunks"], metrics["num_attempts"]), (truth["chunks"], truth["chunks"]))
+        self.assertEqual((quality["records_dropped"], quality["records_lost"]), (0, 0))
+        self.assertEqual(quality["tasks_read"] + quality["tasks_left_out"], truth["tasks"])
+        self.assertGreater(quality["tasks_left_out"], 0)
+        self.assertRegex(" ".join(quality["warnings"]), "[0-9]+ tasks have no record, because the disk")
+        for key, value in fine_sums(document).items():
+            self.assertAlmostEqual(value, truth["fine"][key], places=6, msg=key)
+
     def test_plug_ins_that_do_not_arrive_stop_neither_tasks_nor_new_workers(self):
         truth = self.run_scenario("broken_pickle")
         unsendable, broken = truth["refusals"]

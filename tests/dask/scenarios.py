@@ -213,6 +213,18 @@ def unwritable(run):
         run.end(client, attachment)
 
 
+def small_logs(run):
+    """Logs of workers may have so many bytes: most chunks are summed, and most tasks have no line."""
+    os.environ["CREMA_MAX_LOG_BYTES"] = "100000"
+    with local_cluster() as (_, client):
+        attachment = run.attach(client)
+        attachment.start()
+        futures = client.map(record_chunk, range(600), key="record_chunk") + client.map(plain, range(600), key="plain")
+        results = client.gather(futures)
+        run.truth["results"] = [result is not None for result in results].count(True)
+        run.end(client, attachment, chunks=600, tasks=1200)
+
+
 def full_ring(run):
     """A scheduler that keeps little: what it dropped is reported as lost."""
     with local_cluster() as (_, client):

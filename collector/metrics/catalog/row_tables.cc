@@ -279,12 +279,20 @@ constexpr RowField kQualityFields[] = {
      "records that processes could not write, and what guards were told and was not kept (they say so at their end)"},
     {"guards_misused", "count",
      "of `records_dropped`: guards that were not used as they should be, as a chunk that ended on another thread"},
+    {"records_unwritten", "count",
+     "of `records_dropped`: lines that the disk did not take; null where a log with losses does not tell causes "
+     "(before "
+     "minor 10)"},
+    {"values_outside_chunks", "count",
+     "of `records_dropped`: values and guards where no chunk was open; null where a log with losses does not tell "
+     "causes"},
     {"records_lost", "count",
      "chunks that ended, as the `end` of their log or their thread's next chunk tells, and have no record"},
     {"sections_dropped", "count", "section paths beyond the limits"},
     {"summed_chunks", "count",
      "attempts without a line, for want of room on a disk: they are in every total, and single ones are not known"},
     {"tasks_read", "count", "task records of an engine"},
+    {"tasks_left_out", "count", "tasks of an engine that have no record, for want of room on a disk"},
     {"chunks_without_events", "count", "results that did not say their events"},
     {"processes_ended", "count", "processes that said that they ended"},
     {"processes_running", "count", "processes that still hold their log"},
