@@ -28,7 +28,7 @@ const std::vector<ChartRow>& ChartTable() {
         "blocked time an event over the mean open lanes, medians of groups, with the slope and its interval"},
        DrawContention},
       {{"activity_timeline", "Where time goes", "What did the cores do as time went on?",
-        "stacked areas: CPU, waiting, idle, in cores"},
+        "stacked areas: CPU, waiting, no chunk open, in cores"},
        DrawActivityTimeline},
       {{"chunk_timeline", "Timeline", "What ran where and when?",
         "a box for each attempt on its thread, coloured by dataset; above 12,000, what was busy longest in each part"},

@@ -115,7 +115,7 @@ int RunCompare(const CompareOptions& options) {
   }
   std::vector<const Json*> documents;
   for (const MeasuredSource& source : sources) documents.push_back(&source.document());
-  const Comparison comparison = Compare(documents, CompareAllPieces(sources));
+  const Comparison comparison = Compare(documents, CompareAllPieces(sources), options.sources);
   std::vector<JudgedGate> judged;
   for (const ComparisonGate& gate : gates) {
     const absl::StatusOr<GateResult> result = Judge(gate, comparison);

@@ -111,6 +111,8 @@ class Compare(SourcesTestCase):
         self.assertAlmostEqual(metrics["busy_time"]["changes"][1], 0.4677, places=3)
         self.assertEqual(metrics["total_events"]["changes"], [0, 0])
         self.assertEqual(comparison["unequal"], [])
+        self.assertEqual([run["name"] for run in comparison["runs"]], ["before", "after"])
+        self.assertRegex(comparison["sentences"][0], "^after is .* than before")
         sections = {row["name"]: row for row in comparison["sections"]}
         self.assertIn("select/jets (helper)", sections)
         self.assertEqual([row["name"] for row in comparison["datasets"]], ["ttbar", "zjets"])

@@ -36,6 +36,26 @@ class Measurement(RunTestCase):
         self.assertEqual(unknown.returncode, 1)
         self.assertRegex(unknown.stderr.decode(), r"^crema: .*nonsense.*\n$")
 
+    def test_of_a_command_without_chunks_tells_what_its_processes_and_cores_did(self):
+        self.run_python(
+            "burn(0.2); say('pid', os.getpid()); wait_for(lambda: sampled(os.getpid(), 0.2))", options=("-q",)
+        )
+        document = json.loads((self.directory / "measurement.json").read_text())
+        row = document["processes"][0]
+        self.assertEqual(row["pid"], json.loads((self.out / "pid").read_text()))
+        self.assertGreaterEqual(row["cpu"], 0.2)
+        self.assertLessEqual(row["cpu"], self.tree_cpu_seconds())
+        self.assertGreater(row["peak_memory_bytes"], 0)
+        self.assertGreater(row["stop"], row["start"])
+        table = subprocess.run(
+            [CREMA, "show", str(self.directory), "--table", "processes"], capture_output=True, check=True
+        )
+        self.assertIn(f"{row['name']}", table.stdout.decode())
+        shown = subprocess.run([CREMA, "show", str(self.directory)], capture_output=True, check=True).stdout.decode()
+        self.assertRegex(shown, r"what its [0-9.]+ cores? did")
+        self.assertRegex(shown, r"CPU in the program +[0-9.]+ m?s")
+        self.assertNotIn("Event rate", shown)
+
     def test_of_nothing_is_an_error_in_one_line(self):
         shown = subprocess.run([CREMA, "show", str(self.out / "nothing")], capture_output=True)
         self.assertEqual(shown.returncode, 1)

@@ -190,6 +190,8 @@ struct DetailFit {
   double seconds_per_event = 0;
   bool slope_known = false;
   int64_t points = 0;
+  double events_min = 0;  ///< of its chunks
+  double events_max = 0;
 };
 
 struct DetailDataset {

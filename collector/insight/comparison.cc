@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -145,13 +146,59 @@ std::vector<ComparedValue> CompareContents(const Documents& documents) {
   return contents;
 }
 
-std::vector<ComparedRun> RunsOf(const Documents& documents) {
+/// The parts of a path, the last one first, without those of no name.
+std::vector<std::string> PartsFromTheEnd(const std::string& path) {
+  std::vector<std::string> parts;
+  for (size_t begin = 0; begin <= path.size();) {
+    const size_t end = std::min(path.find('/', begin), path.size());
+    const std::string part = path.substr(begin, end - begin);
+    if (!part.empty() && part != ".") parts.insert(parts.begin(), part);
+    begin = end + 1;
+  }
+  return parts;
+}
+
+/// Of each source the last part of its path in which they differ, where that tells all of them apart; else none.
+std::vector<std::string> DifferingParts(const std::vector<std::string>& sources) {
+  std::vector<std::vector<std::string>> paths;
+  for (const std::string& source : sources) paths.push_back(PartsFromTheEnd(source));
+  for (size_t at = 0;; ++at) {
+    std::vector<std::string> parts;
+    for (const auto& path : paths) {
+      if (at >= path.size()) return {};
+      parts.push_back(path[at]);
+    }
+    const size_t different = std::set<std::string>(parts.begin(), parts.end()).size();
+    if (different == parts.size()) return parts;
+    if (different > 1) return {};
+  }
+}
+
+std::vector<std::string> NamesOfRuns(const Documents& documents, const std::vector<std::string>& sources) {
+  std::map<std::string, std::vector<size_t>> runs_of_name;
+  std::vector<std::string> names;
+  for (const Json* document : documents) {
+    const std::string name = TextField(Field(*document, "run"), "name");
+    names.push_back(name.empty() ? "run" : name);
+    runs_of_name[names.back()].push_back(names.size() - 1);
+  }
+  if (sources.size() != documents.size()) return names;
+  for (const auto& [name, runs] : runs_of_name) {
+    std::vector<std::string> paths;
+    for (const size_t run : runs) paths.push_back(sources[run]);
+    const std::vector<std::string> parts = runs.size() > 1 ? DifferingParts(paths) : std::vector<std::string>();
+    for (size_t i = 0; i < parts.size(); ++i) names[runs[i]] = parts[i];
+  }
+  return names;
+}
+
+std::vector<ComparedRun> RunsOf(const Documents& documents, const std::vector<std::string>& sources) {
   std::vector<ComparedRun> runs;
   std::set<std::string> taken;
+  const std::vector<std::string> names = NamesOfRuns(documents, sources);
   for (const Json* document : documents) {
     const Json& run = Field(*document, "run");
-    std::string name = TextField(run, "name");
-    if (name.empty()) name = "run";
+    const std::string& name = names[runs.size()];
     std::string unique = name;
     for (int number = 2; !taken.insert(unique).second; ++number) unique = fmt::format("{} ({})", name, number);
     runs.push_back({unique, TextField(run, "id"), TextField(run, "state")});
@@ -211,11 +258,12 @@ std::vector<ComparedValue> Comparison::Unequal() const {
   return unequal;
 }
 
-Comparison Compare(const std::vector<const Json*>& documents, std::vector<PairedChange> paired) {
+Comparison Compare(const std::vector<const Json*>& documents, std::vector<PairedChange> paired,
+                   const std::vector<std::string>& sources) {
   Comparison comparison;
   comparison.paired = std::move(paired);
   if (documents.empty()) return comparison;
-  comparison.runs = RunsOf(documents);
+  comparison.runs = RunsOf(documents, sources);
   for (size_t at = 1; at < documents.size(); ++at) {
     const PairedChange* by_pieces = at <= comparison.paired.size() ? &comparison.paired[at - 1] : nullptr;
     comparison.sentences.push_back(ComparisonSentence(*documents[0], comparison.runs[0].name, *documents[at],
@@ -237,7 +285,7 @@ Json ComparisonAsJson(const Comparison& comparison) {
     runs.push_back({{"name", run.name}, {"id", run.id}, {"state", run.state}});
   }
   Json document = {{"schema", "crema.comparison/1"},
-                   {"schema_minor", 2},
+                   {"schema_minor", 3},
                    {"runs", std::move(runs)},
                    {"sentences", comparison.sentences}};
   Json paired = Json::array();

@@ -32,7 +32,8 @@ struct ComparedRow {
 };
 
 struct ComparedRun {
-  std::string name;  ///< told apart: `ttbar`, `ttbar (2)`
+  /// Told apart: those of one name by what their sources differ in (`before`, `after`), else `ttbar`, `ttbar (2)`.
+  std::string name;
   std::string id;
   std::string state;
 };
@@ -53,8 +54,10 @@ struct Comparison {
 };
 
 /// Pure; documents with missing fields are compared in what they have. The first is what the others are compared with.
-/// `paired`: of each other run, how it compares with the first piece by piece; empty: that is not known.
-Comparison Compare(const std::vector<const nlohmann::ordered_json*>& documents, std::vector<PairedChange> paired = {});
+/// `paired`: of each other run, how it compares with the first piece by piece; empty: that is not known. `sources`: the
+/// path that each was read from; empty: they are not known.
+Comparison Compare(const std::vector<const nlohmann::ordered_json*>& documents, std::vector<PairedChange> paired = {},
+                   const std::vector<std::string>& sources = {});
 
 /// The schema `crema.comparison/1`.
 nlohmann::ordered_json ComparisonAsJson(const Comparison& comparison);

@@ -1,4 +1,5 @@
 // Verdicts that say "this part of the core-seconds is large".
+#include <string>
 #include <string_view>
 
 #include "collector/appearance/human_numbers.h"
@@ -73,6 +74,16 @@ void JudgeCompute(const JudgedRun& run) {
           {{"budget.compute.share", compute}}, std::nullopt);
 }
 
+/// By where the cores come from: who declared them need not be told to declare them.
+std::string_view CureOfOversubscription(std::string_view cores_source) {
+  if (cores_source == "declared") {
+    return "Run as many threads as were declared (CREMA_THREADS), or declare those that run.";
+  }
+  if (cores_source == "allowed") return "More threads worked than the process was allowed cores: run fewer.";
+  if (cores_source == "scheduler") return "More threads worked than the scheduler gave each worker: run fewer.";
+  return "Set CREMA_THREADS to the cores each process was given.";
+}
+
 void JudgeOversubscription(const JudgedRun& run) {
   const std::optional<double> core_seconds = Metric(run.document, "core_seconds");
   if (!core_seconds.has_value() || *core_seconds <= 0) return;
@@ -84,6 +95,7 @@ void JudgeOversubscription(const JudgedRun& run) {
           fmt::format("More chunks and helpers were open than there were cores: {} beyond the core-seconds.",
                       HumanPercent(excess)),
           {{"oversubscribed_core_seconds", run.budget().core_seconds - *core_seconds}}, std::nullopt);
+  run.verdicts->back().suggestion = CureOfOversubscription(TextField(Field(run.document, "run"), "cores_source"));
 }
 
 }  // namespace

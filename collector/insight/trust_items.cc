@@ -1,6 +1,7 @@
 #include "collector/insight/trust_items.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string_view>
 
@@ -48,6 +49,20 @@ Mark MarkOfCount(const Json& document, const Count& count, double number) {
 }
 
 }  // namespace
+
+std::vector<UnmeasuredFigures> FindUnmeasured(const Json& document) {
+  std::vector<UnmeasuredFigures> found;
+  std::map<std::string, size_t> of_reason;
+  const Json& reasons = Field(Field(document, "quality"), "not_measured");
+  if (!reasons.is_object()) return found;
+  for (const auto& [key, value] : reasons.items()) {
+    const std::string reason = value.is_string() ? value.get<std::string>() : "";
+    const auto [at, is_new] = of_reason.emplace(reason, found.size());
+    if (is_new) found.push_back({reason, {}});
+    found[at->second].keys.push_back(key);
+  }
+  return found;
+}
 
 std::vector<TrustItem> TrustItems(const Json& document) {
   const Json& quality = Field(document, "quality");

@@ -2,9 +2,14 @@
 #ifndef CREMA_COLLECTOR_INSIGHT_VERDICT_FAMILIES_H_
 #define CREMA_COLLECTOR_INSIGHT_VERDICT_FAMILIES_H_
 
+#include <string_view>
+
 #include "collector/insight/verdict.h"
 
 namespace crema {
+
+/// Evidence of scaling-lag: the share of the worker-seconds that late workers are missing from.
+inline constexpr std::string_view kMissingShare = "workers.missing_share";
 
 /// Whether the records can be trusted, and what measuring cost: incomplete-measurement, instrumentation-heavy. It says
 /// itself where there is too little to judge.

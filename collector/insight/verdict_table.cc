@@ -303,7 +303,8 @@ const std::vector<VerdictRule>& VerdictTable() {
       {"oversubscribed", "time", From(kMostOversubscribed), 0.10, Severity::kWarning,
        "the parts of the budget exceed core_seconds by {0} of them; bad from {1}",
        "open chunks and helpers beyond the declared cores are 0 in ordinary runs; 0.01 is beyond rounding and clocks",
-       "Declare the cores each process may use (CREMA_THREADS), or run fewer threads."},
+       "Run fewer threads, or tell how many cores there are (CREMA_THREADS): the finding says which, by "
+       "run.cores_source."},
       {"incomplete-measurement",
        "overview",
        From(1),

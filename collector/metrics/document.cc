@@ -216,6 +216,7 @@ Json WriteDocument(const RunFigures& figures, const Quality& quality, const std:
   document["expected_time"] = ExpectedTimeTable(figures);
   document["slow_spells"] = SlowSpellTable(figures);
   document["contention"] = ContentionTable(figures);
+  document["processes"] = ProcessUseTable(figures);
   document["verdicts"] = Json::array();
   document["quality"] = QualityOf(quality, figures);
   document["provenance"] = {{"crema", CREMA_VERSION_STRING},

@@ -325,7 +325,24 @@ Json SlowSpellTable(const RunFigures& figures) {
                      {"stop", static_cast<double>(spell.stop_ns - start_ns) / 1e9},
                      {"attempts", spell.attempts},
                      {"duration", spell.duration_seconds},
-                     {"predicted", spell.predicted_seconds}});
+                     {"predicted", spell.predicted_seconds},
+                     {"reason", ToString(spell.reason)}});
+  }
+  return table;
+}
+
+Json ProcessUseTable(const RunFigures& figures) {
+  Json table = Json::array();
+  const int64_t start_ns = figures.bounds.window.start_ns;
+  for (const ProcessUse& process : figures.processes) {
+    table.push_back({{"name", NameOrNull(process.name)},
+                     {"host", NameOrNull(process.host)},
+                     {"pid", process.pid},
+                     {"start", static_cast<double>(process.start_ns - start_ns) / 1e9},
+                     {"stop", static_cast<double>(process.last_ns - start_ns) / 1e9},
+                     {"cpu", process.cpu_ns.has_value() ? Json(static_cast<double>(*process.cpu_ns) / 1e9) : Json()},
+                     {"peak_memory_bytes", OrNull(process.peak_memory_bytes)},
+                     {"threads", OrNull(process.threads)}});
   }
   return table;
 }

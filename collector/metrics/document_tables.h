@@ -54,6 +54,8 @@ inline constexpr size_t kMaxExpectedRows = 500;
 Json ExpectedTimeTable(const RunFigures& figures);
 /// At most 100.
 Json SlowSpellTable(const RunFigures& figures);
+/// The processes of `crema run`.
+Json ProcessUseTable(const RunFigures& figures);
 /// One row; none where no attempt ended.
 Json ContentionTable(const RunFigures& figures);
 

@@ -175,14 +175,6 @@ void WarnOfPartialSums(const RunFigures& figures, std::vector<std::string>& warn
   }
 }
 
-/// By where the cores come from (`run.cores_source`).
-std::string_view CureOfOversubscription(std::string_view source) {
-  if (source == "declared") return "run as many threads as were declared (CREMA_THREADS), or declare those that run";
-  if (source == "allowed") return "more threads worked than the process was allowed cores: run fewer";
-  if (source == "scheduler") return "more threads worked than the scheduler gave each worker: run fewer";
-  return "set CREMA_THREADS to the cores each was given";
-}
-
 void WarnOfTimes(const RunFigures& figures, const Quality& quality, std::vector<std::string>& warnings) {
   if (quality.clock_step_max_s.value_or(0) > kClockStepSeconds) {
     warnings.push_back(
@@ -192,9 +184,8 @@ void WarnOfTimes(const RunFigures& figures, const Quality& quality, std::vector<
   }
   const Budget& budget = figures.budget;
   if (budget.oversubscribed_core_seconds > kMostOversubscribed * budget.core_seconds) {
-    warnings.push_back(fmt::format("{} core seconds were used beyond the cores that the workers have; {}",
-                                   HumanCount(budget.oversubscribed_core_seconds),
-                                   CureOfOversubscription(NameCoresSource(figures.workers))));
+    warnings.push_back(fmt::format("{} core seconds were used beyond the cores that the workers have",
+                                   HumanCount(budget.oversubscribed_core_seconds)));
   }
   const AttemptTotals& totals = figures.totals;
   const RunWindow& window = figures.bounds.window;

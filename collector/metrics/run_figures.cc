@@ -9,6 +9,7 @@
 
 #include "collector/metrics/attempts/chunk_distributions.h"
 #include "collector/metrics/attempts/rss_slope.h"
+#include "collector/metrics/attempts/spell_reasons.h"
 #include "collector/metrics/catalog/catalog.h"
 #include "collector/metrics/engine/cluster_timelines.h"
 #include "collector/metrics/engine/engine_metrics.h"
@@ -156,9 +157,9 @@ std::vector<NamedSpell> FindNamedSpells(const RunFigures& figures) {
   std::vector<NamedSpell> named;
   const SpellGroups groups = {attempts.dataset_of_input, attempts.file_of_input, hosts.of_process,
                               !IsNameless(attempts.files), !IsNameless(attempts.datasets)};
-  for (const SlowSpell& spell : FindSlowSpells(attempts.rows, groups, figures.stragglers.datasets)) {
-    named.push_back({spell, name_of(spell)});
-  }
+  std::vector<SlowSpell> spells = FindSlowSpells(attempts.rows, groups, figures.stragglers.datasets);
+  ExplainSpells(attempts.rows, attempts.helpers, groups, figures.stragglers.datasets, &spells);
+  for (const SlowSpell& spell : spells) named.push_back({spell, name_of(spell)});
   return named;
 }
 
@@ -361,6 +362,7 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
   figures.timelines = DrawWorkerTimelines(figures.workers, attempts.rows, processes, window, attempts.summed);
   AddClusterTimelines(cluster_workers, window, &figures.timelines);
   AddTreeTimelines(trees, window, &figures.timelines);
+  figures.processes = LargestProcesses(trees);
   figures.engine.join = JoinTasks(attempts.rows, attempts.thread_ids, figures.findings.tasks.rows, task_of_process);
   std::vector<int64_t> outside_tasks_ns = OutsideTasks(figures.findings.fine, processes.size());
   AddHeldByScheduler(figures.findings.tasks.rows, &outside_tasks_ns);

@@ -78,7 +78,27 @@ std::string Symptoms(const VerdictGroup& group) {
   return items.empty() ? "" : "<ul class=\"symptoms\">" + items + "</ul>";
 }
 
-std::string Card(const VerdictGroup& group, size_t number) {
+/// The address of what a finding is about: a spell's stretch of the timeline, where there is one.
+std::string AddressOf(const PageInput& input, const std::string& verdict) {
+  const std::string block(BlockOfVerdict(verdict));
+  if (block != "timeline" || !input.detail.why_no_attempts.empty()) return block;
+  std::optional<double> from, to;
+  const Json& spells = ListField(input.document, "slow_spells");
+  if (verdict == "slow-spell" && !spells.empty()) {
+    from = NumberField(spells.front(), "start");
+    to = NumberField(spells.front(), "stop");
+  }
+  if (verdict == "long-tail" && input.detail.tail_start_seconds.has_value()) {
+    from = input.detail.tail_start_seconds;
+    to = input.detail.seconds;
+  }
+  if (!from.has_value() || !to.has_value() || !(*to > *from)) return block;
+  const double around = (*to - *from) / 4;  // what was before and after tells it from the rest
+  return fmt::format("{}&amp;zoom={:.9g}_{:.9g}", block, std::max(0.0, *from - around),
+                     std::min(input.detail.seconds, *to + around));
+}
+
+std::string Card(const PageInput& input, const VerdictGroup& group, size_t number) {
   const Json& verdict = *group.cause;
   const std::string id = TextField(verdict, "id");
   const Mark mark = MarkOfSeverity(TextField(verdict, "severity"));
@@ -97,7 +117,8 @@ std::string Card(const VerdictGroup& group, size_t number) {
   const std::string suggestion = TextField(verdict, "suggestion");
   if (!suggestion.empty()) html += fmt::format("<p class=\"advice\">{}", Escaped(suggestion));
   if (suggestion.empty()) html += "<p>";
-  html += fmt::format(" <a href=\"#{}\">{}</a></p>{}</article>\n", block, TitleOfBlock(block), Evidence(verdict));
+  html += fmt::format(" <a href=\"#{}\">{}</a></p>{}</article>\n", AddressOf(input, id), TitleOfBlock(block),
+                      Evidence(verdict));
   return html;
 }
 
@@ -116,7 +137,7 @@ std::string Findings(const PageInput& input) {
   size_t number = 0;
   for (const VerdictGroup& group : groups) {
     ++number;
-    (number <= kCards ? shown : folded) += Card(group, number);
+    (number <= kCards ? shown : folded) += Card(input, group, number);
   }
   std::string html = fmt::format("<div class=\"findings\">\n{}</div>\n", shown);
   if (number > kCards) {

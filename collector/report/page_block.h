@@ -35,9 +35,6 @@ struct PageInput {
   const nlohmann::ordered_json* baseline = nullptr;  ///< another measurement, to compare with
 };
 
-/// Whether all that is known is a process tree: a command that recorded no chunk, and no engine that told of workers.
-bool IsProcessTreeOnly(const PageInput& input);
-
 struct PageBlock {
   std::string_view id;     ///< of its heading; never changes, as people link to it
   std::string_view title;  ///< heading, and its name in the list of sections
@@ -73,6 +70,14 @@ std::string BaselineLine(const PageInput& input);
 /// Under a key figure: how it differs from the baseline's, coloured beyond 5 % and the noise. `words` writes the
 /// baseline's value. Empty without a baseline.
 std::string ChangeLine(const PageInput& input, const ChangedFigure& figure, std::string (*words)(double));
+
+/// One bar of a whole: each part's name, colour and share.
+struct ColouredShare {
+  std::string name;
+  std::string_view colour;
+  double share = 0;
+};
+std::string SplitBar(const std::vector<ColouredShare>& parts);
 
 /// The id of the block that a verdict is about; the overview for a verdict that only another version of crema knows.
 std::string_view BlockOfVerdict(std::string_view verdict);

@@ -9,6 +9,7 @@
 #include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/run_head.h"
+#include "collector/insight/tree_figures.h"
 #include "collector/report/html.h"
 #include "collector/report/page_assets.h"
 #include "crema/version.h"
@@ -30,8 +31,9 @@ std::string When(const Json& run) {
 }
 
 std::string StatePill(const StateInWords& state) {
-  if (state.ending == RunEnding::kUnknown) return fmt::format("<span class=\"pill info\">{}</span>", state.text);
-  return Pill(state.mark, state.ending == RunEnding::kRunning ? "still running: partial" : state.text);
+  if (state.mark.has_value()) return Pill(*state.mark, state.text);
+  return fmt::format("<span class=\"pill info\">{}</span>",
+                     state.ending == RunEnding::kRunning ? "still running: partial" : state.text);
 }
 
 std::string Head(const PageInput& input) {
@@ -120,11 +122,6 @@ std::string Footer(const Json& document, const PageLimits& limits, size_t charts
   return html + "</footer>\n";
 }
 
-/// In place of the blocks that a run without chunks leaves empty.
-constexpr std::string_view kWhatGuardsAdd =
-    "<p class=\"card\" id=\"without-chunks\">No chunk was recorded. <code>crema::TrackMetrics</code> around a chunk of "
-    "work adds a timeline of all threads, where time goes, sections, event rates, datasets, cuts and failures.</p>\n";
-
 std::string Policy(bool with_charts) {
   return fmt::format(
       "default-src 'none'; script-src {}{}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
@@ -133,7 +130,7 @@ std::string Policy(bool with_charts) {
 
 std::string Write(const PageInput& input, const Json& chart_config) {
   std::vector<PageBlock> blocks;
-  const bool is_tree_only = IsProcessTreeOnly(input);
+  const bool is_tree_only = IsProcessTreeOnly(input.document);
   for (PageBlock (*make)(const PageInput&) :
        {OverviewBlock, TimelineBlock, TimeBlock, ThroughputBlock, WorkersBlock, ChunksBlock, InputsBlock, FineBlock,
         CustomBlock, FailuresBlock, EnvironmentBlock, GlossaryBlock}) {
@@ -141,7 +138,11 @@ std::string Write(const PageInput& input, const Json& chart_config) {
     if (!is_tree_only || is_of_any_command) blocks.push_back(make(input));
     if (is_tree_only && make == OverviewBlock) blocks.push_back(ProcessesBlock(input));
   }
-  if (is_tree_only) blocks.front().html += kWhatGuardsAdd;
+  if (is_tree_only) {  // in place of the blocks that are empty
+    blocks.front().html += fmt::format(
+        "<p class=\"card\" id=\"without-chunks\">No chunk was recorded. <code>crema::TrackMetrics</code> {}</p>\n",
+        kWhatGuardsAdd);
+  }
   size_t charts = 0;
   for (const PageChart& chart : input.charts) charts += !chart.chart.spec.is_null();
   const bool draws = charts > 0 && !kChartScript.text.empty();

@@ -9,6 +9,7 @@
 #include "collector/charts/worker_names.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/grouped_verdicts.h"
+#include "collector/insight/short_name.h"
 
 namespace crema {
 namespace {
@@ -178,7 +179,7 @@ void AddBoxes(const Json& document, const Json& verdict, size_t number, const Ru
   }
   if (id != "slow-worker") return;
   for (uint32_t worker = 0; worker < detail.workers.size(); ++worker) {
-    if (TextField(verdict, "sentence").find(detail.workers[worker].name) == std::string::npos) continue;
+    if (!NamesIt(TextField(verdict, "sentence"), detail.workers[worker].name)) continue;
     boxes.push_back({{"n", number}, {"text", "slow worker"}, {"from", nullptr}, {"to", nullptr}, {"worker", worker}});
   }
 }

@@ -16,10 +16,15 @@ inline constexpr double kLeastGrowth = 0.02;               ///< of the limit, wi
 inline constexpr double kLeastMemory = 0.5;                ///< of the limit: below it growth is the start of a job
 inline constexpr double kSoonSeconds = 600;                ///< to the limit: time enough to do something about it
 
-// A worker that is slow. As for the verdict slow-worker, with more tolerance: a minute has fewer chunks than a run.
-inline constexpr double kSlowFactor = 2;      ///< times what chunks of this dataset and size take elsewhere
-inline constexpr double kNormalFactor = 1.3;  ///< well below kSlowFactor, so that it does not go to and fro
+// A worker that is slow: kSpellFactor (slow_spells.h) as for the verdict slow-spell, where the last minute has many chunks
+// of it; with more tolerance where it has few.
+inline constexpr double kSlowFactor = 2;      ///< of few: times what chunks of this dataset and size take elsewhere
+inline constexpr double kNormalFactor = 1.3;  ///< well below both, so that it does not go to and fro
 inline constexpr int64_t kLeastChunks = 5;    ///< in the last minute: the mean of fewer may be one slow chunk
+inline constexpr int64_t kManyChunks = 20;    ///< in the last minute: their mean is no one chunk's
+
+/// What goes on is said anew so often: what changes each second cannot be read.
+inline constexpr int64_t kUpdateSeconds = 5;
 
 /// A clock that differs by more from what passed was set by somebody: a late tick differs by less.
 inline constexpr int64_t kLeastJumpNs = 2'000'000'000;

@@ -47,6 +47,17 @@ std::vector<DocumentColumn> WorkerColumns() {
   return columns;
 }
 
+std::vector<DocumentColumn> ProcessColumns() {
+  return {{"name", "process", Kind::kText, 0},
+          {"host", "host", Kind::kText, 5},
+          {"pid", "pid", Kind::kText, 1},
+          {"cpu", "CPU time", Kind::kDuration, 0},
+          {"peak_memory_bytes", "peak memory", Kind::kMemory, 0},
+          {"threads", "threads", Kind::kCount, 2},
+          {"start", "from", Kind::kDuration, 3},
+          {"stop", "until", Kind::kDuration, 3}};
+}
+
 std::vector<DocumentColumn> SectionColumns() {
   return {{"path", "section", Kind::kText, 0},      {"count", "calls", Kind::kCount, 1},
           {"self", "own time", Kind::kDuration, 0}, {"share", "share", Kind::kShare, 0},

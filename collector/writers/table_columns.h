@@ -18,6 +18,8 @@ std::vector<DocumentColumn> BreakdownColumns(std::string_view what, FieldKind ki
 std::string WhyNoBreakdown(const nlohmann::ordered_json& document, std::string_view what);
 
 std::vector<DocumentColumn> WorkerColumns();
+/// Of `crema run`.
+std::vector<DocumentColumn> ProcessColumns();
 std::vector<DocumentColumn> SectionColumns();
 std::vector<DocumentColumn> StragglerColumns();
 /// Single attempts. What they are sorted by is always shown.

@@ -82,6 +82,8 @@ class ConsumersTest(unittest.TestCase):
         run("cmake", "-S", project, "-B", project / "build", "-G", "Ninja", cwd=project)
         run("cmake", "--build", project / "build", cwd=project)
         self.check_records(project / "build/analysis")
+        # a project that asks for no kind of build does not get a slow recorder
+        self.assertRegex((project / "build/build.ninja").read_text(), r"FLAGS = .*-fno-rtti.* -O2\b")
 
     def check_find_package(self, prefix: pathlib.Path) -> None:
         project = self.copy_project("cmake_installed")

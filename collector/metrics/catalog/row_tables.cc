@@ -178,6 +178,20 @@ constexpr RowField kSlowSpellFields[] = {
     {"attempts", "count", "ok attempts in it, as the next two"},
     {"duration", "s", "what they took"},
     {"predicted", "s", "what the fits of their datasets give for their events"},
+    {"reason", "",
+     "where most of what they took beyond that went, against chunks elsewhere: `cpu`, `cpu_wait`, `blocked`, `joined` "
+     "or `unknown`"},
+};
+
+constexpr RowField kProcessFields[] = {
+    {"name", "", "the kernel's name of it, at most 15 bytes"},
+    {"host", "", "where it ran"},
+    {"pid", "", "its id there"},
+    {"start", "s", "since the run's start"},
+    {"stop", "s", "since the run's start: its last sample"},
+    {"cpu", "s", "CPU time, user and system, until its last sample"},
+    {"peak_memory_bytes", "B", "largest sample of resident memory"},
+    {"threads", "count", "most threads in a sample"},
 };
 
 constexpr RowField kContentionFields[] = {
@@ -258,6 +272,10 @@ constexpr RowTable kTables[] = {
      "Slowness that lasted only a while, largest excess first, at most 100: chunks that follow each other on a worker, "
      "on a host, in a file, of a dataset or in all, and took 1.5 times what the fits give or more.",
      kSlowSpellFields},
+    {"processes",
+     "The processes of `crema run` as sampled, most CPU time first, at most 200. What began and ended between two "
+     "samples is not among them.",
+     kProcessFields},
     {"contention",
      "Whether chunks are blocked for longer while more of them are open, in one row. A resource that serves R events a "
      "second blocks each of k open chunks for k / R an event; what a chunk waits for by itself does not depend on k.",
