@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/document/between_runs.h"
+#include "collector/insight/between_runs.h"
 
 namespace crema {
 namespace {

@@ -1,6 +1,6 @@
 // How much two runs of the same differ.
-#ifndef CREMA_COLLECTOR_DOCUMENT_BETWEEN_RUNS_H_
-#define CREMA_COLLECTOR_DOCUMENT_BETWEEN_RUNS_H_
+#ifndef CREMA_COLLECTOR_INSIGHT_BETWEEN_RUNS_H_
+#define CREMA_COLLECTOR_INSIGHT_BETWEEN_RUNS_H_
 
 namespace crema {
 
@@ -10,4 +10,4 @@ inline constexpr double kBetweenRuns = 0.02;
 
 }  // namespace crema
 
-#endif  // CREMA_COLLECTOR_DOCUMENT_BETWEEN_RUNS_H_
+#endif  // CREMA_COLLECTOR_INSIGHT_BETWEEN_RUNS_H_
