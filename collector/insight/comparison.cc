@@ -218,6 +218,40 @@ bool IsEqual(const ComparedValue& value) {
   });
 }
 
+/// The mean over the runs of each side. Of what should be equal: the one value that all runs of the side have.
+void ReduceToSides(size_t before, bool is_equal, ComparedValue* value) {
+  std::vector<std::optional<double>> sides;
+  for (const auto& [begin, end] : {std::pair(size_t{0}, before), std::pair(before, value->values.size())}) {
+    double sum = 0;
+    bool is_known = true;
+    for (size_t at = begin; at < end; ++at) {
+      const std::optional<double>& one = value->values[at];
+      is_known =
+          is_known && one.has_value() && (!is_equal || SameWithinRounding(*one, value->values[begin].value_or(0)));
+      sum += one.value_or(0);
+    }
+    sides.push_back(is_known ? std::optional(is_equal ? *value->values[begin] : sum / static_cast<double>(end - begin))
+                             : std::nullopt);
+  }
+  *value = ValueOf(value->key, value->label, value->unit, std::move(sides));
+}
+
+void CompareFigures(const Documents& documents, Comparison* comparison) {
+  comparison->should_be_equal = CompareContents(documents);
+  comparison->metrics = CompareMetrics(documents);
+  for (const Json* document : documents) {
+    for (const auto& [key, ignored] : Field(*document, "metrics").items()) comparison->keys.insert(key);
+  }
+  comparison->datasets = CompareRows(documents, "datasets", RowName, kDatasetFields);
+  comparison->sections = CompareRows(documents, "sections", SectionName, kSectionFields);
+}
+
+Json ToJson(const std::vector<ComparedRun>& runs) {
+  Json rows = Json::array();
+  for (const ComparedRun& run : runs) rows.push_back({{"name", run.name}, {"id", run.id}, {"state", run.state}});
+  return rows;
+}
+
 Json ToJson(const ComparedValue& value) {
   const auto list = [](const std::vector<std::optional<double>>& numbers) {
     Json json = Json::array();
@@ -266,28 +300,54 @@ Comparison Compare(const std::vector<const Json*>& documents, std::vector<Paired
   comparison.runs = RunsOf(documents, sources);
   for (size_t at = 1; at < documents.size(); ++at) {
     const PairedChange* by_pieces = at <= comparison.paired.size() ? &comparison.paired[at - 1] : nullptr;
-    comparison.sentences.push_back(ComparisonSentence(*documents[0], comparison.runs[0].name, *documents[at],
-                                                      comparison.runs[at].name, by_pieces));
+    comparison.sentences.push_back(ComparisonSentence({{documents[0]}, comparison.runs[0].name},
+                                                      {{documents[at]}, comparison.runs[at].name}, by_pieces));
+    const std::optional<ElapsedChange> elapsed = CompareElapsed({documents[0]}, {documents[at]});
+    if (elapsed.has_value()) comparison.elapsed.push_back(*elapsed);
   }
-  comparison.should_be_equal = CompareContents(documents);
-  comparison.metrics = CompareMetrics(documents);
-  for (const Json* document : documents) {
-    for (const auto& [key, ignored] : Field(*document, "metrics").items()) comparison.keys.insert(key);
+  if (comparison.elapsed.size() + 1 < documents.size()) comparison.elapsed.clear();
+  CompareFigures(documents, &comparison);
+  if (documents.size() == 2) comparison.section_tree = CompareSectionTrees({documents[0]}, {documents[1]});
+  return comparison;
+}
+
+Comparison CompareSides(const Documents& before, const Documents& after, std::vector<PairedChange> paired) {
+  Documents all = before;
+  all.insert(all.end(), after.begin(), after.end());
+  Comparison comparison;
+  comparison.paired = std::move(paired);
+  const std::vector<ComparedRun> runs = RunsOf(all);
+  const auto first_after = runs.begin() + static_cast<ptrdiff_t>(before.size());
+  comparison.runs_before.assign(runs.begin(), first_after);
+  comparison.runs_after.assign(first_after, runs.end());
+  comparison.runs = {{"before", "", ""}, {"after", "", ""}};
+  comparison.sentences.push_back(ComparisonSentence({before, "before"}, {after, "after"},
+                                                    comparison.paired.empty() ? nullptr : &comparison.paired.front()));
+  const std::optional<ElapsedChange> elapsed = CompareElapsed(before, after);
+  if (elapsed.has_value()) comparison.elapsed.push_back(*elapsed);
+  CompareFigures(all, &comparison);
+  comparison.section_tree = CompareSectionTrees(before, after);
+  for (ComparedValue& value : comparison.should_be_equal) ReduceToSides(before.size(), /*is_equal=*/true, &value);
+  for (ComparedValue& value : comparison.metrics) ReduceToSides(before.size(), false, &value);
+  for (std::vector<ComparedRow>* rows : {&comparison.datasets, &comparison.sections}) {
+    for (ComparedRow& row : *rows) {
+      for (ComparedValue& value : row.fields) ReduceToSides(before.size(), false, &value);
+    }
   }
-  comparison.datasets = CompareRows(documents, "datasets", RowName, kDatasetFields);
-  comparison.sections = CompareRows(documents, "sections", SectionName, kSectionFields);
   return comparison;
 }
 
 Json ComparisonAsJson(const Comparison& comparison) {
-  Json runs = Json::array();
-  for (const ComparedRun& run : comparison.runs) {
-    runs.push_back({{"name", run.name}, {"id", run.id}, {"state", run.state}});
-  }
   Json document = {{"schema", "crema.comparison/1"},
                    {"schema_minor", 3},
-                   {"runs", std::move(runs)},
+                   {"runs", ToJson(comparison.runs)},
                    {"sentences", comparison.sentences}};
+  if (!comparison.runs_before.empty()) {
+    document["sides"] = {{"before", ToJson(comparison.runs_before)}, {"after", ToJson(comparison.runs_after)}};
+  }
+  Json elapsed = Json::array();
+  for (const ElapsedChange& change : comparison.elapsed) elapsed.push_back(ElapsedAsJson(change));
+  document["elapsed"] = std::move(elapsed);
   Json paired = Json::array();
   for (const PairedChange& change : comparison.paired) paired.push_back(PairedChangeAsJson(change));
   if (paired.size() == 1) document.update(paired.front());
@@ -296,7 +356,8 @@ Json ComparisonAsJson(const Comparison& comparison) {
                         {"should_be_equal", ToJson(comparison.should_be_equal)},
                         {"metrics", ToJson(comparison.metrics)},
                         {"datasets", ToJson(comparison.datasets)},
-                        {"sections", ToJson(comparison.sections)}}));
+                        {"sections", ToJson(comparison.sections)},
+                        {"section_tree", SectionDifferencesAsJson(comparison.section_tree)}}));
   return document;
 }
 

@@ -152,7 +152,9 @@ std::vector<DocumentColumn> PredictionColumns() {
           {"difference", "change", Kind::kText, 0},
           {"range", "90 % of runs", Kind::kText, 0},
           {"core_seconds", "core-seconds", Kind::kNumber, 1},
-          {"busy_share", "lanes busy", Kind::kShare, 2}};
+          {"core_hours", "core-hours", Kind::kNumber, 2},
+          {"efficiency", "CPU efficiency", Kind::kShare, 2},
+          {"busy_share", "lanes busy", Kind::kShare, 3}};
 }
 
 std::vector<DocumentColumn> RequestColumns() {
