@@ -316,7 +316,7 @@ Comparison CompareSides(const Documents& before, const Documents& after, std::ve
   all.insert(all.end(), after.begin(), after.end());
   Comparison comparison;
   comparison.paired = std::move(paired);
-  const std::vector<ComparedRun> runs = RunsOf(all);
+  const std::vector<ComparedRun> runs = RunsOf(all, {});
   const auto first_after = runs.begin() + static_cast<ptrdiff_t>(before.size());
   comparison.runs_before.assign(runs.begin(), first_after);
   comparison.runs_after.assign(first_after, runs.end());
