@@ -183,8 +183,8 @@ const std::vector<VerdictRule>& VerdictTable() {
        kNever,
        Severity::kWarning,
        "requests of an operation to a server ({2}, and as many to the others) took {0} times what the same operation "
-       "takes at the other servers, by its calls or by its bytes, whichever is more; the difference {3} of the "
-       "core-seconds",
+       "takes at the others of its kind (servers of one scheme, or mounts), by its calls or by its bytes, whichever is "
+       "more; the difference {3} of the core-seconds",
        "factor 2 is what makes a straggler; distances to the servers of one site differ by less",
        "See whether another copy is closer by, and tell who runs the server.",
        {&kCallsOfSlowServer, &kMuchExcess}},

@@ -54,6 +54,7 @@ struct Recorder {
   DescriptorBudget descriptors;
   std::int64_t pid = 0;
   std::int64_t section_cost_ns = 0;  ///< calibrated, of one occurrence
+  std::int64_t request_cost_ns = 0;  ///< calibrated, of a request's guard
   std::int64_t reading_cost_ns = 0;  ///< calibrated, of a memory guard
 
   std::atomic<std::uint64_t> next_chunk{0};
