@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
@@ -169,16 +169,21 @@ std::string Write(const PageInput& input, const Json& chart_config) {
   return html;
 }
 
-/// Indices of the charts that are drawn, those with the most to say first.
-std::vector<size_t> LargestFirst(const std::vector<PageChart>& charts) {
-  std::vector<std::pair<size_t, size_t>> sizes;  // and index
+struct ChartSize {
+  size_t bytes;
+  size_t index;
+};
+
+/// The charts that are drawn, those with the most to say first.
+std::vector<ChartSize> LargestFirst(const std::vector<PageChart>& charts) {
+  std::vector<ChartSize> sizes;
   for (size_t i = 0; i < charts.size(); ++i) {
-    if (!charts[i].chart.spec.is_null()) sizes.emplace_back(charts[i].chart.spec.dump().size(), i);
+    if (!charts[i].chart.spec.is_null()) sizes.push_back({charts[i].chart.spec.dump().size(), i});
   }
-  std::sort(sizes.rbegin(), sizes.rend());
-  std::vector<size_t> order;
-  for (const auto& [size, i] : sizes) order.push_back(i);
-  return order;
+  std::sort(sizes.begin(), sizes.end(), [](const ChartSize& a, const ChartSize& b) {
+    return std::tie(a.bytes, a.index) > std::tie(b.bytes, b.index);
+  });
+  return sizes;
 }
 
 }  // namespace
@@ -217,12 +222,18 @@ std::string ReportPage(const Json& document, const RunDetail& detail, const std:
   // What still is too much are charts with a mark for each of many names.
   limits.notes.emplace_back("To keep the file small, the largest charts were left out.");
   std::vector<PageChart> fewer = charts;
-  for (const size_t i : LargestFirst(charts)) {
-    Chart& chart = fewer[i].chart;
-    chart.reason = "it would make this page too large; `crema plot " + chart.name + "` draws it";
-    chart.spec = nullptr;
+  const std::vector<ChartSize> sizes = LargestFirst(charts);
+  for (size_t next = 0; next < sizes.size() && html.size() > largest;) {
+    // As many at once as may be enough: a page with a thousand charts takes a second to write.
+    size_t still_too_much = html.size() - largest;
+    while (next < sizes.size() && still_too_much > 0) {
+      const ChartSize& size = sizes[next++];
+      Chart& chart = fewer[size.index].chart;
+      chart.reason = "it would make this page too large; `crema plot " + chart.name + "` draws it";
+      chart.spec = nullptr;
+      still_too_much -= std::min(still_too_much, size.bytes);
+    }
     html = Write({document, detail, fewer, limits, baseline}, chart_config);
-    if (html.size() <= largest) break;
   }
   return html;
 }

