@@ -32,6 +32,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 37> kPlaces 
     {"chunks-too-large", "chunks"},
     {"too-few-chunks", "timeline"},
     {"too-few-clusters", "timeline"},
+    {"slow-batch", "timeline"},
     {"oversized-chunks", "chunks"},
     {"stragglers", "chunks"},
     {"skewed-dataset", "inputs"},
