@@ -224,8 +224,7 @@ void AddCompareCommand(CLI::App* program, int* status) {
       "  crema compare before after --fail-on 'wall_time>5%' --fail-on 'event_rate_wall_khz<-5%' --fail-on unequal\n"
       "  crema compare --before a1 --before a2 --after b1 --after b2 --fail-on-sure 2");
   auto options = std::make_shared<CompareOptions>();
-  command->add_option("SOURCE", options->sources, "Measurements, directories of record logs, roastcoffea measurements")
-      ->expected(0, 1 << 20);
+  command->add_option("SOURCE", options->sources, "Measurements, directories of record logs, roastcoffea measurements");
   const auto side = [command](const char* name, std::vector<std::string>* into, const char* help) {
     command->add_option(name, *into, help)->take_all()->allow_extra_args(false)->option_text("SOURCE");
   };

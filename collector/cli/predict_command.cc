@@ -114,8 +114,9 @@ int PrintPrediction(const PredictOptions& options) {
   if (!asked) changes = UsualChanges(run, section);
   Prediction prediction = Predict(run, changes);
   if (!asked) {
-    std::stable_sort(prediction.rows.begin(), prediction.rows.end(),
-                     [](const PredictedRow& a, const PredictedRow& b) { return a.wall_time.value < b.wall_time.value; });
+    std::stable_sort(prediction.rows.begin(), prediction.rows.end(), [](const PredictedRow& a, const PredictedRow& b) {
+      return a.wall_time.value < b.wall_time.value;
+    });
   }
   const nlohmann::ordered_json document = PredictionJson(prediction);
   const int printed = PrintOut(options.json ? document.dump(1) + "\n"

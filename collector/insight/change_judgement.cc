@@ -52,7 +52,7 @@ void JudgeChange(const MeasuredChange& all, const std::vector<MeasuredPart>& par
     return std::fabs(a.change) > std::fabs(b.change);
   });
   change->change = all.change;
-  change->low = all.change - SquareSum(all.below, assumed);
+  change->low = std::max(-1.0, all.change - SquareSum(all.below, assumed));  // no time is below 0
   change->high = all.change + SquareSum(all.above, assumed);
   const double farthest = std::max(all.above + all.change, all.below - all.change);
   if (kAboutTheSame.Holds(farthest)) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collector/insight/between_sides.h"
+#include "collector/insight/change_judgement.h"
 #include "collector/insight/paired_sentence.h"
 
 namespace crema {
@@ -174,6 +175,13 @@ TEST(PairedChange, ChunksOfAFileWithoutRangesAllCount) {
   EXPECT_EQ(change.pairs, 6u);
   EXPECT_NEAR(change.change, 1. / 3, 1e-9);
   EXPECT_LT(change.low, 0.1) << "six chunks tell little";
+}
+
+TEST(PairedChange, NoRunTakesLessThanNoTime) {
+  PairedChange change;
+  JudgeChange({-0.5, 0.8, 0.8, 0.3}, {}, 0, &change);
+  EXPECT_EQ(change.low, -1);
+  EXPECT_NEAR(change.high, 0.3, 1e-9);
 }
 
 TEST(PairedChange, FilesWithoutRangesArePairedByFile) {

@@ -57,6 +57,7 @@ void AddElapsed(const ElapsedChange& change, std::string* text) {
   if (change.parts.empty()) return;
   *text += "\n| part of the elapsed time | difference |\n|---|---:|\n";
   for (const ElapsedPart& part : change.parts) {
+    if (part.difference.seconds == 0) continue;
     const BudgetPartKind* kind = FindBudgetPart(part.part);
     *text += fmt::format("| {} | {} |\n", kind != nullptr ? std::string(kind->name) : Plain(part.part),
                          SignedTime(part.difference.seconds));

@@ -4,6 +4,7 @@ With CREMA_TEST_LONG, 20 pairs of each kind, and 20 of each again while other pr
 """
 
 import contextlib
+import json
 import subprocess
 import sys
 import unittest
@@ -26,36 +27,48 @@ def other_work(processes):
 
 
 class ComparisonTest(MeasuredRunsCase):
-    def run_of(self, name, slower=1.0, cpu=0.3):
+    def run_of(self, name, slower, cpu):
         """`select`, 60 % of each chunk, takes `slower` times as long."""
         return self.measure(name, QUEUE, LANES, CHUNKS, SEED, cpu, 1 / slower, 1)
 
-    def sides(self, runs, **after):
-        """So many runs a side, in turns."""
+    def sides(self, runs, slower=1.0, cpu=0.3):
+        """So many runs a side, in turns; in the second ones `select` takes longer."""
         before, changed = [], []
         for number in range(runs):
-            before.append(self.run_of(f"before {self.id()} {len(self.compared)} {number}"))
-            changed.append(self.run_of(f"after {self.id()} {len(self.compared)} {number}", **after))
+            before.append(self.run_of(f"before {self.id()} {len(self.compared)} {number}", 1.0, cpu))
+            changed.append(self.run_of(f"after {self.id()} {len(self.compared)} {number}", slower, cpu))
         options = [item for run in before for item in ("--before", run)]
         options += [item for run in changed for item in ("--after", run)]
         answer = self.json_of("compare", *options)
         self.compared.append(answer)
+        self.runs = before + changed
         range_ = f"{answer['low']:+.2%} to {answer['high']:+.2%}"
-        print(f"{runs} a side, {after}: {answer['conclusion']} {answer['change']:+.2%} ({range_}), {sure(answer)}")
+        print(f"{runs} a side, x {slower}: {answer['conclusion']} {answer['change']:+.2%} ({range_}), {sure(answer)}")
         return answer
 
     def setUp(self):
         super().setUp()
         self.compared = []
 
-    def test_a_section_that_takes_longer_is_named(self):
+    def test_pairs_speak_for_the_whole_of_both_runs(self):
         answer = self.sides(1, slower=2, cpu=0)
-        self.assertEqual((answer["conclusion"], answer["paired_by"], answer["pairs"]), ("slower", "chunk", CHUNKS))
-        self.assertIn("select", sure(answer))
-        self.assertAlmostEqual(sum(effect["change"] for effect in answer["effects"]), answer["change"])
+        self.assertEqual((answer["paired_by"], answer["pairs"]), ("chunk", CHUNKS))
+        for share in answer["paired_shares"]:
+            self.assertAlmostEqual(share, 1)
+        documents = [json.loads((run / "measurement.json").read_text()) for run in self.runs]
+        before, after = (document["metrics"]["busy_time"] for document in documents)
+        self.assertAlmostEqual(answer["change"], after / before - 1, places=6)
+        effects = {effect["what"]: effect["change"] for effect in answer["effects"]}
+        self.assertAlmostEqual(sum(effects.values()), answer["change"])
+        was, now = (
+            next(row["total"] for row in document["sections"] if row["path"] == "select") for document in documents
+        )
+        self.assertAlmostEqual(effects["select"], (now - was) / before, places=6)
         (elapsed,) = answer["elapsed"]
         self.assertAlmostEqual(sum(part["difference"] for part in elapsed["parts"]), elapsed["difference"], places=6)
-        self.assertRegex(answer["sentences"][0], r"^after is [\d.]+ % slower than before in its chunks \(.*: select \+")
+        roots = [row["difference"] for row in answer["section_tree"] if row["depth"] == 0]
+        self.assertAlmostEqual(sum(roots), after - before, places=6)
+        self.assertRegex(answer["sentences"][0], r"^after .* in its chunks.*\(.* to .*\)")
 
     def test_several_runs_a_side_measure_what_equal_runs_differ_by(self):
         answer = self.sides(2, slower=2, cpu=0)
