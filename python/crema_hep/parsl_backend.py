@@ -16,9 +16,9 @@ class ParslBackend(LocalBackend):
         self._radios = []
 
     def start(self) -> None:
+        executors, is_monitored = self._executors()
         super().start()
         self._older_children = []  # helpers of Parsl, which compute nothing
-        executors, is_monitored = self._executors()
         if not is_monitored:
             warn(
                 "crema: Parsl does not tell of its tasks: it needs "

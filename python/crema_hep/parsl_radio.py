@@ -8,9 +8,11 @@ records, never a task.
 
 import contextlib
 import fcntl
+import glob
 import json
 import os
 import pathlib
+import socket
 import sys
 import threading
 import time
@@ -33,7 +35,9 @@ class _Log:
     def __init__(self, directory, worker):
         self.pid = os.getpid()
         places = [pathlib.Path(place) for place in (os.environ.get("CREMA_DIR"), directory) if place]
-        told = next(log for place in places for log in place.glob(f"*-{self.pid}-*-0.jsonl"))
+        host = glob.escape(socket.gethostname().replace("/", "_"))
+        logs = [log for place in places for log in place.glob(f"{host}-{self.pid}-*-0.jsonl")]
+        told = max(logs, key=lambda log: int(log.stem.split("-")[-2]))  # older processes had this number, too
         stem = told.name.removesuffix("0.jsonl")
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
         number = 1
