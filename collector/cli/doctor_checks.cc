@@ -147,7 +147,7 @@ DoctorCheck CheckEngine() {
     const std::optional<EngineLog> log = FindEngineLog(place);
     if (!log.has_value()) continue;
     check.value["logs"].push_back(log->path);
-    absl::StrAppend(&logs, logs.empty() ? "" : ", ", log->path, " (", log->engine->traits.name, ")");
+    absl::StrAppend(&logs, logs.empty() ? "" : ", ", log->path, " (", std::string(log->engine->traits.name), ")");
   }
   absl::StrAppend(&check.text, logs.empty() ? "; no engine's log lies here" : "; crema collect reads ", logs);
   return check;
