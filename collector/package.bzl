@@ -15,6 +15,7 @@ PACKAGES = [
     "insight",
     "prediction",
     "scaling",
+    "history",
     "detail",
     "exports",
     "server",

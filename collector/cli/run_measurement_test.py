@@ -56,6 +56,26 @@ class Measurement(RunTestCase):
         self.assertRegex(shown, r"CPU in the program +[0-9.]+ m?s")
         self.assertNotIn("Event rate", shown)
 
+    def test_tells_the_commit(self):
+        def told():
+            run = json.loads((self.directory / "measurement.json").read_text())["run"]
+            return run["commit"], run["commit_source"]
+
+        for name in [*self.environment]:
+            if "COMMIT" in name or "SHA" in name or name == "BUILD_SOURCEVERSION":
+                del self.environment[name]
+        repository = self.out / "repository"
+        identity = ("-c", "user.name=n", "-c", "user.email=e")
+        git = ("git", "-C", repository, *identity)
+        subprocess.run(["git", "init", "-q", repository], check=True)
+        subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "m"], check=True)
+        head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+        self.run_command("true", cwd=repository)
+        self.assertEqual(told(), (head, "git"))
+        self.environment["CREMA_COMMIT"] = "v7"
+        self.run_command("true", cwd=repository)
+        self.assertEqual(told(), ("v7", "CREMA_COMMIT"))
+
     def test_of_nothing_is_an_error_in_one_line(self):
         shown = subprocess.run([CREMA, "show", str(self.out / "nothing")], capture_output=True)
         self.assertEqual(shown.returncode, 1)

@@ -66,6 +66,20 @@ void JudgeWaiting(const JudgedRun& run) {
           {{fmt::format("budget.{}.share", part), waiting}, {"budget.compute.share", compute}}, waiting);
 }
 
+/// Nobody tells how long a thread waited for this lock: at most while it was blocked and the lock was not to be had.
+void JudgePythonsLock(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("gil-contention");
+  const std::optional<double> taken = Metric(run.document, "gil_contention");
+  if (!taken.has_value() || !kLockIsTaken.Holds(*taken)) return;
+  const double share = *taken * run.budget().Share("blocked");
+  if (!rule.threshold.Holds(share)) return;
+  run.Add(rule, share,
+          fmt::format("Python's global interpreter lock was not to be had at once for {} of the time in which a worker "
+                      "executed several tasks: threads may have waited for it for up to {} of the core-seconds.",
+                      HumanPercent(*taken), HumanPercent(share)),
+          {{"gil_contention", *taken}, {"budget.blocked.share", run.budget().Share("blocked")}}, share);
+}
+
 void JudgeCompute(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("compute-bound");
   const double compute = run.budget().Share("compute");
@@ -103,6 +117,7 @@ void JudgeOversubscription(const JudgedRun& run) {
 void JudgeBudget(const JudgedRun& run) {
   JudgeCompute(run);
   JudgeWaiting(run);
+  JudgePythonsLock(run);
   for (const PartVerdict& part : kPartVerdicts) JudgePart(part, run);
   JudgeRepeats(run);
   JudgeOversubscription(run);

@@ -66,11 +66,12 @@ const std::vector<VerdictRule>& VerdictTable() {
        From(0.10),
        kNever,
        Severity::kWarning,
-       "threads wait for Python's global interpreter lock for {0} of the core-seconds",
-       "as for other waiting, a tenth would be worth a look",
+       "gil_contention {2}, and gil_contention x what chunks were blocked (budget: blocked) {0} of the core-seconds. "
+       "Needs gilknocker in Dask's workers",
+       "nobody tells how long a thread waited for this lock, so this is the most that it may be: a tenth is worth a "
+       "look",
        "Use more processes with fewer threads each, or code that releases the lock.",
-       {},
-       "neither Python nor the kernel tells how long a thread waited for this lock; the wait is part of `blocked`"},
+       {&kLockIsTaken}},
       {"opening-bound", "time", From(kMostWaiting), 0.30, Severity::kWarning,
        "budget: outside_chunk {0} of the core-seconds; bad from {1}. Needs an engine's tasks",
        "opening a file and building its arrays takes a few per cent; at 0.15 it is as much as waiting may be",

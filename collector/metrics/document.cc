@@ -88,6 +88,8 @@ Json RunOf(const RunFigures& figures, const Provenance& provenance) {
   run["state"] = StateOf(figures);
   run["engine"] = OrNullText(figures.engine.name);
   run["net_host_wide"] = tree.has_value() ? Json(tree->net_host_wide) : Json();
+  run["commit"] = tree.has_value() ? OrNullText(tree->commit) : Json();
+  run["commit_source"] = tree.has_value() ? OrNullText(tree->commit_source) : Json();
   run["run_ids"] = ids;
   run["coffea_report"] = CoffeaReportOf(figures.coffea);
   run["metrics_by_dataset"] = MetricsByDatasetOf(figures.coffea);

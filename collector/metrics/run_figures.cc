@@ -14,6 +14,7 @@
 #include "collector/metrics/catalog/catalog.h"
 #include "collector/metrics/engine/cluster_timelines.h"
 #include "collector/metrics/engine/engine_metrics.h"
+#include "collector/metrics/engine/gil_contention.h"
 #include "collector/metrics/engine/task_phases.h"
 #include "collector/metrics/engine/task_processes.h"
 #include "collector/metrics/run_metrics.h"
@@ -308,11 +309,12 @@ std::optional<double> TaskSlotUtilization(const RunFigures& figures) {
   return task_ns / 1e9 / core_seconds;
 }
 
-void SetEngine(const ClusterTable& clusters, RunFigures& figures) {
+void SetEngine(const ClusterTable& clusters, const std::vector<ClusterWorker>& workers, RunFigures& figures) {
   const RunWindow& window = figures.bounds.window;
   EngineFacts facts = {figures.findings.fine, figures.findings.tasks, figures.engine.join};
   facts.processors = clusters.Processors();
   facts.task_slot_utilization = TaskSlotUtilization(figures);
+  facts.gil_contention = GilContention(workers, window);
   const std::optional<ClusterSession> session = clusters.Session();
   const int64_t last_ns = session.has_value() ? session->flushed_ns : std::numeric_limits<int64_t>::max();
   const int64_t told_ns = clusters.FlushedAfter(window.stop_ns).value_or(last_ns);
@@ -407,7 +409,7 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
     figures.allocated_cores_source = figures.tree->allocated_cores_source;
   }
   SetTreeMetrics(figures.tree, wall_time, figures.totals.cpu_ns.Seconds(), &metrics);
-  SetEngine(clusters, figures);
+  SetEngine(clusters, cluster_workers, figures);
   UseTimesOfTasks(figures);
   if (figures.phases.empty()) figures.phases = FindTaskPhases(figures.findings.tasks, figures.engine.join);
   SetDistributions(figures);

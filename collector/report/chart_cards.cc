@@ -19,8 +19,9 @@ namespace crema {
 namespace {
 
 /// Where the families of charts stand on the page.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kFamilies = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kFamilies = {{
     {"Where time goes", "time"},
+    {"What would help", "outlook"},
     {"Timeline", "timeline"},
     {"Throughput", "throughput"},
     {"Workers", "workers"},
@@ -38,7 +39,9 @@ struct Shown {
   std::string_view name;
   bool is_wide;
 };
-constexpr std::array<Shown, 9> kShown = {{
+constexpr std::array<Shown, 11> kShown = {{
+    {"prediction", true},
+    {"scaling", true},
     {"throughput_timeline", true},
     {"memory_small_multiples", true},
     {"process_timeline", true},

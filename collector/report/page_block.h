@@ -27,12 +27,19 @@ struct PageLimits {
   std::vector<std::string> notes;  ///< for the footer
 };
 
+/// What a replay of the run says; as `crema predict --json`, best first, and `crema scaling --json` print it.
+struct RunOutlook {
+  nlohmann::ordered_json prediction;
+  nlohmann::ordered_json scaling;
+};
+
 struct PageInput {
   const nlohmann::ordered_json& document;
   const RunDetail& detail;
   const std::vector<PageChart>& charts;
   PageLimits limits;
   const nlohmann::ordered_json* baseline = nullptr;  ///< another measurement, to compare with
+  const RunOutlook* outlook = nullptr;
 };
 
 struct PageBlock {
@@ -47,6 +54,7 @@ struct PageBlock {
 PageBlock OverviewBlock(const PageInput& input);
 PageBlock TimelineBlock(const PageInput& input);
 PageBlock TimeBlock(const PageInput& input);
+PageBlock OutlookBlock(const PageInput& input);
 PageBlock ThroughputBlock(const PageInput& input);
 PageBlock WorkersBlock(const PageInput& input);
 /// For a run of which only the process tree is known.

@@ -132,8 +132,8 @@ std::string Write(const PageInput& input, const Json& chart_config) {
   std::vector<PageBlock> blocks;
   const bool is_tree_only = IsProcessTreeOnly(input.document);
   for (PageBlock (*make)(const PageInput&) :
-       {OverviewBlock, TimelineBlock, TimeBlock, ThroughputBlock, WorkersBlock, ChunksBlock, InputsBlock, FineBlock,
-        CustomBlock, FailuresBlock, EnvironmentBlock, GlossaryBlock}) {
+       {OverviewBlock, TimelineBlock, TimeBlock, OutlookBlock, ThroughputBlock, WorkersBlock, ChunksBlock, InputsBlock,
+        FineBlock, CustomBlock, FailuresBlock, EnvironmentBlock, GlossaryBlock}) {
     const bool is_of_any_command = make == OverviewBlock || make == EnvironmentBlock || make == GlossaryBlock;
     if (!is_tree_only || is_of_any_command) blocks.push_back(make(input));
     if (is_tree_only && make == OverviewBlock) blocks.push_back(ProcessesBlock(input));
@@ -189,7 +189,7 @@ std::vector<ChartSize> LargestFirst(const std::vector<PageChart>& charts) {
 }  // namespace
 
 std::string ReportPage(const Json& document, const RunDetail& detail, const std::vector<PageChart>& charts,
-                       const Json& chart_config, const Json* baseline, size_t largest) {
+                       const Json& chart_config, const Json* baseline, size_t largest, const RunOutlook* outlook) {
   PageLimits limits;
   if (!detail.timeline_is_exact && detail.row_kind != "thread" && !detail.rows.empty()) {
     limits.notes.push_back(fmt::format("Threads were merged: the timeline has one row per {}.", detail.row_kind));
@@ -216,7 +216,7 @@ std::string ReportPage(const Json& document, const RunDetail& detail, const std:
     limits.tasks = step.tasks;
     if (!step.tasks && detail.tasks.empty() && step.table_rows > 50) continue;  // there are none to leave out
     if (!step.note.empty()) limits.notes.emplace_back(step.note);
-    html = Write({document, detail, charts, limits, baseline}, chart_config);
+    html = Write({document, detail, charts, limits, baseline, outlook}, chart_config);
     if (html.size() <= largest) return html;
   }
   // What still is too much are charts with a mark for each of many names.
@@ -233,7 +233,7 @@ std::string ReportPage(const Json& document, const RunDetail& detail, const std:
       chart.spec = nullptr;
       still_too_much -= std::min(still_too_much, size.bytes);
     }
-    html = Write({document, detail, fewer, limits, baseline}, chart_config);
+    html = Write({document, detail, fewer, limits, baseline, outlook}, chart_config);
   }
   return html;
 }

@@ -155,6 +155,30 @@ TEST(ReportPage, IsKnownByItsBeginning) {
   EXPECT_FALSE(IsReportPage("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"));
 }
 
+TEST(ReportPage, WhatWouldHelpStandsBestFirstOrSaysWhyNot) {
+  const Json themes = {{"light", Json::object()}, {"dark", Json::object()}};
+  RunOutlook outlook;
+  outlook.prediction = Json::parse(R"({"measured": {"wall_time": 10}, "refused": null, "predicted": [
+    {"change": "--cores 8", "wall_time": 5, "low": 4, "high": 6},
+    {"change": "--faster <b>=2", "wall_time": 8, "low": 7, "high": 9},
+    {"change": "--workers 2", "wall_time": null, "not_told": "it has one worker"}]})");
+  outlook.scaling = Json::parse(R"({"sentence": "Predicted from one run, not measured.", "points": [
+    {"cores": 8, "wall_time": 5, "low": 4, "high": 6, "speedup": 2, "efficiency": 0.5}]})");
+  const std::string told =
+      BlockOf(ReportPage(Json::object(), NothingRecorded(), {}, themes, nullptr, kLargestPage, &outlook), "outlook");
+  const size_t best = told.find("--cores 8"), next = told.find("--faster &lt;b&gt;=2");
+  ASSERT_NE(best, std::string::npos) << told;
+  EXPECT_LT(best, next);
+  EXPECT_TRUE(Holds(told, "\u221250") || Holds(told, "-50")) << told;
+  EXPECT_TRUE(Holds(told, "4.00\u00a0s to 6.00\u00a0s")) << told;
+  EXPECT_TRUE(Holds(told, "it has one worker"));
+  EXPECT_TRUE(Holds(told, "Predicted from one run, not measured."));
+  outlook.prediction = {{"refused", "chunks are missing"}};
+  EXPECT_TRUE(Holds(
+      BlockOf(ReportPage(Json::object(), NothingRecorded(), {}, themes, nullptr, kLargestPage, &outlook), "outlook"),
+      "Nothing is predicted from this run: chunks are missing"));
+}
+
 TEST(ReportPage, WhereItWouldBeTooLargeItSaysWhatIsLeftOut) {
   Json document = {{"datasets", Json::array()}};
   for (int i = 0; i < 150; ++i)

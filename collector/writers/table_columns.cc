@@ -185,6 +185,20 @@ std::vector<DocumentColumn> ScalingLawColumns() {
           {"error", "error of a run", Kind::kShare, 1}};
 }
 
+std::vector<DocumentColumn> HistoryRunColumns() {
+  return {{"start", "began (UTC)", Kind::kText, 0},
+          {"directory", "run", Kind::kPath, 0},
+          {"commit", "commit", Kind::kText, 0},
+          {"value", "value", Kind::kText, 0},
+          {"mark", "change", Kind::kText, 0}};
+}
+
+std::vector<DocumentColumn> HistoryLevelColumns() {
+  return {{"start", "since (UTC)", Kind::kText, 0}, {"runs", "runs", Kind::kCount, 0},
+          {"value", "level", Kind::kText, 0},       {"change", "change", Kind::kText, 0},
+          {"range", "range", Kind::kText, 0},       {"commit", "first with", Kind::kText, 0}};
+}
+
 std::vector<DocumentColumn> FineColumns() {
   return {{"context", "context", Kind::kText, 0},   {"span", "span", Kind::kText, 3},
           {"worker", "worker", Kind::kText, 2},     {"function", "function", Kind::kText, 1},

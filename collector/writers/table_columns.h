@@ -34,6 +34,8 @@ std::vector<DocumentColumn> PhaseColumns();
 std::vector<DocumentColumn> PredictionColumns();
 std::vector<DocumentColumn> ScalingColumns();
 std::vector<DocumentColumn> ScalingLawColumns();
+std::vector<DocumentColumn> HistoryRunColumns();
+std::vector<DocumentColumn> HistoryLevelColumns();
 
 }  // namespace crema
 

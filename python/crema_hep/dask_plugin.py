@@ -39,7 +39,7 @@ from distributed import Scheduler
 from distributed.diagnostics.plugin import SchedulerPlugin, WorkerPlugin
 
 SCHEMA = "crema.dask/1"
-SCHEMA_MINOR = 0
+SCHEMA_MINOR = 1
 RECORD_SCHEMA = "crema.records/1"
 RECORD_SCHEMA_MINOR = 10
 VERSION = "0.1.0"  # as sdk/include/crema/version.h says: a test compares them
@@ -987,6 +987,7 @@ def _worker_sample(ws, now_ns: int) -> dict:
         "disk_write_bps": disk.get("write_bps"),
         "event_loop_interval": metrics.get("event_loop_interval"),
         "fds": metrics.get("num_fds"),
+        "gil_contention": metrics.get("gil_contention"),  # where gilknocker is installed
     }
 
 

@@ -431,6 +431,29 @@ class Bounds(DaskTestCase):
         self.assert_budget_adds_up(document)
 
 
+class PythonsLock(DaskTestCase):
+    """gilknocker in the workers tells how hard the lock is to get."""
+
+    def lock_of(self, name):
+        document = self.measure(name)[1]
+        fired = [verdict["id"] for verdict in document["verdicts"]]
+        (points,) = document["timelines"]["worker_gil_contention"].values()
+        return document["metrics"], [value for _, value in points], fired
+
+    def test_threads_that_run_python_wait_for_it(self):
+        metrics, points, fired = self.lock_of("python_threads")
+        self.assertIn("gil-contention", fired)
+        self.assertGreaterEqual(metrics["gil_contention"], 0.7)
+        self.assertGreater(max(points), 0.7)
+
+    def test_threads_that_wait_in_native_code_do_not(self):
+        metrics, points, fired = self.lock_of("native_threads")
+        self.assertNotIn("gil-contention", fired)
+        self.assertIn("waiting-bound", fired)
+        self.assertLess(metrics["gil_contention"], 0.7)
+        self.assertLessEqual(max(points), 1)
+
+
 class DasksOwnView(DaskTestCase):
     def assert_cpu_is_whole(self, truth):
         """Dask's thread-cpu holds what the tasks saw of it themselves: nothing was taken out of it."""

@@ -7,6 +7,7 @@ what Dask itself, and the tasks' own results, say of the same run.
 """
 
 import contextlib
+import functools
 import json
 import os
 import pathlib
@@ -112,6 +113,25 @@ def healthy(run):
         metrics = get_span_metrics(client, {"id": span_id})
         run.end(client, attachment, chunks=len(chunks), others=len(others))
         run.truth["span_metrics"] = {"|".join(str(part) for part in key): value for key, value in metrics.items()}
+
+
+def _on_four_threads(run, work, seconds):
+    """One worker; its four threads do this in chunks."""
+    with local_cluster(workers=1, threads=4) as (_, client):
+        attachment = run.attach(client)
+        attachment.start()
+        wait(client.map(functools.partial(recording_tasks.chunk_of, work=work, seconds=seconds), range(40)))
+        run.end(client, attachment, chunks=40)
+
+
+def python_threads(run):
+    """Pure Python: one thread at a time."""
+    _on_four_threads(run, recording_tasks.burn, 0.2)
+
+
+def native_threads(run):
+    """Calls that give Python's lock away while they wait."""
+    _on_four_threads(run, time.sleep, 0.5)
 
 
 def workers_come_and_go(run):

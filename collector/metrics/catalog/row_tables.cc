@@ -353,6 +353,7 @@ constexpr RowField kTimelines[] = {
     {"worker_disk_read_bps", "B/s", "read from devices"},
     {"worker_disk_write_bps", "B/s", "written to devices"},
     {"worker_event_loop_interval", "s", "time between two turns of the engine's event loop"},
+    {"worker_gil_contention", "ratio", "of the time, that Python's global interpreter lock was not to be had at once"},
     {"worker_open_chunks", "count", "chunks open"},
     {"worker_fds", "count", "open file descriptors"},
     {"worker_threads", "count", "threads of the process"},

@@ -76,6 +76,8 @@ bool ReadRun(const element& line, TreeRunFact* run) {
   run->memory_limit_bytes = MaybeInteger(line, "memory_limit_bytes");
   bool host_wide = true;
   if (line["net_host_wide"].get(host_wide) == simdjson::SUCCESS) run->net_host_wide = host_wide;
+  run->commit = Text(line, "commit");
+  run->commit_source = Text(line, "commit_source");
   bool watched = false;
   if (line["watched"].get(watched) == simdjson::SUCCESS && watched) run->origin = TreeOrigin::kWatched;
   return true;
