@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "collector/document/document_fields.h"
@@ -67,37 +68,45 @@ std::string RowName(const Json& row) { return TextField(row, "name"); }
 
 using NameOf = std::string (*)(const Json&);
 
-/// The rows of that name in a table; the first where there are several.
-const Json& RowNamed(const Json& document, const char* table, NameOf name_of, const std::string& name) {
-  static const Json kNoRow;
-  for (const Json& row : ListField(document, table)) {
-    if (name_of(row) == name) return row;
-  }
-  return kNoRow;
-}
-
-/// Names in the order of the first measurement, then those that only later ones have.
-std::vector<std::string> Names(const Documents& documents, const char* table, NameOf name_of) {
-  std::vector<std::string> names;
-  std::set<std::string> seen;
-  for (const Json* document : documents) {
-    for (const Json& row : ListField(*document, table)) {
-      if (seen.insert(name_of(row)).second) names.push_back(name_of(row));
+/// The rows of one table of all measurements, by name; of several with one name the first.
+class NamedRows {
+ public:
+  NamedRows(const Documents& documents, const char* table, NameOf name_of) {
+    std::set<std::string> seen;
+    for (const Json* document : documents) {
+      for (const Json& row : ListField(*document, table)) {
+        std::string name = name_of(row);
+        if (seen.insert(name).second) names_.push_back(name);
+        rows_[document].try_emplace(std::move(name), &row);
+      }
     }
   }
-  return names;
-}
+
+  /// In the order of the first measurement, then those that only later ones have.
+  const std::vector<std::string>& names() const { return names_; }
+  std::optional<double> Value(const Json& document, const std::string& name, std::string_view field) const {
+    const auto rows = rows_.find(&document);
+    if (rows == rows_.end()) return std::nullopt;
+    const auto row = rows->second.find(name);
+    return row == rows->second.end() ? std::nullopt : NumberField(*row->second, field);
+  }
+
+ private:
+  std::vector<std::string> names_;
+  std::map<const Json*, std::unordered_map<std::string, const Json*>> rows_;
+};
 
 template <size_t kFields>
 std::vector<ComparedRow> CompareRows(const Documents& documents, const char* table, NameOf name_of,
                                      const ComparedField (&fields)[kFields]) {
   std::vector<ComparedRow> rows;
-  for (const std::string& name : Names(documents, table, name_of)) {
+  const NamedRows named(documents, table, name_of);
+  for (const std::string& name : named.names()) {
     ComparedRow row{name, {}};
     for (const ComparedField& field : fields) {
-      ComparedValue value = ValueOf(field.field, "", field.unit, Collect(documents, [&](const Json& document) {
-                                      return NumberField(RowNamed(document, table, name_of, name), field.field);
-                                    }));
+      ComparedValue value =
+          ValueOf(field.field, "", field.unit,
+                  Collect(documents, [&](const Json& document) { return named.Value(document, name, field.field); }));
       if (AnyKnown(value)) row.fields.push_back(std::move(value));
     }
     rows.push_back(std::move(row));
@@ -129,18 +138,17 @@ std::vector<ComparedValue> CompareContents(const Documents& documents) {
   };
   add(ValueOf("total_events", "events", "count",
               Collect(documents, [](const Json& document) { return Metric(document, "total_events"); })));
-  for (const std::string& name : Names(documents, "datasets", RowName)) {
+  const NamedRows datasets(documents, "datasets", RowName);
+  for (const std::string& name : datasets.names()) {
     add(ValueOf("dataset:" + name + ":events", "events of " + name, "count",
-                Collect(documents, [&name](const Json& document) {
-                  return NumberField(RowNamed(document, "datasets", RowName, name), "events");
-                })));
+                Collect(documents, [&](const Json& document) { return datasets.Value(document, name, "events"); })));
   }
-  for (const std::string& name : Names(documents, "cuts", RowName)) {
+  const NamedRows cuts(documents, "cuts", RowName);
+  for (const std::string& name : cuts.names()) {
     for (const auto& [field, what] : {std::pair("events", "events after "), std::pair("weights", "weights after ")}) {
-      add(ValueOf(fmt::format("cut:{}:{}", name, field), what + name, "count",
-                  Collect(documents, [&name, field = field](const Json& document) {
-                    return NumberField(RowNamed(document, "cuts", RowName, name), field);
-                  })));
+      add(ValueOf(
+          fmt::format("cut:{}:{}", name, field), what + name, "count",
+          Collect(documents, [&, field = field](const Json& document) { return cuts.Value(document, name, field); })));
     }
   }
   return contents;
