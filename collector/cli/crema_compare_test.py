@@ -113,11 +113,17 @@ class Compare(SourcesTestCase):
         self.assertAlmostEqual(metrics["busy_time"]["changes"][1], 0.4677, places=3)
         self.assertEqual(metrics["total_events"]["changes"], [0, 0])
         self.assertEqual(comparison["unequal"], [])
-        self.assertEqual([run["name"] for run in comparison["runs"]], ["before", "after"])
-        self.assertRegex(comparison["sentences"][0], "^after is .* than before")
         sections = {row["name"]: row for row in comparison["sections"]}
         self.assertIn("select/jets (helper)", sections)
         self.assertEqual([row["name"] for row in comparison["datasets"]], ["ttbar", "zjets"])
+
+    def test_names_runs_of_one_name_by_their_sources(self):
+        before, after = self.collect("before"), self.collect("after", run_id="b", slower=1.5)
+        for source in (before, after):
+            self.change(source, run={**self.document(source)["run"], "name": "program"})
+        _, comparison = self.compare(before, after)
+        self.assertEqual([run["name"] for run in comparison["runs"]], ["before", "after"])
+        self.assertRegex(comparison["sentences"][0], "^after is .* than before")
 
     def test_pairs_the_pieces_and_tells_the_range(self):
         before, after = self.collect("before"), self.collect("after", run_id="b", slower=1.5)
