@@ -206,6 +206,7 @@ struct DetailWorker {
   std::optional<double> start_seconds = {};  ///< when it was there, as the document says; nullopt: not known
   std::optional<double> stop_seconds = {};
   bool is_lost = false;
+  std::string left_reason = {};  ///< in the engine's words; empty: not told
 };
 
 /// What was sampled of one worker.

@@ -38,6 +38,8 @@ TEST(Engines, HaveAllThatTheirSourcesNeed) {
     const std::string_view name = engine->traits.name;
     EXPECT_FALSE(name.empty());
     EXPECT_FALSE(engine->traits.logs.empty()) << name;
+    EXPECT_EQ(engine->traits.task_processes.find(' '), std::string_view::npos)
+        << name << ": a name, as records have it";
     EXPECT_TRUE(suffixes.insert(engine->log_suffix).second) << name;
     EXPECT_NE(engine->find_log, nullptr) << name;
     EXPECT_NE(engine->read, nullptr) << name;

@@ -51,6 +51,19 @@ std::string LostWorkers::Names() const {
   return text;
 }
 
+std::string LostWorkers::Why() const {
+  if (reasons.empty()) return "killed, crashed, or out of memory";
+  std::string text = "the engine says ";
+  auto untold = static_cast<int>(names.size());
+  for (const auto& [reason, count] : reasons) {
+    if (text.back() != ' ') text += ", ";
+    text += reasons.size() == 1 ? reason : fmt::format("{} of {}", reason, count);
+    untold -= count;
+  }
+  if (untold > 0) text += fmt::format(", and nothing of {}", untold);
+  return text;
+}
+
 LostWorkers FindLostWorkers(const Json& document) {
   LostWorkers lost;
   if (ReadRunEvidence(document).state == RunState::kKilled) return lost;
@@ -71,6 +84,7 @@ LostWorkers FindLostWorkers(const Json& document) {
     steps.push_back({stop, -1, is_lost ? 1 : 0});
     if (!is_lost) continue;
     vanished.emplace_back(stop, TextField(worker, "name"));
+    if (const std::string reason = TextField(worker, "left_reason"); !reason.empty()) ++lost.reasons[reason];
     if (has_engine) continue;
     lost.uncertain_chunks += NumberField(worker, "chunks").value_or(0);
     lost.uncertain_events += NumberField(worker, "events").value_or(0);

@@ -98,6 +98,8 @@ Json WorkerTable(const RunFigures& figures) {
     fields["state"] = process != nullptr ? Json(NameOf(process->state)) : Json();
     fields["peak_memory_bytes"] = process != nullptr ? OrNull(PeakMemory(*process)) : Json();
     fields["memory_limit_bytes"] = process != nullptr ? OrNull(MemoryLimit(*process)) : Json();
+    fields["disk_bytes"] = process != nullptr ? OrNull(process->disk_bytes) : Json();
+    fields["left_reason"] = process != nullptr && !process->left_reason.empty() ? Json(process->left_reason) : Json();
     table.push_back(std::move(fields));
   }
   return table;

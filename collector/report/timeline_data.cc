@@ -144,7 +144,8 @@ Json Tasks(const RunDetail& detail, double unit) {
 Json Lives(const RunDetail& detail) {
   Json lives = Json::array();
   for (const DetailWorker& worker : detail.workers) {
-    Json life = Json::array({nullptr, nullptr, worker.is_lost});
+    // the last says why it was lost; false: it was not
+    Json life = Json::array({nullptr, nullptr, worker.is_lost ? Json(worker.left_reason) : Json(false)});
     if (worker.start_seconds.has_value()) life[0] = *worker.start_seconds;
     if (worker.stop_seconds.has_value()) life[1] = *worker.stop_seconds;
     lives.push_back(std::move(life));

@@ -6,7 +6,7 @@ namespace crema {
 namespace {
 
 constexpr EngineTraits kTraits = {
-    "TaskVine", "manager", "task", "TaskVine run directories (vine-run-info)", {}, {},
+    "TaskVine", "manager", "task", "TaskVine run directories (vine-run-info)", {}, {}, "taskvine",
 };
 
 absl::StatusOr<EngineReading> Read(const std::string& log) { return ReadVineLog(log); }

@@ -6,7 +6,7 @@ namespace crema {
 namespace {
 
 constexpr EngineTraits kTraits = {
-    "Work Queue", "manager", "task", "transaction logs of Work Queue", {}, {},
+    "Work Queue", "manager", "task", "transaction logs of Work Queue", {}, {}, "work_queue",
 };
 
 constexpr TaskNames kNames = {"work_queue", "t."};

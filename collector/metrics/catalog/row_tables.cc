@@ -40,10 +40,13 @@ constexpr RowField kWorkerFields[] = {
     {"start", "s", "since the run's start; the fields between are those of the rows above"},
     {"stop", "s", "since the run's start"},
     {"cores", "cores",
-     "declared, else the most lanes it ever had at once, at most what it was allowed; `run.cores_source`"},
+     "declared, else the most lanes it ever had at once, at most what it was allowed, and what its batch system "
+     "gave it; `run.cores_source`"},
     {"state", "", "ended, running or lost"},
     {"peak_memory_bytes", "B", "largest sample of resident memory"},
     {"memory_limit_bytes", "B", "the limit in force"},
+    {"disk_bytes", "B", "that an engine's worker offers to its tasks; null: not told"},
+    {"left_reason", "", "why an engine's worker left, in the engine's words; null: it did not leave, or nobody told"},
 };
 
 constexpr RowField kSectionFields[] = {

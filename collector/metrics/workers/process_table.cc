@@ -60,6 +60,7 @@ void AddRecorder(ProcessRow& row, const ProcessRow& other) {
   TakeLarger(row.declared_threads, other.declared_threads);
   row.lanes_peak = std::max(row.lanes_peak, other.lanes_peak);
   TakeLarger(row.allowed_cores, other.allowed_cores);
+  TakeLarger(row.granted_cores, other.granted_cores);
   TakeLarger(row.memory_limit_bytes, other.memory_limit_bytes);
   if (other.overhead_ns.has_value()) row.overhead_ns = AddCounts(row.overhead_ns.value_or(0), *other.overhead_ns);
   row.samples.insert(row.samples.end(), other.samples.begin(), other.samples.end());
@@ -120,6 +121,7 @@ LogRef ProcessTable::Add(const ProcessFact& fact, bool running) {
   TakeLarger(log.row.allowed_cores, fact.cores);
   TakeLarger(log.row.memory_limit_bytes, fact.memory_limit_bytes);
   TakeLarger(log.total_events, fact.total_events);
+  TakeLarger(log.row.granted_cores, fact.engine.cpus);
   log.row.job = std::max(log.row.job, JobOf(fact.engine));
   log.row.working_directory = std::max(log.row.working_directory, std::string(fact.working_directory));
   return ref;

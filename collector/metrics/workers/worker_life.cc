@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <string>
 
@@ -111,8 +112,11 @@ std::vector<WorkerLife> FindWorkerLives(const std::vector<AttemptRow>& attempts,
     if (lanes_peak > 0 && spans[i].owners_wait()) {
       worker.cores = std::max(most_open(i), lanes_peak - most_open(i));
     }
-    if (process.allowed_cores.has_value() && worker.cores > WholeCores(*process.allowed_cores)) {
-      worker.cores = WholeCores(*process.allowed_cores);
+    const int64_t allowed_cores = std::min(
+        process.allowed_cores.has_value() ? WholeCores(*process.allowed_cores) : std::numeric_limits<int64_t>::max(),
+        process.granted_cores.value_or(std::numeric_limits<int64_t>::max()));
+    if (worker.cores > allowed_cores) {
+      worker.cores = allowed_cores;
       worker.cores_source = CoresSource::kAllowed;
     }
     workers.push_back(worker);
