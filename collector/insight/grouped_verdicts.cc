@@ -30,7 +30,7 @@ constexpr Explanation kExplanations[] = {
     {"too-few-chunks", "too-few-clusters"}, {"long-tail", "too-few-clusters"},
     {"idle-workers", "too-few-clusters"},   {"long-tail", "too-few-chunks"},
     {"idle-workers", "too-few-chunks"},     {"chunks-too-large", "oversized-chunks"},
-    {"spilling", "memory-pressure"},
+    {"spilling", "memory-pressure"},        {"idle-workers", "slow-batch"},
 };
 
 /// Of the stragglers' excess, what `explains` holds of. One that has no name or time is of no one.

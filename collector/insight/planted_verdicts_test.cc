@@ -143,6 +143,19 @@ TEST(TooFewClusters, IsWhyThereAreFewChunksAndNeedsTheMetricOfRootsTrees) {
   EXPECT_THAT(Ids(document), Contains("too-few-chunks"));
 }
 
+TEST(SlowBatch, IsNamedByTheSectionOfRootsThreads) {
+  Json document = HealthyRun();
+  SetBudget(&document, {{"compute", 80}, {"idle", 20}});
+  document["process_sections"] = {{{"path", "set up task"}, {"count", 9}, {"total", 15}}};
+  EXPECT_THAT(Ids(document), Not(Contains("slow-batch")));
+  document["process_sections"].push_back({{"path", "fit/wait for next files"}, {"count", 9}, {"total", 15}});
+  const Verdict verdict = Find(document, "slow-batch");
+  EXPECT_EQ(
+      verdict.sentence,
+      "Threads of ROOT waited 15.0 s for the slowest file of a batch of RNTuple files: 15 % of the core-seconds.");
+  EXPECT_NEAR(verdict.saving.value_or(0), 0.15, 1e-9);
+}
+
 TEST(OversizedChunks, SaveAtMostTheTailAndAtMostWhatTheLargestTookLonger) {
   Json document = HealthyRun();
   document["metrics"]["oversized_chunks"] = 1;

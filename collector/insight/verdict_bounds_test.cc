@@ -213,6 +213,11 @@ const Knob kKnobs[] = {
        ReadClusters(document, 8);
        SetBudget(document, {{"compute", 100 * (1 - share)}, {"idle", 50 * share}, {"tail", 50 * share}});
      }},
+    {"slow-batch", 0,
+     [](Json* document, double share) {
+       SetBudget(document, {{"compute", 100 * (1 - share)}, {"idle", 100 * share}});
+       (*document)["process_sections"] = {{{"path", "wait for next files"}, {"count", 4}, {"total", 100 * share}}};
+     }},
     {"oversized-chunks", 0,
      [](Json* document, double share) {
        SetMetric(document, "oversized_chunks", 3);

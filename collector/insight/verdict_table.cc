@@ -112,6 +112,18 @@ const std::vector<VerdictRule>& VerdictTable() {
        "as for chunks: ROOT gives a cluster to one thread, so a file has no more tasks than clusters",
        "Write the input with smaller clusters (TTree::SetAutoFlush), or use fewer threads.",
        {&kSeveralCores, &kIdleOfFewChunks}},
+      {"slow-batch",
+       From(0.05),
+       kNever,
+       Severity::kWarning,
+       "the process section `wait for next files` (threads of ROOT's RDataFrame between two files of RNTuple) {0} of "
+       "the core-seconds",
+       "RDataFrame reads a file of RNTuple on each thread, and begins the next ones when all of these are read: files "
+       "that take equally long cost less",
+       "Give RDataFrame files that take equally long, or merge them: it reads the clusters of a file on several "
+       "threads "
+       "where it has fewer files than threads.",
+       {}},
       {"oversized-chunks",
        From(0.02),
        0.15,

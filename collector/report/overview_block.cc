@@ -21,7 +21,7 @@ using Json = nlohmann::ordered_json;
 constexpr size_t kCards = 3;  // more than three things to do are none
 
 /// Which block shows what a verdict speaks of.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 37> kPlaces = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 38> kPlaces = {{
     {"compute-bound", "time"},
     {"waiting-bound", "time"},
     {"cpu-contention", "time"},
@@ -32,6 +32,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 37> kPlaces 
     {"chunks-too-large", "chunks"},
     {"too-few-chunks", "timeline"},
     {"too-few-clusters", "timeline"},
+    {"slow-batch", "timeline"},
     {"oversized-chunks", "chunks"},
     {"stragglers", "chunks"},
     {"skewed-dataset", "inputs"},
