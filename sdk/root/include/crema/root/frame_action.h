@@ -27,6 +27,7 @@
 #include "crema/root/cut_flow.h"
 #include "crema/root/error_notes.h"
 #include "crema/root/failed_input.h"
+#include "crema/root/late_section.h"
 #include "crema/root/loop_passes.h"
 #include "crema/root/read_counters.h"
 #include "crema/root/requirements.h"  // IWYU pragma: keep
@@ -69,6 +70,31 @@ inline std::pair<std::string_view, std::string_view> FileAndTree(std::string_vie
   if (slash == sample.npos) return {sample, {}};
   return {sample.substr(0, slash), sample.substr(slash + 1)};
 }
+
+/// The time between two tasks of a loop on one thread, as a section of the process. ROOT opens further files in it. Of
+/// RNTuple it reads a file on each thread, and begins with the next ones when all of these are read.
+class TaskGap {
+ public:
+  static void Begin(const FrameLoop& loop) { OfThread() = {loop.number, SectionTicks()}; }
+  static void End(const FrameLoop& loop) {
+    TaskGap& gap = OfThread();
+    if (gap.loop_ == loop.number) {
+      RecordSectionSince(loop.tree != nullptr ? "between tasks" : "wait for next files", gap.start_ticks_);
+    }
+    gap = TaskGap();
+  }
+
+ private:
+  TaskGap() = default;
+  TaskGap(std::uint64_t loop, std::uint64_t start_ticks) : loop_(loop), start_ticks_(start_ticks) {}
+  static TaskGap& OfThread() {
+    thread_local TaskGap gap;
+    return gap;
+  }
+
+  std::uint64_t loop_ = 0;
+  std::uint64_t start_ticks_ = 0;
+};
 
 /// The task that runs in a slot. Slots are used by one thread at a time.
 class alignas(128) FrameTask {
@@ -250,6 +276,14 @@ class FrameTasks {
   FrameTasks(FrameIdentity identity, unsigned slots) : identity_(std::move(identity)), tasks_(slots) {}
 
   FrameTask& operator[](unsigned slot) { return tasks_[slot]; }
+  void BeginTask(unsigned slot, TTreeReader* reader) {
+    TaskGap::End(loop_);
+    tasks_[slot].SetUp(reader);
+  }
+  void EndTask(unsigned slot) {
+    tasks_[slot].End();
+    TaskGap::Begin(loop_);
+  }
   void BeginLoop(ROOT::Detail::RDF::RLoopManager* loop_manager) {
     loop_.number = NextLoop();
     loop_.source = loop_manager->GetDataSource();
@@ -301,12 +335,12 @@ class FrameAction : public ROOT::Detail::RDF::RActionImpl<FrameAction> {
   std::shared_ptr<int> GetResultPtr() const { return result_; }
   std::string GetActionName() const { return "crema"; }
   void Initialize() { loop_begins_(); }
-  void InitTask(TTreeReader* reader, unsigned slot) { (*tasks_)[slot].SetUp(reader); }
+  void InitTask(TTreeReader* reader, unsigned slot) { tasks_->BeginTask(slot, reader); }
   ROOT::RDF::SampleCallback_t GetSampleCallback() final {
     return [tasks = tasks_](unsigned slot, const ROOT::RDF::RSampleInfo& sample) { tasks->BeginSample(slot, sample); };
   }
   void Exec(unsigned slot) { (*tasks_)[slot].CountEvent(); }
-  void FinalizeTask(unsigned slot) { (*tasks_)[slot].End(); }
+  void FinalizeTask(unsigned slot) { tasks_->EndTask(slot); }
   void Finalize() { tasks_->BeginMerging(); }
 
  private:
