@@ -40,6 +40,8 @@ EnvironmentChanges RecordingOn(const RunPlan& plan, const RunDirectory& director
   if (plan.max_log_bytes > 0) changes.emplace_back("CREMA_MAX_LOG_BYTES", std::to_string(plan.max_log_bytes));
   if (plan.cores > 0) changes.emplace_back("CREMA_THREADS", std::to_string(plan.cores));
   if (plan.trace) changes.emplace_back("CREMA_TRACE", "1");
+  if (plan.requests) changes.emplace_back("CREMA_REQUESTS", "1");
+  if (plan.stacks_hertz > 0) changes.emplace_back("CREMA_STACKS", absl::StrFormat("%g", plan.stacks_hertz));
   return changes;
 }
 

@@ -68,6 +68,8 @@ class DocumentRowsTest : public MeasureTest {
         {{"server", "root://eos"}, {"operation", "read"}, {"count", 3}, {"bytes", 30}, {"total_ns", 9}, {"max_ns", 5}}};
     chunk["activities"] = {{{"label", "fit"}, {"unit", "seconds"}, {"value", 1.5}}};
     lines.push_back({{"type", "span"}, {"name", "process"}, {"start_ns", At(0)}, {"stop_ns", At(100)}});
+    lines.push_back({{"type", "stacks"}, {"time_ns", At(300)}, {"section", "read"}, {"hertz", 100}});
+    lines.back().update({{"functions", Line::array({{"fit", "/a.py", 3}})}, {"stacks", Line::array({{4, 4, 0}})}});
     Line end = EndLine(310);
     end["sections"] = Line::array({SectionRowLine("setup", kSecond, kSecond)});
     lines.push_back(end);

@@ -210,6 +210,7 @@ Json WriteDocument(const RunFigures& figures, const Quality& quality, const std:
   document["custom_metrics"] = CustomMetricTableOf(findings.custom_metrics);
   document["cuts"] = CutTableOf(findings.cuts);
   document["requests"] = RequestTableOf(findings.requests);
+  document["functions"] = FunctionTableOf(findings.functions);
   document["fine"] = FineTableOf(findings.activities, findings.fine, findings.processes.processes);
   document["budget"] = BudgetTable(figures.budget);
   document["timelines"] = TimelineTable(figures);

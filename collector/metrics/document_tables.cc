@@ -200,6 +200,22 @@ Json RequestTableOf(const std::vector<RequestSumRow>& rows) {
   return table;
 }
 
+Json FunctionTableOf(const std::vector<FunctionRow>& rows) {
+  Json table = Json::array();
+  const auto or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
+  for (const FunctionRow& row : rows) {
+    table.push_back({{"section", row.section},
+                     {"dataset", or_null(row.dataset)},
+                     {"function", row.function},
+                     {"file", or_null(row.file)},
+                     {"line", OrNull(row.line)},
+                     {"samples", row.samples},
+                     {"share", OrNull(row.share)},
+                     {"share_error", OrNull(row.share_error)}});
+  }
+  return table;
+}
+
 Json FineTableOf(const std::vector<ActivitySumRow>& rows, const std::vector<FineRow>& engine_rows,
                  const std::vector<ProcessRow>& processes) {
   Json table = Json::array();

@@ -13,6 +13,7 @@
 #include "collector/metrics/contents/activity_table.h"
 #include "collector/metrics/contents/custom_metric_table.h"
 #include "collector/metrics/contents/cut_table.h"
+#include "collector/metrics/contents/function_table.h"
 #include "collector/metrics/contents/memory_section_table.h"
 #include "collector/metrics/contents/request_table.h"
 #include "collector/metrics/contents/section_table.h"
@@ -51,6 +52,11 @@ void WarnOfOmissions(const RunFigures& figures, std::vector<std::string>& warnin
   if (omissions.requests > 0) {
     warnings.push_back(fmt::format("{} requests to storage beyond {} servers and operations are one row `(other)`",
                                    omissions.requests, RequestTable::kMaxRows));
+  }
+  if (omissions.functions > 0) {
+    warnings.push_back(
+        fmt::format("{} samples of functions beyond {} rows are one row `(other)`, so that no share is known",
+                    omissions.functions, FunctionTable::kMaxRows));
   }
   if (omissions.columns) {
     warnings.push_back(fmt::format("only {} of the columns' names were kept", FileTable::kMaxColumns));

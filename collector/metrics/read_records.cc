@@ -38,6 +38,8 @@ bool RecordWindow::Keeps(const Record& record) const {
       return is_inside(record.sums.first_start_ns) && record.sums.last_stop_ns <= stop_ns;
     case RecordType::kFine:
       return record.fine.time_ns >= start_ns && record.fine.time_ns <= flushed_ns;
+    case RecordType::kStacks:
+      return record.stacks.time_ns >= start_ns && record.stacks.time_ns <= flushed_ns;
     default:
       return true;
   }

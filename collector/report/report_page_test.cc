@@ -79,6 +79,30 @@ TEST(ReportPage, ACommandWithoutChunksHasTheFiguresOfItsProcessesAndOneLineForWh
   EXPECT_FALSE(Holds(page, "href=\"#timeline\""));
 }
 
+TEST(ReportPage, RequestsToStorageAreATableBesideTheInputs) {
+  EXPECT_FALSE(Holds(PageOf(Json::object(), NothingRecorded()), "id=\"requests\""));
+  const Json document = Json::parse(R"({"requests": [{"server": "root://<eos>", "operation": "readv", "calls": 1200,
+      "bytes": 2000000, "seconds": 3, "max_seconds": 0.5, "errors": 7}]})");
+  const std::string html = BlockOf(PageOf(document, NothingRecorded()), "inputs");
+  const std::string card = html.substr(html.find("id=\"requests\""));
+  for (const char* part :
+       {"root://&lt;eos&gt;", ">readv<", "1\u00a0200", "2\u00a0MB", "3.00\u00a0s", "500\u00a0ms", ">7<"}) {
+    EXPECT_TRUE(Holds(card, part)) << part << " in " << card;
+  }
+}
+
+TEST(ReportPage, FunctionsAreATableBesideTheSectionsThatTheyAreOf) {
+  EXPECT_FALSE(Holds(PageOf(Json::object(), NothingRecorded()), "id=\"functions\""));
+  const Json document =
+      Json::parse(R"({"functions": [{"section": "select/jets", "dataset": "zjets", "function": "<fit>",
+      "file": "/a.py", "line": 12, "samples": 700, "share": 0.7, "share_error": 0.0145}]})");
+  const std::string html = BlockOf(PageOf(document, NothingRecorded()), "time");
+  const std::string card = html.substr(html.find("id=\"functions\""));
+  for (const char* part : {"select/jets", "&lt;fit&gt;", "/a.py", "70\u00a0%", "1.4\u00a0%"}) {
+    EXPECT_TRUE(Holds(card, part)) << part << " in " << card;
+  }
+}
+
 /// A page with one chart that is folded, of `values` over ranks.
 std::string PageWithChart(const std::vector<double>& values) {
   Json points = Json::array();

@@ -172,6 +172,17 @@ std::string SectionsCard(const PageInput& input) {
   return html + "</section>\n";
 }
 
+std::string FunctionsCard(const PageInput& input) {
+  const Json& functions = ListField(input.document, "functions");
+  if (functions.empty()) return "";
+  return "<section class=\"card\" id=\"functions\"><h3>Functions inside the sections</h3><p class=\"sub\">Share of the "
+         "section’s samples, each with its standard deviation. <span class=\"js\">Click a section above to see its "
+         "functions.</span></p>\n" +
+         DocumentHtmlTable(functions, FunctionColumns(),
+                           {"functions", "Functions by section", "", input.limits.table_rows, "share", 4}) +
+         "</section>\n";
+}
+
 std::string MemoryCard(const PageInput& input) {
   const Json& sections = ListField(input.document, "memory_sections");
   if (sections.empty()) return "";
@@ -211,8 +222,8 @@ PageBlock TimeBlock(const PageInput& input) {
   PageBlock block = {"time", "Where time goes",
                      "All core time, split so that it adds up: nothing is left out and nothing is counted twice.", "",
                      ""};
-  block.html = BudgetCard(input.document) + PhasesCard(input.document) + SectionsCard(input) + MemoryCard(input) +
-               ChartCards(input, block.id);
+  block.html = BudgetCard(input.document) + PhasesCard(input.document) + SectionsCard(input) + FunctionsCard(input) +
+               MemoryCard(input) + ChartCards(input, block.id);
   if (!ListField(input.document, "sections").empty())
     block.data = DataScript("icicle-data", IcicleData(input.document));
   block.data += ChartData(input, block.id);

@@ -86,6 +86,8 @@ int64_t TimeOf(const Record& record) {
       return record.fine.time_ns;
     case RecordType::kClock:
       return record.clock.time_ns;
+    case RecordType::kStacks:
+      return record.stacks.time_ns;
     case RecordType::kSums:
       return record.sums.first_start_ns;
     case RecordType::kEnd:

@@ -199,6 +199,13 @@ std::vector<DocumentColumn> HistoryLevelColumns() {
           {"range", "range", Kind::kText, 0},       {"commit", "first with", Kind::kText, 0}};
 }
 
+std::vector<DocumentColumn> FunctionColumns() {
+  return {{"section", "section", Kind::kText, 0},   {"dataset", "dataset", Kind::kText, 2},
+          {"function", "function", Kind::kText, 0}, {"file", "file", Kind::kPath, 4},
+          {"line", "line", Kind::kExactCount, 4},   {"samples", "samples", Kind::kCount, 3},
+          {"share", "share", Kind::kShare, 0},      {"share_error", "error", Kind::kShare, 1}};
+}
+
 std::vector<DocumentColumn> FineColumns() {
   return {{"context", "context", Kind::kText, 0},   {"span", "span", Kind::kText, 3},
           {"worker", "worker", Kind::kText, 2},     {"function", "function", Kind::kText, 1},

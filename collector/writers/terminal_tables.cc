@@ -160,6 +160,11 @@ void AddRequests(const Json& document, const TerminalStyle& style, std::string* 
   AddRows(ListField(document, "requests"), RequestColumns(), "no request to storage was recorded", style, text);
 }
 
+void AddFunctions(const Json& document, const TerminalStyle& style, std::string* text) {
+  AddRows(ListField(document, "functions"), FunctionColumns(),
+          "no stacks were taken; crema run --stacks takes them of Python", style, text);
+}
+
 void AddFine(const Json& document, const TerminalStyle& style, std::string* text) {
   AddRows(ListField(document, "fine"), FineColumns(), "no activity was recorded, and no Dask scheduler was asked",
           style, text);
@@ -226,6 +231,7 @@ constexpr std::array<NamedTable, 15> kTables = {{
     {"metrics", AddMetrics},
     {"cuts", AddCuts},
     {"requests", AddRequests},
+    {"functions", AddFunctions},
     {"fine", AddFine},
     {"budget", AddBudgetRows},
     {"quality", AddQuality},

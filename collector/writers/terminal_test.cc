@@ -191,7 +191,7 @@ TEST(Terminal, SurvivesDocumentsThatAreNone) {
 TEST(RenderTable, KnowsTheTablesThatItPrints) {
   EXPECT_THAT(TableNames(),
               ElementsAre("run", "phases", "workers", "processes", "chunks", "datasets", "files", "sections", "memory",
-                          "metrics", "cuts", "requests", "fine", "budget", "quality"));
+                          "metrics", "cuts", "requests", "functions", "fine", "budget", "quality"));
 }
 
 TEST(RenderTable, NamesTheKnownTablesForAnUnknownOne) {

@@ -31,6 +31,7 @@ from .memory import track_memory
 from .recorder import disable, enable, enabled, flush
 from .section import track_cpu_section, track_section, track_time
 from .span import span
+from .stacks import begin_if_asked as _begin_stacks
 from .storage_requests import record_request, track_request
 from .track_helper import track_helper
 from .values import (
@@ -46,6 +47,7 @@ from .values import (
 from .version import VERSION
 
 __version__ = VERSION
+_begin_stacks()
 
 _OF_DASK = ("attach", "get_span_metrics")
 

@@ -42,6 +42,7 @@ SCHEMA = "crema.dask/1"
 SCHEMA_MINOR = 1
 RECORD_SCHEMA = "crema.records/1"
 RECORD_SCHEMA_MINOR = 10
+ASKED_FOR = ("CREMA_REQUESTS", "CREMA_STACKS")  # switches that hold on workers
 VERSION = "0.1.0"  # as sdk/include/crema/version.h says: a test compares them
 NAME = "crema"
 ROUTE = "/crema/v1"
@@ -470,6 +471,8 @@ class CremaWorkerPlugin(WorkerPlugin):
         self.drain_seconds = drain_seconds
         self.sample_seconds = sample_seconds
         self.sections_in_dask = sections_in_dask
+        # Made by the client: what its user asked for holds on the workers, too.
+        self.asked = {name: os.environ[name] for name in ASKED_FOR if name in os.environ}
 
     # -- Life ---------------------------------------------------------------------------------------------------------
 
@@ -568,6 +571,7 @@ class CremaWorkerPlugin(WorkerPlugin):
             ("CREMA_RUN_ID", run_id),
             ("CREMA_THREADS", str(self.worker.state.nthreads)),
             ("CREMA_INTERVAL", "0"),  # the plug-in samples
+            *self.asked.items(),
         ):
             if name not in os.environ:
                 os.environ[name] = self._environment[name] = value
@@ -633,6 +637,7 @@ class CremaWorkerPlugin(WorkerPlugin):
     async def _last_drain(self) -> None:
         async with self._busy:
             if self.log is not None:
+                self._write_what_the_package_keeps()
                 self.log.unwritten += self._write_fine()
                 self._write_sample()
                 self.log.write_kept(
@@ -838,8 +843,14 @@ class CremaWorkerPlugin(WorkerPlugin):
                 await self._push_all()
 
     async def _answer_drain(self, **kwargs):
+        self._write_what_the_package_keeps()
         await self._drain(is_asked=True)
         return {"failure": self.failure, "dropped": 0 if self.log is None else self.log.unwritten + self._unnoted}
+
+    @staticmethod
+    def _write_what_the_package_keeps() -> None:
+        for write in getattr(sys.modules.get("crema_hep.recorder"), "before_writing", ()):
+            write()
 
     async def _push_all(self) -> None:
         names = await asyncio.to_thread(self._logs_to_send)

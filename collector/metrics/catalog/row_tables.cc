@@ -122,6 +122,18 @@ constexpr RowField kRequestFields[] = {
     {"errors", "count", "those that failed"},
 };
 
+constexpr RowField kFunctionFields[] = {
+    {"section", "", "path of the section that was open; empty outside every section"},
+    {"dataset", "", "of the chunk; null where it has none"},
+    {"function", "", "the innermost function of the stack, as its language names it"},
+    {"file", "", "where it is defined; null where that is not known"},
+    {"line", "", "the line of its definition; null where that is not known"},
+    {"samples", "count",
+     "how often it was seen on a CPU, weighed by the CPU time since the thread was looked at before"},
+    {"share", "ratio", "of the samples of this section and dataset; null where some of them found no room"},
+    {"share_error", "ratio", "one standard deviation: sqrt(share x (1 - share) / sightings)"},
+};
+
 constexpr RowField kFineFields[] = {
     {"context", "",
      "the engine's: execute, get-data, gather-dep and others; `native`: recorded by the SDK's activities"},
@@ -261,6 +273,10 @@ constexpr RowTable kTables[] = {
      "Requests to storage, by server and operation, `(other)` last. They may overlap: their seconds are no part of the "
      "sections' times.",
      kRequestFields},
+    {"functions",
+     "What sections are made of ([inside a section](inside.md)), by section and dataset, in each the largest first, "
+     "`(other)` last.",
+     kFunctionFields},
     {"fine", "Activities, by worker, span, activity and unit.", kFineFields},
     {"budget", "Where the core-seconds went.", kBudgetFields},
     {"stragglers", "Chunks that took far longer than their size explains, largest excess first; at most 1000.",
