@@ -41,7 +41,7 @@ EnvironmentChanges RecordingOn(const RunPlan& plan, const RunDirectory& director
   if (plan.cores > 0) changes.emplace_back("CREMA_THREADS", std::to_string(plan.cores));
   if (plan.trace) changes.emplace_back("CREMA_TRACE", "1");
   if (plan.requests) changes.emplace_back("CREMA_REQUESTS", "1");
-  if (plan.stacks_hertz > 0) changes.emplace_back("CREMA_STACKS", absl::StrFormat("%g", plan.stacks_hertz));
+  if (plan.stacks_hertz > 0) changes.emplace_back("CREMA_STACKS", fmt::format("{:g}", plan.stacks_hertz));
   return changes;
 }
 
