@@ -19,7 +19,8 @@
 #include "collector/cli/measured_source.h"
 #include "collector/cli/output_options.h"
 #include "collector/cli/subcommand.h"
-#include "collector/metrics/measurement.h"
+#include "collector/metrics/measure.h"
+#include "collector/metrics/measurement_directory.h"
 #include "collector/writers/terminal.h"
 
 namespace crema {
