@@ -18,7 +18,8 @@
 #include "collector/cli/output_options.h"
 #include "collector/cli/saved_measurement.h"
 #include "collector/cli/subcommand.h"
-#include "collector/metrics/measurement.h"
+#include "collector/metrics/measure.h"
+#include "collector/metrics/measurement_directory.h"
 #include "collector/sources/record_log.h"
 
 namespace crema {

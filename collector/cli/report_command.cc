@@ -17,6 +17,7 @@
 #include "collector/cli/progress_note.h"
 #include "collector/cli/subcommand.h"
 #include "collector/exports/export_format.h"
+#include "collector/metrics/measurement_directory.h"
 #include "collector/report/report_writer.h"
 
 namespace crema {

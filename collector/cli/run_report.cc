@@ -12,7 +12,8 @@
 #include "absl/status/statusor.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/subcommand.h"
-#include "collector/metrics/measurement.h"
+#include "collector/metrics/measure.h"
+#include "collector/metrics/measurement_directory.h"
 #include "collector/writers/terminal.h"
 #include "fmt/format.h"
 

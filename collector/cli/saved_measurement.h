@@ -5,7 +5,7 @@
 #include <string>
 
 #include "collector/cli/output_options.h"
-#include "collector/metrics/measurement.h"
+#include "collector/metrics/measurement_directory.h"
 
 namespace crema {
 

@@ -20,6 +20,7 @@
 #include "collector/cli/output_options.h"
 #include "collector/cli/subcommand.h"
 #include "collector/exports/export_format.h"
+#include "collector/metrics/measurement_directory.h"
 #include "collector/report/report_writer.h"
 #include "collector/server/access.h"
 #include "collector/server/http_server.h"

@@ -23,7 +23,7 @@
 #include "collector/document/document_fields.h"
 #include "collector/exports/chunk_fields.h"
 #include "collector/exports/chunk_query.h"
-#include "collector/metrics/measurement.h"
+#include "collector/metrics/measure.h"
 #include "collector/report/summary_fragment.h"
 #include "collector/writers/chunk_list.h"
 #include "collector/writers/terminal.h"

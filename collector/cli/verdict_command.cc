@@ -19,7 +19,7 @@
 #include "collector/insight/headline.h"
 #include "collector/insight/verdict_table.h"
 #include "collector/insight/verdicts.h"
-#include "collector/metrics/measurement.h"
+#include "collector/metrics/measure.h"
 #include "collector/writers/verdict_list.h"
 #include "nlohmann/json.hpp"
 

@@ -1,4 +1,6 @@
 // From sources to a measurement: reads the logs, has the figures computed and the document written.
+#include "collector/metrics/measure.h"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -12,7 +14,6 @@
 #include "collector/metrics/coffea/coffea_accumulator.h"
 #include "collector/metrics/document.h"
 #include "collector/metrics/entry_ranges.h"
-#include "collector/metrics/measurement.h"
 #include "collector/metrics/quality.h"
 #include "collector/metrics/read_records.h"
 #include "collector/metrics/run_figures.h"

@@ -1,4 +1,6 @@
 // A measurement on disk: `measurement.json` and `records/`.
+#include "collector/metrics/measurement_directory.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -14,7 +16,6 @@
 #include <system_error>
 #include <utility>
 
-#include "collector/metrics/measurement.h"
 #include "collector/output/output_directory.h"
 #include "collector/sources/log_life.h"
 

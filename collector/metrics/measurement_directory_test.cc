@@ -1,3 +1,5 @@
+#include "collector/metrics/measurement_directory.h"
+
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/metrics/measurement.h"
+#include "collector/metrics/measure.h"
 #include "collector/metrics/record_lines.h"
 #include "collector/output/older_output.h"
 

@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "collector/engines/engines.h"
 #include "collector/insight/verdicts.h"
-#include "collector/metrics/measurement.h"
+#include "collector/metrics/measure.h"
 #include "tests/fuzz/scratch_directory.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
