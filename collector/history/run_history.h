@@ -21,8 +21,8 @@ inline constexpr std::string_view kTimeOfRun = "wall_time", kRateOfRun = "event_
 inline constexpr size_t kMostRuns = 10'000;
 
 struct HistoryChoice {
-  std::string name;    ///< of the runs; empty: all have one
-  std::string metric;  ///< empty: as above
+  std::string name = {};    ///< of the runs; empty: all have one
+  std::string metric = {};  ///< empty: as above
   size_t last = kMostRuns;
 };
 
