@@ -7,7 +7,6 @@
 #include <limits>
 #include <utility>
 
-#include "collector/engines/engines.h"
 #include "collector/metrics/attempts/chunk_distributions.h"
 #include "collector/metrics/attempts/rss_slope.h"
 #include "collector/metrics/attempts/spell_reasons.h"
@@ -15,6 +14,7 @@
 #include "collector/metrics/engine/cluster_timelines.h"
 #include "collector/metrics/engine/engine_metrics.h"
 #include "collector/metrics/engine/gil_contention.h"
+#include "collector/metrics/engine/missing_logs.h"
 #include "collector/metrics/engine/task_phases.h"
 #include "collector/metrics/engine/task_processes.h"
 #include "collector/metrics/run_metrics.h"
@@ -260,24 +260,6 @@ std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, const Task
   return workers;
 }
 
-/// Names engines whose tasks recorded, and whose own log was not given: what is around the chunks is in there.
-void NameMissingLogs(const ClusterTable& clusters, RunFigures& figures) {
-  for (const Engine* engine : Engines()) {
-    if (engine->traits.task_processes.empty() || clusters.Has(*engine)) continue;
-    const std::string beginning = fmt::format("{} ", engine->traits.task_processes);
-    int64_t of_tasks = 0;
-    for (const ProcessRow& process : figures.findings.processes.processes) {
-      of_tasks += process.job.compare(0, beginning.size(), beginning) == 0;
-    }
-    if (of_tasks == 0) continue;
-    figures.engine.complaints.push_back(
-        fmt::format("{} of {}, and the {}'s log was not given: workers, and the time around chunks, are not known; "
-                    "crema collect reads {}",
-                    of_tasks == 1 ? "one process was a task" : fmt::format("{} processes were tasks", of_tasks),
-                    engine->traits.name, engine->traits.scheduler, engine->traits.logs));
-  }
-}
-
 // A core that waits for its next task's input, or for the last one's output to be fetched, serves the engine.
 void AddHeldByScheduler(const std::vector<TaskRow>& tasks, std::vector<int64_t>* outside_tasks_ns) {
   for (const TaskRow& task : tasks) {
@@ -366,7 +348,9 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
   const TaskOfProcess task_of_process = MatchTaskProcesses(clusters, &processes);
   AlignClocks(figures.findings);
   const std::vector<ClusterWorker> cluster_workers = TakeClusters(clusters, task_of_process, figures);
-  NameMissingLogs(clusters, figures);
+  for (std::string& complaint : NameMissingLogs(clusters, processes)) {
+    figures.engine.complaints.push_back(std::move(complaint));
+  }
 
   figures.totals = SumAttempts(attempts.rows, attempts.summed, attempts.helpers, attempts.counts);
   figures.bounds = FindBounds(figures.tree, figures.findings.processes, figures.totals, start_ns, stop_ns);

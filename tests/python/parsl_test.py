@@ -37,7 +37,7 @@ class ParslExecutor:  # what a collector needs of Coffea's
 if __name__ == "__main__":
     executor = HighThroughputExecutor(
         label="htex", address="127.0.0.1", max_workers_per_node=2, cores_per_worker=0.01,
-        provider=LocalProvider(init_blocks=1, max_blocks=1),
+        provider=LocalProvider(init_blocks=1, max_blocks=1), heartbeat_period=2,  # how often it looks for dead workers
     )
     hub = MonitoringHub(resource_monitoring_interval=0) if "monitored" in sys.argv else None
     config = Config(executors=[executor], retries=1, run_dir="runinfo", monitoring=hub, strategy="none")
