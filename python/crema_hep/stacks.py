@@ -1,7 +1,7 @@
 """Which functions a section is made of, with CREMA_STACKS=HZ (docs/inside.md).
 
 A thread looks HZ times a second, at random moments, at the threads that have a chunk open. Of those that are on a CPU
-it counts the stack of Python, by dataset and section: once for each 1/HZ seconds of CPU time since it looked before.
+it counts the stack of Python, by dataset and section: once for each 1/HZ seconds of CPU time since it counted before.
 The counts are written each ten seconds, and as the process ends. While nobody asks for stacks, no method is changed and
 no thread runs.
 """
@@ -50,11 +50,12 @@ def asked_hertz() -> float:
 class _Thread:
     """What a thread of Python has open."""
 
-    __slots__ = ("clock", "cpu_ns", "chunks", "names")
+    __slots__ = ("clock", "cpu_ns", "due_ns", "chunks", "names")
 
     def __init__(self):
         self.clock = time.pthread_getcpuclockid(threading.get_ident())  # a number that names it, also once it is gone
         self.cpu_ns = time.clock_gettime_ns(self.clock)
+        self.due_ns = 0  # CPU time that no sample stands for yet
         self.chunks = []  # (guard, dataset, sections open around it, frames below it), the innermost last
         self.names = []  # (guard, name) of open sections
 
@@ -166,11 +167,15 @@ class _Sampler:
             used_ns, thread.cpu_ns = now_ns - thread.cpu_ns, now_ns
             if now_ns == before_ns or not thread.chunks:
                 continue
+            # On a busy machine it may have run for microseconds only: as this thread gave the interpreter's lock up.
+            samples, thread.due_ns = divmod(thread.due_ns + used_ns, period_ns)
+            if samples < 1:
+                continue
             if frames is None:
                 frames = sys._current_frames()
             frame = frames.get(ident)
             if frame is not None:
-                self.count(thread, frame, max(1, round(used_ns / period_ns)))
+                self.count(thread, frame, int(samples))
         del frames
 
     def count(self, thread, frame, samples) -> None:
