@@ -16,8 +16,8 @@ inline constexpr double kLeastGrowth = 0.02;               ///< of the limit, wi
 inline constexpr double kLeastMemory = 0.5;                ///< of the limit: below it growth is the start of a job
 inline constexpr double kSoonSeconds = 600;                ///< to the limit: time enough to do something about it
 
-// A worker that is slow: kSpellFactor (slow_spells.h) as for the verdict slow-spell, where the last minute has many chunks
-// of it; with more tolerance where it has few.
+// A worker that is slow: kSpellFactor (slow_spells.h) as for the verdict slow-spell, where the last minute has many
+// chunks of it; with more tolerance where it has few.
 inline constexpr double kSlowFactor = 2;      ///< of few: times what chunks of this dataset and size take elsewhere
 inline constexpr double kNormalFactor = 1.3;  ///< well below both, so that it does not go to and fro
 inline constexpr int64_t kLeastChunks = 5;    ///< in the last minute: the mean of fewer may be one slow chunk
