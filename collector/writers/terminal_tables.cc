@@ -204,7 +204,7 @@ struct NamedTable {
   void (*add)(const Json& document, const TerminalStyle& style, std::string* text);
 };
 
-constexpr std::array<NamedTable, 15> kTables = {{
+constexpr std::array<NamedTable, 16> kTables = {{
     {"run", AddRun},
     {"phases", AddPhases},
     {"workers",
