@@ -19,7 +19,7 @@ namespace crema {
 namespace {
 
 /// Where the families of charts stand on the page.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kFamilies = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kFamilies = {{
     {"Where time goes", "time"},
     {"What would help", "outlook"},
     {"Timeline", "timeline"},
