@@ -31,7 +31,6 @@ OUTSIDE_BAZEL = (
     "tests/consumers",
     "tests/dask",
     "tests/docs",
-    "tests/engines",
     "tests/exports",
     "tests/plots",
     "tests/python",

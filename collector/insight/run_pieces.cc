@@ -21,9 +21,8 @@ std::string KeyOf(const ChunkInput& input) {
 void RunPieces::Add(const Attempt& attempt) {
   if (attempt.state != AttemptState::kOk) return;
   const ChunkFact& chunk = attempt.chunk;
-  const bool has_range = chunk.input.entry_start.has_value() || chunk.input.entry_stop.has_value();
-  std::string key = has_range ? KeyOf(chunk.input) : "";
-  if (pieces_.size() + unranged_.size() >= kMostPieces && pieces_.count(key) == 0) {
+  std::string key = KeyOf(chunk.input);
+  if (pieces_.size() >= kMostPieces && pieces_.count(key) == 0) {
     is_cut_ = true;
     return;
   }
@@ -43,18 +42,7 @@ void RunPieces::Add(const Attempt& attempt) {
     if (piece.of_part.size() <= found->second) piece.of_part.resize(found->second + 1);
     piece.of_part[found->second] += static_cast<double>(section.total_ns) / 1e9;
   }
-  if (has_range) {
-    pieces_.insert_or_assign(std::move(key), std::move(piece));
-  } else {
-    unranged_.push_back(std::move(piece));
-  }
-}
-
-double RunPieces::seconds() const {
-  double sum = 0;
-  for (const auto& [key, piece] : pieces_) sum += piece.seconds;
-  for (const RunPiece& piece : unranged_) sum += piece.seconds;
-  return sum;
+  pieces_.insert_or_assign(std::move(key), std::move(piece));
 }
 
 }  // namespace crema

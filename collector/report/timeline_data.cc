@@ -9,7 +9,6 @@
 #include "collector/charts/worker_names.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/grouped_verdicts.h"
-#include "collector/insight/short_name.h"
 
 namespace crema {
 namespace {
@@ -145,8 +144,7 @@ Json Tasks(const RunDetail& detail, double unit) {
 Json Lives(const RunDetail& detail) {
   Json lives = Json::array();
   for (const DetailWorker& worker : detail.workers) {
-    // the last says why it was lost; false: it was not
-    Json life = Json::array({nullptr, nullptr, worker.is_lost ? Json(worker.left_reason) : Json(false)});
+    Json life = Json::array({nullptr, nullptr, worker.is_lost});
     if (worker.start_seconds.has_value()) life[0] = *worker.start_seconds;
     if (worker.stop_seconds.has_value()) life[1] = *worker.stop_seconds;
     lives.push_back(std::move(life));
@@ -180,7 +178,7 @@ void AddBoxes(const Json& document, const Json& verdict, size_t number, const Ru
   }
   if (id != "slow-worker") return;
   for (uint32_t worker = 0; worker < detail.workers.size(); ++worker) {
-    if (!NamesIt(TextField(verdict, "sentence"), detail.workers[worker].name)) continue;
+    if (TextField(verdict, "sentence").find(detail.workers[worker].name) == std::string::npos) continue;
     boxes.push_back({{"n", number}, {"text", "slow worker"}, {"from", nullptr}, {"to", nullptr}, {"worker", worker}});
   }
 }

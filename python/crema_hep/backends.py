@@ -17,7 +17,6 @@ class Backend(typing.NamedTuple):
 BACKENDS = {
     "dask": Backend(".dask_backend", needs_client=True),
     "local": Backend(".local_backend", needs_client=False),
-    "parsl": Backend(".parsl_backend", needs_client=False),
     "taskvine": Backend(".taskvine_backend", needs_client=True),
 }
 
@@ -25,7 +24,7 @@ BACKENDS = {
 EXECUTORS = {
     "IterativeExecutor": "local",
     "FuturesExecutor": "local",
-    "ParslExecutor": "parsl",
+    "ParslExecutor": "local",
     "TaskVineExecutor": "taskvine",
 }
 

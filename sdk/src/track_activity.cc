@@ -27,11 +27,7 @@ void RecordActivityValue(std::string_view label, double value, std::string_view 
   if (!Recording()) return;
   auto* thread = static_cast<ThreadState*>(t_context);
   WorkFrame* frame = thread == nullptr ? nullptr : thread->work;
-  if (frame == nullptr) {
-    CountOutsideChunk();
-    return;
-  }
-  const int row = std::isfinite(value) ? frame->ledger.ActivityRowIndex(label, unit) : -1;
+  const int row = frame == nullptr || !std::isfinite(value) ? -1 : frame->ledger.ActivityRowIndex(label, unit);
   if (row < 0) {
     CountDropped();
     return;
@@ -46,11 +42,7 @@ TrackActivity::TrackActivity(std::string_view label) noexcept {
   if (!Recording()) return;
   auto* thread = static_cast<ThreadState*>(t_context);
   WorkFrame* frame = thread == nullptr ? nullptr : thread->work;
-  if (frame == nullptr) {
-    CountOutsideChunk();
-    return;
-  }
-  const int row = frame->ledger.ActivityRowIndex(label, kSeconds);
+  const int row = frame == nullptr ? -1 : frame->ledger.ActivityRowIndex(label, kSeconds);
   OpenActivity* open = row < 0 ? nullptr : frame->activities.Add();
   if (open == nullptr) {
     CountDropped();

@@ -1,20 +1,18 @@
 #include "collector/engines/taskvine/taskvine_engine.h"
 
 #include "collector/engines/taskvine/vine_log.h"
-#include "collector/engines/taskvine/worker_directory.h"
 
 namespace crema {
 namespace {
 
 constexpr EngineTraits kTraits = {
-    "TaskVine", "manager", "task", "TaskVine run directories (vine-run-info)", {}, {}, "taskvine",
+    "TaskVine", "manager", "task", "TaskVine run directories (vine-run-info)", {}, {},
 };
 
 absl::StatusOr<EngineReading> Read(const std::string& log) { return ReadVineLog(log); }
 
 }  // namespace
 
-const Engine kTaskVine = {kTraits,     "",      kVineLogSuffix, FindVineLog, Read,
-                          KeepVineLog, nullptr, nullptr,        nullptr,     PidOfWorkerDirectory};
+const Engine kTaskVine = {kTraits, "", kVineLogSuffix, FindVineLog, Read, KeepVineLog};
 
 }  // namespace crema
