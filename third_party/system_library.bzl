@@ -25,7 +25,6 @@ SYSTEM_LIBRARIES = {
             "statusor": "absl_statusor",
         },
         "absl/strings": {
-            "str_format": "absl_str_format",
             "strings": "absl_strings",
         },
         "absl/time": {"time": "absl_time"},

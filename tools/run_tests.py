@@ -31,6 +31,7 @@ OUTSIDE_BAZEL = (
     "tests/consumers",
     "tests/dask",
     "tests/docs",
+    "tests/engines",
     "tests/exports",
     "tests/plots",
     "tests/python",

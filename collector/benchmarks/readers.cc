@@ -9,7 +9,7 @@
 #include <memory>
 #include <string_view>
 
-#include "collector/metrics/measurement.h"
+#include "collector/metrics/measure.h"
 #include "collector/records/record_parser.h"
 #include "collector/sources/record_log_parts.h"
 

@@ -46,6 +46,12 @@ TEST(RateCharts, ActivitiesAddUpToTheCores) {
   EXPECT_NEAR(cpu, 4.8 / 5, 1e-6);
 }
 
+TEST(RateCharts, CoresWithoutAChunkAreNotCalledIdle) {
+  const Chart chart = Drawn("activity_timeline", MadeDetail());
+  for (const Json& row : RowsWith(chart.spec, "cores")) EXPECT_NE(row["part"], "Idle");
+  EXPECT_NE(chart.spec.dump().find("No chunk open"), std::string::npos);
+}
+
 TEST(RateCharts, TheTailBeginsWhereTheBudgetSaysSo) {
   EXPECT_NE(
       Drawn("progress_tail", MadeDetail()).subtitle.find("the tail began 6.00 s before the end (60 % of the run)"),

@@ -14,18 +14,18 @@ constexpr std::string_view kHead =
     R"(<!-- Written by `bazel run //docs:generated_pages_test -- --write` from collector/charts/chart_table.cc. -->
 # Plots
 
-`crema plot` draws a run: each chart answers one question, says in its subtitle by which figures, and names the run and
-the crema that it comes from. A chart without figures is not drawn, and one line says why.
+`crema plot` draws a run. Each chart answers one question. Its subtitle has the figures that answer it, the run, and the
+version of crema. A chart without figures is not drawn; one line says why.
 
 ```sh not-run
 crema plot ttbar -o plots                              # all charts, PNG with two pixels a unit
 crema plot ttbar section_icicle -o icicle.svg          # one: .png, .svg, .pdf, or .json
 crema plot ttbar chunk_timeline throughput_timeline -o 'plots/{name}.pdf'
 crema plot ttbar --baseline last_week -o plots         # another run behind it, in grey
-crema plot ttbar --list                                # what there is, and why not
+crema plot ttbar --list                                # which charts there are, and why some cannot be drawn
 ```
 
-Any measurement will do, and `--list` without one names all charts:
+Any measurement will do. Without one, `--list` names all charts:
 
 ```sh run
 crema run -q -o sleeping -- sleep 0.1
@@ -33,15 +33,15 @@ crema plot sleeping --list
 crema plot sleeping resource_utilization -o resources.json
 ```
 
-The pictures are drawn by [vl-convert](https://github.com/vega/vl-convert) in one process. Install it into any Python:
-`pip install vl-convert-python==@version@`; `--python` or `CREMA_PLOT_PYTHON` names that Python, else crema looks into
-the active environment, beside itself, into `.cache/plots` (`tools/setup plots` of a checkout) and on the PATH. Without it
-crema writes the specifications and says so.
+[vl-convert](https://github.com/vega/vl-convert) draws the pictures, in one process. Install it into any Python:
+`pip install vl-convert-python==@version@`. `--python` or `CREMA_PLOT_PYTHON` names this Python. Otherwise crema
+looks in the active environment, beside itself, in `.cache/plots` (from `tools/setup plots` in a checkout) and on the
+PATH. Without vl-convert crema writes the specifications, and says so.
 
-A `.json` file is the [Vega-Lite](https://vega.github.io/vega-lite/) specification of a chart, with its data: it opens in
-Jupyter, in the Vega editor, and in any page. Its `config` is the theme (`--theme dark` has another), and the colours stand
-there only, so that a page may exchange it as a whole. At most 20,000 marks are in it: beyond that values are summed
-over equal parts of time, or counted in cells; failures and stragglers stay.
+A `.json` file is the [Vega-Lite](https://vega.github.io/vega-lite/) specification of a chart, with its data. Jupyter,
+the Vega editor and any page can show it. Its `config` is the theme (`--theme dark` has another). The colours stand
+there only, so a page can replace all of them at once. A specification has at most 20,000 marks. Where there are more,
+crema sums values over equal parts of time, or counts them in cells. Failures and stragglers always stay.
 
 )";
 

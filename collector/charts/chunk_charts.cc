@@ -168,8 +168,8 @@ std::string FitWords(const DetailFit& fit) {
   return fmt::format("{} + {} per event", HumanDuration(fit.fixed_seconds), HumanDuration(fit.seconds_per_event));
 }
 
-/// Lines of the datasets with most chunks, over the range of events that there is.
-Json FitLayer(const RunDetail& detail, double most_events, double least_events, std::string* words) {
+/// Lines of the datasets with most chunks, each over the events that its chunks have: it says nothing of others.
+Json FitLayer(const RunDetail& detail, std::string* words) {
   std::vector<DetailFit> fits;
   for (const DetailFit& fit : detail.fits) {
     if (fit.slope_known) fits.push_back(fit);
@@ -181,9 +181,10 @@ Json FitLayer(const RunDetail& detail, double most_events, double least_events, 
   *words = fmt::format("{}: {}", ShownName(detail.datasets[fits.front().dataset].name), FitWords(fits.front()));
   Json values = Json::array();
   for (size_t i = 0; i < fits.size(); ++i) {
-    for (const double events : {least_events, most_events}) {
+    for (const double events : {fits[i].events_min, fits[i].events_max}) {
       values.push_back(
           {{"fit", i},
+           {"dataset", ShownName(detail.datasets[fits[i].dataset].name)},
            {"events", Rounded(events)},
            {"seconds", Rounded(std::max(0.0, fits[i].fixed_seconds + fits[i].seconds_per_event * events))}});
     }
@@ -193,7 +194,8 @@ Json FitLayer(const RunDetail& detail, double most_events, double least_events, 
           {"encoding",
            {{"x", Quantity("events", "events in the chunk")},
             {"y", Quantity("seconds", "duration [s]")},
-            {"detail", {{"field", "fit"}, {"type", "nominal"}}}}}};
+            {"detail", {{"field", "fit"}, {"type", "nominal"}}},
+            {"tooltip", Tooltip({{"dataset", "fit of dataset", "nominal"}})}}}};
 }
 
 }  // namespace
@@ -230,7 +232,7 @@ Drawing DrawRuntimeVsEvents(const ChartInput& input) {
                                              {"reason", "why slow", "nominal"}})}}}});
   }
   std::string words;
-  Json fit = FitLayer(detail, grid->x_max, all ? least_events : grid->x_min, &words);
+  Json fit = FitLayer(detail, &words);
   if (!fit.is_null()) layers.push_back(std::move(fit));
   std::string finding = Counted(static_cast<double>(grid->count), "chunk", "chunks");
   if (!words.empty()) finding += "; line: " + words;

@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr char kNoScheduler[] =
-    "no scheduler told how many tasks each worker had; measure the run through its engine (dask://HOST:PORT) to see it";
+    "no scheduler told how many tasks each worker had; measure the run through its engine to see it";
 
 double WallSeconds(const Json& document) { return Metric(document, "wall_time").value_or(0); }
 
@@ -136,8 +136,7 @@ Drawing DrawOccupancy(const ChartInput& input) {
   const std::vector<Step> occupancy = SumOfSteps(document, "worker_occupancy");
   const double wall_seconds = WallSeconds(document);
   if (occupancy.empty() || !(wall_seconds > 0)) {
-    return NotDrawn(
-        "no scheduler told how much work was queued; measure the run through its engine (dask://HOST:PORT)");
+    return NotDrawn("no scheduler told how much work was queued; measure the run through its engine");
   }
   TimePanel panel(wall_seconds, "work queued on workers, as the scheduler expects it [s]");
   AddBaseline(input, BaselineSum(input, "worker_occupancy"), &panel);

@@ -3,17 +3,17 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/charts/budget_colours.h"
 #include "collector/charts/encodings.h"
 #include "collector/charts/families.h"
 #include "collector/charts/time_lines.h"
 #include "collector/charts/worker_series.h"
 #include "collector/detail/run_detail.h"
-#include "collector/document/document_fields.h"
+#include "collector/insight/budget_rows.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -21,7 +21,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kMostBins = 160;  // of 4 pixels: finer ones show the chunks' grain, not the rate
+constexpr double kLeastNamed = 0.01;  // of the core-seconds
+constexpr size_t kMostBins = 160;     // of 4 pixels: finer ones show the chunks' grain, not the rate
 
 /// Neighbouring bins taken together, so that at most `kMostBins` are left.
 struct CoarseBins {
@@ -106,6 +107,16 @@ Json RatePanel(const ChartInput& input, const Rate& rate, double height) {
   return panel.Take(height);
 }
 
+/// What the budget knows of the time in which no chunk was open, that nobody takes it for idle.
+std::string UsedWithoutChunk(const Json& document) {
+  const std::optional<BudgetRows> budget = ReadBudget(document);
+  if (!budget.has_value()) return "";
+  const double used = budget->Share("outside_chunk") + budget->Share("process_cpu") + budget->Share("framework");
+  if (used < kLeastNamed) return "";
+  return fmt::format("; no chunk was open in {} more, used for opening, the framework and CPU outside chunks",
+                     HumanPercent(used));
+}
+
 }  // namespace
 
 Drawing DrawThroughput(const ChartInput& input) {
@@ -171,7 +182,8 @@ Drawing DrawActivityTimeline(const ChartInput& input) {
   const std::vector<double> busy = coarse.Sums(bins.busy_seconds), cpu = coarse.Sums(bins.cpu_seconds);
   const std::vector<double> cpu_wait = coarse.Sums(bins.cpu_wait_seconds), blocked = coarse.Sums(bins.blocked_seconds);
   const std::vector<double> lanes = coarse.Sums(bins.lanes_available);
-  std::vector<std::string> parts = {"CPU in your code", "Waiting in your code", "Idle", "Not measured"};
+  std::vector<std::string> parts = {"CPU in your code", "Waiting in your code", "No chunk open", "Not measured"};
+  std::vector<std::string_view> colours = {"cpu", "wait", "idle", "unknown"};
   Json values = Json::array();
   double computed = 0, waited = 0, available = 0, not_measured = 0;
   for (size_t i = 0; i < busy.size(); ++i) {
@@ -193,7 +205,10 @@ Drawing DrawActivityTimeline(const ChartInput& input) {
                         {"cores", Rounded(seconds[part] / coarse.bin_seconds)}});
     }
   }
-  if (not_measured < 0.001 * available) parts.pop_back();  // what rounding leaves
+  if (not_measured < 0.001 * available) {  // what rounding leaves
+    parts.pop_back();
+    colours.pop_back();
+  }
   Json y = Quantity("cores", "cores");
   y["stack"] = "zero";
   Json body = {{"width", 640},
@@ -204,12 +219,12 @@ Drawing DrawActivityTimeline(const ChartInput& input) {
                 {{"x", TimeAxis("t", input.detail->seconds)},
                  {"y", std::move(y)},
                  {"order", {{"field", "order"}, {"type", "quantitative"}}},
-                 {"color", BudgetColours("part", parts)}}}};
+                 {"color", NamedColours("part", parts, colours)}}}};
   const std::string whole = available > 0
                                 ? fmt::format("CPU {}, waiting {} of the cores' time",
                                               HumanPercent(computed / available), HumanPercent(waited / available))
                                 : HumanDuration(computed) + " of CPU";
-  return {std::move(body), whole, ""};
+  return {std::move(body), whole + UsedWithoutChunk(*input.document), ""};
 }
 
 }  // namespace crema

@@ -54,8 +54,7 @@ Drawing DrawWorkerActivity(const ChartInput& input) {
   const size_t bins = HeatMap::BinsFor(WorkersWith(document, "worker_active_tasks"));
   const SeriesOfWorkers active = ReadWorkerSeries(document, "worker_active_tasks", bins);
   if (active.empty()) {
-    return NotDrawn(
-        "no scheduler told how many tasks each worker had; measure the run through its engine (dask://HOST:PORT)");
+    return NotDrawn("no scheduler told how many tasks each worker had; measure the run through its engine");
   }
   HeatMap map(Metric(document, "wall_time").value_or(0), "tasks queued or executing");
   double peak = 0;

@@ -8,7 +8,7 @@ namespace crema {
 void AddCoffeaOptions(CLI::App* subcommand, MeasureOptions* options) {
   subcommand
       ->add_option("--coffea-report", options->coffea_reports,
-                   "What Runner(savemetrics=True) returned, as JSON; given several times, they add up")
+                   "What Runner(savemetrics=True) returned, as JSON. Give the option several times to add several up")
       ->take_all();
   subcommand
       ->add_option("--metrics-by-dataset", options->metrics_by_dataset,

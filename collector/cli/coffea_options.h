@@ -3,7 +3,7 @@
 #define CREMA_COLLECTOR_CLI_COFFEA_OPTIONS_H_
 
 #include "CLI/App.hpp"
-#include "collector/metrics/measurement.h"
+#include "collector/metrics/measure.h"
 
 namespace crema {
 

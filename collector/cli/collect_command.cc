@@ -1,6 +1,4 @@
 // `crema collect`: makes a measurement of record logs.
-#include <unistd.h>
-
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -18,9 +16,11 @@
 #include "collector/cli/engine_sources.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/output_options.h"
+#include "collector/cli/saved_measurement.h"
 #include "collector/cli/subcommand.h"
-#include "collector/metrics/measurement.h"
-#include "collector/writers/terminal.h"
+#include "collector/metrics/measure.h"
+#include "collector/metrics/measurement_directory.h"
+#include "collector/sources/record_log.h"
 
 namespace crema {
 namespace {
@@ -50,43 +50,45 @@ int Collect(CollectOptions options) {
   if (!options.stop.empty()) options.measure.stop_ns = ParseTime("--stop", options.stop);
   RequireSource(options.measure);
   options.save.records = !options.no_records;
+  options.measure.takes_streams = true;
   absl::StatusOr<Measurement> measurement = MeasureAndJudge(options.measure, options.output.quiet);
   if (!measurement.ok()) return ReportFailure(measurement.status());
-  std::string kept_as;
-  options.save.kept_as = &kept_as;
-  if (absl::Status saved = SaveMeasurement(*measurement, options.directory, options.save); !saved.ok()) {
-    return ReportFailure(saved);
+  for (const std::string& source : options.measure.sources) {
+    if (!IsStream(source) || options.no_records || options.output.quiet) continue;
+    PrintError(source + ": what a stream brings is not kept; --no-records says so");
   }
-  if (!kept_as.empty() && !options.output.quiet) PrintError("the older measurement is kept as " + kept_as);
-  if (options.json) return PrintOut(measurement->document.dump(1) + "\n");
-  if (options.output.quiet) return kDone;
-  return PrintOut(RenderSummary(measurement->document, StyleFor(STDOUT_FILENO, options.output)));
+  return SaveAndShow(*measurement, options.directory, options.save, options.output, options.json);
 }
 
 }  // namespace
 
 void AddCollectCommand(CLI::App* program, int* status) {
-  CLI::App* collect = program->add_subcommand("collect", "Make a measurement of record logs");
+  CLI::App* collect = program->add_subcommand("collect", "Make a measurement from record logs");
   collect->footer(
       "Example:\n  crema collect job1/records job2/records -o both\n"
       "  crema collect job1 --coffea-report report.json -o ttbar\n"
+      "  cat job*/records/*.jsonl | crema collect - --no-records -o all_jobs\n"
       "  crema collect dask://localhost:8787 -o ttbar");
   auto options = std::make_shared<CollectOptions>();
-  collect->add_option("SOURCE", options->measure.sources,
-                      "Directories of record logs, measurements, roastcoffea measurements, " + EngineSourcesHelp());
+  collect->add_option(
+      "SOURCE", options->measure.sources,
+      "Directories of record logs, measurements, roastcoffea measurements, - or a named pipe for record "
+      "logs one after another, " +
+          EngineSourcesHelp());
   collect->add_option("-o,--output", options->directory, "Directory of the measurement")->required();
   collect->add_option("--start", options->start, "Start of the run: Unix seconds, or a time like 2026-11-21T14:02:11Z");
-  collect->add_option("--stop", options->stop, "Its stop");
-  collect->add_option("--run", options->measure.run, "Which run's records to take: an id, or all");
+  collect->add_option("--stop", options->stop, "Stop of the run, in the same form");
+  collect->add_option("--run", options->measure.run, "The run whose records are taken: its id, or all");
   collect->add_option("--name", options->measure.name, "Name of the run");
   collect
       ->add_option("--jobs", options->measure.jobs,
-                   "Threads that read the records (default: the cores that crema may use); the result is the same")
+                   "Threads that read the records (default: one for each core that crema may use); the result is the "
+                   "same for any number")
       ->check(CLI::Range(1, 1024));
   AddCoffeaOptions(collect, &options->measure);
-  collect->add_flag("--no-records", options->no_records, "Leave the records out of the measurement");
+  collect->add_flag("--no-records", options->no_records, "Do not keep the records in the measurement");
   collect->add_flag("--replace", options->save.replace,
-                    "Throw an older measurement away (default: it is kept as DIR.<its start>)");
+                    "Delete an older measurement (default: it is kept as DIR.<its start>)");
   collect->add_flag("--force", options->save.force, "Write into a directory that holds other files");
   collect->add_flag("--json", options->json, "Print the measurement as JSON instead of the summary");
   AddOutputOptions(collect, &options->output);

@@ -12,14 +12,19 @@
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "absl/status/statusor.h"
-#include "collector/appearance/human_numbers.h"
+#include "collector/charts/section_tree_chart.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/output_options.h"
+#include "collector/cli/plot_output.h"
 #include "collector/cli/subcommand.h"
+#include "collector/document/document_fields.h"
+#include "collector/exports/text_sink.h"
 #include "collector/insight/comparison.h"
 #include "collector/insight/comparison_gate.h"
 #include "collector/insight/paired_change.h"
 #include "collector/insight/run_pieces.h"
+#include "collector/writers/junit_gates.h"
+#include "collector/writers/markdown_comparison.h"
 #include "collector/writers/terminal_comparison.h"
 #include "fmt/format.h"
 
@@ -30,18 +35,18 @@ using Json = nlohmann::ordered_json;
 
 struct CompareOptions {
   std::vector<std::string> sources;
+  std::vector<std::string> before;
+  std::vector<std::string> after;
   std::vector<std::string> gates;
   std::string run;
   std::optional<double> sure_percent;
   bool fail_on_unclear = false;
   bool json = false;
+  bool markdown = false;
+  std::string junit;
+  PlotOutput chart;
   int width = 0;
   OutputOptions output;
-};
-
-struct JudgedGate {
-  std::string text;
-  GateResult result;
 };
 
 std::vector<ComparisonGate> ParseGates(const std::vector<std::string>& texts) {
@@ -63,77 +68,144 @@ std::string AsJson(const Comparison& comparison, const std::vector<JudgedGate>& 
   return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+/// What a source's chunks did; `why_not` where they are not there.
+struct ReadPieces {
+  RunPieces pieces;
+  std::string why_not;
+};
+
+ReadPieces PiecesOf(const MeasuredSource& source) {
+  ReadPieces read;
+  const absl::Status status = source.ForEachAttempt([&read](const Attempt& attempt) { read.pieces.Add(attempt); });
+  if (!status.ok()) read.why_not = std::string(status.message());
+  return read;
+}
+
 /// The first source against each other one, piece by piece.
 std::vector<PairedChange> CompareAllPieces(const std::vector<MeasuredSource>& sources) {
   std::vector<PairedChange> changes;
-  RunPieces first;
-  std::string first_is_missing;
-  for (size_t i = 0; i < sources.size(); ++i) {
-    RunPieces pieces;
-    const absl::Status read = sources[i].ForEachAttempt([&pieces](const Attempt& attempt) { pieces.Add(attempt); });
-    const std::string is_missing = read.ok() ? "" : std::string(read.message());
-    if (i == 0) {
-      first = std::move(pieces);
-      first_is_missing = is_missing;
-    } else if (first_is_missing.empty() && is_missing.empty()) {
-      changes.push_back(ComparePieces(first, pieces));
+  const ReadPieces first = PiecesOf(sources.front());
+  for (size_t i = 1; i < sources.size(); ++i) {
+    const ReadPieces other = PiecesOf(sources[i]);
+    if (first.why_not.empty() && other.why_not.empty()) {
+      changes.push_back(ComparePieces(first.pieces, other.pieces));
     } else {
-      changes.emplace_back().why_not = first_is_missing.empty() ? is_missing : first_is_missing;
+      changes.emplace_back().why_not = first.why_not.empty() ? other.why_not : first.why_not;
     }
   }
   return changes;
 }
 
-/// Whether a run is slower by more than the limit, with its whole range, or cannot be told from the first.
-bool JudgePaired(const CompareOptions& options, const Comparison& comparison) {
-  bool fell = false;
-  for (size_t i = 0; i < comparison.paired.size(); ++i) {
-    const PairedChange& change = comparison.paired[i];
-    const std::string& name = comparison.runs[i + 1].name;
-    const bool is_known = change.conclusion != ChangeConclusion::kNotKnown;
-    if (options.sure_percent.has_value() && is_known && change.low > *options.sure_percent / 100) {
-      PrintError(fmt::format("gate --fail-on-sure fell: {} took {} to {} in chunks", name, HumanChange(change.low),
-                             HumanChange(change.high)));
-      fell = true;
-    }
-    if (options.fail_on_unclear && (!is_known || change.conclusion == ChangeConclusion::kUnclear)) {
-      PrintError(fmt::format("gate --fail-on-unclear fell: whether {} is slower cannot be told{}", name,
-                             is_known ? "" : ": " + change.why_not));
-      fell = true;
+PairedChange CompareSidesPieces(const std::vector<MeasuredSource>& before, const std::vector<MeasuredSource>& after) {
+  std::vector<RunPieces> sides[2];
+  for (const auto* side : {&before, &after}) {
+    for (const MeasuredSource& source : *side) {
+      ReadPieces read = PiecesOf(source);
+      if (!read.why_not.empty()) {
+        PairedChange not_known;
+        not_known.why_not = std::move(read.why_not);
+        return not_known;
+      }
+      sides[side == &before ? 0 : 1].push_back(std::move(read.pieces));
     }
   }
-  return fell;
+  return CompareSides(sides[0], sides[1]);
+}
+
+absl::StatusOr<std::vector<MeasuredSource>> OpenAll(const std::vector<std::string>& paths,
+                                                    const CompareOptions& options) {
+  std::vector<MeasuredSource> sources;
+  for (const std::string& path : paths) {
+    absl::StatusOr<MeasuredSource> source = MeasuredSource::Open(path, options.run, options.output.quiet);
+    if (!source.ok()) return source.status();
+    sources.push_back(*std::move(source));
+  }
+  return sources;
+}
+
+std::vector<const Json*> DocumentsOf(const std::vector<MeasuredSource>& sources) {
+  std::vector<const Json*> documents;
+  for (const MeasuredSource& source : sources) documents.push_back(&source.document());
+  return documents;
+}
+
+/// Runs of a side are taken in the order in which they ran, whatever the order in which they are named.
+void SortByStart(std::vector<MeasuredSource>* sources) {
+  const auto start_of = [](const MeasuredSource& source) {
+    return NumberField(Field(source.document(), "run"), "start_ns").value_or(0);
+  };
+  std::stable_sort(sources->begin(), sources->end(),
+                   [&](const MeasuredSource& a, const MeasuredSource& b) { return start_of(a) < start_of(b); });
+}
+
+absl::StatusOr<Comparison> CompareSources(const CompareOptions& options) {
+  if (!options.sources.empty()) {
+    const absl::StatusOr<std::vector<MeasuredSource>> sources = OpenAll(options.sources, options);
+    if (!sources.ok()) return sources.status();
+    return Compare(DocumentsOf(*sources), CompareAllPieces(*sources), options.sources);
+  }
+  absl::StatusOr<std::vector<MeasuredSource>> before = OpenAll(options.before, options);
+  if (!before.ok()) return before.status();
+  absl::StatusOr<std::vector<MeasuredSource>> after = OpenAll(options.after, options);
+  if (!after.ok()) return after.status();
+  SortByStart(&*before);
+  SortByStart(&*after);
+  return CompareSides(DocumentsOf(*before), DocumentsOf(*after), {CompareSidesPieces(*before, *after)});
+}
+
+/// Two sources or more, or both sides. Throws a usage error.
+void CheckSources(const CompareOptions& options) {
+  const bool has_sides = !options.before.empty() || !options.after.empty();
+  if (has_sides && !options.sources.empty()) {
+    throw CLI::ValidationError("SOURCE", "name the runs either one after the other, or with --before and --after");
+  }
+  if (has_sides && (options.before.empty() || options.after.empty())) {
+    throw CLI::ValidationError(options.before.empty() ? "--before" : "--after", "the other side has no run");
+  }
+  if (!has_sides && options.sources.size() < 2) throw CLI::ValidationError("SOURCE", "at least two are needed");
 }
 
 int RunCompare(const CompareOptions& options) {
-  const std::vector<ComparisonGate> gates = ParseGates(options.gates);  // wrong usage, before anything is read
-  std::vector<MeasuredSource> sources;
-  for (const std::string& path : options.sources) {
-    absl::StatusOr<MeasuredSource> source = MeasuredSource::Open(path, options.run, options.output.quiet);
-    if (!source.ok()) return ReportFailure(source.status());
-    sources.push_back(*std::move(source));
+  CheckSources(options);
+  if (!options.chart.path.empty() && !options.chart.IsOneFile()) {
+    throw CLI::ValidationError("--chart", "the file must end in .png, .svg, .pdf or .json");
   }
-  std::vector<const Json*> documents;
-  for (const MeasuredSource& source : sources) documents.push_back(&source.document());
-  const Comparison comparison = Compare(documents, CompareAllPieces(sources));
+  const std::vector<ComparisonGate> gates = ParseGates(options.gates);  // wrong usage, before anything is read
+  const absl::StatusOr<Comparison> comparison = CompareSources(options);
+  if (!comparison.ok()) return ReportFailure(comparison.status());
   std::vector<JudgedGate> judged;
   for (const ComparisonGate& gate : gates) {
-    const absl::StatusOr<GateResult> result = Judge(gate, comparison);
+    const absl::StatusOr<GateResult> result = Judge(gate, *comparison);
     if (!result.ok()) {
       PrintError(std::string(result.status().message()));
       return kWrongUsage;
     }
     judged.push_back({gate.text, *result});
   }
+  const auto add = [&judged](const std::vector<JudgedGate>& more) {
+    judged.insert(judged.end(), more.begin(), more.end());
+  };
+  if (options.sure_percent.has_value()) add(JudgeSure(*options.sure_percent, *comparison));
+  if (options.fail_on_unclear) add(JudgeUnclear(*comparison));
+  if (!options.junit.empty()) {
+    const absl::Status written = WriteTextFile(options.junit, GatesAsJunit(judged));
+    if (!written.ok()) return ReportFailure(written);
+  }
+  if (!options.chart.path.empty()) {
+    const absl::Status written = WriteCharts({MakeSectionTreeChart(ComparisonAsJson(*comparison))}, options.chart);
+    if (!written.ok()) return ReportFailure(written);
+  }
   TerminalStyle style = StyleFor(STDOUT_FILENO, options.output);
   if (options.width > 0) style.width = options.width;
   int printed = kDone;
   if (options.json) {
-    printed = PrintOut(AsJson(comparison, judged));
+    printed = PrintOut(AsJson(*comparison, judged));
+  } else if (options.markdown) {
+    printed = PrintOut(ComparisonAsMarkdown(*comparison, judged));
   } else if (!options.output.quiet) {
-    printed = PrintOut(RenderComparison(comparison, style));
+    printed = PrintOut(RenderComparison(*comparison, style));
   }
-  bool fell = JudgePaired(options, comparison);
+  bool fell = false;
   for (const JudgedGate& gate : judged) {
     if (gate.result.fell) PrintError(fmt::format("gate {} fell: {}", gate.text, gate.result.sentence));
     fell = fell || gate.result.fell;
@@ -149,11 +221,15 @@ void AddCompareCommand(CLI::App* program, int* status) {
       "A gate is KEY>LIMIT or KEY<LIMIT on the change against the first source: of a metric, of dataset:NAME:FIELD or\n"
       "section:PATH:FIELD; the gate `unequal` falls where events or cuts differ. Exit status 3: a gate fell.\n\n"
       "Example:\n  crema compare before after\n"
-      "  crema compare before after --fail-on 'wall_time>5%' --fail-on 'event_rate_wall_khz<-5%' --fail-on unequal");
+      "  crema compare before after --fail-on 'wall_time>5%' --fail-on 'event_rate_wall_khz<-5%' --fail-on unequal\n"
+      "  crema compare --before a1 --before a2 --after b1 --after b2 --fail-on-sure 2");
   auto options = std::make_shared<CompareOptions>();
-  command->add_option("SOURCE", options->sources, "Measurements, directories of record logs, roastcoffea measurements")
-      ->required()
-      ->expected(2, 1 << 20);
+  command->add_option("SOURCE", options->sources, "Measurements, directories of record logs, roastcoffea measurements");
+  const auto side = [command](const char* name, std::vector<std::string>* into, const char* help) {
+    command->add_option(name, *into, help)->take_all()->allow_extra_args(false)->option_text("SOURCE");
+  };
+  side("--before", &options->before, "A run of the one side; once for each of its runs");
+  side("--after", &options->after, "A run of the other side; once for each of its runs");
   command->add_option("--fail-on", options->gates, "End with status 3 where this gate falls")
       ->take_all()
       ->allow_extra_args(false)
@@ -164,10 +240,19 @@ void AddCompareCommand(CLI::App* program, int* status) {
       ->option_text("PERCENT");
   command->add_flag("--fail-on-unclear", options->fail_on_unclear,
                     "End with status 3 where it cannot be told whether a run took longer");
-  command->add_option("--run", options->run, "Which run's records to take: an id, or all");
-  command->add_option("--width", options->width, "Columns (default: the terminal's, else 100)")
+  command->add_option("--run", options->run, "The run whose records are taken: its id, or all");
+  command->add_option("--width", options->width, "Width in columns (default: that of the terminal, else 100)")
       ->check(CLI::PositiveNumber);
-  command->add_flag("--json", options->json, "Print the comparison as JSON");
+  CLI::Option* json = command->add_flag("--json", options->json, "Print the comparison as JSON");
+  command->add_flag("--markdown", options->markdown, "Print the comparison as Markdown, for a merge request")
+      ->excludes(json);
+  options->chart.path.clear();
+  command
+      ->add_option("--chart", options->chart.path,
+                   "Draw the tree of sections with their differences: FILE.png, .svg, .pdf or .json")
+      ->option_text("FILE");
+  command->add_flag("--force", options->chart.force, "Let the chart replace what crema did not write");
+  command->add_option("--junit", options->junit, "Write the gates as JUnit's XML")->option_text("FILE");
   AddOutputOptions(command, &options->output);
   command->callback([options, status] { *status = RunCompare(*options); });
 }

@@ -44,7 +44,7 @@ struct Setting {
 
 // In the order in which they are printed.
 constexpr Setting kSettings[] = {
-    {"prefix", "Print the directory that crema is installed in, for CMAKE_PREFIX_PATH",
+    {"prefix", "Print the directory in which crema is installed, for CMAKE_PREFIX_PATH",
      [](const InstalledSdk& sdk, const std::string& /*module*/) -> absl::StatusOr<std::string> {
        return sdk.prefix.string();
      }},
@@ -60,11 +60,11 @@ constexpr Setting kSettings[] = {
      [](const InstalledSdk& sdk, const std::string& /*module*/) -> absl::StatusOr<std::string> {
        return sdk.include_dir.string();
      }},
-    {"cflags", "Print what the compiler is given",
+    {"cflags", "Print the flags for the compiler",
      [](const InstalledSdk& sdk, const std::string& module) {
        return PkgConfigField(sdk.pkg_config_dir / module, "Cflags");
      }},
-    {"libs", "Print what the linker is given",
+    {"libs", "Print the flags for the linker",
      [](const InstalledSdk& sdk, const std::string& module) {
        return PkgConfigField(sdk.pkg_config_dir / module, "Libs");
      }},
@@ -134,10 +134,10 @@ std::vector<std::string> Shells() {
 }  // namespace
 
 void AddConfigCommand(CLI::App* program, int* status) {
-  CLI::App* config = program->add_subcommand("config", "Say how code is built with crema; set up shells");
+  CLI::App* config = program->add_subcommand("config", "Say how to build code with crema; set up shells");
   config->footer(
-      "Without options, all settings are printed. They are of the SDK that was installed together with this program,\n"
-      "by the wheel or by CMake.\n\n"
+      "Without options, crema prints all settings. They belong to the SDK that the wheel or CMake installed together\n"
+      "with this program.\n\n"
       "Example:\n  cmake -B build -DCMAKE_PREFIX_PATH=\"$(crema config --prefix)\"\n"
       "  c++ -std=c++17 analysis.cc $(crema config --cflags --libs)\n"
       "  cc analysis.c $(crema config --c --cflags --libs)\n"
@@ -147,7 +147,7 @@ void AddConfigCommand(CLI::App* program, int* status) {
   for (const Setting& setting : kSettings) config->add_flag(absl::StrCat("--", setting.option), setting.text);
   config->add_flag("--c", options->of_c, "Flags of the C API (crema_c.h) instead of the C++ SDK's");
   config->add_flag("--json", options->json, "Print all settings as JSON");
-  config->add_option("--completion", options->shell, "Print the completions for this shell")
+  config->add_option("--completion", options->shell, "Print the completions of this shell")
       ->check(CLI::IsMember(Shells()));
   config
       ->add_option("--write-share", options->share,

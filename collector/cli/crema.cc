@@ -29,9 +29,9 @@ std::vector<std::string> TakeCommand(std::vector<std::string>* arguments) {
 
 // Nothing has the name "": an empty variable of a script, most likely.
 void RefuseEmptyPaths(CLI::App* program) {
-  constexpr const char* kPaths[] = {"SOURCE",   "--output", "--baseline",   "--coffea-report", "--metrics-by-dataset",
-                                    "--python", "--bind",   "--token-file", "--host",          "--write-share",
-                                    "--chart"};
+  constexpr const char* kPaths[] = {
+      "SOURCE",   "DIR",    "--output",     "--baseline", "--coffea-report", "--metrics-by-dataset",
+      "--python", "--bind", "--token-file", "--host",     "--write-share",   "--chart"};
   const CLI::Validator is_given([](const std::string& text) { return text.empty() ? "is empty" : ""; }, "");
   for (CLI::App* command : program->get_subcommands({})) {
     for (CLI::Option* option : command->get_options()) {
@@ -72,6 +72,7 @@ int Main(std::vector<std::string> arguments) {
   AddScalingCommand(&program, &status);
   AddMergeCommand(&program, &status);
   AddCompareCommand(&program, &status);
+  AddHistoryCommand(&program, &status);
   AddPlotCommand(&program, &status);
   AddReportCommand(&program, &status);
   AddExportCommand(&program, &status);

@@ -3,10 +3,12 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 from collector.cli import invented_run
 
@@ -56,6 +58,29 @@ class Merge(SourcesTestCase):
         self.assertEqual(one, other)
         self.assertEqual(one["metrics"]["num_attempts"], 44)
 
+    def test_gives_the_same_for_any_tree_of_merges(self):
+        leaves = [self.collect(name, run_id=name, first_pid=100 * i) for i, name in enumerate("abcde", 1)]
+        merges = 0
+
+        def merge(tree):
+            nonlocal merges
+            if isinstance(tree, int):
+                return leaves[tree]
+            merges += 1
+            out = self.path(f"merged{merges}")
+            result = crema("merge", *map(merge, tree), "-o", out, "-q", "--name", "x")
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            return out
+
+        documents = []
+        for tree in ([0, 1, 2, 3, 4], [[0, 1], [2, [3, 4]]], [4, [3, [2, [1, 0]]]]):
+            documents.append(self.document(merge(tree)))
+            del documents[-1]["provenance"]
+        self.assertEqual(documents[0]["metrics"]["num_attempts"], 110)
+        texts = [json.dumps(document) for document in documents]
+        self.assertEqual(texts[1], texts[0])
+        self.assertEqual(texts[2], texts[0])
+
     def test_refuses_in_one_line_where_records_are_missing(self):
         first = self.collect("first")
         second = self.collect("second", "--no-records", run_id="b", first_pid=300)
@@ -92,6 +117,14 @@ class Compare(SourcesTestCase):
         self.assertIn("select/jets (helper)", sections)
         self.assertEqual([row["name"] for row in comparison["datasets"]], ["ttbar", "zjets"])
 
+    def test_names_runs_of_one_name_by_their_sources(self):
+        before, after = self.collect("before"), self.collect("after", run_id="b", slower=1.5)
+        for source in (before, after):
+            self.change(source, run={**self.document(source)["run"], "name": "program"})
+        _, comparison = self.compare(before, after)
+        self.assertEqual([run["name"] for run in comparison["runs"]], ["before", "after"])
+        self.assertRegex(comparison["sentences"][0], "^after is .* than before")
+
     def test_pairs_the_pieces_and_tells_the_range(self):
         before, after = self.collect("before"), self.collect("after", run_id="b", slower=1.5)
         status, comparison = self.compare(before, after, "--fail-on-sure", "5", "--fail-on-unclear")
@@ -104,7 +137,8 @@ class Compare(SourcesTestCase):
         self.assertAlmostEqual(sum(effect["change"] for effect in comparison["effects"]), comparison["change"])
         self.assertEqual(comparison["paired"][0]["effects"], comparison["effects"])
         text = crema("compare", before, after).stdout.replace("\n", " ")
-        self.assertIn("Paired by chunk (20 pairs), after-records took +", text)
+        self.assertRegex(text, r"^after-records is 4\d.\d % slower than before-records in its chunks \(")
+        self.assertIn("Paired by chunk (20 pairs).", text)
 
         status, comparison = self.compare(before, self.collect("again", run_id="c"), "--fail-on-sure", "5")
         self.assertEqual((status, comparison["conclusion"], comparison["change"]), (0, "same", 0))
@@ -117,7 +151,7 @@ class Compare(SourcesTestCase):
     def test_puts_first_what_should_be_equal_and_is_not(self):
         before, after = self.collect("before"), self.collect("after", run_id="b", events=90)
         text = crema("compare", before, after, "--ascii").stdout
-        self.assertTrue(text.startswith("The two did not process the same events."), text)
+        self.assertIn("The two did not process the same events.", text.replace("\n", " "))
         first = text.splitlines().index("should be equal and is not")
         self.assertRegex(text.splitlines()[first + 2], r"^events +2 000 +1 800 +-10.0 %$")
         self.assertLess(first, text.splitlines().index("metrics"))
@@ -146,6 +180,71 @@ class Compare(SourcesTestCase):
                 self.assertEqual(result.returncode, 3 if falls else 0, gate)
             expected = r"^crema: [^\n]*\n$" if falls is not False else r"^$"
             self.assertRegex(result.stderr, expected, gate)
+
+    def test_gates_on_the_range_are_in_the_json_and_in_junit(self):
+        before, after = self.collect("before"), self.collect("after", run_id="b", slower=1.5)
+        options = ("--fail-on", "wall_time>500%", "--fail-on-sure", "5", "--fail-on-unclear")
+        junit = self.path("gates.xml")
+        status, comparison = self.compare(before, after, *options, "--junit", junit)
+        self.assertEqual(status, 3)
+        self.assertEqual(
+            [(gate["gate"], gate["fell"]) for gate in comparison["gates"]],
+            [("wall_time>500%", False), ("--fail-on-sure 5", True), ("--fail-on-unclear", False)],
+        )
+        suite = xml.etree.ElementTree.parse(junit).getroot().find("testsuite")
+        self.assertEqual((suite.get("tests"), suite.get("failures")), ("3", "1"))
+        cases = {case.get("name"): case for case in suite}
+        failure = cases["--fail-on-sure 5"].find("failure")
+        self.assertEqual(failure.get("message"), comparison["gates"][1]["sentence"])
+        self.assertIsNone(cases["wall_time>500%"].find("failure"))
+
+    def test_junit_and_markdown_bear_any_name(self):
+        before, after = self.collect("before"), self.collect("after", run_id="b", slower=1.5)
+        name = 'a<b>&"c"\n|d|*e*\x07'
+        self.change(after, run={**self.document(after)["run"], "name": name})
+        junit = self.path("gates.xml")
+        result = crema("compare", before, after, "--junit", junit, "--markdown", "--fail-on-sure", "5")
+        self.assertEqual(result.returncode, 3)
+        (failure,) = xml.etree.ElementTree.parse(junit).getroot().iter("failure")
+        self.assertIn('a<b>&"c" |d|*e*', failure.get("message"))
+        self.assertIn('a&lt;b\\>&amp;"c" \\|d\\|\\*e\\*', result.stdout)
+        table = [line for line in result.stdout.splitlines() if line.startswith("|")]
+        for line in table[:6]:
+            self.assertEqual(len(re.findall(r"(?<!\\)\|", line)), 5, line)
+        self.assertRegex(result.stdout, r"\| select \| \+[\d.]+ % \| \+[\d.]+ % to \+[\d.]+ % \| yes \|")
+        self.assertRegex(result.stdout, r"\| \*\*all\*\* \| \*\*\+[\d.]+ m?s\*\* \|")
+
+    def test_sides_of_several_runs(self):
+        before = [self.collect(f"a{i}", run_id=f"a{i}", slower=1 + 0.01 * i) for i in range(3)]
+        after = [self.collect(f"b{i}", run_id=f"b{i}", slower=1.2 + 0.01 * i) for i in range(3)]
+        options = [item for run in before for item in ("--before", run)]
+        options += [item for run in after for item in ("--after", run)]
+        status, comparison = self.compare(*options, "--fail-on-sure", "10", "--fail-on", "busy_time>10%")
+        self.assertEqual((status, comparison["conclusion"], comparison["runs_a_side"]), (3, "slower", [3, 3]))
+        self.assertEqual([gate["fell"] for gate in comparison["gates"]], [True, True])
+        self.assertEqual([len(comparison["sides"][side]) for side in ("before", "after")], [3, 3])
+        self.assertEqual([run["name"] for run in comparison["runs"]], ["before", "after"])
+        text = crema("compare", *options, "--ascii").stdout.replace("\n", " ")
+        self.assertIn("3 and 3 runs; equal ones differ by", text)
+        (elapsed,) = comparison["elapsed"]
+        self.assertAlmostEqual(sum(part["difference"] for part in elapsed["parts"]), elapsed["difference"], places=6)
+
+    def test_a_killed_run_is_said_to_be_incomplete(self):
+        before = self.collect("before")  # its second worker was killed in a chunk
+        text = crema("compare", before, before, "--ascii").stdout.replace("\n", " ")
+        self.assertRegex(text, r"before-records is not complete \(")
+
+    def test_wrong_use_of_sides_is_told(self):
+        before = self.collect("before")
+        for options, words in (
+            ([before, "--before", before], "either"),
+            (["--before", before], "the other side has no run"),
+            ([], "at least two"),
+            ([before, before, "--json", "--markdown"], "--markdown"),
+        ):
+            result = crema("compare", *options)
+            self.assertEqual(result.returncode, 2, options)
+            self.assertIn(words, result.stderr)
 
     def test_a_gate_on_a_value_that_one_run_has_not_measured_falls(self):
         before, after = self.collect("before"), self.collect("after", run_id="b")

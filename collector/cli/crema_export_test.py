@@ -210,7 +210,13 @@ class Perfetto(ExportTestCase):
         self.assertEqual(main_threads, set(), "a number of a process on a thread that is not its main thread")
         self.assertEqual([event["name"] for event in events if event["ph"] == "i"], ["zjets (lost)"])
         counters = {event["name"] for event in events if event["ph"] == "C"}
-        self.assertEqual(counters, {"resident memory", "open chunks", "threads", "CPU in use"})
+        outside = "outside chunks: set up"
+        self.assertEqual(counters, {"resident memory", "open chunks", "threads", "CPU in use", outside})
+        # a counter holds until the next reading; over time it comes to the section's time
+        pid = next(event["pid"] for event in events if event.get("name") == outside)
+        readings = [(e["ts"], e["args"]["s/s"]) for e in events if e.get("name") == outside and e["pid"] == pid]
+        seconds = sum((then - at) / 1e6 * value for (at, value), (then, _) in zip(readings, readings[1:]))
+        self.assertAlmostEqual(seconds, 0.1)
 
     def test_sections_of_trace_mode_lie_inside_their_chunk(self):
         records = self.path("traced")

@@ -56,6 +56,8 @@ class Program(unittest.TestCase):
 
 
 class EmptyPaths(unittest.TestCase):
+    # Fault [outputs]: an empty path (`-o ""`, an unset variable)
+    # Shown: one line that names the option, status 2; nothing is written
     def test_are_wrong_usage_and_one_line(self):
         for arguments in (
             ("collect", "logs", "-o", ""),
@@ -103,6 +105,8 @@ class Coffea(unittest.TestCase):
         report = {"bytesread": 4000, "columns": columns, "entries": 300, "processtime": 12.5, "chunks": 3}
         self.report.write_text(json.dumps(report))
 
+    # Fault [outputs]: standard output is a full disk
+    # Shown: one line, status 1
     def test_what_does_not_arrive_on_stdout_is_status_1(self):
         measurement = str(self.folder / "measurement")
         collect = ["collect", "--coffea-report", str(self.report), "-o", measurement]

@@ -185,6 +185,8 @@ def raw(port, request):
 
 
 class WhoIsServed(ServeTestCase):
+    # Fault [server]: other methods than GET, and other hosts' names (DNS rebinding)
+    # Shown: refused
     def test_only_get_and_only_this_machine_by_its_names(self):
         self.serve("--host", "Node17.cluster.example")
         for method in ("POST", "PUT", "DELETE", "OPTIONS", "PATCH", "HEAD", "TRACE", "BREW"):
@@ -199,6 +201,8 @@ class WhoIsServed(ServeTestCase):
         answer, _ = self.get("/api/v1/run", Origin="http://evil.example.org")
         self.assertNotIn("Access-Control-Allow-Origin", answer.headers)
 
+    # Fault [server]: a request with no `Host`, with two, or without a path
+    # Shown: refused
     def test_a_request_has_one_host_and_a_path(self):
         self.serve()
         token = f"Authorization: Bearer {self.token}\r\nConnection: close\r\n\r\n".encode()
@@ -210,6 +214,8 @@ class WhoIsServed(ServeTestCase):
         ):
             self.assertTrue(raw(self.port, request).startswith(b"HTTP/1.1 400 "), request)
 
+    # Fault [server]: pages of other sites ask
+    # Shown: they get nothing; a link from there works
     def test_other_sites_pages_get_nothing_but_may_lead_here(self):
         self.serve()
         for site in ("cross-site", "same-site"):  # another port of this host is of the same site
@@ -226,6 +232,8 @@ class WhoIsServed(ServeTestCase):
         self.assertIn("url=/", page)
         self.assertIn("SameSite=Strict", answer.headers["Set-Cookie"])
 
+    # Fault [server]: another user of the machine asks
+    # Shown: nothing without the token
     def test_a_token_is_always_asked_for(self):
         self.serve()
         self.assertRegex(self.url, r"^http://127\.0\.0\.1:\d+/\?token=[0-9a-f]{32}$")
@@ -335,6 +343,8 @@ class WhoIsServed(ServeTestCase):
         for client in idle:
             client.close()
 
+    # Fault [server]: clients without a token take all connections
+    # Shown: who has the token comes in
     def test_strangers_cannot_fill_the_server(self):
         server = self.serve()
         page = Stream(self.port, self.token)
@@ -349,6 +359,8 @@ class WhoIsServed(ServeTestCase):
         for client in silent + half:
             client.close()
 
+    # Fault [server]: no descriptor is left
+    # Shown: it goes on with those that it has, and waits without using a core
     def test_at_the_limit_of_descriptors_it_serves_on_and_burns_no_core(self):
         def few_descriptors():
             resource.setrlimit(resource.RLIMIT_NOFILE, (16, 16))
@@ -378,6 +390,8 @@ class WhoIsServed(ServeTestCase):
         self.assertEqual(answers.count(b"HTTP/1.1 200 OK"), 3)
         self.assertEqual(answers.count(b"HTTP/1.1 401 "), 1)  # each request shows the token anew
 
+    # Fault [server]: requests with a body
+    # Shown: refused
     def test_a_body_is_refused(self):
         self.serve()
         head = f"GET / HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {self.token}\r\n".encode()
@@ -393,12 +407,16 @@ class WhoIsServed(ServeTestCase):
         answer = raw(self.port, b"HEAD /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
         self.assertTrue(answer.endswith(b"\r\n\r\n"), answer)  # none of the answer either
 
+    # Fault [server]: headers without an end
+    # Shown: refused
     def test_a_flood_of_headers_is_refused(self):
         self.serve()
         flood = b"GET / HTTP/1.1\r\nHost: localhost\r\n" + b"X: y\r\n" * 20_000
         self.assertRegex(raw(self.port, flood), rb"^(HTTP/1.1 413 |$)")
         self.assertEqual(self.get("/")[0].status, 200)
 
+    # Fault [server]: a client takes nothing of what it asked for
+    # Shown: it is dropped; others do not wait
     def test_who_takes_nothing_is_dropped_and_others_do_not_wait_for_him(self):
         log = GrowingLog(self.logs)
         for number in range(150):
@@ -435,6 +453,8 @@ class WhoIsServed(ServeTestCase):
             pass
         self.assertLess(received, 30_000_000)
 
+    # Fault [server]: bytes that are no request
+    # Shown: an answer, or none; others are served
     def test_nonsense_is_answered_or_dropped_and_harms_nobody(self):
         self.serve()
         for nonsense in (
@@ -481,6 +501,8 @@ class WhatGoesWrong(ServeTestCase):
             )
             self.assertEqual((result.returncode, result.stdout), (2, ""), total)
 
+    # Fault [server]: the directory vanishes, and comes back
+    # Shown: a warning; it is followed again
     def test_a_source_that_vanishes_and_comes_back_is_told(self):
         log = GrowingLog(self.logs)
         log.chunk(0)
@@ -494,6 +516,8 @@ class WhatGoesWrong(ServeTestCase):
         self.wait_for("the second chunk", lambda: self.json("/api/v1/metrics")["num_chunks"] == 2)
         self.assertTrue(any("is back" in text for text in self.texts()))
 
+    # Fault [server]: the run dies
+    # Shown: it is shown as dead, with its lost chunks
     def test_a_run_that_stops_without_an_end_is_told(self):
         log = GrowingLog(self.logs)
         log.put({**invented_run.begin_line(7, 0), "time_ns": time.time_ns()})

@@ -116,7 +116,7 @@ class Show(unittest.TestCase):
 
     def test_every_table_is_there_as_text_and_as_json(self):
         tables = ["run", "phases", "workers", "chunks", "datasets", "files", "sections"]
-        for table in [*tables, "memory", "metrics", "cuts", "requests", "fine", "budget", "quality"]:
+        for table in [*tables, "memory", "metrics", "cuts", "requests", "functions", "fine", "budget", "quality"]:
             result = crema("show", self.records, "--table", table, "--ascii", "--width", "72")
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertTrue(result.stdout.isascii())

@@ -169,6 +169,21 @@ class TaskVineTest(run_test_case.RunTestCase):
                 self.assertAlmostEqual(metrics["outside_chunk_time"], first["metrics"]["outside_chunk_time"], 3)
                 self.assertAlmostEqual(document["quality"]["clock_offset_max_s"], abs(seconds), 1)
 
+    def test_a_worker_that_was_lost_is_named_with_the_managers_reason(self):
+        logs = self.out / "source/vine-run-info/vine-logs"
+        shutil.copytree(SAMPLE / "vine-run-info/vine-logs", logs)
+        *lines, leaving, end = (logs / "transactions").read_text().splitlines()
+        time, manager, *_ = leaving.split()
+        other = f"{int(time) + 30_000_000} {manager} WORKER other CONNECTION 10.0.0.2:1"
+        end = end.replace(end.split()[0], str(int(time) + 60_000_000))
+        leaving = leaving.replace("EXPLICIT", "FAILURE")
+        (logs / "transactions").write_text("\n".join([*lines, leaving, other, end]) + "\n")
+        document = self.collect(SAMPLE / "records", self.out / "source/vine-run-info")
+        (row,) = [row for row in document["workers"] if row["name"] == WORKER]
+        self.assertEqual((row["state"], row["left_reason"]), ("lost", "FAILURE"))
+        (verdict,) = [verdict for verdict in document["verdicts"] if verdict["id"] == "worker-loss"]
+        self.assertIn("the engine says FAILURE", verdict["sentence"])
+
     def test_logs_of_two_managers_stand_side_by_side(self):
         other = self.out / "vine-run-info"
         shutil.copytree(SAMPLE / "vine-run-info", other)

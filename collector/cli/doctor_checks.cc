@@ -7,17 +7,20 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "collector/appearance/human_numbers.h"
+#include "collector/engines/engines.h"
 #include "collector/sources/process_tree/allocated_cores.h"
 #include "collector/sources/process_tree/cgroup_limits.h"
 #include "collector/sources/process_tree/proc_file.h"
+#include "sdk/src/engine_identity.h"
 
 namespace crema {
 namespace {
@@ -127,6 +130,29 @@ DoctorCheck CheckCores(const std::string& root) {
   return check;
 }
 
+/// What the processes of an analysis started here would say of their engine, and which logs of engines lie here.
+DoctorCheck CheckEngine() {
+  DoctorCheck check{"engine", "Engine", CheckState::kGood, Json::object(), "", ""};
+  std::error_code error;
+  const internal::EngineIdentity engine = internal::FindEngine(std::filesystem::current_path(error).string());
+  const std::string name(engine.name.view());
+  const std::string job(engine.job.view());
+  check.value = {
+      {"name", name.empty() ? Json() : Json(name)}, {"job", job.empty() ? Json() : Json(job)}, {"logs", Json::array()}};
+  check.text = name.empty() ? "none runs this process" : absl::StrCat(name, job.empty() ? "" : " job ", job);
+  std::vector<std::string> places = {".", "vine-run-info"};
+  if (const char* place = std::getenv("VINE_RUNTIME_INFO_DIR")) places.emplace_back(place);
+  std::string logs;
+  for (const std::string& place : places) {
+    const std::optional<EngineLog> log = FindEngineLog(place);
+    if (!log.has_value()) continue;
+    check.value["logs"].push_back(log->path);
+    absl::StrAppend(&logs, logs.empty() ? "" : ", ", log->path, " (", std::string(log->engine->traits.name), ")");
+  }
+  absl::StrAppend(&check.text, logs.empty() ? "; no engine's log lies here" : "; crema collect reads ", logs);
+  return check;
+}
+
 DoctorCheck CheckPressure(const std::string& root) {
   const bool there = !ReadLine(root + "/proc/pressure/cpu").empty();
   DoctorCheck check{"pressure", "Pressure (PSI)", CheckState::kGood, there, "stall times of CPU, memory and I/O", ""};
@@ -188,6 +214,7 @@ std::vector<DoctorCheck> CheckMachine(const std::string& root) {
   return {
       CheckClock(root),
       CheckCores(root),
+      CheckEngine(),
       CheckCgroup(root),
       CheckSchedstat(root),
       CheckReadable(root + "/proc/self/io", "io", "I/O counters", "bytes read and written per process",

@@ -1,5 +1,7 @@
 #include "collector/cli/doctor_checks.h"
 
+#include <stdlib.h>
+
 #include <string>
 
 #include "collector/sources/process_tree/fake_root.h"
@@ -48,6 +50,21 @@ TEST(CheckMachine, WhatIsThereIsGood) {
   for (const char* id : {"schedstat", "io", "pss", "pressure"}) {
     EXPECT_EQ(Find(root, id).state, CheckState::kGood) << id;
   }
+}
+
+TEST(CheckMachine, TheEngineAroundIsNamedAndItsLogsThatLieHere) {
+  FakeRoot root;
+  EXPECT_EQ(Find(root, "engine").value["name"], nullptr);
+  root.Write("/runs/vine-logs/transactions", "# time manager_pid MANAGER manager_pid START|END time_from_origin\n");
+  setenv("VINE_SANDBOX", "/scratch/worker-0-17/task.14", 1);
+  setenv("VINE_RUNTIME_INFO_DIR", (root.path() + "/runs").c_str(), 1);
+  const DoctorCheck check = Find(root, "engine");
+  unsetenv("VINE_SANDBOX");
+  unsetenv("VINE_RUNTIME_INFO_DIR");
+  EXPECT_EQ(check.value["name"], "taskvine");
+  EXPECT_EQ(check.value["job"], "14");
+  EXPECT_EQ(check.value["logs"][0], root.path() + "/runs/vine-logs/transactions");
+  EXPECT_NE(check.text.find("taskvine job 14; crema collect reads"), std::string::npos) << check.text;
 }
 
 TEST(CheckMachine, AKernelThatCountsNoRunDelayIsSeenByItsZeros) {

@@ -10,13 +10,13 @@
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "collector/cli/doctor_checks.h"
 #include "collector/cli/guard_cost.h"
 #include "collector/cli/output_options.h"
 #include "collector/cli/run_identity.h"
 #include "collector/cli/subcommand.h"
 #include "crema/version.h"
+#include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -27,15 +27,15 @@ using Json = nlohmann::ordered_json;
 constexpr char kNoCost[] = "not measured: recording cannot be turned on (CREMA_OFF=1, or no temporary directory)";
 constexpr int kLabelColumns = 18;
 
-struct Mark {
+struct CheckMark {
   const char* word;   ///< also the `state` in JSON
   const char* sign;   ///< in UTF-8
   const char* plain;  ///< in ASCII
   const char* color;  ///< ANSI
 };
 
-const Mark& MarkOf(CheckState state) {
-  static constexpr Mark kMarks[] = {
+const CheckMark& MarkOf(CheckState state) {
+  static constexpr CheckMark kMarks[] = {
       {"good", "✓", "OK  ", "32"}, {"limited", "▲", "WARN", "33"}, {"missing", "✕", "BAD ", "31"}};
   return kMarks[static_cast<int>(state)];
 }
@@ -48,18 +48,18 @@ std::string AsText(const std::vector<DoctorCheck>& checks, const std::optional<G
                    const TerminalStyle& style) {
   std::string text = absl::StrCat("crema ", CREMA_VERSION_STRING, " on ", HostName(), "\n\n");
   for (const DoctorCheck& check : checks) {
-    const Mark& mark = MarkOf(check.state);
-    text += absl::StrFormat("%s %-*s %s\n", Colored(style.ascii ? mark.plain : mark.sign, mark.color, style),
-                            kLabelColumns, check.label, check.text);
+    const CheckMark& mark = MarkOf(check.state);
+    text += fmt::format("{} {:<{}} {}\n", Colored(style.ascii ? mark.plain : mark.sign, mark.color, style), check.label,
+                        kLabelColumns, check.text);
     if (!check.remedy.empty()) {
-      text += absl::StrFormat("%*s%s %s\n", kLabelColumns + (style.ascii ? 6 : 3), "", style.ascii ? "->" : "→",
-                              check.remedy);
+      text += fmt::format("{:{}}{} {}\n", "", kLabelColumns + (style.ascii ? 6 : 3), style.ascii ? "->" : "→",
+                          check.remedy);
     }
   }
   text += "\nWhat a guard costs here\n";
   if (!cost.has_value()) return absl::StrCat(text, "  ", kNoCost, "\n");
   const auto line = [&text](const char* label, double nanoseconds) {
-    text += absl::StrFormat("  %-28s %9.1f ns\n", label, nanoseconds);
+    text += fmt::format("  {:<28} {:9.1f} ns\n", label, nanoseconds);
   };
   line("section, recording off", cost->off_ns);
   line("section", cost->section_ns);
@@ -110,7 +110,7 @@ int Examine(const DoctorOptions& options) {
 
 void AddDoctorCommand(CLI::App* program, int* status) {
   CLI::App* doctor =
-      program->add_subcommand("doctor", "Say what this machine lets crema measure, and what a guard costs here");
+      program->add_subcommand("doctor", "Say what crema can measure on this machine, and what a guard costs on it");
   doctor->footer("Example:\n  crema doctor\n  crema doctor --json");
   auto options = std::make_shared<DoctorOptions>();
   doctor->add_flag("--json", options->json, "Print JSON");

@@ -1,4 +1,5 @@
 // `crema export`: a measurement in the formats of other tools.
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "collector/cli/output_options.h"
 #include "collector/cli/progress_note.h"
 #include "collector/cli/subcommand.h"
+#include "collector/exports/expected_fileset.h"
 #include "collector/exports/export_format.h"
 #include "fmt/format.h"
 
@@ -30,6 +32,22 @@ struct ExportOptions {
   OutputOptions output;
 };
 
+/// Of what has no result, what neither records nor `expected` can tell.
+void NoteWhatIsNotKnown(const std::string& path, const std::vector<ExpectedFile>& expected) {
+  const auto without_entries =
+      std::count_if(expected.begin(), expected.end(), [](const ExpectedFile& file) { return file.ranges.empty(); });
+  if (path.empty()) {
+    fmt::print(stderr,
+               "crema: files that failed before any guard began are not known; name what was to be processed "
+               "with --expected FILESET.json\n");
+  } else if (without_entries > 0) {
+    fmt::print(stderr,
+               "crema: {} names no entries of {} files; chunks of these that never began are not known, if others of "
+               "the file did begin; Coffea's preprocess writes all entries\n",
+               path, without_entries);
+  }
+}
+
 int RunExport(const ExportOptions& options) {
   const ExportFormat* format = nullptr;
   for (const ExportFormat& known : ExportFormats()) {
@@ -39,13 +57,13 @@ int RunExport(const ExportOptions& options) {
   if (!opened.ok()) return ReportFailure(opened.status());
   ExportSource source = ExportSourceOf(*opened);
   source.without_result = options.without_result;
-  source.expected = options.expected;
-  const bool is_of_missing = options.without_result || options.format == "coffea-fileset";
-  if (is_of_missing && options.expected.empty() && !options.output.quiet) {
-    fmt::print(stderr,
-               "crema: files that failed before any guard began are not known; name what was to be processed "
-               "with --expected FILESET.json\n");
+  if (!options.expected.empty()) {
+    absl::StatusOr<std::vector<ExpectedFile>> expected = ReadExpectedFileset(options.expected);
+    if (!expected.ok()) return ReportFailure(expected.status());
+    source.expected = *std::move(expected);
   }
+  const bool is_of_missing = options.without_result || options.format == "coffea-fileset";
+  if (is_of_missing && !options.output.quiet) NoteWhatIsNotKnown(options.expected, source.expected);
   const ProgressNote note("writing " + options.path, options.output.quiet);
   const absl::Status status = Export(*format, source, options.path, options.force);
   return status.ok() ? kDone : ReportFailure(status);
@@ -74,14 +92,14 @@ void AddExportCommand(CLI::App* program, int* status) {
       ->option_text("FORMAT")
       ->check(CLI::IsMember(names));
   command->add_option("-o,--output", options->path, "File or directory to write; - is stdout")->required();
-  command->add_option("--run", options->run, "Which run's records to take: an id, or all");
+  command->add_option("--run", options->run, "The run whose records are taken: its id, or all");
   command->add_flag("--without-result", options->without_result,
                     "Of chunks, the files and entries that have no result; to a .txt file as lines `file first last`");
   command
       ->add_option("--expected", options->expected,
                    "With chunks without a result: a fileset (JSON) of Coffea that should have been processed")
       ->option_text("FILE");
-  command->add_flag("--force", options->force, "Replace what crema did not write");
+  command->add_flag("--force", options->force, "Replace files that crema did not write");
   AddOutputOptions(command, &options->output);
   command->callback([options, status] { *status = RunExport(*options); });
 }

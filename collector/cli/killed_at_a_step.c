@@ -1,5 +1,5 @@
-/* Preloaded into `crema`: kills it before its Nth step on files (KILL_AT), and lets exchanges of directories fail as on
-   a file system without them (NO_EXCHANGE). Steps are what changes names or contents. */
+/* Preloaded into `crema`: kills it before its Nth step on files (KILL_AT), by SIGKILL or KILL_WITH, and lets exchanges
+   of directories fail as on a file system without them (NO_EXCHANGE). Steps are what changes names or contents. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -16,7 +16,9 @@ static void Step(void) {
   static int steps = 0;
   const char* at = getenv("KILL_AT");
   if (at == NULL || strcmp(program_invocation_short_name, "crema") != 0) return;
-  if (++steps == atoi(at)) kill(getpid(), SIGKILL);
+  if (++steps != atoi(at)) return;
+  const char* with = getenv("KILL_WITH");
+  kill(getpid(), with == NULL ? SIGKILL : atoi(with));
 }
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "absl/strings/str_format.h"
+#include "fmt/format.h"
 
 namespace crema {
 namespace {
@@ -67,9 +67,8 @@ int Become(const std::vector<std::string>& command) {
 }
 
 std::string DescribeExecError(const std::string& command, int exec_errno) {
-  if (exec_errno == ENOENT) return absl::StrFormat("%s: not found; check the name and PATH", command);
-  return absl::StrFormat("%s: cannot be executed (%s); check its permissions and format", command,
-                         strerror(exec_errno));
+  if (exec_errno == ENOENT) return fmt::format("{}: not found; check the name and PATH", command);
+  return fmt::format("{}: cannot be executed ({}); check its permissions and format", command, strerror(exec_errno));
 }
 
 int StatusOfExecError(int exec_errno) { return exec_errno == ENOENT ? kNotFound : kNotExecutable; }

@@ -34,13 +34,13 @@ void AddLiveOptions(CLI::App* subcommand, LiveCommandOptions* options) {
       ->add_option("SOURCE", options->sources,
                    "Directories of record logs (of `crema run`, or CREMA_DIR), single logs, " + EngineAddressesHelp())
       ->required();
-  subcommand->add_option("--name", options->name, "What the run is called (default: the first source's name)");
+  subcommand->add_option("--name", options->name, "Name of the run (default: the name of the first source)");
   subcommand->add_option("--run", options->run,
-                         "Which run's records to take: an id, or all (default: the first one seen)");
+                         "The run whose records are taken: its id, or all (default: the first run that is seen)");
   subcommand
       ->add_option("--total-events", options->total_events,
-                   "Events that the whole run will process, or DATASET=EVENTS for each: progress and time left need "
-                   "it (default: CREMA_TOTAL_EVENTS of the job)")
+                   "Events that the whole run will process, or DATASET=EVENTS for each dataset. Progress and time left "
+                   "need it (default: CREMA_TOTAL_EVENTS of the job)")
       ->delimiter(',')
       ->take_all()
       ->option_text("N|DATASET=N,...");

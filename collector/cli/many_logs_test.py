@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import resource
 import shutil
 import subprocess
 import tempfile
@@ -12,6 +13,7 @@ import invented_run
 
 CREMA = str(pathlib.Path(__file__).absolute().parent / "crema")
 LOGS = 20_000
+LONG = bool(os.environ.get("CREMA_TEST_LONG"))
 # A log with one chunk takes 8 KB. With sums of its own, of every kind, it took 17 KB.
 MOST_BYTES_EACH = 12_000
 
@@ -38,10 +40,10 @@ class ManyLogs(unittest.TestCase):
         self.directory = pathlib.Path(tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR")))
         self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
 
-    def collect(self, logs, output, *options):
+    def collect(self, logs, output, *options, **how):
         """The document without what tells of the collecting, and the program's peak memory in bytes."""
         command = [CREMA, "collect", str(logs), "-o", str(self.directory / output), "--no-records", "-q", *options]
-        process = subprocess.Popen(command)
+        process = subprocess.Popen(command, **how)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         self.assertEqual(process.returncode, 0)
@@ -54,6 +56,51 @@ class ManyLogs(unittest.TestCase):
         documents = {self.collect(logs, f"out{jobs}", "--jobs", str(jobs))[0] for jobs in (1, 2, 3, 64)}
         self.assertEqual(documents, {self.collect(logs, "default")[0]})
         self.assertIn('"num_chunks"', documents.pop())
+
+    def test_more_logs_than_descriptors_are_read(self):
+        logs = write_logs(self.directory / "logs", 100_000 if LONG else 3000)
+
+        def few_descriptors():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (1024 if LONG else 64,) * 2)
+
+        limited = self.collect(logs, "limited", preexec_fn=few_descriptors)[0]
+        self.assertEqual(limited, self.collect(logs, "free")[0])
+        self.assertEqual(json.loads(limited)["metrics"]["num_chunks"], 100_000 if LONG else 3000)
+
+    def test_a_log_may_grow_while_it_is_read(self):
+        logs = write_logs(self.directory / "logs", 1)
+        (log,) = logs.iterdir()
+        lines = [json.dumps(invented_run.chunk_line(number, number, number + 1)) + "\n" for number in range(2, 40_000)]
+        with open(log, "a") as file:
+            file.writelines(lines[:20_000])
+            file.flush()
+            command = [CREMA, "collect", str(logs), "-o", str(self.directory / "out"), "-q"]
+            process = subprocess.Popen(command)
+            for line in lines[20_000:]:
+                file.write(line)  # in blocks that end inside a line
+            self.assertEqual(process.wait(), 0)
+        document = json.loads((self.directory / "out" / "measurement.json").read_text())
+        chunks = document["metrics"]["num_chunks"]
+        self.assertGreaterEqual(chunks, 20_001)
+        self.assertLessEqual(chunks, 40_001)
+        self.assertEqual(document["quality"]["records_malformed"], 0)
+        self.assertLessEqual(document["quality"]["records_torn"], 1)
+
+    def test_of_those_that_write_into_one_directory_one_does(self):
+        logs = write_logs(self.directory / "logs", 2000)
+        command = [CREMA, "collect", str(logs), "-o", str(self.directory / "out"), "-q"]
+        writers = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(6)]
+        for writer in writers:
+            _, errors = writer.communicate()
+            if writer.returncode == 0:
+                continue
+            self.assertEqual(writer.returncode, 1)
+            self.assertRegex(errors, r"^crema: [^\n]*another crema is writing into it[^\n]*\n$")
+        self.assertIn(0, [writer.returncode for writer in writers])
+        document = json.loads((self.directory / "out" / "measurement.json").read_text())
+        self.assertEqual(document["metrics"]["num_chunks"], 2000)
+        self.assertEqual(len(list((self.directory / "out" / "records").iterdir())), 2000)
+        self.assertEqual(list(self.directory.rglob(".*")), [])
 
     def test_no_threads_are_wrong_usage(self):
         for jobs in ("0", "-1", "many"):
@@ -69,4 +116,4 @@ class ManyLogs(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)

@@ -14,6 +14,7 @@
 #include "collector/engines/engines.h"
 #include "collector/insight/verdicts.h"
 #include "collector/metrics/engine/task_processes.h"
+#include "collector/metrics/measurement_directory.h"
 #include "collector/sources/roastcoffea/roastcoffea_directory.h"
 #include "collector/sources/roastcoffea/roastcoffea_figures.h"
 #include "collector/sources/roastcoffea/roastcoffea_records.h"

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "collector/cli/temporary_directory.h"
-#include "collector/metrics/measurement.h"
+#include "collector/metrics/measure.h"
 #include "collector/sources/attempt_stream.h"
 
 namespace crema {

@@ -1,6 +1,4 @@
 // `crema merge`: one measurement of several.
-#include <unistd.h>
-
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,9 +10,10 @@
 #include "absl/status/statusor.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/output_options.h"
+#include "collector/cli/saved_measurement.h"
 #include "collector/cli/subcommand.h"
-#include "collector/metrics/measurement.h"
-#include "collector/writers/terminal.h"
+#include "collector/metrics/measure.h"
+#include "collector/metrics/measurement_directory.h"
 
 namespace crema {
 namespace {
@@ -39,30 +38,24 @@ int Merge(MergeOptions options) {
   options.measure.run = "all";
   const absl::StatusOr<Measurement> merged = MeasureAndJudge(options.measure, options.output.quiet);
   if (!merged.ok()) return ReportFailure(merged.status());
-  std::string kept_as;
-  options.save.kept_as = &kept_as;
-  if (absl::Status saved = SaveMeasurement(*merged, options.directory, options.save); !saved.ok()) {
-    return ReportFailure(saved);
-  }
-  if (!kept_as.empty() && !options.output.quiet) PrintError("the older measurement is kept as " + kept_as);
-  if (options.json) return PrintOut(merged->document.dump(1) + "\n");
-  if (options.output.quiet) return kDone;
-  return PrintOut(RenderSummary(merged->document, StyleFor(STDOUT_FILENO, options.output)));
+  return SaveAndShow(*merged, options.directory, options.save, options.output, options.json);
 }
 
 }  // namespace
 
 void AddMergeCommand(CLI::App* program, int* status) {
-  CLI::App* merge = program->add_subcommand("merge", "Make one measurement of several, from their records");
+  CLI::App* merge = program->add_subcommand("merge", "Make one measurement from several, from their records");
   merge->footer("Example:\n  crema merge job1 job2 job3 -o all-jobs");
   auto options = std::make_shared<MergeOptions>();
-  merge->add_option("SOURCE", options->measure.sources, "Measurements with their records, or directories of logs")
+  merge
+      ->add_option("SOURCE", options->measure.sources,
+                   "Measurements that have their records, or directories of record logs")
       ->required()
       ->expected(1, 1 << 20);
   merge->add_option("-o,--output", options->directory, "Directory of the measurement")->required();
   merge->add_option("--name", options->measure.name, "Name of the merged run");
   merge->add_flag("--replace", options->save.replace,
-                  "Throw an older measurement away (default: it is kept as DIR.<its start>)");
+                  "Delete an older measurement (default: it is kept as DIR.<its start>)");
   merge->add_flag("--force", options->save.force, "Write into a directory that holds other files");
   merge->add_flag("--json", options->json, "Print the measurement as JSON instead of the summary");
   AddOutputOptions(merge, &options->output);

@@ -101,14 +101,20 @@ class KilledOutput(unittest.TestCase):
     def also_there(self):
         pass
 
+    # Fault [outputs]: `crema collect` is killed at any of its steps
+    # Shown: the old measurement or the new one, whole; the next call removes what is left
     def test_collect_keeps_the_older_one(self):
         self.kill_at_each_step(lambda: self.collect("old"), lambda **how: self.collect("new", **how))
 
+    # Fault [outputs]: `crema collect --replace` is killed at any of its steps
+    # Shown: the old measurement or the new one, whole; the next call removes what is left
     def test_collect_replaces_the_older_one(self):
         self.kill_at_each_step(
             lambda: self.collect("old"), lambda **how: self.collect("new", "--replace", **how), keeps=False
         )
 
+    # Fault [outputs]: the same where the file system cannot exchange directories
+    # Shown: for whoever may write there, the old measurement or the new one, whole
     def test_collect_where_directories_cannot_be_exchanged(self):
         self.kill_at_each_step(
             lambda: self.collect("old"),
@@ -116,6 +122,8 @@ class KilledOutput(unittest.TestCase):
             always_whole=False,
         )
 
+    # Fault [outputs]: the same where files of others lie in the directory
+    # Shown: for whoever may write there, the old measurement or the new one, whole; the files stay
     def test_collect_among_files_of_others(self):
         self.also_there = lambda: (self.out / "thesis.tex").write_text("precious")
         self.kill_at_each_step(
@@ -123,6 +131,65 @@ class KilledOutput(unittest.TestCase):
             lambda **how: self.collect("new", "--force", **how),
             always_whole=False,
         )
+
+    def test_ctrl_c_leaves_the_old_or_the_new_one_and_nothing_else(self):
+        ended_early = 0
+        for environment in ({}, {"NO_EXCHANGE": "1"}):
+            for step in range(1, MOST_STEPS):
+                with self.subTest(step=step, **environment):
+                    parent = self.folder / f"step{step}"
+                    self.out = parent / "out"
+                    parent.mkdir()
+                    self.assertEqual(self.collect("old").returncode, 0)
+                    interrupted = self.collect("new", kill_at=step, KILL_WITH=str(int(signal.SIGINT)), **environment)
+                    if interrupted.returncode == 0:
+                        self.assertGreater(step, 5, "nothing was interrupted")
+                        break
+                    self.assertEqual(interrupted.returncode, -signal.SIGINT, interrupted.stderr)
+                    self.assertEqual(self.hidden(), [])
+                    if interrupted.stderr:
+                        ended_early += 1
+                        self.assertEqual(
+                            interrupted.stderr,
+                            "crema: interrupted: nothing was written; what was there is as it was\n",
+                        )
+                        self.assertEqual(self.measurements(), {"out": "old"})
+                    else:
+                        self.assertEqual(self.measurements().pop("out"), "new")
+                        self.assertIn("old", self.measurements().values())
+                    shutil.rmtree(parent)
+        self.assertGreater(ended_early, 0)
+
+    # Fault [outputs]: a process is killed while it replaces a measurement, and who reads it may not write there
+    # Shown: the old measurement or the new one; between its steps one line that it is half replaced, and no figure
+    def test_who_may_not_write_reads_one_measurement_or_none(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs the right to become another user")
+        refused = 0
+        self.folder.chmod(0o755)
+        for step in range(1, MOST_STEPS):
+            parent = self.folder / f"step{step}"
+            self.out = parent / "out"
+            parent.mkdir(mode=0o755)
+            self.assertEqual(self.collect("old").returncode, 0)
+            (self.out / "thesis.tex").write_text("precious")  # so that the parts are replaced one by one
+            killed = self.collect("new", "--force", kill_at=step)
+            if killed.returncode == 0:
+                break
+            subprocess.run(["chmod", "-R", "a+rX,go-w", self.out], check=True)
+            command = ["setpriv", "--reuid=65534", "--clear-groups", CREMA, "show", self.out, "--json"]
+            shown = subprocess.run(command, capture_output=True, text=True, timeout=60)
+            with self.subTest(step=step):
+                if shown.returncode == 0:
+                    name = json.loads(shown.stdout)["run"]["name"]
+                    self.assertIn(name, ("old", "new"))
+                    self.assertEqual(self.name_of(self.out), name)
+                else:
+                    refused += 1
+                    self.assertEqual(shown.returncode, 1)
+                    self.assertRegex(shown.stderr, r"^crema: .*/out: is half replaced by a newer measurement.*\n$")
+            shutil.rmtree(parent)
+        self.assertGreater(refused, 0, "no step was between the two")
 
     def kill_other_at_each_step(self, call):
         """Of a call that makes no measurement: what the next one leaves is what it is to leave."""
@@ -143,6 +210,8 @@ class KilledOutput(unittest.TestCase):
             shutil.rmtree(self.out.parent)
         self.fail("it never ended")
 
+    # Fault [outputs]: `crema export` or `crema report` is killed at any of its steps
+    # Shown: the next call removes what is left
     def test_exports_and_reports_leave_nothing(self):
         for command in (
             ("export", "--to", "chunks", "--force"),
@@ -157,6 +226,8 @@ class KilledOutput(unittest.TestCase):
                 )
                 shutil.rmtree(self.out.parent)
 
+    # Fault [outputs]: a command that converts its source is killed at any of its steps
+    # Shown: the next call removes what is left
     def test_sources_that_are_converted_leave_nothing(self):
         sample = HERE.parent / "sources/roastcoffea/testdata/measurement"
         self.kill_other_at_each_step(lambda **how: self.crema("show", sample, "-q", **how))
@@ -183,6 +254,8 @@ class KilledOutput(unittest.TestCase):
                     return
         self.fail("it never ended")
 
+    # Fault [outputs]: `crema run` is killed at any of its steps, over an older measurement
+    # Shown: the older one under the time of its start; the next call removes what is left
     def test_run_keeps_the_older_one(self):
         self.kill_run_at_each_step()
 

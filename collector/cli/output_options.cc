@@ -50,12 +50,13 @@ int Width(int descriptor) {
 
 void AddOutputOptions(CLI::App* subcommand, OutputOptions* options) {
   subcommand->add_flag("-q,--quiet", options->quiet,
-                       "No summary that was not asked for, no progress; errors still are");
+                       "Print no progress, and no summary unless you ask for it. Errors are still printed");
   subcommand
-      ->add_option("--color", options->color, "Colours: auto (on a terminal, unless NO_COLOR is set), always, never")
+      ->add_option("--color", options->color,
+                   "Use colours: auto (on a terminal, unless NO_COLOR is set), always, never")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str();
-  subcommand->add_flag("--ascii", options->ascii, "Plain ASCII; the default where the locale is not UTF-8");
+  subcommand->add_flag("--ascii", options->ascii, "Print only ASCII; this is the default if the locale is not UTF-8");
 }
 
 TerminalStyle StyleFor(int descriptor, const OutputOptions& options) {

@@ -56,7 +56,7 @@ void CheckOptions(const PlotOptions& options) {
   if (options.list) return;
   if (options.source.empty()) throw CLI::RequiredError("SOURCE");
   if (options.names.size() != 1 && options.output.IsOneFile()) {
-    throw CLI::ValidationError("-o", "one file cannot hold several charts: give a directory, or a pattern with {name}");
+    throw CLI::ValidationError("-o", "one file cannot hold several charts; give a directory, or a pattern with {name}");
   }
 }
 
@@ -130,9 +130,9 @@ int Plot(const PlotOptions& options) {
 }  // namespace
 
 void AddPlotCommand(CLI::App* program, int* status) {
-  CLI::App* plot = program->add_subcommand("plot", "Draw the standard charts of a run");
+  CLI::App* plot = program->add_subcommand("plot", "Draw the charts of a run");
   plot->footer(
-      "Without a NAME all charts are drawn that the run has figures for; -o is then a directory, or a pattern with\n"
+      "Without a NAME crema draws all charts for which the run has figures. Then -o is a directory, or a pattern with\n"
       "{name}. PNG has two pixels a unit; .json is the Vega-Lite specification.\n\n"
       "Example:\n  crema plot ttbar -o plots\n  crema plot ttbar section_icicle -o icicle.svg\n"
       "  crema plot ttbar --baseline last_week -o 'plots/{name}.pdf'\n  crema plot --list");
@@ -140,21 +140,23 @@ void AddPlotCommand(CLI::App* program, int* status) {
   plot->add_option("SOURCE", options->source,
                    "A measurement, a directory of record logs, or a roastcoffea measurement");
   plot->add_option("NAME", options->names, "Charts to draw (default: all)");
-  plot->add_flag("--list", options->list, "Name the charts; of a SOURCE, say which it has no figures for");
+  plot->add_flag("--list", options->list, "List the charts; with a SOURCE, say which it has no figures for");
   plot->add_option("-o,--output", options->output.path,
                    "FILE.png, .svg, .pdf or .json; for several charts a directory, or a pattern with {name}")
       ->capture_default_str();
-  plot->add_option("--format", options->output.formats, "Into a directory: png, svg, pdf, json (default png)")
+  plot->add_option("--format", options->output.formats,
+                   "Formats of the files in a directory: png, svg, pdf, json (default png)")
       ->option_text("FORMAT,...")
       ->delimiter(',')
       ->check(CLI::IsMember({"png", "svg", "pdf", "json"}));
-  plot->add_option("--baseline", options->baseline, "Another run, drawn behind in grey")->option_text("SOURCE");
+  plot->add_option("--baseline", options->baseline, "Another run, which is drawn behind this one in grey")
+      ->option_text("SOURCE");
   plot->add_option("--theme", options->theme, "Colours: light or dark")
       ->option_text("THEME")
       ->check(CLI::IsMember({"light", "dark"}));
   plot->add_option("--python", options->output.python, "A Python that has vl-convert-python")->option_text("PATH");
-  plot->add_option("--run", options->run, "Which run's records to take: an id, or all");
-  plot->add_flag("--force", options->output.force, "Replace what crema did not write");
+  plot->add_option("--run", options->run, "The run whose records are taken: its id, or all");
+  plot->add_flag("--force", options->output.force, "Replace files that crema did not write");
   AddOutputOptions(plot, &options->shown);
   plot->callback([options, status] { *status = Plot(*options); });
 }

@@ -16,8 +16,8 @@
 #include "collector/cli/measured_source.h"
 #include "collector/cli/output_options.h"
 #include "collector/cli/subcommand.h"
-#include "collector/document/document_fields.h"
 #include "collector/prediction/prediction.h"
+#include "collector/prediction/usual_changes.h"
 #include "collector/writers/prediction_table.h"
 
 namespace crema {
@@ -66,34 +66,6 @@ std::vector<RunChange> AskedFor(const PredictOptions& options) {
   return changes;
 }
 
-// The section in which owners spent most of their own time.
-std::string LargestSection(const nlohmann::ordered_json& document) {
-  std::string largest;
-  double most = 0;
-  for (const auto& row : ListField(document, "sections")) {
-    const double self = NumberField(row, "self").value_or(0);
-    const auto& helper = Field(row, "helper");
-    if (TextField(row, "path") == "(other)" || (helper.is_boolean() && helper.get<bool>()) || self <= most) continue;
-    most = self;
-    largest = TextField(row, "path");
-  }
-  return largest;
-}
-
-// What people ask first.
-std::vector<RunChange> UsualChanges(const ObservedRun& run, const std::string& section) {
-  std::vector<RunChange> changes;
-  const double cores = run.cores();
-  if (cores >= 2) changes.push_back({Kind::kCores, cores / 2, ""});
-  changes.push_back({Kind::kCores, 2 * cores, ""});
-  changes.push_back({Kind::kCores, 4 * cores, ""});
-  if (!section.empty()) changes.push_back({Kind::kFaster, 2, section});
-  changes.push_back({Kind::kWithoutWaiting, 0, ""});
-  changes.push_back({Kind::kLongestFirst, 0, ""});
-  if (run.workers.size() > 1) changes.push_back({Kind::kAllFromStart, 0, ""});
-  return changes;
-}
-
 int PrintPrediction(const PredictOptions& options) {
   std::vector<RunChange> changes = AskedFor(options);
   const absl::StatusOr<MeasuredSource> source = MeasuredSource::Open(options.source, options.run, options.output.quiet);
@@ -112,12 +84,9 @@ int PrintPrediction(const PredictOptions& options) {
                                              "`; `crema show SOURCE --table sections` lists them"));
   }
   if (!asked) changes = UsualChanges(run, section);
-  Prediction prediction = Predict(run, changes);
-  if (!asked) {
-    std::stable_sort(prediction.rows.begin(), prediction.rows.end(),
-                     [](const PredictedRow& a, const PredictedRow& b) { return a.wall_time < b.wall_time; });
-  }
-  const nlohmann::ordered_json document = PredictionJson(prediction);
+  const Prediction prediction = Predict(run, changes);
+  nlohmann::ordered_json document = PredictionJson(prediction);
+  if (!asked) SortBestFirst(&document);
   const int printed = PrintOut(options.json ? document.dump(1) + "\n"
                                             : RenderPrediction(document, StyleFor(STDOUT_FILENO, options.output)));
   return printed != kDone || prediction.refused.empty() ? printed : kFailed;
@@ -133,7 +102,7 @@ void AddPredictCommand(CLI::App* program, int* status) {
       "select=2");
   auto options = std::make_shared<PredictOptions>();
   predict->add_option("SOURCE", options->source, "A measurement, or a directory of record logs")->required();
-  predict->add_option("--run", options->run, "Which run's records to take: an id, or all");
+  predict->add_option("--run", options->run, "The run whose records are taken: its id, or all");
   const auto numbers = [predict](const char* name, std::vector<double>* into, const char* help) {
     predict->add_option(name, *into, help)->delimiter(',')->take_all()->check(CLI::Range(1.0, 1e9));
   };

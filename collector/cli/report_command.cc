@@ -17,6 +17,7 @@
 #include "collector/cli/progress_note.h"
 #include "collector/cli/subcommand.h"
 #include "collector/exports/export_format.h"
+#include "collector/metrics/measurement_directory.h"
 #include "collector/report/report_writer.h"
 
 namespace crema {
@@ -72,13 +73,14 @@ void AddReportCommand(CLI::App* program, int* status) {
   command->add_option(
       "SOURCE", options->source,
       "A measurement, a directory of record logs, a roastcoffea measurement, or " + EngineSchedulersHelp());
-  command->add_option("-o,--output", options->path,
-                      "The file to write; - is stdout (default: report.html, in SOURCE where that is a measurement)");
+  command->add_option(
+      "-o,--output", options->path,
+      "The file to write; - is stdout (default: report.html, which is put into SOURCE if that is a measurement)");
   command
       ->add_option("--baseline", options->baseline,
-                   "Another run: key figures show the difference, charts show it in grey")
+                   "Another run: key figures show the difference, charts show this run in grey")
       ->option_text("SOURCE");
-  command->add_option("--run", options->measure.run, "Which run's records to take: an id, or all");
+  command->add_option("--run", options->measure.run, "The run whose records are taken: its id, or all");
   command->add_flag("--force", options->force, "Replace a file that crema did not write");
   AddCoffeaOptions(command, &options->measure);
   AddOutputOptions(command, &options->output);

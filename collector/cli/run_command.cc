@@ -23,6 +23,8 @@ namespace {
 
 constexpr double kLeastInterval = 0.01;  // a scan takes about a millisecond
 constexpr double kLargestInterval = 86400;
+constexpr double kLeastStacks = 1;  // a second
+constexpr double kMostStacks = 1000;
 
 // CLI11 does not know of the command: it is taken off before.
 class RunFormatter : public CLI::Formatter {
@@ -89,9 +91,18 @@ void AddRunCommand(CLI::App* program, const std::vector<std::string>& command, i
       ->check(CLI::PositiveNumber)
       ->excludes(pid);
   run->add_flag("--trace", plan->trace, "Record every occurrence of a section too (CREMA_TRACE)")->excludes(pid);
+  run->add_flag("--requests", plan->requests, "Measure uproot's and fsspec's requests to storage (CREMA_REQUESTS)")
+      ->excludes(pid);
+  run->add_option("--stacks", plan->stacks_hertz,
+                  "Take stacks of Python so often in each second of a thread's CPU time (CREMA_STACKS)")
+      ->check(CLI::Range(kLeastStacks, kMostStacks))
+      ->type_name("[HZ]")
+      ->expected(0, 1)
+      ->default_str("100")
+      ->excludes(pid);
   run->add_option("--pass", plan->pass, "Name of this pass over the data (CREMA_PASS)")->excludes(pid);
   run->add_option("--name", plan->name, "Name of the run (default: the command's file name)");
-  run->add_flag("--replace", plan->replace, "Throw an older measurement away (default: it is kept as DIR.<its start>)");
+  run->add_flag("--replace", plan->replace, "Delete an older measurement (default: it is kept as DIR.<its start>)");
   run->add_flag("--force", plan->force, "Write into a directory that holds other files");
   run->add_flag("--json", plan->json, "Print the measurement as JSON to stderr instead of the summary");
   AddOutputOptions(run, &plan->output);

@@ -2,12 +2,14 @@
 
 #include <cstdlib>
 #include <optional>
+#include <utility>
 
 #include "collector/cli/run_identity.h"
 #include "collector/cli/shown_command.h"
 #include "collector/sources/process_tree/allocated_cores.h"
 #include "collector/sources/process_tree/cgroup_limits.h"
 #include "collector/sources/process_tree/proc_net.h"
+#include "collector/sources/process_tree/source_commit.h"
 
 namespace crema {
 namespace {
@@ -26,6 +28,9 @@ TreeRunFact Describe(const RunPlan& plan, const std::string& run_id, const Envir
   }
   run.memory_limit_bytes = cgroup.memory_limit_bytes;
   run.net_host_wide = NetworkIsShared(process);
+  SourceCommit commit = FindSourceCommit(environment, "/proc/" + process + "/cwd");
+  run.commit = std::move(commit.id);
+  run.commit_source = std::move(commit.source);
   return run;
 }
 

@@ -28,21 +28,30 @@ class Environment(RunTestCase):
     def test_turns_recording_on(self):
         self.run_python(
             'say("environment", {name: value for name, value in os.environ.items() if name.startswith("CREMA_")})',
-            options=("-q", "--pass", "first", "--trace", "--cores", "3"),
+            options=("-q", "--pass", "first", "--trace", "--requests", "--stacks=50", "--cores", "3"),
         )
         environment = self.said("environment")
         self.assertEqual(environment["CREMA_DIR"], str(self.directory / "records"))
         self.assertEqual(environment["CREMA_INTERVAL"], "0")
         self.assertEqual(environment["CREMA_PASS"], "first")
         self.assertEqual(environment["CREMA_TRACE"], "1")
+        self.assertEqual(environment["CREMA_REQUESTS"], "1")
+        self.assertEqual(environment["CREMA_STACKS"], "50")
         self.assertEqual(environment["CREMA_THREADS"], "3")
         self.assertEqual(environment["CREMA_RUN_ID"], self.lines("run")[0]["run_id"])
 
     def test_leaves_alone_what_was_not_asked_for(self):
         self.environment["CREMA_PASS"] = "mine"
-        self.run_python('say("pass", os.environ["CREMA_PASS"]); say("trace", "CREMA_TRACE" in os.environ)')
+        self.run_python(
+            'say("pass", os.environ["CREMA_PASS"])\n'
+            'say("asked", [name for name in ("CREMA_TRACE", "CREMA_REQUESTS", "CREMA_STACKS") if name in os.environ])'
+        )
         self.assertEqual(self.said("pass"), "mine")
-        self.assertFalse(self.said("trace"))
+        self.assertEqual(self.said("asked"), [])
+
+    def test_stacks_without_a_rate_are_taken_a_hundred_times_a_second(self):
+        self.run_python('say("stacks", os.environ["CREMA_STACKS"])', options=("-q", "--stacks"))
+        self.assertEqual(self.said("stacks"), "100")
 
     def test_run_ids_differ(self):
         ids = set()

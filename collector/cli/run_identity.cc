@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-#include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "fmt/format.h"
 
 namespace crema {
 
@@ -16,7 +16,7 @@ std::string NewRunId() {
   if (getrandom(&random, sizeof random, 0) != sizeof random) {
     random = static_cast<uint64_t>(absl::GetCurrentTimeNanos()) ^ static_cast<uint64_t>(getpid()) << 40;
   }
-  return absl::FormatTime("%Y%m%dT%H%M%SZ-", absl::Now(), absl::UTCTimeZone()) + absl::StrFormat("%016x", random);
+  return absl::FormatTime("%Y%m%dT%H%M%SZ-", absl::Now(), absl::UTCTimeZone()) + fmt::format("{:016x}", random);
 }
 
 std::string HostName() {

@@ -36,6 +36,46 @@ class Measurement(RunTestCase):
         self.assertEqual(unknown.returncode, 1)
         self.assertRegex(unknown.stderr.decode(), r"^crema: .*nonsense.*\n$")
 
+    def test_of_a_command_without_chunks_tells_what_its_processes_and_cores_did(self):
+        self.run_python(
+            "burn(0.2); say('pid', os.getpid()); wait_for(lambda: sampled(os.getpid(), 0.2))", options=("-q",)
+        )
+        document = json.loads((self.directory / "measurement.json").read_text())
+        row = document["processes"][0]
+        self.assertEqual(row["pid"], json.loads((self.out / "pid").read_text()))
+        self.assertGreaterEqual(row["cpu"], 0.2)
+        self.assertLessEqual(row["cpu"], self.tree_cpu_seconds())
+        self.assertGreater(row["peak_memory_bytes"], 0)
+        self.assertGreater(row["stop"], row["start"])
+        table = subprocess.run(
+            [CREMA, "show", str(self.directory), "--table", "processes"], capture_output=True, check=True
+        )
+        self.assertIn(f"{row['name']}", table.stdout.decode())
+        shown = subprocess.run([CREMA, "show", str(self.directory)], capture_output=True, check=True).stdout.decode()
+        self.assertRegex(shown, r"what its [0-9.]+ cores? did")
+        self.assertRegex(shown, r"CPU in the program +[0-9.]+ m?s")
+        self.assertNotIn("Event rate", shown)
+
+    def test_tells_the_commit(self):
+        def told():
+            run = json.loads((self.directory / "measurement.json").read_text())["run"]
+            return run["commit"], run["commit_source"]
+
+        for name in [*self.environment]:
+            if "COMMIT" in name or "SHA" in name or name == "BUILD_SOURCEVERSION":
+                del self.environment[name]
+        repository = self.out / "repository"
+        identity = ("-c", "user.name=n", "-c", "user.email=e")
+        git = ("git", "-C", repository, *identity)
+        subprocess.run(["git", "init", "-q", repository], check=True)
+        subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "m"], check=True)
+        head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+        self.run_command("true", cwd=repository)
+        self.assertEqual(told(), (head, "git"))
+        self.environment["CREMA_COMMIT"] = "v7"
+        self.run_command("true", cwd=repository)
+        self.assertEqual(told(), ("v7", "CREMA_COMMIT"))
+
     def test_of_nothing_is_an_error_in_one_line(self):
         shown = subprocess.run([CREMA, "show", str(self.out / "nothing")], capture_output=True)
         self.assertEqual(shown.returncode, 1)

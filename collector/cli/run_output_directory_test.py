@@ -26,6 +26,8 @@ class OutputDirectory(RunTestCase):
         self.assertEqual(sorted(path.name for path in older.iterdir()), ["measurement.json", "records", "report.html"])
         self.assertIn(str(older).encode(), result.stderr)
 
+    # Fault [outputs]: a run was killed, and is started again into the same directory
+    # Shown: the new one; what the killed one recorded under the time of its start
     def test_keeps_the_records_of_a_run_that_was_killed(self):
         self.run_command("true")
         (self.directory / "measurement.json").unlink()
@@ -63,6 +65,8 @@ class OutputDirectory(RunTestCase):
         self.assertEqual(here.stat().st_ino, before)
         self.assertEqual(len(list(self.out.glob("here.*"))), 4)
 
+    # Fault [outputs]: several `crema run -o DIR` begin at once
+    # Shown: one runs; the others say in one line that DIR is in use, and run nothing (status 125)
     def test_is_one_runs_where_several_begin_at_once(self):
         for older in (False, True):
             with self.subTest(older=older):
@@ -92,7 +96,7 @@ class OutputDirectory(RunTestCase):
                 for run in runs:
                     _, stderr = run.communicate()
                     if run.returncode == 125:
-                        self.assertRegex(stderr, rb"^crema: [^\n]*a run is still writing into it[^\n]*\n$")
+                        self.assertRegex(stderr, rb"^crema: [^\n]*writing into it[^\n]*\n$")
                 self.assertEqual(len(list(self.directory.glob("records/*.tree.ndjson"))), 1)
                 self.assertEqual(len(list(self.out.glob(f"{self.directory.name}.*"))), int(older))
 
@@ -116,6 +120,8 @@ class OutputDirectory(RunTestCase):
             sorted(path.name for path in self.directory.iterdir()), ["measurement.json", "records", "thesis.tex"]
         )
 
+    # Fault [outputs]: the directory of a run has files that crema did not write
+    # Shown: one line, and nothing is run; with `--force` they stay where they are
     def test_with_files_of_others_is_refused_unless_forced(self):
         self.directory.mkdir()
         precious = self.directory / "thesis.tex"

@@ -19,6 +19,8 @@ struct RunPlan {
   double interval_seconds = 1;
   int cores = 0;  ///< that each process is given; 0: not told
   bool trace = false;
+  bool requests = false;
+  double stacks_hertz = 0;  ///< of CPU time; 0: stacks are not taken
   bool replace = false;
   int64_t max_log_bytes = 0;  ///< of each process's log; 0: as the environment says
   bool force = false;

@@ -10,11 +10,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_format.h"
 #include "collector/cli/measured_source.h"
 #include "collector/cli/subcommand.h"
-#include "collector/metrics/measurement.h"
+#include "collector/metrics/measure.h"
+#include "collector/metrics/measurement_directory.h"
 #include "collector/writers/terminal.h"
+#include "fmt/format.h"
 
 namespace crema {
 namespace {
@@ -36,10 +37,9 @@ absl::Status Collect(const RunPlan& plan, RunDirectory* directory) {
                                      : RenderSummary(measurement->document, StyleFor(STDERR_FILENO, plan.output));
   std::fputs(text.c_str(), stderr);
   if (plan.json) return absl::OkStatus();
-  std::fputs(absl::StrFormat("measurement: %s  (crema show %s)\n", directory->path(), directory->path()).c_str(),
-             stderr);
+  std::fputs(fmt::format("measurement: {}  (crema show {})\n", directory->path(), directory->path()).c_str(), stderr);
   if (!directory->kept_as().empty()) {
-    std::fputs(absl::StrFormat("the older one: %s\n", directory->kept_as()).c_str(), stderr);
+    std::fputs(fmt::format("the older one: {}\n", directory->kept_as()).c_str(), stderr);
   }
   return absl::OkStatus();
 }
@@ -48,11 +48,10 @@ int CollectGuarded(const RunPlan& plan, RunDirectory* directory) {
   try {
     const absl::Status status = Collect(plan, directory);
     if (status.ok()) return kDone;
-    PrintError(absl::StrFormat("no measurement was made: %s; the records are in %s", std::string(status.message()),
-                               directory->records()));
+    PrintError(fmt::format("no measurement was made: {}; the records are in {}", std::string(status.message()),
+                           directory->records()));
   } catch (const std::exception& error) {
-    PrintError(
-        absl::StrFormat("no measurement was made: %s; the records are in %s", error.what(), directory->records()));
+    PrintError(fmt::format("no measurement was made: {}; the records are in {}", error.what(), directory->records()));
   }
   return kFailed;
 }
@@ -79,9 +78,8 @@ void CollectAndPrint(const RunPlan& plan, RunDirectory* directory, SignalRelay* 
     if (signal.has_value()) signals->Relay(*signal, collector);
   }
   if (WIFSIGNALED(status)) {
-    PrintError(
-        absl::StrFormat("no measurement was made: collecting was ended by signal %d; try `crema collect %s -o DIR`",
-                        WTERMSIG(status), directory->records()));
+    PrintError(fmt::format("no measurement was made: collecting was ended by signal {}; try `crema collect {} -o DIR`",
+                           WTERMSIG(status), directory->records()));
   }
 }
 

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/str_format.h"
 #include "collector/cli/launch.h"
 #include "collector/cli/nested_run.h"
 #include "collector/cli/run_description.h"
@@ -20,6 +19,7 @@
 #include "collector/sources/process_tree/tree_log_writer.h"
 #include "collector/sources/process_tree/tree_sampler.h"
 #include "collector/sources/process_tree/wait_status.h"
+#include "fmt/format.h"
 
 namespace crema {
 namespace {
@@ -40,14 +40,16 @@ EnvironmentChanges RecordingOn(const RunPlan& plan, const RunDirectory& director
   if (plan.max_log_bytes > 0) changes.emplace_back("CREMA_MAX_LOG_BYTES", std::to_string(plan.max_log_bytes));
   if (plan.cores > 0) changes.emplace_back("CREMA_THREADS", std::to_string(plan.cores));
   if (plan.trace) changes.emplace_back("CREMA_TRACE", "1");
+  if (plan.requests) changes.emplace_back("CREMA_REQUESTS", "1");
+  if (plan.stacks_hertz > 0) changes.emplace_back("CREMA_STACKS", fmt::format("{:g}", plan.stacks_hertz));
   return changes;
 }
 
 void ReportNotStarted(const std::string& command, const Launched& launched) {
   if (launched.fork_errno != 0) {
     const bool is_of_files = launched.fork_errno == EMFILE || launched.fork_errno == ENFILE;
-    PrintError(absl::StrFormat("cannot start a process (%s); check the limit `ulimit -%c`",
-                               strerror(launched.fork_errno), is_of_files ? 'n' : 'u'));
+    PrintError(fmt::format("cannot start a process ({}); check the limit `ulimit -{}`", strerror(launched.fork_errno),
+                           is_of_files ? 'n' : 'u'));
   } else {
     PrintError(DescribeExecError(command, launched.exec_errno));
   }
@@ -124,7 +126,7 @@ RunOutcome RunCommand(const RunPlan& plan, RunDirectory* directory, SignalRelay*
   outcome.exit_status = ShellStatus(status);
   sampler.End(stop_ns, outcome.exit_status);
   if (log->dropped() > 0) {
-    PrintError(absl::StrFormat("%s: %d lines could not be written; is the disk full?", log->path(), log->dropped()));
+    PrintError(fmt::format("{}: {} lines could not be written; is the disk full?", log->path(), log->dropped()));
   }
   return outcome;
 }

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/str_format.h"
 #include "collector/cli/nested_run.h"
 #include "collector/cli/run_description.h"
 #include "collector/cli/run_identity.h"
@@ -18,6 +17,7 @@
 #include "collector/sources/process_tree/tree_log_writer.h"
 #include "collector/sources/process_tree/tree_sampler.h"
 #include "collector/sources/process_tree/watched_process.h"
+#include "fmt/format.h"
 
 namespace crema {
 namespace {
@@ -73,7 +73,7 @@ RunOutcome WatchProcess(const RunPlan& plan, RunDirectory* directory, SignalRela
   const ProcessExit exit(plan.pid);
   const std::optional<WatchedProcess> process = FindProcess(plan.pid);
   if (!process.has_value() || plan.pid == getpid()) {
-    PrintError(absl::StrFormat("%d: no such process can be watched; `ps -e` lists those that run", plan.pid));
+    PrintError(fmt::format("{}: no such process can be watched; `ps -e` lists those that run", plan.pid));
     directory->Undo();
     return outcome;
   }
@@ -97,7 +97,7 @@ RunOutcome WatchProcess(const RunPlan& plan, RunDirectory* directory, SignalRela
   if (has_ended) WaitForStragglers(clock, *signals, &sampler);
   sampler.End(stop_ns, std::nullopt);
   if (log->dropped() > 0) {
-    PrintError(absl::StrFormat("%s: %d lines could not be written; is the disk full?", log->path(), log->dropped()));
+    PrintError(fmt::format("{}: {} lines could not be written; is the disk full?", log->path(), log->dropped()));
   }
   return outcome;
 }

@@ -71,20 +71,19 @@ int PrintScaling(const ScalingOptions& options) {
 void AddScalingCommand(CLI::App* program, int* status) {
   CLI::App* command = program->add_subcommand("scaling", "Compare runs on different numbers of cores");
   command->footer(
-      "Runs of one analysis, each on another number of cores: with the same input, or with as much for each core. "
-      "From\n"
-      "four numbers of cores on, Amdahl's law and the Universal Scalability Law are fitted. One run alone is replayed\n"
-      "on other numbers of cores, and the answer is named a prediction.\n\n"
+      "The runs are of one analysis, each on another number of cores: with the same input, or with input that grows\n"
+      "with the cores. From four numbers of cores on, crema fits Amdahl's law and the Universal Scalability Law. If\n"
+      "there is only one run, crema replays it on other numbers of cores, and calls the answer a prediction.\n\n"
       "Example:\n  crema scaling on_1 on_2 on_4 on_8 --chart scaling.svg\n  crema scaling on_4");
   auto options = std::make_shared<ScalingOptions>();
   options->chart.path.clear();
   command->add_option("SOURCE", options->sources, "Measurements, or directories of record logs")
       ->required()
       ->expected(1, 1 << 20);
-  command->add_option("--run", options->run, "Which run's records to take: an id, or all");
+  command->add_option("--run", options->run, "The run whose records are taken: its id, or all");
   command->add_option("--chart", options->chart.path, "Also draw a chart: FILE.png, .svg, .pdf or .json")
       ->option_text("FILE");
-  command->add_flag("--force", options->chart.force, "Let the chart replace what crema did not write");
+  command->add_flag("--force", options->chart.force, "Let the chart replace a file that crema did not write");
   command->add_flag("--json", options->json, "Print JSON");
   AddOutputOptions(command, &options->output);
   command->callback([options, status] { *status = PrintScaling(*options); });

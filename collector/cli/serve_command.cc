@@ -20,6 +20,7 @@
 #include "collector/cli/output_options.h"
 #include "collector/cli/subcommand.h"
 #include "collector/exports/export_format.h"
+#include "collector/metrics/measurement_directory.h"
 #include "collector/report/report_writer.h"
 #include "collector/server/access.h"
 #include "collector/server/http_server.h"
@@ -123,18 +124,19 @@ void AddServeCommand(CLI::App* program, int* status) {
   auto options = std::make_shared<ServeOptions>();
   AddLiveOptions(serve, &options->live);
   serve->add_option("--port", options->port, "Port (default 0: a free one, which is printed)");
-  serve->add_option("--bind", options->bind, "Address to listen at (default: this machine only)");
-  serve->add_option("--host", options->host_names, "Another name by which browsers reach this server")
+  serve->add_option("--bind", options->bind, "Address to listen on (default: only this machine can connect)");
+  serve->add_option("--host", options->host_names, "Another host name under which browsers reach this server")
       ->option_text("NAME");
   CLI::Option* token = serve->add_option("--token", options->token,
-                                         "What a client must show (default: one that is made up and printed); others "
-                                         "on this machine can read it in `ps`");
+                                         "The token that a client must send (default: crema makes one and prints it). "
+                                         "Others on this machine can read it in `ps`");
   token->check(
       [](const std::string& text) { return CanBeToken(text) ? "" : "a token is 8 to 256 letters, digits and -._~"; });
-  CLI::Option* token_file = serve->add_option("--token-file", options->token_file,
-                                              "File of the token, for scrapers: made, for you alone (0600), where it "
-                                              "is not there; the address is then printed with it on a terminal only");
-  CLI::Option* no_token = serve->add_flag("--no-token", options->no_token, "Let whoever reaches the server look");
+  CLI::Option* token_file =
+      serve->add_option("--token-file", options->token_file,
+                        "File of the token, for scrapers. If there is none, crema makes one that only you can read "
+                        "(0600). Then crema prints the token only on a terminal");
+  CLI::Option* no_token = serve->add_flag("--no-token", options->no_token, "Anybody who can reach the server may look");
   token->excludes(token_file);
   no_token->excludes(token)->excludes(token_file);
   AddOutputOptions(serve, &options->output);

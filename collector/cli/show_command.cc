@@ -23,7 +23,7 @@
 #include "collector/document/document_fields.h"
 #include "collector/exports/chunk_fields.h"
 #include "collector/exports/chunk_query.h"
-#include "collector/metrics/measurement.h"
+#include "collector/metrics/measure.h"
 #include "collector/report/summary_fragment.h"
 #include "collector/writers/chunk_list.h"
 #include "collector/writers/terminal.h"
@@ -178,7 +178,7 @@ absl::StatusOr<MeasuredSource> Open(const ShowOptions& options) {
 int Show(ShowOptions options) {
   CheckChunkOptions(&options);
   if (options.html && (options.json || !options.tables.empty() || !options.metrics.empty())) {
-    throw CLI::ValidationError("--html", "is the whole summary: it goes without --json, --table and --metric");
+    throw CLI::ValidationError("--html", "prints the whole summary; leave out --json, --table and --metric");
   }
   const absl::StatusOr<MeasuredSource> source = Open(options);
   if (!source.ok()) return ReportFailure(source.status());
@@ -209,7 +209,7 @@ std::string JoinedFieldNames() {
 
 void AddShowCommand(CLI::App* program, int* status) {
   CLI::App* show =
-      program->add_subcommand("show", "Print a measurement, or what the logs of a running job give by now");
+      program->add_subcommand("show", "Print a measurement, or what the logs of a running job tell so far");
   show->footer("Tables: " + JoinedTableNames() +
                "\n\nExample:\n  crema show ttbar\n  crema show ttbar --table sections --table cuts\n"
                "  crema show ttbar --metric cpu_efficiency\n"
@@ -226,20 +226,20 @@ void AddShowCommand(CLI::App* program, int* status) {
       ->option_text("NAME")
       ->check(CLI::IsMember(TableNamesAsText()));
   show->add_option("--metric", options->metrics, "Print these metrics: value, unit, definition and source")->take_all();
-  show->add_option("--sort", options->sort, "List single chunks by this field: numbers largest first")
+  show->add_option("--sort", options->sort, "List single chunks, sorted by this field: the largest numbers first")
       ->option_text("FIELD");
-  show->add_option("--top", options->top, "How many of them (default 20; all with --json)")
+  show->add_option("--top", options->top, "Number of chunks in the list (default 20; with --json all)")
       ->check(CLI::Range(1, 100000));
-  show->add_option("--where", options->where, "Only chunks with these values: dataset=ttbar,worker=node1:4711")
+  show->add_option("--where", options->where, "Only chunks that have these values: dataset=ttbar,worker=node1:4711")
       ->take_all()
       ->option_text("FIELD=VALUE,...");
   show->add_flag("--failed", options->failed, "Only attempts that failed or were lost");
-  show->add_option("--run", options->measure.run, "Which run's records to take: an id, or all");
+  show->add_option("--run", options->measure.run, "The run whose records are taken: its id, or all");
   AddCoffeaOptions(show, &options->measure);
-  show->add_option("--width", options->width, "Columns (default: the terminal's, else 100)")
+  show->add_option("--width", options->width, "Width in columns (default: that of the terminal, else 100)")
       ->check(CLI::PositiveNumber);
-  show->add_flag("--json", options->json, "Print JSON: the document, or the tables and metrics asked for");
-  show->add_flag("--html", options->html, "Print the summary as a piece of HTML that any page can hold");
+  show->add_flag("--json", options->json, "Print JSON: the document, or the tables and metrics that you name");
+  show->add_flag("--html", options->html, "Print the summary as HTML, as a part for any page");
   AddOutputOptions(show, &options->output);
   show->callback([options, status] { *status = Show(*options); });
 }

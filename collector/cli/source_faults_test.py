@@ -87,6 +87,26 @@ class SourceFaults(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertRegex(result.stderr, r"^crema: [^\n]*/crema/v1/flush is larger than 64 MiB[^\n]*\n$")
 
+    def test_a_full_disk_keeps_the_older_measurement(self):
+        script = """
+            mount --make-rprivate / && mount -t tmpfs -o size=2m small "$DISK" || exit 77
+            "$CREMA" collect "$LOGS" -q --name old -o "$DISK/out" || exit 78
+            head -c 100m /dev/zero >"$DISK/others" 2>/dev/null
+            "$CREMA" collect "$LOGS" -q --name new -o "$DISK/out" && exit 79
+            rm "$DISK/others"
+            "$CREMA" show "$DISK/out" --json | grep -q '"name": *"old"' || exit 80
+            [ "$(ls -A "$DISK")" = out ] || exit 81
+        """
+        disk = self.directory / "disk"
+        disk.mkdir()
+        variables = {**os.environ, "DISK": str(disk), "LOGS": str(self.records), "CREMA": CREMA}
+        command = ["unshare", "-m", "sh", "-c", script]
+        result = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+        if "unshare" in result.stderr or result.returncode == 77:
+            self.skipTest("mounting is not allowed here")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stderr, r"^crema: [^\n]*No space left on device[^\n]*\n$")
+
     def test_a_fifo_as_the_source_is_refused(self):
         os.mkfifo(self.directory / "pipe.jsonl")
         result = crema("show", str(self.directory / "pipe.jsonl"))
@@ -176,4 +196,4 @@ class SourceFaults(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)

@@ -33,6 +33,7 @@ void AddShowCommand(CLI::App* program, int* status);
 void AddVerdictCommand(CLI::App* program, int* status);
 void AddPredictCommand(CLI::App* program, int* status);
 void AddScalingCommand(CLI::App* program, int* status);
+void AddHistoryCommand(CLI::App* program, int* status);
 void AddReportCommand(CLI::App* program, int* status);
 void AddExportCommand(CLI::App* program, int* status);
 void AddPlotCommand(CLI::App* program, int* status);

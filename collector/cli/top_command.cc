@@ -152,7 +152,7 @@ int Top(const TopOptions& options) {
 void AddTopCommand(CLI::App* program, int* status) {
   CLI::App* top = program->add_subcommand("top", "Show a running job in the terminal; q ends it");
   top->footer(
-      "Where the output is no terminal, one line a second is printed until the run is over.\n\n"
+      "If the output is not a terminal, crema prints one line each second until the run is over.\n\n"
       "Example:\n  crema top ttbar\n  crema top dask://HOST:8787 --total-events 200000000");
   auto options = std::make_shared<TopOptions>();
   AddLiveOptions(top, &options->live);

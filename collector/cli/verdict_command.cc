@@ -19,7 +19,7 @@
 #include "collector/insight/headline.h"
 #include "collector/insight/verdict_table.h"
 #include "collector/insight/verdicts.h"
-#include "collector/metrics/measurement.h"
+#include "collector/metrics/measure.h"
 #include "collector/writers/verdict_list.h"
 #include "nlohmann/json.hpp"
 
@@ -77,17 +77,18 @@ int PrintVerdicts(VerdictOptions options) {
 }  // namespace
 
 void AddVerdictCommand(CLI::App* program, int* status) {
-  CLI::App* verdict = program->add_subcommand("verdict", "Say what stands out in a run, on which evidence");
+  CLI::App* verdict = program->add_subcommand("verdict", "Say what stands out in a run, and on what evidence");
   verdict->footer("Verdicts: " + KnownIds() +
                   "\n\nExample:\n  crema verdict ttbar\n  crema verdict ttbar --fail-on failing-chunks,long-tail");
   auto options = std::make_shared<VerdictOptions>();
   verdict->add_option("SOURCE", options->source, "A measurement, or a directory of record logs");
-  verdict->add_option("--fail-on", options->fail_on, "End with status 3 when one of these verdicts fires")
+  verdict->add_option("--fail-on", options->fail_on, "End with status 3 if one of these verdicts fires")
       ->delimiter(',')
       ->take_all();
-  verdict->add_option("--run", options->measure.run, "Which run's records to take: an id, or all");
+  verdict->add_option("--run", options->measure.run, "The run whose records are taken: its id, or all");
   AddCoffeaOptions(verdict, &options->measure);
-  verdict->add_flag("--json", options->json, "Print JSON: headline, verdicts, and those that --fail-on names");
+  verdict->add_flag("--json", options->json,
+                    "Print JSON: the headline, the verdicts, and those of them that --fail-on names");
   AddOutputOptions(verdict, &options->output);
   verdict->callback([options, status] { *status = PrintVerdicts(*options); });
 }

@@ -18,6 +18,9 @@ namespace crema {
 namespace {
 
 constexpr size_t kBlockBytes = size_t{256} << 10;
+// RFC 1952, section 2.3.1; RFC 8878, section 3.1.1
+constexpr std::string_view kGzipBegin = "\x1f\x8b";
+constexpr std::string_view kZstdBegin = "\x28\xb5\x2f\xfd";
 
 absl::Status Damaged(std::string_view how) {
   return absl::DataLossError(fmt::format("damaged: its compressed data {}", how));
@@ -45,13 +48,21 @@ namespace {
 
 class PlainDecoder : public DecompressedFile::Decoder {
  public:
-  explicit PlainDecoder(int fd) : fd_(fd) {}
+  explicit PlainDecoder(int fd) : fd_(fd), is_begin_(lseek(fd, 0, SEEK_CUR) < 0) {}
   ~PlainDecoder() override { close(fd_); }
   bool is_compressed() const override { return false; }
 
   int64_t Read(char* to, size_t bytes, absl::Status* status) override {
     const int64_t got = ReadRetrying(fd_, to, bytes);
     if (got < 0) *status = absl::ErrnoToStatus(errno, "cannot be read");
+    if (is_begin_ && got > 0) {
+      is_begin_ = false;
+      const std::string_view begin(to, static_cast<size_t>(got));
+      if (begin.substr(0, 2) == kGzipBegin || begin.substr(0, 4) == kZstdBegin) {
+        *status = absl::InvalidArgumentError("brings compressed data; decompress it on its way (zcat, zstdcat)");
+        return -1;
+      }
+    }
     return got;
   }
 
@@ -63,6 +74,7 @@ class PlainDecoder : public DecompressedFile::Decoder {
 
  private:
   int fd_;
+  bool is_begin_;  ///< of a pipe: its beginning was not looked at
 };
 
 class GzipDecoder : public DecompressedFile::Decoder {
@@ -179,15 +191,15 @@ class ZstdDecoder : public DecompressedFile::Decoder {
 std::unique_ptr<DecompressedFile::Decoder> DecoderFor(int fd) {
   std::array<char, 4> head{};
   const std::string_view begin(head.data(), static_cast<size_t>(std::max<ssize_t>(0, pread(fd, head.data(), 4, 0))));
-  if (begin.substr(0, 2) == "\x1f\x8b") return std::make_unique<GzipDecoder>(fd);
-  if (begin == "\x28\xb5\x2f\xfd") return std::make_unique<ZstdDecoder>(fd);
+  if (begin.substr(0, 2) == kGzipBegin) return std::make_unique<GzipDecoder>(fd);
+  if (begin == kZstdBegin) return std::make_unique<ZstdDecoder>(fd);
   return std::make_unique<PlainDecoder>(fd);
 }
 
 }  // namespace
 
-DecompressedFile::DecompressedFile(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+DecompressedFile::DecompressedFile(const std::string& path, bool is_stream) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | (is_stream ? 0 : O_NONBLOCK));
   if (fd < 0) {
     status_ = absl::Status(absl::ErrnoToStatusCode(errno), fmt::format("cannot be opened ({})", strerror(errno)));
   } else {

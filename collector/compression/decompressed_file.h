@@ -13,10 +13,12 @@
 namespace crema {
 
 /// A file to read from its beginning on. Its first bytes, not its name, tell whether and how it is compressed; several
-/// compressed pieces one after another are read as one. A file that became a FIFO does not block.
+/// compressed pieces one after another are read as one. A file that became a FIFO does not block. A pipe that brings
+/// compressed data is refused: what told so cannot be read again.
 class DecompressedFile {
  public:
-  explicit DecompressedFile(const std::string& path);
+  /// `is_stream`: the file is a pipe, which is waited for and read once.
+  explicit DecompressedFile(const std::string& path, bool is_stream = false);
   ~DecompressedFile();
   DecompressedFile(const DecompressedFile&) = delete;
   DecompressedFile& operator=(const DecompressedFile&) = delete;

@@ -14,8 +14,6 @@
 namespace crema {
 namespace {
 
-constexpr double kOversizedMedians = 3;  // docs/metrics.md, `oversized_chunks`
-
 /// Which attempt of how many at its chunk.
 struct Turn {
   int32_t attempt = 1;
@@ -207,7 +205,7 @@ void KeepAttempts(const AttemptList& list, const TimelinePlaces& places, const s
   keeper.Choose();
   for (const DatasetFit& fit : keeper.findings().datasets) {
     detail->fits.push_back({dataset_of[fit.dataset], fit.fit.fixed_seconds, fit.fit.seconds_per_event,
-                            fit.fit.slope_known, fit.fit.points});
+                            fit.fit.slope_known, fit.fit.points, fit.events_min, fit.events_max});
   }
   const std::vector<std::optional<double>> limits = SizeLimits(list);
   std::map<size_t, std::string_view> reasons;

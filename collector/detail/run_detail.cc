@@ -95,6 +95,7 @@ void SetLives(const Json& document, RunDetail* detail) {
     found->second->start_seconds = NumberField(row, "start");
     found->second->stop_seconds = NumberField(row, "stop");
     found->second->is_lost = TextField(row, "state") == "lost";
+    found->second->left_reason = TextField(row, "left_reason");
   }
 }
 

@@ -190,6 +190,8 @@ struct DetailFit {
   double seconds_per_event = 0;
   bool slope_known = false;
   int64_t points = 0;
+  double events_min = 0;  ///< of its chunks
+  double events_max = 0;
 };
 
 struct DetailDataset {
@@ -206,6 +208,7 @@ struct DetailWorker {
   std::optional<double> start_seconds = {};  ///< when it was there, as the document says; nullopt: not known
   std::optional<double> stop_seconds = {};
   bool is_lost = false;
+  std::string left_reason = {};  ///< in the engine's words; empty: not told
 };
 
 /// What was sampled of one worker.

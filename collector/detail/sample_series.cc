@@ -13,24 +13,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Of the timelines of docs/metrics.md those by worker.
-constexpr std::array<std::string_view, 18> kKeys = {"worker_memory",
-                                                    "worker_memory_limit",
-                                                    "worker_cpu",
-                                                    "worker_cores",
-                                                    "worker_active_tasks",
-                                                    "worker_executing",
-                                                    "worker_nbytes",
-                                                    "worker_occupancy",
-                                                    "worker_spilled_bytes",
-                                                    "worker_managed_bytes",
-                                                    "worker_network_read_bps",
-                                                    "worker_network_write_bps",
-                                                    "worker_disk_read_bps",
-                                                    "worker_disk_write_bps",
-                                                    "worker_event_loop_interval",
-                                                    "worker_open_chunks",
-                                                    "worker_fds",
-                                                    "worker_threads"};
+constexpr std::array<std::string_view, 19> kKeys = {
+    "worker_memory",         "worker_memory_limit",     "worker_cpu",
+    "worker_cores",          "worker_active_tasks",     "worker_executing",
+    "worker_nbytes",         "worker_occupancy",        "worker_spilled_bytes",
+    "worker_managed_bytes",  "worker_network_read_bps", "worker_network_write_bps",
+    "worker_disk_read_bps",  "worker_disk_write_bps",   "worker_event_loop_interval",
+    "worker_gil_contention", "worker_open_chunks",      "worker_fds",
+    "worker_threads"};
 
 /// Values hold until the next one, so the mean is over time; a bin without a change of its own is left out, as the
 /// value before still holds.

@@ -36,6 +36,9 @@ struct EngineTraits {
   std::string_view logs = {};                ///< its logs, for `--help`
   std::string_view dashboard = {};  ///< where the scheduler's dashboard is, for `--help`: an address; empty: nowhere
   std::optional<EngineMemory> memory = {};  ///< nullopt: workers may fill their limit
+  /// `process.engine.name` of processes that it starts for its tasks (docs/record_log.md, "`engine`"); empty: it starts
+  /// none, or they do not say so.
+  std::string_view task_processes = {};
   /// Where only the scheduler tells: why nothing is known of chunks, and why nothing of compute seconds.
   std::string_view no_records = "there are no records";
   std::string_view no_compute_seconds = "nobody tells them";
@@ -99,6 +102,9 @@ struct Engine {
   std::unique_ptr<EngineFollower> (*follow)(const std::string& address) = nullptr;
   /// For a log of the source that grows. `run` outlives it. Null: its runs are not followed.
   std::unique_ptr<EngineFeed> (*make_feed)(const std::string& source, LiveRun* run) = nullptr;
+  /// The process of the worker below whose directory a task ran, from a path; nullopt: the path is of no such task.
+  /// Null: directories tell nothing of workers.
+  std::optional<int64_t> (*pid_of_worker)(std::string_view directory) = nullptr;
 };
 
 }  // namespace crema

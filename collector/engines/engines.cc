@@ -54,6 +54,14 @@ const Engine* EngineNamed(std::string_view text) {
   });
 }
 
+std::optional<int64_t> PidOfEngineWorker(std::string_view directory) {
+  for (const Engine* engine : Table()) {
+    if (engine->pid_of_worker == nullptr) continue;
+    if (const std::optional<int64_t> pid = engine->pid_of_worker(directory)) return pid;
+  }
+  return std::nullopt;
+}
+
 std::optional<EngineLog> FindEngineLog(const std::string& path) {
   for (const Engine* engine : Table()) {
     if (std::optional<std::string> log = engine->find_log(path)) return EngineLog{engine, *std::move(log)};

@@ -32,6 +32,9 @@ const Engine* EngineOfLogName(std::string_view path);
 /// The engine that `run.engine` names: `Dask 2025.11.0`; nullptr: none that is known.
 const Engine* EngineNamed(std::string_view text);
 
+/// The process of the worker below whose directory a task ran; nullopt: no engine knows such a path.
+std::optional<int64_t> PidOfEngineWorker(std::string_view directory);
+
 /// A path that an engine takes for its own.
 struct EngineLog {
   const Engine* engine;

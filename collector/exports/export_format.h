@@ -5,10 +5,12 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "collector/exports/expected_fileset.h"
 #include "collector/exports/text_sink.h"
 #include "collector/sources/attempt_stream.h"
 #include "nlohmann/json.hpp"
@@ -21,9 +23,9 @@ struct ExportSource {
   std::function<absl::Status(const OnAttempt&)> for_each_attempt;
   std::function<absl::Status(const OnTask&)> for_each_task;
   std::function<absl::StatusOr<RecordLogs>()> find_logs;
-  const ExportSource* baseline = nullptr;  ///< another run, for formats that compare
-  bool without_result = false;             ///< of chunks, those that have no result yet
-  std::string expected = {};               ///< path of the fileset that should have been processed; empty: not given
+  const ExportSource* baseline = nullptr;   ///< another run, for formats that compare
+  bool without_result = false;              ///< of chunks, those that have no result yet
+  std::vector<ExpectedFile> expected = {};  ///< what should have been processed; empty: not given
 };
 
 struct ExportFormat {

@@ -1,7 +1,11 @@
 // `crema export --to folded`.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "collector/document/document_fields.h"
 #include "collector/exports/formats.h"
@@ -33,7 +37,47 @@ std::string Stack(const std::string& root, const std::string& path) {
   return stack;
 }
 
-void WriteRows(const Json& rows, const std::string& root, TextSink* sink) {
+struct FunctionSamples {
+  std::string frame;
+  double samples = 0;
+};
+
+/// Of each section that was looked into, the functions that it is made of. Empty where some have no share.
+std::map<std::string, std::vector<FunctionSamples>> FunctionsBySection(const Json& document) {
+  std::map<std::string, std::vector<FunctionSamples>> by_section;
+  for (const Json& row : ListField(document, "functions")) {
+    if (!NumberField(row, "share").has_value()) return {};
+    std::vector<FunctionSamples>& functions = by_section[TextField(row, "section")];
+    const std::string frame = Frame(TextField(row, "function"));
+    const double samples = NumberField(row, "samples").value_or(0);
+    const auto same = std::find_if(functions.begin(), functions.end(),
+                                   [&frame](const FunctionSamples& other) { return other.frame == frame; });
+    if (same == functions.end()) {
+      functions.push_back({frame, samples});
+    } else {
+      same->samples += samples;
+    }
+  }
+  return by_section;
+}
+
+/// The section's own time, divided as its samples are: the lines add up to it.
+void WriteFunctions(const std::string& stack, int64_t microseconds, const std::vector<FunctionSamples>& functions,
+                    TextSink* sink) {
+  double samples = 0;
+  for (const FunctionSamples& function : functions) samples += function.samples;
+  double until = 0;
+  int64_t written = 0;
+  for (const FunctionSamples& function : functions) {
+    until += function.samples;
+    const auto stop = static_cast<int64_t>(std::llround(static_cast<double>(microseconds) * until / samples));
+    if (stop > written) sink->Write(fmt::format("{};{} {}\n", stack, function.frame, stop - written));
+    written = std::max(written, stop);
+  }
+}
+
+void WriteRows(const Json& rows, const std::string& root, TextSink* sink,
+               const std::map<std::string, std::vector<FunctionSamples>>& functions = {}) {
   for (const Json& row : rows) {
     const std::optional<double> self = NumberField(row, "self");
     if (!self.has_value()) continue;
@@ -42,15 +86,21 @@ void WriteRows(const Json& rows, const std::string& root, TextSink* sink) {
     const auto microseconds = std::llround(*self * 1e6);
     if (microseconds <= 0) continue;
     // helpers run beside the owner: below its root they would make chunks longer than they were
-    sink->Write(
-        fmt::format("{} {}\n", Stack(is_helper ? "helpers of " + root : root, TextField(row, "path")), microseconds));
+    const std::string path = TextField(row, "path");
+    const std::string stack = Stack(is_helper ? "helpers of " + root : root, path);
+    const auto looked_into = is_helper ? functions.end() : functions.find(path);
+    if (looked_into != functions.end()) {
+      WriteFunctions(stack, microseconds, looked_into->second, sink);
+    } else {
+      sink->Write(fmt::format("{} {}\n", stack, microseconds));
+    }
   }
 }
 
 }  // namespace
 
 absl::Status WriteFolded(const ExportSource& source, const std::string&, TextSink* sink) {
-  WriteRows(ListField(source.document, "sections"), "chunks", sink);
+  WriteRows(ListField(source.document, "sections"), "chunks", sink, FunctionsBySection(source.document));
   WriteRows(ListField(source.document, "process_sections"), "outside chunks", sink);
   return absl::OkStatus();
 }

@@ -3,15 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
-#include <set>
 #include <tuple>
 
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Range = std::pair<int64_t, int64_t>;
 using FileKey = std::tuple<std::string, std::string, std::string>;  // dataset, file, tree
 
@@ -59,43 +56,6 @@ std::vector<MissingRange> MissingOf(const Tried& tried) {
   return {left.begin(), left.end()};
 }
 
-/// Calls `on_file(dataset, file, tree)` for each file of `{dataset: [file]}`, `{dataset: {"files": [file] or
-/// {file: tree or {"object_path": tree}}, "treename": tree}}`.
-template <class OnFile>
-absl::Status ForEachFile(const std::string& path, const OnFile& on_file) {
-  std::ifstream in(path);
-  if (!in) return absl::NotFoundError(fmt::format("{} cannot be read", path));
-  const Json fileset = Json::parse(in, nullptr, /*allow_exceptions=*/false);
-  const auto refuse = [&path](const std::string& dataset) {
-    return absl::InvalidArgumentError(
-        fmt::format("{}: {} is no fileset of Coffea: expected {{\"dataset\": [\"file\", ...]}} or {{\"dataset\": "
-                    "{{\"files\": ...}}}}",
-                    path, dataset.empty() ? "this" : "the entry of " + dataset));
-  };
-  if (!fileset.is_object()) return refuse("");
-  const auto text = [](const Json& value) { return value.is_string() ? value.get<std::string>() : std::string(); };
-  for (const auto& [dataset, entry] : fileset.items()) {
-    const bool has_files = entry.is_object() && entry.contains("files");
-    const Json& files = has_files ? entry["files"] : entry;
-    const std::string tree = has_files && entry.contains("treename") ? text(entry["treename"]) : std::string();
-    if (files.is_array()) {
-      for (const Json& file : files) {
-        if (!file.is_string()) return refuse(dataset);
-        on_file(dataset, file.get<std::string>(), tree);
-      }
-    } else if (files.is_object() && has_files) {
-      for (const auto& [file, told] : files.items()) {
-        const bool is_object = told.is_object() && told.contains("object_path");
-        const std::string own = text(is_object ? told["object_path"] : told);
-        on_file(dataset, file, own.empty() ? tree : own);
-      }
-    } else {
-      return refuse(dataset);
-    }
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::StatusOr<std::vector<MissingFile>> FindMissing(const ExportSource& source) {
@@ -104,12 +64,12 @@ absl::StatusOr<std::vector<MissingFile>> FindMissing(const ExportSource& source)
         fmt::format("{} chunks were summed where they ran: which of them have a result is not known", summed));
   }
   std::map<FileKey, Tried> tried;
-  std::set<std::pair<std::string, std::string>> seen;  // dataset, file
+  std::map<std::pair<std::string, std::string>, std::string> trees;  // of dataset and file
   const absl::Status read = source.for_each_attempt([&](const Attempt& attempt) {
     const ChunkInput& input = attempt.chunk.input;
     if (input.file.empty()) return;
     Tried& file = tried[FileKey(input.dataset, input.file, input.tree)];
-    seen.emplace(input.dataset, input.file);
+    trees.emplace(std::pair(input.dataset, input.file), input.tree);
     const bool is_ok = attempt.state == AttemptState::kOk;
     if (!input.entry_start.has_value() || !input.entry_stop.has_value()) {
       file.whole = true;
@@ -122,12 +82,13 @@ absl::StatusOr<std::vector<MissingFile>> FindMissing(const ExportSource& source)
     if (is_ok) file.done.push_back(range);
   });
   if (!read.ok()) return read;
-  if (!source.expected.empty()) {
-    const absl::Status status =
-        ForEachFile(source.expected, [&](const std::string& dataset, const std::string& file, const std::string& tree) {
-          if (seen.count({dataset, file}) == 0) tried[FileKey(dataset, file, tree)].whole = true;
-        });
-    if (!status.ok()) return status;
+  for (const ExpectedFile& expected : source.expected) {
+    const auto tree = trees.find({expected.dataset, expected.file});
+    const bool was_tried = tree != trees.end();
+    if (was_tried && expected.ranges.empty()) continue;
+    Tried& file = tried[FileKey(expected.dataset, expected.file, was_tried ? tree->second : expected.tree)];
+    file.whole = file.whole || expected.ranges.empty();
+    file.all.insert(file.all.end(), expected.ranges.begin(), expected.ranges.end());
   }
   std::vector<MissingFile> missing;
   for (const auto& [key, file] : tried) {

@@ -24,9 +24,8 @@ struct MissingFile {
 };
 
 /// By dataset, file and tree; ranges in order, none touches another. Entries have a result once an `ok` attempt covered
-/// them, in whatever chunks. With `source.expected`, a fileset of Coffea, files of it that have no attempt are there
-/// too: their guards never began. Errors: chunks were summed, so what has a result is not known; the fileset cannot be
-/// read.
+/// them, in whatever chunks. Of `source.expected`, files that have no attempt are there too: their guards never began.
+/// So are entries that it names, and no attempt covered. Errors: chunks were summed, so what has a result is not known.
 absl::StatusOr<std::vector<MissingFile>> FindMissing(const ExportSource& source);
 
 }  // namespace crema

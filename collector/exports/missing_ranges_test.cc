@@ -2,11 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
-#include <filesystem>
-#include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace crema {
@@ -79,38 +77,23 @@ TEST(FindMissing, SummedChunksCannotBeTold) {
   EXPECT_THAT(std::string(FindMissing(Source({}, document)).status().message()), HasSubstr("3 chunks were summed"));
 }
 
-class Expected : public ::testing::Test {
- protected:
-  ExportSource WithFileset(const std::string& text) {
-    const std::string path = std::string(getenv("TEST_TMPDIR")) + "/fileset.json";
-    std::ofstream(path) << text;
-    ExportSource source = Source({{"f", 0, 10}});
-    source.expected = path;
-    return source;
-  }
-};
-
-TEST_F(Expected, FilesThatNobodyTriedAreThereInEachFormOfAFileset) {
-  EXPECT_THAT(Missing(WithFileset(R"({"a": ["f", "g"]})")), ElementsAre("a/g all"));
-  EXPECT_THAT(Missing(WithFileset(R"({"a": {"files": ["f", "g"], "treename": "T"}})")), ElementsAre("a/g all"));
-  const auto missing = FindMissing(WithFileset(R"({"a": {"files": {"g": "T", "h": {"object_path": "U"}}}})"));
-  ASSERT_TRUE(missing.ok());
-  ASSERT_EQ(missing->size(), 2u);
-  EXPECT_EQ((*missing)[0].tree, "T");
-  EXPECT_EQ((*missing)[1].tree, "U");
-  EXPECT_THAT(Missing(WithFileset(R"({"b": ["f"]})")), ElementsAre("b/f all")) << "of another dataset";
-  EXPECT_THAT(Missing(WithFileset("{}")), IsEmpty());
+std::vector<std::string> MissingOf(const std::vector<Try>& tries, std::vector<ExpectedFile> expected) {
+  ExportSource source = Source(tries);
+  source.expected = std::move(expected);
+  return Missing(source);
 }
 
-TEST_F(Expected, WhatIsNoFilesetIsAnErrorThatSaysWhere) {
-  for (const char* text : {"", "[1]", R"({"a": 3})", R"({"a": [3]})"}) {
-    const absl::Status status = FindMissing(WithFileset(text)).status();
-    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << text;
-    EXPECT_THAT(std::string(status.message()), HasSubstr("fileset.json")) << text;
-  }
-  ExportSource source = Source({});
-  source.expected = "/nowhere";
-  EXPECT_EQ(FindMissing(source).status().code(), absl::StatusCode::kNotFound);
+TEST(FindMissing, ExpectedFilesThatNobodyTriedAreThere) {
+  EXPECT_THAT(MissingOf({{"f", 0, 10}}, {{"a", "f", "", {}}, {"a", "g", "", {}}}), ElementsAre("a/g all"));
+  EXPECT_THAT(MissingOf({{"f", 0, 10}}, {{"b", "f", "", {}}}), ElementsAre("b/f all")) << "of another dataset";
+  EXPECT_THAT(MissingOf({{"f", 0, 10}}, {{"a", "g", "", {{5, 10}}}}), ElementsAre("a/g 5-10")) << "only these";
+}
+
+TEST(FindMissing, ExpectedEntriesOfATriedFileThatNoChunkBeganAreThere) {
+  EXPECT_THAT(MissingOf({{"f", 0, 10}}, {{"a", "f", "", {{0, 10}, {10, 20}}}}), ElementsAre("a/f 10-20"));
+  EXPECT_THAT(MissingOf({{"f", 10, 20, kFailed}}, {{"a", "f", "other", {{0, 30}}}}), ElementsAre("a/f 0-30"))
+      << "one file, whatever the fileset calls the tree";
+  EXPECT_THAT(MissingOf({{"f", {}, {}}}, {{"a", "f", "", {{0, 30}}}}), IsEmpty()) << "all of it has a result";
 }
 
 }  // namespace

@@ -39,7 +39,14 @@ void AddLog(const RecordLog& log, bool all_runs, TraceEvents* events) {
     assembler.Add(record);
     const AttemptProcess& process = assembler.process();
     if (record.type == RecordType::kProcess) events->Process(process);
-    if (record.type == RecordType::kSample) events->Add(events->Process(process), record.sample);
+    if (record.type == RecordType::kSample) {
+      events->Add(events->Process(process), record.sample);
+      events->OutsideSections(events->Process(process), process.start_ns, record.sample.time_ns,
+                              record.sample.sections);
+    }
+    if (record.type == RecordType::kEnd) {
+      events->OutsideSections(events->Process(process), process.start_ns, record.end.time_ns, record.end.sections);
+    }
     if (record.type == RecordType::kSpan) events->Add(events->Process(process), record.span);
   });
   assembler.Finish();

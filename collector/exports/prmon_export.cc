@@ -4,11 +4,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/str_format.h"
 #include "collector/exports/formats.h"
 #include "collector/exports/prmon.h"
 #include "collector/sources/prmon/prmon_reader.h"
 #include "collector/sources/process_tree/tree_log_reader.h"
+#include "fmt/format.h"
 
 namespace crema {
 namespace {
@@ -51,8 +51,8 @@ absl::StatusOr<PrmonSeries> ReadSeries(const ExportSource& source) {
     return absl::NotFoundError(
         "no process tree was sampled; prmon's files tell of one: run the command under `crema run`");
   }
-  return absl::FailedPreconditionError(absl::StrFormat(
-      "%d process trees were sampled and prmon's files hold one; export each from its own directory", trees.size()));
+  return absl::FailedPreconditionError(fmt::format(
+      "{} process trees were sampled and prmon's files hold one; export each from its own directory", trees.size()));
 }
 
 }  // namespace

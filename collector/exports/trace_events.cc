@@ -160,6 +160,22 @@ void TraceEvents::CpuReading(int64_t process, std::string_view by, int64_t time_
   entry->second = {time_ns, *cpu_ns};
 }
 
+void TraceEvents::OutsideSections(int64_t process, int64_t process_start_ns, int64_t time_ns,
+                                  const std::vector<SectionFact>& sections) {
+  const auto at = outside_at_ns_.try_emplace(process, process_start_ns).first;
+  const int64_t before_ns = at->second;
+  if (time_ns <= before_ns) return;
+  at->second = time_ns;
+  for (const SectionFact& section : sections) {
+    const std::string name = fmt::format("outside chunks: {}{}", section.path, section.helper ? " (helper)" : "");
+    int64_t& sum_ns = outside_ns_[{process, name}];
+    const int64_t grown_ns = std::max<int64_t>(0, section.total_ns - sum_ns);
+    sum_ns = std::max(sum_ns, section.total_ns);
+    Counter(process, name, "s/s", before_ns, static_cast<double>(grown_ns) / static_cast<double>(time_ns - before_ns));
+    Counter(process, name, "s/s", time_ns, 0);  // until the next reading says otherwise
+  }
+}
+
 void TraceEvents::Add(int64_t process, const SampleFact& sample, std::string_view by) {
   const auto counter = [&](std::string_view name, std::string_view unit, const std::optional<int64_t>& value) {
     if (!value.has_value()) return;

@@ -38,6 +38,10 @@ class TraceEvents {
   void Add(int64_t process, const SpanFact& span);
   /// A value that changes over time.
   void Counter(int64_t process, std::string_view name, std::string_view unit, int64_t time_ns, double value);
+  /// Sections outside chunks, summed since the process began: counters of the seconds in each per second since the
+  /// reading before.
+  void OutsideSections(int64_t process, int64_t process_start_ns, int64_t time_ns,
+                       const std::vector<SectionFact>& sections);
   /// CPU time since the process began, drawn as cores in use since the reading before.
   void CpuReading(int64_t process, std::string_view by, int64_t time_ns, std::optional<int64_t> cpu_ns);
 
@@ -65,6 +69,8 @@ class TraceEvents {
   std::map<int64_t, int64_t> pids_;                                             // by process
   std::map<std::pair<int64_t, int64_t>, int64_t> threads_;                      // (process, tid)
   std::map<std::pair<int64_t, std::string>, std::pair<int64_t, int64_t>> cpu_;  // (process, by): (time, CPU time)
+  std::map<int64_t, int64_t> outside_at_ns_;                                    // by process: the reading before
+  std::map<std::pair<int64_t, std::string>, int64_t> outside_ns_;               // (process, section): its sum then
 };
 
 }  // namespace crema

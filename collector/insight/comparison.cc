@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <set>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "collector/document/document_fields.h"
@@ -17,18 +19,19 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Documents = std::vector<const Json*>;
 
-struct RowField {
+struct ComparedField {
   const char* field;
   const char* unit;
 };
 
-constexpr RowField kDatasetFields[] = {{"events", "count"},   {"chunks", "count"},   {"attempts", "count"},
-                                       {"failed", "count"},   {"lost", "count"},     {"bytes_read", "B"},
-                                       {"duration_sum", "s"}, {"duration_p50", "s"}, {"duration_p95", "s"},
-                                       {"duration_max", "s"}, {"cpu_sum", "s"},      {"cpu_wait_sum", "s"},
-                                       {"blocked_sum", "s"},  {"event_rate", "Hz"},  {"events_per_cpu_second", "Hz"}};
-constexpr RowField kSectionFields[] = {{"self", "s"}, {"total", "s"}, {"count", "count"}, {"mean", "s"},
-                                       {"cpu", "s"},  {"p95", "s"},   {"share", "ratio"}};
+constexpr ComparedField kDatasetFields[] = {
+    {"events", "count"},   {"chunks", "count"},   {"attempts", "count"},
+    {"failed", "count"},   {"lost", "count"},     {"bytes_read", "B"},
+    {"duration_sum", "s"}, {"duration_p50", "s"}, {"duration_p95", "s"},
+    {"duration_max", "s"}, {"cpu_sum", "s"},      {"cpu_wait_sum", "s"},
+    {"blocked_sum", "s"},  {"event_rate", "Hz"},  {"events_per_cpu_second", "Hz"}};
+constexpr ComparedField kSectionFields[] = {{"self", "s"}, {"total", "s"}, {"count", "count"}, {"mean", "s"},
+                                            {"cpu", "s"},  {"p95", "s"},   {"share", "ratio"}};
 
 ComparedValue ValueOf(std::string key, std::string label, std::string unit, std::vector<std::optional<double>> values) {
   ComparedValue compared{std::move(key), std::move(label), std::move(unit), std::move(values), {}};
@@ -65,37 +68,45 @@ std::string RowName(const Json& row) { return TextField(row, "name"); }
 
 using NameOf = std::string (*)(const Json&);
 
-/// The rows of that name in a table; the first where there are several.
-const Json& RowNamed(const Json& document, const char* table, NameOf name_of, const std::string& name) {
-  static const Json kNoRow;
-  for (const Json& row : ListField(document, table)) {
-    if (name_of(row) == name) return row;
-  }
-  return kNoRow;
-}
-
-/// Names in the order of the first measurement, then those that only later ones have.
-std::vector<std::string> Names(const Documents& documents, const char* table, NameOf name_of) {
-  std::vector<std::string> names;
-  std::set<std::string> seen;
-  for (const Json* document : documents) {
-    for (const Json& row : ListField(*document, table)) {
-      if (seen.insert(name_of(row)).second) names.push_back(name_of(row));
+/// The rows of one table of all measurements, by name; of several with one name the first.
+class NamedRows {
+ public:
+  NamedRows(const Documents& documents, const char* table, NameOf name_of) {
+    std::set<std::string> seen;
+    for (const Json* document : documents) {
+      for (const Json& row : ListField(*document, table)) {
+        std::string name = name_of(row);
+        if (seen.insert(name).second) names_.push_back(name);
+        rows_[document].try_emplace(std::move(name), &row);
+      }
     }
   }
-  return names;
-}
+
+  /// In the order of the first measurement, then those that only later ones have.
+  const std::vector<std::string>& names() const { return names_; }
+  std::optional<double> Value(const Json& document, const std::string& name, std::string_view field) const {
+    const auto rows = rows_.find(&document);
+    if (rows == rows_.end()) return std::nullopt;
+    const auto row = rows->second.find(name);
+    return row == rows->second.end() ? std::nullopt : NumberField(*row->second, field);
+  }
+
+ private:
+  std::vector<std::string> names_;
+  std::map<const Json*, std::unordered_map<std::string, const Json*>> rows_;
+};
 
 template <size_t kFields>
 std::vector<ComparedRow> CompareRows(const Documents& documents, const char* table, NameOf name_of,
-                                     const RowField (&fields)[kFields]) {
+                                     const ComparedField (&fields)[kFields]) {
   std::vector<ComparedRow> rows;
-  for (const std::string& name : Names(documents, table, name_of)) {
+  const NamedRows named(documents, table, name_of);
+  for (const std::string& name : named.names()) {
     ComparedRow row{name, {}};
-    for (const RowField& field : fields) {
-      ComparedValue value = ValueOf(field.field, "", field.unit, Collect(documents, [&](const Json& document) {
-                                      return NumberField(RowNamed(document, table, name_of, name), field.field);
-                                    }));
+    for (const ComparedField& field : fields) {
+      ComparedValue value =
+          ValueOf(field.field, "", field.unit,
+                  Collect(documents, [&](const Json& document) { return named.Value(document, name, field.field); }));
       if (AnyKnown(value)) row.fields.push_back(std::move(value));
     }
     rows.push_back(std::move(row));
@@ -127,30 +138,75 @@ std::vector<ComparedValue> CompareContents(const Documents& documents) {
   };
   add(ValueOf("total_events", "events", "count",
               Collect(documents, [](const Json& document) { return Metric(document, "total_events"); })));
-  for (const std::string& name : Names(documents, "datasets", RowName)) {
+  const NamedRows datasets(documents, "datasets", RowName);
+  for (const std::string& name : datasets.names()) {
     add(ValueOf("dataset:" + name + ":events", "events of " + name, "count",
-                Collect(documents, [&name](const Json& document) {
-                  return NumberField(RowNamed(document, "datasets", RowName, name), "events");
-                })));
+                Collect(documents, [&](const Json& document) { return datasets.Value(document, name, "events"); })));
   }
-  for (const std::string& name : Names(documents, "cuts", RowName)) {
+  const NamedRows cuts(documents, "cuts", RowName);
+  for (const std::string& name : cuts.names()) {
     for (const auto& [field, what] : {std::pair("events", "events after "), std::pair("weights", "weights after ")}) {
-      add(ValueOf(fmt::format("cut:{}:{}", name, field), what + name, "count",
-                  Collect(documents, [&name, field = field](const Json& document) {
-                    return NumberField(RowNamed(document, "cuts", RowName, name), field);
-                  })));
+      add(ValueOf(
+          fmt::format("cut:{}:{}", name, field), what + name, "count",
+          Collect(documents, [&, field = field](const Json& document) { return cuts.Value(document, name, field); })));
     }
   }
   return contents;
 }
 
-std::vector<ComparedRun> RunsOf(const Documents& documents) {
+/// The parts of a path, the last one first, without those of no name.
+std::vector<std::string> PartsFromTheEnd(const std::string& path) {
+  std::vector<std::string> parts;
+  for (size_t begin = 0; begin <= path.size();) {
+    const size_t end = std::min(path.find('/', begin), path.size());
+    const std::string part = path.substr(begin, end - begin);
+    if (!part.empty() && part != ".") parts.insert(parts.begin(), part);
+    begin = end + 1;
+  }
+  return parts;
+}
+
+/// Of each source the last part of its path in which they differ, where that tells all of them apart; else none.
+std::vector<std::string> DifferingParts(const std::vector<std::string>& sources) {
+  std::vector<std::vector<std::string>> paths;
+  for (const std::string& source : sources) paths.push_back(PartsFromTheEnd(source));
+  for (size_t at = 0;; ++at) {
+    std::vector<std::string> parts;
+    for (const auto& path : paths) {
+      if (at >= path.size()) return {};
+      parts.push_back(path[at]);
+    }
+    const size_t different = std::set<std::string>(parts.begin(), parts.end()).size();
+    if (different == parts.size()) return parts;
+    if (different > 1) return {};
+  }
+}
+
+std::vector<std::string> NamesOfRuns(const Documents& documents, const std::vector<std::string>& sources) {
+  std::map<std::string, std::vector<size_t>> runs_of_name;
+  std::vector<std::string> names;
+  for (const Json* document : documents) {
+    const std::string name = TextField(Field(*document, "run"), "name");
+    names.push_back(name.empty() ? "run" : name);
+    runs_of_name[names.back()].push_back(names.size() - 1);
+  }
+  if (sources.size() != documents.size()) return names;
+  for (const auto& [name, runs] : runs_of_name) {
+    std::vector<std::string> paths;
+    for (const size_t run : runs) paths.push_back(sources[run]);
+    const std::vector<std::string> parts = runs.size() > 1 ? DifferingParts(paths) : std::vector<std::string>();
+    for (size_t i = 0; i < parts.size(); ++i) names[runs[i]] = parts[i];
+  }
+  return names;
+}
+
+std::vector<ComparedRun> RunsOf(const Documents& documents, const std::vector<std::string>& sources) {
   std::vector<ComparedRun> runs;
   std::set<std::string> taken;
+  const std::vector<std::string> names = NamesOfRuns(documents, sources);
   for (const Json* document : documents) {
     const Json& run = Field(*document, "run");
-    std::string name = TextField(run, "name");
-    if (name.empty()) name = "run";
+    const std::string& name = names[runs.size()];
     std::string unique = name;
     for (int number = 2; !taken.insert(unique).second; ++number) unique = fmt::format("{} ({})", name, number);
     runs.push_back({unique, TextField(run, "id"), TextField(run, "state")});
@@ -168,6 +224,40 @@ bool IsEqual(const ComparedValue& value) {
   return std::all_of(value.values.begin(), value.values.end(), [&first](const std::optional<double>& other) {
     return first.has_value() && other.has_value() && SameWithinRounding(*first, *other);
   });
+}
+
+/// The mean over the runs of each side. Of what should be equal: the one value that all runs of the side have.
+void ReduceToSides(size_t before, bool is_equal, ComparedValue* value) {
+  std::vector<std::optional<double>> sides;
+  for (const auto& [begin, end] : {std::pair(size_t{0}, before), std::pair(before, value->values.size())}) {
+    double sum = 0;
+    bool is_known = true;
+    for (size_t at = begin; at < end; ++at) {
+      const std::optional<double>& one = value->values[at];
+      is_known =
+          is_known && one.has_value() && (!is_equal || SameWithinRounding(*one, value->values[begin].value_or(0)));
+      sum += one.value_or(0);
+    }
+    sides.push_back(is_known ? std::optional(is_equal ? *value->values[begin] : sum / static_cast<double>(end - begin))
+                             : std::nullopt);
+  }
+  *value = ValueOf(value->key, value->label, value->unit, std::move(sides));
+}
+
+void CompareFigures(const Documents& documents, Comparison* comparison) {
+  comparison->should_be_equal = CompareContents(documents);
+  comparison->metrics = CompareMetrics(documents);
+  for (const Json* document : documents) {
+    for (const auto& [key, ignored] : Field(*document, "metrics").items()) comparison->keys.insert(key);
+  }
+  comparison->datasets = CompareRows(documents, "datasets", RowName, kDatasetFields);
+  comparison->sections = CompareRows(documents, "sections", SectionName, kSectionFields);
+}
+
+Json ToJson(const std::vector<ComparedRun>& runs) {
+  Json rows = Json::array();
+  for (const ComparedRun& run : runs) rows.push_back({{"name", run.name}, {"id", run.id}, {"state", run.state}});
+  return rows;
 }
 
 Json ToJson(const ComparedValue& value) {
@@ -210,35 +300,62 @@ std::vector<ComparedValue> Comparison::Unequal() const {
   return unequal;
 }
 
-Comparison Compare(const std::vector<const Json*>& documents, std::vector<PairedChange> paired) {
+Comparison Compare(const std::vector<const Json*>& documents, std::vector<PairedChange> paired,
+                   const std::vector<std::string>& sources) {
   Comparison comparison;
   comparison.paired = std::move(paired);
   if (documents.empty()) return comparison;
-  comparison.runs = RunsOf(documents);
+  comparison.runs = RunsOf(documents, sources);
   for (size_t at = 1; at < documents.size(); ++at) {
     const PairedChange* by_pieces = at <= comparison.paired.size() ? &comparison.paired[at - 1] : nullptr;
-    comparison.sentences.push_back(ComparisonSentence(*documents[0], comparison.runs[0].name, *documents[at],
-                                                      comparison.runs[at].name, by_pieces));
+    comparison.sentences.push_back(ComparisonSentence({{documents[0]}, comparison.runs[0].name},
+                                                      {{documents[at]}, comparison.runs[at].name}, by_pieces));
+    const std::optional<ElapsedChange> elapsed = CompareElapsed({documents[0]}, {documents[at]});
+    if (elapsed.has_value()) comparison.elapsed.push_back(*elapsed);
   }
-  comparison.should_be_equal = CompareContents(documents);
-  comparison.metrics = CompareMetrics(documents);
-  for (const Json* document : documents) {
-    for (const auto& [key, ignored] : Field(*document, "metrics").items()) comparison.keys.insert(key);
+  if (comparison.elapsed.size() + 1 < documents.size()) comparison.elapsed.clear();
+  CompareFigures(documents, &comparison);
+  if (documents.size() == 2) comparison.section_tree = CompareSectionTrees({documents[0]}, {documents[1]});
+  return comparison;
+}
+
+Comparison CompareSides(const Documents& before, const Documents& after, std::vector<PairedChange> paired) {
+  Documents all = before;
+  all.insert(all.end(), after.begin(), after.end());
+  Comparison comparison;
+  comparison.paired = std::move(paired);
+  const std::vector<ComparedRun> runs = RunsOf(all, {});
+  const auto first_after = runs.begin() + static_cast<ptrdiff_t>(before.size());
+  comparison.runs_before.assign(runs.begin(), first_after);
+  comparison.runs_after.assign(first_after, runs.end());
+  comparison.runs = {{"before", "", ""}, {"after", "", ""}};
+  comparison.sentences.push_back(ComparisonSentence({before, "before"}, {after, "after"},
+                                                    comparison.paired.empty() ? nullptr : &comparison.paired.front()));
+  const std::optional<ElapsedChange> elapsed = CompareElapsed(before, after);
+  if (elapsed.has_value()) comparison.elapsed.push_back(*elapsed);
+  CompareFigures(all, &comparison);
+  comparison.section_tree = CompareSectionTrees(before, after);
+  for (ComparedValue& value : comparison.should_be_equal) ReduceToSides(before.size(), /*is_equal=*/true, &value);
+  for (ComparedValue& value : comparison.metrics) ReduceToSides(before.size(), false, &value);
+  for (std::vector<ComparedRow>* rows : {&comparison.datasets, &comparison.sections}) {
+    for (ComparedRow& row : *rows) {
+      for (ComparedValue& value : row.fields) ReduceToSides(before.size(), false, &value);
+    }
   }
-  comparison.datasets = CompareRows(documents, "datasets", RowName, kDatasetFields);
-  comparison.sections = CompareRows(documents, "sections", SectionName, kSectionFields);
   return comparison;
 }
 
 Json ComparisonAsJson(const Comparison& comparison) {
-  Json runs = Json::array();
-  for (const ComparedRun& run : comparison.runs) {
-    runs.push_back({{"name", run.name}, {"id", run.id}, {"state", run.state}});
-  }
   Json document = {{"schema", "crema.comparison/1"},
-                   {"schema_minor", 2},
-                   {"runs", std::move(runs)},
+                   {"schema_minor", 3},
+                   {"runs", ToJson(comparison.runs)},
                    {"sentences", comparison.sentences}};
+  if (!comparison.runs_before.empty()) {
+    document["sides"] = {{"before", ToJson(comparison.runs_before)}, {"after", ToJson(comparison.runs_after)}};
+  }
+  Json elapsed = Json::array();
+  for (const ElapsedChange& change : comparison.elapsed) elapsed.push_back(ElapsedAsJson(change));
+  document["elapsed"] = std::move(elapsed);
   Json paired = Json::array();
   for (const PairedChange& change : comparison.paired) paired.push_back(PairedChangeAsJson(change));
   if (paired.size() == 1) document.update(paired.front());
@@ -247,7 +364,8 @@ Json ComparisonAsJson(const Comparison& comparison) {
                         {"should_be_equal", ToJson(comparison.should_be_equal)},
                         {"metrics", ToJson(comparison.metrics)},
                         {"datasets", ToJson(comparison.datasets)},
-                        {"sections", ToJson(comparison.sections)}}));
+                        {"sections", ToJson(comparison.sections)},
+                        {"section_tree", SectionDifferencesAsJson(comparison.section_tree)}}));
   return document;
 }
 

@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "collector/insight/elapsed_change.h"
 #include "collector/insight/paired_change.h"
+#include "collector/insight/section_differences.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -32,7 +34,8 @@ struct ComparedRow {
 };
 
 struct ComparedRun {
-  std::string name;  ///< told apart: `ttbar`, `ttbar (2)`
+  /// Told apart: those of one name by what their sources differ in (`before`, `after`), else `ttbar`, `ttbar (2)`.
+  std::string name;
   std::string id;
   std::string state;
 };
@@ -41,9 +44,14 @@ struct Comparison {
   std::vector<ComparedRun> runs;
   std::vector<PairedChange> paired;    ///< of each run but the first, piece by piece; empty: only documents are known
   std::vector<std::string> sentences;  ///< of each run but the first, how it differs from that
+  std::vector<ElapsedChange> elapsed;  ///< of each run but the first; empty where a wall time is missing
+  /// Of several runs a side, all of them: `runs` and all values then are of the sides, means over their runs.
+  std::vector<ComparedRun> runs_before;
+  std::vector<ComparedRun> runs_after;
   /// Events and cuts: the same analysis of the same data gives the same, whatever machine it ran on.
   std::vector<ComparedValue> should_be_equal;
-  std::set<std::string> keys;          ///< of all metrics that the documents name, measured or not
+  std::vector<SectionDifference> section_tree;  ///< of two runs, or of two sides
+  std::set<std::string> keys;                   ///< of all metrics that the documents name, measured or not
   std::vector<ComparedValue> metrics;  ///< in docs/metrics.md's order, without aliases; those measured in one of them
   std::vector<ComparedRow> datasets;
   std::vector<ComparedRow> sections;  ///< a helper's are named `path (helper)`
@@ -53,8 +61,14 @@ struct Comparison {
 };
 
 /// Pure; documents with missing fields are compared in what they have. The first is what the others are compared with.
-/// `paired`: of each other run, how it compares with the first piece by piece; empty: that is not known.
-Comparison Compare(const std::vector<const nlohmann::ordered_json*>& documents, std::vector<PairedChange> paired = {});
+/// `paired`: of each other run, how it compares with the first piece by piece; empty: that is not known. `sources`: the
+/// path that each was read from; empty: they are not known.
+Comparison Compare(const std::vector<const nlohmann::ordered_json*>& documents, std::vector<PairedChange> paired = {},
+                   const std::vector<std::string>& sources = {});
+
+/// The same of two sides of several runs: what should be equal is so where it is in all of them.
+Comparison CompareSides(const std::vector<const nlohmann::ordered_json*>& before,
+                        const std::vector<const nlohmann::ordered_json*>& after, std::vector<PairedChange> paired = {});
 
 /// The schema `crema.comparison/1`.
 nlohmann::ordered_json ComparisonAsJson(const Comparison& comparison);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -105,6 +106,37 @@ absl::StatusOr<GateResult> Judge(const ComparisonGate& gate, const Comparison& c
     if (result.sentence.empty()) result.sentence = sentence;
   }
   return result;
+}
+
+std::vector<JudgedGate> JudgeSure(double percent, const Comparison& comparison) {
+  std::vector<JudgedGate> judged;
+  for (size_t i = 0; i < comparison.paired.size(); ++i) {
+    const PairedChange& change = comparison.paired[i];
+    const std::string& name = comparison.runs[i + 1].name;
+    GateResult result;
+    if (change.conclusion == ChangeConclusion::kNotKnown) {
+      result.sentence = fmt::format("how long {} took in its chunks cannot be compared: {}", name, change.why_not);
+    } else {
+      result.fell = change.low > percent / 100;
+      result.sentence =
+          fmt::format("{} took {} to {} in its chunks", name, HumanChange(change.low), HumanChange(change.high));
+    }
+    judged.push_back({fmt::format("--fail-on-sure {}", percent), std::move(result)});
+  }
+  return judged;
+}
+
+std::vector<JudgedGate> JudgeUnclear(const Comparison& comparison) {
+  std::vector<JudgedGate> judged;
+  for (size_t i = 0; i < comparison.paired.size(); ++i) {
+    const PairedChange& change = comparison.paired[i];
+    const bool is_known = change.conclusion != ChangeConclusion::kNotKnown;
+    const bool fell = !is_known || change.conclusion == ChangeConclusion::kUnclear;
+    judged.push_back({"--fail-on-unclear",
+                      {fell, fmt::format("whether {} is slower {} be told{}", comparison.runs[i + 1].name,
+                                         fell ? "cannot" : "can", is_known ? "" : ": " + change.why_not)}});
+  }
+  return judged;
 }
 
 }  // namespace crema

@@ -3,6 +3,7 @@
 #define CREMA_COLLECTOR_INSIGHT_COMPARISON_GATE_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "collector/insight/comparison.h"
@@ -32,6 +33,19 @@ struct GateResult {
 /// A gate on a value that was not measured falls: it cannot vouch for anything.
 /// Errors: InvalidArgument where no measurement knows the key.
 absl::StatusOr<GateResult> Judge(const ComparisonGate& gate, const Comparison& comparison);
+
+/// A gate as it was asked for, and what became of it.
+struct JudgedGate {
+  std::string text;
+  GateResult result;
+};
+
+/// `--fail-on-sure PERCENT`, for each run or side but the first: falls where it took longer in its chunks by more than
+/// that, with its whole range. Of what cannot be told it does not fall.
+std::vector<JudgedGate> JudgeSure(double percent, const Comparison& comparison);
+
+/// `--fail-on-unclear`: falls where it cannot be told whether it took longer.
+std::vector<JudgedGate> JudgeUnclear(const Comparison& comparison);
 
 }  // namespace crema
 

@@ -11,7 +11,11 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
+#include "collector/insight/between_runs.h"
+#include "collector/insight/elapsed_change.h"
 #include "collector/insight/figure_change.h"
+#include "collector/insight/paired_sentence.h"
+#include "collector/insight/run_trouble.h"
 #include "collector/insight/thresholds.h"
 
 namespace crema {
@@ -56,32 +60,101 @@ std::string SectionWords(const Json& baseline, const Json& document) {
   return " " + words + ".";
 }
 
-}  // namespace
-
-std::string ComparisonSentence(const Json& baseline, const std::string& baseline_name, const Json& document,
-                               const std::string& name, const PairedChange* paired) {
-  const bool same_events = HaveSameEvents(baseline, document);
+/// Slower, faster, about as long, or that nobody can tell, by what two documents say of one figure.
+std::string FigureWords(const Json& baseline, const std::string& baseline_name, const Json& document,
+                        const std::string& name, bool same_events) {
   const ChangedFigure& figure = same_events ? kWallTime : kEventRate;
   const std::optional<FigureChange> change = ChangeSince(baseline, document, figure);
-  const std::string other_work = same_events ? "" : "The two did not process the same events. ";
   if (!change.has_value() || !change->change.has_value()) {
-    return other_work + fmt::format("Whether {} is slower or faster than {} is not known: {}.", name, baseline_name,
-                                    same_events ? "a wall time is missing" : "an event rate is missing");
+    return fmt::format("Whether {} is slower or faster than {} is not known: {}.", name, baseline_name,
+                       same_events ? "a wall time is missing" : "an event rate is missing");
   }
   const double now = Metric(document, figure.key).value_or(0);
   const auto value = [&](double of) { return same_events ? HumanDuration(of) : HumanRate(1000 * of); };
   const std::string figures = fmt::format("{}, was {}", value(now), value(change->before));
-  std::string words;
-  if (!change->is_better.has_value()) {
-    words = fmt::format("{} took about as long as {}{} ({}, {}).", name, baseline_name, same_events ? "" : " per event",
-                        HumanChange(*change->change), figures);
-  } else {
-    words = fmt::format("{} is {} {} than {} ({}).", name, HumanPercent(std::fabs(*change->change)),
-                        *change->is_better ? "faster" : "slower", baseline_name, figures);
+  const std::string per_event = same_events ? "" : " per event";
+  if (!change->noise.has_value()) {
+    return fmt::format("Whether {} is slower than {}{} cannot be told: too few chunks to give a range ({}).", name,
+                       baseline_name, per_event, figures);
   }
-  const std::string by_pieces = paired != nullptr ? PairedSentence(*paired, name) : "";
-  if (!by_pieces.empty()) return other_work + words + " " + by_pieces;
-  return other_work + words + (same_events ? SectionWords(baseline, document) : "");
+  const double half = std::sqrt(*change->noise * *change->noise + kBetweenRuns * kBetweenRuns);
+  const double low = *change->change - half, high = *change->change + half;
+  const std::string range = fmt::format("{} to {}", HumanChange(low), HumanChange(high));
+  if (change->is_better.has_value() && (low > 0 || high < 0)) {
+    return fmt::format("{} is {} {} than {}{} ({}; {}).", name, HumanPercent(std::fabs(*change->change)),
+                       *change->is_better ? "faster" : "slower", baseline_name, per_event, range, figures);
+  }
+  if (std::max(std::fabs(low), std::fabs(high)) <= kNotableChange + kBetweenRuns) {
+    return fmt::format("{} took about as long as {}{}: {} ({}; {}).", name, baseline_name, per_event,
+                       HumanChange(*change->change), range, figures);
+  }
+  return fmt::format("{} differs from {}{} by {} ({}; {}): whether it is slower cannot be told.", name, baseline_name,
+                     per_event, HumanChange(*change->change), range, figures);
+}
+
+/// The same of mean wall times of several runs a side.
+std::string MeanWords(const std::optional<ElapsedChange>& elapsed, const std::string& baseline_name,
+                      const std::string& name) {
+  if (!elapsed.has_value() || elapsed->before <= 0 || !elapsed->difference.low.has_value()) {
+    return fmt::format("Whether {} is slower or faster than {} is not known: a wall time is missing.", name,
+                       baseline_name);
+  }
+  const double low = *elapsed->difference.low / elapsed->before, high = *elapsed->difference.high / elapsed->before;
+  const std::string change = HumanChange(elapsed->difference.seconds / elapsed->before);
+  const std::string range = fmt::format("{} to {}", HumanChange(low), HumanChange(high));
+  if (low <= 0 && high >= 0) {
+    return fmt::format("{} took {} of the elapsed time of {} ({}): whether it is slower cannot be told.", name, change,
+                       baseline_name, range);
+  }
+  return fmt::format("{} is {} than {} by {} of the elapsed time ({}).", name, low > 0 ? "slower" : "faster",
+                     baseline_name, change, range);
+}
+
+std::string TroubleWords(const ComparedSide& side) {
+  std::string words;
+  for (const Json* document : side.documents) {
+    const RunTrouble trouble = FindRunTrouble(*document);
+    const std::string state = TextField(Field(*document, "run"), "state");
+    std::string clauses = state == "running" || state == "killed" ? "it is " + state : "";
+    if (clauses == "it is killed") clauses = "it was killed";
+    for (const std::string& clause : trouble.clauses) clauses += (clauses.empty() ? "" : "; ") + clause;
+    if (clauses.empty()) continue;
+    words += fmt::format(
+        " {} is not complete ({}): only what it did is compared, and its elapsed time is not that of "
+        "the whole.",
+        side.name, clauses);
+  }
+  return words;
+}
+
+}  // namespace
+
+std::string ComparisonSentence(const ComparedSide& before, const ComparedSide& after, const PairedChange* paired) {
+  bool same_events = true;
+  for (const ComparedSide* side : {&before, &after}) {
+    for (const Json* document : side->documents) {
+      same_events = same_events && HaveSameEvents(*before.documents.front(), *document);
+    }
+  }
+  const std::optional<ElapsedChange> elapsed = CompareElapsed(before.documents, after.documents);
+  const bool one_a_side = before.documents.size() == 1 && after.documents.size() == 1;
+  const bool by_pieces = paired != nullptr && paired->conclusion != ChangeConclusion::kNotKnown;
+  std::string words;
+  if (by_pieces) {
+    words = PairedSentence(*paired, before.name, after.name);
+  } else if (one_a_side) {
+    words = FigureWords(*before.documents.front(), before.name, *after.documents.front(), after.name, same_events);
+  } else {
+    words = MeanWords(elapsed, before.name, after.name);
+  }
+  const std::string elapsed_words = by_pieces || !one_a_side ? ElapsedWords(elapsed) : "";
+  if (!elapsed_words.empty()) words += " " + elapsed_words;
+  if (!same_events) words += " The two did not process the same events.";
+  if (!by_pieces && one_a_side && same_events) {
+    words += SectionWords(*before.documents.front(), *after.documents.front());
+  }
+  if (paired != nullptr && !by_pieces) words += " Piece by piece nothing can be told: " + paired->why_not + ".";
+  return words + TroubleWords(before) + TroubleWords(after);
 }
 
 }  // namespace crema

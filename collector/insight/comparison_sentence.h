@@ -1,19 +1,25 @@
-// What two measurements differ by, in one or two sentences.
+// What two measurements, or two sides of several, differ by, in a few sentences.
 #ifndef CREMA_COLLECTOR_INSIGHT_COMPARISON_SENTENCE_H_
 #define CREMA_COLLECTOR_INSIGHT_COMPARISON_SENTENCE_H_
 
 #include <string>
+#include <vector>
 
 #include "collector/insight/paired_change.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
 
-/// Whether `document` was slower or faster than `baseline`, by how much, and in which sections. Runs that did different
-/// work are compared by their events per second. What is less than 5 %, or than the spread of the chunks explains, is
-/// "about as long". `paired`: the comparison piece by piece, which then tells of the sections; null: there is none.
-std::string ComparisonSentence(const nlohmann::ordered_json& baseline, const std::string& baseline_name,
-                               const nlohmann::ordered_json& document, const std::string& name,
+/// Runs of one side and what people call it.
+struct ComparedSide {
+  std::vector<const nlohmann::ordered_json*> documents;
+  std::string name;
+};
+
+/// First one number with its range: `paired`, the comparison piece by piece, where that is known. Else, of one run a
+/// side, its wall time (of runs that did different work, its rate of events) with the range that the spread of its
+/// chunks gives; of several, the mean wall time. Then how the elapsed time differs, and what makes a run incomplete.
+std::string ComparisonSentence(const ComparedSide& before, const ComparedSide& after,
                                const PairedChange* paired = nullptr);
 
 }  // namespace crema

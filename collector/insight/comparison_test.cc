@@ -42,6 +42,22 @@ TEST(Compare, TellsRunsOfOneNameApart) {
   EXPECT_EQ(CompareTwo(Document(2, 100), Document(3, 100)).runs[1].name, "ttbar (2)");
 }
 
+TEST(Compare, NamesRunsOfOneNameByWhatTheirSourcesDifferIn) {
+  const auto names = [](const std::string& first, const std::string& second) {
+    const Json one = Document(2, 100), other = Document(3, 100);
+    const Comparison comparison = Compare({&one, &other}, {}, {first, second});
+    return comparison.runs[0].name + ", " + comparison.runs[1].name + ": " + comparison.sentences[0];
+  };
+  EXPECT_THAT(names("before", "./after/"), testing::StartsWith("before, after: after is 50 % slower than before"));
+  EXPECT_THAT(names("/data/v1/measured/records", "/data/v2/measured/records"), testing::StartsWith("v1, v2:"));
+  EXPECT_THAT(names("same", "same"), testing::StartsWith("ttbar, ttbar (2):"));
+  Json other = Document(3, 100);
+  other["run"]["name"] = "zjets";
+  const Json one = Document(2, 100);
+  EXPECT_EQ(Compare({&one, &other}, {}, {"before", "after"}).runs[1].name, "zjets")
+      << "names that tell them apart stay";
+}
+
 TEST(Compare, HasNoChangeFromZeroOrFromNothing) {
   const Comparison comparison = CompareTwo(Document(0, 100), Document(3, 100));
   EXPECT_FALSE(comparison.metrics[0].changes[1].has_value());

@@ -20,6 +20,40 @@ using ::testing::ElementsAreArray;
 
 class DocumentRowsTest : public MeasureTest {
  protected:
+  /// What `crema run` saw of the process.
+  static std::vector<Line> TreeLines() {
+    const Line row = {{"pid", 1},          {"start_ns", At(0)}, {"rss_bytes", 1000},
+                      {"cpu_ns", kSecond}, {"threads", 1},      {"name", "a"}};
+    return {{{"type", "run"},
+             {"schema", "crema.tree/1"},
+             {"schema_minor", 2},
+             {"run_id", "run"},
+             {"name", "my analysis"},
+             {"command", {"./a", "b"}},
+             {"host", "node"},
+             {"pid", 1},
+             {"start_ns", At(0)},
+             {"interval_seconds", 1.0},
+             {"allocated_cores", 2.0},
+             {"allocated_cores_source", "slurm"},
+             {"memory_limit_bytes", 1000000},
+             {"net_host_wide", true}},
+            {{"type", "tree_sample"},
+             {"time_ns", At(5)},
+             {"rss_bytes", 1000},
+             {"cpu_user_ns", kSecond},
+             {"cpu_system_ns", 0},
+             {"processes", 1},
+             {"threads", 1},
+             {"process_rows", Line::array({row})}},
+            {{"type", "run_end"},
+             {"time_ns", At(311)},
+             {"exit_status", 0},
+             {"tree_cpu_user_ns", kSecond},
+             {"tree_cpu_system_ns", 0},
+             {"process_peak_rss_bytes", 1000}}};
+  }
+
   /// A run that has a row in every table.
   Document TakeFull() {
     std::vector<Line> lines = {ProcessLine(1, 0)};
@@ -34,10 +68,13 @@ class DocumentRowsTest : public MeasureTest {
         {{"server", "root://eos"}, {"operation", "read"}, {"count", 3}, {"bytes", 30}, {"total_ns", 9}, {"max_ns", 5}}};
     chunk["activities"] = {{{"label", "fit"}, {"unit", "seconds"}, {"value", 1.5}}};
     lines.push_back({{"type", "span"}, {"name", "process"}, {"start_ns", At(0)}, {"stop_ns", At(100)}});
+    lines.push_back({{"type", "stacks"}, {"time_ns", At(300)}, {"section", "read"}, {"hertz", 100}});
+    lines.back().update({{"functions", Line::array({{"fit", "/a.py", 3}})}, {"stacks", Line::array({{4, 4, 0}})}});
     Line end = EndLine(310);
     end["sections"] = Line::array({SectionRowLine("setup", kSecond, kSecond)});
     lines.push_back(end);
     Write("a.jsonl", lines);
+    Write("node-1-1.tree.ndjson", TreeLines());
     Document document = Take();
     AddInsight(&document);
     return document;

@@ -21,16 +21,27 @@ struct Explanation {
 };
 
 constexpr Explanation kExplanations[] = {
-    {"failing-chunks", "worker-loss"},      {"retry-waste", "worker-loss"},
-    {"retry-waste", "failing-chunks"},      {"waiting-bound", "shared-bottleneck"},
-    {"stragglers", "slow-worker"},          {"stragglers", "slow-file"},
-    {"stragglers", "slow-spell"},           {"skewed-dataset", "slow-worker"},
-    {"skewed-dataset", "slow-file"},        {"skewed-dataset", "oversized-chunks"},
-    {"long-tail", "oversized-chunks"},      {"long-tail", "chunks-too-large"},
-    {"too-few-chunks", "too-few-clusters"}, {"long-tail", "too-few-clusters"},
-    {"idle-workers", "too-few-clusters"},   {"long-tail", "too-few-chunks"},
-    {"idle-workers", "too-few-chunks"},     {"chunks-too-large", "oversized-chunks"},
+    {"failing-chunks", "worker-loss"},
+    {"retry-waste", "worker-loss"},
+    {"retry-waste", "failing-chunks"},
+    {"waiting-bound", "shared-bottleneck"},
+    {"waiting-bound", "gil-contention"},
+    {"stragglers", "slow-worker"},
+    {"stragglers", "slow-file"},
+    {"stragglers", "slow-spell"},
+    {"skewed-dataset", "slow-worker"},
+    {"skewed-dataset", "slow-file"},
+    {"skewed-dataset", "oversized-chunks"},
+    {"long-tail", "oversized-chunks"},
+    {"long-tail", "chunks-too-large"},
+    {"too-few-chunks", "too-few-clusters"},
+    {"long-tail", "too-few-clusters"},
+    {"idle-workers", "too-few-clusters"},
+    {"long-tail", "too-few-chunks"},
+    {"idle-workers", "too-few-chunks"},
+    {"chunks-too-large", "oversized-chunks"},
     {"spilling", "memory-pressure"},
+    {"idle-workers", "slow-batch"},
 };
 
 /// Of the stragglers' excess, what `explains` holds of. One that has no name or time is of no one.

@@ -5,15 +5,18 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/document/budget_parts.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/budget_rows.h"
+#include "collector/insight/lost_workers.h"
 #include "collector/insight/run_evidence.h"
 #include "collector/insight/run_trouble.h"
 #include "collector/insight/thresholds.h"
+#include "collector/insight/verdict_families.h"
 #include "collector/insight/verdict_table.h"
 #include "collector/insight/where_most.h"
 #include "fmt/format.h"
@@ -40,7 +43,7 @@ struct Class {
   std::array<std::string_view, 3> parts = {};
 };
 
-/// A loss and its share of the core-seconds.
+/// A loss and its share of the core-seconds, or of the worker-seconds where workers were not there.
 struct Loss {
   std::string sentence;
   double share = 0;
@@ -149,6 +152,37 @@ Loss LargestPart(const Json& document, const BudgetRows& budget, const Class& fo
           share};
 }
 
+/// What workers that came late would have given, in the sentence of their verdict.
+Loss LateWorkers(const Json& document) {
+  for (const Json& verdict : ListField(document, "verdicts")) {
+    if (TextField(verdict, "id") != "scaling-lag") continue;
+    for (const Json& evidence : ListField(verdict, "evidence")) {
+      if (TextField(evidence, "key") != kMissingShare) continue;
+      return {TextField(verdict, "sentence"), NumberField(evidence, "value").value_or(0)};
+    }
+  }
+  return {};
+}
+
+/// What workers that vanished would have given.
+Loss VanishedWorkers(const Json& document) {
+  const LostWorkers lost = FindLostWorkers(document);
+  if (lost.whole_seconds <= 0) return {};
+  const double share = lost.absent_seconds / lost.whole_seconds;
+  return {fmt::format("The vanished workers would have given {} of the worker-seconds.", HumanPercent(share)), share};
+}
+
+Loss LargestLoss(const Json& document, const RunEvidence& evidence, const Class& said) {
+  std::vector<Loss> losses = {LargestCause(document, said.said_by), LargestPart(document, *evidence.budget, said),
+                              LateWorkers(document)};
+  if (evidence.state != RunState::kRunning) losses.push_back(VanishedWorkers(document));
+  Loss largest;
+  for (Loss& loss : losses) {
+    if (kWorthASentence.Holds(loss.share) && loss.share > largest.share) largest = std::move(loss);
+  }
+  return largest;
+}
+
 std::string AndList(const std::vector<std::string>& clauses) {
   std::string text;
   for (size_t i = 0; i < clauses.size(); ++i) {
@@ -226,12 +260,10 @@ std::string Headline(const Json& document) {
   if (!little.empty()) return before + AsSentence(trouble.empty() ? so_far + little : little);
   const Class found = WhereTheTimeWent(document, *evidence.budget);
   if (!trouble.empty()) {
-    const Loss cause = LargestCause(document, {});
-    return before + (cause.share > 0 ? cause.sentence : AsSentence(found.sentence));
+    const Loss loss = LargestLoss(document, evidence, {});
+    return before + (loss.share > 0 ? loss.sentence : AsSentence(found.sentence));
   }
-  const Loss cause = LargestCause(document, found.said_by);
-  const Loss part = LargestPart(document, *evidence.budget, found);
-  const Loss& loss = part.share > cause.share ? part : cause;
+  const Loss loss = LargestLoss(document, evidence, found);
   const std::string first = AsSentence(so_far + found.sentence);
   if (loss.share > 0) return first + " " + loss.sentence;
   const bool names_a_loss = !found.parts[0].empty();

@@ -1,6 +1,7 @@
 #include "collector/insight/headline.h"
 
 #include "collector/insight/judged_document.h"
+#include "collector/insight/verdicts.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -107,16 +108,17 @@ TEST(Headline, SaysFirstWhatIsMissingFromTheRecordsAndFromTheResults) {
   nlohmann::ordered_json document = QuietRun();
   document["quality"]["event_coverage"] = 0.88;
   document["metrics"]["num_unfinished_chunks"] = 2;
-  EXPECT_EQ(Headline(document),
-            "2 of 102 chunks have no result and the records hold 88 % of the events only. Compute-bound: your code "
-            "computed for 90 % of 100 core-seconds.");
+  EXPECT_EQ(
+      Headline(document),
+      "2 of 102 chunks have no result and the records hold 88 % of the events only. The largest avoidable loss is "
+      "code blocked on I/O, locks or a device (4.0 %).");
   document["verdicts"] = {{{"id", "waiting-bound"}, {"sentence", "Your code waits, 40 %."}, {"saving", 0.4}}};
   EXPECT_THAT(Headline(document), testing::EndsWith("events only. Your code waits, 40 %."));
   document.erase("verdicts");
   document["quality"]["event_coverage"] = 0.995;
   document["quality"]["records_dropped"] = 3;
   document["quality"]["records_read"] = 1000;
-  EXPECT_THAT(Headline(document), StartsWith("2 of 102 chunks have no result and 3 records were lost. Compute-bound:"));
+  EXPECT_THAT(Headline(document), StartsWith("2 of 102 chunks have no result and 3 records were lost. The largest"));
   document["run"]["state"] = "running";
   EXPECT_THAT(Headline(document), StartsWith("Still running; so far compute-bound"));
 }
@@ -137,6 +139,35 @@ TEST(Headline, SaysFirstWhichWorkersVanishedAndWhatHangsOnThem) {
   EXPECT_THAT(Headline(document), StartsWith("1 of 101 chunks has no result and 2 of 4 workers vanished (b, c). "));
   document["run"]["state"] = "killed";  // as a whole
   EXPECT_THAT(Headline(document), StartsWith("The run was killed and 1 of 101 chunks has no result. "));
+}
+
+TEST(Headline, CountsWorkersThatWereNotThereAsALoss) {
+  nlohmann::ordered_json document = QuietRun();
+  document["run"]["engine"] = "dask";
+  document["workers"] = {Worker("a", "ended", 100, 40), Worker("b", "ended", 100, 39), Worker("c", "lost", 50, 9),
+                         Worker("d", "lost", 50, 12)};
+  EXPECT_EQ(Headline(document),
+            "2 of 4 workers vanished (c, d). The vanished workers would have given 25 % of the worker-seconds.");
+  document["verdicts"] = {{{"id", "slow-worker"}, {"sentence", "a took 3 times as long."}, {"saving", 0.3}}};
+  EXPECT_THAT(Headline(document), testing::EndsWith("a took 3 times as long; curing that would save 30 % of the "
+                                                    "core-seconds."));
+  document["run"]["state"] = "running";
+  document["verdicts"][0]["saving"] = 0.1;
+  EXPECT_THAT(Headline(document), HasSubstr("a took 3 times as long")) << "they may come again";
+}
+
+TEST(Headline, CountsWorkersThatCameLateAsALoss) {
+  nlohmann::ordered_json document = QuietRun();
+  document["metrics"]["wall_time"] = 290;
+  document["metrics"]["peak_workers"] = 4;
+  document["timelines"]["worker_counts"] = {{0.0, 1}, {39.0, 4}, {290.0, 4}};
+  AddInsight(&document);
+  EXPECT_THAT(Headline(document),
+              testing::EndsWith("It took 39.0 s until nearly all of the 4 workers were there; 10 % of what they could "
+                                "have done is missing."));
+  document["timelines"]["worker_counts"] = {{0.0, 1}, {5.0, 4}, {290.0, 4}};
+  AddInsight(&document);
+  EXPECT_THAT(Headline(document), Not(HasSubstr("workers were there")));
 }
 
 TEST(Headline, EndsWithTheCauseWithTheLargestSavingInTheWordsOfItsVerdict) {
@@ -169,6 +200,8 @@ TEST(Headline, SaysFirstThatARunGoesOnOrDidNotEndWell) {
   document["run"]["state"] = "running";
   EXPECT_THAT(Headline(document), StartsWith("Still running; so far compute-bound"));
   document["run"]["state"] = "killed";
+  EXPECT_THAT(Headline(document), StartsWith("The run was killed. The largest avoidable loss is code blocked"));
+  SetBudget(&document, {{"compute", 98}, {"blocked", 2}});
   EXPECT_THAT(Headline(document), StartsWith("The run was killed. Compute-bound"));
   document["run"]["state"] = "finished";
   document["run"]["exit_status"] = 3;

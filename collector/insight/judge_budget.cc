@@ -1,4 +1,5 @@
 // Verdicts that say "this part of the core-seconds is large".
+#include <string>
 #include <string_view>
 
 #include "collector/appearance/human_numbers.h"
@@ -65,12 +66,36 @@ void JudgeWaiting(const JudgedRun& run) {
           {{fmt::format("budget.{}.share", part), waiting}, {"budget.compute.share", compute}}, waiting);
 }
 
+/// Nobody tells how long a thread waited for this lock: at most while it was blocked and the lock was not to be had.
+void JudgePythonsLock(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("gil-contention");
+  const std::optional<double> taken = Metric(run.document, "gil_contention");
+  if (!taken.has_value() || !kLockIsTaken.Holds(*taken)) return;
+  const double share = *taken * run.budget().Share("blocked");
+  if (!rule.threshold.Holds(share)) return;
+  run.Add(rule, share,
+          fmt::format("Python's global interpreter lock was not to be had at once for {} of the time in which a worker "
+                      "executed several tasks: threads may have waited for it for up to {} of the core-seconds.",
+                      HumanPercent(*taken), HumanPercent(share)),
+          {{"gil_contention", *taken}, {"budget.blocked.share", run.budget().Share("blocked")}}, share);
+}
+
 void JudgeCompute(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("compute-bound");
   const double compute = run.budget().Share("compute");
   if (!rule.threshold.Holds(compute)) return;
   run.Add(rule, compute, fmt::format("CPU in your code took {} of the core-seconds.", HumanPercent(compute)),
           {{"budget.compute.share", compute}}, std::nullopt);
+}
+
+/// By where the cores come from: who declared them need not be told to declare them.
+std::string_view CureOfOversubscription(std::string_view cores_source) {
+  if (cores_source == "declared") {
+    return "Run as many threads as were declared (CREMA_THREADS), or declare those that run.";
+  }
+  if (cores_source == "allowed") return "More threads worked than the process was allowed cores: run fewer.";
+  if (cores_source == "scheduler") return "More threads worked than the scheduler gave each worker: run fewer.";
+  return "Set CREMA_THREADS to the cores each process was given.";
 }
 
 void JudgeOversubscription(const JudgedRun& run) {
@@ -84,6 +109,7 @@ void JudgeOversubscription(const JudgedRun& run) {
           fmt::format("More chunks and helpers were open than there were cores: {} beyond the core-seconds.",
                       HumanPercent(excess)),
           {{"oversubscribed_core_seconds", run.budget().core_seconds - *core_seconds}}, std::nullopt);
+  run.verdicts->back().suggestion = CureOfOversubscription(TextField(Field(run.document, "run"), "cores_source"));
 }
 
 }  // namespace
@@ -91,6 +117,7 @@ void JudgeOversubscription(const JudgedRun& run) {
 void JudgeBudget(const JudgedRun& run) {
   JudgeCompute(run);
   JudgeWaiting(run);
+  JudgePythonsLock(run);
   for (const PartVerdict& part : kPartVerdicts) JudgePart(part, run);
   JudgeRepeats(run);
   JudgeOversubscription(run);

@@ -1,5 +1,6 @@
 // Verdicts on how the work was cut into chunks.
 #include <algorithm>
+#include <string_view>
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
@@ -66,6 +67,31 @@ void JudgeFewClusters(const JudgedRun& run) {
        {"budget.idle.share", run.budget().Share("idle")},
        {"budget.tail.share", run.budget().Share("tail")}},
       idle);
+}
+
+/// A section of the guards for RDataFrame, also where the program runs the loop inside a section of its own.
+bool WaitsForFiles(std::string_view path) {
+  constexpr std::string_view kName = "wait for next files";
+  if (path.size() < kName.size() || path.substr(path.size() - kName.size()) != kName) return false;
+  return path.size() == kName.size() || path[path.size() - kName.size() - 1] == '/';
+}
+
+void JudgeSlowBatch(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("slow-batch");
+  double waited = 0;
+  double times = 0;
+  for (const auto& row : ListField(run.document, "process_sections")) {
+    if (!WaitsForFiles(TextField(row, "path"))) continue;
+    waited += NumberField(row, "total").value_or(0);
+    times += NumberField(row, "count").value_or(0);
+  }
+  const double share = waited / run.budget().core_seconds;
+  if (!rule.threshold.Holds(share)) return;
+  run.Add(rule, 0,
+          fmt::format("Threads of ROOT waited {} for the slowest file of a batch of RNTuple files: {} of the "
+                      "core-seconds.",
+                      HumanDuration(waited), HumanPercent(share)),
+          {{"process_sections.total", waited}, {"process_sections.count", times}}, share);
 }
 
 /// The fixed cost of all chunks beyond what the advice allows, in seconds.
@@ -194,6 +220,7 @@ void JudgeChunkSizes(const JudgedRun& run) {
   const std::vector<ChunkSizeAdvice> advice = AdviseChunkSizes(run.document);
   JudgeFewChunks(run);
   JudgeFewClusters(run);
+  JudgeSlowBatch(run);
   JudgeSmallChunks(run, advice);
   JudgeLargeChunks(run, advice);
   JudgeOversizedChunks(run, advice);

@@ -50,8 +50,8 @@ void JudgeLostWorkers(const JudgedRun& run) {
   const LostWorkers lost = FindLostWorkers(run.document);
   const auto count = static_cast<double>(lost.names.size());
   if (!rule.threshold.Holds(count)) return;
-  std::string sentence = fmt::format("{} of {} vanished without an end ({}): killed, crashed, or out of memory",
-                                     HumanCount(count), Counted(lost.workers, "worker", "workers"), lost.Names());
+  std::string sentence = fmt::format("{} of {} vanished without an end ({}): {}", HumanCount(count),
+                                     Counted(lost.workers, "worker", "workers"), lost.Names(), lost.Why());
   if (lost.absent_seconds > 0 && !run.is_running()) {
     sentence += fmt::format("; {} of the worker-seconds that the run could have had are missing",
                             HumanPercent(lost.absent_seconds / lost.whole_seconds));

@@ -99,6 +99,15 @@ std::string WhoWasSlow(const Json& spell) {
   return (by == ToString(SpellOf::kWorker) ? "" : by + " ") + ShortName(TextField(spell, "name"));
 }
 
+/// `, most of it blocked`: where the excess of a spell went.
+std::string_view WhereItWent(const Json& spell) {
+  const std::string reason = TextField(spell, "reason");
+  if (reason == ToString(StragglerReason::kCpu)) return ", most of it in computing";
+  if (reason == ToString(StragglerReason::kCpuWait)) return ", most of it waiting for a CPU";
+  if (reason == ToString(StragglerReason::kBlocked)) return ", most of it blocked on I/O, locks or a device";
+  return reason == ToString(StragglerReason::kJoined) ? ", most of it waiting for helpers" : "";
+}
+
 void JudgeSpells(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("slow-spell");
   double excess = 0;
@@ -117,10 +126,10 @@ void JudgeSpells(const JudgedRun& run) {
   const double predicted = NumberField(*worst, "predicted").value_or(0);
   const double attempts = NumberField(*worst, "attempts").value_or(0);
   run.Add(rule, 0,
-          fmt::format("From {} to {}, {} took {} times as long as chunks of their size do: {} more, over {}{}.",
+          fmt::format("From {} to {}, {} took {} times as long as chunks of their size do: {} more{}, over {}{}.",
                       HumanClock(NumberField(*worst, "start").value_or(0)),
                       HumanClock(NumberField(*worst, "stop").value_or(0)), WhoWasSlow(*worst),
-                      HumanFactor(duration / predicted), HumanDuration(duration - predicted),
+                      HumanFactor(duration / predicted), HumanDuration(duration - predicted), WhereItWent(*worst),
                       Counted(attempts, "chunk", "chunks"),
                       count > 1 ? fmt::format("; {} more such spells", HumanCount(count - 1)) : ""),
           {{"slow_spells.start", NumberField(*worst, "start").value_or(0)},

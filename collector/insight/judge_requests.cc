@@ -2,6 +2,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
@@ -34,13 +35,22 @@ double ExpectedSeconds(const Asked& one, const Asked& others) {
   return by_calls > by_bytes ? by_calls : by_bytes;
 }
 
+/// What can be compared: an operation, at servers of one scheme or at mounts. A mount answers from memory in
+/// microseconds, so beside one every server would be slow.
+std::pair<std::string, std::string> ComparableTo(const Json& row) {
+  const std::string server = TextField(row, "server");
+  const std::size_t scheme = server.find("://");
+  const char* const place = !server.empty() && server.front() == '/' ? "/" : "";
+  return {TextField(row, "operation"), scheme == std::string::npos ? place : server.substr(0, scheme)};
+}
+
 void JudgeSlowServer(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("slow-server");
-  std::map<std::string, Asked> all;  // by operation
+  std::map<std::pair<std::string, std::string>, Asked> all;
   for (const Json& row : ListField(run.document, "requests")) {
     if (TextField(row, "server") == kOtherName) continue;
     const Asked asked = Asked::Of(row);
-    Asked& sum = all[TextField(row, "operation")];
+    Asked& sum = all[ComparableTo(row)];
     sum.calls += asked.calls;
     sum.bytes += asked.bytes;
     sum.seconds += asked.seconds;
@@ -51,7 +61,7 @@ void JudgeSlowServer(const JudgedRun& run) {
   for (const Json& row : ListField(run.document, "requests")) {
     if (TextField(row, "server") == kOtherName) continue;
     const Asked asked = Asked::Of(row);
-    const Asked& sum = all[TextField(row, "operation")];
+    const Asked& sum = all[ComparableTo(row)];
     const Asked others = {sum.calls - asked.calls, sum.bytes - asked.bytes, sum.seconds - asked.seconds};
     if (!kCallsOfSlowServer.Holds(asked.calls) || !kCallsOfSlowServer.Holds(others.calls)) continue;
     const double expected = ExpectedSeconds(asked, others);
@@ -65,7 +75,7 @@ void JudgeSlowServer(const JudgedRun& run) {
   if (worst == nullptr) return;
   // Requests may overlap, so it is not known what of this the run waited for.
   run.Add(rule, worst_factor,
-          fmt::format("Server {} took {} times as long for {} as the other servers, {} longer in all.",
+          fmt::format("Server {} took {} times as long for {} as the others of its kind, {} longer in all.",
                       ShortName(TextField(*worst, "server")), HumanNumber(worst_factor),
                       ShortName(TextField(*worst, "operation")), HumanDuration(worst_excess)),
           {{"requests.calls", NumberField(*worst, "calls").value_or(0)},

@@ -36,6 +36,43 @@ void JudgePressure(const JudgedRun& run) {
   if (bad.Holds(*used)) run.verdicts->back().severity = Severity::kBad;
 }
 
+/// The worker that came closest to its limit, as memory grows with its events.
+struct GrowingWorker {
+  std::string name;
+  double share = 0;  ///< of the limit
+  double limit_bytes = 0;
+  double left_bytes = 0;
+  double events_per_second = 0;
+};
+
+GrowingWorker FindFullest(const Json& document) {
+  GrowingWorker fullest;
+  for (const Json& worker : ListField(document, "workers")) {
+    const double limit = NumberField(worker, "memory_limit_bytes").value_or(0);
+    const double peak = NumberField(worker, "peak_memory_bytes").value_or(0);
+    const double seconds = NumberField(worker, "stop").value_or(0) - NumberField(worker, "start").value_or(0);
+    if (limit <= 0 || seconds <= 0 || peak / limit <= fullest.share) continue;
+    fullest = {TextField(worker, "name"), peak / limit, limit, std::max(0.0, limit - peak),
+               NumberField(worker, "events").value_or(0) / seconds};
+  }
+  return fullest;
+}
+
+/// `; at that rate w3, the fullest worker, gains 270 MB a minute and was 90.0 s from its limit of 4.00 GB`; empty where
+/// no limit is known.
+std::string HowSoonFull(const JudgedRun& run, double bytes_per_event) {
+  constexpr double kMinute = 60;
+  const GrowingWorker worker = FindFullest(run.document);
+  const double bytes_per_second = bytes_per_event * worker.events_per_second;
+  if (bytes_per_second <= 0) return "";
+  const std::string limit = " its limit of " + HumanMemory(worker.limit_bytes);
+  return fmt::format("; at that rate {}, the fullest worker, gains {} a minute and {}", ShortName(worker.name),
+                     HumanMemory(kMinute * bytes_per_second),
+                     worker.left_bytes <= 0 ? "came to" + limit
+                                            : fmt::format("{} {} from{}", run.is_running() ? "is" : "was",
+                                                          HumanDuration(worker.left_bytes / bytes_per_second), limit));
+}
+
 void JudgeGrowth(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("memory-growth");
   const std::optional<double> low = Metric(run.document, "rss_slope_low");
@@ -53,15 +90,16 @@ void JudgeGrowth(const JudgedRun& run) {
   const double growth = *low / kEventsOfSlope * events;
   if (memory <= 0 || !rule.threshold.Holds(growth / memory)) return;
   run.Add(rule, growth / memory,
-          fmt::format("A worker's memory grows by {} with every 1 000 events, and does not come back.",
-                      HumanMemory(*slope)),
+          fmt::format("Memory grows by {} with every 1 000 events, and does not come back{}.", HumanMemory(*slope),
+                      HowSoonFull(run, *slope / kEventsOfSlope)),
           {{"rss_slope", *slope}, {"rss_slope_low", *low}, {"workers.events", events}}, std::nullopt);
 }
 
 /// Waiting for workers: the worker-seconds that were missing until nearly all were there.
 struct Lag {
-  double seconds = 0;  ///< until then
-  double missing = 0;  ///< of the most workers over the whole run
+  double seconds = 0;          ///< until then
+  double missing = 0;          ///< of the most workers over the whole run
+  double missing_seconds = 0;  ///< of workers
   double most = 0;
 };
 
@@ -84,6 +122,7 @@ Lag FindLag(const Json& document) {
     workers = number(point, 1);
     if (!kNearlyAllWorkers.Holds(workers / lag.most)) continue;
     lag.seconds = seconds;
+    lag.missing_seconds = missing;
     lag.missing = missing / (lag.most * wall);
     return lag;
   }
@@ -98,7 +137,11 @@ void JudgeScaling(const JudgedRun& run) {
           fmt::format("It took {} until nearly all of the {} workers were there; {} of what they could have done is "
                       "missing.",
                       HumanDuration(lag.seconds), HumanCount(lag.most), HumanPercent(lag.missing)),
-          {{"peak_workers", lag.most}, {"timelines.worker_counts.seconds", lag.seconds}}, std::nullopt);
+          {{"peak_workers", lag.most},
+           {"timelines.worker_counts.seconds", lag.seconds},
+           {"workers.missing_seconds", lag.missing_seconds},
+           {std::string(kMissingShare), lag.missing}},
+          std::nullopt);
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 #include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/key_figures.h"
+#include "collector/insight/lost_workers.h"
 #include "collector/insight/run_evidence.h"
+#include "collector/insight/tree_figures.h"
 
 namespace crema {
 namespace {
@@ -79,8 +81,18 @@ KeyFigureRow CpuEfficiency(const Json& document) {
   KeyFigureRow row = ShareRow(document, "CPU efficiency", kCpuEfficiencyShare, "CPU time ÷ (cores × elapsed)");
   const std::optional<double> job = Metric(document, "job_cpu_efficiency");
   if (job.has_value()) {
-    row.notes.push_back(Told("the site sees ", "job_cpu_efficiency", *job, HumanPercent(*job), ""));
+    row.notes.push_back(Told("of the whole job ", "job_cpu_efficiency", *job, HumanPercent(*job), ""));
   }
+  return row;
+}
+
+/// What vanished has no tail: the others may well have been busy until theirs.
+KeyFigureRow Balance(const Json& document) {
+  KeyFigureRow row = ShareRow(document, "Balance", kBalanceShare, "cores busy until the tail");
+  const auto lost = static_cast<double>(FindLostWorkers(document).names.size());
+  if (lost == 0 || !row.mark.has_value()) return row;
+  if (row.mark == Mark::kGood) row.mark = Mark::kWatch;
+  row.notes.insert(row.notes.begin(), Words("without " + Counted(lost, "lost worker", "lost workers")));
   return row;
 }
 
@@ -132,6 +144,8 @@ KeyFigureRow FailedAttemptsRow(const Json& document) {
   if (figure->without_result > 0) {
     row.notes.push_back(Words(Counted(figure->without_result, "chunk", "chunks") + " without result"));
   }
+  if (figure->lost_workers > 0)
+    row.notes.push_back(Words(Counted(figure->lost_workers, "worker", "workers") + " lost"));
   row.notes.push_back(Words(GoodHint(KeyFigure::kFailedAttempts)));
   if (figure->lost > 0) AddNote(document, "num_lost_attempts", "", HumanCount, " lost", &row);
   if (figure->is_all_recovered) row.notes.push_back(Words("all ok on retry"));
@@ -141,14 +155,9 @@ KeyFigureRow FailedAttemptsRow(const Json& document) {
 }  // namespace
 
 std::vector<KeyFigureRow> KeyFigureRows(const Json& document) {
-  return {Elapsed(document),
-          EventRate(document),
-          DataRate(document),
-          CpuEfficiency(document),
-          Blocked(document),
-          PeakMemoryRow(document),
-          ShareRow(document, "Balance", kBalanceShare, "cores busy until the tail"),
-          FailedAttemptsRow(document)};
+  if (IsProcessTreeOnly(document)) return TreeFigureRows(document);
+  return {Elapsed(document), EventRate(document),     DataRate(document), CpuEfficiency(document),
+          Blocked(document), PeakMemoryRow(document), Balance(document),  FailedAttemptsRow(document)};
 }
 
 }  // namespace crema

@@ -30,8 +30,8 @@ struct KeyFigureRow {
   std::vector<ToldFigure> notes = {};                ///< most important first
 };
 
-/// Of every document the same eight, in this order: elapsed time, event rate, data rate, CPU efficiency, blocked, peak
-/// memory, balance, failed attempts.
+/// Of every document with chunks the same eight, in this order: elapsed time, event rate, data rate, CPU efficiency,
+/// blocked, peak memory, balance, failed attempts. Of a command without chunks those of its processes.
 std::vector<KeyFigureRow> KeyFigureRows(const nlohmann::ordered_json& document);
 
 }  // namespace crema

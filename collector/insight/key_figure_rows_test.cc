@@ -63,7 +63,7 @@ TEST(KeyFigureRows, SayWhatAFigureIsMeasuredAgainst) {
   document["run"]["engine"] = "Dask 2025.11.0";
   const KeyFigureRow efficiency = RowOf(document, "CPU efficiency");
   EXPECT_EQ(efficiency.mark, Mark::kWatch);
-  EXPECT_THAT(Notes(efficiency), ElementsAre("good ≥ 70 %", "the site sees 40 %"));
+  EXPECT_THAT(Notes(efficiency), ElementsAre("good ≥ 70 %", "of the whole job 40 %"));
   const KeyFigureRow memory = RowOf(document, "Peak memory");
   EXPECT_EQ(memory.band->bad, MemoryBand("Dask").bad);
   EXPECT_EQ(memory.mark, Mark::kBad);
@@ -81,6 +81,21 @@ TEST(KeyFigureRows, SharesOfTooLittleAreShownAndNotJudged) {
     EXPECT_FALSE(row.mark.has_value() || row.band.has_value());
     EXPECT_THAT(Notes(row), ElementsAre("too little to judge"));
   }
+}
+
+TEST(KeyFigureRows, AreNotGoodWhereWorkersWereLost) {
+  Json document = JudgedRunWith({{"balance", 0.99}});
+  document["workers"] = {{{"name", "h:1"}, {"state", "ended"}, {"start", 0}, {"stop", 100}},
+                         {{"name", "h:2"}, {"state", "lost"}, {"start", 0}, {"stop", 40}}};
+  const KeyFigureRow failed = RowOf(document, "Failed attempts");
+  EXPECT_EQ(failed.mark, Mark::kWatch);
+  EXPECT_THAT(Notes(failed), ElementsAre("1 worker lost", "good ≤ 1 %"));
+  const KeyFigureRow balance = RowOf(document, "Balance");
+  EXPECT_EQ(balance.mark, Mark::kWatch);
+  EXPECT_THAT(Notes(balance), ElementsAre("without 1 lost worker", GoodHint(BandOf(KeyFigure::kBalance))));
+  document["workers"][1]["state"] = "ended";
+  EXPECT_EQ(RowOf(document, "Failed attempts").mark, Mark::kGood);
+  EXPECT_EQ(RowOf(document, "Balance").mark, Mark::kGood);
 }
 
 TEST(KeyFigureRows, CountLostAttemptsAmongTheFailed) {

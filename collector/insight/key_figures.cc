@@ -4,6 +4,7 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
+#include "collector/insight/lost_workers.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -71,8 +72,10 @@ std::optional<FailedAttempts> FindFailedAttempts(const Json& document) {
   figure.attempts = *attempts;
   figure.failed = *failed;
   figure.lost = Metric(document, "num_lost_attempts").value_or(0);
+  figure.lost_workers = static_cast<double>(FindLostWorkers(document).names.size());
   if (!(*attempts > 0)) return figure;
   figure.mark = MarkOf(KeyFigure::kFailedAttempts, figure.gone() / *attempts);
+  if (figure.lost_workers > 0 && figure.mark == Mark::kGood) figure.mark = Mark::kWatch;
   const std::optional<double> unfinished = Metric(document, "num_unfinished_chunks");
   if (!unfinished.has_value() || TextField(Field(document, "run"), "state") == "running") return figure;
   figure.without_result = *unfinished;

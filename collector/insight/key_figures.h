@@ -58,7 +58,8 @@ struct FailedAttempts {
   double lost = 0;                ///< with their process
   double without_result = 0;      ///< chunks that no attempt did, of a run that is over
   bool is_all_recovered = false;  ///< some failed or were lost, and every chunk has its result
-  std::optional<Mark> mark;       ///< none without attempts
+  double lost_workers = 0;        ///< that vanished, whether or not a chunk was open there
+  std::optional<Mark> mark;       ///< none without attempts; not good where workers vanished
   double gone() const { return failed + lost; }
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Step {
+struct AliveStep {
   double time = 0;
   int alive = 0;
   int lost = 0;
@@ -23,14 +23,14 @@ struct Step {
 
 /// Worker-seconds that lost workers are missing from, until `end`: at each moment no more than there are fewer than at
 /// most.
-void AddAbsence(std::vector<Step> steps, double end, LostWorkers& lost) {
-  std::stable_sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.time < b.time; });
+void AddAbsence(std::vector<AliveStep> steps, double end, LostWorkers& lost) {
+  std::stable_sort(steps.begin(), steps.end(), [](const AliveStep& a, const AliveStep& b) { return a.time < b.time; });
   int most = 0;
   int alive = 0;
-  for (const Step& step : steps) most = std::max(most, alive += step.alive);
+  for (const AliveStep& step : steps) most = std::max(most, alive += step.alive);
   int gone = 0;
   double before = 0;
-  for (const Step& step : steps) {
+  for (const AliveStep& step : steps) {
     lost.absent_seconds += std::min(gone, most - alive) * (step.time - before);
     before = step.time;
     alive += step.alive;
@@ -51,12 +51,25 @@ std::string LostWorkers::Names() const {
   return text;
 }
 
+std::string LostWorkers::Why() const {
+  if (reasons.empty()) return "killed, crashed, or out of memory";
+  std::string text = "the engine says ";
+  auto untold = static_cast<int>(names.size());
+  for (const auto& [reason, count] : reasons) {
+    if (text.back() != ' ') text += ", ";
+    text += reasons.size() == 1 ? reason : fmt::format("{} of {}", reason, count);
+    untold -= count;
+  }
+  if (untold > 0) text += fmt::format(", and nothing of {}", untold);
+  return text;
+}
+
 LostWorkers FindLostWorkers(const Json& document) {
   LostWorkers lost;
   if (ReadRunEvidence(document).state == RunState::kKilled) return lost;
   const bool has_engine = !TextField(Field(document, "run"), "engine").empty();
   std::vector<std::pair<double, std::string>> vanished;
-  std::vector<Step> steps;
+  std::vector<AliveStep> steps;
   double end = 0;
   for (const Json& worker : ListField(document, "workers")) {
     end = std::max(end, NumberField(worker, "stop").value_or(0));
@@ -71,6 +84,7 @@ LostWorkers FindLostWorkers(const Json& document) {
     steps.push_back({stop, -1, is_lost ? 1 : 0});
     if (!is_lost) continue;
     vanished.emplace_back(stop, TextField(worker, "name"));
+    if (const std::string reason = TextField(worker, "left_reason"); !reason.empty()) ++lost.reasons[reason];
     if (has_engine) continue;
     lost.uncertain_chunks += NumberField(worker, "chunks").value_or(0);
     lost.uncertain_events += NumberField(worker, "events").value_or(0);

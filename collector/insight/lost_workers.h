@@ -2,6 +2,7 @@
 #ifndef CREMA_COLLECTOR_INSIGHT_LOST_WORKERS_H_
 #define CREMA_COLLECTOR_INSIGHT_LOST_WORKERS_H_
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -10,10 +11,11 @@
 namespace crema {
 
 struct LostWorkers {
-  double workers = 0;              ///< of the run
-  std::vector<std::string> names;  ///< of those that are lost, in the order in which they vanished
-  double absent_seconds = 0;       ///< worker-seconds until the last worker stopped, less those of replacements
-  double whole_seconds = 0;        ///< what the most workers that there were at once would have given until then
+  double workers = 0;                  ///< of the run
+  std::vector<std::string> names;      ///< of those that are lost, in the order in which they vanished
+  std::map<std::string, int> reasons;  ///< how many left for what, in the engine's words; those that nobody told lack
+  double absent_seconds = 0;           ///< worker-seconds until the last worker stopped, less those of replacements
+  double whole_seconds = 0;            ///< what the most workers that there were at once would have given until then
   /// Chunks, and their events, whose result was made in a lost process that no engine looked after: whether it was
   /// used is not known. With an engine, what is lost is computed again.
   double uncertain_chunks = 0;
@@ -22,6 +24,8 @@ struct LostWorkers {
   bool any() const { return !names.empty(); }
   /// `node1:411, node1:412 and 2 more`: at most two names.
   std::string Names() const;
+  /// `the engine says FAILURE`; `..., and nothing of 2`; without any: what may have been.
+  std::string Why() const;
 };
 
 /// None of a run that was killed as a whole: then all of its workers ended with it. A worker that vanished with no

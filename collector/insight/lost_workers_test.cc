@@ -44,6 +44,19 @@ TEST(LostWorkers, AreNotThoseThatWereEndedIdleWhenAllWasDone) {
   EXPECT_THAT(FindLostWorkers(document).names, ElementsAre("c", "b"));
 }
 
+TEST(LostWorkers, AreLostForWhatTheEngineSays) {
+  nlohmann::ordered_json document;
+  document["workers"] = {Worker("a", 0, 100, "ended"), Worker("b", 0, 40, "lost"), Worker("c", 0, 50, "lost")};
+  EXPECT_EQ(FindLostWorkers(document).Why(), "killed, crashed, or out of memory");
+  document["workers"][0]["left_reason"] = "EXPLICIT";  // it was not lost
+  document["workers"][1]["left_reason"] = document["workers"][2]["left_reason"] = "FAILURE";
+  EXPECT_EQ(FindLostWorkers(document).Why(), "the engine says FAILURE");
+  document["workers"][1]["left_reason"] = "FAST_ABORT";
+  EXPECT_EQ(FindLostWorkers(document).Why(), "the engine says FAILURE of 1, FAST_ABORT of 1");
+  document["workers"][1]["left_reason"] = nullptr;
+  EXPECT_EQ(FindLostWorkers(document).Why(), "the engine says FAILURE, and nothing of 1");
+}
+
 TEST(LostWorkers, AreNamedBriefly) {
   LostWorkers lost;
   EXPECT_EQ(lost.Names(), "");

@@ -174,7 +174,7 @@ TEST_F(PlantedRunTest, LanesBeyondTheCoresAreOversubscribed) {
   EXPECT_DOUBLE_EQ(Metric(document, "core_seconds"), 20);
   EXPECT_DOUBLE_EQ(Metric(document, "oversubscribed_core_seconds"), 20);
   EXPECT_THAT(Verdicts(document), UnorderedElementsAre("cpu-contention", "oversubscribed"));
-  EXPECT_THAT(document["quality"]["warnings"].dump(), ::testing::HasSubstr("run as many threads as were declared"));
+  EXPECT_THAT(document["quality"]["warnings"].dump(), ::testing::HasSubstr("beyond the cores that the workers have"));
 }
 
 TEST_F(PlantedRunTest, OneLongChunkMakesATail) {

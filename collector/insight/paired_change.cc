@@ -4,230 +4,153 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
-#include <numeric>
 #include <random>
-#include <utility>
 
-#include "collector/appearance/human_numbers.h"
-#include "collector/insight/thresholds.h"
-#include "fmt/format.h"
+#include "collector/insight/between_runs.h"
+#include "collector/insight/between_sides.h"
+#include "collector/insight/change_judgement.h"
+#include "collector/insight/piece_match.h"
+#include "collector/insight/student_distribution.h"
 
 namespace crema {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using Times = std::vector<double>;  // by part
 
 constexpr int kDraws = 1000;
 constexpr uint64_t kSeed = 20'261'124;  // the same records give the same range
 constexpr size_t kMostClusters = 1000;  // of more, some are taken together
 constexpr size_t kFewestFiles = 10;     // below it pairs are drawn, not files
-constexpr size_t kFewestPairs = 5;      // a range of fewer means nothing
 constexpr double kTail = 0.05;          // on each side of a range
-constexpr double kSignificance = 0.05;  // of all sections together
-constexpr double kLeastPaired = 0.9;    // of the first run's time, so that the pairs speak for the run
-constexpr size_t kNamedEffects = 3;
+constexpr double kSigmasTo95 = 1.6448536269514722;
 
-/// A piece in both runs; the last part is `(other)`.
-struct Pair {
-  std::string file;
-  double before = 0;
-  std::vector<double> differences;  // by part: after - before
-};
-
-/// What is drawn: sums over its pairs.
+/// What is drawn: sums over its pairs, or over its chunks of one run.
 struct Cluster {
-  double before = 0;
-  std::vector<double> differences;
+  double weight = 0;
+  Times before, after;
 };
 
-/// Names of all parts of both runs, and where each run's own index leads.
-struct Parts {
-  std::vector<std::string> names;
-  std::vector<size_t> of_before, of_after;
-  size_t other() const { return names.size() - 1; }
-};
-
-Parts JoinParts(const RunPieces& before, const RunPieces& after) {
-  Parts parts;
-  std::map<std::string, size_t> index;
-  const auto add = [&](const std::vector<std::string>& names, std::vector<size_t>* of) {
-    for (const std::string& name : names) {
-      const auto [at, is_new] = index.try_emplace(name, parts.names.size());
-      if (is_new) parts.names.push_back(name);
-      of->push_back(at->second);
-    }
-  };
-  add(before.parts(), &parts.of_before);
-  add(after.parts(), &parts.of_after);
-  parts.names.emplace_back("(other)");
-  return parts;
+void AddTo(Times* sums, const Times& times, double scale = 1) {
+  sums->resize(times.size());
+  for (size_t i = 0; i < times.size(); ++i) (*sums)[i] += scale * times[i];
 }
 
-/// Seconds by part, the last one what no section covers.
-std::vector<double> SplitPiece(const RunPiece& piece, const std::vector<size_t>& index, const Parts& parts) {
-  std::vector<double> seconds(parts.names.size());
-  double named = 0;
-  for (size_t i = 0; i < piece.of_part.size(); ++i) {
-    seconds[index[i]] += piece.of_part[i];
-    named += piece.of_part[i];
-  }
-  seconds[parts.other()] = piece.seconds - named;
-  return seconds;
-}
-
-Pair MakePair(const RunPiece& before, const RunPiece& after, double scale, const Parts& parts) {
-  Pair pair;
-  pair.file = before.dataset + "\n" + before.file;
-  pair.before = before.seconds;
-  pair.differences = SplitPiece(after, parts.of_after, parts);
-  const std::vector<double> was = SplitPiece(before, parts.of_before, parts);
-  for (size_t i = 0; i < was.size(); ++i) pair.differences[i] = pair.differences[i] * scale - was[i];
-  return pair;
-}
-
-double SecondsOf(const std::vector<Pair>& pairs) {
-  return std::accumulate(pairs.begin(), pairs.end(), 0.0,
-                         [](double sum, const Pair& pair) { return sum + pair.before; });
-}
-
-double SecondsOf(const std::map<std::string, RunPiece>& pieces) {
-  double sum = 0;
-  for (const auto& [key, piece] : pieces) sum += piece.seconds;
-  return sum;
-}
-
-std::vector<Pair> PairUp(const std::map<std::string, RunPiece>& before, const std::map<std::string, RunPiece>& after,
-                         bool by_event, const Parts& parts) {
-  std::vector<Pair> pairs;
-  for (const auto& [key, piece] : before) {
-    const auto found = after.find(key);
-    if (found == after.end()) continue;
-    const bool has_events = piece.events > 0 && found->second.events > 0;
-    if (by_event && !has_events) continue;
-    // a range that holds other events now is other work
-    if (!by_event && has_events && piece.events != found->second.events) continue;
-    pairs.push_back(MakePair(piece, found->second, by_event ? piece.events / found->second.events : 1, parts));
-  }
-  return pairs;
-}
-
-/// The pieces of each file together.
-std::map<std::string, RunPiece> ByFile(const RunPieces& run) {
-  std::map<std::string, RunPiece> files;
-  for (const auto& [key, piece] : run.pieces()) {
-    RunPiece& file = files.try_emplace(piece.dataset + "\n" + piece.file, RunPiece{piece.dataset, piece.file, 0, 0, {}})
-                         .first->second;
-    file.events = piece.events < 0 || file.events < 0 ? -1 : file.events + piece.events;
-    file.seconds += piece.seconds;
-    if (file.of_part.size() < piece.of_part.size()) file.of_part.resize(piece.of_part.size());
-    for (size_t i = 0; i < piece.of_part.size(); ++i) file.of_part[i] += piece.of_part[i];
-  }
-  return files;
-}
-
-void AddTo(Cluster* cluster, const Pair& pair) {
-  cluster->before += pair.before;
-  cluster->differences.resize(pair.differences.size());
-  for (size_t i = 0; i < pair.differences.size(); ++i) cluster->differences[i] += pair.differences[i];
-}
-
-std::vector<Cluster> MakeClusters(const std::vector<Pair>& pairs, PairedChange* change) {
+std::vector<Cluster> ClustersOf(const std::vector<PiecePair>& pairs, PairedChange* change) {
   std::map<std::string, size_t> files;
-  for (const Pair& pair : pairs) files.try_emplace(pair.file, files.size());
+  for (const PiecePair& pair : pairs) files.try_emplace(pair.file, files.size());
   const bool by_file = files.size() >= kFewestFiles && files.size() < pairs.size();
   change->drawn_by = by_file ? "file" : "pair";
   const size_t count = std::min(by_file ? files.size() : pairs.size(), kMostClusters);
   std::vector<Cluster> clusters(count);
   for (size_t i = 0; i < pairs.size(); ++i) {
-    AddTo(&clusters[(by_file ? files[pairs[i].file] : i) % count], pairs[i]);
+    Cluster& cluster = clusters[(by_file ? files[pairs[i].file] : i) % count];
+    AddTo(&cluster.before, pairs[i].before);
+    AddTo(&cluster.after, pairs[i].after);
   }
   return clusters;
 }
 
-/// The change and that of each part, in each draw.
-std::vector<std::vector<double>> Draw(const std::vector<Cluster>& clusters, size_t parts) {
-  std::mt19937_64 random(kSeed);
-  std::vector<std::vector<double>> draws(parts + 1, std::vector<double>(kDraws));
-  std::vector<double> sums(parts);
-  for (int draw = 0; draw < kDraws; ++draw) {
-    double before = 0;
-    std::fill(sums.begin(), sums.end(), 0);
-    for (size_t i = 0; i < clusters.size(); ++i) {
-      const Cluster& cluster = clusters[random() % clusters.size()];
-      before += cluster.before;
-      for (size_t part = 0; part < parts; ++part) sums[part] += cluster.differences[part];
+std::vector<Cluster> ClustersOf(const std::vector<WeighedPiece>& chunks) {
+  std::vector<Cluster> clusters(std::min(chunks.size(), kMostClusters));
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    Cluster& cluster = clusters[i % clusters.size()];
+    cluster.weight += chunks[i].weight;
+    AddTo(&cluster.before, chunks[i].seconds);
+  }
+  return clusters;
+}
+
+/// The sum of all clusters, or, with `random`, of as many drawn from them.
+Cluster SumOf(const std::vector<Cluster>& clusters, std::mt19937_64* random) {
+  Cluster sum;
+  for (size_t i = 0; i < clusters.size(); ++i) {
+    const Cluster& cluster = clusters[random != nullptr ? (*random)() % clusters.size() : i];
+    sum.weight += cluster.weight;
+    AddTo(&sum.before, cluster.before);
+    AddTo(&sum.after, cluster.after);
+  }
+  return sum;
+}
+
+/// Both runs' time on the same input, as it was measured and as it may have been.
+class Compared {
+ public:
+  Compared(const PieceMatch& match, PairedChange* change) {
+    if (match.paired_by != "none") {
+      pairs_ = ClustersOf(match.pairs, change);
+      change->pairs = match.pairs.size();
+      fewest_ = pairs_.size();
+      return;
     }
-    double total = 0;
-    for (size_t part = 0; part < parts; ++part) {
-      draws[part][static_cast<size_t>(draw)] = sums[part] / before;
-      total += sums[part];
+    change->drawn_by = "chunk";
+    size_t before = 0, after = 0;
+    for (const UnpairedPieces& dataset : match.unpaired) {
+      unpaired_.emplace_back(ClustersOf(dataset.before), ClustersOf(dataset.after));
+      weights_.push_back(SumOf(unpaired_.back().first, nullptr).weight);
+      before += dataset.before.size();
+      after += dataset.after.size();
+      fewest_ = std::min({fewest_, dataset.before.size(), dataset.after.size()});
     }
-    draws[parts][static_cast<size_t>(draw)] = total / before;
+    change->pairs = std::min(before, after);
   }
-  for (std::vector<double>& of_part : draws) std::sort(of_part.begin(), of_part.end());
-  return draws;
-}
 
-double Quantile(const std::vector<double>& sorted, double share) {
-  return sorted[static_cast<size_t>(std::lround(share * static_cast<double>(sorted.size() - 1)))];
-}
-
-/// Two-sided, by the normal distribution of the draws' width: the draws themselves cannot tell small ones apart.
-double ProbabilityOfNone(double change, const std::vector<double>& sorted) {
-  constexpr double kWidthInSigmas = 2 * 1.6448536269514722;  // from 5 % to 95 %
-  const double sigma = (Quantile(sorted, 1 - kTail) - Quantile(sorted, kTail)) / kWidthInSigmas;
-  if (sigma <= 0) return change == 0 ? 1 : 0;
-  return std::erfc(std::fabs(change) / sigma / std::sqrt(2));
-}
-
-/// Holm's procedure: from the surest on, until one is not sure enough for how many are left.
-void MarkSure(std::vector<std::pair<double, ChangeEffect*>> effects) {
-  std::sort(effects.begin(), effects.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (size_t i = 0; i < effects.size(); ++i) {
-    if (effects[i].first > kSignificance / static_cast<double>(effects.size() - i)) return;
-    effects[i].second->is_sure = true;
+  /// Times by part; with `random` of a draw.
+  Cluster Sum(std::mt19937_64* random) const {
+    if (!pairs_.empty()) return SumOf(pairs_, random);
+    Cluster sum;
+    for (size_t i = 0; i < unpaired_.size(); ++i) {
+      const Cluster before = SumOf(unpaired_[i].first, random), after = SumOf(unpaired_[i].second, random);
+      AddTo(&sum.before, before.before, weights_[i] / before.weight);
+      AddTo(&sum.after, after.before, weights_[i] / after.weight);
+    }
+    return sum;
   }
-}
 
-ChangeConclusion ConclusionOf(const PairedChange& change) {
-  if (kAboutTheSame.Holds(std::max(std::fabs(change.low), std::fabs(change.high)))) return ChangeConclusion::kSame;
-  if (change.low > 0) return ChangeConclusion::kSlower;
-  return change.high < 0 ? ChangeConclusion::kFaster : ChangeConclusion::kUnclear;
-}
-
-void Judge(const std::vector<Pair>& pairs, const Parts& parts, PairedChange* change) {
-  const std::vector<Cluster> clusters = MakeClusters(pairs, change);
-  const std::vector<std::vector<double>> draws = Draw(clusters, parts.names.size());
-  Cluster all;
-  for (const Pair& pair : pairs) AddTo(&all, pair);
-  std::vector<double> before(parts.names.size());
-  std::vector<std::pair<double, ChangeEffect*>> order;
-  change->effects.resize(parts.names.size());
-  for (size_t part = 0; part < parts.names.size(); ++part) {
-    ChangeEffect& effect = change->effects[part];
-    effect.what = parts.names[part];
-    effect.change = all.differences[part] / all.before;
-    effect.low = Quantile(draws[part], kTail);
-    effect.high = Quantile(draws[part], 1 - kTail);
-    change->change += effect.change;
-    order.emplace_back(ProbabilityOfNone(effect.change, draws[part]), &effect);
+  /// By so much the spread of draws is too narrow, because what is drawn from is a sample itself, and not large.
+  double Widening() const {
+    const auto count = static_cast<double>(fewest_);
+    return std::sqrt(count / (count - 1)) * StudentQuantile(kTail, fewest_ - 1) / kSigmasTo95;
   }
-  MarkSure(order);
-  change->low = Quantile(draws.back(), kTail);
-  change->high = Quantile(draws.back(), 1 - kTail);
-  change->conclusion = ConclusionOf(*change);
+
+ private:
+  std::vector<Cluster> pairs_;
+  std::vector<std::pair<std::vector<Cluster>, std::vector<Cluster>>> unpaired_;
+  std::vector<double> weights_;  // of the datasets in the first run
+  size_t fewest_ = kMostClusters;
+};
+
+double Total(const Times& times) {
+  double sum = 0;
+  for (const double time : times) sum += time;
+  return sum;
 }
 
-/// Of the first run's time in pairs, what each part took.
-void SetShares(const std::map<std::string, RunPiece>& before, const Parts& parts, PairedChange* change) {
-  std::vector<double> seconds(parts.names.size());
+/// By part, and of all at the end.
+Times ChangesIn(const Cluster& sum) {
+  const double before = Total(sum.before);
+  Times changes;
   double all = 0;
-  for (const auto& [key, piece] : before) {
-    const std::vector<double> of_piece = SplitPiece(piece, parts.of_before, parts);
-    for (size_t i = 0; i < seconds.size(); ++i) seconds[i] += of_piece[i];
-    all += piece.seconds;
+  for (size_t i = 0; i < sum.before.size(); ++i) {
+    changes.push_back((sum.after[i] - sum.before[i]) / before);
+    all += changes.back();
   }
-  for (size_t i = 0; i < seconds.size() && all > 0; ++i) change->effects[i].share = seconds[i] / all;
+  changes.push_back(all);
+  return changes;
+}
+
+MeasuredChange FromDraws(double change, Times draws, double widening) {
+  std::sort(draws.begin(), draws.end());
+  const auto at = [&draws](double share) {
+    return draws[static_cast<size_t>(std::lround(share * static_cast<double>(draws.size() - 1)))];
+  };
+  MeasuredChange measured{change, std::max(0.0, widening * (change - at(kTail))),
+                          std::max(0.0, widening * (at(1 - kTail) - change)), 1};
+  // By the normal distribution of the draws' width: the draws themselves cannot tell small probabilities apart.
+  const double sigma = (measured.below + measured.above) / 2 / kSigmasTo95;
+  measured.probability_of_none =
+      sigma > 0 ? std::erfc(std::fabs(change) / sigma / std::sqrt(2)) : (change == 0 ? 1.0 : 0.0);
+  return measured;
 }
 
 }  // namespace
@@ -250,73 +173,103 @@ std::string_view ToString(ChangeConclusion conclusion) {
 
 PairedChange ComparePieces(const RunPieces& before, const RunPieces& after) {
   PairedChange change;
-  const auto not_known = [&change](std::string reason) {
-    change.why_not = std::move(reason);
-    return change;
-  };
-  if (before.pieces().empty() || after.pieces().empty()) return not_known("a run has no chunk with a result");
-  if (before.is_cut() || after.is_cut()) {
-    return not_known(fmt::format("a run has more than {} chunks", ExactCount(RunPieces::kMostPieces)));
+  const PieceMatch match = MatchPieces(before, after);
+  change.why_not = match.why_not;
+  if (!match.why_not.empty()) return change;
+  change.paired_by = match.paired_by;
+  change.before_share = match.before_share;
+  change.after_share = match.after_share;
+  const Compared compared(match, &change);
+  const Cluster sum = compared.Sum(nullptr);
+  const Times changes = ChangesIn(sum);
+  std::vector<Times> draws(changes.size());
+  std::mt19937_64 random(kSeed);
+  for (int draw = 0; draw < kDraws; ++draw) {
+    const Times drawn = ChangesIn(compared.Sum(&random));
+    for (size_t i = 0; i < drawn.size(); ++i) draws[i].push_back(drawn[i]);
   }
-  const Parts parts = JoinParts(before, after);
-  std::map<std::string, RunPiece> first = before.pieces();
-  const double all = SecondsOf(first);
-  std::vector<Pair> pairs = PairUp(first, after.pieces(), false, parts);
-  change.paired_by = "chunk";
-  if (SecondsOf(pairs) < kLeastPaired * all) {
-    first = ByFile(before);
-    pairs = PairUp(first, ByFile(after), true, parts);
-    change.paired_by = "file";
-    if (SecondsOf(pairs) < kLeastPaired * all) return not_known("the two did not process the same input");
+  const double widening = compared.Widening(), all = Total(sum.before);
+  std::vector<MeasuredPart> parts;
+  for (size_t i = 0; i + 1 < changes.size(); ++i) {
+    parts.push_back({match.parts[i], FromDraws(changes[i], std::move(draws[i]), widening), sum.before[i] / all});
   }
-  change.pairs = pairs.size();
-  if (pairs.size() < kFewestPairs) {
-    return not_known(fmt::format("the two have only {} in common",
-                                 Counted(static_cast<double>(pairs.size()), fmt::format("{}", change.paired_by),
-                                         fmt::format("{}s", change.paired_by))));
-  }
-  Judge(pairs, parts, &change);
-  SetShares(first, parts, &change);
-  std::stable_sort(change.effects.begin(), change.effects.end(), [](const ChangeEffect& a, const ChangeEffect& b) {
-    return std::fabs(a.change) > std::fabs(b.change);
-  });
+  JudgeChange(FromDraws(changes.back(), std::move(draws.back()), widening), parts, kBetweenRuns, &change);
   return change;
 }
 
-std::string PairedSentence(const PairedChange& change, const std::string& name) {
-  if (change.conclusion == ChangeConclusion::kNotKnown) return "";
-  const auto percent = [](double share) { return HumanChange(share); };
-  const std::string range = fmt::format("{} to {}", percent(change.low), percent(change.high));
-  const std::string pairs =
-      fmt::format("Paired by {} ({})", change.paired_by, Counted(static_cast<double>(change.pairs), "pair", "pairs"));
-  std::string text;
-  switch (change.conclusion) {
-    case ChangeConclusion::kSlower:
-    case ChangeConclusion::kFaster:
-      text = fmt::format("{}, {} took {} ({})", pairs, name, percent(change.change), range);
-      break;
-    case ChangeConclusion::kSame:
-      text = fmt::format("{}, {} took about the same time in chunks ({})", pairs, name, range);
-      break;
-    default:
-      text = fmt::format("{}, it cannot be told whether {} took longer in chunks ({})", pairs, name, range);
-  }
-  size_t named = 0;
-  double rest = 0;
-  for (const ChangeEffect& effect : change.effects) {
-    if (effect.is_sure && named < kNamedEffects && kWorthNaming.Holds(std::fabs(effect.change))) {
-      text += fmt::format("{} {} {}", named++ == 0 ? ":" : ",", effect.what, percent(effect.change));
-    } else {
-      rest = std::max({rest, std::fabs(effect.low), std::fabs(effect.high)});
+PairedChange CompareSides(const std::vector<RunPieces>& before, const std::vector<RunPieces>& after) {
+  if (before.size() == 1 && after.size() == 1) return ComparePieces(before.front(), after.front());
+  PairedChange change;
+  change.runs_before = before.size();
+  change.runs_after = after.size();
+  change.drawn_by = "run";
+  std::map<std::string, size_t> index;
+  std::vector<std::string> names;
+  std::vector<double> shares;
+  // Each run's time on the first one's input, by part, less that of the first one.
+  std::vector<std::map<size_t, double>> sides[2];
+  for (const std::vector<RunPieces>* side : {&before, &after}) {
+    for (const RunPieces& run : *side) {
+      std::map<size_t, double>& parts = sides[side == &before ? 0 : 1].emplace_back();
+      if (&run == &before.front()) continue;
+      const PairedChange against_first = ComparePieces(before.front(), run);
+      if (against_first.conclusion == ChangeConclusion::kNotKnown) {
+        change.why_not = against_first.why_not;
+        return change;
+      }
+      change.paired_by = against_first.paired_by;
+      change.pairs = change.pairs == 0 ? against_first.pairs : std::min(change.pairs, against_first.pairs);
+      change.before_share = std::min(change.before_share, against_first.before_share);
+      change.after_share = std::min(change.after_share, against_first.after_share);
+      for (const ChangeEffect& effect : against_first.effects) {
+        const auto [at, is_new] = index.try_emplace(effect.what, names.size());
+        if (is_new) names.push_back(effect.what), shares.push_back(0);
+        shares[at->second] = std::max(shares[at->second], effect.share);
+        parts[at->second] += effect.change;
+      }
     }
   }
-  if (named > 0 && named < change.effects.size()) text += fmt::format("; all else within ±{}", HumanPercent(rest));
-  return text + ". How much equal runs differ is not in this range: two runs do not tell it.";
+  const auto total = [](const std::map<size_t, double>& run) {
+    double sum = 0;
+    for (const auto& [part, value] : run) sum += value;
+    return sum;
+  };
+  double base = 1;  // what the runs before took, on average, over what the first took
+  for (const auto& run : sides[0]) base += total(run) / static_cast<double>(sides[0].size());
+  const auto values_of = [base](const std::vector<std::map<size_t, double>>& runs, const auto& value_of) {
+    std::vector<double> values;
+    for (const auto& run : runs) values.push_back(value_of(run) / base);
+    return values;
+  };
+  std::vector<MeasuredPart> parts;
+  double deviation = 0;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const auto of_part = [i](const std::map<size_t, double>& run) {
+      const auto found = run.find(i);
+      return found == run.end() ? 0.0 : found->second;
+    };
+    parts.push_back(
+        {names[i], BetweenSides(values_of(sides[0], of_part), values_of(sides[1], of_part), &deviation), shares[i]});
+  }
+  const MeasuredChange all = BetweenSides(values_of(sides[0], total), values_of(sides[1], total), &deviation);
+  change.between_runs = deviation;
+  JudgeChange(all, parts, 0, &change);
+  return change;
+}
+
+size_t RunsNeeded(double effect, double between_runs) {
+  constexpr size_t kMostRuns = 1000;
+  constexpr double kMissed = 0.2;
+  for (size_t runs = 2; runs <= kMostRuns; ++runs) {
+    const double error = between_runs * std::sqrt(2 / static_cast<double>(runs));
+    if ((StudentQuantile(kTail, runs - 1) + StudentQuantile(kMissed, runs - 1)) * error <= effect) return runs;
+  }
+  return 0;
 }
 
 Json PairedChangeAsJson(const PairedChange& change) {
   const bool is_known = change.conclusion != ChangeConclusion::kNotKnown;
-  Json effects = Json::array();
+  Json effects = Json::array(), needed = Json::array();
   for (const ChangeEffect& effect : change.effects) {
     effects.push_back({{"what", effect.what},
                        {"change", effect.change},
@@ -325,6 +278,11 @@ Json PairedChangeAsJson(const PairedChange& change) {
                        {"share", effect.share},
                        {"is_sure", effect.is_sure}});
   }
+  for (const double effect : kEffectsOfRuns) {
+    if (!change.between_runs.has_value()) break;
+    const size_t runs = RunsNeeded(effect, *change.between_runs);
+    needed.push_back({{"effect", effect}, {"runs", runs > 0 ? Json(runs) : Json()}});
+  }
   return {{"conclusion", is_known ? Json(ToString(change.conclusion)) : Json()},
           {"change", is_known ? Json(change.change) : Json()},
           {"low", is_known ? Json(change.low) : Json()},
@@ -332,6 +290,10 @@ Json PairedChangeAsJson(const PairedChange& change) {
           {"effects", std::move(effects)},
           {"paired_by", is_known ? Json(change.paired_by) : Json()},
           {"pairs", change.pairs},
+          {"paired_shares", is_known ? Json({change.before_share, change.after_share}) : Json()},
+          {"runs_a_side", {change.runs_before, change.runs_after}},
+          {"between_runs", change.between_runs.has_value() ? Json(*change.between_runs) : Json()},
+          {"runs_needed", std::move(needed)},
           {"reason", is_known ? Json() : Json(change.why_not)}};
 }
 

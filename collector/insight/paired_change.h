@@ -1,14 +1,16 @@
-// How much longer the same input took in another run, with the range that the pieces' own scatter allows.
+// How much longer the same input took in other runs, with the range in which the truth lies.
 //
-// Pieces that both runs processed are paired, so that what differs between files cancels. The change is the ratio of
-// their sums; its range comes from drawing files again and again (a cluster bootstrap). Two runs tell nothing of how
-// much equal runs differ, and the range does not hold it.
+// What both sides processed is compared piece by piece (piece_match.h), so that what differs between files cancels. The
+// change is the ratio of sums. Of one run a side, its range comes from drawing files, pairs or chunks again and again
+// (a bootstrap), and from what equal runs are known to differ by (between_runs.h). Several runs a side measure that.
 #ifndef CREMA_COLLECTOR_INSIGHT_PAIRED_CHANGE_H_
 #define CREMA_COLLECTOR_INSIGHT_PAIRED_CHANGE_H_
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "collector/insight/run_pieces.h"
@@ -37,17 +39,32 @@ struct PairedChange {
   double low = 0;
   double high = 0;
   std::vector<ChangeEffect> effects;  ///< largest first; their changes add up to `change`
-  std::string_view paired_by;         ///< `chunk`, or `file`: ranges differ, and events are the measure
-  size_t pairs = 0;
-  std::string_view drawn_by;  ///< what was drawn: `file` or `pair`
+  std::string_view paired_by;         ///< `chunk`; `file`: ranges differ, and events are the measure; `none`
+  size_t pairs = 0;                   ///< where `paired_by` is `none`, chunks of the side that has fewer
+  std::string_view drawn_by;          ///< what was drawn: `file`, `pair`, `chunk`; of several runs a side `run`
+  double before_share = 1;            ///< of the time in chunks, what takes part; of several runs the least
+  double after_share = 1;
+  size_t runs_before = 1;
+  size_t runs_after = 1;
+  std::optional<double> between_runs;  ///< standard deviation of equal runs, measured: a part of their time
 };
 
 PairedChange ComparePieces(const RunPieces& before, const RunPieces& after);
 
-/// "Paired by chunk (2 252 pairs), b took 6.1 % longer (4.8 to 7.3 %): select +5.2 %; all else within ±0.6 %."
-std::string PairedSentence(const PairedChange& change, const std::string& name);
+/// The same of several runs a side, in the order in which they ran; at least one a side. As many on each: the first of
+/// the one is taken with the first of the other, and so on, so that what changed slowly cancels. Both ranges come from
+/// how the runs scatter (Student's t).
+PairedChange CompareSides(const std::vector<RunPieces>& before, const std::vector<RunPieces>& after);
 
-/// `conclusion`, `change`, `low`, `high`, `effects`, `paired_by`, `pairs`, `reason`.
+/// How many runs a side see a change of `effect` (above 0) with 90 % ranges in four of five cases, where equal runs
+/// have this standard deviation; 0: more than 1,000.
+size_t RunsNeeded(double effect, double between_runs);
+
+/// Effects for which people are told how many runs they need.
+inline constexpr double kEffectsOfRuns[] = {0.01, 0.02, 0.05, 0.10};
+
+/// `conclusion`, `change`, `low`, `high`, `effects`, `paired_by`, `pairs`, `paired_shares`, `runs_a_side`,
+/// `between_runs`, `runs_needed`, `reason`.
 nlohmann::ordered_json PairedChangeAsJson(const PairedChange& change);
 
 }  // namespace crema

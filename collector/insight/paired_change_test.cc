@@ -8,25 +8,30 @@
 #include <string>
 #include <vector>
 
+#include "collector/insight/between_sides.h"
+#include "collector/insight/change_judgement.h"
+#include "collector/insight/paired_sentence.h"
+
 namespace crema {
 namespace {
 
 constexpr int64_t kStart = 1'790'000'000'000'000'000;
 
 /// 300 chunks in 30 files that are up to twice as dear as others. `select` takes `factor` times as long; each run has
-/// noise of its own.
-RunPieces MadeRun(uint32_t seed, double select_factor, int64_t shift = 0, double noise = 0.03) {
+/// noise of its own, and all of it takes `drift` times as long.
+RunPieces MadeRun(uint32_t seed, double select_factor, int64_t shift = 0, double noise = 0.03, double drift = 1,
+                  int64_t chunks = 300) {
   std::mt19937 random(seed);
   std::normal_distribution<double> scatter(1, noise);
   RunPieces run;
   const AttemptProcess process = {"run", "node", 1, kStart, "node:1"};
-  for (int64_t number = 0; number < 300; ++number) {
+  for (int64_t number = 0; number < chunks; ++number) {
     const int64_t file_number = number / 10;
     const std::string file = "file" + std::to_string(file_number) + ".root";
     const double dear = 1 + static_cast<double>(file_number) / 30;
-    const double read = 0.5 * dear * scatter(random);
-    const double select = 0.4 * dear * select_factor * scatter(random);
-    const double other = 0.1 * dear * scatter(random);
+    const double read = 0.5 * drift * dear * scatter(random);
+    const double select = 0.4 * drift * dear * select_factor * scatter(random);
+    const double other = 0.1 * drift * dear * scatter(random);
     ChunkFact chunk;
     chunk.number = number;
     chunk.start_ns = kStart;
@@ -92,8 +97,9 @@ TEST(PairedChange, OfSectionsAddsUpToThatOfAll) {
   EXPECT_NEAR(change.change, 0.2, 0.01);
   EXPECT_EQ(change.paired_by, "chunk");
   EXPECT_EQ(change.drawn_by, "file");
-  EXPECT_THAT(PairedSentence(change, "b"),
-              testing::MatchesRegex("Paired by chunk \\(300 pairs\\), b took .*: select .*"));
+  EXPECT_THAT(PairedSentence(change, "a", "b"),
+              testing::MatchesRegex("b is 19\\.. % slower than a in its chunks \\(.*: select .*Paired by chunk "
+                                    "\\(300 pairs\\)\\. Equal runs are taken to differ .*"));
 }
 
 TEST(PairedChange, OtherRangesAreComparedByFileAndEvent) {
@@ -106,7 +112,7 @@ TEST(PairedChange, OtherRangesAreComparedByFileAndEvent) {
 TEST(PairedChange, MuchNoiseIsUnclear) {
   const PairedChange change = ComparePieces(MadeRun(5, 1, 0, 1.5), MadeRun(6, 1.02, 0, 1.5));
   EXPECT_EQ(change.conclusion, ChangeConclusion::kUnclear);
-  EXPECT_THAT(PairedSentence(change, "b"), testing::HasSubstr("it cannot be told whether b took longer"));
+  EXPECT_THAT(PairedSentence(change, "a", "b"), testing::HasSubstr("whether it is slower than a cannot be told"));
 }
 
 TEST(PairedChange, SaysWhyNothingCanBePaired) {
@@ -115,6 +121,7 @@ TEST(PairedChange, SaysWhyNothingCanBePaired) {
   ChunkFact chunk;
   chunk.stop_ns = 1'000'000'000;
   chunk.input.file = "else.root";
+  chunk.input.entry_stop = 10;
   other.Add({process, AttemptState::kOk, chunk});
   EXPECT_EQ(ComparePieces(MadeRun(1, 1), other).why_not, "the two did not process the same input");
   EXPECT_EQ(ComparePieces(MadeRun(1, 1), RunPieces()).why_not, "a run has no chunk with a result");
@@ -127,6 +134,161 @@ TEST(PairedChange, SaysWhyNothingCanBePaired) {
 TEST(PairedChange, IsTheSameEachTime) {
   EXPECT_EQ(PairedChangeAsJson(ComparePieces(MadeRun(1, 1), MadeRun(2, 1.1))),
             PairedChangeAsJson(ComparePieces(MadeRun(1, 1), MadeRun(2, 1.1))));
+}
+
+/// Chunks that tell no range: `seconds` of each, in that file, with that many events (0: not told).
+void AddUnranged(RunPieces* run, const std::string& file, double seconds, int64_t events, double select = 0) {
+  const AttemptProcess process;
+  ChunkFact chunk;
+  chunk.stop_ns = std::llround(seconds * 1e9);
+  if (events > 0) chunk.events = events;
+  chunk.input.dataset = "made";
+  chunk.input.file = file;
+  chunk.sections.push_back({});
+  chunk.sections.back().path = "select";
+  chunk.sections.back().total_ns = std::llround(select * 1e9);
+  run->Add({process, AttemptState::kOk, chunk});
+}
+
+/// What a generator does: chunks of one dataset, without files.
+RunPieces Generated(uint32_t seed, double factor, int chunks, int64_t events) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> scatter(1, 0.1);
+  RunPieces run;
+  for (int i = 0; i < chunks; ++i) {
+    const double select = 0.5 * factor * scatter(random);
+    AddUnranged(&run, "", 0.5 * scatter(random) + select, events, select);
+  }
+  return run;
+}
+
+TEST(PairedChange, ChunksOfAFileWithoutRangesAllCount) {
+  RunPieces before, after;
+  for (const char* file : {"one", "two"}) {
+    for (int i = 0; i < 3; ++i) {
+      AddUnranged(&before, file, 1, 100);
+      AddUnranged(&after, file, i == 1 ? 2 : 1, 100);  // not the last
+    }
+  }
+  const PairedChange change = ComparePieces(before, after);
+  EXPECT_EQ(change.paired_by, "none");
+  EXPECT_EQ(change.pairs, 6u);
+  EXPECT_NEAR(change.change, 1. / 3, 1e-9);
+  EXPECT_LT(change.low, 0.1) << "six chunks tell little";
+}
+
+TEST(PairedChange, NoRunTakesLessThanNoTime) {
+  PairedChange change;
+  JudgeChange({-0.5, 0.8, 0.8, 0.3}, {}, 0, &change);
+  EXPECT_EQ(change.low, -1);
+  EXPECT_NEAR(change.high, 0.3, 1e-9);
+}
+
+TEST(PairedChange, FilesWithoutRangesArePairedByFile) {
+  RunPieces before, after;
+  for (int file = 0; file < 12; ++file) {
+    for (int i = 0; i < 3; ++i) {
+      AddUnranged(&before, "f" + std::to_string(file), 1 + file, 100);
+      AddUnranged(&after, "f" + std::to_string(file), (i == 0 ? 1.3 : 1) * (1 + file), 100);
+    }
+  }
+  const PairedChange change = ComparePieces(before, after);
+  EXPECT_EQ(change.paired_by, "file");
+  EXPECT_EQ(change.pairs, 12u);
+  EXPECT_NEAR(change.change, 0.1, 1e-9);
+  EXPECT_EQ(change.conclusion, ChangeConclusion::kSlower);
+}
+
+TEST(PairedChange, OfGeneratorsTotalsAreComparedByTheirEvents) {
+  int different = 0, named = 0;
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    const PairedChange same = ComparePieces(Generated(2 * seed, 1, 200, 1000), Generated(2 * seed + 1, 1, 200, 1000));
+    different += same.conclusion != ChangeConclusion::kSame && same.conclusion != ChangeConclusion::kUnclear;
+    // as much work in twice as many chunks, and `select` takes 10 % longer
+    RunPieces finer;
+    for (int i = 0; i < 400; ++i) {
+      AddUnranged(&finer, "", 0.5 * (0.5 + 0.55 * (1 + 0.1 * (i % 2))), 500, 0.5 * 0.55 * (1 + 0.1 * (i % 2)));
+    }
+    const PairedChange slower = ComparePieces(Generated(2 * seed, 1, 200, 1000), finer);
+    EXPECT_EQ(slower.paired_by, "none");
+    named += EffectOf(slower, "select").is_sure && slower.conclusion == ChangeConclusion::kSlower;
+  }
+  EXPECT_LE(different, 1);
+  EXPECT_GE(named, 19);
+  const PairedChange unknown = ComparePieces(Generated(1, 1, 200, 0), Generated(2, 1, 100, 0));
+  EXPECT_THAT(unknown.why_not, testing::HasSubstr("the chunks tell no ranges"));
+  EXPECT_EQ(ComparePieces(Generated(1, 1, 200, 0), Generated(2, 1, 200, 0)).paired_by, "none");
+  EXPECT_THAT(ComparePieces(Generated(1, 1, 4, 10), Generated(2, 1, 4, 10)).why_not, testing::HasSubstr("need 5"));
+}
+
+TEST(PairedChange, OfInputThatOnlyPartlyIsTheSameSaysHowMuchIs) {
+  const RunPieces half = MadeRun(1, 1, 0, 0.03, 1, 150), whole = MadeRun(2, 1.2);
+  const PairedChange change = ComparePieces(half, whole);
+  EXPECT_NEAR(change.change, 0.08, 0.01);
+  EXPECT_NEAR(change.before_share, 1, 1e-9);
+  EXPECT_LT(change.after_share, 0.5);
+  EXPECT_THAT(PairedSentence(change, "a", "b"), testing::HasSubstr("of the input that both have: 100 % of the first"));
+}
+
+std::vector<RunPieces> Side(uint32_t seed, double select_factor, const std::vector<double>& drifts) {
+  std::vector<RunPieces> runs;
+  for (const double drift : drifts) runs.push_back(MadeRun(seed++, select_factor, 0, 0.03, drift));
+  return runs;
+}
+
+TEST(PairedChange, SeveralRunsASideShowWhatEqualRunsDifferBy) {
+  // Two runs alone, one of which ran in a bad hour, look different.
+  EXPECT_EQ(ComparePieces(MadeRun(1, 1), MadeRun(2, 1, 0, 0.03, 1.08)).conclusion, ChangeConclusion::kSlower);
+  const PairedChange change = CompareSides(Side(1, 1, {1, 1.08, 0.97, 1.02}), Side(9, 1, {1.08, 0.99, 1.03, 1}));
+  EXPECT_EQ(change.conclusion, ChangeConclusion::kUnclear);
+  ASSERT_TRUE(change.between_runs.has_value());
+  EXPECT_NEAR(*change.between_runs, 0.05, 0.02);
+  EXPECT_EQ(change.drawn_by, "run");
+}
+
+TEST(PairedChange, RunsInTurnsCancelWhatChangesSlowly) {
+  const PairedChange change = CompareSides(Side(1, 1, {1, 1.1, 1.2, 1.3}), Side(9, 1.1, {1, 1.1, 1.2, 1.3}));
+  EXPECT_EQ(change.conclusion, ChangeConclusion::kSlower);
+  EXPECT_NEAR(change.change, 0.04, 0.01);
+  EXPECT_TRUE(EffectOf(change, "select").is_sure);
+  double sum = 0;
+  for (const ChangeEffect& effect : change.effects) sum += effect.change;
+  EXPECT_NEAR(sum, change.change, 1e-9);
+}
+
+TEST(PairedChange, SidesMayHaveUnequalNumbersOfRuns) {
+  const PairedChange change = CompareSides(Side(1, 1, {1, 1, 1}), Side(9, 1.2, {1, 1}));
+  EXPECT_EQ(change.conclusion, ChangeConclusion::kSlower);
+  EXPECT_NEAR(change.change, 0.08, 0.01);
+  EXPECT_EQ(PairedChangeAsJson(change)["runs_a_side"], nlohmann::ordered_json({3, 2}));
+  EXPECT_EQ(CompareSides({MadeRun(1, 1), RunPieces()}, Side(3, 1, {1})).why_not, "a run has no chunk with a result");
+}
+
+TEST(PairedChange, TheRunsNeededSeeTheEffectInFourOfFiveCases) {
+  std::mt19937 random(1);
+  for (const double effect : {0.01, 0.03}) {
+    const double deviation = 0.02;
+    const size_t runs = RunsNeeded(effect, deviation);
+    std::normal_distribution<double> before(0, deviation), after(effect, deviation);
+    int seen = 0, covered = 0;
+    for (int i = 0; i < 1000; ++i) {
+      std::vector<double> one, other;
+      for (size_t run = 0; run < runs; ++run) one.push_back(before(random)), other.push_back(after(random));
+      double measured = 0;
+      const MeasuredChange change = BetweenSides(one, other, &measured);
+      seen += change.change - change.below > 0;
+      covered += std::fabs(change.change - effect) <= change.above;
+    }
+    EXPECT_NEAR(seen, 800, 60) << runs;
+    EXPECT_NEAR(covered, 900, 40) << runs;
+  }
+  // The table of docs/measurements.md, "Several runs a side".
+  const size_t table[][4] = {{3, 2, 2, 2}, {5, 3, 2, 2}, {14, 5, 3, 2}, {51, 14, 4, 3}, {311, 79, 14, 5}};
+  const double deviations[] = {0.002, 0.005, 0.01, 0.02, 0.05};
+  for (size_t row = 0; row < 5; ++row) {
+    for (size_t at = 0; at < 4; ++at) EXPECT_EQ(RunsNeeded(kEffectsOfRuns[at], deviations[row]), table[row][at]);
+  }
+  EXPECT_EQ(RunsNeeded(1e-6, 0.5), 0u);
 }
 
 }  // namespace

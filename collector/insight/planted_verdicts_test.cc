@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/appearance/human_numbers.h"
 #include "collector/insight/judged_document.h"
 #include "collector/insight/planted_run.h"
 #include "collector/insight/verdicts.h"
@@ -143,6 +144,19 @@ TEST(TooFewClusters, IsWhyThereAreFewChunksAndNeedsTheMetricOfRootsTrees) {
   EXPECT_THAT(Ids(document), Contains("too-few-chunks"));
 }
 
+TEST(SlowBatch, IsNamedByTheSectionOfRootsThreads) {
+  Json document = HealthyRun();
+  SetBudget(&document, {{"compute", 80}, {"idle", 20}});
+  document["process_sections"] = {{{"path", "set up task"}, {"count", 9}, {"total", 15}}};
+  EXPECT_THAT(Ids(document), Not(Contains("slow-batch")));
+  document["process_sections"].push_back({{"path", "fit/wait for next files"}, {"count", 9}, {"total", 15}});
+  const Verdict verdict = Find(document, "slow-batch");
+  EXPECT_EQ(
+      verdict.sentence,
+      "Threads of ROOT waited 15.0 s for the slowest file of a batch of RNTuple files: 15 % of the core-seconds.");
+  EXPECT_NEAR(verdict.saving.value_or(0), 0.15, 1e-9);
+}
+
 TEST(OversizedChunks, SaveAtMostTheTailAndAtMostWhatTheLargestTookLonger) {
   Json document = HealthyRun();
   document["metrics"]["oversized_chunks"] = 1;
@@ -162,6 +176,33 @@ TEST(MemoryPressure, IsBadNearTheLimitAndNamesTheWorker) {
   const Verdict verdict = Find(document, "memory-pressure");
   EXPECT_EQ(verdict.severity, Severity::kBad);
   EXPECT_EQ(verdict.sentence, "h:2 came to 96 % of its memory limit.");
+}
+
+TEST(MemoryGrowth, SaysWhichWorkerIsFullestAndHowSoonItIsFull) {
+  Json document = HealthyRun();
+  document["metrics"]["rss_slope"] = 1e6;
+  document["metrics"]["rss_slope_low"] = 9e5;
+  document["workers"][1].update({{"start", 5}, {"stop", 20}, {"peak_memory_bytes", 7e8}});
+  // 1 kB an event, 225,000 events in 15 s
+  EXPECT_EQ(Find(document, "memory-growth").sentence,
+            "Memory grows by " + HumanMemory(1e6) + " with every 1 000 events, and does not come back; at that rate " +
+                "h:2, the fullest worker, gains " + HumanMemory(9e8) + " a minute and was 20.0 s from its limit of " +
+                HumanMemory(1e9) + ".");
+  document["run"]["state"] = "running";
+  EXPECT_THAT(Find(document, "memory-growth").sentence, HasSubstr("is 20.0 s from"));
+  document["workers"][1]["peak_memory_bytes"] = 1e9;
+  EXPECT_THAT(Find(document, "memory-growth").sentence, HasSubstr("and came to its limit of"));
+  for (Json& worker : document["workers"]) worker.erase("memory_limit_bytes");
+  EXPECT_THAT(Find(document, "memory-growth").sentence, testing::EndsWith("does not come back."));
+}
+
+TEST(Oversubscribed, IsCuredByWhereTheCoresComeFrom) {
+  Json document = HealthyRun();
+  document["metrics"]["core_seconds"] = 90;
+  EXPECT_EQ(Find(document, "oversubscribed").suggestion, "Set CREMA_THREADS to the cores each process was given.");
+  document["run"]["cores_source"] = "declared";
+  EXPECT_EQ(Find(document, "oversubscribed").suggestion,
+            "Run as many threads as were declared (CREMA_THREADS), or declare those that run.");
 }
 
 TEST(WorkerLoss, IsNotSaidOfARunThatWasKilledAsAWhole) {

@@ -37,7 +37,7 @@ enum class RunEnding { kUnknown, kRunning, kFinished, kFailed, kKilled };
 struct StateInWords {
   RunEnding ending = RunEnding::kUnknown;
   std::string text = "state unknown";  ///< `finished`, `exit status 3`, `finished, 2 workers lost`
-  Mark mark = Mark::kGood;             ///< means nothing where the state is not known
+  std::optional<Mark> mark;            ///< none where nothing is to be judged: still running, or not known
 };
 
 StateInWords StateOf(const nlohmann::ordered_json& document);

@@ -57,6 +57,8 @@ TEST(StateOf, AnExitStatusFailsWhatHasFinished) {
   EXPECT_EQ(StateOf(Json::object()).ending, RunEnding::kUnknown);
 }
 
+TEST(StateOf, ARunningJobIsNoWarning) { EXPECT_EQ(StateOf(WithRun({{"state", "running"}})).mark, std::nullopt); }
+
 TEST(StateOf, ARunThatLostSomethingIsNotGood) {
   Json document = WithRun({{"state", "finished"}});
   EXPECT_EQ(StateOf(document).text, "finished");

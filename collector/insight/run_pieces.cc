@@ -21,8 +21,9 @@ std::string KeyOf(const ChunkInput& input) {
 void RunPieces::Add(const Attempt& attempt) {
   if (attempt.state != AttemptState::kOk) return;
   const ChunkFact& chunk = attempt.chunk;
-  std::string key = KeyOf(chunk.input);
-  if (pieces_.size() >= kMostPieces && pieces_.count(key) == 0) {
+  const bool has_range = chunk.input.entry_start.has_value() || chunk.input.entry_stop.has_value();
+  std::string key = has_range ? KeyOf(chunk.input) : "";
+  if (pieces_.size() + unranged_.size() >= kMostPieces && pieces_.count(key) == 0) {
     is_cut_ = true;
     return;
   }
@@ -42,7 +43,18 @@ void RunPieces::Add(const Attempt& attempt) {
     if (piece.of_part.size() <= found->second) piece.of_part.resize(found->second + 1);
     piece.of_part[found->second] += static_cast<double>(section.total_ns) / 1e9;
   }
-  pieces_.insert_or_assign(std::move(key), std::move(piece));
+  if (has_range) {
+    pieces_.insert_or_assign(std::move(key), std::move(piece));
+  } else {
+    unranged_.push_back(std::move(piece));
+  }
+}
+
+double RunPieces::seconds() const {
+  double sum = 0;
+  for (const auto& [key, piece] : pieces_) sum += piece.seconds;
+  for (const RunPiece& piece : unranged_) sum += piece.seconds;
+  return sum;
 }
 
 }  // namespace crema

@@ -11,13 +11,14 @@
 
 namespace crema {
 
-/// A chunk's input: dataset, file and range. Seconds are of `ok` attempts; of several, of the last that is told.
+/// A chunk's input: dataset, file and range. Seconds are of `ok` attempts; of several at one range, of the last one.
 struct RunPiece {
   std::string dataset;
   std::string file;
   double events = -1;           ///< negative: not known
   double seconds = 0;           ///< wall time of its thread
   std::vector<double> of_part;  ///< in each top-level section: indices are those of `RunPieces::parts`; may be shorter
+  size_t chunks = 1;
 };
 
 class RunPieces {
@@ -28,11 +29,16 @@ class RunPieces {
   void Add(const Attempt& attempt);
 
   const std::map<std::string, RunPiece>& pieces() const { return pieces_; }  ///< by what identifies the input
+  /// Chunks that tell no range: which of them have the same input in two runs is not known.
+  const std::vector<RunPiece>& unranged() const { return unranged_; }
   const std::vector<std::string>& parts() const { return parts_; }
   bool is_cut() const { return is_cut_; }
+  bool empty() const { return pieces_.empty() && unranged_.empty(); }
+  double seconds() const;
 
  private:
   std::map<std::string, RunPiece> pieces_;
+  std::vector<RunPiece> unranged_;
   std::vector<std::string> parts_;
   std::map<std::string, size_t, std::less<>> part_index_;
   bool is_cut_ = false;

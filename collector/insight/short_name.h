@@ -11,6 +11,9 @@ namespace crema {
 /// character. `(none)` for an empty one.
 std::string ShortName(std::string_view name);
 
+/// Whether a sentence names it, as `ShortName` has it: whole, not as a part of another name (`node:1` in `node:11`).
+bool NamesIt(std::string_view sentence, std::string_view name);
+
 }  // namespace crema
 
 #endif  // CREMA_COLLECTOR_INSIGHT_SHORT_NAME_H_

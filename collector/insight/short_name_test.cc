@@ -25,5 +25,15 @@ TEST(ShortName, CutsBetweenCharacters) {
   EXPECT_LE(text.size(), 63u);
 }
 
+TEST(NamesIt, TakesNoPartOfANameForAnother) {
+  EXPECT_TRUE(NamesIt("node:11 took 3 times as long.", "node:11"));
+  EXPECT_FALSE(NamesIt("node:11 took 3 times as long.", "node:1"));
+  EXPECT_FALSE(NamesIt("fat-node:1 took 3 times as long.", "node:1"));
+  EXPECT_TRUE(NamesIt("Most of it on node:1.", "node:1"));
+  EXPECT_FALSE(NamesIt("Most of it on node:1.cern.ch.", "node:1"));
+  const std::string path = "root://storage.example.org//eos/opendata/cms/" + std::string(60, 'x') + "/file_1.root";
+  EXPECT_TRUE(NamesIt("…/file_1.root took 2 times as long.", path));
+}
+
 }  // namespace
 }  // namespace crema

@@ -90,6 +90,10 @@ inline constexpr Bound kLongLag = From(10, "seconds: nobody notices a shorter wa
 inline constexpr Bound kBeforeTheEnd =
     Above(1, "seconds before the last worker's stop: who closes a pool ends its idle processes by a signal");
 
+// Python.
+inline constexpr Bound kLockIsTaken =
+    From(0.70, "of the time: threads that do other things as well leave the lock free for longer");
+
 // Bytes.
 inline constexpr Bound kWaitsToo = Above(kMostWaiting, "where waiting is no longer good");
 inline constexpr Bound kWaitsForData = From(kMostWaiting, "reading matters to a run that waits so much");

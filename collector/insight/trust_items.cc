@@ -1,6 +1,7 @@
 #include "collector/insight/trust_items.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string_view>
 
@@ -22,11 +23,14 @@ struct Count {
 constexpr Count kCounts[] = {
     {"records_dropped", "record dropped", "records dropped", true},
     {"guards_misused", "of these a misused guard", "of these misused guards", false},
+    {"records_unwritten", "of these a line that was not written", "of these lines that were not written", false},
+    {"values_outside_chunks", "of these a value outside chunks", "of these values outside chunks", false},
     {"records_lost", "record of an ended chunk lost", "records of ended chunks lost", false},
     {"records_malformed", "malformed line", "malformed lines", true},
     {"records_torn", "torn line", "torn lines", false},
     {"records_unknown", "line of unknown type", "lines of unknown type", false},
     {"summed_chunks", "chunk summed, totals exact", "chunks summed, totals exact", false},
+    {"tasks_left_out", "task left out", "tasks left out", false},
     {"sections_dropped", "section dropped", "sections dropped", false},
     {"chunks_without_events", "chunk without events", "chunks without events", false},
     {"processes_lost", "process lost", "processes lost", true},
@@ -45,6 +49,20 @@ Mark MarkOfCount(const Json& document, const Count& count, double number) {
 }
 
 }  // namespace
+
+std::vector<UnmeasuredFigures> FindUnmeasured(const Json& document) {
+  std::vector<UnmeasuredFigures> found;
+  std::map<std::string, size_t> of_reason;
+  const Json& reasons = Field(Field(document, "quality"), "not_measured");
+  if (!reasons.is_object()) return found;
+  for (const auto& [key, value] : reasons.items()) {
+    const std::string reason = value.is_string() ? value.get<std::string>() : "";
+    const auto [at, is_new] = of_reason.emplace(reason, found.size());
+    if (is_new) found.push_back({reason, {}});
+    found[at->second].keys.push_back(key);
+  }
+  return found;
+}
 
 std::vector<TrustItem> TrustItems(const Json& document) {
   const Json& quality = Field(document, "quality");

@@ -18,6 +18,15 @@ struct TrustItem {
   std::string text() const { return told.text(); }
 };
 
+/// Figures that were not measured for one reason.
+struct UnmeasuredFigures {
+  std::string reason;
+  std::vector<std::string> keys;
+};
+
+/// By the reasons in `quality.not_measured`, in the order in which they come first.
+std::vector<UnmeasuredFigures> FindUnmeasured(const nlohmann::ordered_json& document);
+
 /// Worst first, in the order of the table among equals.
 std::vector<TrustItem> TrustItems(const nlohmann::ordered_json& document);
 

@@ -18,6 +18,17 @@ std::vector<std::string> Texts(const std::vector<TrustItem>& items) {
 
 TEST(TrustItems, SayNothingWhereNothingIsKnown) { EXPECT_THAT(TrustItems(Json::object()), IsEmpty()); }
 
+TEST(FindUnmeasured, PutsTogetherWhatHasOneReason) {
+  const Json document = {
+      {"quality", {{"not_measured", {{"a", "no scheduler"}, {"b", "no chunk"}, {"c", "no scheduler"}}}}}};
+  const std::vector<UnmeasuredFigures> found = FindUnmeasured(document);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].reason, "no scheduler");
+  EXPECT_THAT(found[0].keys, ElementsAre("a", "c"));
+  EXPECT_THAT(found[1].keys, ElementsAre("b"));
+  EXPECT_THAT(FindUnmeasured(Json::object()), IsEmpty());
+}
+
 TEST(TrustItems, WorstComesFirst) {
   const Json document = {{"quality",
                           {{"event_coverage", 1},

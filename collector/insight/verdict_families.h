@@ -2,9 +2,14 @@
 #ifndef CREMA_COLLECTOR_INSIGHT_VERDICT_FAMILIES_H_
 #define CREMA_COLLECTOR_INSIGHT_VERDICT_FAMILIES_H_
 
+#include <string_view>
+
 #include "collector/insight/verdict.h"
 
 namespace crema {
+
+/// Evidence of scaling-lag: the share of the worker-seconds that late workers are missing from.
+inline constexpr std::string_view kMissingShare = "workers.missing_share";
 
 /// Whether the records can be trusted, and what measuring cost: incomplete-measurement, instrumentation-heavy. It says
 /// itself where there is too little to judge.
@@ -15,8 +20,8 @@ void JudgeFailures(const JudgedRun& run);
 
 // The others need `run.evidence.IsEnough()`.
 
-/// Parts of the budget: compute-bound, waiting-bound, cpu-contention, opening-bound, long-tail, idle-workers,
-/// startup-dominated, framework-overhead, retry-waste, oversubscribed.
+/// Parts of the budget: compute-bound, waiting-bound, gil-contention, cpu-contention, opening-bound, long-tail,
+/// idle-workers, startup-dominated, framework-overhead, retry-waste, oversubscribed.
 void JudgeBudget(const JudgedRun& run);
 
 /// Sizes of chunks: too-few-chunks, too-few-clusters, chunks-too-small, chunks-too-large, oversized-chunks.

@@ -15,18 +15,17 @@ enum class Severity { kGood, kInfo, kWarning, kBad };
 /// `good`, `info`, `warning`, `bad`, as documents have it.
 std::string_view ToString(Severity severity);
 
-/// `condition` is what is judged; where nothing measures it, `not_measured` says why and the verdict never fires.
 struct VerdictRule {
   std::string_view id;                  ///< of docs/verdicts.md
+  std::string_view place;               ///< the block of the report that shows what it speaks of
   Bound threshold;                      ///< on this side of it it fires
   double bad;                           ///< from here on it is bad; above any value where it never is
   Severity severity;                    ///< below `bad`
-  std::string_view condition;           ///< with `{0}` for the threshold, `{1}` for `bad`, `{2}` and on
+  std::string_view condition;           ///< what is judged, with `{0}` for the threshold, `{1}` for `bad`, `{2}` and on
                                         ///< for `also`, `{engines}` for what engines do
   std::string_view reason;              ///< why the thresholds are where they are
   std::string_view suggestion;          ///< what to do; empty where nothing is to be done
   std::vector<const Bound*> also = {};  ///< the other bounds that it is judged by
-  std::string_view not_measured = "";
 };
 
 /// All rules, in the order of docs/verdicts.md.

@@ -108,12 +108,7 @@ std::string VerdictsPage() {
     page += fmt::format("## `{}`\n\n", rule.id);
     page += "| | |\n|---|---|\n";
     page += fmt::format("| severity | {}{} |\n", ToString(rule.severity), std::isfinite(rule.bad) ? ", or bad" : "");
-    if (rule.not_measured.empty()) {
-      page += fmt::format("| fires when | {} |\n", ConditionText(rule));
-    } else {
-      page += fmt::format("| would fire when | {} |\n", ConditionText(rule));
-      page += fmt::format("| never fires | not measured: {} |\n", rule.not_measured);
-    }
+    page += fmt::format("| fires when | {} |\n", ConditionText(rule));
     page += fmt::format("| threshold | {} |\n", Threshold(rule));
     page += fmt::format("| reason | {} |\n", rule.reason);
     for (const Bound* bound : rule.also) page += fmt::format("| also | {}: {} |\n", ToString(*bound), bound->reason);

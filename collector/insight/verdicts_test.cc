@@ -50,7 +50,7 @@ TEST(Verdicts, NameTheSlowServer) {
   Json document = QuietRun();
   document["requests"] = {Asked("root://fast", 500, 5e9, 5), Asked("root://slow", 500, 5e9, 25)};
   EXPECT_EQ(SentenceOf("slow-server", document),
-            "Server root://slow took 5 times as long for readv as the other servers, 20.0 s longer in all.");
+            "Server root://slow took 5 times as long for readv as the others of its kind, 20.0 s longer in all.");
   EXPECT_EQ(SentenceOf("many-small-reads", document), "");
 }
 
@@ -61,6 +61,24 @@ TEST(Verdicts, FindNoServerSlowThatWasAskedForMoreBytes) {
   document["requests"][1]["server"] = "(other)";  // nobody knows whose they are
   document["requests"][1]["bytes"] = 1e9;
   EXPECT_EQ(SentenceOf("slow-server", document), "");
+}
+
+TEST(Verdicts, FindNoServerSlowBesideAMountOrAnotherScheme) {
+  Json document = QuietRun();
+  document["requests"] = {Asked("/data", 500, 5e9, 0.05), Asked("root://one", 500, 5e9, 25)};
+  EXPECT_EQ(SentenceOf("slow-server", document), "");
+  document["requests"][0]["server"] = "https://cache";
+  EXPECT_EQ(SentenceOf("slow-server", document), "");
+}
+
+TEST(Verdicts, CompareMountsWithMountsAndNamesWithNames) {
+  Json document = QuietRun();
+  document["requests"] = {Asked("/fast", 500, 5e9, 5), Asked("/", 500, 5e9, 25), Asked("cache", 500, 5e9, 0.1)};
+  EXPECT_EQ(SentenceOf("slow-server", document),
+            "Server / took 5 times as long for readv as the others of its kind, 20.0 s longer in all.");
+  document["requests"] = {Asked("near", 500, 5e9, 5), Asked("far", 500, 5e9, 25)};
+  EXPECT_EQ(SentenceOf("slow-server", document),
+            "Server far took 5 times as long for readv as the others of its kind, 20.0 s longer in all.");
 }
 
 TEST(Verdicts, NameTheServerOfManySmallReads) {

@@ -88,6 +88,8 @@ Json RunOf(const RunFigures& figures, const Provenance& provenance) {
   run["state"] = StateOf(figures);
   run["engine"] = OrNullText(figures.engine.name);
   run["net_host_wide"] = tree.has_value() ? Json(tree->net_host_wide) : Json();
+  run["commit"] = tree.has_value() ? OrNullText(tree->commit) : Json();
+  run["commit_source"] = tree.has_value() ? OrNullText(tree->commit_source) : Json();
   run["run_ids"] = ids;
   run["coffea_report"] = CoffeaReportOf(figures.coffea);
   run["metrics_by_dataset"] = MetricsByDatasetOf(figures.coffea);
@@ -147,10 +149,13 @@ Json QualityOf(const Quality& quality, const RunFigures& figures) {
   json["records_unknown"] = quality.reading.records_unknown;
   json["records_dropped"] = quality.records_dropped;
   json["guards_misused"] = quality.guards_misused;
+  json["records_unwritten"] = OrNull(quality.records_unwritten);
+  json["values_outside_chunks"] = OrNull(quality.values_outside_chunks);
   json["records_lost"] = has_records ? Json(quality.records_lost) : Json();
   json["sections_dropped"] = quality.sections_dropped;
   json["summed_chunks"] = quality.summed_chunks;
   json["tasks_read"] = figures.findings.tasks.rows.size();
+  json["tasks_left_out"] = quality.tasks_left_out;
   json["chunks_without_events"] = has_records ? Json(quality.chunks_without_events) : Json();
   json["processes_ended"] = quality.processes_ended;
   json["processes_running"] = quality.processes_running;
@@ -205,6 +210,7 @@ Json WriteDocument(const RunFigures& figures, const Quality& quality, const std:
   document["custom_metrics"] = CustomMetricTableOf(findings.custom_metrics);
   document["cuts"] = CutTableOf(findings.cuts);
   document["requests"] = RequestTableOf(findings.requests);
+  document["functions"] = FunctionTableOf(findings.functions);
   document["fine"] = FineTableOf(findings.activities, findings.fine, findings.processes.processes);
   document["budget"] = BudgetTable(figures.budget);
   document["timelines"] = TimelineTable(figures);
@@ -213,6 +219,7 @@ Json WriteDocument(const RunFigures& figures, const Quality& quality, const std:
   document["expected_time"] = ExpectedTimeTable(figures);
   document["slow_spells"] = SlowSpellTable(figures);
   document["contention"] = ContentionTable(figures);
+  document["processes"] = ProcessUseTable(figures);
   document["verdicts"] = Json::array();
   document["quality"] = QualityOf(quality, figures);
   document["provenance"] = {{"crema", CREMA_VERSION_STRING},

@@ -98,6 +98,8 @@ Json WorkerTable(const RunFigures& figures) {
     fields["state"] = process != nullptr ? Json(NameOf(process->state)) : Json();
     fields["peak_memory_bytes"] = process != nullptr ? OrNull(PeakMemory(*process)) : Json();
     fields["memory_limit_bytes"] = process != nullptr ? OrNull(MemoryLimit(*process)) : Json();
+    fields["disk_bytes"] = process != nullptr ? OrNull(process->disk_bytes) : Json();
+    fields["left_reason"] = process != nullptr && !process->left_reason.empty() ? Json(process->left_reason) : Json();
     table.push_back(std::move(fields));
   }
   return table;
@@ -194,6 +196,22 @@ Json RequestTableOf(const std::vector<RequestSumRow>& rows) {
                      {"seconds", row.seconds},
                      {"max_seconds", row.max_seconds},
                      {"errors", row.errors}});
+  }
+  return table;
+}
+
+Json FunctionTableOf(const std::vector<FunctionRow>& rows) {
+  Json table = Json::array();
+  const auto or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
+  for (const FunctionRow& row : rows) {
+    table.push_back({{"section", row.section},
+                     {"dataset", or_null(row.dataset)},
+                     {"function", row.function},
+                     {"file", or_null(row.file)},
+                     {"line", OrNull(row.line)},
+                     {"samples", row.samples},
+                     {"share", OrNull(row.share)},
+                     {"share_error", OrNull(row.share_error)}});
   }
   return table;
 }
@@ -325,7 +343,24 @@ Json SlowSpellTable(const RunFigures& figures) {
                      {"stop", static_cast<double>(spell.stop_ns - start_ns) / 1e9},
                      {"attempts", spell.attempts},
                      {"duration", spell.duration_seconds},
-                     {"predicted", spell.predicted_seconds}});
+                     {"predicted", spell.predicted_seconds},
+                     {"reason", ToString(spell.reason)}});
+  }
+  return table;
+}
+
+Json ProcessUseTable(const RunFigures& figures) {
+  Json table = Json::array();
+  const int64_t start_ns = figures.bounds.window.start_ns;
+  for (const ProcessUse& process : figures.processes) {
+    table.push_back({{"name", NameOrNull(process.name)},
+                     {"host", NameOrNull(process.host)},
+                     {"pid", process.pid},
+                     {"start", static_cast<double>(process.start_ns - start_ns) / 1e9},
+                     {"stop", static_cast<double>(process.last_ns - start_ns) / 1e9},
+                     {"cpu", process.cpu_ns.has_value() ? Json(static_cast<double>(*process.cpu_ns) / 1e9) : Json()},
+                     {"peak_memory_bytes", OrNull(process.peak_memory_bytes)},
+                     {"threads", OrNull(process.threads)}});
   }
   return table;
 }

@@ -29,6 +29,7 @@ Json MemorySectionTableOf(const std::vector<MemorySectionRow>& rows);
 Json CustomMetricTableOf(const std::vector<CustomMetricRow>& rows);
 Json CutTableOf(const std::vector<CutRow>& rows);
 Json RequestTableOf(const std::vector<RequestSumRow>& rows);
+Json FunctionTableOf(const std::vector<FunctionRow>& rows);
 /// docs/metrics.md, "Fine metrics": the SDK's own activities, context `native`.
 Json FineTableOf(const std::vector<ActivitySumRow>& rows, const std::vector<FineRow>& engine_rows,
                  const std::vector<ProcessRow>& processes);
@@ -54,6 +55,8 @@ inline constexpr size_t kMaxExpectedRows = 500;
 Json ExpectedTimeTable(const RunFigures& figures);
 /// At most 100.
 Json SlowSpellTable(const RunFigures& figures);
+/// The processes of `crema run`.
+Json ProcessUseTable(const RunFigures& figures);
 /// One row; none where no attempt ended.
 Json ContentionTable(const RunFigures& figures);
 

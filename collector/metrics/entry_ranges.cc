@@ -36,6 +36,7 @@ class EntryRangeSearch {
 
   /// Looks for chunks of the log's first process.
   void Read(const RecordLog& log, const std::vector<ChunkStretch>& stretches) {
+    if (log.is_stream) return;
     const auto chunks = wanted_.find(ProcessOf(log));
     if (chunks == wanted_.end()) return;
     std::vector<LogPart> parts;
@@ -56,6 +57,7 @@ class EntryRangeSearch {
 
   /// Looks for chunks of the processes that follow in the log.
   void ReadWhole(const RecordLog& log) {
+    if (log.is_stream) return;
     const WantedChunks none;
     const WantedChunks* chunks = &none;
     ReadLogPart(log, LogPart{}, false, [&](const Record& record) {

@@ -1,5 +1,6 @@
 // Hundreds of thousands of names of every kind: what has no room is together in `(other)`, and totals stay what they
-// are, in whatever order the records are read. CREMA_TEST_NAMES: how many; by default enough to fill each table twice.
+// are, in whatever order the records are read. CREMA_TEST_NAMES: how many; by default enough to fill each table twice,
+// with CREMA_TEST_LONG 300,000.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collector/metrics/document.h"
@@ -23,7 +25,8 @@ constexpr int64_t kLogs = 7;
 
 int64_t Names() {
   const char* given = std::getenv("CREMA_TEST_NAMES");
-  return given != nullptr ? std::max(int64_t{1}, static_cast<int64_t>(std::atoll(given))) : 22'000;
+  if (given != nullptr) return std::max(int64_t{1}, static_cast<int64_t>(std::atoll(given)));
+  return std::getenv("CREMA_TEST_LONG") != nullptr ? 300'000 : 22'000;
 }
 
 // The one name of each kind that record `i` has. Kinds repeat at different distances, so that some names are many.
@@ -57,15 +60,15 @@ ProcessFact ProcessOf(int64_t number) {
   return process;
 }
 
-// Record `i` of a run in which no name comes again.
-void AddAllNew(RecordAccumulator& to, int64_t i) {
+// Record `i` of a run in which no name comes again, and of which process `i % logs` writes the log.
+void AddAllNew(RecordAccumulator& to, int64_t i, int64_t logs) {
   const NamesOf names(i);
-  const LogRef log = to.AddProcess(ProcessOf(i % kLogs), false);
+  const LogRef log = to.AddProcess(ProcessOf(i % logs), false);
   Record record;
   record.type = RecordType::kChunk;
   ChunkFact& chunk = record.chunk;
   chunk.number = i;
-  chunk.start_ns = kEpoch + i / kLogs * 1000;
+  chunk.start_ns = kEpoch + i / logs * 1000;
   chunk.stop_ns = chunk.start_ns + 1000;
   chunk.failed = i % 10 == 9;
   if (chunk.failed) chunk.error = names.error;
@@ -174,7 +177,7 @@ int64_t SumOf(const Rows& rows, const Value& value) {
 TEST(ManyNames, OfEveryKindHaveBoundedTablesAndWholeTotals) {
   const int64_t count = Names();
   RecordAccumulator accumulator;
-  for (int64_t i = 0; i < count; ++i) AddAllNew(accumulator, i);
+  for (int64_t i = 0; i < count; ++i) AddAllNew(accumulator, i, kLogs);
   const RunFigures figures = ComputeFigures(accumulator.Finalize(), TreeAccumulator(), {}, {});
   const RecordFindings& found = figures.findings;
 
@@ -214,12 +217,15 @@ TEST(ManyNames, OfEveryKindHaveBoundedTablesAndWholeTotals) {
   EXPECT_EQ(found.spans.size(), SpanTable::kMaxSpans);
 }
 
-/// Fault [many]: the same in several logs, and in any order
+/// Fault [many]: the same in one log or in several, and in any order
 /// Shown: the same rows
 TEST(ManyNames, GiveTheSameDocumentInEveryOrderOfReading) {
-  RecordAccumulator accumulator;
-  for (int64_t i = 0; i < Names(); ++i) AddAllNew(accumulator, i);
-  ExpectTheSameInEveryOrder(Names(), AddAllNew, accumulator);
+  for (const auto& [logs, count] : {std::pair(kLogs, Names()), std::pair(int64_t{1}, Names() / 2 + 1)}) {
+    RecordAccumulator accumulator;
+    const Feed feed = [logs = logs](RecordAccumulator& to, int64_t i) { AddAllNew(to, i, logs); };
+    for (int64_t i = 0; i < count; ++i) feed(accumulator, i);
+    ExpectTheSameInEveryOrder(count, feed, accumulator);
+  }
 }
 
 TEST(ManyNames, OfSectionsOutsideChunksAreOneRowBeyondTheLimit) {

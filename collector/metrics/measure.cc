@@ -1,4 +1,6 @@
 // From sources to a measurement: reads the logs, has the figures computed and the document written.
+#include "collector/metrics/measure.h"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -12,7 +14,6 @@
 #include "collector/metrics/coffea/coffea_accumulator.h"
 #include "collector/metrics/document.h"
 #include "collector/metrics/entry_ranges.h"
-#include "collector/metrics/measurement.h"
 #include "collector/metrics/quality.h"
 #include "collector/metrics/read_records.h"
 #include "collector/metrics/run_figures.h"
@@ -74,6 +75,7 @@ std::string HostName() {
 
 // What the run is called where nobody named it: the directory that holds it.
 std::string NameOfSource(const std::string& source) {
+  if (source == "-") return "stream";
   std::filesystem::path path = std::filesystem::absolute(source).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();
   if (path.filename() == "records") path = path.parent_path();
@@ -135,6 +137,7 @@ absl::StatusOr<Coffea> ReadCoffea(const MeasureOptions& options) {
     return absl::OkStatus();
   };
   for (const std::string& source : options.sources) {
+    if (IsStream(source)) continue;
     for (const CoffeaFile& file : FindCoffeaFiles(source)) {
       const absl::Status status = read(file);
       if (!status.ok()) coffea.warnings.push_back(std::string(status.message()) + "; it was left out");
@@ -154,7 +157,8 @@ absl::StatusOr<Coffea> ReadCoffea(const MeasureOptions& options) {
 std::vector<std::string> SourcesOfLogs(const std::vector<std::string>& sources) {
   std::vector<std::string> with_logs;
   for (const std::string& source : sources) {
-    if (FindCoffeaFiles(source).empty() || FindRecordLogs({source}, "all").ok()) with_logs.push_back(source);
+    if (IsStream(source) || FindCoffeaFiles(source).empty() || FindRecordLogs({source}, "all").ok())
+      with_logs.push_back(source);
   }
   return with_logs;
 }
@@ -235,15 +239,25 @@ ReadingQuality SumUp(const RecordLogs& logs, const LogReading& records, const Re
   return quality;
 }
 
+// Files without a record are known before they are read as a whole.
+absl::Status CheckStreams(const RecordLogs& logs, const LogReading& reading) {
+  if (logs.logs.empty() || !logs.logs.front().is_stream || reading.records_read > 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(fmt::format("{}: no record can be read{}", logs.logs.front().path,
+                                                reading.stops.empty() ? "" : "; " + reading.stops.front()));
+}
+
 }  // namespace
 
 absl::StatusOr<Measurement> Measure(const MeasureOptions& options) {
   absl::StatusOr<Coffea> coffea = ReadCoffea(options);
   if (!coffea.ok()) return coffea.status();
-  for (const std::string& source : options.sources) CompleteOutput(source);
+  for (const std::string& source : options.sources) {
+    if (const absl::Status status = CompleteOutput(source); !status.ok()) return status;
+  }
   if (options.sources.empty() && coffea->figures.empty()) return absl::InvalidArgumentError("no source was given");
   const std::vector<std::string> log_sources = SourcesOfLogs(options.sources);
-  absl::StatusOr<RecordLogs> logs = log_sources.empty() ? RecordLogs() : FindRecordLogs(log_sources, options.run);
+  absl::StatusOr<RecordLogs> logs =
+      log_sources.empty() ? RecordLogs() : FindRecordLogs(log_sources, options.run, options.takes_streams);
   if (!logs.ok()) return logs.status();
   absl::StatusOr<Trees> trees = ReadTrees(*logs, options);
   if (!trees.ok()) return trees.status();
@@ -260,6 +274,7 @@ absl::StatusOr<Measurement> Measure(const MeasureOptions& options) {
     // Where clocks differ, times of records cannot be held against the scheduler's before they are aligned.
     if (!clusters.table.ClocksDiffer()) how.window = window;
     RecordsRead records = ReadRecords(logs->logs, how);
+    if (absl::Status brought = CheckStreams(*logs, records.reading); !brought.ok()) return brought;
     stretches = std::move(records.stretches);
     reading = SumUp(*logs, records.reading, trees->quality);
     Add(clusters.quality, reading);
@@ -275,7 +290,9 @@ absl::StatusOr<Measurement> Measure(const MeasureOptions& options) {
                               NameRun(options, figures.tree)};
   Measurement measurement;
   measurement.document = WriteDocument(figures, quality, ranges, provenance);
-  for (const RecordLog& log : logs->logs) measurement.log_paths.push_back(log.path);
+  for (const RecordLog& log : logs->logs) {
+    if (!log.is_stream) measurement.log_paths.push_back(log.path);
+  }
   measurement.log_paths.insert(measurement.log_paths.end(), logs->tree_logs.begin(), logs->tree_logs.end());
   for (const EngineLog& log : logs->engine_logs) measurement.log_paths.push_back(log.path);
   measurement.coffea_files = std::move(coffea->files);

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "collector/metrics/measure_fixture.h"
-#include "collector/metrics/measurement.h"
 #include "collector/metrics/record_lines.h"
 
 namespace crema {

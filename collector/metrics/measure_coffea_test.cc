@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "collector/metrics/measure.h"
 #include "collector/metrics/measure_fixture.h"
-#include "collector/metrics/measurement.h"
 #include "collector/metrics/record_lines.h"
 
 namespace crema {

@@ -13,6 +13,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr char kWorker[] = "tcp://w:1";
 
@@ -165,6 +166,41 @@ TEST_F(MeasureEngineTest, AWorkerThatSentNothingIsCountedAndHasCores) {
               Contains(HasSubstr("tcp://w:2 records nothing: OSError: /full")));
 }
 
+constexpr char kVineHead[] = "# time manager_pid MANAGER manager_pid START|END time_from_origin\n";
+
+std::string VineLine(double seconds, const std::string& text) {
+  return std::to_string(At(seconds) / 1000) + " 7 " + text + "\n";
+}
+
+std::string VineJoin(double seconds) {
+  return VineLine(seconds, "WORKER w1 CONNECTION 10.0.0.1:50912") +
+         VineLine(seconds, R"(WORKER w1 RESOURCES {"disk":[10,"MB"],"cores":[2,"cores"]})");
+}
+
+TEST_F(MeasureEngineTest, AWorkerThatCameAgainIsThereOnceAtATime) {
+  WriteText("run.taskvine.log", kVineHead + VineLine(0, "MANAGER 7 START 0") + VineJoin(1) +
+                                    VineLine(3, "WORKER w1 DISCONNECTION FAILURE") + VineJoin(5) +
+                                    VineLine(9, "WORKER w1 DISCONNECTION EXPLICIT") + VineLine(10, "MANAGER 7 END 10"));
+  const Document document = Take();
+  EXPECT_DOUBLE_EQ(Metric(document, "core_seconds"), 2 * (2 + 4));
+  ASSERT_FALSE(document["workers"].empty());
+  const Document& lost = document["workers"][0];
+  EXPECT_EQ(lost["state"], "lost");
+  EXPECT_EQ(lost["left_reason"], "FAILURE");
+  EXPECT_EQ(lost["disk_bytes"], 10 << 20);
+}
+
+TEST_F(MeasureEngineTest, WhatAnEnginesTasksRecordedNamesTheLogThatIsMissing) {
+  Line process = ProcessLine(1);
+  process["engine"] = {{"name", "taskvine"}, {"job", "14"}};
+  Write("a.jsonl", {process, ChunkLine(0, 1, 2), EndLine(10)});
+  const auto warnings = [this] { return Take()["quality"]["warnings"].get<std::vector<std::string>>(); };
+  EXPECT_THAT(warnings(),
+              Contains(HasSubstr("one process was a task of TaskVine, and the manager's log was not given")));
+  WriteText("run.taskvine.log", kVineHead + VineJoin(0));
+  EXPECT_THAT(warnings(), Not(Contains(HasSubstr("log was not given"))));
+}
+
 TEST_F(MeasureEngineTest, ThePluginsWordOnAWorkersEndCounts) {
   Line plugin = ProcessLine(1);
   plugin["recorder"] = 1;
@@ -206,7 +242,7 @@ TEST_F(MeasureEngineTest, WithoutChunksWhatTheyWaitedIsThatOfTheProcessorsTasks)
   const Document of_all = Take();
   EXPECT_DOUBLE_EQ(Metric(of_all, "io_overhead_pct"), 50);
   EXPECT_DOUBLE_EQ(Metric(of_all, "io_overhead"), 0.5);
-  EXPECT_EQ(of_all["run"]["io_overhead_source"], "dask");
+  EXPECT_EQ(of_all["run"]["io_overhead_source"], "tasks");
   begin["processor"] = "process";
   Write("run.dask.ndjson", {Cluster(), Join(0), begin, Session("end", 10)});
   EXPECT_DOUBLE_EQ(Metric(Take(), "io_overhead_pct"), 25);

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/metrics/measurement.h"
+#include "collector/metrics/measure.h"
 #include "collector/metrics/record_lines.h"
 
 namespace crema {

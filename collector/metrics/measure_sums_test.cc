@@ -371,6 +371,36 @@ TEST_F(MeasureSumsTest, MisusedGuardsAreNoFullDisk) {
   EXPECT_THAT(Measured(lines)["quality"]["warnings"].dump(), HasSubstr("2 records could not be written"));
 }
 
+/// Fault [logs]: a process dropped records for several reasons
+/// Shown: each reason apart; a log that does not tell reasons (before minor 10) has none, and `null` in their place
+TEST_F(MeasureSumsTest, DropsAreToldByTheirCause) {
+  std::vector<Line> lines = {ProcessLine(1), ChunkLine(0, 1, 2)};
+  Line end = EndLine(3);
+  end["dropped"] = 20;
+  end["misused"] = 1;
+  lines.push_back(end);
+  const Document untold = Measured(lines);
+  EXPECT_TRUE(untold["quality"]["records_unwritten"].is_null());
+  EXPECT_TRUE(untold["quality"]["values_outside_chunks"].is_null());
+  EXPECT_THAT(untold["quality"]["warnings"].dump(), HasSubstr("19 records could not be written or kept"));
+  lines.back()["unwritten"] = 3;
+  lines.back()["outside_chunks"] = 5;
+  lines.back()["tasks_left_out"] = 8;
+  const Document told = Measured(lines);
+  EXPECT_EQ(told["quality"]["records_dropped"], 20);
+  EXPECT_EQ(told["quality"]["records_unwritten"], 3);
+  EXPECT_EQ(told["quality"]["values_outside_chunks"], 5);
+  EXPECT_EQ(told["quality"]["tasks_left_out"], 8);
+  const std::string warnings = told["quality"]["warnings"].dump();
+  for (const char* sentence :
+       {"1 guards were not used as they should be", "3 records could not be written (the disk was full",
+        "5 values or guards were given where no chunk was open", "11 values or records found no room",
+        "8 tasks have no record, because the disk of their worker was short"}) {
+    EXPECT_THAT(warnings, HasSubstr(sentence));
+  }
+  EXPECT_THAT(warnings, Not(HasSubstr("do not tell which")));
+}
+
 TEST_F(MeasureSumsTest, SumsThatClaimMoreTimeThanThereWasAreMalformed) {
   std::vector<Line> lines = {ProcessLine(1), ChunkLine(0, 1, 2)};
   Line sums = SumsOf(std::vector<Line>(1, FullChunk(1)))[0];

@@ -1,4 +1,6 @@
 // Whole measurements from literal records: the run, its attempts, what may be wrong with them.
+#include "collector/metrics/measure.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +9,6 @@
 
 #include "collector/metrics/catalog/catalog.h"
 #include "collector/metrics/measure_fixture.h"
-#include "collector/metrics/measurement.h"
 #include "collector/metrics/record_lines.h"
 
 namespace crema {

@@ -1,4 +1,6 @@
 // A measurement on disk: `measurement.json` and `records/`.
+#include "collector/metrics/measurement_directory.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -9,11 +11,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <set>
 #include <system_error>
 #include <utility>
 
-#include "collector/metrics/measurement.h"
 #include "collector/output/output_directory.h"
 #include "collector/sources/log_life.h"
 
@@ -24,6 +26,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kDocument = kDocumentName;
 constexpr const char* kRecords = kRecordsName;
+constexpr int kNewFile = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
+constexpr size_t kCopiedBytes = size_t{1} << 20;
 
 absl::Status Failed(const fs::path& path, int error) { return absl::ErrnoToStatus(error, path.string()); }
 absl::Status Failed(const fs::path& path, const std::error_code& error) { return Failed(path, error.value()); }
@@ -43,15 +47,20 @@ class Descriptor {
   int fd_;
 };
 
-absl::Status WriteSynced(const fs::path& path, std::string_view text) {
-  const Descriptor file(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
-  if (file.get() < 0) return Failed(path, errno);
+absl::Status WriteAll(const Descriptor& file, const fs::path& path, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = write(file.get(), text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return Failed(path, errno);
     text.remove_prefix(static_cast<size_t>(written));
   }
+  return absl::OkStatus();
+}
+
+absl::Status WriteSynced(const fs::path& path, std::string_view text) {
+  const Descriptor file(path, kNewFile);
+  if (file.get() < 0) return Failed(path, errno);
+  if (absl::Status written = WriteAll(file, path, text); !written.ok()) return written;
   return fsync(file.get()) == 0 ? absl::OkStatus() : Failed(path, errno);
 }
 
@@ -69,10 +78,23 @@ absl::StatusOr<std::string> ReadText(const fs::path& path) {
 
 // Copies a log that may grow meanwhile, up to its last whole line.
 absl::Status CopyLog(const fs::path& from, const fs::path& to) {
-  absl::StatusOr<std::string> text = ReadText(from);
-  if (!text.ok()) return text.status();
-  text->resize(text->rfind('\n') + 1);  // none: empty
-  return WriteSynced(to, *text);
+  const Descriptor source(from, O_RDONLY);
+  if (source.get() < 0) return Failed(from, errno);
+  const Descriptor file(to, kNewFile);
+  if (file.get() < 0) return Failed(to, errno);
+  const std::unique_ptr<char[]> block(new char[kCopiedBytes]);
+  off_t copied = 0, whole = 0;
+  for (ssize_t got; (got = read(source.get(), block.get(), kCopiedBytes)) != 0;) {
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return Failed(from, errno);
+    const std::string_view text(block.get(), static_cast<size_t>(got));
+    if (absl::Status written = WriteAll(file, to, text); !written.ok()) return written;
+    const size_t newline = text.rfind('\n');
+    if (newline != std::string_view::npos) whole = copied + static_cast<off_t>(newline) + 1;
+    copied += got;
+  }
+  if (ftruncate(file.get(), whole) != 0 || fsync(file.get()) != 0) return Failed(to, errno);
+  return absl::OkStatus();
 }
 
 // A log that will not change is the same file under a second name; where that cannot be, a copy.
@@ -132,7 +154,8 @@ std::string DocumentText(const Measurement& measurement) {
   return measurement.document.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-absl::Status WriteParts(const Measurement& measurement, bool records, const fs::path& directory) {
+absl::Status WriteParts(const Measurement& measurement, const SaveOptions& options, bool records,
+                        const fs::path& directory) {
   if (absl::Status written = WriteSynced(directory / kDocument, DocumentText(measurement)); !written.ok()) {
     return written;
   }
@@ -141,6 +164,9 @@ absl::Status WriteParts(const Measurement& measurement, bool records, const fs::
     if (mkdir(kept.c_str(), 0700) != 0) return Failed(kept, errno);
     std::set<std::string> taken;
     for (const std::string& path : measurement.log_paths) {
+      if (options.is_cancelled != nullptr && options.is_cancelled()) {
+        return absl::CancelledError("interrupted: nothing was written; what was there is as it was");
+      }
       if (absl::Status status = KeepLog(path, kept, taken); !status.ok()) return status;
     }
     if (absl::Status status = KeepCoffeaFiles(measurement.coffea_files, kept, taken); !status.ok()) return status;
@@ -202,7 +228,7 @@ absl::Status Save(const Measurement& measurement, const SaveOptions& options, Ou
   const bool has_records = !(measurement.log_paths.empty() && measurement.coffea_files.empty());
   const absl::StatusOr<fs::path> parts = output->Prepare({options.replace, options.force});
   if (!parts.ok()) return parts.status();
-  absl::Status status = WriteParts(measurement, options.records && has_records, *parts);
+  absl::Status status = WriteParts(measurement, options, options.records && has_records, *parts);
   if (status.ok()) status = output->Install();
   if (status.ok()) status = output->Settle();
   if (status.ok() && options.kept_as != nullptr) *options.kept_as = output->kept_as();
@@ -241,7 +267,7 @@ absl::StatusOr<Measurement> ParseMeasurement(const std::string& text, const std:
 }
 
 absl::StatusOr<Measurement> LoadMeasurement(const std::string& directory) {
-  CompleteOutput(directory);
+  if (const absl::Status status = CompleteOutput(directory); !status.ok()) return status;
   const fs::path path = fs::path(directory) / kDocument;
   const absl::StatusOr<std::string> text = ReadText(path);
   if (!text.ok()) return text.status();

@@ -1,3 +1,5 @@
+#include "collector/metrics/measurement_directory.h"
+
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/metrics/measurement.h"
+#include "collector/metrics/measure.h"
 #include "collector/metrics/record_lines.h"
 #include "collector/output/older_output.h"
 
@@ -96,6 +98,17 @@ TEST_F(MeasurementDirectory, LinksEndedLogsAndCopiesLiveOnesToTheirLastWholeLine
   EXPECT_TRUE(fs::equivalent(root_ / "logs/a.jsonl", root_ / "out/records/a.jsonl"));
   EXPECT_THAT(Names("out/records"), UnorderedElementsAre("a.jsonl", "b.live.jsonl"));
   EXPECT_EQ(Text(root_ / "out/records/b.live.jsonl"), ProcessLine(2).dump() + "\n");
+}
+
+TEST_F(MeasurementDirectory, CopiesLiveLogsLargerThanABlockWhole) {
+  std::string whole = ProcessLine(2).dump() + "\n";
+  for (int number = 0; whole.size() < 3'000'000; ++number) whole += ChunkLine(number, number, number + 1).dump() + "\n";
+  Write("logs/b.jsonl", whole + std::string(1'500'000, 'x'));  // a line that lacks its end, longer than a block too
+  const int fd = open((root_ / "logs/b.jsonl").c_str(), O_WRONLY | O_CLOEXEC);
+  ASSERT_EQ(flock(fd, LOCK_EX | LOCK_NB), 0);
+  ASSERT_TRUE(Save(Take()).ok());
+  close(fd);
+  EXPECT_TRUE(Text(root_ / "out/records/b.live.jsonl") == whole);
 }
 
 TEST_F(MeasurementDirectory, ALogThatWasCopiedAliveIsNotLostWhenItIsReadAgain) {

@@ -105,6 +105,15 @@ class RandomRun {
     return chunk;
   }
 
+  Line MakeStacks(double time) {
+    Line line = {{"type", "stacks"}, {"time_ns", At(time)}, {"section", Name("section", 4)}, {"hertz", 100}};
+    line["dataset"] = Name("data", 3);
+    line["functions"] = {{Name("function", 3), "/a.py", 3}, {Name("function", 3), nullptr, nullptr}};
+    const int64_t samples = 1 + Below(9);
+    line["stacks"] = {{samples, samples * samples, 0, 1}, {samples, samples, 0}};
+    return line;
+  }
+
   // What chunks without a line came to, told several times.
   void AddSums(double time, Log& log) {
     const std::string dataset = Name("data", 3);
@@ -143,6 +152,7 @@ class RandomRun {
         log.lines.push_back({{"type", "sample"}, {"time_ns", At(time)}, {"rss_bytes", Below(1 << 30)}});
         log.lines.back()["sections"] = Line::array({SectionRowLine("setup", Below(9999), 5)});
       }
+      if (OneIn(4)) log.lines.push_back(MakeStacks(time));
       if (OneIn(6)) log.lines.push_back({{"type", "file"}, {"file", Name("data", 3) + ".root"}, {"branches", 50}});
       if (OneIn(6)) {
         log.lines.push_back({{"type", "span"}, {"name", "process"}, {"start_ns", At(time)}, {"stop_ns", At(time + 1)}});

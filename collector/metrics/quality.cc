@@ -13,6 +13,7 @@
 #include "collector/metrics/contents/activity_table.h"
 #include "collector/metrics/contents/custom_metric_table.h"
 #include "collector/metrics/contents/cut_table.h"
+#include "collector/metrics/contents/function_table.h"
 #include "collector/metrics/contents/memory_section_table.h"
 #include "collector/metrics/contents/request_table.h"
 #include "collector/metrics/contents/section_table.h"
@@ -23,8 +24,6 @@ namespace {
 
 // A wall clock that moved further than this makes times of different processes doubtful.
 constexpr double kClockStepSeconds = 0.1;
-// Oversubscription below this share of the core seconds is rounding at the edges of chunks.
-constexpr double kOversubscribedShare = 0.01;
 
 void WarnOfOmissions(const RunFigures& figures, std::vector<std::string>& warnings) {
   const Omissions& omissions = figures.findings.omissions;
@@ -53,6 +52,11 @@ void WarnOfOmissions(const RunFigures& figures, std::vector<std::string>& warnin
   if (omissions.requests > 0) {
     warnings.push_back(fmt::format("{} requests to storage beyond {} servers and operations are one row `(other)`",
                                    omissions.requests, RequestTable::kMaxRows));
+  }
+  if (omissions.functions > 0) {
+    warnings.push_back(
+        fmt::format("{} samples of functions beyond {} rows are one row `(other)`, so that no share is known",
+                    omissions.functions, FunctionTable::kMaxRows));
   }
   if (omissions.columns) {
     warnings.push_back(fmt::format("only {} of the columns' names were kept", FileTable::kMaxColumns));
@@ -122,11 +126,34 @@ void WarnOfDrops(const ProcessFindings& processes, std::vector<std::string>& war
                     "not nest): what they were told is missing",
                     misused));
   }
-  if (const int64_t others = processes.records_dropped - processes.guards_misused; others > 0) {
+  if (const int64_t unwritten = processes.records_unwritten; unwritten > 0) {
+    warnings.push_back(
+        fmt::format("{} records could not be written (the disk was full, the log was removed, or files may not be "
+                    "larger): sums are too low",
+                    unwritten));
+  }
+  if (const int64_t outside = processes.values_outside_chunks; outside > 0) {
+    warnings.push_back(
+        fmt::format("{} values or guards were given where no chunk was open, and are missing: put them inside "
+                    "TrackMetrics",
+                    outside));
+  }
+  if (const int64_t unknown = processes.records_of_unknown_cause; unknown > 0) {
     warnings.push_back(
         fmt::format("{} records could not be written or kept by their processes (full disk, file size limit, no "
-                    "memory, or no open chunk)",
-                    others));
+                    "memory, or no open chunk; these processes do not tell which)",
+                    unknown));
+  }
+  if (const int64_t without_room = processes.records_without_room; without_room > 0) {
+    warnings.push_back(fmt::format(
+        "{} values or records found no room in their processes: there was no memory, or a chunk had too many names",
+        without_room));
+  }
+  if (const int64_t tasks = processes.tasks_left_out; tasks > 0) {
+    warnings.push_back(
+        fmt::format("{} tasks have no record, because the disk of their worker was short: what is known by task is too "
+                    "low",
+                    tasks));
   }
 }
 
@@ -154,14 +181,6 @@ void WarnOfPartialSums(const RunFigures& figures, std::vector<std::string>& warn
   }
 }
 
-/// By where the cores come from (`run.cores_source`).
-std::string_view CureOfOversubscription(std::string_view source) {
-  if (source == "declared") return "run as many threads as were declared (CREMA_THREADS), or declare those that run";
-  if (source == "allowed") return "more threads worked than the process was allowed cores: run fewer";
-  if (source == "scheduler") return "more threads worked than the scheduler gave each worker: run fewer";
-  return "set CREMA_THREADS to the cores each was given";
-}
-
 void WarnOfTimes(const RunFigures& figures, const Quality& quality, std::vector<std::string>& warnings) {
   if (quality.clock_step_max_s.value_or(0) > kClockStepSeconds) {
     warnings.push_back(
@@ -170,10 +189,9 @@ void WarnOfTimes(const RunFigures& figures, const Quality& quality, std::vector<
                     HumanDuration(*quality.clock_step_max_s)));
   }
   const Budget& budget = figures.budget;
-  if (budget.oversubscribed_core_seconds > kOversubscribedShare * budget.core_seconds) {
-    warnings.push_back(fmt::format("{} core seconds were used beyond the cores that the workers have; {}",
-                                   HumanCount(budget.oversubscribed_core_seconds),
-                                   CureOfOversubscription(NameCoresSource(figures.workers))));
+  if (budget.oversubscribed_core_seconds > kMostOversubscribed * budget.core_seconds) {
+    warnings.push_back(fmt::format("{} core seconds were used beyond the cores that the workers have",
+                                   HumanCount(budget.oversubscribed_core_seconds)));
   }
   const AttemptTotals& totals = figures.totals;
   const RunWindow& window = figures.bounds.window;
@@ -240,6 +258,11 @@ Quality JudgeQuality(const RunFigures& figures, ReadingQuality reading) {
   quality.records_dropped = processes.records_dropped;
   quality.records_lost = figures.findings.attempts.records_lost;
   quality.guards_misused = processes.guards_misused;
+  if (processes.records_of_unknown_cause == 0) {
+    quality.records_unwritten = processes.records_unwritten;
+    quality.values_outside_chunks = processes.values_outside_chunks;
+  }
+  quality.tasks_left_out = processes.tasks_left_out;
   quality.summed_chunks = figures.findings.sums.chunks;
   quality.sections_dropped = figures.findings.omissions.section_paths;
   quality.chunks_without_events = totals.counts.num_chunks - totals.events.count;

@@ -23,9 +23,12 @@ struct ReadingQuality {
 struct Quality {
   ReadingQuality reading;
   int64_t records_dropped = 0;
-  int64_t records_lost = 0;    ///< chunks that ended and have no record
-  int64_t guards_misused = 0;  ///< of these
-  int64_t summed_chunks = 0;   ///< attempts without a line
+  int64_t records_lost = 0;                  ///< chunks that ended and have no record
+  int64_t guards_misused = 0;                ///< of these, as the next two
+  std::optional<int64_t> records_unwritten;  ///< nullopt: a log does not tell, written before the record log's minor 10
+  std::optional<int64_t> values_outside_chunks;  ///< the same
+  int64_t tasks_left_out = 0;
+  int64_t summed_chunks = 0;  ///< attempts without a line
   int64_t sections_dropped = 0;
   int64_t chunks_without_events = 0;  ///< results
   int64_t processes_ended = 0;

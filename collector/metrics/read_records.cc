@@ -7,6 +7,9 @@
 #include <iterator>
 #include <memory>
 #include <numeric>
+#include <optional>
+#include <set>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <tuple>
@@ -35,6 +38,8 @@ bool RecordWindow::Keeps(const Record& record) const {
       return is_inside(record.sums.first_start_ns) && record.sums.last_stop_ns <= stop_ns;
     case RecordType::kFine:
       return record.fine.time_ns >= start_ns && record.fine.time_ns <= flushed_ns;
+    case RecordType::kStacks:
+      return record.stacks.time_ns >= start_ns && record.stacks.time_ns <= flushed_ns;
     default:
       return true;
   }
@@ -52,6 +57,8 @@ constexpr int64_t kMostParts = 1000;
 struct PartRead {
   LogPartReading reading;
   bool other_process = false;                      ///< a process began in it, other than the log's first
+  int64_t of_other_runs = 0;                       ///< processes that were passed over
+  int64_t again = 0;                               ///< the same, because they were there before
   SeenNumbers ended;                               ///< chunks of the last process in it
   int64_t repeated = 0;                            ///< lines of chunks that had ended before: left out
   int64_t sums_across = 0;                         ///< sums that are only in part of the window: left out
@@ -65,17 +72,30 @@ struct LogInParts {
   std::vector<PartRead> reads;
 };
 
-// Feeds a part of a log into an accumulator. A log may hold several processes one after another (logs put together by
-// hand); those of other runs are passed over. A later part takes the log's first process for its own, which is right
-// unless an earlier part says otherwise.
+using ProcessOfLog =
+    std::tuple<std::string, std::string, int64_t, int64_t, std::string, std::optional<int64_t>, int64_t>;
+
+// Feeds a part of a log into an accumulator. A log may hold several processes one after another (logs put together);
+// those of other runs are passed over, and so are those of a stream that came before: a log that was sent twice. A
+// later part takes the log's first process for its own, which is right unless an earlier part says otherwise.
 PartRead ReadPart(const LogInParts& log, const LogPart& part, const ReadRecordsOptions& options,
                   RecordAccumulator& accumulator) {
   LogRef process;
   bool taken = false;
   int64_t processes = 0;
+  PartRead read;
+  std::string run_id = log.log->run_id;
+  const bool any_run = options.all_runs || (!log.log->has_process_line && !log.log->is_stream);
+  std::set<ProcessOfLog> streamed;
   const auto begin_process = [&](const ProcessFact& fact) {
+    if (log.log->is_stream && processes == 0 && run_id.empty()) run_id = fact.run_id;
     ++processes;
-    taken = options.all_runs || fact.run_id == log.log->run_id || !log.log->has_process_line;
+    taken = any_run || fact.run_id == run_id;
+    read.of_other_runs += !taken;
+    if (taken && log.log->is_stream) {
+      taken = streamed.emplace(std::tuple_cat(IdentityOf(fact), std::make_tuple(fact.recorder.value_or(0)))).second;
+      read.again += !taken;
+    }
     if (taken) process = accumulator.AddProcess(fact, log.running);
   };
   if (part.begin > 0) {
@@ -84,7 +104,6 @@ PartRead ReadPart(const LogInParts& log, const LogPart& part, const ReadRecordsO
     });
   }
   const int64_t known_processes = part.begin > 0 ? processes : 1;
-  PartRead read;
   const auto is_repeated = [&read](const Record& record) {
     if (record.type == RecordType::kChunk) return !read.ended.Insert(record.chunk.number);
     return record.type == RecordType::kBegin && read.ended.Contains(record.begin.number);
@@ -149,7 +168,11 @@ void Join(LogInParts& log, const ReadRecordsOptions& options, std::vector<ChunkS
   std::vector<LogPartReading> readings;
   int64_t repeated = 0;
   int64_t sums_across = 0;
+  int64_t of_other_runs = 0;
+  int64_t again = 0;
   for (PartRead& read : log.reads) {
+    of_other_runs += read.of_other_runs;
+    again += read.again;
     repeated += read.repeated;
     sums_across += read.sums_across;
     std::move(read.reading.stretches.begin(), read.reading.stretches.end(), std::back_inserter(stretches));
@@ -169,6 +192,15 @@ void Join(LogInParts& log, const ReadRecordsOptions& options, std::vector<ChunkS
                     "were left out",
                     log.log->path));
   }
+  if (log.log->is_stream && of_other_runs > 0) {
+    reading.Warn(
+        fmt::format("{}: {} logs of other runs were left out; choose one with --run ID, or take them together with "
+                    "--run all",
+                    log.log->path, of_other_runs));
+  }
+  if (again > 0) {
+    reading.Warn(fmt::format("{}: {} logs came twice; the first of each counts", log.log->path, again));
+  }
   records.reading.Add(reading);
 }
 
@@ -185,7 +217,7 @@ RecordsRead ReadRecords(const std::vector<RecordLog>& logs, const ReadRecordsOpt
                            : CutRecordLog(logs[i], std::max(options.part_bytes, logs[i].bytes / kMostParts));
     log.reads.resize(log.parts.size());
     for (size_t part = 0; part < log.parts.size(); ++part) tasks.emplace_back(i, part);
-    log.running = MayLackItsEnd(logs[i].path);
+    log.running = !logs[i].is_stream && MayLackItsEnd(logs[i].path);
   }
 
   const size_t threads = std::clamp<size_t>(cores, 1, std::max<size_t>(1, tasks.size()));

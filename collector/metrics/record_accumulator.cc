@@ -61,6 +61,10 @@ void RecordAccumulator::Add(const LogRef& log, const Record& record) {
     case RecordType::kClock:
       processes_.Add(log, record.clock);
       break;
+    case RecordType::kStacks:
+      processes_.SawAlive(log, record.stacks.time_ns);
+      functions_.Add(record.stacks);
+      break;
     case RecordType::kSample:
       processes_.Add(log, record.sample);
       break;
@@ -86,6 +90,7 @@ void RecordAccumulator::Merge(RecordAccumulator other) {
   cuts_.Merge(other.cuts_, logs);
   activities_.Merge(other.activities_, logs);
   requests_.Merge(other.requests_);
+  functions_.Merge(other.functions_);
   files_.Merge(other.files_);
   spans_.Merge(other.spans_);
   tasks_.Merge(other.tasks_, logs);
@@ -108,6 +113,7 @@ RecordFindings RecordAccumulator::Finalize() && {
   findings.cuts = cuts_.Finalize(results, &omissions.cuts);
   findings.activities = activities_.Finalize(findings.processes, &omissions.activities);
   findings.requests = requests_.Finalize(&omissions.requests);
+  findings.functions = functions_.Finalize(&omissions.functions);
   findings.files = files_.Finalize();
   omissions.columns = findings.files.columns_truncated;
   findings.spans = spans_.Finalize(&omissions.spans);

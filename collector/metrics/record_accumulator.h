@@ -11,6 +11,7 @@
 #include "collector/metrics/contents/activity_table.h"
 #include "collector/metrics/contents/custom_metric_table.h"
 #include "collector/metrics/contents/cut_table.h"
+#include "collector/metrics/contents/function_table.h"
 #include "collector/metrics/contents/memory_section_table.h"
 #include "collector/metrics/contents/request_table.h"
 #include "collector/metrics/contents/section_table.h"
@@ -31,6 +32,7 @@ struct Omissions {
   int64_t activities = 0;
   int64_t fine = 0;
   int64_t requests = 0;
+  int64_t functions = 0;
   bool columns = false;
   bool spans = false;
   int64_t inconsistent_chunks = 0;  ///< sections that claim more than their chunk's duration
@@ -46,6 +48,7 @@ struct RecordFindings {
   std::vector<CutRow> cuts;
   std::vector<ActivitySumRow> activities;
   std::vector<RequestSumRow> requests;
+  std::vector<FunctionRow> functions;
   FileFindings files;
   std::vector<SpanRow> spans;
   TaskFindings tasks;
@@ -81,6 +84,7 @@ class RecordAccumulator {
   CutTable cuts_;
   ActivityTable activities_;
   RequestTable requests_;
+  FunctionTable functions_;
   FileTable files_;
   SpanTable spans_;
   TaskTable tasks_;

@@ -9,9 +9,12 @@
 
 #include "collector/metrics/attempts/chunk_distributions.h"
 #include "collector/metrics/attempts/rss_slope.h"
+#include "collector/metrics/attempts/spell_reasons.h"
 #include "collector/metrics/catalog/catalog.h"
 #include "collector/metrics/engine/cluster_timelines.h"
 #include "collector/metrics/engine/engine_metrics.h"
+#include "collector/metrics/engine/gil_contention.h"
+#include "collector/metrics/engine/missing_logs.h"
 #include "collector/metrics/engine/task_phases.h"
 #include "collector/metrics/engine/task_processes.h"
 #include "collector/metrics/run_metrics.h"
@@ -156,9 +159,9 @@ std::vector<NamedSpell> FindNamedSpells(const RunFigures& figures) {
   std::vector<NamedSpell> named;
   const SpellGroups groups = {attempts.dataset_of_input, attempts.file_of_input, hosts.of_process,
                               !IsNameless(attempts.files), !IsNameless(attempts.datasets)};
-  for (const SlowSpell& spell : FindSlowSpells(attempts.rows, groups, figures.stragglers.datasets)) {
-    named.push_back({spell, name_of(spell)});
-  }
+  std::vector<SlowSpell> spells = FindSlowSpells(attempts.rows, groups, figures.stragglers.datasets);
+  ExplainSpells(attempts.rows, attempts.helpers, groups, figures.stragglers.datasets, &spells);
+  for (const SlowSpell& spell : spells) named.push_back({spell, name_of(spell)});
   return named;
 }
 
@@ -288,11 +291,12 @@ std::optional<double> TaskSlotUtilization(const RunFigures& figures) {
   return task_ns / 1e9 / core_seconds;
 }
 
-void SetEngine(const ClusterTable& clusters, RunFigures& figures) {
+void SetEngine(const ClusterTable& clusters, const std::vector<ClusterWorker>& workers, RunFigures& figures) {
   const RunWindow& window = figures.bounds.window;
   EngineFacts facts = {figures.findings.fine, figures.findings.tasks, figures.engine.join};
   facts.processors = clusters.Processors();
   facts.task_slot_utilization = TaskSlotUtilization(figures);
+  facts.gil_contention = GilContention(workers, window);
   const std::optional<ClusterSession> session = clusters.Session();
   const int64_t last_ns = session.has_value() ? session->flushed_ns : std::numeric_limits<int64_t>::max();
   const int64_t told_ns = clusters.FlushedAfter(window.stop_ns).value_or(last_ns);
@@ -326,7 +330,7 @@ void UseTimesOfTasks(RunFigures& figures) {
   if (const std::optional<double> blocked = ShareOfTasksBlocked(figures.metrics)) {
     figures.metrics.Set("io_overhead_pct", *blocked * 100);
     figures.metrics.Set("io_overhead", *blocked);
-    figures.io_overhead_source = "dask";
+    figures.io_overhead_source = "tasks";
   }
 }
 
@@ -344,6 +348,9 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
   const TaskOfProcess task_of_process = MatchTaskProcesses(clusters, &processes);
   AlignClocks(figures.findings);
   const std::vector<ClusterWorker> cluster_workers = TakeClusters(clusters, task_of_process, figures);
+  for (std::string& complaint : NameMissingLogs(clusters, processes)) {
+    figures.engine.complaints.push_back(std::move(complaint));
+  }
 
   figures.totals = SumAttempts(attempts.rows, attempts.summed, attempts.helpers, attempts.counts);
   figures.bounds = FindBounds(figures.tree, figures.findings.processes, figures.totals, start_ns, stop_ns);
@@ -361,6 +368,7 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
   figures.timelines = DrawWorkerTimelines(figures.workers, attempts.rows, processes, window, attempts.summed);
   AddClusterTimelines(cluster_workers, window, &figures.timelines);
   AddTreeTimelines(trees, window, &figures.timelines);
+  figures.processes = LargestProcesses(trees);
   figures.engine.join = JoinTasks(attempts.rows, attempts.thread_ids, figures.findings.tasks.rows, task_of_process);
   std::vector<int64_t> outside_tasks_ns = OutsideTasks(figures.findings.fine, processes.size());
   AddHeldByScheduler(figures.findings.tasks.rows, &outside_tasks_ns);
@@ -385,7 +393,7 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
     figures.allocated_cores_source = figures.tree->allocated_cores_source;
   }
   SetTreeMetrics(figures.tree, wall_time, figures.totals.cpu_ns.Seconds(), &metrics);
-  SetEngine(clusters, figures);
+  SetEngine(clusters, cluster_workers, figures);
   UseTimesOfTasks(figures);
   if (figures.phases.empty()) figures.phases = FindTaskPhases(figures.findings.tasks, figures.engine.join);
   SetDistributions(figures);

@@ -22,6 +22,7 @@
 #include "collector/metrics/record_accumulator.h"
 #include "collector/metrics/run_bounds.h"
 #include "collector/metrics/tree/tree_accumulator.h"
+#include "collector/metrics/tree/tree_processes.h"
 #include "collector/metrics/workers/worker_life.h"
 #include "collector/metrics/workers/worker_rows.h"
 #include "collector/metrics/workers/worker_timelines.h"
@@ -73,6 +74,7 @@ struct RunFigures {
   std::vector<ExpectedTime> expected_by_file;
   std::vector<NamedSpell> slow_spells;
   Contention contention;
+  std::vector<ProcessUse> processes;  ///< of the tree
   std::vector<PhaseRow> phases;
 
   std::vector<BreakdownRow> by_dataset;

@@ -131,6 +131,14 @@ bool HasSibling(const fs::path& directory, std::string_view purpose) {
   return false;
 }
 
+/// Whether a replacement was begun there, and its parts did not all come to their place; also where nobody may look.
+bool IsHalfReplaced(const fs::path& directory) {
+  const fs::path fresh = directory / kSwap / kNew;
+  const auto may_be_there = [](const fs::path& path) { return IsThere(path) || errno != ENOENT; };
+  if (IsThere(directory / kSwap)) return may_be_there(fresh / kDocumentName) || may_be_there(fresh / kRecordsName);
+  return (!IsThere(directory) || IsEmpty(directory)) && HasSibling(directory, kAside);
+}
+
 absl::Status NotCreated(const std::string& path, int error) {
   return absl::UnavailableError(fmt::format("{}: cannot be created ({}); choose another directory with -o", path,
                                             std::generic_category().message(error)));
@@ -153,7 +161,7 @@ absl::StatusOr<OutputDirectory> OutputDirectory::Claim(const std::string& direct
   if (output.lock_.state() == HeldLock::State::kTaken) {
     output.is_new_ = false;
     return absl::FailedPreconditionError(
-        fmt::format("{}: a run is still writing into it; choose another directory with -o", directory));
+        fmt::format("{}: another crema is writing into it; choose another directory with -o", directory));
   }
   output.Recover();
   return output;
@@ -343,13 +351,17 @@ void OutputDirectory::Undo() {
   parts_.clear();
 }
 
-void CompleteOutput(const std::string& directory) {
+absl::Status CompleteOutput(const std::string& directory) {
   const absl::StatusOr<fs::path> path = Resolve(directory);
-  if (!path.ok()) return;
-  const bool is_half_done = IsThere(*path / kSwap);
-  const bool is_missing = !IsThere(*path) || IsEmpty(*path);
-  if (!is_half_done && !(is_missing && HasSibling(*path, kAside))) return;
+  if (!path.ok()) return absl::OkStatus();  // whoever opens it says why
+  if (!IsHalfReplaced(*path) && !IsThere(*path / kSwap)) return absl::OkStatus();
   const absl::StatusOr<OutputDirectory> claimed = OutputDirectory::Claim(directory);
+  if (!IsHalfReplaced(*path)) return absl::OkStatus();
+  return absl::FailedPreconditionError(fmt::format(
+      "{}: is half replaced by a newer measurement, and cannot be completed ({}); have somebody who may write there "
+      "run "
+      "`crema show` on it",
+      directory, claimed.ok() ? "nothing may be changed there" : "somebody else has it, or it cannot be opened"));
 }
 
 }  // namespace crema

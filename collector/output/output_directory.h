@@ -82,7 +82,8 @@ class OutputDirectory {
 };
 
 /// Completes what a killed process left half done in the directory, where nobody else writes into it: for readers.
-void CompleteOutput(const std::string& directory);
+/// FailedPrecondition where that cannot be: its parts are of two measurements then, or it is not there.
+absl::Status CompleteOutput(const std::string& directory);
 
 }  // namespace crema
 

@@ -19,47 +19,92 @@ constexpr double kForever = std::numeric_limits<double>::infinity();
 
 using Kind = RunChange::Kind;
 
-// Seconds a chunk of a dataset takes: a + b x events, least squares; b is 0 where events do not differ.
+// Ratios that are fewer do not tell how much the chunks of a dataset vary: those of all datasets stand for them.
+constexpr size_t kFewestRatios = 8;
+
+// Seconds a chunk of a dataset takes: fixed + slope x events, least squares, neither of them negative.
 struct Line {
   double fixed = 0;
   double slope = 0;
+  /// 90 % of the slope's error to either side, for a chunk of mean size: a part of its time. Infinite: all chunks have
+  /// one size, and `fixed` is what they take.
+  double error = std::numeric_limits<double>::infinity();
   double At(double events) const { return std::max(1e-9, fixed + slope * std::max(0.0, events)); }
 };
 
-std::vector<Line> LinesOf(const ObservedRun& run) {
-  struct Sums {
-    double n = 0, x = 0, y = 0, xx = 0, xy = 0;
-  };
-  std::vector<Sums> sums(run.datasets.size());
-  for (const ObservedChunk& chunk : run.chunks) {
-    Sums& sum = sums[chunk.dataset];
-    const double x = std::max(0.0, chunk.events);
-    sum.n += 1, sum.x += x, sum.y += chunk.duration, sum.xx += x * x, sum.xy += x * chunk.duration;
+constexpr double kWidthInSigmas = 2 * 1.645;  // of a normal distribution, from 5 % to 95 %
+
+// More than this, and what a chunk takes besides its events is not known.
+constexpr double kMostSlopeError = 0.25;
+
+struct LineSums {
+  double n = 0, x = 0, y = 0, xx = 0, xy = 0, yy = 0;
+
+  void Add(const ObservedChunk& chunk) {
+    const double events = std::max(0.0, chunk.events), seconds = chunk.duration;
+    n += 1, x += events, y += seconds, xx += events * events, xy += events * seconds, yy += seconds * seconds;
   }
-  std::vector<Line> lines;
-  for (const Sums& sum : sums) {
-    const double spread = sum.n * sum.xx - sum.x * sum.x;
+
+  Line Fit() const {
+    constexpr double kRounding = 1e-9;  // below it, the sums' digits are used up
     Line line;
-    // Sizes that differ by less than a hundredth tell no slope: then all is in proportion to events.
-    if (sum.n >= 3 && spread > 1e-4 * sum.x * sum.x) line.slope = (sum.n * sum.xy - sum.x * sum.y) / spread;
-    line.fixed = sum.n > 0 ? (sum.y - line.slope * sum.x) / sum.n : 0;
-    if (line.slope < 0 || line.fixed < 0) line = {0, sum.x > 0 ? sum.y / sum.x : 0};
-    if (line.slope == 0) line.fixed = sum.n > 0 ? sum.y / sum.n : 0;
-    lines.push_back(line);
+    if (n == 0) return line;
+    const double mean_events = x / n, mean = y / n, spread = xx - x * mean_events;
+    line.fixed = mean;
+    if (n < 3 || spread <= kRounding * xx || mean <= 0) return line;
+    const double slope = (xy - x * mean) / spread;
+    const double rest = std::max(0.0, yy - y * mean - slope * slope * spread);
+    line.error = kWidthInSigmas / 2 * std::sqrt(rest / (n - 2) / spread) * mean_events / mean;
+    line.slope = std::clamp(slope, 0.0, mean / mean_events);
+    line.fixed = std::max(0.0, mean - line.slope * mean_events);
+    return line;
+  }
+};
+
+// The line of each dataset. With a seed: of as many of its chunks, drawn anew; so the lines' own error shows.
+std::vector<Line> LinesOf(const ObservedRun& run, uint64_t seed = 0) {
+  std::vector<LineSums> all(run.datasets.size()), drawn(run.datasets.size());
+  std::vector<std::vector<const ObservedChunk*>> chunks(run.datasets.size());
+  for (const ObservedChunk& chunk : run.chunks) {
+    all[chunk.dataset].Add(chunk);
+    if (seed != 0) chunks[chunk.dataset].push_back(&chunk);
+  }
+  std::mt19937_64 random(seed);
+  std::vector<Line> lines;
+  for (size_t i = 0; i < all.size(); ++i) {
+    for (size_t draw = 0; draw < chunks[i].size(); ++draw) drawn[i].Add(*chunks[i][random() % chunks[i].size()]);
+    const Line line = drawn[i].Fit();
+    lines.push_back(std::isfinite(line.error) ? line : all[i].Fit());
   }
   return lines;
 }
 
-// Another run of the same: what a chunk takes beyond its size is drawn anew.
-std::vector<ObservedChunk> DrawnAnew(const ObservedRun& run, std::vector<ObservedChunk> chunks, uint64_t seed) {
-  if (seed == 0) return chunks;
-  const std::vector<Line> lines = LinesOf(run);
+// What chunks of each dataset took, over what its line says.
+std::vector<std::vector<double>> RatiosOf(const ObservedRun& run, const std::vector<Line>& lines) {
   std::vector<std::vector<double>> ratios(run.datasets.size());
   for (const ObservedChunk& chunk : run.chunks) {
     ratios[chunk.dataset].push_back(chunk.duration / lines[chunk.dataset].At(chunk.events));
   }
+  std::vector<double> of_all;
+  for (std::vector<double>& of_dataset : ratios) {
+    const auto count = static_cast<double>(of_dataset.size());
+    if (count < 2) continue;
+    // n values scatter about their own line by (n - 1) / n of what they would about the true one.
+    for (double& ratio : of_dataset) ratio = std::max(1e-3, 1 + (ratio - 1) * std::sqrt(count / (count - 1)));
+    of_all.insert(of_all.end(), of_dataset.begin(), of_dataset.end());
+  }
+  for (std::vector<double>& of_dataset : ratios) {
+    if (of_dataset.size() < kFewestRatios && of_all.size() > of_dataset.size()) of_dataset = of_all;
+  }
+  return ratios;
+}
+
+// Another run of the same: what a chunk takes beyond its size is drawn anew.
+void DrawAnew(const ObservedRun& run, const std::vector<Line>& lines, uint64_t seed,
+              std::vector<ObservedChunk>* chunks) {
+  const std::vector<std::vector<double>> ratios = RatiosOf(run, lines);
   std::mt19937_64 random(seed);
-  for (ObservedChunk& chunk : chunks) {
+  for (ObservedChunk& chunk : *chunks) {
     const std::vector<double>& of_dataset = ratios[chunk.dataset];
     if (of_dataset.empty() || chunk.duration <= 0) continue;
     const double duration = lines[chunk.dataset].At(chunk.events) * of_dataset[random() % of_dataset.size()];
@@ -67,12 +112,11 @@ std::vector<ObservedChunk> DrawnAnew(const ObservedRun& run, std::vector<Observe
     chunk.cpu *= factor, chunk.cpu_wait *= factor, chunk.section *= factor;
     chunk.duration = duration;
   }
-  return chunks;
 }
 
-// Files cut anew; what chunks take is on their dataset's line.
-absl::StatusOr<std::vector<ObservedChunk>> CutAnew(const ObservedRun& run, double events) {
-  const std::vector<Line> lines = LinesOf(run);
+// Files cut anew; what chunks take is on their dataset's line. A file that keeps its number of chunks keeps them.
+absl::StatusOr<std::vector<ObservedChunk>> CutAnew(const ObservedRun& run, const std::vector<Line>& lines,
+                                                   double events) {
   std::map<std::pair<uint32_t, uint32_t>, std::vector<const ObservedChunk*>> files;  // by phase and file
   std::vector<std::pair<uint32_t, uint32_t>> order;
   for (const ObservedChunk& chunk : run.chunks) {
@@ -90,10 +134,21 @@ absl::StatusOr<std::vector<ObservedChunk>> CutAnew(const ObservedRun& run, doubl
       expected += lines[chunk->dataset].At(chunk->events);
     }
     const double pieces = std::max(1.0, std::ceil(all / events));
+    if (pieces == static_cast<double>(old.size())) {
+      for (const ObservedChunk* chunk : old) cut.push_back(*chunk);
+      continue;
+    }
+    const uint32_t dataset = old.front()->dataset;
+    if (lines[dataset].error > kMostSlopeError) {
+      return absl::FailedPreconditionError(
+          fmt::format("the chunks of `{}` differ too little in events to tell what a chunk takes besides its events; "
+                      "one run with other chunks would tell it",
+                      run.datasets[dataset]));
+    }
     for (double i = 0; i < pieces; ++i) {
       ObservedChunk chunk = *old.front();
       chunk.events = all / pieces;
-      chunk.duration = lines[chunk.dataset].At(chunk.events) * (expected > 0 ? duration / expected : 1);
+      chunk.duration = lines[dataset].At(chunk.events) * (expected > 0 ? duration / expected : 1);
       chunk.cpu = duration > 0 ? chunk.duration * cpu / duration : 0;
       chunk.cpu_wait = 0;
       cut.push_back(chunk);
@@ -127,6 +182,21 @@ absl::Status DoneByOthers(const ObservedRun& run, uint32_t worker, std::vector<O
     chunk.duration *= factor, chunk.cpu *= factor, chunk.cpu_wait *= factor, chunk.section *= factor;
   }
   return absl::OkStatus();
+}
+
+// Where the run shows that chunks are blocked for longer while more of them are open, they are so with other lanes.
+void BlockByLanes(const ObservedRun& run, double more_lanes, uint64_t seed, std::vector<ObservedChunk>* chunks) {
+  if (run.blocked.slope <= 0 || more_lanes == 1) return;
+  double slope = run.blocked.slope;
+  if (seed != 0) {
+    std::mt19937_64 random(~seed);
+    std::normal_distribution<double> normal(slope, (run.blocked.high - run.blocked.low) / kWidthInSigmas);
+    slope = std::max(0.0, normal(random));
+  }
+  for (ObservedChunk& chunk : *chunks) {
+    const double longer = slope * std::max(0.0, chunk.events) * chunk.open * (more_lanes - 1);
+    chunk.duration = std::max(std::min(chunk.cpu, chunk.duration), chunk.duration + longer);
+  }
 }
 
 std::vector<ObservedWorker> WorkersFor(const ObservedRun& run, const RunChange& change) {
@@ -200,8 +270,14 @@ std::string RunChange::Text() const {
 
 absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change, uint64_t seed) {
   std::vector<ObservedChunk> chunks = run.chunks;
+  std::vector<Line> lines = LinesOf(run);
   if (change.kind == Kind::kChunkEvents) {
-    absl::StatusOr<std::vector<ObservedChunk>> cut = CutAnew(run, change.number);
+    absl::StatusOr<std::vector<ObservedChunk>> cut = CutAnew(run, lines, change.number);
+    if (cut.ok() && seed != 0) {
+      lines = LinesOf(run, seed);
+      absl::StatusOr<std::vector<ObservedChunk>> again = CutAnew(run, lines, change.number);
+      if (again.ok()) cut = std::move(again);
+    }
     if (!cut.ok()) return cut.status();
     chunks = *std::move(cut);
   }
@@ -218,7 +294,7 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
   if (needs_cpu && !std::all_of(chunks.begin(), chunks.end(), has_cpu)) {
     return absl::FailedPreconditionError("the CPU time of some chunks is not known");
   }
-  chunks = DrawnAnew(run, std::move(chunks), seed);
+  if (seed != 0) DrawAnew(run, lines, seed, &chunks);
 
   ChangedRun changed;
   ReplaySetup& setup = changed.setup;
@@ -227,21 +303,28 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
     changed.cores += worker.cores;
     for (int i = 0; i < worker.lanes; ++i) setup.lanes.push_back({worker.joined, worker.left});
   }
+  BlockByLanes(run, static_cast<double>(setup.lanes.size()) / run.lanes(), seed, &chunks);
   if (change.kind == Kind::kLanes) setup.shared_cores = changed.cores;
   const bool had_a_core_each = run.lanes() <= run.cores();
   for (const ObservedChunk& chunk : chunks) {
     ReplayChunk replayed;
     replayed.phase = chunk.phase;
     replayed.fixed = chunk.duration;
-    if (change.kind == Kind::kFaster) replayed.fixed -= chunk.section * (1 - 1 / change.number);
-    if (change.kind == Kind::kWithoutWaiting) replayed.fixed = std::min(chunk.duration, chunk.cpu);
+    double cpu = std::min(chunk.cpu, chunk.duration);
+    if (change.kind == Kind::kFaster && chunk.duration > 0) {
+      const double factor = 1 - chunk.section / chunk.duration * (1 - 1 / change.number);
+      replayed.fixed *= factor, cpu *= factor;
+    }
+    if (change.kind == Kind::kWithoutWaiting) replayed.fixed = cpu;
     if (change.kind == Kind::kLanes) {
-      replayed.cpu = std::min(chunk.cpu, chunk.duration);
+      replayed.cpu = cpu;
       // Where lanes had a core each, what they waited for a CPU was others' work, which stays.
       replayed.fixed = std::max(0.0, chunk.duration - replayed.cpu - (had_a_core_each ? 0 : chunk.cpu_wait));
     }
     setup.chunks.push_back(replayed);
+    changed.cpu_seconds += cpu;
   }
+  changed.cpu_known = std::all_of(chunks.begin(), chunks.end(), has_cpu);
   if (change.kind == Kind::kLongestFirst) {
     std::stable_sort(setup.chunks.begin(), setup.chunks.end(), [](const ReplayChunk& a, const ReplayChunk& b) {
       return a.phase != b.phase ? a.phase < b.phase : a.fixed > b.fixed;

@@ -34,7 +34,9 @@ struct RunChange {
 
 struct ChangedRun {
   ReplaySetup setup;
-  double cores = 0;  ///< that the lanes have
+  double cores = 0;        ///< that the lanes have
+  double cpu_seconds = 0;  ///< of all chunks, each at most its duration
+  bool cpu_known = true;
 };
 
 /// `seed` 0: durations as they were measured. Else each chunk has the ratio to its expected duration of a chunk of its

@@ -24,11 +24,27 @@ constexpr size_t kMostSections = 1000;
 constexpr double kGapsOfABarrier = 20;
 constexpr double kShareOfABarrier = 0.01;
 
+// Chunks of one thread may seem to overlap by so much, because the clock of their times is set: a hundredth of a second
+// is a lane, this is none. Of chunks that take less than ten times as long, a tenth.
+constexpr double kClockError = 1e-3;
+
+double FreeFrom(const ObservedChunk& chunk) { return chunk.stop() - std::min(kClockError, 0.1 * chunk.duration); }
+
 double Median(std::vector<double> values) {
   if (values.empty()) return 0;
   const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
+}
+
+// Whether a section of this name is further up in the path: its time holds that of this one.
+bool IsBelow(std::string_view path, std::string_view name) {
+  for (size_t slash = path.rfind('/'); slash != std::string_view::npos; slash = path.rfind('/')) {
+    path = path.substr(0, slash);
+    const size_t before = path.rfind('/');
+    if (path.substr(before == std::string_view::npos ? 0 : before + 1) == name) return true;
+  }
+  return false;
 }
 
 std::vector<std::string> InOrder(const std::map<std::string, uint32_t>& names) {
@@ -39,15 +55,16 @@ std::vector<std::string> InOrder(const std::map<std::string, uint32_t>& names) {
 
 // Calls `use(chunk, gap)` for each chunk that follows another on a lane of its worker: the lane that was free first.
 void ForEachGap(const ObservedRun& run, const std::function<void(const ObservedChunk&, double)>& use) {
-  using Free = std::priority_queue<double, std::vector<double>, std::greater<>>;
+  using Lane = std::pair<double, double>;  // from when it is free, and the stop of its chunk
+  using Free = std::priority_queue<Lane, std::vector<Lane>, std::greater<>>;
   std::vector<Free> free(run.workers.size());
   for (const ObservedChunk& chunk : run.chunks) {
     Free& lanes = free[chunk.worker];
-    if (!lanes.empty() && lanes.top() <= chunk.start) {
-      use(chunk, chunk.start - lanes.top());
+    if (!lanes.empty() && lanes.top().first <= chunk.start) {
+      use(chunk, std::max(0.0, chunk.start - lanes.top().second));
       lanes.pop();
     }
-    lanes.push(chunk.stop());
+    lanes.emplace(FreeFrom(chunk), chunk.stop());
   }
 }
 
@@ -89,12 +106,46 @@ void SetPhases(ObservedRun* run) {
   });
 }
 
+// How many chunks were open during each, on average: the integral of open chunks, from its start to its stop.
+void SetOpen(ObservedRun* run) {
+  std::vector<std::pair<double, int>> steps;
+  for (const ObservedChunk& chunk : run->chunks) {
+    steps.emplace_back(chunk.start, 1);
+    steps.emplace_back(chunk.stop(), -1);
+  }
+  std::sort(steps.begin(), steps.end());
+  std::vector<double> integral(steps.size());
+  int open = 0;
+  std::vector<int> after(steps.size());
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (i > 0) integral[i] = integral[i - 1] + open * (steps[i].first - steps[i - 1].first);
+    after[i] = open += steps[i].second;
+  }
+  const auto until = [&](double time) {
+    const auto next = std::upper_bound(steps.begin(), steps.end(), time,
+                                       [](double at, const std::pair<double, int>& step) { return at < step.first; });
+    const size_t i = static_cast<size_t>(next - steps.begin()) - 1;
+    return integral[i] + after[i] * (time - steps[i].first);
+  };
+  for (ObservedChunk& chunk : run->chunks) {
+    if (chunk.duration > 0) chunk.open = (until(chunk.stop()) - until(chunk.start)) / chunk.duration;
+  }
+}
+
+void SetBlocked(const Json& document, ObservedRun* run) {
+  for (const Json& row : ListField(document, "contention")) {
+    const double low = NumberField(row, "slope_low").value_or(0);
+    if (low <= 0) continue;
+    run->blocked = {NumberField(row, "slope").value_or(0), low, NumberField(row, "slope_high").value_or(0)};
+  }
+}
+
 // Lanes, and when they were there.
 void SetWorkers(const Json& document, ObservedRun* run) {
   std::vector<std::vector<std::pair<double, int>>> steps(run->workers.size());
   for (const ObservedChunk& chunk : run->chunks) {
     steps[chunk.worker].emplace_back(chunk.start, 1);
-    steps[chunk.worker].emplace_back(chunk.stop(), -1);
+    steps[chunk.worker].emplace_back(FreeFrom(chunk), -1);
   }
   const double last_stop = run->wall_time - run->shutdown;
   for (size_t i = 0; i < run->workers.size(); ++i) {
@@ -145,7 +196,7 @@ double RunObserver::SectionSeconds(const ChunkFact& chunk) {
     if (row.path == section_) {
       exact = true;
       exact_ns += row.total_ns;
-    } else if (name == section_) {
+    } else if (name == section_ && !IsBelow(row.path, section_)) {
       by_name_ns += row.total_ns;
     }
   }
@@ -197,6 +248,8 @@ ObservedRun RunObserver::Finish(const Json& document) {
   run.shutdown = std::max(0.0, run.wall_time - last_stop);
   SetWorkers(document, &run);
   SetPhases(&run);
+  SetOpen(&run);
+  SetBlocked(document, &run);
   return run;
 }
 

@@ -28,6 +28,7 @@ struct ObservedChunk {
   uint32_t dataset = 0;
   uint32_t file = 0;
   uint32_t phase = 0;
+  double open = 1;  ///< mean number of chunks that were open during it
 
   double stop() const { return start + duration; }
 };
@@ -41,14 +42,23 @@ struct ObservedWorker {
   int lanes = 1;  ///< most chunks at once
 };
 
+/// Seconds that an event is blocked for longer with each lane more, and the 90 % interval (docs/metrics.md,
+/// "contention"). 0: the run does not show that it is.
+struct BlockedByLanes {
+  double slope = 0;
+  double low = 0;
+  double high = 0;
+};
+
 struct ObservedRun {
   double wall_time = 0;
   double shutdown = 0;                ///< from the last stop to the end
   std::vector<ObservedChunk> chunks;  ///< by start
   std::vector<ObservedWorker> workers;
   std::vector<std::string> datasets;
-  std::vector<double> gaps;           ///< of a lane between two chunks of one phase
-  std::vector<double> between;        ///< before each phase but the first: no lane was busy for so long
+  std::vector<double> gaps;     ///< of a lane between two chunks of one phase
+  std::vector<double> between;  ///< before each phase but the first: no lane was busy for so long
+  BlockedByLanes blocked;
   double coverage = 0;                ///< chunks that are here over all that were begun
   std::string why_not;                ///< not empty: this run cannot be replayed
   std::vector<std::string> sections;  ///< paths that were seen, for messages

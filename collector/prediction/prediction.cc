@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/document/quality_limits.h"
+#include "collector/insight/between_runs.h"
 
 namespace crema {
 namespace {
@@ -15,10 +17,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kMostMissed = 0.03;
 constexpr double kMostMissedSeconds = 0.2;
-constexpr double kLeastCoverage = 0.99;
-// Two runs of the same differ by so much on a machine that nobody else uses.
-constexpr double kBetweenRuns = 0.02;
+constexpr size_t kFewestChunks = 8;
 constexpr double kReplayedChunks = 2e6;  // in all, for one range
+constexpr double kSecondsOfAnHour = 3600;
 constexpr uint64_t kFewestReplays = 8, kMostReplays = 200;
 
 std::string WhyRefused(const ObservedRun& run, double replayed) {
@@ -30,38 +31,72 @@ std::string WhyRefused(const ObservedRun& run, double replayed) {
       HumanDuration(replayed), HumanDuration(run.wall_time));
 }
 
-PredictedRow RowOf(const ObservedRun& run, const RunChange& change, double missed) {
+// One replay's figures, without ranges.
+PredictedRow FiguresOf(const ChangedRun& changed, const ReplayResult& result) {
   PredictedRow row;
-  row.change = change.Text();
+  row.wall_time.value = result.wall_time;
+  row.core_seconds.value = result.lane_seconds * changed.cores / static_cast<double>(changed.setup.lanes.size());
+  row.cpu_known = changed.cpu_known;
+  row.cpu.value = changed.cpu_known ? std::min(changed.cpu_seconds, result.busy) : result.busy;
+  row.waiting.value = result.busy - row.cpu.value;
+  row.free.value = std::max(0.0, result.lane_seconds - result.busy);
+  if (changed.cpu_known) row.efficiency.value = changed.cpu_seconds / row.core_seconds.value;
+  return row;
+}
+
+constexpr PredictedValue PredictedRow::*kValues[] = {&PredictedRow::wall_time, &PredictedRow::core_seconds,
+                                                     &PredictedRow::cpu,       &PredictedRow::waiting,
+                                                     &PredictedRow::free,      &PredictedRow::efficiency};
+
+// From the draws, and `more` to either side.
+void SetRanges(const std::vector<PredictedRow>& draws, double more, PredictedRow* row) {
+  for (const auto value_of : kValues) {
+    std::vector<double> values;
+    for (const PredictedRow& draw : draws) values.push_back((draw.*value_of).value);
+    std::sort(values.begin(), values.end());
+    const auto at = [&values](double p) {
+      return values[static_cast<size_t>(std::lround(p * static_cast<double>(values.size() - 1)))];
+    };
+    PredictedValue& value = row->*value_of;
+    value.low = std::min(value.value, at(0.05)) / more;
+    value.high = std::max(value.value, at(0.95)) * more;
+  }
+}
+
+PredictedRow RowOf(const ObservedRun& run, const RunChange& change, double missed) {
+  PredictedRow none;
+  none.change = change.Text();
   const absl::StatusOr<ChangedRun> changed = Apply(run, change, 0);
   if (!changed.ok()) {
-    row.why_not = std::string(changed.status().message());
-    return row;
+    none.why_not = std::string(changed.status().message());
+    return none;
   }
   const ReplayResult result = Replay(changed->setup, 1);
   if (!result.finished) {
-    row.why_not = "all workers had left before the work was done";
-    return row;
+    none.why_not = "all workers had left before the work was done";
+    return none;
   }
-  row.wall_time = result.wall_time;
-  row.core_seconds = result.lane_seconds * changed->cores / static_cast<double>(changed->setup.lanes.size());
-  row.busy_share = result.lane_seconds > 0 ? result.busy / result.lane_seconds : 0;
-  std::vector<double> times;
+  PredictedRow row = FiguresOf(*changed, result);
+  row.change = none.change;
+  std::vector<PredictedRow> draws;
   const double chunks = static_cast<double>(changed->setup.chunks.size());
   const auto replays =
       static_cast<uint64_t>(std::clamp<double>(kReplayedChunks / chunks, kFewestReplays, kMostReplays));
   for (uint64_t seed = 2; seed < replays + 2; ++seed) {
     const absl::StatusOr<ChangedRun> drawn = Apply(run, change, seed);
-    if (drawn.ok()) times.push_back(Replay(drawn->setup, seed).wall_time);
+    if (drawn.ok()) draws.push_back(FiguresOf(*drawn, Replay(drawn->setup, seed)));
   }
-  std::sort(times.begin(), times.end());
-  const auto at = [&times](double p) {
-    return times[static_cast<size_t>(std::lround(p * static_cast<double>(times.size() - 1)))];
-  };
-  const double more = 1 + kBetweenRuns + missed;
-  row.low = std::min(row.wall_time, at(0.05)) / more;
-  row.high = std::max(row.wall_time, at(0.95)) * more;
+  SetRanges(draws, 1 + kBetweenRuns + missed, &row);
   return row;
+}
+
+// How much chunks vary is seen in those that have others of their dataset beside them.
+size_t ChunksThatVary(const ObservedRun& run) {
+  std::vector<size_t> of_dataset(run.datasets.size());
+  for (const ObservedChunk& chunk : run.chunks) ++of_dataset[chunk.dataset];
+  size_t count = 0;
+  for (const size_t chunks : of_dataset) count += chunks > 1 ? chunks : 0;
+  return count;
 }
 
 }  // namespace
@@ -70,8 +105,13 @@ Prediction Predict(const ObservedRun& run, const std::vector<RunChange>& changes
   Prediction prediction;
   prediction.measured = run.wall_time;
   prediction.refused = run.why_not;
-  if (prediction.refused.empty() && run.coverage < kLeastCoverage) {
+  if (prediction.refused.empty() && run.coverage < kFullCoverage) {
     prediction.refused = fmt::format("only {} of its chunks have a record of their own", HumanPercent(run.coverage));
+  }
+  if (prediction.refused.empty() && ChunksThatVary(run) < kFewestChunks) {
+    prediction.refused =
+        fmt::format("it has only {}, and at least {} of a dataset are needed to tell how much chunks vary",
+                    Counted(static_cast<double>(run.chunks.size()), "chunk", "chunks"), kFewestChunks);
   }
   if (!prediction.refused.empty()) return prediction;
   const absl::StatusOr<ChangedRun> same = Apply(run, {}, 0);
@@ -79,6 +119,7 @@ Prediction Predict(const ObservedRun& run, const std::vector<RunChange>& changes
   prediction.refused = WhyRefused(run, prediction.replayed);
   if (!prediction.refused.empty()) return prediction;
   const double missed = run.wall_time > 0 ? std::abs(prediction.replayed / run.wall_time - 1) : 0;
+  prediction.blocked_slope = run.blocked.slope;
   for (const RunChange& change : changes) prediction.rows.push_back(RowOf(run, change, missed));
   return prediction;
 }
@@ -88,18 +129,38 @@ Json PredictionJson(const Prediction& prediction) {
   for (const PredictedRow& row : prediction.rows) {
     const bool told = row.why_not.empty();
     const auto number = [told](double value) { return told ? Json(value) : Json(); };
+    Json ranges = Json::object(), budget = Json::array();
+    const auto range = [&ranges](const char* key, const PredictedValue& value) {
+      ranges[key] = {{"low", value.low}, {"high", value.high}};
+    };
+    const auto part = [&budget](const char* name, const PredictedValue& value) {
+      budget.push_back({{"part", name}, {"seconds", value.value}, {"low", value.low}, {"high", value.high}});
+    };
+    if (told) {
+      range("core_seconds", row.core_seconds);
+      if (row.cpu_known) range("efficiency", row.efficiency);
+      part(row.cpu_known ? "cpu" : "chunks", row.cpu);
+      if (row.cpu_known) part("waiting", row.waiting);
+      part("free", row.free);
+    }
+    const double lanes = row.cpu.value + row.waiting.value + row.free.value;
     rows.push_back({{"change", row.change},
-                    {"wall_time", number(row.wall_time)},
-                    {"low", number(row.low)},
-                    {"high", number(row.high)},
-                    {"core_seconds", number(row.core_seconds)},
-                    {"busy_share", number(row.busy_share)},
+                    {"wall_time", number(row.wall_time.value)},
+                    {"low", number(row.wall_time.low)},
+                    {"high", number(row.wall_time.high)},
+                    {"core_seconds", number(row.core_seconds.value)},
+                    {"core_hours", number(row.core_seconds.value / kSecondsOfAnHour)},
+                    {"busy_share", number(lanes > 0 ? 1 - row.free.value / lanes : 0)},
+                    {"efficiency", row.cpu_known ? number(row.efficiency.value) : Json()},
+                    {"budget", std::move(budget)},
+                    {"ranges", std::move(ranges)},
                     {"not_told", told ? Json() : Json(row.why_not)}});
   }
   const bool replayed = prediction.replayed > 0;
   return {{"measured", {{"wall_time", prediction.measured}}},
           {"replayed", {{"wall_time", replayed ? Json(prediction.replayed) : Json()}}},
           {"predicted", std::move(rows)},
+          {"blocked_slope", prediction.blocked_slope > 0 ? Json(prediction.blocked_slope) : Json()},
           {"refused", prediction.refused.empty() ? Json() : Json(prediction.refused)}};
 }
 

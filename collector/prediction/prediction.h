@@ -12,29 +12,41 @@
 
 namespace crema {
 
+/// 90 % of runs so changed are between `low` and `high`.
+struct PredictedValue {
+  double value = 0;
+  double low = 0;
+  double high = 0;
+};
+
 struct PredictedRow {
   std::string change;
-  double wall_time = 0;
-  double low = 0;  ///< 90 % of runs so changed are between these
-  double high = 0;
-  double core_seconds = 0;  ///< that the cores were there
-  double busy_share = 0;    ///< of the lanes' time, in chunks
-  std::string why_not;      ///< not empty: this change cannot be told, and the numbers are 0
+  PredictedValue wall_time;
+  PredictedValue core_seconds;  ///< that the cores were there
+  /// What the lanes' time went into, seconds; the three add up to it.
+  PredictedValue cpu;         ///< in chunks, computing
+  PredictedValue waiting;     ///< in chunks, without a CPU
+  PredictedValue free;        ///< between chunks
+  bool cpu_known = true;      ///< else `cpu` holds `waiting`, too, and there is no efficiency
+  PredictedValue efficiency;  ///< CPU seconds of the chunks over `core_seconds`
+  std::string why_not;        ///< not empty: this change cannot be told, and the numbers are 0
 };
 
 struct Prediction {
   double measured = 0;
   double replayed = 0;
   std::vector<PredictedRow> rows;
-  std::string refused;  ///< not empty: there are no rows, for this reason
+  double blocked_slope = 0;  ///< `ObservedRun::blocked`: with other lanes, chunks were taken to be blocked so
+  std::string refused;       ///< not empty: there are no rows, for this reason
 };
 
-/// Refuses where the replay of the run as it was misses the measured time by more than 3 % and 0.2 s, or where less
-/// than 99 % of its chunks are there.
+/// Refuses where the replay of the run as it was misses the measured time by more than 3 % and 0.2 s, where less than
+/// 99 % of its chunks are there, or where fewer than 8 chunks leave no range.
 Prediction Predict(const ObservedRun& run, const std::vector<RunChange>& changes);
 
 /// `{"measured": {"wall_time"}, "replayed": {"wall_time"}, "predicted": [{"change", "wall_time", "low", "high",
-/// "core_seconds", "busy_share", "not_told"}], "refused"}`.
+/// "core_seconds", "core_hours", "busy_share", "efficiency", "budget", "ranges", "not_told"}], "blocked_slope",
+/// "refused"}`. `ranges` has `low` and `high` of what has none beside it.
 nlohmann::ordered_json PredictionJson(const Prediction& prediction);
 
 }  // namespace crema

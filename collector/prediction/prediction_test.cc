@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -43,18 +45,24 @@ class MadeRun {
     fact.sections.push_back({});
     fact.sections.back().path = "a/select";
     fact.sections.back().total_ns = std::llround(section * 1e9);
+    fact.sections.push_back(fact.sections.back());
+    fact.sections.back().path = "a/select/select";  // of the same name, inside it
     observer_.Add({processes_[worker], AttemptState::kOk, fact});
   }
 
-  ObservedRun Finish(double wall_time_factor = 1) {
+  /// `blocked_slope`: as the document's `contention` has it.
+  ObservedRun Finish(double blocked_slope = 0) {
     Json workers = Json::array();
     for (size_t i = 0; i < processes_.size(); ++i) {
       workers.push_back({{"name", processes_[i].worker}, {"cores", free_[i].size()}, {"stop", end_}});
     }
-    return observer_.Finish({{"run", {{"start_ns", kEpoch}}},
-                             {"metrics", {{"wall_time", end_ * wall_time_factor}}},
-                             {"workers", workers},
-                             {"quality", {{"summed_chunks", 0}}}});
+    return observer_.Finish(
+        {{"run", {{"start_ns", kEpoch}}},
+         {"metrics", {{"wall_time", end_}}},
+         {"workers", workers},
+         {"contention",
+          {{{"slope", blocked_slope}, {"slope_low", 0.9 * blocked_slope}, {"slope_high", 1.1 * blocked_slope}}}},
+         {"quality", {{"summed_chunks", 0}}}});
   }
 
  private:
@@ -83,10 +91,10 @@ TEST(Prediction, OfEqualChunksIsTheirNumberOverTheLanes) {
   EXPECT_NEAR(Predict(run, {}).replayed, run.wall_time, 0.01);
   for (const double cores : {1., 2., 8., 16.}) {
     const PredictedRow row = Only(run, {Kind::kCores, cores, ""});
-    EXPECT_NEAR(row.wall_time, 400 / cores * 0.101, 0.11) << cores;
-    EXPECT_LE(row.low, row.wall_time);
-    EXPECT_GE(row.high, row.wall_time);
-    EXPECT_NEAR(row.core_seconds, cores * row.wall_time, 0.1 * cores);
+    EXPECT_NEAR(row.wall_time.value, 400 / cores * 0.101, 0.11) << cores;
+    EXPECT_LE(row.wall_time.low, row.wall_time.value);
+    EXPECT_GE(row.wall_time.high, row.wall_time.value);
+    EXPECT_NEAR(row.core_seconds.value, cores * row.wall_time.value, 0.1 * cores);
   }
 }
 
@@ -95,10 +103,10 @@ TEST(Prediction, MoreLanesHelpWhatWaitsAndNotWhatComputes) {
   made.AddWorker("w", 4);
   for (int i = 0; i < 400; ++i) made.AddChunk(0, 0.1, 0.02, 1000);
   const ObservedRun run = made.Finish();
-  EXPECT_NEAR(Only(run, {Kind::kLanes, 8, ""}).wall_time, 5.05, 0.2);  // 1.6 of 4 cores busy
+  EXPECT_NEAR(Only(run, {Kind::kLanes, 8, ""}).wall_time.value, 5.05, 0.2);  // 1.6 of 4 cores busy
   // 32 lanes want 6.4 of the 4 cores: 400 x 0.02 core-seconds / 4.
-  EXPECT_NEAR(Only(run, {Kind::kLanes, 32, ""}).wall_time, 2.0, 0.2);
-  EXPECT_NEAR(Only(run, {Kind::kLanes, 128, ""}).wall_time, 2.0, 0.3);
+  EXPECT_NEAR(Only(run, {Kind::kLanes, 32, ""}).wall_time.value, 2.0, 0.2);
+  EXPECT_NEAR(Only(run, {Kind::kLanes, 128, ""}).wall_time.value, 2.0, 0.3);
 }
 
 TEST(Prediction, ASectionThatIsFasterTakesLess) {
@@ -106,8 +114,8 @@ TEST(Prediction, ASectionThatIsFasterTakesLess) {
   made.AddWorker("w", 2);
   for (int i = 0; i < 200; ++i) made.AddChunk(0, 0.1, 0.1, 1000, 0.06);
   const ObservedRun run = made.Finish();
-  EXPECT_NEAR(Only(run, {Kind::kFaster, 2, "select"}).wall_time, 100 * 0.071, 0.1);
-  EXPECT_NEAR(Only(run, {Kind::kFaster, 0.5, "select"}).wall_time, 100 * 0.161, 0.1);
+  EXPECT_NEAR(Only(run, {Kind::kFaster, 2, "select"}).wall_time.value, 100 * 0.071, 0.1);
+  EXPECT_NEAR(Only(run, {Kind::kFaster, 0.5, "select"}).wall_time.value, 100 * 0.161, 0.1);
 }
 
 TEST(Prediction, WithoutTheSlowWorkerOthersDoItsChunksAtTheirPace) {
@@ -118,7 +126,7 @@ TEST(Prediction, WithoutTheSlowWorkerOthersDoItsChunksAtTheirPace) {
   for (int i = 0; i < 30; ++i) made.AddChunk(1, 0.3, 0.3, 1000);
   const ObservedRun run = made.Finish();
   EXPECT_NEAR(run.wall_time, 9.1, 0.1);
-  EXPECT_NEAR(Only(run, {Kind::kWithoutWorker, 0, "slow"}).wall_time, 120 * 0.101, 0.1);
+  EXPECT_NEAR(Only(run, {Kind::kWithoutWorker, 0, "slow"}).wall_time.value, 120 * 0.101, 0.1);
   EXPECT_EQ(Only(run, {Kind::kWithoutWorker, 0, "nobody"}).why_not, "no worker `nobody`");
 }
 
@@ -130,14 +138,14 @@ TEST(Prediction, LargerChunksPayTheirFixedCostLessOften) {
   const ObservedRun run = made.Finish();
   const double events = 100 * 1500;
   const PredictedRow row = Only(run, {Kind::kChunkEvents, 5000, ""});
-  EXPECT_NEAR(row.wall_time, events / 5000 * 0.55 / 2, 0.3);
+  EXPECT_NEAR(row.wall_time.value, events / 5000 * 0.55 / 2, 0.3);
 }
 
 TEST(Prediction, WithoutWaitingChunksTakeTheirCpuTime) {
   MadeRun made;
   made.AddWorker("w", 2);
   for (int i = 0; i < 200; ++i) made.AddChunk(0, 0.1, 0.03, 1000);
-  EXPECT_NEAR(Only(made.Finish(), {Kind::kWithoutWaiting, 0, ""}).wall_time, 3.1, 0.1);
+  EXPECT_NEAR(Only(made.Finish(), {Kind::kWithoutWaiting, 0, ""}).wall_time.value, 3.1, 0.1);
 }
 
 TEST(Prediction, LateWorkersWouldHaveHelped) {
@@ -146,7 +154,7 @@ TEST(Prediction, LateWorkersWouldHaveHelped) {
   made.AddWorker("late", 1, 6);
   for (int i = 0; i < 100; ++i) made.AddChunk(0, 0.1, 0.1, 1000);
   for (int i = 0; i < 40; ++i) made.AddChunk(1, 0.1, 0.1, 1000);
-  EXPECT_NEAR(Only(made.Finish(), {Kind::kAllFromStart, 0, ""}).wall_time, 7.1, 0.1);
+  EXPECT_NEAR(Only(made.Finish(), {Kind::kAllFromStart, 0, ""}).wall_time.value, 7.1, 0.1);
 }
 
 TEST(Prediction, LongestFirstShortensTheTail) {
@@ -156,7 +164,7 @@ TEST(Prediction, LongestFirstShortensTheTail) {
   made.AddChunk(0, 2, 2, 20000);
   const ObservedRun run = made.Finish();
   EXPECT_NEAR(run.wall_time, 4.0, 0.1);
-  EXPECT_NEAR(Only(run, {Kind::kLongestFirst, 0, ""}).wall_time, 3.0, 0.12);
+  EXPECT_NEAR(Only(run, {Kind::kLongestFirst, 0, ""}).wall_time.value, 3.0, 0.12);
 }
 
 TEST(Prediction, RefusesARunWhoseTimeIsNotInItsChunks) {
@@ -202,7 +210,121 @@ TEST(Prediction, ARunOfPhasesKeepsItsBarriers) {
   for (int i = 0; i < 38; ++i) made.AddChunk(0, 0.1, 0.1, 1000);
   const ObservedRun run = made.Finish();
   EXPECT_EQ(run.between.size(), 1u);
-  EXPECT_NEAR(Only(run, {Kind::kCores, 80, ""}).wall_time, 0.2 + 1.0, 0.05);
+  EXPECT_NEAR(Only(run, {Kind::kCores, 80, ""}).wall_time.value, 0.2 + 1.0, 0.05);
+}
+
+TEST(Prediction, ChunksOfOneSizeDoNotTellWhatAChunkTakesBesidesItsEvents) {
+  MadeRun made;
+  made.AddWorker("w", 4);
+  for (int i = 0; i < 200; ++i) made.AddChunk(0, 0.2, 0.2, 1000);
+  const ObservedRun run = made.Finish();
+  for (const double events : {500., 2000.}) {
+    EXPECT_NE(Only(run, {Kind::kChunkEvents, events, ""}).why_not.find("differ too little"), std::string::npos);
+  }
+  EXPECT_NEAR(Only(run, {Kind::kChunkEvents, 1000, ""}).wall_time.value, run.wall_time, 0.1) << "as it was";
+}
+
+/// 60 chunks of 500 to 1500 events: 0.02 s + 0.1 ms an event, times noise.
+ObservedRun NoisyRun(uint32_t seed, double noise) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> scatter(1, noise);
+  MadeRun made;
+  made.AddWorker("w", 2);
+  for (int64_t i = 0; i < 60; ++i) {
+    const int64_t events = 500 + 1000 * (i * 7 % 60) / 59;
+    const double seconds = std::max(0.001, (0.02 + 1e-4 * static_cast<double>(events)) * scatter(random));
+    made.AddChunk(0, seconds, seconds, events);
+  }
+  return made.Finish();
+}
+
+TEST(Prediction, OfLargerChunksTheRangeHoldsTheErrorOfTheSlope) {
+  int covered = 0, told = 0;
+  for (uint32_t seed = 1; seed <= 40; ++seed) {
+    const ObservedRun run = NoisyRun(seed, 0.15);
+    double events = 0;
+    for (const ObservedChunk& chunk : run.chunks) events += chunk.events;
+    const PredictedRow row = Only(run, {Kind::kChunkEvents, 300, ""});
+    if (!row.why_not.empty()) continue;
+    const double truth = events / 300 * (0.02 + 1e-4 * 300) / 2;
+    covered += row.wall_time.low <= truth && truth <= row.wall_time.high;
+    ++told;
+  }
+  EXPECT_GE(told, 35);
+  EXPECT_GE(covered, 0.8 * told) << "of " << told;
+  EXPECT_NE(Only(NoisyRun(1, 3), {Kind::kChunkEvents, 300, ""}).why_not, "") << "noise tells no slope";
+}
+
+TEST(Prediction, TwiceTheWorkersTakeHalfTheTime) {
+  MadeRun made;
+  for (const char* name : {"one", "two"}) made.AddWorker(name, 2);
+  for (int i = 0; i < 200; ++i) made.AddChunk(static_cast<size_t>(i % 2), 0.1, 0.1, 1000);
+  const ObservedRun run = made.Finish();
+  EXPECT_NEAR(Only(run, {Kind::kWorkers, 4, ""}).wall_time.value, 200 * 0.101 / 8, 0.15);
+  EXPECT_NEAR(Only(run, {Kind::kWorkers, 1, ""}).wall_time.value, 200 * 0.101 / 2, 0.15);
+}
+
+/// 4 lanes share what serves 1000 events a second: an event is blocked 1 ms for each of them.
+ObservedRun BlockedRun(double told_slope) {
+  MadeRun made;
+  made.AddWorker("w", 4);
+  for (int i = 0; i < 400; ++i) made.AddChunk(0, 0.04, 0, 10, 0, 0);
+  return made.Finish(told_slope);
+}
+
+TEST(Prediction, BlockedTimeGrowsWithLanesWhereTheRunShowsSo) {
+  const ObservedRun run = BlockedRun(1e-3);
+  EXPECT_NEAR(run.wall_time, 4, 0.01);
+  const PredictedRow more = Only(run, {Kind::kCores, 8, ""});
+  EXPECT_NEAR(more.wall_time.value, 4, 0.15);
+  EXPECT_LT(more.wall_time.low, 3.9) << "the slope is known to 10 %";
+  EXPECT_NEAR(Only(run, {Kind::kCores, 2, ""}).wall_time.value, 4, 0.15);
+  EXPECT_NEAR(Only(BlockedRun(0), {Kind::kCores, 8, ""}).wall_time.value, 2, 0.1) << "of a run that shows nothing";
+}
+
+TEST(Prediction, TheBudgetOfTheLanesAddsUp) {
+  MadeRun made("select");
+  made.AddWorker("w", 2);
+  for (int i = 0; i < 100; ++i) made.AddChunk(0, 0.1, 0.04, 1000, 0.05);
+  const ObservedRun run = made.Finish();
+  for (const RunChange& change :
+       {RunChange{Kind::kCores, 4, ""}, {Kind::kFaster, 2, "select"}, {Kind::kLanes, 4, ""}}) {
+    const PredictedRow row = Only(run, change);
+    const double lanes = change.kind == Kind::kFaster ? 2 : 4;
+    EXPECT_NEAR(row.cpu.value + row.waiting.value + row.free.value, lanes * row.wall_time.value, 0.01);
+    EXPECT_NEAR(row.efficiency.value, row.cpu.value / row.core_seconds.value, 1e-9);
+    EXPECT_LE(row.cpu.low, row.cpu.value);
+    EXPECT_GE(row.cpu.high, row.cpu.value);
+  }
+  EXPECT_NEAR(Only(run, {Kind::kFaster, 2, "select"}).cpu.value, 100 * 0.04 * 0.75, 0.01);
+}
+
+TEST(Prediction, FewChunksLeaveNoRangeSoNoNumber) {
+  for (const int chunks : {1, 7}) {
+    MadeRun made;
+    made.AddWorker("w", 1);
+    for (int i = 0; i < chunks; ++i) made.AddChunk(0, 0.1, 0.1, 1000);
+    const Prediction prediction = Predict(made.Finish(), {{Kind::kCores, 2, ""}});
+    EXPECT_NE(prediction.refused.find("it has only " + std::to_string(chunks)), std::string::npos);
+  }
+}
+
+TEST(Prediction, OneCoreIsPredictedForMore) {
+  MadeRun made;
+  made.AddWorker("w", 1);
+  for (int i = 0; i < 40; ++i) made.AddChunk(0, 0.1, 0.1, 1000);
+  EXPECT_NEAR(Only(made.Finish(), {Kind::kCores, 2, ""}).wall_time.value, 2.02, 0.1);
+}
+
+TEST(Prediction, AnOverlapByClocksIsNoLane) {
+  MadeRun made;
+  made.AddWorker("w", 2);
+  for (int i = 0; i < 100; ++i) made.AddChunk(0, 0.1, 0.1, 1000, 0, i % 3 == 2 ? -0.0005 : 0.0005);
+  const ObservedRun run = made.Finish();
+  EXPECT_EQ(run.lanes(), 2);
+  EXPECT_TRUE(std::all_of(run.gaps.begin(), run.gaps.end(), [](double gap) { return gap >= 0; }));
+  EXPECT_EQ(run.gaps.size(), 98u);
+  EXPECT_EQ(Predict(run, {}).refused, "");
 }
 
 }  // namespace

@@ -29,6 +29,8 @@ struct ClusterSampleFact {
   std::optional<double> disk_write_bps;
   std::optional<double> event_loop_interval;  ///< seconds
   std::optional<int64_t> fds;
+  /// Share of the time since the reading before in which nobody got Python's global interpreter lock at once.
+  std::optional<double> gil_contention;
 };
 
 /// A worker from its join to its leave.

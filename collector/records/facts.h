@@ -75,6 +75,30 @@ struct RequestFact {
   int64_t errors = 0;
 };
 
+/// A function of a sampled stack.
+struct FunctionFact {
+  std::string_view name;
+  std::string_view file;        ///< empty: not known
+  std::optional<int64_t> line;  ///< of its definition
+};
+
+/// How often one stack was seen.
+struct StackFact {
+  int64_t samples = 0;
+  int64_t squares = 0;             ///< the sum of each sighting's samples, squared
+  std::vector<int64_t> functions;  ///< indices into the line's functions, the outermost first; never empty
+};
+
+/// Stacks that a sampling thread saw since the line before, inside one section of chunks of one dataset.
+struct StacksFact {
+  int64_t time_ns = 0;
+  std::string_view dataset;  ///< empty: none
+  std::string_view section;  ///< a path; empty: outside every section
+  double hertz = 0;          ///< samples in a second of CPU time
+  std::vector<FunctionFact> functions;
+  std::vector<StackFact> stacks;
+};
+
 /// One occurrence of a section, in trace mode.
 struct TraceFact {
   int64_t section = 0;   ///< index into the chunk's `sections`
@@ -300,14 +324,17 @@ struct EndFact {
   std::optional<int64_t> failed;
   std::optional<int64_t> open;
   std::optional<int64_t> dropped;  ///< records that could not be written, and what guards were told and was not kept
-  std::optional<int64_t> summed_chunks;  ///< of `chunks`, those that are in sums
-  std::optional<int64_t> misused;        ///< of `dropped`, guards that were not used as they should be
-  std::optional<int64_t> overhead_ns;    ///< what the instrumentation cost
-  std::optional<int64_t> cpu_ns;         ///< CPU time of all threads
-  std::vector<SectionFact> sections;     ///< those outside chunks
+  std::optional<int64_t> summed_chunks;   ///< of `chunks`, those that are in sums
+  std::optional<int64_t> misused;         ///< of `dropped`, guards that were not used as they should be
+  std::optional<int64_t> overhead_ns;     ///< what the instrumentation cost
+  std::optional<int64_t> cpu_ns;          ///< CPU time of all threads
+  std::vector<SectionFact> sections;      ///< those outside chunks
+  std::optional<int64_t> unwritten;       ///< of `dropped`, lines that the disk did not take
+  std::optional<int64_t> outside_chunks;  ///< of `dropped`, values and guards where no chunk was open
+  std::optional<int64_t> tasks_left_out;  ///< tasks of an engine that have no line, for want of room on the disk
 };
 
-enum class RecordType { kProcess, kBegin, kChunk, kSums, kTask, kSample, kFile, kSpan, kFine, kClock, kEnd };
+enum class RecordType { kProcess, kBegin, kChunk, kSums, kTask, kSample, kFile, kSpan, kFine, kClock, kStacks, kEnd };
 
 /// One parsed line: `type` names the member that holds it; the others hold nothing of use.
 struct Record {
@@ -322,6 +349,7 @@ struct Record {
   SpanFact span;
   FineFact fine;
   ClockFact clock;
+  StacksFact stacks;
   EndFact end;
 };
 

@@ -9,6 +9,7 @@
 #include "collector/records/plain_lines.h"
 #include "collector/records/record_fields.h"
 #include "collector/records/schema.h"
+#include "collector/records/stack_fields.h"
 
 namespace crema {
 
@@ -87,6 +88,16 @@ Refusal CheckInterval(const Fact& fact) {
   return fact.stop_ns < fact.start_ns ? Refusal{"stop_ns", "is before start_ns"} : Refusal{};
 }
 
+Refusal CheckStacks(const StacksFact& fact) {
+  for (const StackFact& stack : fact.stacks) {
+    for (const int64_t function : stack.functions) {
+      if (static_cast<size_t>(function) >= fact.functions.size())
+        return {"stacks", "names a function that is not there"};
+    }
+  }
+  return {};
+}
+
 // Each of the chunks lasted no longer than from the first one's begin to the last one's end.
 Refusal CheckSums(const SumsFact& fact) {
   if (fact.last_stop_ns < fact.first_start_ns) return {"last_stop_ns", "is before first_start_ns"};
@@ -99,7 +110,7 @@ constexpr std::pair<std::string_view, RecordType> kTypes[] = {
     {"chunk", RecordType::kChunk},     {"begin", RecordType::kBegin}, {"sample", RecordType::kSample},
     {"process", RecordType::kProcess}, {"file", RecordType::kFile},   {"span", RecordType::kSpan},
     {"task", RecordType::kTask},       {"end", RecordType::kEnd},     {"fine", RecordType::kFine},
-    {"clock", RecordType::kClock},     {"sums", RecordType::kSums},
+    {"clock", RecordType::kClock},     {"sums", RecordType::kSums},   {"stacks", RecordType::kStacks},
 };
 
 const std::pair<std::string_view, RecordType>* FindType(std::string_view name) {
@@ -237,6 +248,10 @@ ParseOutcome RecordParser::ParseGeneral(std::string_view line) {
       break;
     case RecordType::kClock:
       refusal = Read(object, json::kClockFields, record_.clock);
+      break;
+    case RecordType::kStacks:
+      refusal = Read(object, json::kStacksFields, record_.stacks);
+      if (!refusal) refusal = CheckStacks(record_.stacks);
       break;
     case RecordType::kEnd:
       refusal = Read(object, json::kEndFields, record_.end);

@@ -170,6 +170,42 @@ TEST(RecordParser, ReadsTheOtherTypes) {
   EXPECT_EQ(parser.record().end.overhead_ns, 77);
 }
 
+TEST(RecordParser, ReadsStacks) {
+  RecordParser parser;
+  ASSERT_EQ(parser.ParseCopy(R"({"type":"stacks","time_ns":9,"dataset":null,"section":"select/jets","hertz":100.0,)"
+                             R"("functions":[["process","/a.py",12],["<module>",null,null]],)"
+                             R"("stacks":[[3,5,0,0],[2,4,1]]})"),
+            ParseOutcome::kRecord)
+      << parser.reason();
+  ASSERT_EQ(parser.record().type, RecordType::kStacks);
+  const StacksFact& stacks = parser.record().stacks;
+  EXPECT_EQ(stacks.dataset, "");
+  EXPECT_EQ(stacks.section, "select/jets");
+  EXPECT_EQ(stacks.hertz, 100);
+  ASSERT_EQ(stacks.functions.size(), 2u);
+  EXPECT_EQ(stacks.functions[0].name, "process");
+  EXPECT_EQ(stacks.functions[0].file, "/a.py");
+  EXPECT_EQ(stacks.functions[0].line, 12);
+  EXPECT_EQ(stacks.functions[1].line, std::nullopt);
+  ASSERT_EQ(stacks.stacks.size(), 2u);
+  EXPECT_EQ(stacks.stacks[0].samples, 3);
+  EXPECT_EQ(stacks.stacks[0].squares, 5);
+  EXPECT_EQ(stacks.stacks[0].functions, (std::vector<int64_t>{0, 0}));
+  for (const char* bad : {"[[3,5]]", "[[3,5,2]]", "[[3,5,-1]]", "[[3,-5,0]]", "[3,5,0]", "[[3,5,\"0\"]]"}) {
+    EXPECT_EQ(parser.ParseCopy(R"({"type":"stacks","time_ns":9,"section":"","hertz":1,"functions":[["f",null,null],)"
+                               R"(["g",null,1]],"stacks":)" +
+                               std::string(bad) + "}"),
+              ParseOutcome::kMalformed)
+        << bad;
+  }
+  for (const char* bad : {"[[]]", "[[\"f\"]]", "[[1,null,null]]", "[[\"f\",null,-1]]", "[[\"f\",2,1]]"}) {
+    EXPECT_EQ(parser.ParseCopy(R"({"type":"stacks","time_ns":9,"section":"","hertz":1,"stacks":[],"functions":)" +
+                               std::string(bad) + "}"),
+              ParseOutcome::kMalformed)
+        << bad;
+  }
+}
+
 TEST(RecordParser, ReadsSums) {
   RecordParser parser;
   ASSERT_EQ(parser.ParseCopy(R"({"type":"sums","time_ns":99,"reason":"log_share","dataset":"zjets","file":"a.root",)"
@@ -210,10 +246,15 @@ TEST(RecordParser, ReadsSums) {
   EXPECT_EQ(sums.requests[0].max_ns, 60);
   EXPECT_EQ(sums.requests[0].errors, 1);
   EXPECT_EQ(sums.sections_dropped, 1);
-  ASSERT_EQ(parser.ParseCopy(R"({"type":"end","time_ns":9,"dropped":5,"summed_chunks":3,"misused":4})"),
-            ParseOutcome::kRecord);
+  ASSERT_EQ(
+      parser.ParseCopy(
+          R"({"type":"end","time_ns":9,"dropped":5,"summed_chunks":3,"misused":1,"unwritten":2,"outside_chunks":1,"tasks_left_out":7})"),
+      ParseOutcome::kRecord);
   EXPECT_EQ(parser.record().end.summed_chunks, 3);
-  EXPECT_EQ(parser.record().end.misused, 4);
+  EXPECT_EQ(parser.record().end.misused, 1);
+  EXPECT_EQ(parser.record().end.unwritten, 2);
+  EXPECT_EQ(parser.record().end.outside_chunks, 1);
+  EXPECT_EQ(parser.record().end.tasks_left_out, 7);
 }
 
 TEST(RecordParser, TakesFieldsInAnyOrderAndIgnoresUnknownOnes) {
@@ -261,7 +302,7 @@ TEST(RecordParser, RefusesAnotherMajorSchemaAndTakesAnyMinor) {
   EXPECT_EQ(parser.ParseCopy(R"({"type":"process","schema":"crema.records/2","host":7})"), ParseOutcome::kOtherSchema);
   EXPECT_EQ(parser.reason(), "crema.records/2");
   EXPECT_EQ(parser.ParseCopy(
-                R"({"type":"process","schema":"crema.records/1","schema_minor":9,"host":"h","pid":1,"start_ns":2})"),
+                R"({"type":"process","schema":"crema.records/1","schema_minor":10,"host":"h","pid":1,"start_ns":2})"),
             ParseOutcome::kRecord);
 }
 

@@ -46,6 +46,8 @@ struct TreeRunFact {
   std::string allocated_cores_source;  ///< slurm, htcondor, cgroup or affinity
   std::optional<int64_t> memory_limit_bytes;
   bool net_host_wide = true;  ///< the network namespace is shared with others
+  std::string commit;         ///< of the source; empty: not known
+  std::string commit_source;  ///< the variable that said it, or git
 };
 
 /// One process at the time of a sample.

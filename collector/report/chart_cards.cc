@@ -21,6 +21,7 @@ namespace {
 /// Where the families of charts stand on the page.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kFamilies = {{
     {"Where time goes", "time"},
+    {"What would help", "outlook"},
     {"Timeline", "timeline"},
     {"Throughput", "throughput"},
     {"Workers", "workers"},
@@ -30,7 +31,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kFamilie
     {"Datasets", "inputs"},
     {"Fine metrics", "fine"},
     {"Custom metrics", "custom"},
-    {"Comparison", "throughput"},
     {"Key figures", "environment"},
 }};
 
@@ -39,7 +39,9 @@ struct Shown {
   std::string_view name;
   bool is_wide;
 };
-constexpr std::array<Shown, 9> kShown = {{
+constexpr std::array<Shown, 11> kShown = {{
+    {"prediction", true},
+    {"scaling", true},
     {"throughput_timeline", true},
     {"memory_small_multiples", true},
     {"process_timeline", true},
@@ -51,16 +53,8 @@ constexpr std::array<Shown, 9> kShown = {{
     {"fine_by_activity", false},
 }};
 
-/// The page has these itself, with more in them.
 constexpr std::array<std::string_view, 5> kDrawnByThePage = {"chunk_timeline", "concurrency_timeline", "section_icicle",
                                                              "cut_flow", "slowest_chunks"};
-
-std::string_view BlockOf(std::string_view family) {
-  for (const auto& [name, block] : kFamilies) {
-    if (name == family) return block;
-  }
-  return "environment";
-}
 
 size_t RankOf(std::string_view name) {
   const auto found =
@@ -71,9 +65,7 @@ size_t RankOf(std::string_view name) {
 std::vector<const Chart*> ChartsOf(const PageInput& input, std::string_view block) {
   std::vector<const Chart*> charts;
   for (const PageChart& chart : input.charts) {
-    const bool is_here =
-        std::find(kDrawnByThePage.begin(), kDrawnByThePage.end(), chart.chart.name) != kDrawnByThePage.end();
-    if (BlockOf(chart.family) == block && !is_here) charts.push_back(&chart.chart);
+    if (BlockOfFamily(chart.family) == block && !IsDrawnByThePage(chart.chart.name)) charts.push_back(&chart.chart);
   }
   std::stable_sort(charts.begin(), charts.end(),
                    [](const Chart* a, const Chart* b) { return RankOf(a->name) < RankOf(b->name); });
@@ -220,6 +212,24 @@ std::string ChartData(const PageInput& input, std::string_view block) {
     if (!chart->spec.is_null()) data += DataScript("spec-" + chart->name, OnCard(*chart));
   }
   return data;
+}
+
+std::string_view BlockOfFamily(std::string_view family) {
+  for (const auto& [name, block] : kFamilies) {
+    if (name == family) return block;
+  }
+  return "";
+}
+
+bool IsDrawnByThePage(std::string_view chart) {
+  return std::find(kDrawnByThePage.begin(), kDrawnByThePage.end(), chart) != kDrawnByThePage.end();
+}
+
+std::vector<std::string_view> ChartsThatThePageNames() {
+  std::vector<std::string_view> names(kDrawnByThePage.begin(), kDrawnByThePage.end());
+  for (const Shown& shown : kShown) names.push_back(shown.name);
+  names.push_back(kSideBySide);
+  return names;
 }
 
 }  // namespace crema

@@ -116,73 +116,10 @@ std::string TileHtml(const PageInput& input, const KeyFigureRow& row) {
       ValueHtml(input.document, row), ChangeLine(input, row.figure, row.words), PictureOf(input, row), NotesHtml(row));
 }
 
-/// What is known of a command that recorded no chunk: a figure, and what it is beside.
-struct TreeFigure {
-  std::string_view key;
-  std::string_view label;
-  std::string_view note;
-  std::vector<std::pair<std::string_view, std::string_view>> beside;  ///< key and words behind its value
-};
-
-std::string QuantityHtml(const Json& document, std::string_view key) {
-  const std::optional<double> value = Metric(document, key);
-  if (!value.has_value()) return "";
-  const std::string unit = TextField(Field(Field(document, "definitions"), key), "unit");
-  const bool is_share = key == "job_cpu_efficiency";
-  return Figure("metrics." + std::string(key), *value,
-                is_share ? HumanPercent(*value) : HumanQuantity(key, *value, unit));
-}
-
-std::string TreeTile(const Json& document, const TreeFigure& figure) {
-  std::string value = QuantityHtml(document, figure.key);
-  std::string note(figure.note);
-  if (value.empty()) {
-    value = "<span class=\"dash\" title=\"not measured\">–</span>";
-    note = "not measured: " + Escaped(WhyNotMeasured(document, figure.key));
-  }
-  for (const auto& [key, words] : figure.beside) {
-    const std::string text = QuantityHtml(document, key);
-    if (!text.empty()) note += fmt::format("{}{} {}", note.empty() ? "" : " · ", text, words);
-  }
-  return fmt::format(
-      "<div class=\"tile\" id=\"tile-{}\"><div class=\"tile-head\">{}</div><p class=\"value\">{}</p><p "
-      "class=\"note\">{}</p></div>\n",
-      figure.key, Term(document, figure.key, figure.label), value, note);
-}
-
-/// The tiles of a command without chunks.
-const std::vector<TreeFigure>& TreeFigures() {
-  static const auto* const kFigures = new std::vector<TreeFigure>{
-      {"wall_time", "Elapsed time", "", {}},
-      {"job_cpu_efficiency",
-       "CPU efficiency of the job",
-       "of its cores, as the site sees it",
-       {{"allocated_cores", "given"}}},
-      {"tree_cpu_user", "CPU time in the program", "", {{"tree_cpu_system", "in the kernel"}}},
-      {"tree_peak_rss_bytes",
-       "Peak memory of all processes",
-       "",
-       {{"process_peak_rss_bytes", "in the largest process"}}},
-      {"tree_read_bytes", "Read from storage", "", {{"tree_rchar_bytes", "through all read calls"}}},
-      {"tree_write_bytes", "Written to storage", "", {{"tree_wchar_bytes", "through all write calls"}}},
-      {"max_processes", "Processes at once", "", {{"max_threads", "threads at once"}}},
-      {"major_faults", "Major page faults", "", {{"context_switches_involuntary", "involuntary context switches"}}}};
-  return *kFigures;
-}
-
 }  // namespace
-
-bool IsProcessTreeOnly(const PageInput& input) {
-  return !input.detail.why_no_attempts.empty() && ListField(input.document, "workers").empty() &&
-         ListField(input.document, "fine").empty() && Metric(input.document, "max_processes").has_value();
-}
 
 std::string KeyFigureTiles(const PageInput& input) {
   std::string html = "<div class=\"tiles\" role=\"group\" aria-label=\"Key figures\">\n";
-  if (IsProcessTreeOnly(input)) {
-    for (const TreeFigure& figure : TreeFigures()) html += TreeTile(input.document, figure);
-    return html + "</div>\n";
-  }
   for (const KeyFigureRow& row : KeyFigureRows(input.document)) html += TileHtml(input, row);
   return html + "</div>\n";
 }

@@ -9,6 +9,7 @@
 #include "collector/document/document_fields.h"
 #include "collector/insight/grouped_verdicts.h"
 #include "collector/insight/headline.h"
+#include "collector/insight/verdict_table.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
 #include "fmt/format.h"
@@ -19,47 +20,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kCards = 3;  // more than three things to do are none
-
-/// Which block shows what a verdict speaks of.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 37> kPlaces = {{
-    {"compute-bound", "time"},
-    {"waiting-bound", "time"},
-    {"cpu-contention", "time"},
-    {"gil-contention", "time"},
-    {"shared-bottleneck", "time"},
-    {"opening-bound", "time"},
-    {"chunks-too-small", "chunks"},
-    {"chunks-too-large", "chunks"},
-    {"too-few-chunks", "timeline"},
-    {"too-few-clusters", "timeline"},
-    {"oversized-chunks", "chunks"},
-    {"stragglers", "chunks"},
-    {"skewed-dataset", "inputs"},
-    {"slow-file", "inputs"},
-    {"slow-spell", "timeline"},
-    {"slow-worker", "workers"},
-    {"slow-server", "inputs"},
-    {"many-small-reads", "inputs"},
-    {"long-tail", "timeline"},
-    {"idle-workers", "timeline"},
-    {"scaling-lag", "timeline"},
-    {"startup-dominated", "timeline"},
-    {"memory-pressure", "workers"},
-    {"memory-growth", "workers"},
-    {"spilling", "fine"},
-    {"serialization-heavy", "fine"},
-    {"compression-heavy", "fine"},
-    {"framework-overhead", "time"},
-    {"failing-chunks", "failures"},
-    {"retry-waste", "failures"},
-    {"worker-loss", "workers"},
-    {"low-compression", "inputs"},
-    {"hot-section", "time"},
-    {"instrumentation-heavy", "environment"},
-    {"oversubscribed", "time"},
-    {"incomplete-measurement", "overview"},
-    {"healthy", "time"},
-}};
 
 std::string_view TitleOfBlock(std::string_view id) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kTitles = {{
@@ -118,7 +78,27 @@ std::string Symptoms(const VerdictGroup& group) {
   return items.empty() ? "" : "<ul class=\"symptoms\">" + items + "</ul>";
 }
 
-std::string Card(const VerdictGroup& group, size_t number) {
+/// The address of what a finding is about: a spell's stretch of the timeline, where there is one.
+std::string AddressOf(const PageInput& input, const std::string& verdict) {
+  const std::string block(BlockOfVerdict(verdict));
+  if (block != "timeline" || !input.detail.why_no_attempts.empty()) return block;
+  std::optional<double> from, to;
+  const Json& spells = ListField(input.document, "slow_spells");
+  if (verdict == "slow-spell" && !spells.empty()) {
+    from = NumberField(spells.front(), "start");
+    to = NumberField(spells.front(), "stop");
+  }
+  if (verdict == "long-tail" && input.detail.tail_start_seconds.has_value()) {
+    from = input.detail.tail_start_seconds;
+    to = input.detail.seconds;
+  }
+  if (!from.has_value() || !to.has_value() || !(*to > *from)) return block;
+  const double around = (*to - *from) / 4;  // what was before and after tells it from the rest
+  return fmt::format("{}&amp;zoom={:.9g}_{:.9g}", block, std::max(0.0, *from - around),
+                     std::min(input.detail.seconds, *to + around));
+}
+
+std::string Card(const PageInput& input, const VerdictGroup& group, size_t number) {
   const Json& verdict = *group.cause;
   const std::string id = TextField(verdict, "id");
   const Mark mark = MarkOfSeverity(TextField(verdict, "severity"));
@@ -137,17 +117,16 @@ std::string Card(const VerdictGroup& group, size_t number) {
   const std::string suggestion = TextField(verdict, "suggestion");
   if (!suggestion.empty()) html += fmt::format("<p class=\"advice\">{}", Escaped(suggestion));
   if (suggestion.empty()) html += "<p>";
-  html += fmt::format(" <a href=\"#{}\">{}</a></p>{}</article>\n", block, TitleOfBlock(block), Evidence(verdict));
+  html += fmt::format(" <a href=\"#{}\">{}</a></p>{}</article>\n", AddressOf(input, id), TitleOfBlock(block),
+                      Evidence(verdict));
   return html;
 }
 
 }  // namespace
 
 std::string_view BlockOfVerdict(std::string_view verdict) {
-  for (const auto& [id, block] : kPlaces) {
-    if (id == verdict) return block;
-  }
-  return "overview";
+  const VerdictRule* rule = FindRule(verdict);
+  return rule == nullptr ? "overview" : rule->place;
 }
 
 std::string Findings(const PageInput& input) {
@@ -158,7 +137,7 @@ std::string Findings(const PageInput& input) {
   size_t number = 0;
   for (const VerdictGroup& group : groups) {
     ++number;
-    (number <= kCards ? shown : folded) += Card(group, number);
+    (number <= kCards ? shown : folded) += Card(input, group, number);
   }
   std::string html = fmt::format("<div class=\"findings\">\n{}</div>\n", shown);
   if (number > kCards) {

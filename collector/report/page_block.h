@@ -27,16 +27,20 @@ struct PageLimits {
   std::vector<std::string> notes;  ///< for the footer
 };
 
+/// What a replay of the run says; as `crema predict --json`, best first, and `crema scaling --json` print it.
+struct RunOutlook {
+  nlohmann::ordered_json prediction;
+  nlohmann::ordered_json scaling;
+};
+
 struct PageInput {
   const nlohmann::ordered_json& document;
   const RunDetail& detail;
   const std::vector<PageChart>& charts;
   PageLimits limits;
   const nlohmann::ordered_json* baseline = nullptr;  ///< another measurement, to compare with
+  const RunOutlook* outlook = nullptr;
 };
-
-/// Whether all that is known is a process tree: a command that recorded no chunk, and no engine that told of workers.
-bool IsProcessTreeOnly(const PageInput& input);
 
 struct PageBlock {
   std::string_view id;     ///< of its heading; never changes, as people link to it
@@ -50,6 +54,7 @@ struct PageBlock {
 PageBlock OverviewBlock(const PageInput& input);
 PageBlock TimelineBlock(const PageInput& input);
 PageBlock TimeBlock(const PageInput& input);
+PageBlock OutlookBlock(const PageInput& input);
 PageBlock ThroughputBlock(const PageInput& input);
 PageBlock WorkersBlock(const PageInput& input);
 /// For a run of which only the process tree is known.
@@ -74,7 +79,15 @@ std::string BaselineLine(const PageInput& input);
 /// baseline's value. Empty without a baseline.
 std::string ChangeLine(const PageInput& input, const ChangedFigure& figure, std::string (*words)(double));
 
-/// The id of the block that a verdict is about.
+/// One bar of a whole: each part's name, colour and share.
+struct ColouredShare {
+  std::string name;
+  std::string_view colour;
+  double share = 0;
+};
+std::string SplitBar(const std::vector<ColouredShare>& parts);
+
+/// The id of the block that a verdict is about; the overview for a verdict that only another version of crema knows.
 std::string_view BlockOfVerdict(std::string_view verdict);
 
 /// A line that unfolds, among those below the cards of a block.
@@ -84,6 +97,14 @@ std::string Fold(std::string_view title, const std::string& html);
 /// what else is folded there.
 std::string ChartCards(const PageInput& input, std::string_view block, const std::string& folds = "");
 std::string ChartData(const PageInput& input, std::string_view block);
+
+/// The id of the block that shows a family of charts; empty where none does.
+std::string_view BlockOfFamily(std::string_view family);
+
+/// The names of charts that the page treats in a way of their own.
+std::vector<std::string_view> ChartsThatThePageNames();
+/// Whether the page draws the chart itself, with more in it.
+bool IsDrawnByThePage(std::string_view chart);
 
 }  // namespace crema
 

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/run_head.h"
+#include "collector/insight/tree_figures.h"
 #include "collector/report/html.h"
 #include "collector/report/page_assets.h"
 #include "crema/version.h"
@@ -30,8 +31,9 @@ std::string When(const Json& run) {
 }
 
 std::string StatePill(const StateInWords& state) {
-  if (state.ending == RunEnding::kUnknown) return fmt::format("<span class=\"pill info\">{}</span>", state.text);
-  return Pill(state.mark, state.ending == RunEnding::kRunning ? "still running: partial" : state.text);
+  if (state.mark.has_value()) return Pill(*state.mark, state.text);
+  return fmt::format("<span class=\"pill info\">{}</span>",
+                     state.ending == RunEnding::kRunning ? "still running: partial" : state.text);
 }
 
 std::string Head(const PageInput& input) {
@@ -120,11 +122,6 @@ std::string Footer(const Json& document, const PageLimits& limits, size_t charts
   return html + "</footer>\n";
 }
 
-/// In place of the blocks that a run without chunks leaves empty.
-constexpr std::string_view kWhatGuardsAdd =
-    "<p class=\"card\" id=\"without-chunks\">No chunk was recorded. <code>crema::TrackMetrics</code> around a chunk of "
-    "work adds a timeline of all threads, where time goes, sections, event rates, datasets, cuts and failures.</p>\n";
-
 std::string Policy(bool with_charts) {
   return fmt::format(
       "default-src 'none'; script-src {}{}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
@@ -133,15 +130,19 @@ std::string Policy(bool with_charts) {
 
 std::string Write(const PageInput& input, const Json& chart_config) {
   std::vector<PageBlock> blocks;
-  const bool is_tree_only = IsProcessTreeOnly(input);
+  const bool is_tree_only = IsProcessTreeOnly(input.document);
   for (PageBlock (*make)(const PageInput&) :
-       {OverviewBlock, TimelineBlock, TimeBlock, ThroughputBlock, WorkersBlock, ChunksBlock, InputsBlock, FineBlock,
-        CustomBlock, FailuresBlock, EnvironmentBlock, GlossaryBlock}) {
+       {OverviewBlock, TimelineBlock, TimeBlock, OutlookBlock, ThroughputBlock, WorkersBlock, ChunksBlock, InputsBlock,
+        FineBlock, CustomBlock, FailuresBlock, EnvironmentBlock, GlossaryBlock}) {
     const bool is_of_any_command = make == OverviewBlock || make == EnvironmentBlock || make == GlossaryBlock;
     if (!is_tree_only || is_of_any_command) blocks.push_back(make(input));
     if (is_tree_only && make == OverviewBlock) blocks.push_back(ProcessesBlock(input));
   }
-  if (is_tree_only) blocks.front().html += kWhatGuardsAdd;
+  if (is_tree_only) {  // in place of the blocks that are empty
+    blocks.front().html += fmt::format(
+        "<p class=\"card\" id=\"without-chunks\">No chunk was recorded. <code>crema::TrackMetrics</code> {}</p>\n",
+        kWhatGuardsAdd);
+  }
   size_t charts = 0;
   for (const PageChart& chart : input.charts) charts += !chart.chart.spec.is_null();
   const bool draws = charts > 0 && !kChartScript.text.empty();
@@ -168,22 +169,27 @@ std::string Write(const PageInput& input, const Json& chart_config) {
   return html;
 }
 
-/// Indices of the charts that are drawn, those with the most to say first.
-std::vector<size_t> LargestFirst(const std::vector<PageChart>& charts) {
-  std::vector<std::pair<size_t, size_t>> sizes;  // and index
+struct ChartSize {
+  size_t bytes;
+  size_t index;
+};
+
+/// The charts that are drawn, those with the most to say first.
+std::vector<ChartSize> LargestFirst(const std::vector<PageChart>& charts) {
+  std::vector<ChartSize> sizes;
   for (size_t i = 0; i < charts.size(); ++i) {
-    if (!charts[i].chart.spec.is_null()) sizes.emplace_back(charts[i].chart.spec.dump().size(), i);
+    if (!charts[i].chart.spec.is_null()) sizes.push_back({charts[i].chart.spec.dump().size(), i});
   }
-  std::sort(sizes.rbegin(), sizes.rend());
-  std::vector<size_t> order;
-  for (const auto& [size, i] : sizes) order.push_back(i);
-  return order;
+  std::sort(sizes.begin(), sizes.end(), [](const ChartSize& a, const ChartSize& b) {
+    return std::tie(a.bytes, a.index) > std::tie(b.bytes, b.index);
+  });
+  return sizes;
 }
 
 }  // namespace
 
 std::string ReportPage(const Json& document, const RunDetail& detail, const std::vector<PageChart>& charts,
-                       const Json& chart_config, const Json* baseline, size_t largest) {
+                       const Json& chart_config, const Json* baseline, size_t largest, const RunOutlook* outlook) {
   PageLimits limits;
   if (!detail.timeline_is_exact && detail.row_kind != "thread" && !detail.rows.empty()) {
     limits.notes.push_back(fmt::format("Threads were merged: the timeline has one row per {}.", detail.row_kind));
@@ -210,18 +216,24 @@ std::string ReportPage(const Json& document, const RunDetail& detail, const std:
     limits.tasks = step.tasks;
     if (!step.tasks && detail.tasks.empty() && step.table_rows > 50) continue;  // there are none to leave out
     if (!step.note.empty()) limits.notes.emplace_back(step.note);
-    html = Write({document, detail, charts, limits, baseline}, chart_config);
+    html = Write({document, detail, charts, limits, baseline, outlook}, chart_config);
     if (html.size() <= largest) return html;
   }
   // What still is too much are charts with a mark for each of many names.
   limits.notes.emplace_back("To keep the file small, the largest charts were left out.");
   std::vector<PageChart> fewer = charts;
-  for (const size_t i : LargestFirst(charts)) {
-    Chart& chart = fewer[i].chart;
-    chart.reason = "it would make this page too large; `crema plot " + chart.name + "` draws it";
-    chart.spec = nullptr;
-    html = Write({document, detail, fewer, limits, baseline}, chart_config);
-    if (html.size() <= largest) break;
+  const std::vector<ChartSize> sizes = LargestFirst(charts);
+  for (size_t next = 0; next < sizes.size() && html.size() > largest;) {
+    // As many at once as may be enough: a page with a thousand charts takes a second to write.
+    size_t still_too_much = html.size() - largest;
+    while (next < sizes.size() && still_too_much > 0) {
+      const ChartSize& size = sizes[next++];
+      Chart& chart = fewer[size.index].chart;
+      chart.reason = "it would make this page too large; `crema plot " + chart.name + "` draws it";
+      chart.spec = nullptr;
+      still_too_much -= std::min(still_too_much, size.bytes);
+    }
+    html = Write({document, detail, fewer, limits, baseline, outlook}, chart_config);
   }
   return html;
 }

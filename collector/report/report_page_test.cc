@@ -55,21 +55,52 @@ TEST(ReportPage, AKeyFigureThatWasNotMeasuredIsADashWithTheReason) {
 
 TEST(ReportPage, ACommandWithoutChunksHasTheFiguresOfItsProcessesAndOneLineForWhatGuardsAdd) {
   const Json document = Json::parse(R"({"metrics": {"wall_time": 10, "job_cpu_efficiency": 0.25, "max_processes": 4,
-      "tree_peak_rss_bytes": 1048576, "tree_read_bytes": 2000000, "process_peak_rss_bytes": 524288},
+      "tree_peak_rss_bytes": 1048576, "tree_read_bytes": 2000000, "process_peak_rss_bytes": 524288,
+      "tree_cpu_user": 8, "tree_cpu_system": 2, "allocated_cores": 4},
+      "processes": [{"name": "sort", "pid": 12, "cpu": 7.5, "peak_memory_bytes": 524288}],
       "definitions": {"wall_time": {"unit": "s"}, "tree_peak_rss_bytes": {"unit": "B"}, "tree_read_bytes": {"unit": "B"},
       "process_peak_rss_bytes": {"unit": "B"}, "max_processes": {"unit": "count"}},
       "quality": {"not_measured": {"tree_write_bytes": "the kernel does not count it"}}})");
   const std::string page = PageOf(document, NothingRecorded());
-  EXPECT_TRUE(Holds(page, "data-key=\"metrics.job_cpu_efficiency\" value=\"0.25\">25\u00a0%<"));
-  EXPECT_TRUE(Holds(page, "data-key=\"metrics.tree_peak_rss_bytes\" value=\"1048576\">1\u00a0MiB<"));
-  EXPECT_TRUE(Holds(page, "data-key=\"metrics.tree_read_bytes\" value=\"2000000\">2\u00a0MB<"));
+  EXPECT_TRUE(Holds(page, "data-key=\"metrics.job_cpu_efficiency\" value=\"0.25\">25</data>\u00a0<small>%<"));
+  EXPECT_TRUE(Holds(page, "data-key=\"metrics.tree_peak_rss_bytes\" value=\"1048576\">1</data>\u00a0<small>MiB<"));
+  EXPECT_TRUE(Holds(page, "data-key=\"metrics.tree_read_bytes\" value=\"2000000\">2</data>\u00a0<small>MB<"));
   EXPECT_TRUE(Holds(page, ">512\u00a0KiB</data> in the largest process"));
   EXPECT_TRUE(Holds(page, "not measured: the kernel does not count it"));
+  EXPECT_TRUE(Holds(page, "What its 4 cores did"));
+  EXPECT_TRUE(
+      Holds(page, "aria-label=\"CPU in the program 20.0\u00a0%, CPU in the kernel 5.0\u00a0%, Unused 75.0\u00a0%\""));
+  EXPECT_TRUE(Holds(page, "Per process"));
+  EXPECT_TRUE(Holds(page, ">sort<"));
   EXPECT_TRUE(Holds(page, "id=\"without-chunks\""));
   for (const char* block : {"timeline", "time", "throughput", "workers", "chunks", "inputs", "custom", "failures"}) {
     EXPECT_EQ(BlockOf(page, block), "") << block;
   }
   EXPECT_FALSE(Holds(page, "href=\"#timeline\""));
+}
+
+TEST(ReportPage, RequestsToStorageAreATableBesideTheInputs) {
+  EXPECT_FALSE(Holds(PageOf(Json::object(), NothingRecorded()), "id=\"requests\""));
+  const Json document = Json::parse(R"({"requests": [{"server": "root://<eos>", "operation": "readv", "calls": 1200,
+      "bytes": 2000000, "seconds": 3, "max_seconds": 0.5, "errors": 7}]})");
+  const std::string html = BlockOf(PageOf(document, NothingRecorded()), "inputs");
+  const std::string card = html.substr(html.find("id=\"requests\""));
+  for (const char* part :
+       {"root://&lt;eos&gt;", ">readv<", "1\u00a0200", "2\u00a0MB", "3.00\u00a0s", "500\u00a0ms", ">7<"}) {
+    EXPECT_TRUE(Holds(card, part)) << part << " in " << card;
+  }
+}
+
+TEST(ReportPage, FunctionsAreATableBesideTheSectionsThatTheyAreOf) {
+  EXPECT_FALSE(Holds(PageOf(Json::object(), NothingRecorded()), "id=\"functions\""));
+  const Json document =
+      Json::parse(R"({"functions": [{"section": "select/jets", "dataset": "zjets", "function": "<fit>",
+      "file": "/a.py", "line": 12, "samples": 700, "share": 0.7, "share_error": 0.0145}]})");
+  const std::string html = BlockOf(PageOf(document, NothingRecorded()), "time");
+  const std::string card = html.substr(html.find("id=\"functions\""));
+  for (const char* part : {"select/jets", "&lt;fit&gt;", "/a.py", "70\u00a0%", "1.4\u00a0%"}) {
+    EXPECT_TRUE(Holds(card, part)) << part << " in " << card;
+  }
 }
 
 /// A page with one chart that is folded, of `values` over ranks.
@@ -147,6 +178,30 @@ TEST(ReportPage, NamesInTheHeadStayTextWhateverBytesTheyHold) {
 TEST(ReportPage, IsKnownByItsBeginning) {
   EXPECT_TRUE(IsReportPage(PageOf(Json::object(), NothingRecorded()).substr(0, 1000)));
   EXPECT_FALSE(IsReportPage("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"));
+}
+
+TEST(ReportPage, WhatWouldHelpStandsBestFirstOrSaysWhyNot) {
+  const Json themes = {{"light", Json::object()}, {"dark", Json::object()}};
+  RunOutlook outlook;
+  outlook.prediction = Json::parse(R"({"measured": {"wall_time": 10}, "refused": null, "predicted": [
+    {"change": "--cores 8", "wall_time": 5, "low": 4, "high": 6},
+    {"change": "--faster <b>=2", "wall_time": 8, "low": 7, "high": 9},
+    {"change": "--workers 2", "wall_time": null, "not_told": "it has one worker"}]})");
+  outlook.scaling = Json::parse(R"({"sentence": "Predicted from one run, not measured.", "points": [
+    {"cores": 8, "wall_time": 5, "low": 4, "high": 6, "speedup": 2, "efficiency": 0.5}]})");
+  const std::string told =
+      BlockOf(ReportPage(Json::object(), NothingRecorded(), {}, themes, nullptr, kLargestPage, &outlook), "outlook");
+  const size_t best = told.find("--cores 8"), next = told.find("--faster &lt;b&gt;=2");
+  ASSERT_NE(best, std::string::npos) << told;
+  EXPECT_LT(best, next);
+  EXPECT_TRUE(Holds(told, "\u221250") || Holds(told, "-50")) << told;
+  EXPECT_TRUE(Holds(told, "4.00\u00a0s to 6.00\u00a0s")) << told;
+  EXPECT_TRUE(Holds(told, "it has one worker"));
+  EXPECT_TRUE(Holds(told, "Predicted from one run, not measured."));
+  outlook.prediction = {{"refused", "chunks are missing"}};
+  EXPECT_TRUE(Holds(
+      BlockOf(ReportPage(Json::object(), NothingRecorded(), {}, themes, nullptr, kLargestPage, &outlook), "outlook"),
+      "Nothing is predicted from this run: chunks are missing"));
 }
 
 TEST(ReportPage, WhereItWouldBeTooLargeItSaysWhatIsLeftOut) {

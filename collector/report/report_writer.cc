@@ -5,9 +5,17 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "collector/appearance/human_numbers.h"
 #include "collector/charts/chart.h"
+#include "collector/charts/prediction_chart.h"
+#include "collector/charts/scaling_chart.h"
 #include "collector/detail/run_detail.h"
+#include "collector/document/document_fields.h"
+#include "collector/prediction/prediction.h"
+#include "collector/prediction/usual_changes.h"
 #include "collector/report/report_page.h"
+#include "collector/scaling/scaling_study.h"
+#include "fmt/format.h"
 
 namespace crema {
 namespace {
@@ -29,6 +37,30 @@ std::vector<PageChart> DrawCharts(const ChartInput& input) {
   return charts;
 }
 
+// Replaying more takes longer than anybody waits for a page.
+constexpr double kMostReplayed = 200'000;
+
+RunOutlook RefusedOutlook(const std::string& reason) {
+  return {{{"predicted", nlohmann::ordered_json::array()}, {"refused", reason}}, {}};
+}
+
+RunOutlook LookOut(const ExportSource& source) {
+  const double chunks = Metric(source.document, "num_attempts").value_or(0);
+  if (chunks > kMostReplayed) {
+    return RefusedOutlook(fmt::format("it has {}; crema predict replays them, which takes longer",
+                                      Counted(chunks, "attempt", "attempts")));
+  }
+  const std::string section = LargestSection(source.document);
+  RunObserver observer(section);
+  const absl::Status read = source.for_each_attempt([&observer](const Attempt& attempt) { observer.Add(attempt); });
+  if (!read.ok()) return RefusedOutlook(std::string(read.message()));
+  const ObservedRun run = observer.Finish(source.document);
+  RunOutlook outlook = {PredictionJson(Predict(run, UsualChanges(run, section))),
+                        ScalingAsJson(PredictScaling(source.document, run))};
+  SortBestFirst(&outlook.prediction);
+  return outlook;
+}
+
 absl::Status WriteReport(const ExportSource& source, const std::string&, TextSink* sink) {
   const RunDetail detail = ReadRunDetail(source.document, source.for_each_attempt, {}, source.for_each_task);
   ChartInput input;
@@ -40,9 +72,13 @@ absl::Status WriteReport(const ExportSource& source, const std::string&, TextSin
     input.baseline = &source.baseline->document;
     input.baseline_detail = &*baseline_detail;
   }
+  const RunOutlook outlook = LookOut(source);
+  std::vector<PageChart> charts = DrawCharts(input);
+  charts.push_back({"What would help", MakePredictionChart(outlook.prediction)});
+  charts.push_back({"What would help", MakeScalingChart(outlook.scaling)});
   const nlohmann::ordered_json config = {{"light", ChartConfig(ChartTheme::kLight)},
                                          {"dark", ChartConfig(ChartTheme::kDark)}};
-  sink->Write(ReportPage(source.document, detail, DrawCharts(input), config, input.baseline));
+  sink->Write(ReportPage(source.document, detail, charts, config, input.baseline, kLargestPage, &outlook));
   return absl::OkStatus();
 }
 

@@ -1,9 +1,11 @@
 // Throughput and workers: what came through, and who did it.
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
+#include "collector/insight/tree_figures.h"
 #include "collector/report/html.h"
 #include "collector/report/html_table.h"
 #include "collector/report/page_block.h"
@@ -40,6 +42,26 @@ std::string Rates(const Json& document) {
                            "</tbody></table></div>");
 }
 
+/// What the cores did that the command was given.
+std::string TreeBudgetCard(const Json& document) {
+  const std::optional<TreeBudget> budget = ReadTreeBudget(document);
+  if (!budget.has_value()) return "";
+  std::vector<ColouredShare> shares;
+  std::string rows;
+  for (const TreeBudgetPart& part : budget->parts) {
+    shares.push_back({std::string(part.name), part.colour, part.share});
+    rows += fmt::format(
+        "<tr class=\"group\"><th scope=\"row\"><span class=\"key {}\"></span> {}</th><td class=\"n\">{}</td><td "
+        "class=\"n share\">{}</td></tr>\n",
+        part.colour, part.name, Escaped(HumanDuration(part.core_seconds)), Escaped(HumanPercent(part.share, 1)));
+  }
+  return fmt::format(
+      "<section class=\"card\" id=\"tree-budget\"><h3>What its {} did</h3>\n{}<div class=\"scroll\"><table "
+      "class=\"budget\"><caption>Core-seconds by what they were used for</caption><tbody>\n{}</tbody></table></div>"
+      "</section>\n",
+      Escaped(Counted(budget->cores, "core", "cores")), SplitBar(shares), rows);
+}
+
 }  // namespace
 
 PageBlock ThroughputBlock(const PageInput& input) {
@@ -52,8 +74,15 @@ PageBlock ThroughputBlock(const PageInput& input) {
 }
 
 PageBlock ProcessesBlock(const PageInput& input) {
+  const Json& processes = ListField(input.document, "processes");
   PageBlock block = {"processes", "Processes", "The command and all processes that it started, as sampled.", "", ""};
-  block.html = ChartCards(input, block.id);
+  block.html = TreeBudgetCard(input.document) + ChartCards(input, block.id);
+  if (!processes.empty()) {
+    block.html += "<section class=\"card\"><h3>Per process</h3>\n" +
+                  DocumentHtmlTable(processes, ProcessColumns(),
+                                    {"processes", "Processes", "cpu", input.limits.table_rows, "cpu"}) +
+                  "</section>\n";
+  }
   block.data = ChartData(input, block.id);
   return block;
 }

@@ -30,30 +30,6 @@ std::string PartName(std::string_view part) {
   return std::string(known == nullptr ? part : known->name);
 }
 
-/// One bar of all core-seconds.
-std::string SplitBar(const BudgetRows& budget) {
-  std::string html = "<svg class=\"split\" role=\"img\" aria-label=\"";
-  std::string rects;
-  double at = 0;
-  std::string label;
-  for (const BudgetGroup& group : budget.groups) {
-    if (group.share <= 0) continue;
-    const std::string_view kind = GroupOf(group.group).colour;
-    label += (label.empty() ? "" : ", ") + group.group + " " + HumanPercent(group.share, 1);
-    rects += fmt::format(
-        "<g><title>{} {}</title><rect class=\"{}\" x=\"{:.3f}%\" width=\"{:.3f}%\" height=\"30\" rx=\"3\"/>",
-        Escaped(group.group), Escaped(HumanPercent(group.share, 1)), kind, at * 100,
-        std::max(0.0, group.share * 100 - 0.15));
-    if (group.share > 0.06) {
-      rects += fmt::format("<text class=\"on-{}\" x=\"{:.3f}%\" dx=\"9\" y=\"20\">{}</text>", kind, at * 100,
-                           Escaped(HumanPercent(group.share, 1)));
-    }
-    rects += "</g>";
-    at += group.share;
-  }
-  return html + Escaped(label) + "\">" + rects + "</svg>\n";
-}
-
 std::string Exact(double seconds) { return HumanDuration(seconds); }
 
 /// What a section outside chunks took is wall time, so that it is no share of the cores'.
@@ -114,7 +90,11 @@ std::string BudgetCard(const Json& document) {
   if (!budget.has_value()) {
     return "<section class=\"card\">" + Absent("The budget", WhyNotMeasured(document, "core_seconds")) + "</section>\n";
   }
-  std::string html = "<section class=\"card\">\n" + SplitBar(*budget) + BudgetTable(document, *budget);
+  std::vector<ColouredShare> shares;
+  for (const BudgetGroup& group : budget->groups) {
+    shares.push_back({group.group, GroupOf(group.group).colour, group.share});
+  }
+  std::string html = "<section class=\"card\">\n" + SplitBar(shares) + BudgetTable(document, *budget);
   const std::optional<double> oversubscribed = Metric(document, "oversubscribed_core_seconds");
   if (oversubscribed.value_or(0) > 0) {
     html += fmt::format(
@@ -192,6 +172,17 @@ std::string SectionsCard(const PageInput& input) {
   return html + "</section>\n";
 }
 
+std::string FunctionsCard(const PageInput& input) {
+  const Json& functions = ListField(input.document, "functions");
+  if (functions.empty()) return "";
+  return "<section class=\"card\" id=\"functions\"><h3>Functions inside the sections</h3><p class=\"sub\">Share of the "
+         "section’s samples, each with its standard deviation. <span class=\"js\">Click a section above to see its "
+         "functions.</span></p>\n" +
+         DocumentHtmlTable(functions, FunctionColumns(),
+                           {"functions", "Functions by section", "", input.limits.table_rows, "share", 4}) +
+         "</section>\n";
+}
+
 std::string MemoryCard(const PageInput& input) {
   const Json& sections = ListField(input.document, "memory_sections");
   if (sections.empty()) return "";
@@ -205,12 +196,34 @@ std::string MemoryCard(const PageInput& input) {
 
 }  // namespace
 
+std::string SplitBar(const std::vector<ColouredShare>& parts) {
+  std::string html = "<svg class=\"split\" role=\"img\" aria-label=\"";
+  std::string rects;
+  double at = 0;
+  std::string label;
+  for (const ColouredShare& part : parts) {
+    if (part.share <= 0) continue;
+    const std::string percent = HumanPercent(part.share, 1);
+    label += (label.empty() ? "" : ", ") + part.name + " " + percent;
+    rects += fmt::format(
+        "<g><title>{} {}</title><rect class=\"{}\" x=\"{:.3f}%\" width=\"{:.3f}%\" height=\"30\" rx=\"3\"/>",
+        Escaped(part.name), Escaped(percent), part.colour, at * 100, std::max(0.0, part.share * 100 - 0.15));
+    if (part.share > 0.06) {
+      rects += fmt::format("<text class=\"on-{}\" x=\"{:.3f}%\" dx=\"9\" y=\"20\">{}</text>", part.colour, at * 100,
+                           Escaped(percent));
+    }
+    rects += "</g>";
+    at += part.share;
+  }
+  return html + Escaped(label) + "\">" + rects + "</svg>\n";
+}
+
 PageBlock TimeBlock(const PageInput& input) {
   PageBlock block = {"time", "Where time goes",
                      "All core time, split so that it adds up: nothing is left out and nothing is counted twice.", "",
                      ""};
-  block.html = BudgetCard(input.document) + PhasesCard(input.document) + SectionsCard(input) + MemoryCard(input) +
-               ChartCards(input, block.id);
+  block.html = BudgetCard(input.document) + PhasesCard(input.document) + SectionsCard(input) + FunctionsCard(input) +
+               MemoryCard(input) + ChartCards(input, block.id);
   if (!ListField(input.document, "sections").empty())
     block.data = DataScript("icicle-data", IcicleData(input.document));
   block.data += ChartData(input, block.id);

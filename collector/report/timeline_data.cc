@@ -9,6 +9,7 @@
 #include "collector/charts/worker_names.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/grouped_verdicts.h"
+#include "collector/insight/short_name.h"
 
 namespace crema {
 namespace {
@@ -144,7 +145,8 @@ Json Tasks(const RunDetail& detail, double unit) {
 Json Lives(const RunDetail& detail) {
   Json lives = Json::array();
   for (const DetailWorker& worker : detail.workers) {
-    Json life = Json::array({nullptr, nullptr, worker.is_lost});
+    // the last says why it was lost; false: it was not
+    Json life = Json::array({nullptr, nullptr, worker.is_lost ? Json(worker.left_reason) : Json(false)});
     if (worker.start_seconds.has_value()) life[0] = *worker.start_seconds;
     if (worker.stop_seconds.has_value()) life[1] = *worker.stop_seconds;
     lives.push_back(std::move(life));
@@ -178,7 +180,7 @@ void AddBoxes(const Json& document, const Json& verdict, size_t number, const Ru
   }
   if (id != "slow-worker") return;
   for (uint32_t worker = 0; worker < detail.workers.size(); ++worker) {
-    if (TextField(verdict, "sentence").find(detail.workers[worker].name) == std::string::npos) continue;
+    if (!NamesIt(TextField(verdict, "sentence"), detail.workers[worker].name)) continue;
     boxes.push_back({{"n", number}, {"text", "slow worker"}, {"from", nullptr}, {"to", nullptr}, {"worker", worker}});
   }
 }

@@ -26,16 +26,25 @@ std::string Warnings(const Json& quality) {
                      Counted(static_cast<double>(count), "warning", "warnings"), items);
 }
 
-std::string NotMeasured(const Json& quality) {
-  const Json& reasons = Field(quality, "not_measured");
-  if (!reasons.is_object() || reasons.empty()) return "";
+/// One row for each reason; where it is that of many figures, these are folded.
+std::string NotMeasured(const Json& document) {
+  constexpr size_t kMostNamed = 3;
   std::string items;
-  for (const auto& [key, reason] : reasons.items()) {
-    items += fmt::format("<dt><code>{}</code></dt><dd>{}</dd>", Escaped(key),
-                         reason.is_string() ? Escaped(reason.get_ref<const std::string&>()) : "");
+  size_t count = 0;
+  for (const UnmeasuredFigures& figures : FindUnmeasured(document)) {
+    count += figures.keys.size();
+    std::string keys;
+    for (const std::string& key : figures.keys) {
+      keys += fmt::format("{}<code>{}</code>", keys.empty() ? "" : ", ", Escaped(key));
+    }
+    if (figures.keys.size() > kMostNamed) {
+      keys = fmt::format("<details><summary>{} figures</summary>{}</details>", figures.keys.size(), keys);
+    }
+    items += fmt::format("<dt>{}</dt><dd>{}</dd>", keys, Escaped(figures.reason));
   }
+  if (count == 0) return "";
   return fmt::format("<details><summary>{} not measured, and why</summary><dl class=\"reasons\">{}</dl></details>",
-                     Counted(static_cast<double>(reasons.size()), "figure", "figures"), items);
+                     Counted(static_cast<double>(count), "figure", "figures"), items);
 }
 
 }  // namespace
@@ -51,7 +60,7 @@ std::string TrustCard(const PageInput& input) {
   return fmt::format(
       "<section class=\"card trust\" id=\"trust\" aria-label=\"Can I trust these numbers?\"><ul><li><b>Can I trust "
       "these numbers?</b></li>\n{}</ul>{}{}</section>\n",
-      items, Warnings(quality), NotMeasured(quality));
+      items, Warnings(quality), NotMeasured(input.document));
 }
 
 }  // namespace crema

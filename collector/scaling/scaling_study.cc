@@ -237,10 +237,10 @@ ScalingStudy PredictScaling(const Json& document, const ObservedRun& run) {
     ScalingPoint point;
     point.name = name;
     point.cores = changes[i].number;
-    point.wall_time = row.wall_time;
-    point.low = row.low;
-    point.high = row.high;
-    point.core_seconds = row.core_seconds;
+    point.wall_time = row.wall_time.value;
+    point.low = row.wall_time.low;
+    point.high = row.wall_time.high;
+    point.core_seconds = row.core_seconds.value;
     point.work = measured.work;
     point.throughput = point.work / point.wall_time;
     study.points.push_back(point);

@@ -1,6 +1,7 @@
 #include "collector/server/live_events.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 namespace crema {
@@ -26,9 +27,15 @@ std::vector<LiveEvent> LiveEvents::NewestFirst() const {
   return events;
 }
 
-void LiveEvents::Add(int64_t time_ns, EventKind kind, std::string text) {
+int64_t LiveEvents::Add(int64_t time_ns, EventKind kind, std::string text) {
   events_.push_back({++count_, time_ns, kind, std::move(text)});
   if (events_.size() > kMost) events_.pop_front();
+  return count_;
+}
+
+void LiveEvents::Update(int64_t number, std::string text) {
+  if (events_.empty() || number < events_.front().number || number > count_) return;
+  events_[static_cast<size_t>(number - events_.front().number)].text = std::move(text);
 }
 
 }  // namespace crema

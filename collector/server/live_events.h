@@ -27,7 +27,10 @@ class LiveEvents {
  public:
   static constexpr size_t kMost = 200;
 
-  void Add(int64_t time_ns, EventKind kind, std::string text);
+  /// The number of the new event.
+  int64_t Add(int64_t time_ns, EventKind kind, std::string text);
+  /// Says otherwise what goes on; nothing happens where the event is no longer kept.
+  void Update(int64_t number, std::string text);
   const std::deque<LiveEvent>& all() const { return events_; }
   /// By when they happened; of a log that was read afterwards, events come in late.
   std::vector<LiveEvent> NewestFirst() const;

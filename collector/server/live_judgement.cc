@@ -4,7 +4,9 @@
 #include <deque>
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/metrics/attempts/slow_spells.h"
 #include "collector/metrics/statistics/known_sum.h"
+#include "collector/server/live_limits.h"
 #include "collector/server/live_model.h"
 #include "fmt/format.h"
 
@@ -13,22 +15,6 @@ namespace {
 
 constexpr int64_t kSecondNs = 1'000'000'000;
 constexpr int64_t kBefore = 200;
-
-/// A clock that differs so much from what passed was set by somebody.
-constexpr int64_t kLeastJumpNs = 2 * kSecondNs;
-
-/// Samples of memory by which growth is judged, and where it worries: a measurement has the slope over events, which a
-/// running job may not tell; so this is over time, and of the last two minutes.
-constexpr int64_t kMemorySpanNs = 120 * kSecondNs;
-constexpr size_t kLeastMemoryPoints = 15;
-constexpr double kLeastGrowth = 0.02;  ///< of the limit, within the samples
-constexpr double kSoonSeconds = 600;   ///< to the limit
-constexpr double kLeastMemory = 0.5;   ///< of the limit: below it growth is a start
-
-/// As for the verdict slow-worker, with more tolerance: the last minute has fewer chunks than a run.
-constexpr double kSlowFactor = 2;
-constexpr double kNormalFactor = 1.3;
-constexpr int64_t kLeastChunks = 5;
 
 }  // namespace
 
@@ -191,34 +177,52 @@ std::optional<double> SecondsToLimit(const LiveWorker& worker) {
   return (limit - now) / slope;
 }
 
+namespace {
+
+std::string MemoryText(const LiveWorker& worker, const std::optional<double>& left) {
+  const std::string sizes = fmt::format("{} of {}", HumanMemory(static_cast<double>(worker.rss_bytes)),
+                                        HumanMemory(static_cast<double>(*worker.memory_limit_bytes)));
+  if (!left.has_value()) return fmt::format("{} memory grew, now {}", worker.name, sizes);
+  return fmt::format("{} memory grows: {}, the limit is reached in about {}", worker.name, sizes,
+                     HumanDuration(std::round(*left)));
+}
+
+std::string SlowText(const LiveWorker& worker, double factor) {
+  return fmt::format("{} takes {} times as long as chunks of their size do", worker.name, HumanFactor(factor));
+}
+
+}  // namespace
+
 void LiveModel::JudgeMemory(LiveWorker& worker) {
   const std::optional<double> left = SecondsToLimit(worker);
-  if (left.has_value() && *left < kSoonSeconds && !worker.memory_is_warned) {
+  if (!worker.memory_is_warned) {
+    if (!left.has_value() || *left >= kSoonSeconds) return;
     worker.memory_is_warned = true;
-    Note(EventKind::kWarning,
-         fmt::format("{} memory grows: {} of {}, the limit is reached in about {}", worker.name,
-                     HumanMemory(static_cast<double>(worker.rss_bytes)),
-                     HumanMemory(static_cast<double>(*worker.memory_limit_bytes)), HumanDuration(std::round(*left))));
     worker.memory_at_warning = worker.rss_bytes;
-  } else if (worker.memory_is_warned && worker.rss_bytes < worker.memory_at_warning / 2) {
+    worker.memory_event = Note(EventKind::kWarning, MemoryText(worker, left));
+  } else if (worker.rss_bytes < worker.memory_at_warning / 2) {
     worker.memory_is_warned = false;  // it came back: what grows then is another story
+  } else if (second_ % kUpdateSeconds == 0) {
+    events_.Update(worker.memory_event, MemoryText(worker, left));
   }
 }
 
 void LiveModel::JudgeSpeed(LiveWorker& worker) {
   const WorkerSecond sum = worker.recent.Sum(second_ - 2 * kRecentSeconds, second_);
   if (sum.chunks < kLeastChunks || sum.expected_ns <= 0) return;
-  const double factor = static_cast<double>(sum.busy_ns) / sum.expected_ns;
-  if (!worker.slow_is_warned && factor >= kSlowFactor) {
+  const double factor = static_cast<double>(sum.judged_ns) / sum.expected_ns;
+  const double slow = sum.chunks < kManyChunks ? kSlowFactor : kSpellFactor;
+  if (!worker.slow_is_warned && factor >= slow) {
     worker.slow_is_warned = true;
     worker.slow_since_ns = now_ns_;
-    Note(EventKind::kWarning,
-         fmt::format("{} is {} times slower than chunks of their size are", worker.name, HumanFactor(factor)));
+    worker.slow_event = Note(EventKind::kWarning, SlowText(worker, factor));
   } else if (worker.slow_is_warned && factor <= kNormalFactor) {
     worker.slow_is_warned = false;
     Note(EventKind::kGood,
          fmt::format("{} is back to normal after {}", worker.name,
                      HumanDuration(std::round(static_cast<double>(now_ns_ - worker.slow_since_ns) / 1e9))));
+  } else if (worker.slow_is_warned && second_ % kUpdateSeconds == 0) {
+    events_.Update(worker.slow_event, SlowText(worker, factor));
   }
 }
 

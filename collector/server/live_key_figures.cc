@@ -141,7 +141,10 @@ KeyFigureRow Failures(const LiveModel& model, const LiveFigures& figures) {
     row.notes = {Words(HumanCount(static_cast<double>(figures.unrecovered)) + " without a result"),
                  Words(HumanCount(static_cast<double>(totals.recovered)) + " ok on retry")};
   }
-  if (LostWorkersOf(model) > 0 && row.mark == Mark::kGood) row.mark = Mark::kWatch;
+  if (const int64_t workers = LostWorkersOf(model); workers > 0) {
+    if (row.mark == Mark::kGood) row.mark = Mark::kWatch;
+    row.notes.insert(row.notes.begin(), Words(Counted(static_cast<double>(workers), "worker", "workers") + " lost"));
+  }
   if (totals.lost > 0) row.notes.push_back(Words(HumanCount(static_cast<double>(totals.lost)) + " lost"));
   return row;
 }

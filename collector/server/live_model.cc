@@ -398,6 +398,8 @@ void LiveModel::AddTimes(LiveWorker& worker, const ChunkFact& chunk, const LiveD
   const std::optional<OwnerTime> owner = SplitOwnerTime(row, chunk.helper_union_ns.value_or(0));
   const double waiting = owner.has_value() ? static_cast<double>(owner->cpu_wait_ns + owner->blocked_ns) : 0;
   if (owner.has_value() && owner->wait_known && !chunk.failed) totals_.blocked_ns += owner->blocked_ns;
+  worker.helped.helpers_ns += std::min(chunk.helper_union_ns.value_or(0), row.duration_ns);
+  if (owner.has_value()) worker.helped.joined_ns += owner->joined_ns;
   const int64_t events = chunk.failed ? 0 : chunk.events.value_or(0);
   if (RunSecond* bin = recent_.Find(static_cast<int64_t>(std::floor(stop))); bin != nullptr) {
     bin->events += events;
@@ -423,6 +425,7 @@ void LiveModel::AddTimes(LiveWorker& worker, const ChunkFact& chunk, const LiveD
   bin->busy_ns += row.duration_ns;
   bin->waiting_ns += static_cast<int64_t>(waiting);
   if (dataset.timed_events > 0 && events > 0) {
+    bin->judged_ns += row.duration_ns;
     bin->expected_ns +=
         static_cast<double>(dataset.busy_ns) / static_cast<double>(dataset.timed_events) * static_cast<double>(events);
   }
@@ -436,6 +439,8 @@ void LiveModel::AddTimes(LiveWorker& worker, const SumsFact& added, const LiveDa
   const int64_t joined_ns = split ? owner->joined_ns : 0;
   const int64_t waiting_ns = split ? owner->cpu_wait_ns + owner->blocked_ns : 0;
   if (split && owner->wait_known) totals_.blocked_ns += owner->blocked_ns;
+  worker.helped.helpers_ns += std::min(HelpersOf(added).union_ns, added.duration_ns);
+  if (owner.has_value()) worker.helped.joined_ns += owner->joined_ns;
   const int64_t events = added.failed ? 0 : added.events.value_or(0);
   const int64_t bytes = added.bytes_read.value_or(0);
 

@@ -145,9 +145,9 @@ class LiveModel {
   void ForgetBareScheduler(const std::string& address) { bare_schedulers_.erase(address); }
 
   /// Something that people should read; it happened now, or when the records say.
-  void Note(EventKind kind, std::string text) { NoteAt(now_ns_, kind, std::move(text)); }
-  void NoteAt(int64_t time_ns, EventKind kind, std::string text) {
-    events_.Add(std::min(time_ns, now_ns_), kind, std::move(text));
+  int64_t Note(EventKind kind, std::string text) { return NoteAt(now_ns_, kind, std::move(text)); }
+  int64_t NoteAt(int64_t time_ns, EventKind kind, std::string text) {
+    return events_.Add(std::min(time_ns, now_ns_), kind, std::move(text));
   }
 
   /// Time passes: `now_ns` (Unix) is what the clock shows, `passed_ns` what passed since the last tick on a clock that

@@ -11,6 +11,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "collector/metrics/workers/worker_life.h"
 #include "collector/records/facts.h"
 #include "collector/records/seen_numbers.h"
 #include "collector/records/sums_so_far.h"
@@ -40,12 +41,14 @@ struct WorkerSecond {
   int64_t busy_ns = 0;
   int64_t waiting_ns = 0;  ///< run delay and blocked
   double expected_ns = 0;  ///< what its chunks take on average over the run, by their dataset and events
+  int64_t judged_ns = 0;   ///< of `busy_ns`, that of the chunks of which this is known
   int64_t chunks = 0;
   WorkerSecond& operator+=(const WorkerSecond& other) {
     events += other.events;
     busy_ns += other.busy_ns;
     waiting_ns += other.waiting_ns;
     expected_ns += other.expected_ns;
+    judged_ns += other.judged_ns;
     chunks += other.chunks;
     return *this;
   }
@@ -80,6 +83,7 @@ struct LiveWorker {
   std::optional<double> allowed_cores;  ///< by affinity and cgroup quota
   int64_t lanes_peak = 0;
   int64_t most_open = 0;
+  HelpedTime helped;
   bool suspends = false;                                  ///< its threads begin chunks while others of theirs are open
   std::map<int64_t, OpenChunk> open;                      ///< by chunk number
   absl::flat_hash_set<int64_t> unrecorded;                ///< numbers of chunks whose records seem to be lost
@@ -101,8 +105,10 @@ struct LiveWorker {
   std::deque<MemoryPoint> memory;  ///< the last two minutes of samples
   bool memory_is_warned = false;
   int64_t memory_at_warning = 0;
+  int64_t memory_event = 0;  ///< its number
   bool slow_is_warned = false;
   int64_t slow_since_ns = 0;
+  int64_t slow_event = 0;
 
   static constexpr size_t kMostLanes = 64;  ///< that can be told apart
   /// -1: there are too many, or the thread was not told.
@@ -113,12 +119,12 @@ struct LiveWorker {
   }
 
   bool has_recorded() const { return chunks + failed + lost > 0 || !open.empty(); }
-  /// docs/metrics.md: declared, else the scheduler's, else the most lanes, else the most chunks open at once, and at
-  /// most as many as were allowed.
+  /// docs/metrics.md: declared, else the scheduler's, else the most lanes (without those of owners that wait for their
+  /// helpers), else the most chunks open at once, and at most as many as were allowed.
   int64_t cores() const {
     if (scheduler_cores.has_value()) return *scheduler_cores;
     if (declared_cores.has_value()) return *declared_cores;
-    const int64_t seen = lanes_peak > 0 ? lanes_peak : std::max<int64_t>(1, most_open);
+    const int64_t seen = CoresOfLanes(lanes_peak, std::max<int64_t>(1, most_open), helped);
     return allowed_cores.has_value() ? std::min(seen, WholeCores(*allowed_cores)) : seen;
   }
 };

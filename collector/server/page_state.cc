@@ -7,6 +7,7 @@
 
 #include "collector/server/live_key_figures.h"
 #include "collector/server/scheduler_rows.h"
+#include "collector/server/worker_order.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -104,20 +105,8 @@ void SetProgress(const LiveModel& model, const LiveFigures& figures, DeltaStore*
   store->Set("recent", {{"seconds", figures.recent_seconds}, {"shares", std::move(recent)}});
 }
 
-/// The workers at work, then those that went most lately: what fits.
 std::set<size_t> ShownWorkers(const LiveModel& model) {
-  std::vector<size_t> order;
-  const auto& workers = model.workers();
-  for (size_t i = 0; i < workers.size(); ++i) {
-    if (workers[i].has_recorded()) order.push_back(i);
-  }
-  const auto rank = [&](size_t i) {
-    const LiveWorker& worker = workers[i];
-    return std::make_pair(worker.state != LiveState::kRunning,
-                          worker.state == LiveState::kRunning ? static_cast<int64_t>(i) : -worker.last_ns);
-  };
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return rank(a) < rank(b); });
-  if (order.size() > kMostWorkerRows) order.resize(kMostWorkerRows);
+  const std::vector<size_t> order = WorstWorkersFirst(model, kMostWorkerRows);
   return {order.begin(), order.end()};
 }
 
@@ -126,7 +115,6 @@ void SetWorkers(const LiveModel& model, const std::set<size_t>& shown, DeltaStor
   size_t all = 0;
   for (const LiveWorker& worker : model.workers()) all += worker.has_recorded();
   store->Set("workers_hidden", all - shown.size());
-  const KeyFigureBand memory_band = MemoryBand(model.engine());
   for (const size_t i : shown) {
     const LiveWorker& worker = model.workers()[i];
     const WorkerSecond recent = worker.recent.Sum(model.second() - kRecentSeconds, model.second() - 1);
@@ -138,11 +126,6 @@ void SetWorkers(const LiveModel& model, const std::set<size_t>& shown, DeltaStor
     }
     double waiting = 0;
     if (recent.busy_ns > 0) waiting = static_cast<double>(recent.waiting_ns) / static_cast<double>(recent.busy_ns);
-    std::string mark = "good";
-    if (worker.memory_limit_bytes.value_or(0) > 0 && worker.rss_bytes > 0) {
-      mark = std::string(ToString(MarkOf(
-          memory_band, static_cast<double>(worker.rss_bytes) / static_cast<double>(*worker.memory_limit_bytes))));
-    }
     store->SetRow("workers", std::to_string(i),
                   {{"name", worker.name},
                    {"state", worker.state == LiveState::kRunning ? "running"
@@ -153,8 +136,9 @@ void SetWorkers(const LiveModel& model, const std::set<size_t>& shown, DeltaStor
                    {"waiting", std::round(waiting * 100) / 100},
                    {"memory", worker.rss_bytes},
                    {"limit", OrNull(worker.memory_limit_bytes)},
-                   {"memory_mark", mark},
+                   {"memory_mark", ToString(MemoryMarkOf(model, worker))},
                    {"slow", worker.slow_is_warned},
+                   {"concern", static_cast<int>(ConcernOf(model, worker))},  // the order of rows
                    {"chunks", worker.chunks},
                    {"event_rate", Rounded(static_cast<double>(recent.events) / seconds)}});
   }

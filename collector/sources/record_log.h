@@ -29,6 +29,9 @@ struct RecordLog {
   /// False: the first record is of no process, so the above is what the file's name says, and where that says nothing,
   /// `start_ns` is the time of the first record.
   bool has_process_line = false;
+  /// A pipe, or what standard input brings: logs one after another, read once as they come. Of the above only `run_id`
+  /// is known, where a run was chosen.
+  bool is_stream = false;
 };
 
 struct RecordLogs {
@@ -45,8 +48,13 @@ struct RecordLogs {
 /// no need of them. `run` is a run's id, `all`, or empty for the only one there is. A log that is there twice (linked,
 /// or a copy that was made while it grew) is taken once, and one without a record that can be read is left out, with a
 /// warning. Logs of another major schema are left out with a warning.
+/// With `takes_streams` a source may be a named pipe or `-`, standard input.
 /// Errors: a source that does not exist or holds no readable log; several runs where none was chosen: they are listed.
-absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& sources, const std::string& run);
+absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& sources, const std::string& run,
+                                          bool takes_streams = false);
+
+/// Whether a source is such a stream.
+bool IsStream(const std::string& source);
 
 /// What reading logs came to. Adding readings up in the order of the logs gives the same result for any split.
 struct LogReading {

@@ -1,9 +1,11 @@
 // Finding logs: which files, whose, of which run.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -25,6 +27,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kStandardInput = "-";
+
 // What was written, also of a compressed log.
 int64_t WrittenBytes(const RecordLog& log) {
   return IsCompressed(log.path) ? DecompressedBytes(log.path).value_or(0) : log.bytes;
@@ -39,6 +43,15 @@ bool CutNumber(std::string_view& text, int64_t& number) {
   if (error != std::errc() || end != digits.data() + digits.size() || number < 0) return false;
   text = text.substr(0, dash);
   return true;
+}
+
+RecordLog StreamOf(const std::string& source, const std::string& run) {
+  RecordLog log;
+  log.path = source == kStandardInput ? "/dev/stdin" : source;
+  if (run != "all") log.run_id = run;
+  log.host = "stream";
+  log.is_stream = true;
+  return log;
 }
 
 // `<host>-<pid>-<start_ns>-<recorder>.jsonl`; any other name is taken for a host's, which keeps such logs apart.
@@ -73,6 +86,8 @@ int64_t TimeOf(const Record& record) {
       return record.fine.time_ns;
     case RecordType::kClock:
       return record.clock.time_ns;
+    case RecordType::kStacks:
+      return record.stacks.time_ns;
     case RecordType::kSums:
       return record.sums.first_start_ns;
     case RecordType::kEnd:
@@ -262,10 +277,24 @@ absl::Status ChooseRun(const std::vector<std::string>& sources, const std::strin
 
 }  // namespace
 
-absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& sources, const std::string& run) {
+bool IsStream(const std::string& source) {
+  std::error_code error;
+  return source == kStandardInput || fs::is_fifo(source, error);
+}
+
+absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& sources, const std::string& run,
+                                          bool takes_streams) {
   RecordLogs result;
   Paths paths;
+  std::vector<RecordLog> streams;
   for (const std::string& source : sources) {
+    if (takes_streams && IsStream(source)) {
+      if (source == kStandardInput && isatty(STDIN_FILENO) == 1) {
+        return absl::InvalidArgumentError("-: standard input is a terminal; pipe record logs into it");
+      }
+      streams.push_back(StreamOf(source, run));
+      continue;
+    }
     std::error_code error;
     const fs::file_status status = fs::status(source, error);
     if (!fs::exists(status)) return absl::NotFoundError(fmt::format("{}: no such directory", source));
@@ -328,7 +357,13 @@ absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& source
   std::set<fs::path> sent;
   for (const EngineLog& log : result.engine_logs) sent.insert(fs::path(log.path).parent_path());
   TakeEachLogOnce(result.logs, sent, result.warnings);
-  if (absl::Status chosen = ChooseRun(sources, run, result); !chosen.ok()) return chosen;
+  if (streams.empty() || !result.logs.empty()) {
+    if (absl::Status chosen = ChooseRun(sources, run, result); !chosen.ok()) return chosen;
+  }
+  for (RecordLog& stream : streams) {  // their run is not known before they are read
+    if (run.empty() && !result.logs.empty()) stream.run_id = result.logs.front().run_id;
+  }
+  std::move(streams.begin(), streams.end(), std::back_inserter(result.logs));
   if (result.logs.empty() && result.tree_logs.empty() && result.engine_logs.empty() && result.prmon.empty()) {
     return absl::FailedPreconditionError(
         fmt::format("{}: no readable record log{}", Join(sources),

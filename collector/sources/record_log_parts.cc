@@ -63,7 +63,7 @@ std::vector<LogPart> CutRecordLog(const RecordLog& log, int64_t bytes_each) {
 LogPartReading ReadLogPart(const RecordLog& log, const LogPart& part, bool running,
                            const std::function<void(const Record&)>& on_record) {
   LogPartReading reading;
-  DecompressedFile file(log.path);
+  DecompressedFile file(log.path, log.is_stream);
   if (!file.status().ok()) {
     reading.failure = fmt::format("{}; it was left out", std::string(file.status().message()));
     return reading;
@@ -83,7 +83,7 @@ LogPartReading ReadLogPart(const RecordLog& log, const LogPart& part, bool runni
         // Whatever is no record adds no process.
         if (!has_process && parser.record().type != RecordType::kProcess) on_record(ProcessFromName(log));
         has_process = true;
-        if (parser.record().type == RecordType::kChunk) {
+        if (parser.record().type == RecordType::kChunk && !log.is_stream) {  // else there is nothing to go back to
           NoteChunk(line.offset, parser.record().chunk.start_ns, reading.stretches);
         }
         on_record(parser.record());

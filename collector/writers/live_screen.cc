@@ -5,6 +5,7 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/server/live_key_figures.h"
+#include "collector/server/worker_order.h"
 #include "collector/writers/display_text.h"
 #include "collector/writers/scheduler_block.h"
 #include "collector/writers/summary_blocks.h"
@@ -26,7 +27,7 @@ PaintedText StateText(const LiveModel& model, const LiveFigures& figures) {
   switch (model.state()) {
     case LiveState::kRunning:
       if (!trouble.empty()) return {"✕ running" + clock + ", " + trouble, Paint::kBad};
-      return {"▲ running" + clock, Paint::kWatch};
+      return {"running" + clock, Paint::kPlain};
     case LiveState::kEnded:
       if (model.command().exit_status.value_or(0) != 0) {
         return {fmt::format("✕ exit status {}{}", *model.command().exit_status, clock), Paint::kBad};
@@ -100,21 +101,13 @@ std::string Lanes(const LiveWorker& worker, const TerminalStyle& style) {
   return lanes;
 }
 
-void AddWorkers(const LiveModel& model, int rows, TerminalBox* box) {
+void AddWorkers(const LiveModel& model, int recorded, int rows, TerminalBox* box) {
   const TerminalStyle& style = box->style();
-  std::vector<const LiveWorker*> workers;
-  for (const LiveWorker& worker : model.workers()) {
-    if (worker.has_recorded()) workers.push_back(&worker);
-  }
-  std::stable_sort(workers.begin(), workers.end(), [](const LiveWorker* a, const LiveWorker* b) {
-    return (a->state != LiveState::kRunning) < (b->state != LiveState::kRunning);
-  });
-  box->Rule(fmt::format("workers ({})", workers.size()));
-  if (workers.empty()) return box->Line({{"none has recorded a chunk yet", Paint::kDim}});
-  const bool all_fit = static_cast<int>(workers.size()) <= rows;
-  const int shown = all_fit ? static_cast<int>(workers.size()) : rows - 1;
-  for (int i = 0; i < shown; ++i) {
-    const LiveWorker& worker = *workers[static_cast<size_t>(i)];
+  box->Rule(fmt::format("workers ({})", recorded));
+  if (recorded == 0) return box->Line({{"none has recorded a chunk yet", Paint::kDim}});
+  const int shown = recorded <= rows ? recorded : rows - 1;
+  for (const size_t i : WorstWorkersFirst(model, static_cast<size_t>(shown))) {
+    const LiveWorker& worker = model.workers()[i];
     PaintedLine line = {{CutFront(worker.name, 20, style)}};
     line[0].text = Pad(line[0].text, 20, Align::kLeft, style);
     line.push_back({"  "});
@@ -131,7 +124,7 @@ void AddWorkers(const LiveModel& model, int rows, TerminalBox* box) {
     double share = 0;
     if (worker.memory_limit_bytes.value_or(0) > 0) {
       share = static_cast<double>(worker.rss_bytes) / static_cast<double>(*worker.memory_limit_bytes);
-      const Mark mark = MarkOf(MemoryBand(model.engine()), share);
+      const Mark mark = MemoryMarkOf(model, worker);
       paint = mark == Mark::kGood ? Paint::kPlain : mark == Mark::kWatch ? Paint::kWatch : Paint::kBad;
     }
     if (box->has_bars()) {
@@ -145,7 +138,7 @@ void AddWorkers(const LiveModel& model, int rows, TerminalBox* box) {
     if (worker.slow_is_warned) line.push_back({" ▲ slow", Paint::kWatch});
     box->Line(line);
   }
-  if (!all_fit) box->Line({{fmt::format("{} more", workers.size() - static_cast<size_t>(shown)), Paint::kDim}});
+  if (recorded > shown) box->Line({{fmt::format("{} more", recorded - shown), Paint::kDim}});
 }
 
 PaintedText Sign(EventKind kind) {
@@ -212,7 +205,7 @@ std::string RenderLive(const LiveModel& model, const LiveFigures& figures, const
   const int events = static_cast<int>(std::max<size_t>(1, model.events().all().size()));
   int worker_rows =
       std::clamp(std::max(recorded, 1), 1, std::max(kLeastRowsOfBlock, spare - std::min(events, spare / 2)));
-  AddWorkers(model, worker_rows, &box);
+  AddWorkers(model, recorded, worker_rows, &box);
   AddEvents(model, std::max(1, spare - worker_rows), &box);
   return FirstRows(box.Close(), rows);
 }
@@ -227,6 +220,8 @@ std::string RenderLiveLine(const LiveModel& model, const LiveFigures& figures) {
   if (figures.progress.share.has_value()) text += fmt::format(" ({})", HumanPercent(*figures.progress.share));
   text += fmt::format(" · {} · {} of {} cores busy", HumanRate(figures.event_rate), figures.busy, figures.cores);
   if (totals.failed + totals.lost > 0) text += fmt::format(" · {} failed or lost", totals.failed + totals.lost);
+  const std::string trouble = LiveTrouble(model, figures);
+  if (!trouble.empty()) text += " · " + trouble;
   if (figures.progress.left.has_value()) text += " · " + Left(figures.progress);
   return text + "\n";
 }

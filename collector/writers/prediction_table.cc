@@ -24,6 +24,12 @@ std::string RenderPrediction(const Json& prediction, const TerminalStyle& style)
   AddNote(fmt::format("The run took {}. Its chunks, replayed on its own lanes, take {}.", HumanDuration(measured),
                       HumanDuration(replayed.value_or(0))),
           style, &text);
+  if (NumberField(prediction, "blocked_slope").has_value()) {
+    AddNote(
+        "In this run chunks were blocked for longer while more of them were open. With other lanes they are taken "
+        "to be so, too.",
+        style, &text);
+  }
   Json rows = Json::array();
   std::string not_told;
   for (const Json& row : ListField(prediction, "predicted")) {

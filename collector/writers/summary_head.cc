@@ -34,7 +34,8 @@ std::string Command(const Json& run) {
 PaintedText StateText(const Json& document) {
   const StateInWords state = StateOf(document);
   if (state.ending == RunEnding::kUnknown) return {state.text, Paint::kDim};
-  const PaintedText sign = MarkSign(state.mark);
+  if (!state.mark.has_value()) return {state.text, Paint::kPlain};
+  const PaintedText sign = MarkSign(*state.mark);
   return {sign.text + " " + state.text, sign.paint};
 }
 

@@ -9,6 +9,7 @@
 #include "collector/document/document_fields.h"
 #include "collector/insight/budget_rows.h"
 #include "collector/insight/thresholds.h"
+#include "collector/insight/tree_figures.h"
 #include "collector/writers/document_table.h"
 #include "collector/writers/table_columns.h"
 #include "fmt/format.h"
@@ -37,15 +38,18 @@ bool AnyAbove0(const Json& rows, std::string_view field) {
                      [field](const Json& row) { return NumberField(row, field).value_or(0) > 0; });
 }
 
-Paint PaintOfGroup(std::string_view group) {
-  const BudgetGroupKind* known = FindBudgetGroup(group);
-  const std::string_view colour = known == nullptr ? std::string_view() : known->colour;
+Paint PaintOfColour(std::string_view colour) {
   if (colour == "cpu") return Paint::kCompute;
   if (colour == "wait") return Paint::kWaiting;
   if (colour == "opening") return Paint::kOpening;
   if (colour == "outside") return Paint::kOutside;
   if (colour == "overhead") return Paint::kOverhead;
   return Paint::kDim;
+}
+
+Paint PaintOfGroup(std::string_view group) {
+  const BudgetGroupKind* known = FindBudgetGroup(group);
+  return PaintOfColour(known == nullptr ? std::string_view() : known->colour);
 }
 
 /// `cpu wait 2.3 % · blocked 18 %`: what a group consists of, where that says more than its name.
@@ -111,15 +115,32 @@ SummaryTable FirstOf(const Json& rows, SummaryTable table, const std::vector<Doc
   return table;
 }
 
+/// What the cores of a command without chunks did.
+SummaryTable TreeBudgetSummary(const Json& document, SummaryTable table) {
+  const std::optional<TreeBudget> budget = ReadTreeBudget(document);
+  if (!budget.has_value() || !IsProcessTreeOnly(document)) {
+    table.why_not = WhyNotMeasured(document, "core_seconds");
+    return table;
+  }
+  table.title =
+      fmt::format("what its {} did ({})", Counted(budget->cores, "core", "cores"), HumanDuration(budget->core_seconds));
+  table.text.columns = {{"", Align::kLeft, 0, true}, {"", Align::kRight}, {"", Align::kRight}};
+  double largest = 0;
+  for (const TreeBudgetPart& part : budget->parts) largest = std::max(largest, part.share);
+  for (const TreeBudgetPart& part : budget->parts) {
+    table.text.rows.push_back(
+        {{std::string(part.name)}, {HumanDuration(part.core_seconds), Paint::kBold}, {HumanPercent(part.share, 1)}});
+    table.bars.push_back({part.share / largest, PaintOfColour(part.colour)});
+  }
+  return table;
+}
+
 }  // namespace
 
 SummaryTable BudgetSummary(const Json& document, bool has_room) {
   SummaryTable table = {"budget"};
   const std::optional<BudgetRows> budget = ReadBudget(document);
-  if (!budget.has_value()) {
-    table.why_not = WhyNotMeasured(document, "core_seconds");
-    return table;
-  }
+  if (!budget.has_value()) return TreeBudgetSummary(document, std::move(table));
   const double core_seconds = Metric(document, "core_seconds").value_or(budget->core_seconds);
   table.title = fmt::format("where the core-seconds went ({}{})", has_room ? CoresTimesWall(document) : "",
                             HumanDuration(core_seconds));

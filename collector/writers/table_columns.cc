@@ -47,6 +47,17 @@ std::vector<DocumentColumn> WorkerColumns() {
   return columns;
 }
 
+std::vector<DocumentColumn> ProcessColumns() {
+  return {{"name", "process", Kind::kText, 0},
+          {"host", "host", Kind::kText, 5},
+          {"pid", "pid", Kind::kText, 1},
+          {"cpu", "CPU time", Kind::kDuration, 0},
+          {"peak_memory_bytes", "peak memory", Kind::kMemory, 0},
+          {"threads", "threads", Kind::kCount, 2},
+          {"start", "from", Kind::kDuration, 3},
+          {"stop", "until", Kind::kDuration, 3}};
+}
+
 std::vector<DocumentColumn> SectionColumns() {
   return {{"path", "section", Kind::kText, 0},      {"count", "calls", Kind::kCount, 1},
           {"self", "own time", Kind::kDuration, 0}, {"share", "share", Kind::kShare, 0},
@@ -141,7 +152,9 @@ std::vector<DocumentColumn> PredictionColumns() {
           {"difference", "change", Kind::kText, 0},
           {"range", "90 % of runs", Kind::kText, 0},
           {"core_seconds", "core-seconds", Kind::kNumber, 1},
-          {"busy_share", "lanes busy", Kind::kShare, 2}};
+          {"core_hours", "core-hours", Kind::kNumber, 2},
+          {"efficiency", "CPU efficiency", Kind::kShare, 2},
+          {"busy_share", "lanes busy", Kind::kShare, 3}};
 }
 
 std::vector<DocumentColumn> RequestColumns() {
@@ -170,6 +183,27 @@ std::vector<DocumentColumn> ScalingLawColumns() {
           {"fastest", "fastest at", Kind::kText, 0},
           {"worthwhile", "last worthwhile core", Kind::kText, 0},
           {"error", "error of a run", Kind::kShare, 1}};
+}
+
+std::vector<DocumentColumn> HistoryRunColumns() {
+  return {{"start", "began (UTC)", Kind::kText, 0},
+          {"directory", "run", Kind::kPath, 0},
+          {"commit", "commit", Kind::kText, 0},
+          {"value", "value", Kind::kText, 0},
+          {"mark", "change", Kind::kText, 0}};
+}
+
+std::vector<DocumentColumn> HistoryLevelColumns() {
+  return {{"start", "since (UTC)", Kind::kText, 0}, {"runs", "runs", Kind::kCount, 0},
+          {"value", "level", Kind::kText, 0},       {"change", "change", Kind::kText, 0},
+          {"range", "range", Kind::kText, 0},       {"commit", "first with", Kind::kText, 0}};
+}
+
+std::vector<DocumentColumn> FunctionColumns() {
+  return {{"section", "section", Kind::kText, 0},   {"dataset", "dataset", Kind::kText, 2},
+          {"function", "function", Kind::kText, 0}, {"file", "file", Kind::kPath, 4},
+          {"line", "line", Kind::kExactCount, 4},   {"samples", "samples", Kind::kCount, 3},
+          {"share", "share", Kind::kShare, 0},      {"share_error", "error", Kind::kShare, 1}};
 }
 
 std::vector<DocumentColumn> FineColumns() {

@@ -18,6 +18,8 @@ std::vector<DocumentColumn> BreakdownColumns(std::string_view what, FieldKind ki
 std::string WhyNoBreakdown(const nlohmann::ordered_json& document, std::string_view what);
 
 std::vector<DocumentColumn> WorkerColumns();
+/// Of `crema run`.
+std::vector<DocumentColumn> ProcessColumns();
 std::vector<DocumentColumn> SectionColumns();
 std::vector<DocumentColumn> StragglerColumns();
 /// Single attempts. What they are sorted by is always shown.
@@ -26,12 +28,15 @@ std::vector<DocumentColumn> MemorySectionColumns();
 std::vector<DocumentColumn> CustomMetricColumns();
 std::vector<DocumentColumn> CutColumns();
 std::vector<DocumentColumn> RequestColumns();
+std::vector<DocumentColumn> FunctionColumns();
 std::vector<DocumentColumn> FineColumns();
 std::vector<DocumentColumn> BudgetColumns();
 std::vector<DocumentColumn> PhaseColumns();
 std::vector<DocumentColumn> PredictionColumns();
 std::vector<DocumentColumn> ScalingColumns();
 std::vector<DocumentColumn> ScalingLawColumns();
+std::vector<DocumentColumn> HistoryRunColumns();
+std::vector<DocumentColumn> HistoryLevelColumns();
 
 }  // namespace crema
 

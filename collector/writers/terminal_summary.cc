@@ -3,6 +3,7 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/insight/tree_figures.h"
 #include "collector/writers/summary_blocks.h"
 #include "collector/writers/terminal.h"
 #include "collector/writers/terminal_box.h"
@@ -24,7 +25,11 @@ std::string RenderSummary(const nlohmann::ordered_json& document, const Terminal
   note("datasets", AddDatasets(document, &box));
   AddCutFlow(document, &box);
   if (!left_out.empty()) box.Rule("not shown");
-  for (const std::string& line : left_out) box.Paragraph(line, Paint::kDim);
+  if (IsProcessTreeOnly(document)) {
+    box.Paragraph(fmt::format("crema::TrackMetrics {}", kWhatGuardsAdd), Paint::kDim);
+  } else {
+    for (const std::string& line : left_out) box.Paragraph(line, Paint::kDim);
+  }
   AddFindings(document, &box);
   AddTrust(document, &box);
   return box.Close();

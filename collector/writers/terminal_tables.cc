@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
+#include "collector/insight/trust_items.h"
 #include "collector/records/section_path.h"
 #include "collector/writers/display_text.h"
 #include "collector/writers/document_table.h"
@@ -159,6 +160,11 @@ void AddRequests(const Json& document, const TerminalStyle& style, std::string* 
   AddRows(ListField(document, "requests"), RequestColumns(), "no request to storage was recorded", style, text);
 }
 
+void AddFunctions(const Json& document, const TerminalStyle& style, std::string* text) {
+  AddRows(ListField(document, "functions"), FunctionColumns(),
+          "no stacks were taken; crema run --stacks takes them of Python", style, text);
+}
+
 void AddFine(const Json& document, const TerminalStyle& style, std::string* text) {
   AddRows(ListField(document, "fine"), FineColumns(), "no activity was recorded, and no Dask scheduler was asked",
           style, text);
@@ -181,12 +187,16 @@ void AddQuality(const Json& document, const TerminalStyle& style, std::string* t
   for (const Json& warning : warnings) {
     for (const std::string& line : Wrap(ExactText(warning), std::max(20, style.width), style)) *text += line + "\n";
   }
-  const Json& not_measured = Field(quality, "not_measured");
-  if (!not_measured.is_object() || not_measured.empty()) return;
-  AddTitle("not measured", style, text);
-  pairs.clear();
-  for (const auto& [key, reason] : not_measured.items()) pairs.emplace_back(key, ExactText(reason));
-  *text += LabelledLines(pairs, 0, style);
+  const std::vector<UnmeasuredFigures> unmeasured = FindUnmeasured(document);
+  if (!unmeasured.empty()) AddTitle("not measured", style, text);
+  for (const UnmeasuredFigures& figures : unmeasured) {
+    std::string keys;
+    for (const std::string& key : figures.keys) keys += (keys.empty() ? "" : ", ") + key;
+    const std::string line = figures.keys.size() == 1
+                                 ? fmt::format("{}: {}", keys, figures.reason)
+                                 : fmt::format("{} ({} figures): {}", figures.reason, figures.keys.size(), keys);
+    for (const std::string& part : Wrap(line, std::max(20, style.width), style)) *text += part + "\n";
+  }
 }
 
 struct NamedTable {
@@ -194,12 +204,16 @@ struct NamedTable {
   void (*add)(const Json& document, const TerminalStyle& style, std::string* text);
 };
 
-constexpr std::array<NamedTable, 14> kTables = {{
+constexpr std::array<NamedTable, 16> kTables = {{
     {"run", AddRun},
     {"phases", AddPhases},
     {"workers",
      [](const Json& document, const TerminalStyle& style, std::string* text) {
        AddRows(ListField(document, "workers"), WorkerColumns(), "no process recorded a chunk", style, text);
+     }},
+    {"processes",
+     [](const Json& document, const TerminalStyle& style, std::string* text) {
+       AddRows(ListField(document, "processes"), ProcessColumns(), "no process was sampled (crema run)", style, text);
      }},
     {"chunks", AddChunks},
     {"datasets",
@@ -217,6 +231,7 @@ constexpr std::array<NamedTable, 14> kTables = {{
     {"metrics", AddMetrics},
     {"cuts", AddCuts},
     {"requests", AddRequests},
+    {"functions", AddFunctions},
     {"fine", AddFine},
     {"budget", AddBudgetRows},
     {"quality", AddQuality},

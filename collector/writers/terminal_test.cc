@@ -135,7 +135,7 @@ TEST(RenderSummary, ShowsNotMeasuredAsADashAndZeroAsZero) {
   document["quality"]["not_measured"]["cpu_efficiency"] = "cores unknown";
   document["metrics"]["io_overhead_pct"] = 0;
   const std::string text = RenderSummary(document, {});
-  EXPECT_THAT(text, testing::ContainsRegex("CPU efficiency +–  .*the site sees"));
+  EXPECT_THAT(text, testing::ContainsRegex("CPU efficiency +–  .*of the whole job"));
   EXPECT_THAT(text, testing::ContainsRegex("Blocked in code +0 % "));
 }
 
@@ -189,8 +189,9 @@ TEST(Terminal, SurvivesDocumentsThatAreNone) {
 }
 
 TEST(RenderTable, KnowsTheTablesThatItPrints) {
-  EXPECT_THAT(TableNames(), ElementsAre("run", "phases", "workers", "chunks", "datasets", "files", "sections", "memory",
-                                        "metrics", "cuts", "requests", "fine", "budget", "quality"));
+  EXPECT_THAT(TableNames(),
+              ElementsAre("run", "phases", "workers", "processes", "chunks", "datasets", "files", "sections", "memory",
+                          "metrics", "cuts", "requests", "functions", "fine", "budget", "quality"));
 }
 
 TEST(RenderTable, NamesTheKnownTablesForAnUnknownOne) {

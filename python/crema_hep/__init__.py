@@ -19,6 +19,7 @@ check_python()  # before what an old Python cannot read
 # ruff: noqa: E402, I001
 import importlib
 
+from .cluster_records import collect_on
 from .chunk import ChunkHandle, TrackMetrics, current_chunk, track_metrics
 from .collector import MetricsCollector
 from .context import BaseInstrumentationContext
@@ -30,6 +31,7 @@ from .memory import track_memory
 from .recorder import disable, enable, enabled, flush
 from .section import track_cpu_section, track_section, track_time
 from .span import span
+from .stacks import begin_if_asked as _begin_stacks
 from .storage_requests import record_request, track_request
 from .track_helper import track_helper
 from .values import (
@@ -45,6 +47,7 @@ from .values import (
 from .version import VERSION
 
 __version__ = VERSION
+_begin_stacks()
 
 _OF_DASK = ("attach", "get_span_metrics")
 
@@ -67,6 +70,7 @@ __all__ = [
     "MetricsCollector",
     "TrackMetrics",
     "add_bytes_read",
+    "collect_on",
     "current_chunk",
     "digest_metric",
     "disable",

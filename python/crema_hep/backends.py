@@ -17,6 +17,7 @@ class Backend(typing.NamedTuple):
 BACKENDS = {
     "dask": Backend(".dask_backend", needs_client=True),
     "local": Backend(".local_backend", needs_client=False),
+    "parsl": Backend(".parsl_backend", needs_client=False),
     "taskvine": Backend(".taskvine_backend", needs_client=True),
 }
 
@@ -24,7 +25,7 @@ BACKENDS = {
 EXECUTORS = {
     "IterativeExecutor": "local",
     "FuturesExecutor": "local",
-    "ParslExecutor": "local",
+    "ParslExecutor": "parsl",
     "TaskVineExecutor": "taskvine",
 }
 

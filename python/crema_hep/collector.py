@@ -35,9 +35,10 @@ class MetricsCollector:
         collector.print_summary()
 
     `client`: a Dask client, or one of Coffea's executors: `DaskExecutor`, `FuturesExecutor`, `IterativeExecutor`,
-    `ParslExecutor` or `TaskVineExecutor`. `backend="local"` measures this process and its children. With
-    `track_workers`, workers are sampled each `worker_tracking_interval` seconds. With `output_dir` the measurement is
-    saved there as the block ends. Whatever fails here is a warning: the block runs on, and its exceptions are its own.
+    `ParslExecutor` or `TaskVineExecutor`. `backend="local"` measures this process and its children,
+    `backend="parsl"` the Parsl that is loaded. With `track_workers`, workers are sampled each
+    `worker_tracking_interval` seconds. With `output_dir` the measurement is saved there as the block ends. Whatever
+    fails here is a warning: the block runs on, and its exceptions are its own.
     """
 
     def __init__(

@@ -22,11 +22,13 @@ import bisect
 import collections.abc
 import contextlib
 import ctypes
+import errno
 import fcntl
 import inspect
 import json
 import os
 import re
+import resource
 import socket
 import sys
 import tempfile
@@ -37,9 +39,10 @@ from distributed import Scheduler
 from distributed.diagnostics.plugin import SchedulerPlugin, WorkerPlugin
 
 SCHEMA = "crema.dask/1"
-SCHEMA_MINOR = 0
+SCHEMA_MINOR = 1
 RECORD_SCHEMA = "crema.records/1"
-RECORD_SCHEMA_MINOR = 1
+RECORD_SCHEMA_MINOR = 10
+ASKED_FOR = ("CREMA_REQUESTS", "CREMA_STACKS")  # switches that hold on workers
 VERSION = "0.1.0"  # as sdk/include/crema/version.h says: a test compares them
 NAME = "crema"
 ROUTE = "/crema/v1"
@@ -63,6 +66,22 @@ MOST_SPANS = 1000
 MOST_KEPT_LINES = 200_000
 # How many keys' failures a worker remembers, to count their attempts: nobody tells it which are never tried again.
 MOST_FAILED_KEYS = 1000
+
+# As the SDK has them (sdk/src/own_descriptor.cc, log_limits.cc, kept_room.cc, chunk_sums.cc): docs/record_log.md, "When
+# chunks are summed".
+HIGHEST_DESCRIPTOR = 1024
+LOG_SHARES_OF_FREE = 10
+RESERVE_SHARES_OF_DISK = 20
+MOST_RESERVE_BYTES = 200_000_000
+MOST_BETWEEN_QUESTIONS = 1_000_000
+LEAST_BETWEEN_QUESTIONS = 65536
+LEAST_ROOM = 65536
+MOST_ROOM_BELOW_LIMIT = 262144
+KEPT_BYTES = 65536
+KEPT_SHARES_OF_FREE = 200
+BLOCK_BYTES = 4096
+SUMS_SECONDS = 10
+DISK_IS_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 LOG_NAME = re.compile(r"(?P<host>.+)-(?P<pid>\d+)-(?P<start>\d+)-(?P<recorder>\d+)\.jsonl$")
 
@@ -134,46 +153,211 @@ def _is_held(path: str) -> bool:
     return False
 
 
+class _OwnFile:
+    """A file of ours in a process that is not ours: the descriptor has a high number, and is asked whose it is before
+    each use (docs/design.md, "Descriptors in a process that is not ours")."""
+
+    def __init__(self, path: str, flags: int) -> None:
+        self.fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | flags, 0o600)
+        status = os.fstat(self.fd)
+        self._identity = (status.st_dev, status.st_ino)
+        soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        highest = HIGHEST_DESCRIPTOR if soft == resource.RLIM_INFINITY else min(soft, HIGHEST_DESCRIPTOR)
+        with contextlib.suppress(OSError):  # where no high number is free, the low one has to do
+            low, self.fd = self.fd, fcntl.fcntl(self.fd, fcntl.F_DUPFD_CLOEXEC, highest - highest // 4)
+            os.close(low)
+
+    def is_ours(self) -> bool:
+        try:
+            status, opened_as = os.fstat(self.fd), fcntl.fcntl(self.fd, fcntl.F_GETFL)
+        except OSError:
+            return False
+        as_ours = opened_as & os.O_APPEND and opened_as & os.O_ACCMODE == os.O_WRONLY
+        return bool(as_ours) and (status.st_dev, status.st_ino) == self._identity
+
+    def append(self, text: bytes) -> int:
+        """How many bytes of it got there."""
+        if not self.is_ours():
+            raise OSError(errno.EBADF, "somebody closed it")
+        return os.write(self.fd, text)
+
+    def shrink(self, size: int) -> None:
+        if self.is_ours():
+            os.ftruncate(self.fd, size)
+
+    def close(self) -> None:
+        if self.is_ours():
+            os.close(self.fd)
+        self.fd = -1
+
+
+class _KeptRoom:
+    """Some of the disk, held from the start, for the last lines of a log on a disk that others fill. A file without a
+    name: of a process that is killed, nothing stays."""
+
+    def __init__(self, directory: str) -> None:
+        self._size = 0
+        try:
+            self._file = _OwnFile(directory, os.O_TMPFILE)
+        except OSError:
+            return
+        disk = os.fstatvfs(self._file.fd)
+        size = min(disk.f_bavail * disk.f_frsize // KEPT_SHARES_OF_FREE // BLOCK_BYTES * BLOCK_BYTES, KEPT_BYTES)
+        with contextlib.suppress(OSError):  # not where zeros would have to be written: the C library refuses O_APPEND
+            os.posix_fallocate(self._file.fd, 0, size)
+            self._size = size
+
+    def give(self, size: int) -> bool:
+        """Gives the disk back at least `size` bytes, for a line to be written at once; False where nothing is left."""
+        if self._size == 0:
+            return False
+        self._size = max(0, self._size - (size // BLOCK_BYTES + 2) * BLOCK_BYTES)
+        with contextlib.suppress(OSError):
+            self._file.shrink(self._size)
+        return True
+
+    def close(self) -> None:
+        if hasattr(self, "_file"):
+            self._file.close()
+
+
+class _Limits:
+    """When a log stops to have a line for each task (docs/record_log.md, "When chunks are summed"). The disk is asked
+    once per MB, earlier where little is left, and once per second at most besides."""
+
+    def __init__(self) -> None:
+        text = os.environ.get("CREMA_MAX_LOG_BYTES", "")
+        self._most_bytes = int(text) or None if text.isdecimal() else None
+        self._ask_at_bytes = 0
+        self._ask_at_ns = 0
+        self.reason = None
+        self._room = self._room_left = 0
+
+    def stop(self, reason: str, room: int) -> None:
+        """From now on no task has a line; `room` bytes are left for others."""
+        if self.reason is None:
+            self.reason = reason
+            self._room = self._room_left = room
+
+    def allow(self, fd: int, size: int) -> bool:
+        """Whether a log of `size` bytes may get a task's line."""
+        if self.reason is None and (size >= self._ask_at_bytes or time.monotonic_ns() >= self._ask_at_ns):
+            self._ask(fd, size)
+        return self.reason is None
+
+    def take_room(self, size: int) -> bool:
+        """Takes room for a line that is no task's, once the log is stopped; False where none is left."""
+        if self.reason is None:
+            return True
+        if self._room_left < size:
+            return False
+        self._room_left -= size
+        return True
+
+    def seconds_between(self) -> float:
+        """How seldom sums are told: the less room is left, the more seldom."""
+        return 0 if self.reason is None else SUMS_SECONDS * self._room / max(self._room_left, 1)
+
+    def _ask(self, fd: int, size: int) -> None:
+        self._ask_at_ns = time.monotonic_ns() + 1_000_000_000
+        left = MOST_BETWEEN_QUESTIONS * 4
+        file_limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+        for reason, limit in (("log_size", self._most_bytes), ("file_size", file_limit)):
+            if limit is None or limit == resource.RLIM_INFINITY:
+                continue
+            room = min(limit // 4, MOST_ROOM_BELOW_LIMIT)
+            if size >= limit - room:
+                return self.stop(reason, room)
+            left = min(left, limit - room - size)
+        with contextlib.suppress(OSError):
+            disk = os.fstatvfs(fd)
+            free = disk.f_bavail * disk.f_frsize
+            reserve = min(disk.f_blocks * disk.f_frsize // RESERVE_SHARES_OF_DISK, MOST_RESERVE_BYTES)
+            share = (free + size) // LOG_SHARES_OF_FREE
+            if free < reserve:
+                return self.stop("free_space", max(reserve // 16, LEAST_ROOM))
+            if size > share:
+                return self.stop("log_share", max(size // 4, LEAST_ROOM))
+            left = min(left, share - size, free - reserve)
+        self._ask_at_bytes = size + min(left, max(left // 4, LEAST_BETWEEN_QUESTIONS))
+        return None
+
+
 class _Log:
-    """The plug-in's own record log. Failing costs records, which are counted."""
+    """The plug-in's own record log. Failing costs records, which whoever writes them counts."""
 
     def __init__(self, directory: str, host: str, pid: int, start_ns: int) -> None:
         os.makedirs(directory, mode=0o700, exist_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
         for recorder in range(1000):
             self.name = f"{host.replace('/', '_')}-{pid}-{start_ns}-{recorder}.jsonl"
             self.path = os.path.join(directory, self.name)
             try:
-                self.fd = os.open(self.path, flags, 0o600)
+                self._file = _OwnFile(self.path, os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW)
             except FileExistsError:
                 continue
             break
         else:
             raise FileExistsError(f"{directory}: no free name for a record log")
         self.recorder = recorder
-        self.dropped = 0
+        self.unwritten = 0  # lines that got lost
+        self.tasks_left_out = 0  # for want of room on the disk
+        self.limits = _Limits()
+        self._room = _KeptRoom(directory)
+        self._size = 0
         self._torn = False
+        self._first_line = None
         with contextlib.suppress(OSError):  # a file system without locks only costs the "still running" mark
-            fcntl.flock(self.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self._file.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
-    def write(self, line: bytes) -> None:
-        if self.fd < 0:
-            self.dropped += 1
+    def begin(self, first_line: bytes) -> None:
+        """The line without which nothing in the log is worth anything: on a full disk it comes as soon as there is
+        room for it."""
+        self._first_line = None
+        if not self.write_kept(first_line):
+            self._first_line = first_line
+
+    def write_task(self, line: bytes) -> None:
+        """Counted as left out where the disk is short."""
+        if self.limits.allow(self._file.fd, self._size) and self._write(line):
             return
-        if self._torn:
-            line = b"\n" + line
+        if self.limits.reason is None:
+            self.unwritten += 1
+        else:
+            self.tasks_left_out += 1
+
+    def write_kept(self, line: bytes, is_last: bool = False) -> bool:
+        """A line for which room is kept: sums, and the last one. False where it is to be tried again: not a part of it
+        counts."""
+        return (self.limits.take_room(len(line)) or is_last) and self._write(line, is_kept=True)
+
+    def _write(self, line: bytes, is_kept: bool = False) -> bool:
+        if self._first_line is not None:
+            self.begin(self._first_line)
+            if self._first_line is not None:
+                return False
+        error = self._append(line)
+        if is_kept and error in DISK_IS_FULL and self._room.give(len(line)):
+            error = self._append(line)
+        if error in DISK_IS_FULL:
+            self.limits.stop("disk_full", KEPT_BYTES)
+        elif error == errno.EFBIG:
+            self.limits.stop("file_size", LEAST_ROOM)
+        return error == 0
+
+    def _append(self, line: bytes) -> int:
+        """0, or errno; a part of the line counts as a full disk."""
+        text = b"\n" + line if self._torn else line
         try:
-            written = os.write(self.fd, line)
-        except OSError:
-            self.dropped += 1
-            return
-        self._torn = written < len(line)
-        self.dropped += self._torn
+            written = self._file.append(text)
+        except OSError as error:
+            return error.errno
+        self._size += written
+        self._torn = written < len(text)
+        return 0 if written >= len(text) - 1 else errno.ENOSPC  # its newline alone comes with the next line
 
     def close(self) -> None:
-        fd, self.fd = self.fd, -1
-        if fd >= 0:
-            os.close(fd)
+        self._file.close()
+        self._room.close()
 
 
 def _read_blob(path: str, offset: int) -> bytes:
@@ -287,6 +471,8 @@ class CremaWorkerPlugin(WorkerPlugin):
         self.drain_seconds = drain_seconds
         self.sample_seconds = sample_seconds
         self.sections_in_dask = sections_in_dask
+        # Made by the client: what its user asked for holds on the workers, too.
+        self.asked = {name: os.environ[name] for name in ASKED_FOR if name in os.environ}
 
     # -- Life ---------------------------------------------------------------------------------------------------------
 
@@ -296,12 +482,14 @@ class CremaWorkerPlugin(WorkerPlugin):
         self.failure = None
         self._stamps = {}  # key: (scheduler_delay, time) as it was handed to a thread
         self._arrived = {}  # key: monotonic ns at which the scheduler's order came
+        self._unnoted = 0  # tasks of which this plug-in could take no note
         self._attempts = {}  # key: how often it failed here; the latest last
         self._environment = {}  # what this plug-in set
         self._switched_on = False
         self._sent = {}  # log's name: bytes that the scheduler has
         # What Dask's activities came to when they were told last, also by a plug-in that this one takes the place of.
         self._fine = worker.__dict__.setdefault("crema_told", {})
+        self._summed_ns = 0  # when they were told last
         self._sampled_ns = 0
         self._step_ns = 0  # how far the wall clock was stepped, as of the last sample
         self._clock_width_ns = None
@@ -341,7 +529,7 @@ class CremaWorkerPlugin(WorkerPlugin):
         self.start_ns = self._start_as_logged(self.clock.process_start_ns())
         self.log = _Log(self.record_directory, self.host, self.pid, self.start_ns)
         self.run_id_in_force = run_id
-        self.log.write(self._process_line(run_id))
+        self.log.begin(self._process_line(run_id))
         self._enable_recording(run_id)
 
     def _start_as_logged(self, start_ns: int) -> int:
@@ -383,6 +571,7 @@ class CremaWorkerPlugin(WorkerPlugin):
             ("CREMA_RUN_ID", run_id),
             ("CREMA_THREADS", str(self.worker.state.nthreads)),
             ("CREMA_INTERVAL", "0"),  # the plug-in samples
+            *self.asked.items(),
         ):
             if name not in os.environ:
                 os.environ[name] = self._environment[name] = value
@@ -448,9 +637,10 @@ class CremaWorkerPlugin(WorkerPlugin):
     async def _last_drain(self) -> None:
         async with self._busy:
             if self.log is not None:
-                self._write_fine()
+                self._write_what_the_package_keeps()
+                self.log.unwritten += self._write_fine()
                 self._write_sample()
-                self.log.write(
+                self.log.write_kept(
                     _line(
                         type="end",
                         time_ns=self.clock.now_ns(),
@@ -458,9 +648,15 @@ class CremaWorkerPlugin(WorkerPlugin):
                         chunks=0,
                         failed=0,
                         open=0,
-                        dropped=self.log.dropped,
+                        dropped=self.log.unwritten + self._unnoted,
+                        summed_chunks=0,
+                        misused=0,
+                        unwritten=self.log.unwritten,
+                        outside_chunks=0,
+                        tasks_left_out=self.log.tasks_left_out,
                         overhead_ns=0,
-                    )
+                    ),
+                    is_last=True,
                 )
                 self._adopt_at_ns = []
                 if self._said:
@@ -481,8 +677,7 @@ class CremaWorkerPlugin(WorkerPlugin):
             elif finish in ("released", "forgotten"):
                 self._arrived.pop(key, None)
         except Exception:  # a task that is not noted is none that fails
-            if self.log is not None:
-                self.log.dropped += 1
+            self._unnoted += 1
 
     def _still_runs(self, key) -> bool:
         """A task that is no longer wanted is released in name, and runs on to its end as `cancelled`."""
@@ -521,7 +716,7 @@ class CremaWorkerPlugin(WorkerPlugin):
         text = str(key)
         prefix = getattr(task, "prefix", None)
         span = getattr(task, "span_id", None)
-        self.log.write(
+        self.log.write_task(
             (
                 f'{{"type":"task","key":{_text(text)},"prefix":{_text(prefix)},"group":null,"span":{_text(span)},'
                 f'"thread":{_number(thread)},"start_ns":{start_ns},"stop_ns":{stop_ns},'
@@ -545,30 +740,32 @@ class CremaWorkerPlugin(WorkerPlugin):
 
     # -- Activities, samples, clock -----------------------------------------------------------------------------------
 
-    def _write_fine(self) -> None:
-        """What Dask's activities came to since the last line."""
-        totals = getattr(self.worker, "digests_total", None)
-        if not totals:
-            return
-        rows = []
-        for key, value in list(totals.items()):
+    def _write_fine(self) -> int:
+        """What Dask's activities came to since they were told. Returns how many lines were not written: what they hold
+        is told by the next ones."""
+        changed = []
+        for key, value in list((getattr(self.worker, "digests_total", None) or {}).items()):
             before = self._fine.get(key, 0)
             if value == before:
                 continue
-            self._fine[key] = value
             row = _activity_row(key, value - before)
             if row is not None:
-                rows.append(row)
-        for at in range(0, len(rows), 1000):
-            self.log.write(
-                _line(
-                    type="fine",
-                    time_ns=self.clock.now_ns(),
-                    worker=self.worker.address,
-                    engine="dask",
-                    rows=rows[at : at + 1000],
-                )
+                changed.append((key, value, row))
+        not_written = 0
+        for at in range(0, len(changed), 1000):
+            part = changed[at : at + 1000]
+            line = _line(
+                type="fine",
+                time_ns=self.clock.now_ns(),
+                worker=self.worker.address,
+                engine="dask",
+                rows=[row for _, _, row in part],
             )
+            if self.log.write_kept(line):
+                self._fine.update((key, value) for key, value, _ in part)
+            else:
+                not_written += 1
+        return not_written
 
     def _write_sample(self) -> None:
         now_ns = self.clock.now_ns()
@@ -578,7 +775,7 @@ class CremaWorkerPlugin(WorkerPlugin):
         with open("/proc/self/status") as file:
             threads = next((int(text.split()[1]) for text in file if text.startswith("Threads:")), None)
         self._sampled_ns = now_ns
-        self.log.write(
+        self.log.unwritten += not self.log.write_kept(
             _line(
                 type="sample",
                 time_ns=now_ns,
@@ -594,16 +791,15 @@ class CremaWorkerPlugin(WorkerPlugin):
         """The scheduler's clock less this log's, where it is known better than before."""
         if self._clock_width_ns is not None and width_ns > 0.8 * self._clock_width_ns:
             return
-        self._clock_width_ns = width_ns
-        self.log.write(
-            _line(
-                type="clock",
-                time_ns=self.clock.now_ns(),
-                reference=self.reference,
-                offset_ns=offset_ns,
-                uncertainty_ns=width_ns,
-            )
+        line = _line(
+            type="clock",
+            time_ns=self.clock.now_ns(),
+            reference=self.reference,
+            offset_ns=offset_ns,
+            uncertainty_ns=width_ns,
         )
+        if self.log.write_kept(line):
+            self._clock_width_ns = width_ns
 
     def _take_reply(self, reply, before_ns: int, after_ns: int) -> None:
         """`before_ns` and `after_ns`: CLOCK_MONOTONIC around the call. The scheduler answered somewhere between."""
@@ -632,19 +828,29 @@ class CremaWorkerPlugin(WorkerPlugin):
             with contextlib.suppress(Exception):
                 await self._drain()
 
-    async def _drain(self) -> None:
+    async def _drain(self, is_asked: bool = False) -> None:
         async with self._busy:
             if self.log is None or self._closed:
                 return
-            self._write_fine()
-            if self.sample_seconds and self.clock.now_ns() - self._sampled_ns >= self.sample_seconds * 1e9:
+            seconds = self.log.limits.seconds_between()
+            now_ns = self.clock.now_ns()
+            if is_asked or now_ns - self._summed_ns >= seconds * 1e9:
+                self._summed_ns = now_ns
+                self._write_fine()
+            if self.sample_seconds and now_ns - self._sampled_ns >= max(self.sample_seconds, seconds) * 1e9:
                 self._write_sample()
             if self._said:
                 await self._push_all()
 
     async def _answer_drain(self, **kwargs):
-        await self._drain()
-        return {"failure": self.failure, "dropped": 0 if self.log is None else self.log.dropped}
+        self._write_what_the_package_keeps()
+        await self._drain(is_asked=True)
+        return {"failure": self.failure, "dropped": 0 if self.log is None else self.log.unwritten + self._unnoted}
+
+    @staticmethod
+    def _write_what_the_package_keeps() -> None:
+        for write in getattr(sys.modules.get("crema_hep.recorder"), "before_writing", ()):
+            write()
 
     async def _push_all(self) -> None:
         names = await asyncio.to_thread(self._logs_to_send)
@@ -792,6 +998,7 @@ def _worker_sample(ws, now_ns: int) -> dict:
         "disk_write_bps": disk.get("write_bps"),
         "event_loop_interval": metrics.get("event_loop_interval"),
         "fds": metrics.get("num_fds"),
+        "gil_contention": metrics.get("gil_contention"),  # where gilknocker is installed
     }
 
 
@@ -803,7 +1010,7 @@ class CremaSchedulerPlugin(SchedulerPlugin):
     """Keeps what workers send and what the scheduler knows, and serves it as NDJSON (docs/dask_log.md).
 
     `sample_seconds`: how often workers are looked at. `keep_bytes`: how much of records and samples is kept.
-    `path`: also written there, on the scheduler's machine.
+    `path`: also written there, on the scheduler's machine, as long as its disk has room (as for record logs).
     """
 
     name = NAME
@@ -832,7 +1039,9 @@ class CremaSchedulerPlugin(SchedulerPlugin):
         self._file = None
         if self.path:
             with contextlib.suppress(OSError):
-                self._file = open(self.path, "ab", buffering=0)  # noqa: SIM115  (open as long as the scheduler)
+                self._file = _OwnFile(self.path, os.O_CREAT)
+                self._file_bytes = os.fstat(self._file.fd).st_size
+                self._limits = _Limits()
         import distributed
 
         self._append(
@@ -951,9 +1160,15 @@ class CremaSchedulerPlugin(SchedulerPlugin):
 
     def _store(self, line: bytes, records: bytes = b"", keep: bool = False) -> None:
         self.ring.append(line, records, keep)
-        if self._file is not None:
+        if self._file is None:
+            return
+        written = 0
+        if self._limits.allow(self._file.fd, self._file_bytes):
             with contextlib.suppress(OSError):
-                self._file.write(line + records)
+                written = self._file.append(line + records)
+        self._file_bytes += written
+        if written < len(line) + len(records):  # whoever reads it finds the end of what is whole
+            self._close_file()
 
     # -- What workers say ---------------------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ _enabled = library.functions["crema_enabled"]
 _flush = library.functions["crema_flush"]
 _end = library.functions["crema_end"]
 
+before_writing = []  # functions that write what Python keeps beside the SDK
 _directory = None  # what recording was first switched on with: a process keeps its log
 
 
@@ -52,6 +53,9 @@ def enable(
         elif interval is not None or "CREMA_INTERVAL" not in os.environ:
             options.interval_seconds = -1
         is_on = bool(_enable(ctypes.byref(options)))
+        stacks = sys.modules.get("crema_hep.stacks")  # else the package begins with it, as soon as it is imported
+        if stacks is not None:
+            stacks.begin_if_asked()
         if is_on and _directory is None:
             _directory = os.path.abspath(os.fspath(directory or os.environ.get("CREMA_DIR", "")))
         return is_on
@@ -64,6 +68,7 @@ def enable(
 
 def disable() -> None:
     """Stops recording; open guards end quietly. `enable` goes on with the same log."""
+    _write_what_python_keeps()
     _disable()
 
 
@@ -74,12 +79,19 @@ def enabled() -> bool:
 
 def flush() -> None:
     """Writes what is kept per process, and asks the disk to keep the log (fdatasync(2)). Chunks need no flush."""
+    _write_what_python_keeps()
     _flush()
 
 
 def end() -> None:
     """Ends this process's log, as its exit does. What is recorded afterwards is lost."""
+    _write_what_python_keeps()
     _end()
+
+
+def _write_what_python_keeps() -> None:
+    for write in before_writing:
+        write()
 
 
 def directory():
@@ -133,7 +145,7 @@ def _end_with_multiprocessing() -> None:
     """Children of multiprocessing leave by os._exit, which runs its finalizers and no exit handler."""
     from multiprocessing import util
 
-    util.Finalize(None, _end, exitpriority=-100)
+    util.Finalize(None, end, exitpriority=-100)
 
 
 class _ForkedChild:

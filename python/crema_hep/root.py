@@ -16,7 +16,7 @@ try:
 except ImportError as error:
     raise ImportError(
         f"crema: crema_hep.root needs PyROOT, and `import ROOT` fails here: {error}; take a Python that has ROOT "
-        "6.36 or newer (pip install ROOT, conda install root, or the setup of your experiment)"
+        "6.40 or newer (pip install ROOT, conda install root, or the setup of your experiment)"
     ) from error
 
 _DECLARATION = """

@@ -1,6 +1,7 @@
-"""What uproot asks of storage while a decorated chunk is open, with CREMA_REQUESTS=1.
+"""What uproot and fsspec ask of storage while a decorated chunk is open, with CREMA_REQUESTS=1.
 
-Its sources are measured then, and restored afterwards.
+uproot's sources and fsspec's files are measured then, and restored afterwards. What a source asks fsspec for is the
+source's request alone.
 
 A call of a source's `chunk` is a request `read`, from the call until who waits for it has its bytes. One of its
 `chunks` is a request `readv`, from the call until the last range is there. Other threads fill the ranges, so what they
@@ -15,10 +16,12 @@ import threading
 import time
 import urllib.parse
 
+from . import fsspec_requests
 from .interruption import is_interruption
 from .storage_requests import tell_request
 
 _MODULES = ("chunk", "file", "fsspec", "http", "xrootd", "object", "s3")
+_MEASURED_PACKAGES = {"uproot", "fsspec"}
 _lock = threading.RLock()  # the handler of a signal may begin a chunk, too
 _open = 0  # chunks of all threads
 _measured = []  # (class, name, what stood there)
@@ -44,7 +47,7 @@ def server_of(path: str) -> str:
     """`root://eos.example.org` of an address, the mount of a file."""
     address = urllib.parse.urlsplit(path)
     if address.netloc:
-        return f"{address.scheme}://{address.netloc.rpartition('@')[2]}"
+        return f"{address.scheme}://{address.netloc}"  # the SDK leaves a user's name and password out
     place = os.path.abspath(address.path)
     while not os.path.ismount(place):
         place = os.path.dirname(place)
@@ -52,7 +55,7 @@ def server_of(path: str) -> str:
 
 
 def _server(source):
-    for name in ("_file_path_orig", "_file_path", "file_path"):
+    for name in ("_file_path_orig", "_file_path", "file_path", "full_name", "path"):
         path = getattr(source, name, None)
         if isinstance(path, str):
             return server_of(path)
@@ -184,6 +187,29 @@ def _measuring_chunks(original):
     return chunks
 
 
+def _measuring_fetch(original):
+    """Of a file of fsspec's: its thread waits for the bytes, so it tells the request itself."""
+
+    @functools.wraps(original)
+    def fetch(self, *arguments, **named):
+        requests = _asked.requests
+        if requests is None:
+            return original(self, *arguments, **named)
+        failed, stored, begin = True, None, time.perf_counter_ns()
+        _asked.requests = None  # a file may stand for another one
+        try:
+            result = original(self, *arguments, **named)
+            failed, stored = False, _unless_it_fails(len, result)
+            return result
+        finally:
+            stop = time.perf_counter_ns()
+            _asked.requests = requests
+            server = _unless_it_fails(_server, self) or type(self).__name__
+            tell_request(server, "read", stop - begin, stored, failed)
+
+    return fetch
+
+
 _WRAPPERS = {"chunk": _measuring_chunk, "chunks": _measuring_chunks}
 
 
@@ -195,8 +221,15 @@ def _measure():
             for name, wrapper in _WRAPPERS.items():
                 original = vars(kind).get(name)
                 if original is not None and not getattr(original, "__isabstractmethod__", False):
-                    _measured.append((kind, name, original))
-                    setattr(kind, name, wrapper(original))
+                    _replace(kind, name, wrapper)
+    for kind, name in list(fsspec_requests.methods()):
+        _replace(kind, name, _measuring_fetch)
+
+
+def _replace(kind, name, wrapper):
+    original = vars(kind)[name]
+    _measured.append((kind, name, original))
+    setattr(kind, name, wrapper(original))
 
 
 def _restore():
@@ -212,7 +245,7 @@ class measured_uproot:
     def __enter__(self):
         global _open
         self._outer = _asked.requests
-        self._is_counted = os.environ.get("CREMA_REQUESTS") == "1" and "uproot" in sys.modules
+        self._is_counted = os.environ.get("CREMA_REQUESTS") == "1" and not _MEASURED_PACKAGES.isdisjoint(sys.modules)
         if self._is_counted:
             with _lock:
                 if not _measured:

@@ -13,6 +13,7 @@
 #include "guard_slots.h"
 #include "recorder.h"
 #include "shared_copy.h"
+#include "stacks_line.h"
 
 namespace {
 
@@ -298,6 +299,11 @@ void crema_record_activity(const char* label, double value, const char* unit) {
 }
 void crema_record_request(const char* server, const char* operation, int64_t bytes, int64_t nanoseconds, int failed) {
   crema::RecordRequest(Text(server), Text(operation), bytes, nanoseconds, failed != 0);
+}
+int crema_write_stacks(const char* fields, size_t size, int64_t cost_ns) {
+  return crema::internal::WriteStacks(fields == nullptr ? std::string_view() : std::string_view(fields, size), cost_ns)
+             ? 1
+             : 0;
 }
 void crema_add_bytes_read(int64_t stored, int64_t uncompressed) { crema::AddBytesRead(stored, uncompressed); }
 void crema_set_attribute(const char* name, const char* value) { crema::SetAttribute(Text(name), Text(value)); }

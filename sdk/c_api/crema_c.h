@@ -171,6 +171,11 @@ CREMA_API void crema_record_request(const char* server, const char* operation, i
 CREMA_API void crema_add_bytes_read(int64_t stored, int64_t uncompressed);
 CREMA_API void crema_set_attribute(const char* name, const char* value);
 
+/* For packages of interpreted languages: writes a line `stacks` (docs/record_log.md) with these `size` bytes of fields,
+ * JSON without the braces around them; 0: none, only the cost is added. `cost_ns`: what sampling took since the call
+ * before. Returns whether the line is in the log. */
+CREMA_API int crema_write_stacks(const char* fields, size_t size, int64_t cost_ns);
+
 /* For other copies of this library in the process; not for users. */
 CREMA_API const void* crema_shared_copy(void);
 

@@ -60,6 +60,22 @@ TEST(CApi, SectionsNestAndOneMeasuresCpuTime) {
   EXPECT_TRUE(Section(chunk.sections, "fill").cpu_ns.has_value());
 }
 
+TEST(CApi, ALineOfStacksIsOneLineAndCostsWhatItIsSaidTo) {
+  const RecordLog log = Recorded([] {
+    if (record_stacks() != 1) std::abort();
+  });
+  std::vector<std::string> stacks;
+  for (const std::string& line : log.lines) {
+    if (line.find("\"stacks\"") != std::string::npos) stacks.push_back(line);
+  }
+  ASSERT_EQ(stacks.size(), 1u);
+  EXPECT_EQ(stacks[0].rfind("{\"type\":\"stacks\",\"time_ns\":", 0), 0u) << stacks[0];
+  EXPECT_NE(stacks[0].find(",\"section\":\"select\",\"stacks\":[[3,3,0]]}"), std::string::npos) << stacks[0];
+  ASSERT_TRUE(log.end.has_value());
+  EXPECT_EQ(log.end->dropped, 1);
+  EXPECT_GE(log.end->overhead_ns, 70000005);
+}
+
 TEST(CApi, AFailureHasItsReason) {
   const RecordLog log = Recorded([] { record_failure("no such branch"); });
   EXPECT_EQ(ChunkOf(log, "good").status, "ok");

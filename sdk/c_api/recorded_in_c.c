@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stddef.h>
+#include <string.h>
 
 static crema_chunk_info dataset_only(const char* dataset) {
   crema_chunk_info info = {sizeof(crema_chunk_info), dataset, NULL, NULL, NULL, CREMA_UNKNOWN, CREMA_UNKNOWN};
@@ -39,6 +40,13 @@ void record_full_chunk(void) {
   crema_set_attribute("site", "here");
   crema_chunk_set_events(chunk, 1000);
   crema_chunk_end(chunk);
+}
+
+int record_stacks(void) {
+  const char* fields = "\"section\":\"select\",\"stacks\":[[3,3,0]]";
+  const char* two_lines = "\"section\":\"\"}\n{\"type\":\"end\"";
+  return crema_write_stacks(fields, strlen(fields), 70000000) == 1 && crema_write_stacks(NULL, 0, 5) == 1 &&
+         crema_write_stacks(two_lines, strlen(two_lines), 0) == 0;
 }
 
 void record_failure(const char* reason) {

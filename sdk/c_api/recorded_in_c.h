@@ -26,6 +26,8 @@ void close_a_section_twice(void);
 void end_everything_twice(void);
 /* Chunks and scopes by the thousand, more than one of each open at a time. */
 void begin_thousands(void);
+/* A line of stacks, and fields that are no line; 1 where each call returned what it should. */
+int record_stacks(void);
 /* Takes back a chunk, a section and a scope right after they were begun. */
 void take_back_what_was_begun(void);
 /* Whether an open section, scope or chunk is known as such on its own thread, and no longer when it has ended. */

@@ -7,7 +7,7 @@ namespace internal {
 
 struct Recorder;
 
-/// Sets the recorder's costs per section and per memory reading. Takes some 20 us.
+/// Sets the recorder's costs per section, per request and per memory reading. Takes some 25 us.
 void Calibrate(Recorder* recorder) noexcept;
 
 }  // namespace internal

@@ -185,6 +185,7 @@ void ChunkSums::Write(Recorder* recorder, std::int64_t now_ns, bool is_last) noe
     } else if (is_last) {
       chunks_.fetch_sub(lost, std::memory_order_relaxed);
       lost_.fetch_add(lost, std::memory_order_relaxed);
+      unwritten_.fetch_add(lost, std::memory_order_relaxed);
     } else {
       changed_.store(true, std::memory_order_relaxed);
     }

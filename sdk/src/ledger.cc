@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fixed_text.h"
+#include "secret_filter.h"
+
 namespace crema {
 namespace internal {
 namespace {
@@ -194,6 +197,13 @@ int Ledger::ActivityRowIndex(std::string_view label, std::string_view unit) noex
 }
 
 int Ledger::RequestRowIndex(std::string_view server, std::string_view operation) noexcept {
+  const ServerName name = ServerName::Of(server);
+  FixedText<kMaxNameBytes> without_user;
+  if (name.scheme.size() + name.rest.size() != server.size()) {
+    without_user.Append(name.scheme);
+    without_user.Append(name.rest);
+    server = without_user.view();
+  }
   server = CutOnCodePoint(server, kMaxNameBytes);
   operation = CutOnCodePoint(operation, kMaxNameBytes);
   const auto find = [this](std::string_view of_server, std::string_view of_operation) {
@@ -218,6 +228,12 @@ void Ledger::AddRequest(int row_index, std::int64_t bytes, std::int64_t nanoseco
   AddKnown(&row.bytes, bytes);
   AddKnown(&row.total_ns, nanoseconds);
   row.max_ns = std::max(row.max_ns, nanoseconds);
+}
+
+std::uint64_t Ledger::Requests() noexcept {
+  std::uint64_t requests = 0;
+  for (const RequestRow& row : requests_) requests += row.count;
+  return requests;
 }
 
 void Ledger::AddBytes(std::int64_t stored, std::int64_t uncompressed) noexcept {

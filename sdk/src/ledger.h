@@ -98,6 +98,7 @@ class Ledger {
   void AddActivity(int row, double value) noexcept { activities_[static_cast<std::size_t>(row)].value += value; }
   /// Index of the row of a server's operation, or of all that find no place; -1: no memory.
   int RequestRowIndex(std::string_view server, std::string_view operation) noexcept;
+  std::uint64_t Requests() noexcept;  ///< that ended
   void AddRequest(int row, std::int64_t bytes, std::int64_t nanoseconds, bool failed) noexcept;
   void AddBytes(std::int64_t stored, std::int64_t uncompressed) noexcept;
   /// Index of the memory row of `name` below `prefix` (escaped, may be empty) and the section `parent`; -1: no place.

@@ -246,14 +246,14 @@ bool LogFile::Write(std::string_view text) noexcept {
   const int descriptor = ended_.load() ? -1 : ReadyDescriptor();
   const bool has_room = !limits_.is_stopped() || limits_.TakeRoom(text.size());
   const bool whole = descriptor >= 0 && has_room && AppendWithRoom(descriptor, text, KeptFree::kLastLine);
-  if (!whole) CountDropped(1);
+  if (!whole) unwritten_.fetch_add(1, std::memory_order_relaxed);
   errno = saved_errno;
   return whole;
 }
 
 bool LogFile::Write(const JsonLine& line) noexcept {
   if (!line.broken() && line.size() <= kMaxLineBytes) return Write(line.text());
-  CountDropped(1);
+  unmade_.fetch_add(1, std::memory_order_relaxed);
   return false;
 }
 
@@ -321,9 +321,11 @@ bool LogFile::Append(int descriptor, std::string_view text, KeptFree kept_free) 
     do {
       written = after_torn ? writev(descriptor, parts, 2) : write(descriptor, text.data(), text.size());
     } while (written < 0 && errno == EINTR);
-    whole = written == static_cast<ssize_t>(wanted);
+    const bool is_ended = written == static_cast<ssize_t>(wanted);
+    // A line that lacks nothing but its newline is whole for readers: the next line brings it.
+    whole = is_ended || (written > 0 && written == static_cast<ssize_t>(wanted) - 1);
     if (written > 0) used = static_cast<std::uint64_t>(written);
-    if (!whole && (written > 0 || after_torn)) torn_.store(true, std::memory_order_relaxed);
+    if (!is_ended && (written > 0 || after_torn)) torn_.store(true, std::memory_order_relaxed);
   }
   size_.fetch_sub(claimed - used, std::memory_order_relaxed);
   return whole;

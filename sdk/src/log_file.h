@@ -75,8 +75,9 @@ class LogFile {
   /// Closes the descriptors. In a forked child that leaves the parent's lock alone only if done at once.
   void Close(DescriptorBudget* budget) noexcept;
 
-  std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
-  void CountDropped(std::uint64_t records) noexcept { dropped_.fetch_add(records, std::memory_order_relaxed); }
+  /// Lines that were lost, and of these, those that the disk did not take; for the others there was no memory.
+  std::uint64_t dropped() const noexcept { return unwritten() + unmade_.load(std::memory_order_relaxed); }
+  std::uint64_t unwritten() const noexcept { return unwritten_.load(std::memory_order_relaxed); }
 
  private:
   /// What `descriptor_` is now.
@@ -116,7 +117,8 @@ class LogFile {
   std::atomic<std::uint64_t> size_{0};
   std::atomic<bool> torn_{false};
   std::atomic<bool> ended_{false};
-  std::atomic<std::uint64_t> dropped_{0};
+  std::atomic<std::uint64_t> unwritten_{0};
+  std::atomic<std::uint64_t> unmade_{0};
 };
 
 }  // namespace internal

@@ -14,7 +14,7 @@ Ledger* CurrentLedger() {
   if (!Recording()) return nullptr;
   auto* thread = static_cast<ThreadState*>(t_context);
   if (thread != nullptr && thread->work != nullptr) return &thread->work->ledger;
-  CountDropped();
+  CountOutsideChunk();
   return nullptr;
 }
 

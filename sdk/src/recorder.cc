@@ -232,6 +232,11 @@ void CountDropped() noexcept {
   if (recorder != nullptr) recorder->dropped.fetch_add(1, std::memory_order_relaxed);
 }
 
+void CountOutsideChunk() noexcept {
+  CountDropped();
+  if (Recorder* recorder = CurrentRecorder()) recorder->outside.fetch_add(1, std::memory_order_relaxed);
+}
+
 void CountMisuse(std::string_view sentence) noexcept {
   const HostKeeper keeper;
   CountDropped();

@@ -54,6 +54,7 @@ struct Recorder {
   DescriptorBudget descriptors;
   std::int64_t pid = 0;
   std::int64_t section_cost_ns = 0;  ///< calibrated, of one occurrence
+  std::int64_t request_cost_ns = 0;  ///< calibrated, of a request's guard
   std::int64_t reading_cost_ns = 0;  ///< calibrated, of a memory guard
 
   std::atomic<std::uint64_t> next_chunk{0};
@@ -64,6 +65,7 @@ struct Recorder {
   std::atomic<std::int64_t> lanes{0};        ///< open chunks and active helpers
   std::atomic<std::uint64_t> dropped{0};     ///< what guards were told and could not be kept; lost lines are the log's
   std::atomic<std::uint64_t> misused{0};     ///< of these, guards that were not used as they should be
+  std::atomic<std::uint64_t> outside{0};     ///< of these, values and guards where no chunk was open
   std::atomic<std::int64_t> overhead_ns{0};  ///< by the calibrated costs
   std::atomic<std::uint64_t> overhead_ticks{0};  ///< measured: what chunks spent on beginning and ending
   std::atomic<ThreadState*> threads{nullptr};
@@ -103,6 +105,9 @@ void WarnOnce(std::initializer_list<std::string_view> parts) noexcept;
 
 /// Counts one thing that a guard was told and that could not be kept.
 void CountDropped() noexcept;
+
+/// Counts a value or a guard that belongs to a chunk, where none is open.
+void CountOutsideChunk() noexcept;
 
 /// Counts a guard that was not used as it should be, and warns once.
 void CountMisuse(std::string_view sentence) noexcept;

@@ -131,6 +131,8 @@ void WriteEnd(Recorder* recorder) noexcept {
                        recorder->dropped.load() + recorder->log.dropped() + recorder->sums.lost() + sections_dropped);
     line.FieldUnsigned("summed_chunks", recorder->sums.chunks());
     line.FieldUnsigned("misused", recorder->misused.load());
+    line.FieldUnsigned("unwritten", recorder->log.unwritten() + recorder->sums.unwritten());
+    line.FieldUnsigned("outside_chunks", recorder->outside.load());
     line.Field("overhead_ns", OverheadNanoseconds(*recorder, sections));
     line.Field("cpu_ns", ProcessCpuNanoseconds());
     line.Raw(last_field);

@@ -1,4 +1,4 @@
-// SecretFilter: a command line without its secrets.
+// SecretFilter: a command line without its secrets. ServerName: a server without them.
 #ifndef CREMA_SRC_SECRET_FILTER_H_
 #define CREMA_SRC_SECRET_FILTER_H_
 
@@ -26,6 +26,15 @@ class SecretFilter {
  private:
   bool value_is_secret_ = false;
   bool value_is_user_ = false;
+};
+
+/// A server's name without what tells who asks: of `root://user:password@host:1094//data?authz=token` remain `scheme`,
+/// `root://`, and `rest`, `host:1094//data`.
+struct ServerName {
+  std::string_view scheme;
+  std::string_view rest;
+
+  static ServerName Of(std::string_view server) noexcept;
 };
 
 }  // namespace internal

@@ -27,7 +27,11 @@ void RecordActivityValue(std::string_view label, double value, std::string_view 
   if (!Recording()) return;
   auto* thread = static_cast<ThreadState*>(t_context);
   WorkFrame* frame = thread == nullptr ? nullptr : thread->work;
-  const int row = frame == nullptr || !std::isfinite(value) ? -1 : frame->ledger.ActivityRowIndex(label, unit);
+  if (frame == nullptr) {
+    CountOutsideChunk();
+    return;
+  }
+  const int row = std::isfinite(value) ? frame->ledger.ActivityRowIndex(label, unit) : -1;
   if (row < 0) {
     CountDropped();
     return;
@@ -42,7 +46,11 @@ TrackActivity::TrackActivity(std::string_view label) noexcept {
   if (!Recording()) return;
   auto* thread = static_cast<ThreadState*>(t_context);
   WorkFrame* frame = thread == nullptr ? nullptr : thread->work;
-  const int row = frame == nullptr ? -1 : frame->ledger.ActivityRowIndex(label, kSeconds);
+  if (frame == nullptr) {
+    CountOutsideChunk();
+    return;
+  }
+  const int row = frame->ledger.ActivityRowIndex(label, kSeconds);
   OpenActivity* open = row < 0 ? nullptr : frame->activities.Add();
   if (open == nullptr) {
     CountDropped();

@@ -15,7 +15,7 @@ TrackMemory::TrackMemory(std::string_view name) noexcept {
   if (thread == nullptr || recorder == nullptr) return;
   WorkFrame* frame = thread->work;
   if (frame == nullptr) {
-    CountDropped();
+    CountOutsideChunk();
     return;
   }
   const std::string_view prefix = frame->is_helper ? static_cast<HelperState*>(frame)->prefix : std::string_view();

@@ -150,6 +150,8 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   const std::uint64_t sections = state->ledger.sections().Occurrences() + state->helpers.sections().Occurrences();
   constexpr auto kRelaxed = std::memory_order_relaxed;
   recorder->overhead_ns.fetch_add(static_cast<std::int64_t>(sections) * recorder->section_cost_ns, kRelaxed);
+  recorder->overhead_ns.fetch_add(static_cast<std::int64_t>(state->ledger.Requests()) * recorder->request_cost_ns,
+                                  kRelaxed);
   recorder->overhead_ticks.fetch_add(Ticks(thread) - end.stop.ticks, kRelaxed);
 }
 

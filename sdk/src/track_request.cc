@@ -13,7 +13,11 @@ void RecordRequest(std::string_view server, std::string_view operation, std::int
   if (!Recording()) return;
   auto* thread = static_cast<ThreadState*>(t_context);
   WorkFrame* frame = thread == nullptr ? nullptr : thread->work;
-  const int row = frame == nullptr || nanoseconds < 0 ? -1 : frame->ledger.RequestRowIndex(server, operation);
+  if (frame == nullptr) {
+    CountOutsideChunk();
+    return;
+  }
+  const int row = nanoseconds < 0 ? -1 : frame->ledger.RequestRowIndex(server, operation);
   if (row < 0) {
     CountDropped();
     return;
@@ -26,7 +30,11 @@ TrackRequest::TrackRequest(std::string_view server, std::string_view operation) 
   if (!Recording()) return;
   auto* thread = static_cast<ThreadState*>(t_context);
   WorkFrame* frame = thread == nullptr ? nullptr : thread->work;
-  row_ = frame == nullptr ? -1 : frame->ledger.RequestRowIndex(server, operation);
+  if (frame == nullptr) {
+    CountOutsideChunk();
+    return;
+  }
+  row_ = frame->ledger.RequestRowIndex(server, operation);
   if (row_ < 0) {
     CountDropped();
     return;

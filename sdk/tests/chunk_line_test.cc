@@ -79,7 +79,7 @@ TEST(RecordLog, FieldsStandInTheOrderOfTheFormat) {
   EXPECT_EQ(FieldNames(FirstLineOfType(log, "span")), (Names{"type", "name", "path", "start_ns", "stop_ns", "thread"}));
   EXPECT_EQ(FieldNames(FirstLineOfType(log, "end")),
             (Names{"type", "time_ns", "realtime_offset_ns", "chunks", "failed", "open", "dropped", "summed_chunks",
-                   "misused", "overhead_ns", "cpu_ns", "sections"}));
+                   "misused", "unwritten", "outside_chunks", "overhead_ns", "cpu_ns", "sections"}));
   Names sample = FieldNames(FirstLineOfType(log, "sample"));
   ASSERT_GE(sample.size(), 11u);
   sample.resize(11);  // the format leaves the rest open
@@ -89,7 +89,8 @@ TEST(RecordLog, FieldsStandInTheOrderOfTheFormat) {
 
 TEST(RecordLog, BeginsWithTheProcessAndCloses) {
   const RecordLog log = LogWithEveryLine();
-  EXPECT_EQ(log.lines.front().rfind("{\"type\":\"process\",\"schema\":\"crema.records/1\",\"schema_minor\":9,", 0), 0u);
+  EXPECT_EQ(log.lines.front().rfind("{\"type\":\"process\",\"schema\":\"crema.records/1\",\"schema_minor\":11,", 0),
+            0u);
   EXPECT_EQ(log.lines.back(), FirstLineOfType(log, "end"));
 }
 

@@ -46,6 +46,21 @@ TEST(Overhead, OfWorkInAChunkIsNotCounted) {
   EXPECT_LT(least_ns, kWorkNs / 2);
 }
 
+TEST(Overhead, GrowsWithTheRequests) {
+  constexpr int kRequests = 100000;
+  const RecordLog log = Recorded([] {
+    { TrackMetrics metrics("ttbar"); }
+    Flush();
+    {
+      TrackMetrics metrics("ttbar");
+      for (int i = 0; i < kRequests; ++i) RecordRequest("root://one", "read", 1, 1);
+    }
+    Flush();
+  });
+  ASSERT_EQ(log.samples.size(), 2u);
+  EXPECT_GT(*log.samples[1].overhead_ns - *log.samples[0].overhead_ns, 5 * kRequests);  // over 5 ns each
+}
+
 TEST(Overhead, GrowsWithTheSectionsInsideAndOutsideChunks) {
   constexpr int kSections = 100000;
   const RecordLog log = Recorded([] {

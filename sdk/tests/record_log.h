@@ -210,6 +210,8 @@ struct EndLine {
   std::int64_t dropped = 0;
   std::int64_t summed_chunks = 0;
   std::int64_t misused = 0;
+  std::int64_t unwritten = 0;
+  std::int64_t outside_chunks = 0;
   std::int64_t overhead_ns = 0;
   std::vector<SectionRow> sections;
 };

@@ -236,6 +236,8 @@ EndLine ReadEnd(const Json& line) {
   Get(line, "dropped", &end.dropped);
   Get(line, "summed_chunks", &end.summed_chunks);
   Get(line, "misused", &end.misused);
+  Get(line, "unwritten", &end.unwritten);
+  Get(line, "outside_chunks", &end.outside_chunks);
   Get(line, "overhead_ns", &end.overhead_ns);
   end.sections = ReadSections(line.at("sections"));
   return end;

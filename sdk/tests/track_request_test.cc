@@ -105,6 +105,24 @@ TEST(TrackRequest, OutsideAChunkOrOfANegativeTimeIsCountedAsDropped) {
   EXPECT_EQ(log.end->dropped, 3);
 }
 
+TEST(TrackRequest, NamesAServerWithoutWhoAsks) {
+  const ChunkLine chunk = RecordedChunk([] {
+    TrackMetrics metrics("ttbar");
+    RecordRequest("root://me:pass@word@one:1094", "read", 1, 5);
+    { TrackRequest request("root://token@one:1094", "read", 2); }
+    RecordRequest("https://one/data@home?authz=Bearer%20abc#d", "read", 1, 1);
+    RecordRequest("me:password@one", "read", 1, 1);
+    RecordRequest("/mnt/me@home/what?", "read", 1, 1);
+    RecordRequest("root://" + std::string(300, 'p') + "@two", "read", 1, 1);
+  });
+  EXPECT_EQ(Request(chunk, "root://one:1094", "read").count, 2);
+  Request(chunk, "https://one/data@home", "read");
+  Request(chunk, "one", "read");
+  Request(chunk, "/mnt/me@home/what?", "read");
+  Request(chunk, "root://two", "read");
+  EXPECT_EQ(chunk.requests.size(), 5u);
+}
+
 TEST(TrackRequest, LeavesNoTraceInChunksWithoutOne) {
   const RecordLog log = Recorded([] {
     {

@@ -96,6 +96,8 @@ class LivePage(PageTestCase):
         os.kill(pids[1], signal.SIGKILL)
         gone = self.wait_for("the loss", "return document.querySelector('.worker.gone')?.innerText")
         self.assertIn("vanished", gone)
+        first = self.browser.run("return document.querySelector('.worker').className")
+        self.assertIn("lost", first, "it stands before those that run")
         self.assertIn(str(pids[1]), gone)
         self.assertIn(str(pids[1]), self.browser.run("return document.getElementById('events').innerText"))
         self.keep_picture("live-lost-worker.png")

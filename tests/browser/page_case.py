@@ -16,7 +16,7 @@ from webdriver import Browser  # noqa: E402  (run_tests.py and unittest put this
 
 CREMA = CHECKOUT / "bazel-bin/collector/cli/crema"
 LARGEST_PAGE = 5_000_000
-# Where pictures of every page are kept: light and dark, 1,280 and 1,024 pixels wide; one looks at them by eye.
+# Where pictures of every page are kept: light and dark, 1,280, 1,024 and 390 pixels wide; one looks at them by eye.
 PICTURES = os.environ.get("CREMA_TEST_PICTURES")
 
 # as one sees it: what is folded stays folded
@@ -114,7 +114,7 @@ class PageTestCase(unittest.TestCase):
         if PICTURES is None:
             return
         pathlib.Path(PICTURES).mkdir(parents=True, exist_ok=True)
-        for width in (1280, 1024):
+        for width in (1280, 1024, 390):
             for dark in (False, True):
                 with Browser(width, dark=dark) as browser:
                     browser.open(page)

@@ -11,10 +11,14 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
-from dask_test_case import CREMA, OLD_PYTHON, DaskTestCase, build, why_not
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "collector/cli"))
+
+import invented_run  # noqa: E402
+from dask_test_case import CREMA, OLD_PYTHON, DaskTestCase, build, why_not  # noqa: E402
 
 
 def fine_sums(document):
@@ -197,6 +201,26 @@ class Faults(DaskTestCase):
         self.assertTrue([text for text in document["quality"]["warnings"] if "/proc/crema" in text])
         self.assertIsNone(document["metrics"]["num_attempts"])
 
+    # Fault [cluster]: the logs of workers reach a limit (`CREMA_MAX_LOG_BYTES`, or a tenth of what is free on the disk)
+    # Program: nothing
+    # Recorded: totals of chunks and activities are exact; tasks without a line are in `quality.tasks_left_out`
+    def test_logs_of_workers_stay_below_their_limit(self):
+        truth = self.run_scenario("small_logs")
+        self.assertEqual(truth["results"], truth["tasks"])
+        # sums of the last seconds come into the logs as the workers end
+        document = self.collect(self.directory / "run.ndjson", self.directory / "logs")
+        sizes = [path.stat().st_size for path in (self.directory / "logs").glob("*.jsonl")]
+        self.assertEqual(len(sizes), 4)  # the SDK's and the plug-in's, of two workers
+        self.assertLess(max(sizes), 100_000)
+        metrics, quality = document["metrics"], document["quality"]
+        self.assertEqual((metrics["num_chunks"], metrics["num_attempts"]), (truth["chunks"], truth["chunks"]))
+        self.assertEqual((quality["records_dropped"], quality["records_lost"]), (0, 0))
+        self.assertEqual(quality["tasks_read"] + quality["tasks_left_out"], truth["tasks"])
+        self.assertGreater(quality["tasks_left_out"], 0)
+        self.assertRegex(" ".join(quality["warnings"]), "[0-9]+ tasks have no record, because the disk")
+        for key, value in fine_sums(document).items():
+            self.assertAlmostEqual(value, truth["fine"][key], places=6, msg=key)
+
     def test_plug_ins_that_do_not_arrive_stop_neither_tasks_nor_new_workers(self):
         truth = self.run_scenario("broken_pickle")
         unsendable, broken = truth["refusals"]
@@ -311,6 +335,23 @@ class Sessions(DaskTestCase):
         self.assertEqual(names, sorted(truth["datasets"]))
 
 
+class RecordsOnHosts(DaskTestCase):
+    def test_each_host_collects_what_it_has_and_each_log_counts_once(self):
+        for pid, (name, chunks) in enumerate({"of_one": 3, "of_two": 4, "of_both": 5}.items(), 1):
+            lines = [invented_run.process_line(pid, host=name)]
+            lines += [invented_run.chunk_line(number, number, number + 1) for number in range(chunks)]
+            invented_run.write_log(str(self.directory / name), [*lines, invented_run.end_line(chunks, chunks)])
+        truth = self.run_scenario("records_on_hosts")
+        self.assertEqual(truth["missing"], {})
+        self.assertRegex(
+            truth["nothing"], r"^crema: no host has records: 127.0.0.[23]: none of \S+/of_nobody is there; .*$"
+        )
+        merged = json.loads((self.directory / "merged/measurement.json").read_text())
+        together = self.collect(*(self.directory / name for name in ("of_one", "of_two", "of_both")))
+        self.assertEqual(merged["metrics"]["num_chunks"], 12)
+        self.assertEqual(merged["metrics"], together["metrics"])
+
+
 class Bounds(DaskTestCase):
     # Fault [cluster]: a worker is stopped (SIGSTOP, or native code that holds the interpreter's lock) as crema attaches
     # Program: one line on stderr; it waits some seconds, and works with the others
@@ -388,6 +429,29 @@ class Bounds(DaskTestCase):
         self.assertEqual(document["metrics"]["num_chunks"], truth["chunks"])
         self.assertEqual(document["quality"]["records_lost_bytes"], 0)
         self.assert_budget_adds_up(document)
+
+
+class PythonsLock(DaskTestCase):
+    """gilknocker in the workers tells how hard the lock is to get."""
+
+    def lock_of(self, name):
+        document = self.measure(name)[1]
+        fired = [verdict["id"] for verdict in document["verdicts"]]
+        (points,) = document["timelines"]["worker_gil_contention"].values()
+        return document["metrics"], [value for _, value in points], fired
+
+    def test_threads_that_run_python_wait_for_it(self):
+        metrics, points, fired = self.lock_of("python_threads")
+        self.assertIn("gil-contention", fired)
+        self.assertGreaterEqual(metrics["gil_contention"], 0.7)
+        self.assertGreater(max(points), 0.7)
+
+    def test_threads_that_wait_in_native_code_do_not(self):
+        metrics, points, fired = self.lock_of("native_threads")
+        self.assertNotIn("gil-contention", fired)
+        self.assertIn("waiting-bound", fired)
+        self.assertLess(metrics["gil_contention"], 0.7)
+        self.assertLessEqual(max(points), 1)
 
 
 class DasksOwnView(DaskTestCase):

@@ -48,6 +48,16 @@ def burn(seconds: float) -> None:
         pass
 
 
+def chunk_of(number: int, work, seconds: float):
+    """A task that is one chunk: `work(seconds)`."""
+    library = crema()
+    info = _ChunkInfo(ctypes.sizeof(_ChunkInfo), b"ttbar", b"events.root", b"Events", None, number, number + 1)
+    chunk = library.crema_chunk_begin(ctypes.byref(info))
+    work(seconds)
+    library.crema_chunk_set_events(chunk, 1)
+    library.crema_chunk_end(chunk)
+
+
 def record_chunk(number: int, seconds: float = 0.002, around: float = 0.0, dataset: str = "ttbar", fail: bool = False):
     """A task: `around` seconds of sleep before the chunk, then the chunk, half of it on the CPU. Which task it was is
     noted in the chunk, so that the join can be checked."""

@@ -7,6 +7,7 @@ what Dask itself, and the tasks' own results, say of the same run.
 """
 
 import contextlib
+import functools
 import json
 import os
 import pathlib
@@ -21,8 +22,9 @@ import urllib.request
 sys.path.insert(0, os.environ["CREMA_TEST_PYTHON"])
 
 import recording_tasks  # noqa: E402
-from crema_hep import MetricsCollector, dask_plugin  # noqa: E402
+from crema_hep import MetricsCollector, collect_on, dask_plugin  # noqa: E402
 from crema_hep.dask_backend import attach, dataset_span, get_span_metrics  # noqa: E402
+from crema_hep.program import ProgramError  # noqa: E402
 from distributed import Client, LocalCluster, span, wait  # noqa: E402
 from recording_tasks import plain, record_chunk  # noqa: E402
 from tornado.websocket import websocket_connect  # noqa: E402
@@ -111,6 +113,25 @@ def healthy(run):
         metrics = get_span_metrics(client, {"id": span_id})
         run.end(client, attachment, chunks=len(chunks), others=len(others))
         run.truth["span_metrics"] = {"|".join(str(part) for part in key): value for key, value in metrics.items()}
+
+
+def _on_four_threads(run, work, seconds):
+    """One worker; its four threads do this in chunks."""
+    with local_cluster(workers=1, threads=4) as (_, client):
+        attachment = run.attach(client)
+        attachment.start()
+        wait(client.map(functools.partial(recording_tasks.chunk_of, work=work, seconds=seconds), range(40)))
+        run.end(client, attachment, chunks=40)
+
+
+def python_threads(run):
+    """Pure Python: one thread at a time."""
+    _on_four_threads(run, recording_tasks.burn, 0.2)
+
+
+def native_threads(run):
+    """Calls that give Python's lock away while they wait."""
+    _on_four_threads(run, time.sleep, 0.5)
 
 
 def workers_come_and_go(run):
@@ -210,6 +231,18 @@ def unwritable(run):
         futures = client.map(plain, range(20), key="plain")
         run.truth["results"] = client.gather(futures) == list(range(20))
         run.end(client, attachment)
+
+
+def small_logs(run):
+    """Logs of workers may have so many bytes: most chunks are summed, and most tasks have no line."""
+    os.environ["CREMA_MAX_LOG_BYTES"] = "100000"
+    with local_cluster() as (_, client):
+        attachment = run.attach(client)
+        attachment.start()
+        futures = client.map(record_chunk, range(600), key="record_chunk") + client.map(plain, range(600), key="plain")
+        results = client.gather(futures)
+        run.truth["results"] = [result is not None for result in results].count(True)
+        run.end(client, attachment, chunks=600, tasks=1200)
 
 
 def full_ring(run):
@@ -673,6 +706,28 @@ def _processes(run, *workers, preload=True, port=0):
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+
+def records_on_hosts(run):
+    """Two hosts with a disk each, told apart by address; each has records of its own, and one that both have."""
+
+    def install(python, program):
+        sys.path.insert(0, python)
+        os.environ["CREMA_PROGRAM"] = program
+
+    paths = [run.directory / name for name in ("of_one", "of_two", "of_both", "of_nobody")]
+    with _processes(
+        run, ["--no-nanny", "--host", "127.0.0.2"], ["--no-nanny", "--host", "127.0.0.3"], preload=False
+    ) as (
+        client,
+        _,
+    ):
+        client.run(install, os.environ["CREMA_TEST_PYTHON"], os.environ["CREMA_PROGRAM"])
+        run.truth["missing"] = collect_on(client, paths, run.directory / "merged")
+        try:
+            collect_on(client, paths[-1:], run.directory / "nothing")
+        except ProgramError as error:
+            run.truth["nothing"] = str(error)
 
 
 def scheduler_restarted(run):

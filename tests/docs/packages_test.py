@@ -10,7 +10,32 @@ PACKAGES = (CHECKOUT / "docs/design.md").read_text().split("\n## Packages\n")[1]
 RULE = re.compile(r"^(\w+)\(\n(.*?)^\)", re.MULTILINE | re.DOTALL)
 VISIBILITY = re.compile(r"visibility = \[.*?\]", re.DOTALL)
 TEST_DATA = re.compile(r"test_data = .*?(?=\n    \w+ = |\Z)", re.DOTALL)
+TYPE = re.compile(
+    r"^(?:template <[^>]*>\s*)?(?:struct|class|enum class) (\w+)(?: final)?(?: : [^{;]*)? \{", re.MULTILINE
+)
 LABEL = re.compile(r'"//([^":]+)[^"]*"')
+
+# Sources of the collector that may say Dask although they are no engine's, and why.
+MAY_SAY_DASK = {
+    "charts/fine_charts.cc": "fine metrics are Dask's",
+    "cli/collect_command.cc": "an address, as an example",
+    "cli/engine_sources.h": "an address, as an example",
+    "cli/serve_command.cc": "an address, as an example",
+    "cli/top_command.cc": "an address, as an example",
+    "exports/roastcoffea_document.cc": "keys of roastcoffea",
+    "metrics/catalog/catalog_efficiency.cc": "where fine metrics stand in for records",
+    "metrics/catalog/catalog_fine.cc": "fine metrics are Dask's",
+    "metrics/catalog/metrics_page.cc": "fine metrics are Dask's",
+    "metrics/engine/cluster_table.h": "the text of an engine, as an example",
+    "metrics/engine/engine_metrics.cc": "fine metrics are Dask's; the key of one",
+    "metrics/engine/fine_table.h": "fine metrics are Dask's",
+    "metrics/engine/task_phases.cc": "what Coffea calls its tasks there",
+    "records/facts.h": "fine metrics are Dask's",
+    "report/input_blocks.cc": "fine metrics are Dask's",
+    "sources/roastcoffea/roastcoffea_figures.cc": "keys of roastcoffea",
+    "sources/roastcoffea/roastcoffea_figures.h": "keys of roastcoffea",
+    "writers/terminal_tables.cc": "fine metrics are Dask's",
+}
 
 
 def table(header):
@@ -21,6 +46,11 @@ def table(header):
 
 def is_of_tests(folder):
     return re.search(r"(^|/)tests(/|$)", folder) is not None
+
+
+def is_source(path):
+    """Whether a file is compiled into the program or is part of its pages."""
+    return path.suffix in (".cc", ".h", ".js", ".css") and not re.search(r"_test\.|_fixture\.|testdata", str(path))
 
 
 def builds():
@@ -76,6 +106,29 @@ class PackagesTest(unittest.TestCase):
     def test_the_order_is_that_which_bazel_enforces(self):
         enforced = re.findall(r'^    "(\w+)",$', (CHECKOUT / "collector/package.bzl").read_text(), re.MULTILINE)
         self.assertEqual([name.split("/")[1] for name in self.said if name.startswith("collector/")], enforced)
+
+    def test_no_two_types_have_one_name(self):
+        """A type of a header has its name alone: in all headers, and in sources, where it would hide the other."""
+        public, hidden = {}, []
+        sources = [path for path in sorted((CHECKOUT / "collector").rglob("*.*")) if is_source(path)]
+        for path in (path for path in sources if path.suffix == ".h"):
+            for name in TYPE.findall(path.read_text()):
+                self.assertNotIn(name, public, path)
+                public[name] = path
+        for path in (path for path in sources if path.suffix == ".cc"):
+            hidden += [f"{path.name}: {name}" for name in TYPE.findall(path.read_text()) if name in public]
+        self.assertGreater(len(public), 400)
+        self.assertEqual(hidden, [])
+
+    def test_only_engines_say_dask(self):
+        collector = CHECKOUT / "collector"
+        sources = {str(path.relative_to(collector)): path for path in collector.rglob("*.*") if is_source(path)}
+        saying = {
+            name
+            for name, path in sources.items()
+            if not name.startswith("engines/") and "dask" in path.read_text().lower()
+        }
+        self.assertEqual(saying, set(MAY_SAY_DASK))
 
 
 class ModulesTest(unittest.TestCase):

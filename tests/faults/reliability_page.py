@@ -14,6 +14,9 @@ A test of what the collector makes of bad input has two lines instead of three:
     /// Fault [group]: what is wrong with the input
     /// Shown: what the measurement says, and what of it is used all the same
     TEST_F(Suite, Name) {
+
+A test in Python of what the program `crema` writes and serves has such lines too, after "# " instead of "/// ", before
+its `def test_name`.
 """
 
 import dataclasses
@@ -23,7 +26,7 @@ import sys
 
 CHECKOUT = pathlib.Path(__file__).resolve().parent.parent.parent
 PAGE = pathlib.Path("docs/reliability.md")
-SOURCES = ("sdk/**/*_test.cc", "tests/faults/*_test.cc", "collector/**/*_test.cc")
+SOURCES = ("sdk/**/*_test.cc", "tests/faults/*_test.cc", "collector/**/*_test.cc", "collector/cli/*_test.py")
 BEGIN = "<!-- Made by tests/faults/reliability_page.py from the tests: do not edit. -->\n"
 END = "<!-- End of what is made. -->\n"
 GROUPS = {
@@ -42,10 +45,14 @@ READING_GROUPS = {
     "logs": "What the collector reads",
     "many": "More than anybody meant",
     "shown": "What it shows",
+    "outputs": "What it writes",
+    "server": "The live server",
 }
 FIELDS = ("Fault", "Program", "Recorded")
 READING_FIELDS = ("Fault", "Shown")
 _TEST = re.compile(r"TEST(?:_[FP])?\((\w+), (\w+)\)")
+_PYTHON_TEST = re.compile(r"    def (test_\w+)\(")
+_PYTHON_CLASS = re.compile(r"class (\w+)\(")
 _FIELD = re.compile(r"(Fault|Program|Recorded|Shown)(?: \[([\w-]+)\])?: (.*)")
 
 
@@ -88,18 +95,24 @@ def read_faults(text: str, source: str) -> list[Fault]:
     """The faults that a test source tells of. Raises ValueError, with file and line, for an incomplete comment."""
     faults = []
     comment = []
+    is_python = source.endswith(".py")
+    mark = "    # " if is_python else "///"
+    case = None
     for number, line in enumerate(text.splitlines(), 1):
         where = f"{source}:{number}"
-        if line.startswith("///"):
-            comment.append(line[3:].strip())
+        if line.startswith(mark):
+            comment.append(line[len(mark) :].strip())
             continue
+        if is_python and (found := _PYTHON_CLASS.match(line)):
+            case = found[1]
         if any(part.startswith("Fault [") for part in comment):
             fields = _read_comment(comment, where)
-            test = _TEST.match(line)
+            test = _PYTHON_TEST.match(line) if is_python else _TEST.match(line)
             if not test:
-                raise ValueError(f"{where}: a fault's comment must be followed by its TEST")
-            results = tuple(fields[name] for name in (*FIELDS, *READING_FIELDS) if name in fields and name != "Fault")
-            faults.append(Fault(fields["group"], fields["Fault"], results, f"{test[1]}.{test[2]}", source))
+                raise ValueError(f"{where}: a fault's comment must be followed by its test")
+            name = f"{case}.{test[1]}" if is_python else f"{test[1]}.{test[2]}"
+            results = tuple(fields[field] for field in (*FIELDS[1:], *READING_FIELDS[1:]) if field in fields)
+            faults.append(Fault(fields["group"], fields["Fault"], results, name, source))
         comment = []
     return faults
 

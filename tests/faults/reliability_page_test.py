@@ -14,6 +14,86 @@ TEST(Disk, Full) {
 """
 
 
+# What crema once did to a program, its files or its users, each with the tests that show that it does not any more.
+ONCE_HARMFUL = {
+    "many names crashed the collector": (
+        "ManyNames.OfEveryKindHaveBoundedTablesAndWholeTotals",
+        "ManyNames.GiveTheSameDocumentInEveryOrderOfReading",
+    ),
+    "counters read and closed the program's own descriptors": (
+        "DescriptorFault.InputOfAProgramThatClosedAll",
+        "DescriptorFault.PipesOfAProgramThatClosedAll",
+        "DescriptorFault.ResultsOfAProgramThatClosedAll",
+    ),
+    "records landed in the program's own files": (
+        "DescriptorFault.ThreadsThatRecordWhileAllIsClosed",
+        "DescriptorFault.AFileWithTheInodeOfTheLog",
+        "WorkerLogTest.test_files_under_the_numbers_of_the_plug_in_stay_what_they_are",
+    ),
+    "records filled the disk": (
+        "LimitFault.ASmallDiskIsFull",
+        "WorkerLogTest.test_a_full_disk_has_room_for_sums_and_the_end",
+    ),
+    "a lost line was taken for an attempt without an end": (
+        "MeasureChunksTest.ALostLineIsNoLostAttempt",
+        "LiveModelTest.ALostLineIsNoLostAttempt",
+    ),
+    "a section without a name crashed the report": ("SectionCharts.SectionsWithoutANameStandWhereTheyWere",),
+    "a foreign file made a run last for decades": ("RecordLogTest.LeavesOutAFileWithoutARecordAndNamesItOnce",),
+    "others could read the live page": (
+        "WhoIsServed.test_only_get_and_only_this_machine_by_its_names",
+        "WhoIsServed.test_a_token_is_always_asked_for",
+    ),
+    "processes of containers were taken for one": ("RecordLogTest.TellsProcessesOfContainersAndBootsApart",),
+    "the live server burned a core": ("WhoIsServed.test_at_the_limit_of_descriptors_it_serves_on_and_burns_no_core",),
+    "two runs wrote into one directory": ("OutputDirectory.test_is_one_runs_where_several_begin_at_once",),
+    "coroutines and misused guards looked like failures": (
+        "GuardFault.ChunksThatInterleaveOnOneThread",
+        "MeasureSumsTest.DropsAreToldByTheirCause",
+    ),
+    "a log that was cut while it was read killed the reader": ("DaskLog.MayBeTruncatedWhileItIsRead",),
+    "a killed crema left files, or parts of two measurements": (
+        "KilledOutput.test_collect_keeps_the_older_one",
+        "KilledOutput.test_exports_and_reports_leave_nothing",
+        "KilledOutput.test_who_may_not_write_reads_one_measurement_or_none",
+    ),
+    "secrets and formulas were shown": (
+        "WithoutSecrets.HidesWhatHeadersSayOfWhoAsks",
+        "CsvField.AFormulaIsAText",
+    ),
+    "a report was too large to be opened": ("ReportPage.LeavesOutTheLargestChartsBeforeItGetsTooLarge",),
+    "an empty name of an output wrote elsewhere": ("EmptyPaths.test_are_wrong_usage_and_one_line",),
+    "requests with two hosts or a body were answered": (
+        "WhoIsServed.test_a_request_has_one_host_and_a_path",
+        "WhoIsServed.test_a_body_is_refused",
+    ),
+    "a guard object that was used twice crashed Python": (
+        "SharedGuardsTest.test_a_second_exit_does_nothing",
+        "SharedGuardsTest.test_a_guard_that_is_entered_again_nests",
+        "SharedGuardsTest.test_threads_may_share_a_guard",
+        "Bounds.test_threads_of_a_worker_may_share_guards",
+    ),
+    "decorated coroutines gave other results": ("DecoratedTest.test_forty_shapes_do_what_undecorated_ones_do",),
+    "guards swallowed time-outs": ("SharedGuardsTest.test_what_a_signal_handler_raises_arrives_always",),
+    "a stuck worker or scheduler was waited for": (
+        "Bounds.test_a_worker_that_is_stuck_is_not_waited_for",
+        "Bounds.test_a_scheduler_that_is_stuck_is_not_waited_for",
+    ),
+    "asynchronous clients and threads as workers were measured wrongly": (
+        "Bounds.test_what_cannot_be_measured_truly_is_refused_in_one_line",
+        "Bounds.test_detached_it_leaves_no_trace",
+    ),
+    "spawned children were not measured": ("ChildrenTest.test_children_of_every_start_method_are_measured",),
+    "guards raised exceptions of their own": (
+        "SharedGuardsTest.test_guards_of_ones_own_may_be_frozen_and_names_anything",
+        "CoffeaExecutorsTest.test_where_the_package_is_missing_an_exception_has_no_context_of_ours",
+    ),
+    "warnings as errors broke the import": (
+        "SharedGuardsTest.test_with_warnings_as_errors_a_missing_library_is_one_line",
+    ),
+}
+
+
 class ReliabilityPageTest(unittest.TestCase):
     maxDiff = None
 
@@ -50,6 +130,18 @@ class ReliabilityPageTest(unittest.TestCase):
         made = reliability_page.tables(reliability_page.read_faults(text, "b_test.cc"))
         self.assertIn("| fault | shown, and what is used all the same | test |\n|---|---|---|\n", made)
         self.assertIn("| a torn line | the rest | [`Log.Torn`](../b_test.cc) |", made)
+
+    def test_tests_in_python_have_rows_too(self):
+        comment = "    # Fault [outputs]: a kill\n    # Shown: all\n    # of it\n"
+        text = f"class Output(Case):\n{comment}    def test_kill(self):\n"
+        (fault,) = reliability_page.read_faults(text, "c_test.py")
+        self.assertEqual((fault.group, fault.results, fault.test), ("outputs", ("all of it",), "Output.test_kill"))
+
+    def test_what_once_harmed_somebody_has_a_row(self):
+        page = reliability_page.PAGE.read_text(encoding="utf-8")
+        for harm, tests in ONCE_HARMFUL.items():
+            for test in tests:
+                self.assertIn(f"[`{test}`](", page, harm)
 
     def test_incomplete_comments_are_refused_with_their_place(self):
         for text, complaint in (

@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "collector/insight/verdicts.h"
-#include "collector/metrics/measurement.h"
+#include "collector/metrics/measure.h"
 #include "collector/records/fact_text.h"
 #include "collector/records/record_parser.h"
 #include "tests/fuzz/scratch_directory.h"

@@ -1,7 +1,8 @@
 // Threads take chunks from a queue; what chunks take is known: chunk_queue LANES CHUNKS SEED CPU_SHARE SECTION_FACTOR
 // EVENTS_FACTOR. A chunk of e events (500 to 2950, times EVENTS_FACTOR; the same for any SEED) takes 2 ms + e x 10 us,
 // times a random factor about 1, of which CPU_SHARE is spent computing and the rest asleep; 60 % of it are in the
-// section `select`, which is SECTION_FACTOR times as fast.
+// section `select`, which is SECTION_FACTOR times as fast. Chunks are of 20 files in turn, and tell their ranges; with
+// the same SEED they are the same.
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -9,6 +10,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <random>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -16,9 +18,13 @@
 
 namespace {
 
+constexpr int kFiles = 20;
+
 struct Chunk {
   std::int64_t events = 0;
   double seconds = 0;
+  std::string file;
+  std::int64_t first = 0;
 };
 
 double ThreadCpuSeconds() {
@@ -44,17 +50,22 @@ int main(int count, char** values) {
                events_factor = std::atof(values[6]);
   std::lognormal_distribution<double> noise(0, 0.3);
   std::vector<Chunk> queue;
+  std::int64_t next_entry[kFiles] = {};
   for (int i = 0; i < chunks; ++i) {
     const auto events = static_cast<std::int64_t>((500 + 50 * (i * 37 % 50)) * events_factor);
-    queue.push_back({events, (0.002 + 1e-5 * static_cast<double>(events)) * noise(random)});
+    std::int64_t& next_of_file = next_entry[i % kFiles];
+    queue.push_back({events, (0.002 + 1e-5 * static_cast<double>(events)) * noise(random),
+                     "file" + std::to_string(i % kFiles), next_of_file});
+    next_of_file += events;
   }
   std::atomic<std::size_t> next{0};
   std::vector<std::thread> threads;
   for (int lane = 0; lane < lanes; ++lane) {
     threads.emplace_back([&] {
       for (std::size_t i = next++; i < queue.size(); i = next++) {
-        crema::TrackMetrics chunk("made");
-        chunk.SetEvents(queue[i].events);
+        const Chunk& next_chunk = queue[i];
+        crema::TrackMetrics chunk({"made", next_chunk.file, next_chunk.first, next_chunk.first + next_chunk.events});
+        chunk.SetEvents(next_chunk.events);
         {
           crema::TrackSection select("select");
           Work(0.6 * queue[i].seconds / section_factor, cpu_share);

@@ -7,6 +7,7 @@ and answers slowly for a while.
 import http.server
 import os
 import re
+import shutil
 import threading
 import time
 import unittest
@@ -46,6 +47,35 @@ except Exception as error:
 assert [dict(vars(kind)) for kind in kinds] == before
 with uproot.open(path, **named) as opened:  # outside every chunk
     opened["Events"]["LHEPdfWeight"].array(library="np")
+"""
+
+
+ALONE = """
+import sys
+import fsspec
+from fsspec.implementations import http, local
+import crema_hep as crema
+
+kinds = [http.HTTPFile, local.LocalFileOpener]
+before = [dict(vars(kind)) for kind in kinds]
+
+@crema.track_metrics
+def analyse(path):
+    with fsspec.open(path, "rb").open() as file:
+        file.seek(1000)
+        return len(file.read(5000))
+
+@crema.track_metrics
+def fails(path):
+    with fsspec.open(path, "rb").open() as file:
+        file._fetch_range(-5, "x")
+
+assert analyse(sys.argv[1]) == 5000
+try:
+    fails(sys.argv[1])
+except Exception:
+    pass
+assert [dict(vars(kind)) for kind in kinds] == before
 """
 
 
@@ -96,13 +126,13 @@ class RequestsTest(installed.RecordedTest):
         if not installed.COFFEA_PYTHON.exists():
             self.skipTest("no .cache/coffea: tools/setup coffea")
 
-    def rows(self, path, *handler):
-        recorded = self.record(READS, path, *handler, python=self.python, CREMA_REQUESTS="1")
+    def rows(self, path, *handler, text=READS):
+        recorded = self.record(text, path, *handler, python=self.python, CREMA_REQUESTS="1")
         chunks = installed.of_type(recorded, "chunk")
         self.assertEqual([chunk["status"] for chunk in chunks], ["ok", "failed"])
         return [chunk.get("requests", []) for chunk in chunks]
 
-    def served(self, *handler):
+    def served(self, *handler, text=READS):
         """The chunks' rows, and the server's name."""
         server = _Server(("127.0.0.1", 0), _File)
         server.content = DATA.read_bytes()
@@ -113,7 +143,7 @@ class RequestsTest(installed.RecordedTest):
         thread.start()
         try:
             name = f"http://127.0.0.1:{server.server_port}"
-            return self.rows(f"{name}/events.root", *handler), name
+            return self.rows(f"{name}/events.root", *handler, text=text), name
         finally:
             server.shutdown()
             thread.join()
@@ -134,6 +164,42 @@ class RequestsTest(installed.RecordedTest):
     def test_fsspecs_requests_are_told_too(self):
         self.check_served("fsspec", "FSSpecSource")
 
+    def test_fsspec_alone_is_measured_too(self):
+        (rows, failed), name = self.served(text=ALONE)
+        (row,) = rows
+        self.assertEqual((row["server"], row["operation"]), (name, "read"))
+        self.assertGreaterEqual(row["bytes"], 5000)
+        self.assertGreaterEqual(row["count"], 1)
+        self.assertEqual([row["errors"] for row in failed if "errors" in row], [1])
+
+    def test_a_local_file_of_fsspecs_is_of_its_mount(self):
+        rows, _ = self.rows(str(DATA), text=ALONE)
+        (row,) = rows
+        self.assertEqual((row["server"], row["operation"], row["bytes"]), (self.mount(), "read", 5000))
+
+    def test_who_asks_is_not_in_the_name_of_the_server(self):
+        text = """
+import crema_hep as crema
+with crema.TrackMetrics("ttbar"):
+    crema.record_request("root://me:hunter2@one:1094//data", "read", 1.0)
+"""
+        chunk = self.record_chunk(text)
+        self.assertEqual([row["server"] for row in chunk["requests"]], ["root://one:1094//data"])
+
+    def test_totals_are_the_same_with_requests_and_without(self):
+        text = READS.replace("    assert [dict(vars(kind)) for kind in kinds] != before\n", "")
+        self.assertNotEqual(text, READS)
+
+        def totals(**switch):
+            recorded = self.record(text, DATA, "file", "MemmapSource", python=self.python, **switch)
+            shutil.rmtree(self.records)
+            chunks = installed.of_type(recorded, "chunk")
+            self.assertEqual(["requests" in chunk for chunk in chunks], [bool(switch), False])
+            names = ("status", "events", "bytes_read", "dataset", "columns", "metrics", "cuts")
+            return [[chunk.get(name) for name in names] + installed.paths(chunk) for chunk in chunks]
+
+        self.assertEqual(totals(), totals(CREMA_REQUESTS="1"))
+
     def test_nothing_is_measured_unless_it_is_asked_for(self):
         quiet = READS.replace("analyse(events):\n    assert", "analyse(events):\n    assert not")
         self.assertNotEqual(quiet, READS)
@@ -142,12 +208,15 @@ class RequestsTest(installed.RecordedTest):
             [(chunk["status"], chunk.get("requests")) for chunk in chunks], [("ok", None), ("failed", None)]
         )
 
-    def test_a_file_is_of_its_mount(self):
-        rows, _ = self.rows(str(DATA), "file", "MemmapSource")
+    def mount(self):
         mount = os.path.abspath(DATA)
         while not os.path.ismount(mount):
             mount = os.path.dirname(mount)
-        self.assertEqual({row["server"] for row in rows}, {mount})
+        return mount
+
+    def test_a_file_is_of_its_mount(self):
+        rows, _ = self.rows(str(DATA), "file", "MemmapSource")
+        self.assertEqual({row["server"] for row in rows}, {self.mount()})
         self.assertGreater(sum(row["bytes"] for row in rows), 1000)
 
 

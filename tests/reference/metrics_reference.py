@@ -279,6 +279,8 @@ def quality(recorded):
         "records_dropped": sum(line.get("dropped") or 0 for line in recorded.lines("end")),
         "records_lost": sum(map(records_lost, recorded.logs)),
         "guards_misused": sum(line.get("misused") or 0 for line in recorded.lines("end")),
+        **dropped_by_cause(recorded),
+        "tasks_left_out": sum(line.get("tasks_left_out") or 0 for line in recorded.lines("end")),
         "summed_chunks": count(recorded.sums),
         "sections_dropped": total(recorded.all_ended, "sections_dropped") or 0,
         "tasks_read": 0,
@@ -294,6 +296,16 @@ def quality(recorded):
         "sampling_gap_max_s": seconds(max(sampling_gaps(recorded), default=None)),
         "missing_values": missing_values(recorded),
     }
+
+
+def dropped_by_cause(recorded):
+    """Null where a log that dropped something for other reasons than misuse does not tell them."""
+    ends = recorded.lines("end")
+    causes = ("unwritten", "outside_chunks")
+    untold = [line for line in ends if any(line.get(cause) is None for cause in causes)]
+    is_told = all((line.get("dropped") or 0) <= (line.get("misused") or 0) for line in untold)
+    unwritten, outside = (sum(line.get(cause) or 0 for line in ends) if is_told else None for cause in causes)
+    return {"records_unwritten": unwritten, "values_outside_chunks": outside}
 
 
 def records_lost(log):

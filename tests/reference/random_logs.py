@@ -521,6 +521,8 @@ class Writer:
 
     def end_line(self):
         chunks = [line for _, _, line in self.timed if line["type"] == "chunk"]
+        dropped = self.dice.choice([0, 0, 3])
+        causes = {"unwritten": dropped // 2, "outside_chunks": dropped - dropped // 2}
         return {
             "type": "end",
             "time_ns": self.latest() + self.dice.randint(0, SECOND),
@@ -528,8 +530,9 @@ class Writer:
             "chunks": len(chunks) + self.summed,
             "failed": sum(line["status"] == "failed" for line in chunks) + self.summed_failed,
             "open": 0,
-            "dropped": self.dice.choice([0, 0, 3]),
+            "dropped": dropped,
             "summed_chunks": self.summed,
+            **(causes if self.dice.random() < 0.8 else {}),
             "overhead_ns": self.dice.randint(10**6, 10**7),
             **({"cpu_ns": self.dice.randint(SECOND, 20 * SECOND)} if self.traits.process_cpu else {}),
             **({"sections": self.sections_outside()} if self.dice.random() < 0.8 else {}),

@@ -97,6 +97,8 @@ def worker_fields(process, bounds):
         "state": process.state,
         "peak_memory_bytes": max((value for _, value in memory_samples(process)), default=None),
         "memory_limit_bytes": limit_at(process, process.stop),
+        "disk_bytes": None,  # an engine's manager tells these two
+        "left_reason": None,
     }
 
 

@@ -63,7 +63,7 @@ class CmakeTest(root_case.RootCase):
     def test_without_root_the_error_says_what_to_do(self):
         status, output = self.configure("-DCMAKE_DISABLE_FIND_PACKAGE_ROOT=ON")
         self.assertNotEqual(status, 0)
-        self.assertIn("crema::root needs ROOT 6.36 or newer", " ".join(output.split()))
+        self.assertIn("crema::root needs ROOT 6.40 or newer", " ".join(output.split()))
         self.assertEqual(output.count("CMake Error"), 1, output)
 
 

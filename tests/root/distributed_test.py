@@ -22,7 +22,7 @@ class DistributedTest(root_case.PyrootCase):
         scratch = tempfile.TemporaryDirectory()
         cls.addClassCleanup(scratch.cleanup)
         path = pathlib.Path(scratch.name, "measurement")
-        outcome = cls.run_python("distributed_frames.py", root_case.data(), path, recording=False)
+        outcome = cls.run_python("distributed_frames.py", root_case.data(), "measured", path, recording=False)
         cls.found = json.loads(outcome.output.splitlines()[-1])
         folder = pathlib.Path(cls.found["path"])
         cls.document = json.loads((folder / "measurement.json").read_text())
@@ -60,3 +60,16 @@ class DistributedTest(root_case.PyrootCase):
 
     def test_the_handle_says_that_workers_record(self):
         self.assertEqual(self.found["tracked"], "<crema: chunks of ntuples, on the workers>")
+
+
+class AttachedTest(root_case.PyrootCase):
+    def test_attaching_alone_has_the_workers_record(self):
+        with tempfile.TemporaryDirectory() as folder:
+            outcome = self.run_python("distributed_frames.py", root_case.data(), "attached", folder, recording=False)
+            lines = [line for log in pathlib.Path(folder).rglob("*.jsonl") for line in log.read_text().splitlines()]
+        chunks = [record for record in map(json.loads, lines) if record["type"] == "chunk"]
+        self.assertEqual({chunk["status"] for chunk in chunks}, {"ok"})
+        self.assertEqual(sum(chunk["events"] for chunk in chunks), sum(ENTRIES))
+        self.assertEqual(len({(chunk["file"], chunk["entry_start"]) for chunk in chunks}), len(chunks))
+        passed = sum(cut["events"] for chunk in chunks for cut in chunk["cuts"] if cut["name"] == "positive")
+        self.assertEqual(passed, json.loads(outcome.output.splitlines()[-1])["positive"])

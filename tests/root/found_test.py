@@ -12,19 +12,21 @@ import root_case
 PROGRAM = root_case.CHECKOUT / "bazel-bin/collector/cli/crema"
 
 
-class FoundTest(root_case.RootCase):
+class FoundCase(root_case.RootCase):
     targets = ("//sdk:crema", "//collector/cli:crema")
 
-    def verdicts(self, *arguments):
+    def verdicts(self, *arguments, **variables):
         """Those of one run of frames.cc, by id. Its threads are declared: one task shows one of them."""
         with tempfile.TemporaryDirectory() as folder:
             output = pathlib.Path(folder, "measurement")
             command = [PROGRAM, "run", "-q", "-o", output, "--", root_case.program("frames"), *arguments]
-            environment = {**os.environ, "CREMA_THREADS": str(max(1, arguments[1]))}
+            environment = {**os.environ, **variables, "CREMA_THREADS": str(max(1, arguments[1]))}
             subprocess.run(list(map(str, command)), cwd=folder, check=True, capture_output=True, env=environment)
             document = json.loads((output / "measurement.json").read_text())
         return {verdict["id"]: verdict for verdict in document["verdicts"]}
 
+
+class FoundTest(FoundCase):
     def test_one_cluster_for_two_threads_is_too_few(self):
         found = self.verdicts("busy", 2, root_case.data() / "no_y.root")
         self.assertIn("too-few-clusters", found)
@@ -32,11 +34,18 @@ class FoundTest(root_case.RootCase):
         self.assertEqual(found["too-few-chunks"]["cause"], "too-few-clusters")
         self.assertNotIn("too-few-clusters", self.verdicts("one_loop", 2, *root_case.trees()))
 
+    def test_threads_that_wait_for_the_slowest_file_of_a_batch_are_named(self):
+        long, short = root_case.ntuples()[2], root_case.data() / "short_ntuple.root"
+        found = self.verdicts("slow_loop", 2, *((long, short) * 3))
+        self.assertIn("slowest file of a batch", found["slow-batch"]["sentence"])
+        self.assertNotIn("slow-batch", self.verdicts("slow_loop", 2, *root_case.trees()))
+
     def test_a_slow_codec_is_named_and_a_fast_one_is_not(self):
         slow = self.verdicts("read_often", 0, root_case.data() / "lzma.root")
         self.assertIn("Decompressing the input", slow["compression-heavy"]["sentence"])
         self.assertIn("LZ4, ZSTD", slow["compression-heavy"]["suggestion"])
-        self.assertNotIn("compression-heavy", self.verdicts("read_often", 0, root_case.data() / "lz4.root"))
+        for fast in ("lz4.root", "zstd.root"):
+            self.assertNotIn("compression-heavy", self.verdicts("read_often", 0, root_case.data() / fast))
 
 
 if __name__ == "__main__":

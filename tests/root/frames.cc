@@ -4,8 +4,11 @@
 #include <TROOT.h>
 
 #include <ROOT/RDF/RDatasetSpec.hxx>
+#include <ROOT/RDF/Utils.hxx>
 #include <ROOT/RDFHelpers.hxx>
 #include <ROOT/RDataFrame.hxx>
+#include <ROOT/RLogger.hxx>
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -16,6 +19,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "crema/root.h"
@@ -39,6 +43,29 @@ void OneLoop(const Files& files) {
   ROOT::RDataFrame events("Events", files);
   auto tracked = crema::TrackDataFrame(events, {"ttbar"});
   Probed(events);
+}
+
+/// 2 us for each entry, so that reading a clock between two actions is no part of it that counts.
+void SlowLoop(const Files& files) {
+  ROOT::RDataFrame events("Events", files);
+  auto tracked = crema::TrackDataFrame(events, {"ttbar"});
+  const auto spin = [](double x) {
+    const long start = probe::Now();
+    while (probe::Now() - start < 2000) {
+    }
+    return x > 0;
+  };
+  auto probe = events.Book<>(probe::Probe(events.GetNSlots()));
+  std::cout << "count " << *events.Filter(spin, {"x"}).Count() << std::endl;
+}
+
+/// files[0] says how many of the columns c0, c1, ... are read.
+void Columns(const Files& files) {
+  ROOT::RDataFrame events("Events", Files(files.begin() + 1, files.end()));
+  auto tracked = crema::TrackDataFrame(events, {"ttbar"});
+  std::vector<ROOT::RDF::RResultPtr<float>> sums;
+  for (int i = 0; i < std::atoi(files[0].c_str()); ++i) sums.push_back(events.Sum<float>("c" + std::to_string(i)));
+  std::cout << "sum " << *sums[0] << std::endl;
 }
 
 void SeveralLoops(const Files& files) {
@@ -130,17 +157,16 @@ void Range(const Files& files) {
   std::cout << "count " << *counted << " entries " << entries << std::endl;
 }
 
-void Throw(const Files& files) {
+double SquareOfAJet(double x) {
+  if (x > 3.9) throw std::runtime_error("no such jet");
+  return x * x;
+}
+
+template <class Function>
+void Throws(const Files& files, Function function) {
   ROOT::RDataFrame events("Events", files);
   auto tracked = crema::TrackDataFrame(events, {"ttbar"});
-  auto sum = events
-                 .Define("z",
-                         [](double x) {
-                           if (x > 3.9) throw std::runtime_error("no such jet");
-                           return x;
-                         },
-                         {"x"})
-                 .Sum<double>("z");
+  auto sum = events.Define("z", std::move(function), {"x"}).template Sum<double>("z");
   try {
     std::cout << "sum " << *sum << std::endl;
   } catch (const std::exception& error) {
@@ -148,20 +174,8 @@ void Throw(const Files& files) {
   }
 }
 
-void ThrowTimed(const Files& files) {
-  ROOT::RDataFrame events("Events", files);
-  auto tracked = crema::TrackDataFrame(events, {"ttbar"});
-  const auto square = [](double x) {
-    if (x > 3.9) throw std::runtime_error("no such jet");
-    return x * x;
-  };
-  auto sum = events.Define("z", crema::Timed("square", square), {"x"}).Sum<double>("z");
-  try {
-    std::cout << "sum " << *sum << std::endl;
-  } catch (const std::exception& error) {
-    std::cout << "caught " << error.what() << std::endl;
-  }
-}
+void Throw(const Files& files) { Throws(files, SquareOfAJet); }
+void ThrowTimed(const Files& files) { Throws(files, crema::Timed("square", SquareOfAJet)); }
 
 void Timed(const Files& files) {
   ROOT::RDataFrame events("Events", files);
@@ -200,6 +214,27 @@ void Caught(const Files& files) {
     std::cout << "sum " << SumOf(events) << std::endl;
   } catch (const std::exception& error) {
     std::cout << "caught " << error.what() << std::endl;
+  }
+}
+
+/// A node that ROOT compiles as the loop begins, in two loops.
+void Compiled(const Files& files) {
+  ROOT::RDataFrame events("Events", files);
+  auto tracked = crema::TrackDataFrame(events, {"ttbar"});
+  auto positive = events.Filter("x > 0");
+  std::cout << "count " << *positive.Count() << std::endl;
+  std::cout << "count " << *positive.Count() << std::endl;
+}
+
+/// The program asks for ROOT's log, before and behind the guard.
+void Logged(const Files& files) {
+  for (const bool is_before : {true, false}) {
+    std::optional<ROOT::RLogScopedVerbosity> verbosity;
+    if (is_before) verbosity.emplace(ROOT::Detail::RDF::RDFLogChannel(), ROOT::ELogLevel::kInfo);
+    ROOT::RDataFrame events("Events", files);
+    auto tracked = crema::TrackDataFrame(events, {"ttbar"});
+    if (!is_before) verbosity.emplace(ROOT::Detail::RDF::RDFLogChannel(), ROOT::ELogLevel::kInfo);
+    std::cout << "count " << *events.Filter(is_before ? "x > 0" : "x > 1").Count() << std::endl;
   }
 }
 
@@ -310,7 +345,7 @@ void Interrupted(const Files& files) {
   std::signal(SIGINT, SIG_DFL);
   ROOT::RDataFrame events("Events", files);
   auto tracked = crema::TrackDataFrame(events, {"ttbar"});
-  long entries = 0;
+  std::atomic<long> entries{0};
   auto stop = [&entries](double) {
     if (++entries == 55'000) std::raise(SIGINT);
     return true;
@@ -320,6 +355,8 @@ void Interrupted(const Files& files) {
 
 const std::map<std::string, std::function<void(const Files&)>> kCases = {
     {"one_loop", OneLoop},
+    {"slow_loop", SlowLoop},
+    {"columns", Columns},
     {"several_loops", SeveralLoops},
     {"several_frames", SeveralFrames},
     {"two_frames_of_the_same_files", TwoFramesOfTheSameFiles},
@@ -336,6 +373,8 @@ const std::map<std::string, std::function<void(const Files&)>> kCases = {
     {"timed", Timed},
     {"cut_flow", CutFlow},
     {"caught", Caught},
+    {"compiled", Compiled},
+    {"logged", Logged},
     {"frame_ends_first", FrameEndsFirst},
     {"handle_ends_first", HandleEndsFirst},
     {"node_ends_first", NodeEndsFirst},

@@ -4,6 +4,7 @@ import collections
 import itertools
 import os
 import pathlib
+import re
 import signal
 import tempfile
 import unittest
@@ -11,6 +12,7 @@ import unittest
 import root_case
 from root_case import ENTRIES, metric, ntuples, ranges, trees
 
+COMPILATION = "just-in-time compilation"
 WHOLE_TREES = [(f"tree{i}.root", 0, entries) for i, entries in enumerate(ENTRIES)]
 WHOLE_NTUPLES = [(f"ntuple{i}.root", 0, entries) for i, entries in enumerate(ENTRIES)]
 
@@ -46,12 +48,20 @@ class FramesTest(root_case.RootCase):
         self.assertEqual(ranges(outcome.chunks), root_case.in_clusters(20_000))
 
     def test_durations_and_cpu_times_are_the_probes(self):
-        outcome = self.run_program("frames", "one_loop", 0, *trees())
-        for chunk, line in zip(outcome.chunks, outcome.probed, strict=True):
-            self.assertEqual(chunk["file"], line["file"])
-            # Which of the two actions begins first is ROOT's; either is inside the other but for some reads of clocks.
-            allowed = max(line["wall_ns"] // 100, 1_000_000)
-            self.assertLess(abs(chunk["cpu_ns"] - line["cpu_ns"]), allowed)
+        for files, threads in itertools.product((trees(), ntuples()), (0, 2)):
+            with self.subTest(f"{files[0].name} {threads}"):
+                # A busy machine may take a thread away between the two actions' clocks, but not each time.
+                self.assertTrue(any(self.times_agree(files, threads) for _ in range(5)))
+
+    def times_agree(self, files, threads):
+        """Within 1 %, in sum. Which of the two actions begins first is ROOT's."""
+        outcome = self.run_program("frames", "slow_loop", threads, *files)
+        self.agree_with_probe(outcome)
+        wall = sum(chunk["stop_ns"] - chunk["start_ns"] for chunk in outcome.chunks)
+        cpu = sum(chunk["cpu_ns"] for chunk in outcome.chunks)
+        walls, cpus = (sum(line[name] for line in outcome.probed) for name in ("wall_ns", "cpu_ns"))
+        self.assertGreater(walls, 2000 * sum(ENTRIES))
+        return abs(wall - walls) < walls / 100 and abs(cpu - cpus) < cpus / 100
 
     def test_bytes_and_calls_are_those_that_root_counts(self):
         outcome = self.run_program("frames", "one_loop", 0, *trees())
@@ -79,6 +89,18 @@ class FramesTest(root_case.RootCase):
             for chunk in self.run_program("frames", "one_loop", threads, *ntuples()).chunks:
                 self.assertEqual((chunk["bytes_read"], chunk["columns"], chunk["metrics"]), (None, None, []))
                 self.assertIn("RNTuple", chunk["attributes"]["reading"])
+
+    def test_reads_are_requests_to_the_mount_of_the_file(self):
+        mount = root_case.data().resolve()
+        while not mount.is_mount():
+            mount = mount.parent
+        for threads in (0, 2):
+            for chunk in self.run_program("frames", "one_loop", threads, *trees()).chunks:
+                (row,) = chunk["requests"]
+                self.assertEqual((row["server"], row["operation"], row.get("errors")), (str(mount), "read", None))
+                self.assertEqual(row["count"], metric(chunk, "read_calls"))
+                self.assertEqual(row["bytes"], chunk["bytes_read"] + metric(chunk, "read_overhead_bytes"))
+                self.assertAlmostEqual(row["total_ns"] / 1e9, metric(chunk, "read_wall"), delta=1e-6)
 
     def test_a_program_prints_the_same_with_and_without_recording(self):
         for case in (
@@ -164,10 +186,42 @@ class FramesTest(root_case.RootCase):
         chunks = self.run_program("frames", "empty_source", 0).chunks
         self.assertEqual([(c["dataset"], c["file"], c["events"]) for c in chunks], [("toys", None, 1000)])
 
-    def test_set_up_and_merging_are_sections_of_the_process(self):
+    def test_set_up_merging_and_gaps_are_sections_of_the_process(self):
         outcome = self.run_program("frames", "one_loop", 2, *trees())
         sections = {row["path"]: row["count"] for row in outcome.of_type("end")[0]["sections"]}
-        self.assertEqual(sections, {"set up task": len(outcome.chunks), "merge results": 1})
+        threads = {chunk["tid"] for chunk in outcome.chunks}
+        gaps = {"between tasks": len(outcome.chunks) - len(threads)}
+        self.assertEqual(sections, {"set up task": len(outcome.chunks), "merge results": 1, **gaps})
+
+    def test_threads_that_wait_for_the_slowest_file_of_a_batch_are_a_section(self):
+        outcome = self.run_program("frames", "slow_loop", 2, *(ntuples() * 2))
+        gaps = {row["path"]: row for row in outcome.of_type("end")[0]["sections"]}["wait for next files"]
+        chunks = sorted(outcome.chunks, key=lambda chunk: chunk["start_ns"])
+        self.assertGreaterEqual(len(chunks), 6)
+        self.assertEqual(gaps["count"], len(chunks) - len({chunk["tid"] for chunk in chunks}))
+        # The two files of a batch are read at once, and the next two begin when both are done.
+        batches = [chunks[first : first + 2] for first in range(0, 6, 2)]
+        for batch, following in itertools.pairwise(batches):
+            self.assertLessEqual(max(c["stop_ns"] for c in batch), min(c["start_ns"] for c in following))
+
+    def test_just_in_time_compilation_is_a_section_of_the_process(self):
+        for threads in (0, 2):
+            outcome = self.run_program("frames", "compiled", threads, *trees())
+            plain = self.run_program("frames", "compiled", threads, *trees(), recording=False)
+            self.assertEqual((outcome.said, outcome.errors), (plain.said, plain.errors))
+            (row,) = (row for row in outcome.of_type("end")[0]["sections"] if row["path"] == COMPILATION)
+            self.assertEqual(row["count"], 1)  # the second loop has nothing to compile
+
+    def test_the_log_of_root_is_the_programs(self):
+        outcome = self.run_program("frames", "logged", 0, *trees())
+        plain = self.run_program("frames", "logged", 0, *trees(), recording=False)
+        without_figures = [re.sub(r"[\d.]+s? ", "# ", each.errors) for each in (outcome, plain)]
+        self.assertEqual(without_figures[0], without_figures[1])
+        told = re.findall(r"compilation phase completed in ([\d.]+) seconds", outcome.errors)
+        self.assertEqual(len(told), 2)
+        (row,) = (row for row in outcome.of_type("end")[0]["sections"] if row["path"] == COMPILATION)
+        self.assertEqual(row["count"], 2)
+        self.assertGreaterEqual(row["total_ns"] / 1e9, sum(map(float, told)) - 1e-5)
 
     def test_clusters_that_begin_in_a_chunk_are_counted(self):
         for case, threads in (("one_loop", 0), ("one_loop", 2), ("small_chunks", 0), ("global_range", 0)):
@@ -178,6 +232,11 @@ class FramesTest(root_case.RootCase):
                 self.assertEqual(metric(chunk, "tree_clusters"), begun)
         for chunk in self.run_program("frames", "one_loop", 2, *ntuples()).chunks:
             self.assertIsNone(metric(chunk, "tree_clusters"))
+        # Later loops read the same clusters.
+        counted = collections.Counter()
+        for chunk in self.run_program("frames", "several_loops", 2, *trees()).chunks:
+            counted[chunk["pass"]] += metric(chunk, "tree_clusters") or 0
+        self.assertEqual(counted, {None: 10, "loop 2": 0, "loop 3": 0})
 
     def test_timed_functions_are_sections_of_the_chunk(self):
         for threads in (0, 2):
@@ -209,10 +268,11 @@ class FaultsTest(root_case.RootCase):
     def failures(self, outcome):
         return [(chunk["file"], chunk["error"]) for chunk in outcome.chunks if chunk["status"] == "failed"]
 
-    def with_bad_file(self, name, threads):
+    def with_bad_file(self, name, threads, good=None):
         """A chain with a bad file in its midst, and ROOT as it is without crema."""
         bad = root_case.data() / name
-        files = (trees()[0], bad, trees()[2])
+        first, _, last = good or trees()
+        files = (first, bad, last)
         outcome = self.run_program("frames", "caught", threads, *files)
         plain = self.run_program("frames", "caught", threads, *files, recording=False)
         if threads == 0:  # with more, it depends on the threads how far others get
@@ -244,6 +304,24 @@ class FaultsTest(root_case.RootCase):
             self.assertIn(bad, failures)
             self.assertRegex(failures[bad], r"branch called y|Branch 'y'")
 
+    def test_a_missing_field_of_an_ntuple_fails_the_loop(self):
+        for threads in (0, 2):
+            _, outcome = self.with_bad_file("no_y_ntuple.root", threads, ntuples())
+            self.assertNotEqual(self.failures(outcome), [])
+            self.assertIn("caught", outcome.output)
+            events = [chunk["events"] for chunk in outcome.chunks if chunk["status"] == "ok"]
+            self.assertLessEqual(set(events), set(ENTRIES))
+
+    def test_an_ntuple_that_cannot_be_opened_ends_the_process_as_without_crema(self):
+        for threads, name in itertools.product((0, 2), ("truncated_ntuple.root", "none.root")):
+            files = (ntuples()[0], root_case.data() / name, ntuples()[2])
+            for recording in (True, False):  # the thread that opens the next files does not catch
+                outcome = self.run_program(
+                    "frames", "caught", threads, *files, recording=recording, status=-signal.SIGABRT
+                )
+                self.assertIn("terminate called", outcome.errors)
+                self.assertEqual(self.failures(outcome), [])
+
     def test_the_exception_of_a_timed_function_is_the_reason(self):
         for threads in (0, 2):
             outcome = self.run_program("frames", "throw_timed", threads, *trees())
@@ -251,8 +329,8 @@ class FaultsTest(root_case.RootCase):
             self.assertEqual({error for _, error in self.failures(outcome)}, {"square: no such jet"})
 
     def test_an_exception_of_a_node_makes_the_chunk_fail(self):
-        for threads in (0, 2):
-            outcome = self.run_program("frames", "throw", threads, *trees())
+        for files, threads in itertools.product((trees(), ntuples()), (0, 2)):
+            outcome = self.run_program("frames", "throw", threads, *files)
             self.assertIn("caught no such jet", outcome.output)
             failed = [chunk for chunk in outcome.chunks if chunk["status"] == "failed"]
             self.assertGreaterEqual(len(failed), 1)
@@ -301,6 +379,10 @@ class FaultsTest(root_case.RootCase):
                 self.assertEqual([chunk["events"] for chunk in outcome.chunks], [1] * count)
 
     def test_of_an_interrupted_loop_finished_chunks_stay(self):
+        for files in (trees(), ntuples()):
+            outcome = self.run_program("frames", "interrupted", 2, *files, status=-signal.SIGINT)
+            self.assertGreater(len(outcome.of_type("begin")), len(outcome.chunks))
+            self.assertEqual({chunk["status"] for chunk in outcome.chunks} - {"ok"}, set())
         outcome = self.run_program("frames", "interrupted", 0, *trees(), status=-signal.SIGINT)
         self.assertEqual([chunk["events"] for chunk in outcome.chunks], [ENTRIES[0]])
         begun = [(pathlib.Path(line["file"]).name, line["entry_stop"]) for line in outcome.of_type("begin")]

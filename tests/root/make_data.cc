@@ -47,6 +47,21 @@ void WriteCompressed(const std::string& path, ROOT::RCompressionSetting::EAlgori
   Write(path, 60'000, 8, ROOT::RDF::ESnapshotOutputFormat::kTTree, {"x", "y", "v"}, options);
 }
 
+/// Many columns in small clusters: c0 to c59, 500 entries each.
+void WriteSmallClusters(const std::string& path) {
+  TFile file(path.c_str(), "RECREATE");
+  TTree tree("Events", "many small baskets");
+  tree.SetAutoFlush(500);
+  float values[60];
+  for (int i = 0; i < 60; ++i) tree.Branch(("c" + std::to_string(i)).c_str(), &values[i]);
+  gRandom->SetSeed(10);
+  for (int entry = 0; entry < 15'000; ++entry) {
+    for (float& value : values) value = static_cast<float>(gRandom->Rndm());
+    tree.Fill();
+  }
+  tree.Write();
+}
+
 /// A tree that has every second entry of the others, found by its index.
 void WriteIndexedFriend(const std::string& path) {
   TFile file(path.c_str(), "RECREATE");
@@ -73,7 +88,11 @@ int main(int, char** arguments) {
   }
   WriteCompressed(folder + "/lzma.root", ROOT::RCompressionSetting::EAlgorithm::kLZMA);
   WriteCompressed(folder + "/lz4.root", ROOT::RCompressionSetting::EAlgorithm::kLZ4);
+  WriteCompressed(folder + "/zstd.root", ROOT::RCompressionSetting::EAlgorithm::kZSTD);
+  WriteSmallClusters(folder + "/small_clusters.root");
   WriteIndexedFriend(folder + "/friend.root");
+  Write(folder + "/short_ntuple.root", 1000, 11, kNtuple);
   Write(folder + "/empty.root", 0, 9, kTree);
   Write(folder + "/no_y.root", 20'000, 7, kTree, {"x", "v"});
+  Write(folder + "/no_y_ntuple.root", 20'000, 7, kNtuple, {"x", "v"});
 }

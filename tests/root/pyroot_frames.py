@@ -5,6 +5,7 @@ All cases in one process: ROOT's interpreter compiles the guards once. Prints on
 
 import json
 import sys
+import time
 
 import crema_hep
 import crema_hep.root
@@ -60,6 +61,23 @@ def missing_column():
         say("missing", error=type(error).__name__)
 
 
+def interrupted():
+    """By Ctrl-C, which Python hears when ROOT's loop is over."""
+    ROOT.gInterpreter.Declare("""
+        #include <csignal>
+        bool Interrupt(double) { static long calls = 0; if (++calls == 1000) std::raise(SIGINT); return true; }
+    """)
+    events = ROOT.RDataFrame("Events", TREES[:2])
+    crema_hep.root.track(events, "interrupted")
+    count = events.Filter("Interrupt(x)").Count()
+    try:
+        count.GetValue()
+        while True:  # at the latest here
+            time.sleep(0.01)
+    except KeyboardInterrupt:
+        say("interrupted", count=count.GetValue())  # of the loop that has run
+
+
 def no_frame():
     try:
         crema_hep.root.track([1, 2], "nothing")
@@ -77,6 +95,7 @@ def main():
     node_outlives_frame_and_handle()
     kept = small_chunks()
     missing_column()
+    interrupted()
     no_frame()
     ROOT.EnableImplicitMT(2)
     threads = one_loop("two threads", TREES)

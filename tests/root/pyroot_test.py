@@ -64,6 +64,10 @@ class PyrootTest(root_case.PyrootCase):
         self.assertIn("error", self.said["missing"])
         self.assertIn("failed", [chunk["status"] for chunk in self.chunks("missing")])
 
+    def test_an_interrupted_loop_loses_and_repeats_nothing(self):
+        self.assertEqual(self.said["interrupted"]["count"], ENTRIES[0] + ENTRIES[1])
+        self.assertEqual([chunk["events"] for chunk in self.chunks("interrupted")], list(ENTRIES[:2]))
+
     def test_the_program_says_the_same_without_recording(self):
         plain = self.cases(self.plain)
         for case in self.said.keys() - {"compiled"}:

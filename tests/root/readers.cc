@@ -1,14 +1,17 @@
 // Loops over TTreeReader, TTreeProcessorMT, RNTupleReader and a plain TTree, with crema: readers CASE FILE...
 #include <TChain.h>
+#include <TError.h>
 #include <TFile.h>
 #include <TROOT.h>
 #include <TTreePerfStats.h>
 #include <TTreeReader.h>
 #include <TTreeReaderValue.h>
+#include <TVirtualPerfStats.h>
 
 #include <ROOT/RNTupleReader.hxx>
 #include <ROOT/TTreeProcessorMT.hxx>
 #include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <functional>
 #include <map>
@@ -116,8 +119,9 @@ void OwnStatistics(const Files& files) {
     crema::TrackReader chunk(reader, {"ttbar"});
     while (reader.Next()) sum += *x;
   }
-  std::printf("sum %g own %d stays %d\n", sum, own.GetUnzipTime() > 0 && own.GetDiskTime() > 0,
-              tree->GetPerfStats() == &own && gPerfStats == &own);
+  std::printf("{\"sample\":\"%s/Events\",\"bytes\":%lld,\"calls\":%d,\"read_wall\":%.9f,\"unzip_wall\":%.9f}\n",
+              files[0].c_str(), own.GetBytesRead(), own.GetReadCalls(), own.GetDiskTime(), own.GetUnzipTime());
+  std::printf("sum %g stays %d\n", sum, tree->GetPerfStats() == &own && gPerfStats == &own);
 }
 
 void Processor(const Files& files) {
@@ -139,7 +143,7 @@ void Ntuple(const Files& files) {
   double sum = 0;
   {
     crema::TrackNtuple chunk(*reader, {"ttbar", files[0]});
-    for (const auto entry : reader->GetEntryRange()) sum += x(entry);
+    for (const auto entry : chunk) sum += x(entry);
   }
   const auto value = [&](const std::string& name) {
     return static_cast<long>(reader->GetMetrics().GetCounter("RNTupleReader.RPageSourceFile." + name)->GetValueAsInt());
@@ -148,6 +152,51 @@ void Ntuple(const Files& files) {
               files[0].c_str(), value("szReadPayload"), value("nReadV"), value("szUnzip"), value("timeWallRead"),
               value("timeWallUnzip"));
   std::printf("sum %g\n", sum);
+}
+
+/// Three chunks of one reader: a range that ends, one that is left, one of whose events only the program knows.
+void NtupleOfParts(const Files& files) {
+  auto reader = ROOT::RNTupleReader::Open("Events", files[0]);
+  auto x = reader->GetView<double>("x");
+  double sum = 0;
+  {
+    crema::TrackNtuple chunk(*reader, {"ttbar", files[0], 0, 20'000});
+    for (const auto entry : chunk) sum += x(entry);
+  }
+  {
+    crema::TrackNtuple chunk(*reader, {"ttbar", files[0], 20'000, 40'000});
+    for (const auto entry : chunk) {
+      if (entry == 20'100) break;
+      sum += x(entry);
+    }
+  }
+  {
+    crema::TrackNtuple chunk(*reader, {"ttbar", files[0], 40'000, reader->GetNEntries()});
+    for (std::uint64_t entry = 40'000; entry < reader->GetNEntries(); ++entry) sum += x(entry);
+    chunk.SetEvents(reader->GetNEntries() - 40'000);
+  }
+  std::printf("sum %g\n", sum);
+}
+
+void NtupleNotTold(const Files& files) {
+  auto reader = ROOT::RNTupleReader::Open("Events", files[0]);
+  auto x = reader->GetView<double>("x");
+  crema::TrackNtuple chunk(*reader, {"ttbar", files[0]});
+  for (const auto entry : reader->GetEntryRange()) {
+    if (x(entry) > 3) break;
+  }
+}
+
+void NtupleThatThrows(const Files& files) {
+  auto reader = ROOT::RNTupleReader::Open("Events", files[0]);
+  try {
+    crema::TrackNtuple chunk(*reader, {"ttbar", files[0]});
+    for (const auto entry : chunk) {
+      if (entry == 999) throw std::runtime_error("no such jet");
+    }
+  } catch (const std::runtime_error& error) {
+    std::printf("caught %s\n", error.what());
+  }
 }
 
 void PlainLoop(const Files& files, std::int64_t entries) {
@@ -165,6 +214,62 @@ void PlainLoop(const Files& files, std::int64_t entries) {
   std::printf("sum %g\n", sum);
 }
 
+void ChunksLeftEarly(const Files& files) {
+  TChain chain("Events");
+  for (const std::string& file : files) chain.Add(file.c_str());
+  int chunks = 0;
+  for (auto& chunk : crema::Chunks(&chain, 15'000, {"ttbar"})) {
+    for (const auto entry : chunk) {
+      if (entry == chunk.first() + 100) break;
+      chain.GetEntry(entry);
+    }
+    if (++chunks == 2) break;
+  }
+}
+
+void ChunksThatThrow(const Files& files) {
+  const auto file = Open(files[0]);
+  auto* tree = file->Get<TTree>("Events");
+  try {
+    for (auto& chunk : crema::Chunks(tree, 15'000, {"ttbar"})) {
+      for (const auto entry : chunk) {
+        if (entry == 15'999) throw std::runtime_error("no such jet");
+      }
+    }
+  } catch (const std::runtime_error& error) {
+    std::printf("caught %s\n", error.what());
+  }
+}
+
+/// ROOT reads the branches of an entry on two threads.
+void ChunksOnThreads(const Files& files) {
+  ROOT::EnableImplicitMT(2);
+  const auto file = Open(files[0]);
+  auto* tree = file->Get<TTree>("Events");
+  const Long64_t before = file->GetBytesRead();
+  const int calls_before = file->GetReadCalls();
+  for (auto& chunk : crema::Chunks(tree, tree->GetEntries(), {"ttbar"})) {
+    for (const auto entry : chunk) tree->GetEntry(entry);
+  }
+  PrintRead(*file, before, calls_before);
+}
+
+/// Whether ROOT is as it was without the guards, inside of them.
+void Hooks(const Files& files) {
+  const auto say = [](const char* guard) {
+    const bool is_bare = gPerfStats == nullptr && GetErrorHandler() == DefaultErrorHandler;
+    std::printf("%s %s\n", guard, is_bare ? "bare" : "hooked");
+  };
+  const auto file = Open(files[0]);
+  auto* tree = file->Get<TTree>("Events");
+  for (auto& chunk : crema::Chunks(tree, tree->GetEntries(), {"ttbar"})) say(chunk.last() > 0 ? "Chunks" : "none");
+  say("behind");
+  TTreeReader reader("Events", file.get());
+  crema::TrackReader chunk(reader, {"ttbar"});
+  reader.Next();
+  say("TrackReader");
+}
+
 const std::map<std::string, std::function<void(const Files&)>> kCases = {
     {"reader", Reader},
     {"reader_of_a_range", ReaderOfARange},
@@ -176,8 +281,15 @@ const std::map<std::string, std::function<void(const Files&)>> kCases = {
     {"own_statistics", OwnStatistics},
     {"processor", Processor},
     {"ntuple", Ntuple},
+    {"ntuple_of_parts", NtupleOfParts},
+    {"ntuple_not_told", NtupleNotTold},
+    {"ntuple_that_throws", NtupleThatThrows},
     {"clusters", [](const Files& files) { PlainLoop(files, 0); }},
     {"plain_loop", [](const Files& files) { PlainLoop(files, 15'000); }},
+    {"chunks_left_early", ChunksLeftEarly},
+    {"chunks_that_throw", ChunksThatThrow},
+    {"chunks_on_threads", ChunksOnThreads},
+    {"hooks", Hooks},
 };
 
 }  // namespace

@@ -47,12 +47,15 @@ class ReadersTest(root_case.RootCase):
         self.assertEqual((chunk["status"], chunk["events"]), ("failed", 0))
         self.assertIn("no_such_column", chunk["error"])
 
-    def test_the_programs_own_statistics_go_on(self):
+    def test_the_programs_own_statistics_go_on_and_say_the_same(self):
         outcome = self.run_case("own_statistics", trees()[0])
-        self.assertIn("own 1 stays 1", outcome.output)
+        self.assertIn("stays 1", outcome.output)
         (chunk,) = outcome.chunks
-        self.assertGreater(chunk["bytes_read"], 0)
-        self.assertGreater(metric(chunk, "unzip_wall"), 0)
+        (own,) = outcome.probed
+        stored = metric(chunk, "bytes_read") + metric(chunk, "read_overhead_bytes")
+        self.assertEqual((stored, metric(chunk, "read_calls")), (own["bytes"], own["calls"]))
+        for name in ("read_wall", "unzip_wall"):  # both read the clock after each read: 1 us apart, if undisturbed
+            self.assertAlmostEqual(metric(chunk, name), own[name], delta=0.01 * own[name] + 1e-3)
 
     def test_a_task_of_a_tree_processor_is_a_chunk(self):
         outcome = self.run_case("processor", *trees())
@@ -69,13 +72,69 @@ class ReadersTest(root_case.RootCase):
         self.assertAlmostEqual(metric(chunk, "unzip_wall"), line["unzip_ns"] / 1e9, places=9)
         self.assertEqual((chunk["tree"], chunk["entry_stop"], chunk["events"]), ("Events", ENTRIES[0], ENTRIES[0]))
 
+    def test_events_of_an_ntuple_are_those_that_were_given_out_or_told(self):
+        outcome = self.run_case("ntuple_of_parts", ntuples()[0])
+        expected = [("ntuple0.root", 0, 20_000), ("ntuple0.root", 20_000, 40_000), ("ntuple0.root", 40_000, ENTRIES[0])]
+        self.assertEqual(ranges(outcome.chunks), expected)
+        self.assertEqual([chunk["events"] for chunk in outcome.chunks], [20_000, 101, 10_000])
+        (whole,) = self.run_case("ntuple", ntuples()[0]).chunks
+        for name in ("unzip_bytes", "bytes_read"):  # counted once, though they are of one reader
+            self.assertLessEqual(sum(metric(chunk, name) for chunk in outcome.chunks), metric(whole, name))
+        (chunk,) = self.run_case("ntuple_not_told", ntuples()[0]).chunks
+        self.assertEqual((chunk["events"], chunk["entry_stop"], chunk["status"]), (None, ENTRIES[0], "ok"))
+        (chunk,) = self.run_case("ntuple_that_throws", ntuples()[0]).chunks
+        self.assertEqual((chunk["status"], chunk["error"], chunk["events"]), ("failed", "exception", 1000))
+
     def test_a_plain_loop_by_clusters_and_by_entries(self):
         for case, entries in (("clusters", 20_000), ("plain_loop", 15_000)):
             outcome = self.run_case(case, *trees())
             self.assertEqual(ranges(outcome.chunks), root_case.in_clusters(entries))
             for chunk in outcome.chunks:
                 self.assertEqual(chunk["events"], chunk["entry_stop"] - chunk["entry_start"])
-                self.assertGreaterEqual(chunk["bytes_read"], 0)
+            # x, y and number of each entry, and v
+            self.assertGreater(sum(metric(chunk, "unzip_bytes") for chunk in outcome.chunks), 20 * sum(ENTRIES))
+
+    def test_a_plain_loop_that_is_left_counts_what_was_given_out(self):
+        outcome = self.run_case("chunks_left_early", *trees())
+        self.assertEqual([(c["events"], c["status"]) for c in outcome.chunks], [(101, "ok"), (101, "ok")])
+        outcome = self.run_case("chunks_that_throw", trees()[0])
+        told = [(c["events"], c["status"], c["error"]) for c in outcome.chunks]
+        self.assertEqual(told, [(15_000, "ok", None), (1000, "failed", "exception")])
+
+    def test_a_plain_loop_that_reads_on_several_threads_tells_bytes_and_no_times(self):
+        outcome = self.run_case("chunks_on_threads", trees()[0])
+        (chunk,) = outcome.chunks
+        (line,) = outcome.probed
+        self.assertEqual((chunk["bytes_read"], metric(chunk, "read_calls")), (line["bytes"], line["calls"]))
+        self.assertEqual((metric(chunk, "read_wall"), metric(chunk, "unzip_wall")), (None, None))
+        self.assertIn("other threads", chunk["attributes"]["reading"])
+
+    def test_a_file_that_a_chain_leaves_out_is_a_failed_attempt(self):
+        for case in ("clusters", "reader_of_a_chain"):
+            for name, error in (("truncated.root", "truncated"), ("none.root", "not exist")):
+                bad = root_case.data() / name
+                for files in ((trees()[0], bad, trees()[2]), (trees()[0], trees()[2], bad)):
+                    with self.subTest(f"{case} {name} {files.index(bad)}"):
+                        outcome = self.run_case(case, *files)
+                        (failed,) = (chunk for chunk in outcome.chunks if chunk["status"] == "failed")
+                        self.assertEqual((failed["file"], failed["events"]), (str(bad), None))
+                        self.assertIn(error, failed["error"])
+                        events = sum(chunk["events"] for chunk in outcome.chunks if chunk["status"] == "ok")
+                        self.assertEqual(events, ENTRIES[0] + ENTRIES[2])
+
+    def test_a_file_without_entries_is_no_chunk(self):
+        empty = root_case.data() / "empty.root"
+        for case in ("clusters", "reader_of_a_chain"):
+            outcome = self.run_case(case, trees()[0], empty, trees()[2])
+            self.assertEqual({chunk["status"] for chunk in outcome.chunks}, {"ok"})
+            self.assertEqual(sum(chunk["events"] for chunk in outcome.chunks), ENTRIES[0] + ENTRIES[2])
+            self.assertEqual([c for c in self.run_case(case, empty).chunks if c["events"] != 0], [])
+
+    def test_without_recording_root_stays_as_it_is(self):
+        recorded = self.run_program("readers", "hooks", trees()[0])
+        self.assertEqual(recorded.output, "Chunks hooked\nbehind bare\nTrackReader hooked\n")
+        plain = self.run_program("readers", "hooks", trees()[0], recording=False)
+        self.assertEqual(plain.output, "Chunks bare\nbehind bare\nTrackReader bare\n")
 
 
 if __name__ == "__main__":

@@ -78,6 +78,8 @@ def data() -> pathlib.Path:
         whole = (folder / "tree1.root").read_bytes()
         (folder / "truncated.root").write_bytes(whole[: len(whole) // 2])
         (folder / "stub.root").write_bytes(whole[:100])
+        whole = (folder / "ntuple1.root").read_bytes()
+        (folder / "truncated_ntuple.root").write_bytes(whole[: len(whole) // 2])
     return folder
 
 

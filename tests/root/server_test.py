@@ -1,4 +1,4 @@
-"""Files of a server: a real xrootd on this machine, which tools/setup puts into .cache/root/xrootd."""
+"""Files of servers: real ones of xrootd on this machine, which tools/setup puts into .cache/root/xrootd."""
 
 import os
 import pathlib
@@ -10,6 +10,8 @@ import tempfile
 import time
 import unittest
 
+import delaying_proxy
+import found_test
 import root_case
 from root_case import ENTRIES, metric
 
@@ -17,6 +19,7 @@ XROOTD = root_case.CHECKOUT / ".cache/root/xrootd/usr"
 # ROOT opens what is on "localhost" by its path; another address of the loopback device is another server to it.
 HOST = "127.0.0.2"
 NOBODY = 65534
+EACH_BASKET = {"ROOT_TTREECACHE_SIZE": "0"}  # a read for each basket: no cache that reads many at once
 CONFIGURATION = """\
 all.export /
 xrd.port {port}
@@ -26,52 +29,63 @@ all.pidpath {folder}/run
 """
 
 
-def free_port() -> int:
+SLOW_HOST = "127.0.0.3"
+FAR_HOST = "127.0.0.4"
+
+
+def free_port(host) -> int:
     with socket.socket() as probe:
-        probe.bind((HOST, 0))
+        probe.bind((host, 0))
         return probe.getsockname()[1]
 
 
-class ServerTest(root_case.RootCase):
+def start_server(case, host, files) -> int:
+    """Serves copies of `files` at the address until the class `case` is done; its port."""
+    folder = pathlib.Path(tempfile.mkdtemp())
+    case.addClassCleanup(shutil.rmtree, folder)
+    (folder / "files").mkdir()
+    (folder / "run").mkdir()
+    for file in files:
+        shutil.copy(file, folder / "files")
+    port = free_port(host)
+    (folder / "server.cfg").write_text(CONFIGURATION.format(port=port, folder=folder))
+    as_nobody = {}
+    if os.getuid() == 0:  # as root it refuses to run
+        as_nobody = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+        for path in [folder, *folder.rglob("*")]:
+            os.chown(path, NOBODY, NOBODY)
+    server = subprocess.Popen(
+        [XROOTD / "bin/xrootd", "-c", folder / "server.cfg", "-l", folder / "run/log"],
+        env={**os.environ, "LD_LIBRARY_PATH": str(XROOTD / "lib/x86_64-linux-gnu")},
+        cwd=folder / "run",
+        **as_nobody,
+    )
+    case.addClassCleanup(server.wait)
+    case.addClassCleanup(server.send_signal, signal.SIGKILL)
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            socket.create_connection((host, port), timeout=5).close()
+            return port
+        except OSError:
+            if server.poll() is not None or time.monotonic() > deadline:
+                raise AssertionError((folder / "run/log").read_text()) from None
+            time.sleep(0.05)
+
+
+class ServerTest(found_test.FoundCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
         if not (XROOTD / "bin/xrootd").exists():
             raise unittest.SkipTest("no xrootd in .cache/root: tools/setup root fetches it")
-        folder = pathlib.Path(tempfile.mkdtemp())
-        cls.addClassCleanup(shutil.rmtree, folder)
-        (folder / "files").mkdir()
-        (folder / "run").mkdir()
-        for tree in root_case.trees():
-            shutil.copy(tree, folder / "files")
-        port = free_port()
-        (folder / "server.cfg").write_text(CONFIGURATION.format(port=port, folder=folder))
-        as_nobody = {}
-        if os.getuid() == 0:  # as root it refuses to run
-            as_nobody = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
-            for path in [folder, *folder.rglob("*")]:
-                os.chown(path, NOBODY, NOBODY)
-        server = subprocess.Popen(
-            [XROOTD / "bin/xrootd", "-c", folder / "server.cfg", "-l", folder / "run/log"],
-            env={**os.environ, "LD_LIBRARY_PATH": str(XROOTD / "lib/x86_64-linux-gnu")},
-            cwd=folder / "run",
-            **as_nobody,
-        )
-        cls.addClassCleanup(server.wait)
-        cls.addClassCleanup(server.send_signal, signal.SIGKILL)
-        cls.url = f"root://{HOST}:{port}/"
-        deadline = time.monotonic() + 60
-        while True:
-            try:
-                socket.create_connection((HOST, port), timeout=5).close()
-                return
-            except OSError:
-                if server.poll() is not None or time.monotonic() > deadline:
-                    raise AssertionError((folder / "run/log").read_text()) from None
-                time.sleep(0.05)
+        small = root_case.data() / "small_clusters.root"
+        cls.port = start_server(cls, HOST, [*root_case.trees(), root_case.ntuples()[0], small])
+        cls.slow_port = start_server(cls, SLOW_HOST, [small])
 
     def test_chunks_name_the_server_and_count_what_it_sent(self):
-        files = [f"{self.url}/{tree.name}" for tree in root_case.trees()]
+        url = f"root://{HOST}:{self.port}/"
+        files = [f"{url}/{tree.name}" for tree in root_case.trees()]
         for threads in (0, 2):
             with self.subTest(threads=threads):
                 remote = self.run_program("frames", "one_loop", threads, *files)
@@ -83,6 +97,30 @@ class ServerTest(root_case.RootCase):
                 for chunk in remote.chunks:
                     self.assertGreater(chunk["bytes_read"], 0)
                     self.assertGreater(metric(chunk, "read_wall"), 0)
+                    self.assertEqual([row["server"] for row in chunk["requests"]], [f"root://{HOST}:{self.port}"])
+
+    def test_chunks_of_an_ntuple_name_the_server_of_its_address(self):
+        url = f"root://{HOST}:{self.port}//{root_case.ntuples()[0].name}"
+        for outcome in (self.run_program("frames", "one_loop", 2, url), self.run_program("readers", "ntuple", url)):
+            self.assertEqual(sum(chunk["events"] for chunk in outcome.chunks), ENTRIES[0])
+            self.assertEqual({chunk["attributes"].get("server") for chunk in outcome.chunks}, {HOST})
+
+    def test_a_slow_server_is_named_and_its_like_is_not(self):
+        near = f"root://{HOST}:{self.port}//small_clusters.root"
+        with delaying_proxy.DelayingProxy(FAR_HOST, (SLOW_HOST, self.slow_port), delay_s=0.02) as proxy:
+            far = f"root://{FAR_HOST}:{proxy.port}//small_clusters.root"
+            found = self.verdicts("columns", 0, 1, near, far, **EACH_BASKET)
+        self.assertIn(f"root://{FAR_HOST}:{proxy.port}", found["slow-server"]["sentence"])
+        like = f"root://{SLOW_HOST}:{self.slow_port}//small_clusters.root"
+        self.assertNotIn("slow-server", self.verdicts("columns", 0, 1, near, like, **EACH_BASKET))
+
+    def test_many_small_baskets_are_named_and_with_the_trees_cache_are_not(self):
+        with delaying_proxy.DelayingProxy(FAR_HOST, (HOST, self.port), delay_s=0.001) as proxy:
+            far = f"root://{FAR_HOST}:{proxy.port}//small_clusters.root"
+            found = self.verdicts("columns", 0, 40, far, **EACH_BASKET)
+            self.assertIn(f"root://{FAR_HOST}:{proxy.port}", found["many-small-reads"]["sentence"])
+            self.assertIn("TTreeCache", found["many-small-reads"]["suggestion"])
+            self.assertNotIn("many-small-reads", self.verdicts("columns", 0, 40, far))
 
 
 if __name__ == "__main__":

@@ -1,15 +1,16 @@
 """Record logs of a whole cluster that never was: every truth about it is known.
 
-    python3 tests/simulated/simulated_run.py mock|wide|spell|healthy DIRECTORY
+    python3 tests/simulated/simulated_run.py mock|wide|spell|killed|healthy DIRECTORY
 
 `mock` has every trouble of a bad day: a worker whose reads are slow for a while, one whose memory grows, two that join
 late, a few chunks with six times the usual events at the end, failures that are repeated. `spell` has only the slow
-reads, `wide` long names and more chunks, `healthy` no trouble at all.
+reads, `wide` long names and more chunks. Of `killed`, half of the workers die in the middle. `healthy` has no trouble.
 """
 
 import dataclasses
 import heapq
 import json
+import math
 import os
 import random
 import sys
@@ -45,6 +46,7 @@ class Trouble:
     large_chunks: int = 0  # of the last dataset, at its end
     failures: int = 0
     memory_growth: dict = dataclasses.field(default_factory=dict)  # bytes per second by worker
+    deaths: dict = dataclasses.field(default_factory=dict)  # seconds by worker
 
 
 BAD_DAY = Trouble(
@@ -55,6 +57,7 @@ BAD_DAY = Trouble(
     memory_growth={3: 4.6e6},
 )
 SPELL = Trouble(slow_reads=(5, 100.0, 194.0, 4.0))
+KILLED = Trouble(deaths={4: 150.0, 5: 151.0, 6: 152.0, 7: 153.0})
 
 
 @dataclasses.dataclass
@@ -119,8 +122,14 @@ class SimulatedRun:
         waiting = list(reversed(self.chunks))
         while waiting:
             now, worker, thread = heapq.heappop(free)
+            death = self.trouble.deaths.get(worker, math.inf)
+            if now >= death:
+                continue
             chunk = waiting.pop()
             stop = self.run(chunk, now, worker, thread)
+            if stop > death:  # somebody else does it, at the end
+                waiting.insert(0, Chunk(chunk.dataset, chunk.number, chunk.events, is_repeat=True))
+                continue
             if chunk.fails:
                 waiting.append(Chunk(chunk.dataset, chunk.number, chunk.events, is_repeat=True))
             heapq.heappush(free, (stop + self.random.uniform(0.02, 0.08), worker, thread))
@@ -159,7 +168,8 @@ class SimulatedRun:
         }
         self.lines[worker].append((stop + 0.005, 2, task))
         self.failed[worker] += chunk.fails
-        self.last_stop = max(self.last_stop, stop)
+        if stop <= self.trouble.deaths.get(worker, math.inf):
+            self.last_stop = max(self.last_stop, stop)
         return stop
 
     def chunk_line(self, chunk, number, start, read, cpu, where):
@@ -227,12 +237,15 @@ class SimulatedRun:
         lines = self.lines[worker]
         ticks = range(int(self.last_stop - start))
         lines += [(start + tick, 3, self.sample(worker, start + tick, tick)) for tick in ticks]
+        death = self.trouble.deaths.get(worker, math.inf)
+        lines = [line for line in lines if line[0] <= death]
         end = self.last_stop + 0.5
         with open(os.path.join(directory, f"{host}-{pid}-{at(start)}-0.jsonl"), "w", encoding="utf-8") as log:
             log.write(text(process_line(host, pid, start, self.threads)))
             for _, _, line in sorted(lines, key=lambda entry: entry[:2]):
                 log.write(text(line))
-            log.write(text(end_line(end, self.numbers[worker], self.failed[worker])))
+            if death == math.inf:
+                log.write(text(end_line(end, self.numbers[worker], self.failed[worker])))
 
 
 def at(seconds):
@@ -302,6 +315,7 @@ RUNS = {
     "mock": lambda seed: SimulatedRun(BAD_DAY, seed),
     "wide": wide,
     "spell": lambda seed: SimulatedRun(SPELL, seed),
+    "killed": lambda seed: SimulatedRun(KILLED, seed),
     "healthy": healthy,
 }
 

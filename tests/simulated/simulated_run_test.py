@@ -37,6 +37,8 @@ class PlantedTrouble(unittest.TestCase):
         longest = 12  # seconds: chunks that began before reads became slow again reach beyond
         self.assertAlmostEqual(spell["start"] + start, begin, delta=longest)
         self.assertAlmostEqual(spell["stop"] + start, end, delta=longest)
+        self.assertEqual(spell["reason"], "blocked")
+        self.assertIn("most of it blocked on I/O", verdicts(document)["slow-spell"]["sentence"])
 
     def test_slow_reads_for_a_while_are_named_with_worker_and_time(self):
         for kind in ("spell", "wide"):
@@ -55,6 +57,19 @@ class PlantedTrouble(unittest.TestCase):
         self.assertIn("w3", found["memory-pressure"]["sentence"])
         self.assertEqual(document["metrics"]["num_failed_attempts"], 3)
         self.assertEqual(document["metrics"]["num_chunks"], sum(one.chunks for one in simulated_run.DATASETS))
+
+    def test_workers_that_were_killed_are_named_with_what_they_would_have_given(self):
+        run = simulated_run.RUNS["killed"](seed=1)
+        document = measure(run)
+        self.assertEqual(document["metrics"]["num_unfinished_chunks"], 0)
+        lost = [worker["name"] for worker in document["workers"] if worker["state"] == "lost"]
+        self.assertEqual(sorted(lost), ["w4", "w5", "w6", "w7"])
+        self.assertIn("4 of 8 workers vanished", document["headline"])
+        self.assertIn("vanished workers would have given", document["headline"])
+        found = verdicts(document)["worker-loss"]
+        absent = sum(run.last_stop - death for death in run.trouble.deaths.values())
+        evidence = {row["key"]: row["value"] for row in found["evidence"]}
+        self.assertAlmostEqual(evidence["workers.absent_seconds"], absent, delta=10)
 
     def test_figures_are_those_of_the_simulation(self):
         run = simulated_run.RUNS["mock"](seed=2)

@@ -39,6 +39,7 @@ constexpr EngineTraits kTraits = {
     "Dask logs saved by crema_hep (*.ndjson)",
     "dask://HOST:PORT",
     kMemory,
+    {},
     "there are no records: the scheduler has no crema plug-in",
     "the scheduler's /metrics tells none: it needs the package prometheus_client, and a task that has finished",
 };

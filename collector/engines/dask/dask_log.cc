@@ -98,6 +98,7 @@ void AddSample(const Json& fields, int64_t time_ns, ClusterFact& cluster) {
   sample.disk_write_bps = Real(fields, "disk_write_bps");
   sample.event_loop_interval = Real(fields, "event_loop_interval");
   sample.fds = Integer(fields, "fds");
+  sample.gil_contention = Real(fields, "gil_contention");
   worker->samples.push_back(sample);
 }
 

@@ -64,7 +64,8 @@ TEST_F(DaskLog, TellsWorkersFromTheirJoinToTheirLeave) {
       Line(kCluster) + Line(R"({"type":"worker","event":"present","time_ns":1001,"worker":"a","threads":2,"pid":7})") +
       Line(R"({"type":"plugin","time_ns":1002,"worker":"a","hostname":"n1","pid":7,"start_ns":900})") +
       Line(R"({"type":"worker","event":"join","time_ns":1003,"worker":"b","threads":1})") +
-      Line(R"({"type":"sample","time_ns":1004,"worker":"b","memory_bytes":5,"cpu_percent":50.5,"executing":null})") +
+      Line(
+          R"({"type":"sample","time_ns":1004,"worker":"b","memory_bytes":5,"cpu_percent":50.5,"executing":null,"gil_contention":0.75})") +
       Line(R"({"type":"worker","event":"leave","time_ns":1005,"worker":"b"})")));
   ASSERT_TRUE(reading.ok()) << reading.status();
   ASSERT_EQ(reading->clusters.size(), 1u);
@@ -78,6 +79,7 @@ TEST_F(DaskLog, TellsWorkersFromTheirJoinToTheirLeave) {
   ASSERT_EQ(workers[1].samples.size(), 1u);
   EXPECT_EQ(workers[1].samples[0].memory_bytes, 5);
   EXPECT_EQ(workers[1].samples[0].executing, std::nullopt);
+  EXPECT_EQ(workers[1].samples[0].gil_contention, 0.75);
 }
 
 TEST_F(DaskLog, NamesWhatItCannotReadAndUsesTheRest) {

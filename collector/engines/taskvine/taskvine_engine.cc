@@ -1,18 +1,20 @@
 #include "collector/engines/taskvine/taskvine_engine.h"
 
 #include "collector/engines/taskvine/vine_log.h"
+#include "collector/engines/taskvine/worker_directory.h"
 
 namespace crema {
 namespace {
 
 constexpr EngineTraits kTraits = {
-    "TaskVine", "manager", "task", "TaskVine run directories (vine-run-info)", {}, {},
+    "TaskVine", "manager", "task", "TaskVine run directories (vine-run-info)", {}, {}, "taskvine",
 };
 
 absl::StatusOr<EngineReading> Read(const std::string& log) { return ReadVineLog(log); }
 
 }  // namespace
 
-const Engine kTaskVine = {kTraits, "", kVineLogSuffix, FindVineLog, Read, KeepVineLog};
+const Engine kTaskVine = {kTraits,     "",      kVineLogSuffix, FindVineLog, Read,
+                          KeepVineLog, nullptr, nullptr,        nullptr,     PidOfWorkerDirectory};
 
 }  // namespace crema

@@ -159,6 +159,30 @@ TEST_F(VineLog, AProgramThatFailedIsAFailedTaskThoughItsResultIsSuccess) {
   EXPECT_EQ(reading.clusters[0].erred, 2);
 }
 
+TEST_F(VineLog, ACancelledTaskEndsThere) {
+  const EngineReading reading = Read(Line(0, "MANAGER 7 START 0") + Join(1) + Ready(1, 1) + Running(2, 1) +
+                                     Ready(1, 2) + Line(4, "TASK 1 CANCELED") + Line(4, "TASK 2 CANCELED"));
+  EXPECT_EQ(reading.unknown, 0);
+  const ClusterFact& cluster = reading.clusters.at(0);
+  ASSERT_EQ(cluster.tasks.size(), 1u) << "the other was on no worker";
+  EXPECT_TRUE(cluster.tasks[0].failed);
+  EXPECT_EQ(cluster.tasks[0].stop_ns, At(4));
+  EXPECT_THAT(cluster.complaints, IsEmpty()) << "none of them is taken for one that still runs";
+}
+
+TEST_F(VineLog, AWorkerThatConnectsAgainWasGone) {
+  const EngineReading reading = Read(Line(0, "MANAGER 7 START 0") + Join(1) + Ready(1, 1) + Running(2, 1) + Join(5) +
+                                     Line(9, "WORKER w1 DISCONNECTION EXPLICIT"));
+  const ClusterFact& cluster = reading.clusters.at(0);
+  ASSERT_EQ(cluster.workers.size(), 2u);
+  EXPECT_TRUE(cluster.workers[0].is_lost);
+  EXPECT_EQ(cluster.workers[0].left_ns, At(5));
+  EXPECT_EQ(cluster.workers[0].left_reason, "it connected again");
+  EXPECT_EQ(cluster.workers[1].joined_ns, At(5));
+  EXPECT_EQ(cluster.workers[1].left_ns, At(9));
+  EXPECT_FALSE(cluster.workers[1].is_lost);
+}
+
 TEST_F(VineLog, CutLinesAreCountedAndTheRestIsUsed) {
   const EngineReading reading =
       Read(Join(1) + Ready(1, 1) + Running(2, 1) + "17000000\n" + "not a line at all\n" + Retrieved(4, 1, 2, 3) +

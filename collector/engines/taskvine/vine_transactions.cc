@@ -174,6 +174,11 @@ VineLine VineTransactions::AddWorker(const Event& event, Manager* manager) {
   const auto known = manager->workers.find(id);
   ClusterWorkerFact* worker = known == manager->workers.end() ? nullptr : &cluster.workers[known->second];
   if (what == "CONNECTION") {
+    if (worker != nullptr && !worker->left_ns.has_value()) {  // its connection broke, and the manager did not say so
+      worker->left_ns = event.time_ns;
+      worker->left_reason = "it connected again";
+      worker->is_lost = true;
+    }
     ClusterWorkerFact& joined = cluster.workers.emplace_back();
     joined.address = id;
     joined.host = std::string(rest.substr(0, rest.rfind(':')));
@@ -252,6 +257,10 @@ VineLine VineTransactions::AddTask(const Event& event, Manager* manager) const {
     }
     manager->cluster.erred += event.word(3) != "SUCCESS" || Whole(event.word(4)).value_or(0) != 0;
     ++manager->cluster.counts["done"];
+    return VineLine::kTaken;
+  }
+  if (what == "CANCELED" || what == "CANCELLED") {  // nobody waits for it; what it did was for nothing
+    if (found != manager->attempts.end()) EndAttempt(*id, event.time_ns, /*failed=*/true, manager);
     return VineLine::kTaken;
   }
   return VineLine::kUnknown;

@@ -1,12 +1,13 @@
 #include "collector/engines/work_queue/work_queue_engine.h"
 
 #include "collector/engines/taskvine/vine_log.h"
+#include "collector/engines/taskvine/worker_directory.h"
 
 namespace crema {
 namespace {
 
 constexpr EngineTraits kTraits = {
-    "Work Queue", "manager", "task", "transaction logs of Work Queue", {}, {},
+    "Work Queue", "manager", "task", "transaction logs of Work Queue", {}, {}, "work_queue",
 };
 
 constexpr TaskNames kNames = {"work_queue", "t."};
@@ -20,6 +21,7 @@ absl::StatusOr<EngineReading> Read(const std::string& log) { return ReadVineLog(
 
 }  // namespace
 
-const Engine kWorkQueue = {kTraits, "", ".work-queue.log", Find, Read};
+const Engine kWorkQueue = {kTraits, "",      ".work-queue.log", Find,    Read,
+                           nullptr, nullptr, nullptr,           nullptr, PidOfWorkerDirectory};
 
 }  // namespace crema

@@ -1,9 +1,8 @@
 #include "collector/metrics/attempts/attempt_results.h"
 
 #include <algorithm>
+#include <boost/sort/pdqsort/pdqsort.hpp>
 #include <cstddef>
-
-#include "collector/metrics/statistics/flag_sort.h"
 
 namespace crema {
 namespace {
@@ -46,7 +45,8 @@ std::vector<ChunkAttempt> FindRepeated(const std::vector<AttemptRow>& attempts) 
   for (uint32_t i = 0; i < attempts.size(); ++i) {
     if (repeated.Has(attempts[i].chunk_id)) found.push_back({attempts[i].chunk_id, i});
   }
-  FlagSort(found.data(), found.data() + found.size(), [](const ChunkAttempt& attempt) { return attempt.chunk_id; });
+  boost::sort::pdqsort_branchless(found.begin(), found.end(),
+                                  [](const ChunkAttempt& a, const ChunkAttempt& b) { return a.chunk_id < b.chunk_id; });
   return found;
 }
 

@@ -46,11 +46,16 @@ struct ProcessRow {
   std::string job;                ///< the engine's name and the task's, `taskvine 14`; empty: not told
   std::string working_directory;  ///< empty: not told
 
+  /// Cores that its engine or batch system gave it, where its environment tells; nullopt: it does not.
+  std::optional<int64_t> granted_cores;
+
   // Of an engine's worker only.
   bool is_engine_worker = false;
   std::string engine_worker;               ///< the engine's name for it
   std::optional<int64_t> joined_ns;        ///< on the scheduler's clock, as the next; nullopt: not seen
   std::optional<int64_t> left_ns;          ///< nullopt: it was there to the last
+  std::string left_reason;                 ///< why it left, in the engine's words; empty: not told
+  std::optional<int64_t> disk_bytes;       ///< that it offers to tasks
   std::optional<int64_t> clock_offset_ns;  ///< what the scheduler's clock is ahead of its own
 
   /// `<host>:<pid>`.

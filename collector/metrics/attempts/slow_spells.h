@@ -26,7 +26,8 @@ struct SlowSpell {
   int64_t stop_ns = 0;
   int64_t attempts = 0;
   double duration_seconds = 0;
-  double predicted_seconds = 0;  ///< what the fits give for their events
+  double predicted_seconds = 0;                        ///< what the fits give for their events
+  StragglerReason reason = StragglerReason::kUnknown;  ///< where most of the excess went
 
   double excess_seconds() const { return duration_seconds - predicted_seconds; }
 };

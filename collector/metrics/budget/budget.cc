@@ -29,7 +29,7 @@ struct Milestones {
   int64_t tail_start_ns = kNever;   ///< T; kNever: 90 % were never occupied
 };
 
-struct AttemptTotals {
+struct LaneParts {
   Int128 compute = 0;
   Int128 cpu_wait = 0;
   Int128 blocked = 0;
@@ -39,7 +39,7 @@ struct AttemptTotals {
 };
 
 struct Totals {
-  AttemptTotals attempts;
+  LaneParts attempts;
   FreeParts rest;
   Int128 outside_chunk = 0;
   Int128 framework = 0;  // of tasks; both are lane nanoseconds x `kOneLane`
@@ -64,7 +64,7 @@ struct Facts {
   }
 };
 
-void Add(const LaneTime& lane, AttemptTotals& totals) {
+void Add(const LaneTime& lane, LaneParts& totals) {
   totals.compute += lane.compute_ns;
   totals.cpu_wait += lane.cpu_wait_ns;
   totals.blocked += lane.blocked_ns;
@@ -337,7 +337,7 @@ double LaneSeconds(Int128 lane_nanoseconds) {
 }
 
 std::vector<BudgetRow> MakeRows(const Totals& totals) {
-  const AttemptTotals& attempts = totals.attempts;
+  const LaneParts& attempts = totals.attempts;
   const FreeParts& rest = totals.rest;
   std::vector<BudgetRow> rows;
   const auto add = [&rows](std::string_view part, double core_seconds) {

@@ -40,10 +40,13 @@ constexpr RowField kWorkerFields[] = {
     {"start", "s", "since the run's start; the fields between are those of the rows above"},
     {"stop", "s", "since the run's start"},
     {"cores", "cores",
-     "declared, else the most lanes it ever had at once, at most what it was allowed; `run.cores_source`"},
+     "declared, else the most lanes it ever had at once, at most what it was allowed, and what its batch system "
+     "gave it; `run.cores_source`"},
     {"state", "", "ended, running or lost"},
     {"peak_memory_bytes", "B", "largest sample of resident memory"},
     {"memory_limit_bytes", "B", "the limit in force"},
+    {"disk_bytes", "B", "that an engine's worker offers to its tasks; null: not told"},
+    {"left_reason", "", "why an engine's worker left, in the engine's words; null: it did not leave, or nobody told"},
 };
 
 constexpr RowField kSectionFields[] = {
@@ -119,6 +122,18 @@ constexpr RowField kRequestFields[] = {
     {"errors", "count", "those that failed"},
 };
 
+constexpr RowField kFunctionFields[] = {
+    {"section", "", "path of the section that was open; empty outside every section"},
+    {"dataset", "", "of the chunk; null where it has none"},
+    {"function", "", "the innermost function of the stack, as its language names it"},
+    {"file", "", "where it is defined; null where that is not known"},
+    {"line", "", "the line of its definition; null where that is not known"},
+    {"samples", "count",
+     "how often it was seen on a CPU, weighed by the CPU time since the thread was looked at before"},
+    {"share", "ratio", "of the samples of this section and dataset; null where some of them found no room"},
+    {"share_error", "ratio", "one standard deviation: sqrt(share x (1 - share) / sightings)"},
+};
+
 constexpr RowField kFineFields[] = {
     {"context", "",
      "the engine's: execute, get-data, gather-dep and others; `native`: recorded by the SDK's activities"},
@@ -178,6 +193,20 @@ constexpr RowField kSlowSpellFields[] = {
     {"attempts", "count", "ok attempts in it, as the next two"},
     {"duration", "s", "what they took"},
     {"predicted", "s", "what the fits of their datasets give for their events"},
+    {"reason", "",
+     "where most of what they took beyond that went, against chunks elsewhere: `cpu`, `cpu_wait`, `blocked`, `joined` "
+     "or `unknown`"},
+};
+
+constexpr RowField kProcessFields[] = {
+    {"name", "", "the kernel's name of it, at most 15 bytes"},
+    {"host", "", "where it ran"},
+    {"pid", "", "its id there"},
+    {"start", "s", "since the run's start"},
+    {"stop", "s", "since the run's start: its last sample"},
+    {"cpu", "s", "CPU time, user and system, until its last sample"},
+    {"peak_memory_bytes", "B", "largest sample of resident memory"},
+    {"threads", "count", "most threads in a sample"},
 };
 
 constexpr RowField kContentionFields[] = {
@@ -244,6 +273,10 @@ constexpr RowTable kTables[] = {
      "Requests to storage, by server and operation, `(other)` last. They may overlap: their seconds are no part of the "
      "sections' times.",
      kRequestFields},
+    {"functions",
+     "What sections are made of ([inside a section](inside.md)), by section and dataset, in each the largest first, "
+     "`(other)` last.",
+     kFunctionFields},
     {"fine", "Activities, by worker, span, activity and unit.", kFineFields},
     {"budget", "Where the core-seconds went.", kBudgetFields},
     {"stragglers", "Chunks that took far longer than their size explains, largest excess first; at most 1000.",
@@ -258,6 +291,10 @@ constexpr RowTable kTables[] = {
      "Slowness that lasted only a while, largest excess first, at most 100: chunks that follow each other on a worker, "
      "on a host, in a file, of a dataset or in all, and took 1.5 times what the fits give or more.",
      kSlowSpellFields},
+    {"processes",
+     "The processes of `crema run` as sampled, most CPU time first, at most 200. What began and ended between two "
+     "samples is not among them.",
+     kProcessFields},
     {"contention",
      "Whether chunks are blocked for longer while more of them are open, in one row. A resource that serves R events a "
      "second blocks each of k open chunks for k / R an event; what a chunk waits for by itself does not depend on k.",
@@ -279,12 +316,20 @@ constexpr RowField kQualityFields[] = {
      "records that processes could not write, and what guards were told and was not kept (they say so at their end)"},
     {"guards_misused", "count",
      "of `records_dropped`: guards that were not used as they should be, as a chunk that ended on another thread"},
+    {"records_unwritten", "count",
+     "of `records_dropped`: lines that the disk did not take; null where a log with losses does not tell causes "
+     "(before "
+     "minor 10)"},
+    {"values_outside_chunks", "count",
+     "of `records_dropped`: values and guards where no chunk was open; null where a log with losses does not tell "
+     "causes"},
     {"records_lost", "count",
      "chunks that ended, as the `end` of their log or their thread's next chunk tells, and have no record"},
     {"sections_dropped", "count", "section paths beyond the limits"},
     {"summed_chunks", "count",
      "attempts without a line, for want of room on a disk: they are in every total, and single ones are not known"},
     {"tasks_read", "count", "task records of an engine"},
+    {"tasks_left_out", "count", "tasks of an engine that have no record, for want of room on a disk"},
     {"chunks_without_events", "count", "results that did not say their events"},
     {"processes_ended", "count", "processes that said that they ended"},
     {"processes_running", "count", "processes that still hold their log"},
@@ -324,6 +369,7 @@ constexpr RowField kTimelines[] = {
     {"worker_disk_read_bps", "B/s", "read from devices"},
     {"worker_disk_write_bps", "B/s", "written to devices"},
     {"worker_event_loop_interval", "s", "time between two turns of the engine's event loop"},
+    {"worker_gil_contention", "ratio", "of the time, that Python's global interpreter lock was not to be had at once"},
     {"worker_open_chunks", "count", "chunks open"},
     {"worker_fds", "count", "open file descriptors"},
     {"worker_threads", "count", "threads of the process"},

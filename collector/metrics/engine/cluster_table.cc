@@ -38,6 +38,8 @@ void FillIn(const ClusterWorkerFact& worker, ProcessRow& process) {
   process.engine_worker = worker.address;
   process.joined_ns = std::min(process.joined_ns.value_or(worker.joined_ns), worker.joined_ns);
   process.left_ns = worker.left_ns;
+  process.left_reason = worker.left_reason;
+  process.disk_bytes = worker.disk_bytes;
   if (worker.threads > 0) process.declared_threads = worker.threads;
   if (!process.memory_limit_bytes.has_value()) process.memory_limit_bytes = worker.memory_limit_bytes;
 }
@@ -59,6 +61,10 @@ void ClusterTable::Add(const Engine& engine, ClusterFact cluster) {
   engines_.emplace(key, &engine);
   const auto [known, is_new] = clusters_.try_emplace(key);
   if (is_new || known->second.last_ns < cluster.last_ns) known->second = std::move(cluster);
+}
+
+bool ClusterTable::Has(const Engine& engine) const {
+  return std::any_of(engines_.begin(), engines_.end(), [&](const auto& entry) { return entry.second == &engine; });
 }
 
 std::string ClusterTable::EngineText() const {
@@ -160,11 +166,14 @@ std::vector<ClusterWorker> MatchWorkers(const ClusterTable& clusters, ProcessFin
   for (size_t i = 0; i < recorded; ++i) sampled[i] = !findings.processes[i].samples.empty();
   for (const auto& [epoch, cluster] : clusters.by_epoch()) {
     for (const ClusterWorkerFact& worker : cluster.workers) {
-      const auto process = std::find_if(findings.processes.begin(), findings.processes.end(),
+      // Rows beyond those recorded are of other workers, or of this one before it came again, unless it tells which
+      // process it is.
+      const bool is_told = worker.pid.has_value() || worker.process_start_ns.has_value();
+      const auto end = is_told ? findings.processes.end() : findings.processes.begin() + static_cast<long>(recorded);
+      const auto process = std::find_if(findings.processes.begin(), end,
                                         [&](const ProcessRow& row) { return IsProcessOf(worker, row); });
-      const uint32_t index = process == findings.processes.end()
-                                 ? AddProcess(worker, cluster.last_ns, findings)
-                                 : static_cast<uint32_t>(process - findings.processes.begin());
+      const uint32_t index = process == end ? AddProcess(worker, cluster.last_ns, findings)
+                                            : static_cast<uint32_t>(process - findings.processes.begin());
       FillIn(worker, findings.processes[index]);
       if (index >= recorded || !sampled[index]) TakeSamples(worker, findings.processes[index]);
       workers.push_back({index, &worker});

@@ -32,6 +32,8 @@ class ClusterTable {
   /// `engine` outlives it.
   void Add(const Engine& engine, ClusterFact cluster);
   bool empty() const { return clusters_.empty(); }
+  /// One of its schedulers told something.
+  bool Has(const Engine& engine) const;
   /// That of the first scheduler; nullptr without any.
   const Engine* engine() const { return engines_.empty() ? nullptr : engines_.begin()->second; }
   /// `Dask 2025.11.0`; of several, each once.

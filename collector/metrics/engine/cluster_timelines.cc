@@ -59,6 +59,7 @@ void AddClusterTimelines(const std::vector<ClusterWorker>& workers, const RunWin
       {"worker_disk_write_bps", Of(&ClusterSampleFact::disk_write_bps)},
       {"worker_event_loop_interval", Of(&ClusterSampleFact::event_loop_interval)},
       {"worker_fds", Of(&ClusterSampleFact::fds)},
+      {"worker_gil_contention", Of(&ClusterSampleFact::gil_contention)},
   };
   for (NamedTimelines& series : timelines->series) {
     const auto reading = readings.find(series.key);

@@ -180,6 +180,7 @@ void SetTasks(const EngineFacts& facts, MetricSet* metrics) {
   if (facts.task_slot_utilization.has_value()) {
     metrics->Set("task_slot_utilization_avg", *facts.task_slot_utilization);
   }
+  if (facts.gil_contention.has_value()) metrics->Set("gil_contention", *facts.gil_contention);
   if (facts.join.chunks_joined == 0) {
     for (std::string_view key : {"outside_chunk_time", "outside_chunk_share", "before_chunk_time"}) {
       metrics->SetNull(key, "no chunk was joined to a task");

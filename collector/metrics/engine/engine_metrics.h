@@ -37,6 +37,7 @@ struct EngineFacts {
   std::optional<double> active_core_seconds = {};
   /// Of tasks inside the run, over the integral of live workers' cores; nullopt: no tasks, or no cores.
   std::optional<double> task_slot_utilization = {};
+  std::optional<double> gil_contention = {};
 };
 
 /// In-task seconds over the scheduler's compute seconds, of the prefixes that it told; nullopt: it told none.

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "collector/engines/engines.h"
 
 namespace crema {
 namespace {
@@ -130,16 +130,6 @@ void AddUpMemory(const std::vector<const ProcessRow*>& parts, ProcessRow* worker
   }
 }
 
-/// `worker-<uid>-<pid>`, the directory of a worker of TaskVine or Work Queue around those of its tasks.
-std::optional<int64_t> PidOfWorker(const std::string& working_directory) {
-  for (const auto& name : absl::StrSplit(working_directory, '/')) {
-    const std::vector<std::string> parts = absl::StrSplit(name, '-');
-    int64_t pid = 0;
-    if (parts.size() == 3 && parts[0] == "worker" && absl::SimpleAtoi(parts[2], &pid) && pid > 0) return pid;
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 TaskOfProcess MatchTaskProcesses(const ClusterTable& clusters, std::vector<ProcessRow>* processes) {
@@ -197,7 +187,7 @@ std::set<uint32_t> MoveToWorkers(const ClusterTable& clusters, const std::vector
     processes[worker].host = processes[i].host;  // the scheduler knows an address only
     processes[worker].boot_id = processes[i].boot_id;
     processes[worker].pid_namespace = processes[i].pid_namespace;
-    processes[worker].pid = PidOfWorker(processes[i].working_directory).value_or(processes[worker].pid);
+    processes[worker].pid = PidOfEngineWorker(processes[i].working_directory).value_or(processes[worker].pid);
     if (processes[i].allowed_cores.has_value()) {
       processes[worker].allowed_cores =
           std::max(processes[worker].allowed_cores.value_or(0), *processes[i].allowed_cores);

@@ -12,8 +12,8 @@ namespace crema {
 namespace {
 
 TaskOutcome OutcomeOf(std::string_view outcome) {
-  if (outcome == "memory") return TaskOutcome::kDone;
-  return outcome == "error" ? TaskOutcome::kFailed : TaskOutcome::kOther;
+  if (outcome == "memory" || outcome == "exec_done") return TaskOutcome::kDone;
+  return outcome == "error" || outcome == "failed" ? TaskOutcome::kFailed : TaskOutcome::kOther;
 }
 
 void Sort(std::vector<TaskRow>* rows) {

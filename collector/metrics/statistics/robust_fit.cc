@@ -1,13 +1,12 @@
 #include "collector/metrics/statistics/robust_fit.h"
 
+#include <boost/sort/pdqsort/pdqsort.hpp>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <utility>
 
 #include "collector/metrics/statistics/exact_quantiles.h"
-#include "collector/metrics/statistics/flag_sort.h"
 
 namespace crema {
 namespace {
@@ -26,15 +25,6 @@ double MiddleSeconds(absl::Span<const ChunkPoint> points) {
   seconds.reserve(points.size());
   for (const ChunkPoint& point : points) seconds.push_back(point.seconds);
   return ExactQuantiles<double>(seconds, {0.5})[0];
-}
-
-/// An integer that grows with the number of events.
-uint64_t EventsKey(const ChunkPoint& point) {
-  constexpr uint64_t kSign = uint64_t{1} << 63;
-  const double events = point.events + 0.0;  // -0 is 0
-  uint64_t bits;
-  std::memcpy(&bits, &events, sizeof(bits));
-  return (bits & kSign) != 0 ? ~bits : bits | kSign;
 }
 
 /// `points` by events. Points of equal events are never parted.
@@ -106,7 +96,8 @@ RobustFit FitDurationOf(absl::Span<ChunkPoint> points) {
   RobustFit fit;
   fit.points = static_cast<int64_t>(points.size());
   if (points.empty()) return fit;
-  FlagSort(points.data(), points.data() + points.size(), [](const ChunkPoint& point) { return EventsKey(point); });
+  boost::sort::pdqsort_branchless(points.begin(), points.end(),
+                                  [](const ChunkPoint& a, const ChunkPoint& b) { return a.events < b.events; });
   const std::vector<Group> groups = GroupBySize(points);
   if (groups.size() >= 2) {
     fit.slope_known = true;

@@ -134,6 +134,12 @@ std::optional<TreeFigures> TreeAccumulator::Finalize() const {
   figures.name = first.name;
   figures.command = first.command;
   figures.start_ns = first.start_ns;
+  const bool is_one_commit = std::all_of(by_start.begin(), by_start.end(),
+                                         [&](const TreeRun* tree) { return tree->run.commit == first.commit; });
+  if (is_one_commit && !first.commit.empty()) {
+    figures.commit = first.commit;
+    figures.commit_source = first.commit_source;
+  }
 
   std::map<std::string, std::pair<double, std::string>> cores_by_host;
   bool all_ended = true;

@@ -65,6 +65,24 @@ TEST(TreeAccumulator, AddsWhatWasUsedAndKeepsTheLargestOfWhatWasHeld) {
   EXPECT_EQ(figures.command, std::vector<std::string>({"ana", "a"}));
 }
 
+TEST(TreeAccumulator, RunsOfTwoCommitsHaveNone) {
+  TreeRun first = RunOn("a", 0), second = RunOn("b", 5);
+  first.run.commit = second.run.commit = "0123abc";
+  first.run.commit_source = "git";
+  second.run.commit_source = "CREMA_COMMIT";
+  TreeAccumulator same, different;
+  for (TreeAccumulator* trees : {&same, &different}) {
+    trees->Add(first);
+    trees->Add(second);
+    second.run.start_ns = 9;
+    second.run.commit = "4567def";
+  }
+  EXPECT_EQ(same.Finalize()->commit, "0123abc");
+  EXPECT_EQ(same.Finalize()->commit_source, "git");
+  EXPECT_EQ(different.Finalize()->commit, "");
+  EXPECT_EQ(different.Finalize()->commit_source, "");
+}
+
 TEST(TreeAccumulator, EachHostGrantsItsCoresOnce) {
   TreeAccumulator trees;
   trees.Add(RunOn("a", 0));

@@ -60,6 +60,7 @@ void AddRecorder(ProcessRow& row, const ProcessRow& other) {
   TakeLarger(row.declared_threads, other.declared_threads);
   row.lanes_peak = std::max(row.lanes_peak, other.lanes_peak);
   TakeLarger(row.allowed_cores, other.allowed_cores);
+  TakeLarger(row.granted_cores, other.granted_cores);
   TakeLarger(row.memory_limit_bytes, other.memory_limit_bytes);
   if (other.overhead_ns.has_value()) row.overhead_ns = AddCounts(row.overhead_ns.value_or(0), *other.overhead_ns);
   row.samples.insert(row.samples.end(), other.samples.begin(), other.samples.end());
@@ -88,6 +89,25 @@ SectionRow RowOfOutside(std::string path, bool helper, const OutsideSums& sums) 
   SectionRow row = RowOf(std::move(path), helper, sums);
   row.self_in_workers = SecondsOf(sums.of_workers_ns);
   return row;
+}
+
+/// Each cause apart; together they are never more than the log dropped.
+void AddDrops(const Drops& drops, ProcessFindings& findings) {
+  const int64_t all = drops.all.value_or(0);
+  const int64_t misused = drops.misused.value_or(0);
+  findings.records_dropped = AddCounts(findings.records_dropped, all);
+  findings.guards_misused = AddCounts(findings.guards_misused, misused);
+  findings.tasks_left_out = AddCounts(findings.tasks_left_out, drops.tasks_left_out.value_or(0));
+  int64_t left = std::max<int64_t>(0, all - misused);
+  const auto take = [&left](int64_t& sum, int64_t records) {
+    records = std::min(records, left);
+    sum = AddCounts(sum, records);
+    left -= records;
+  };
+  take(findings.records_unwritten, drops.unwritten.value_or(0));
+  take(findings.values_outside_chunks, drops.outside_chunks.value_or(0));
+  const bool tells = drops.unwritten.has_value() && drops.outside_chunks.has_value();
+  take(tells ? findings.records_without_room : findings.records_of_unknown_cause, left);
 }
 
 }  // namespace
@@ -120,6 +140,7 @@ LogRef ProcessTable::Add(const ProcessFact& fact, bool running) {
   TakeLarger(log.row.allowed_cores, fact.cores);
   TakeLarger(log.row.memory_limit_bytes, fact.memory_limit_bytes);
   TakeLarger(log.total_events, fact.total_events);
+  TakeLarger(log.row.granted_cores, fact.engine.cpus);
   log.row.job = std::max(log.row.job, JobOf(fact.engine));
   log.row.working_directory = std::max(log.row.working_directory, std::string(fact.working_directory));
   return ref;
@@ -170,12 +191,11 @@ void ProcessTable::Add(const LogRef& ref, const EndFact& fact) {
   TakeClockStep(log, fact.realtime_offset_ns);
   TakeSections(log, fact.time_ns, fact.sections);
   TakeLarger(log.end_ns, std::optional<int64_t>(fact.time_ns));
-  TakeLarger(log.dropped, fact.dropped);
+  log.drops.Take({fact.dropped, fact.misused, fact.unwritten, fact.outside_chunks, fact.tasks_left_out});
   if (fact.chunks.has_value()) {
     TakeLarger(log.end.chunks, std::optional<int64_t>(*fact.chunks - fact.summed_chunks.value_or(0)));
   }
   TakeLarger(log.end.open, fact.open);
-  TakeLarger(log.misused, fact.misused);
   TakeLarger(log.summed_chunks, fact.summed_chunks);
   TakeLarger(log.row.overhead_ns, fact.overhead_ns);
 }
@@ -203,6 +223,14 @@ void ProcessTable::Add(const LogRef& ref, const ClockFact& fact) {
   TakeBetterClock(logs_[ref.index].clock, std::pair(fact.uncertainty_ns, fact.offset_ns));
 }
 
+void Drops::Take(const Drops& other) {
+  TakeLarger(all, other.all);
+  TakeLarger(misused, other.misused);
+  TakeLarger(unwritten, other.unwritten);
+  TakeLarger(outside_chunks, other.outside_chunks);
+  TakeLarger(tasks_left_out, other.tasks_left_out);
+}
+
 std::vector<uint32_t> ProcessTable::Merge(const ProcessTable& other) {
   std::vector<uint32_t> here;
   here.reserve(other.logs_.size());
@@ -221,10 +249,9 @@ std::vector<uint32_t> ProcessTable::Merge(const ProcessTable& other) {
     TakeBetterClock(log.clock, theirs.clock);
     log.executable = std::max(log.executable, theirs.executable);
     TakeLarger(log.end_ns, theirs.end_ns);
-    TakeLarger(log.dropped, theirs.dropped);
+    log.drops.Take(theirs.drops);
     TakeLarger(log.end.chunks, theirs.end.chunks);
     TakeLarger(log.end.open, theirs.end.open);
-    TakeLarger(log.misused, theirs.misused);
     TakeLarger(log.summed_chunks, theirs.summed_chunks);
     TakeLarger(log.clock_step_ns, theirs.clock_step_ns);
     TakeLarger(log.total_events, theirs.total_events);
@@ -290,8 +317,7 @@ ProcessFindings ProcessTable::Finalize() const {
     }
     findings.process_of_log[index] = static_cast<uint32_t>(same);
 
-    findings.records_dropped = AddCounts(findings.records_dropped, log.dropped.value_or(0));
-    findings.guards_misused = AddCounts(findings.guards_misused, log.misused.value_or(0));
+    AddDrops(log.drops, findings);
     findings.summed_chunks = AddCounts(findings.summed_chunks, log.summed_chunks.value_or(0));
     TakeLarger(findings.clock_step_ns, log.clock_step_ns);
     TakeLarger(events_of_run[log.row.run_id], log.total_events);

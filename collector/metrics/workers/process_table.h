@@ -32,6 +32,18 @@ struct LogEnd {
   std::optional<int64_t> open;    ///< how many were still open
 };
 
+/// What a log's end says of what is not in it.
+struct Drops {
+  std::optional<int64_t> all;
+  std::optional<int64_t> misused;
+  std::optional<int64_t> unwritten;
+  std::optional<int64_t> outside_chunks;
+  std::optional<int64_t> tasks_left_out;
+
+  /// Of two tellings, each time the larger one.
+  void Take(const Drops& other);
+};
+
 /// What the table comes to.
 struct ProcessFindings {
   std::vector<ProcessRow> processes;       ///< by (run, host, pid, start); those that recorded nothing come last
@@ -44,6 +56,11 @@ struct ProcessFindings {
   std::vector<bool> serves_engine;         ///< by process: it ran an engine's tasks
   int64_t records_dropped = 0;             ///< said by the SDK
   int64_t guards_misused = 0;              ///< of these, guards that were not used as they should be
+  int64_t records_unwritten = 0;           ///< of these, lines that the disk did not take
+  int64_t values_outside_chunks = 0;       ///< of these, values and guards where no chunk was open
+  int64_t records_without_room = 0;        ///< of these, those for which there was no memory, or no place in a chunk
+  int64_t records_of_unknown_cause = 0;    ///< of these, those of logs that do not tell causes
+  int64_t tasks_left_out = 0;              ///< tasks without a line, as the processes that ended say
   int64_t summed_chunks = 0;               ///< chunks without a line, as the processes that ended say
   std::optional<int64_t> clock_step_ns;    ///< the largest step of a wall clock; nullopt: nobody looked
   std::optional<int64_t> sampling_gap_ns;  ///< the longest time between two samples of one process
@@ -92,9 +109,8 @@ class ProcessTable {
     std::string executable;
     bool running = false;
     std::optional<int64_t> end_ns;
-    std::optional<int64_t> dropped;
+    Drops drops;
     LogEnd end;
-    std::optional<int64_t> misused;
     std::optional<int64_t> summed_chunks;
     std::optional<int64_t> clock_step_ns;
     std::optional<int64_t> total_events;

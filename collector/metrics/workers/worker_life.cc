@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <string>
 
@@ -13,21 +14,13 @@
 namespace crema {
 namespace {
 
-/// Owners that spend so much of their helpers' time waiting for them have no core meanwhile.
-constexpr double kOwnersWait = 0.9;
-
 /// What the attempts of one process say of it.
 struct ChunkSpan {
   bool any = false;
   int64_t first_begin_ns = 0;
   int64_t last_stop_ns = 0;
   int64_t lanes_peak = 0;
-  int64_t joined_ns = 0;   ///< owners waited for their helpers
-  int64_t helpers_ns = 0;  ///< a helper was at work, at most as long as the chunk
-
-  bool owners_wait() const {
-    return helpers_ns > 0 && static_cast<double>(joined_ns) >= kOwnersWait * static_cast<double>(helpers_ns);
-  }
+  HelpedTime helped;
 };
 
 std::vector<ChunkSpan> SpanOfChunks(const std::vector<AttemptRow>& attempts, const std::vector<SummedAttempts>& summed,
@@ -40,8 +33,8 @@ std::vector<ChunkSpan> SpanOfChunks(const std::vector<AttemptRow>& attempts, con
     span.lanes_peak = std::max<int64_t>(span.lanes_peak, attempt.lanes_peak);
     span.any = true;
     if (attempt.helpers == AttemptRow::kNone || attempt.duration_ns < 0) return;
-    span.helpers_ns += std::min(helpers[attempt.helpers].union_ns, attempt.duration_ns);
-    if (const auto owner = SplitOwnerTime(attempt, helpers)) span.joined_ns += owner->joined_ns;
+    span.helped.helpers_ns += std::min(helpers[attempt.helpers].union_ns, attempt.duration_ns);
+    if (const auto owner = SplitOwnerTime(attempt, helpers)) span.helped.joined_ns += owner->joined_ns;
   };
   for (const AttemptRow& attempt : attempts) add(attempt, IntervalOf(attempt, processes));
   for (const SummedAttempts& sums : summed) add(sums.row, {sums.row.start_ns, sums.stop_ns});
@@ -107,12 +100,13 @@ std::vector<WorkerLife> FindWorkerLives(const std::vector<AttemptRow>& attempts,
       continue;
     }
     worker.cores_source = lanes_peak > 0 ? CoresSource::kLanesPeak : CoresSource::kOpenChunks;
-    worker.cores = lanes_peak > 0 ? lanes_peak : most_open(i);
-    if (lanes_peak > 0 && spans[i].owners_wait()) {
-      worker.cores = std::max(most_open(i), lanes_peak - most_open(i));
-    }
-    if (process.allowed_cores.has_value() && worker.cores > WholeCores(*process.allowed_cores)) {
-      worker.cores = WholeCores(*process.allowed_cores);
+    const bool needs_open = lanes_peak <= 0 || spans[i].helped.owners_wait();
+    worker.cores = CoresOfLanes(lanes_peak, needs_open ? most_open(i) : 0, spans[i].helped);
+    const int64_t allowed_cores = std::min(
+        process.allowed_cores.has_value() ? WholeCores(*process.allowed_cores) : std::numeric_limits<int64_t>::max(),
+        process.granted_cores.value_or(std::numeric_limits<int64_t>::max()));
+    if (worker.cores > allowed_cores) {
+      worker.cores = allowed_cores;
       worker.cores_source = CoresSource::kAllowed;
     }
     workers.push_back(worker);

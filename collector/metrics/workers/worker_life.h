@@ -2,6 +2,7 @@
 #ifndef CREMA_COLLECTOR_METRICS_WORKERS_WORKER_LIFE_H_
 #define CREMA_COLLECTOR_METRICS_WORKERS_WORKER_LIFE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -21,6 +22,25 @@ enum class CoresSource : uint8_t {
   kOpenChunks,  // the most chunks it had open at once, from intervals
   kAllowed,     // affinity and cgroup quota: it had more lanes at once
 };
+
+/// Time of a process's chunks in which helpers were at work.
+struct HelpedTime {
+  int64_t joined_ns = 0;   ///< owners waited for their helpers
+  int64_t helpers_ns = 0;  ///< a helper was at work, at most as long as the chunk
+
+  /// Owners that spend nearly all of their helpers' time waiting for them have no core meanwhile.
+  bool owners_wait() const {
+    constexpr double kOwnersWait = 0.9;
+    return helpers_ns > 0 && static_cast<double>(joined_ns) >= kOwnersWait * static_cast<double>(helpers_ns);
+  }
+};
+
+/// The cores of a process that nobody declared, before the limit of what it was allowed. A lane is an open chunk or a
+/// helper at work.
+inline int64_t CoresOfLanes(int64_t lanes_peak, int64_t most_open, const HelpedTime& helped) {
+  if (lanes_peak <= 0) return most_open;
+  return helped.owners_wait() ? std::max(most_open, lanes_peak - most_open) : lanes_peak;
+}
 
 /// A process that recorded chunks, or an engine's worker, clipped to the run; a worker that lived outside it has start
 /// = stop.

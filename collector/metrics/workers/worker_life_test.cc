@@ -82,6 +82,17 @@ TEST(WorkerLife, HasNoMoreCoresThanItWasAllowedUnlessItDeclaredThem) {
   EXPECT_EQ(workers[3].cores, 1);
 }
 
+TEST(WorkerLife, HasNoMoreCoresThanItsBatchSystemGaveIt) {
+  std::vector<ProcessRow> processes = {Process(1, 9, std::nullopt, 6), Process(1, 9, std::nullopt, 6)};
+  processes[0].allowed_cores = processes[1].allowed_cores = 64;  // the whole node, where nothing binds the job
+  processes[0].granted_cores = 4;
+  processes[1].granted_cores = 8;
+  const auto workers = FindWorkerLives({Attempt(0, 1, 5), Attempt(1, 1, 5)}, processes, {}, {0, 10});
+  EXPECT_EQ(workers.at(0).cores, 4);
+  EXPECT_EQ(NameCoresSource({workers[0]}), "allowed");
+  EXPECT_EQ(workers.at(1).cores, 6);
+}
+
 TEST(WorkerLife, GivesNoCoreToAnOwnerThatWaitsForItsHelpers) {
   std::vector<AttemptRow> attempts = {Attempt(0, 1, 101), Attempt(1, 1, 101)};
   attempts[0].helpers = 0;

@@ -12,14 +12,14 @@ namespace {
 __extension__ typedef __int128 Int128;  // bytes x ns pass 64 bits; integers add up the same in any order
 
 /// A step of a sum over workers.
-struct Change {
+struct CountChange {
   int64_t time_ns = 0;
   int64_t step = 0;
   bool after = false;  ///< takes place after the others of its instant
 };
 
-int64_t PeakOf(std::vector<Change>& changes) {
-  std::sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
+int64_t PeakOf(std::vector<CountChange>& changes) {
+  std::sort(changes.begin(), changes.end(), [](const CountChange& a, const CountChange& b) {
     return a.time_ns != b.time_ns ? a.time_ns < b.time_ns : a.after < b.after;
   });
   int64_t sum = 0;
@@ -50,8 +50,8 @@ std::optional<double> Ratio(Int128 numerator, Int128 denominator) {
 }
 
 void MeasureLives(const std::vector<WorkerLife>& workers, const RunWindow& run, WorkerSteps& result) {
-  std::vector<Change> lives;
-  std::vector<Change> cores;
+  std::vector<CountChange> lives;
+  std::vector<CountChange> cores;
   Int128 life_ns = 0;
   Int128 core_ns = 0;
   for (const WorkerLife& worker : workers) {
@@ -103,7 +103,7 @@ void MeasureMemory(const std::vector<WorkerLife>& workers, const std::vector<Pro
                    WorkerSteps& result) {
   Int128 memory_integral = 0;
   Int128 sampled_ns = 0;  // since each worker's first sample
-  std::vector<Change> sum;
+  std::vector<CountChange> sum;
   for (const WorkerLife& worker : workers) {
     const std::vector<SampleStep> memory =
         StepsOfSamples(processes[worker.process].samples, &ProcessSample::rss_bytes, worker.start_ns, worker.stop_ns);

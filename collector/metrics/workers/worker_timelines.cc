@@ -220,7 +220,7 @@ WorkerTimelines DrawWorkerTimelines(const std::vector<WorkerLife>& workers, cons
        })});
   for (std::string_view key :
        {"worker_spilled_bytes", "worker_managed_bytes", "worker_network_read_bps", "worker_network_write_bps",
-        "worker_disk_read_bps", "worker_disk_write_bps", "worker_event_loop_interval"}) {
+        "worker_disk_read_bps", "worker_disk_write_bps", "worker_event_loop_interval", "worker_gil_contention"}) {
     timelines.series.push_back({key, std::nullopt});  // an engine worker's own metrics
   }
   timelines.series.push_back({"worker_open_chunks", DrawOpenChunks(workers, attempts, processes, run, summed)});

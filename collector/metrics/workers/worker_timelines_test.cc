@@ -70,12 +70,26 @@ const RunWindow kRun = {At(0), At(10)};
 TEST(WorkerTimelines, HaveEveryKeyOfTheSpecificationInOrder) {
   std::vector<std::string> keys;
   for (const NamedTimelines& series : DrawWorkerTimelines({}, {}, {}, kRun).series) keys.emplace_back(series.key);
-  EXPECT_EQ(keys, (std::vector<std::string>{
-                      "worker_memory", "worker_memory_limit", "worker_cores", "worker_active_tasks", "worker_executing",
-                      "worker_nbytes", "worker_occupancy", "worker_last_seen", "worker_cpu", "worker_spilled_bytes",
-                      "worker_managed_bytes", "worker_network_read_bps", "worker_network_write_bps",
-                      "worker_disk_read_bps", "worker_disk_write_bps", "worker_event_loop_interval",
-                      "worker_open_chunks", "worker_fds", "worker_threads"}));
+  EXPECT_EQ(keys, (std::vector<std::string>{"worker_memory",
+                                            "worker_memory_limit",
+                                            "worker_cores",
+                                            "worker_active_tasks",
+                                            "worker_executing",
+                                            "worker_nbytes",
+                                            "worker_occupancy",
+                                            "worker_last_seen",
+                                            "worker_cpu",
+                                            "worker_spilled_bytes",
+                                            "worker_managed_bytes",
+                                            "worker_network_read_bps",
+                                            "worker_network_write_bps",
+                                            "worker_disk_read_bps",
+                                            "worker_disk_write_bps",
+                                            "worker_event_loop_interval",
+                                            "worker_gil_contention",
+                                            "worker_open_chunks",
+                                            "worker_fds",
+                                            "worker_threads"}));
 }
 
 TEST(WorkerTimelines, CountWorkersFromTheRunsStart) {

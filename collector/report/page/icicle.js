@@ -71,8 +71,14 @@ function setUpIcicle() {
     const place = canvas.getBoundingClientRect(), x = event.clientX - place.left, y = event.clientY - place.top;
     return boxes.find((box) => x >= box.x && x < box.x + box.width && y >= box.y && y < box.y + ROW);
   };
+  // the rows of functions that ran in the section, or in a part of it
+  const showFunctions = () => $$("#functions tbody tr").forEach((row) => {
+    const path = row.cells[0].textContent;
+    row.hidden = top !== root && path !== top.path && !path.startsWith(top.path + "/");
+  });
   const zoomTo = (node) => {
     top = node === top && node.parent ? node.parent : node;
+    showFunctions();
     keep("section", encodeURIComponent(top.path));
     hideTip();
     draw();
@@ -100,6 +106,7 @@ function setUpIcicle() {
     draw();
   }));
   try { top = nodes.get(decodeURIComponent(state.values.get("section") || "")) || root; } catch { top = root; }
+  showFunctions();
   whenThemeChanges.push(draw);
   onResize(canvas, draw);
   draw();

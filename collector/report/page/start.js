@@ -10,4 +10,4 @@ setUpIcicle();
 setUpCharts();
 markCurrent();
 showPlace();
-addEventListener("hashchange", () => { readAddress(); showPlace(); });
+addEventListener("hashchange", () => { readAddress(); zoomAsAddressed(); showPlace(); });

@@ -1,3 +1,5 @@
+// Set by a page that has a timeline.
+let zoomAsAddressed = () => {};
 // The timeline under the hand: pointer, wheel, keys, and what of it stands in the address.
 function setUpTimeline() {
   const canvas = $("#timeline-canvas"), given = readData("timeline-data");
@@ -148,8 +150,11 @@ function setUpTimeline() {
     redraw();
     tell(i);
   });
-  const zoomed = (state.values.get("zoom") || "").split("_").map(Number);
-  if (zoomed.length === 2 && zoomed[1] > zoomed[0]) look(zoomed[0], zoomed[1]);
+  zoomAsAddressed = () => {
+    const zoomed = (state.values.get("zoom") || "").split("_").map(Number);
+    if (zoomed.length === 2 && zoomed[1] > zoomed[0]) look(zoomed[0], zoomed[1]);
+  };
+  zoomAsAddressed();
   const known = modes.find((button) => button.dataset.mode === state.values.get("colour"));
   if (known) setMode(known);
   for (const slot of (state.values.get("hide") || "").split(",").filter(Boolean)) if (sets[slot]) hide(sets[slot]);

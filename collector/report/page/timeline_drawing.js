@@ -42,14 +42,14 @@ function timelineDrawing(canvas, data, view) {
 
   // The ground of a worker's rows, while it was there; its end is marked where it was lost.
   function drawLife(c, [worker, , , lanes], top, high) {
-    const [from, to, isLost] = lanes === 1 || data.row === "" ? data.lives[worker] : [null, null, false];
+    const [from, to, whyLost] = lanes === 1 || data.row === "" ? data.lives[worker] : [null, null, false];
     const left = Math.max(LEFT, xOf(from ?? view.from)), right = Math.min(LEFT + width, xOf(to ?? view.to));
     c.fillStyle = palette.track;
     if (right > left) c.fillRect(left, top, right - left, high);
-    if (!isLost || right < LEFT || xOf(to ?? view.to) > LEFT + width) return;
+    if (whyLost === false || right < LEFT || xOf(to ?? view.to) > LEFT + width) return;
     c.fillStyle = palette.limit;
     c.fillRect(Math.round(right) - 1, top - 1, 2, high + 2);
-    const text = "lost", wide = c.measureText(text).width;
+    const text = whyLost ? "lost: " + whyLost : "lost", wide = c.measureText(text).width;
     if (LEFT + width - right < wide + 8) return;
     c.textAlign = "left";
     c.fillText(text, right + 4, top + high / 2 + 4);

@@ -2,10 +2,10 @@
 function drawWorkers() {
   const target = $('workers');
   target.replaceChildren();
-  const all = rows('workers').map(([, row]) => row).sort((a, b) => (a.state !== 'running') - (b.state !== 'running'));
+  const all = rows('workers').map(([, row]) => row).sort((a, b) => a.concern - b.concern);
   const most = Math.max(1, ...all.map((worker) => worker.limit || worker.memory));
   for (const worker of all) {
-    const row = element('div', 'worker' + (worker.state === 'running' ? '' : ' gone'));
+    const row = element('div', 'worker ' + (worker.state === 'lost' ? 'gone lost' : worker.state === 'running' ? '' : 'gone'));
     const name = element('span', 'name', worker.name);
     name.title = worker.name;
     const lanes = element('span', 'lanes');
@@ -34,7 +34,8 @@ function drawWorkers() {
     } else {
       const warns = worker.memory_mark !== 'good';
       figures.append(element('b', warns ? worker.memory_mark : '', (warns ? SIGNS[worker.memory_mark] + ' ' : '') + (worker.memory ? humanMemory(worker.memory) : '–')),
-        ` · ${humanRate(worker.event_rate)}` + (worker.slow ? ' ▲ slow' : ''));
+        ` · ${humanRate(worker.event_rate)}`);
+      if (worker.slow) figures.append(' ', element('b', 'watch', SIGNS.watch + ' slow'));
     }
     row.append(name, lanes, track, figures);
     target.append(row);

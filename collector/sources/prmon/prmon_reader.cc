@@ -13,9 +13,9 @@
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "collector/sources/prmon/prmon_fields.h"
+#include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
 namespace crema {
@@ -45,14 +45,13 @@ std::vector<std::string> Words(const std::string& line) {
 }
 
 absl::Status CannotRead(const std::string& path) {
-  return absl::NotFoundError(
-      absl::StrFormat("%s: cannot be opened; check that it exists and that you may read it", path));
+  return absl::NotFoundError(fmt::format("{}: cannot be opened; check that it exists and that you may read it", path));
 }
 
 void Note(const std::string& path, const std::string& what, TreeLogReading* reading) {
   ++reading->malformed;
   if (reading->problems.size() < kProblemsNamed) {
-    reading->problems.push_back(absl::StrFormat("%s:%d: %s; it was left out", path, reading->lines, what));
+    reading->problems.push_back(fmt::format("{}:{}: {}; it was left out", path, reading->lines, what));
   }
 }
 
@@ -92,12 +91,12 @@ absl::StatusOr<Rows> ReadText(const std::string& path, TreeLogReading* reading) 
     } else if (!whole) {
       ++reading->torn;
     } else {
-      Note(path, absl::StrFormat("not %d non-negative numbers, as the first line has names", names.size()), reading);
+      Note(path, fmt::format("not {} non-negative numbers, as the first line has names", names.size()), reading);
     }
   }
   if (names.empty()) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("%s:1: no `Time wtime …` line of prmon's names; was this file written by prmon?", path));
+        fmt::format("{}:1: no `Time wtime …` line of prmon's names; was this file written by prmon?", path));
   }
   return result;
 }
@@ -110,7 +109,7 @@ absl::StatusOr<PrmonValues> ReadSummary(const std::string& path) {
   const Json summary = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!summary.is_object() || !summary.contains("Max") || !summary["Max"].is_object()) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("%s:1: no JSON object with `Max`; was this file written by prmon?", path));
+        fmt::format("{}:1: no JSON object with `Max`; was this file written by prmon?", path));
   }
   PrmonValues largest;
   for (const auto& [name, value] : summary["Max"].items()) {
@@ -157,7 +156,7 @@ absl::StatusOr<TreeLogReading> ReadPrmon(const PrmonPaths& paths, const OnTreeSa
   }
   const std::string& path = paths.text.empty() ? paths.summary : paths.text;
   if (largest.empty()) {
-    return absl::InvalidArgumentError(absl::StrFormat("%s: holds no value; the job ended before prmon's first", path));
+    return absl::InvalidArgumentError(fmt::format("{}: holds no value; the job ended before prmon's first", path));
   }
 
   TreeRun& run = reading.run;

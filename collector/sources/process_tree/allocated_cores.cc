@@ -22,6 +22,16 @@ std::optional<double> PositiveNumber(const char* text) {
   return number;
 }
 
+/// In a task of TaskVine or Work Queue, whose worker may itself be a batch job. The user's CORES alone says nothing.
+std::optional<AllocatedCores> FromTask(const Environment& environment) {
+  const char* engine = environment("VINE_SANDBOX") != nullptr         ? "taskvine"
+                       : environment("WORK_QUEUE_SANDBOX") != nullptr ? "work_queue"
+                                                                      : nullptr;
+  const std::optional<double> cores = PositiveNumber(environment("CORES"));
+  if (engine == nullptr || !cores.has_value()) return std::nullopt;
+  return AllocatedCores{*cores, engine, "CORES"};
+}
+
 std::optional<AllocatedCores> FromSlurm(const Environment& environment) {
   if (environment("SLURM_JOB_ID") == nullptr && environment("SLURM_JOBID") == nullptr) return std::nullopt;
   for (const char* name : {"SLURM_CPUS_ON_NODE", "SLURM_JOB_CPUS_PER_NODE", "SLURM_CPUS_PER_TASK"}) {
@@ -54,6 +64,7 @@ std::optional<AllocatedCores> FromHtcondor(const Environment& environment, const
 std::optional<AllocatedCores> FindAllocatedCores(const Environment& environment, const CgroupLimits& cgroup,
                                                  std::optional<int> affinity_cores,
                                                  const std::string& filesystem_root) {
+  if (auto cores = FromTask(environment); cores.has_value()) return cores;
   if (auto cores = FromSlurm(environment); cores.has_value()) return cores;
   if (auto cores = FromHtcondor(environment, filesystem_root); cores.has_value()) return cores;
   if (cgroup.quota_cores.has_value() && *cgroup.quota_cores < affinity_cores.value_or(*cgroup.quota_cores + 1)) {

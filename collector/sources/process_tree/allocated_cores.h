@@ -12,7 +12,7 @@ namespace crema {
 
 struct AllocatedCores {
   double cores = 0;
-  std::string source;  ///< slurm, htcondor, cgroup or affinity: `run.allocated_cores_source`
+  std::string source;  ///< taskvine, work_queue, slurm, htcondor, cgroup or affinity: `run.allocated_cores_source`
   std::string detail;  ///< the variable or file that said it
 };
 
@@ -20,6 +20,7 @@ struct AllocatedCores {
 using Environment = std::function<const char*(const char*)>;
 
 /// The first of these:
+///  - a task of TaskVine or Work Queue (VINE_SANDBOX, WORK_QUEUE_SANDBOX): CORES, which its worker sets;
 ///  - SLURM: SLURM_CPUS_ON_NODE (CPUs of this node that the job got), else the first host's number in
 ///    SLURM_JOB_CPUS_PER_NODE, else SLURM_CPUS_PER_TASK (sbatch(1), OUTPUT ENVIRONMENT VARIABLES);
 ///  - HTCondor: `Cpus` in the file that _CONDOR_MACHINE_AD names, else CUBACORES, which its starter sets with the

@@ -30,6 +30,18 @@ TEST(FindAllocatedCores, SlurmSaysWhatTheNodeGave) {
   EXPECT_EQ(cores->source, "slurm");
 }
 
+TEST(FindAllocatedCores, ATaskHasWhatItsWorkerGaveOfTheWorkersJob) {
+  const auto cores = FindAllocatedCores(Variables({{"VINE_SANDBOX", "/worker-0-1/task.3"},
+                                                   {"CORES", "2"},
+                                                   {"SLURM_JOB_ID", "1"},
+                                                   {"SLURM_CPUS_ON_NODE", "16"}}),
+                                        CgroupLimits(), 64);
+  EXPECT_EQ(cores->cores, 2);
+  EXPECT_EQ(cores->source, "taskvine");
+  EXPECT_EQ(FindAllocatedCores(Variables({{"CORES", "2"}}), CgroupLimits(), 64)->source, "affinity")
+      << "a variable of this name may be the user's own";
+}
+
 TEST(FindAllocatedCores, SlurmListsOfNodesBeginWithThisOne) {
   const auto cores = FindAllocatedCores(Variables({{"SLURM_JOB_ID", "1"}, {"SLURM_JOB_CPUS_PER_NODE", "12(x2),8"}}),
                                         CgroupLimits(), 64);

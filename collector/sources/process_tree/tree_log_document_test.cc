@@ -38,6 +38,8 @@ TEST(TreeLogDocument, ItsExamplesAreReadWithoutAWord) {
   EXPECT_EQ(reading->lines, 4);
   EXPECT_EQ(reading->malformed + reading->torn + reading->unknown, 0);
   EXPECT_EQ(reading->run.run.memory_limit_bytes, 8589934592);
+  EXPECT_EQ(reading->run.run.commit, "9d3c1f0a5b7e42c68f10d2a4b6c8e0f1a3b5c7d9");
+  EXPECT_EQ(reading->run.run.commit_source, "git");
   EXPECT_EQ(reading->run.samples, 1);
   EXPECT_EQ(reading->run.processes.size(), 2u);
   ASSERT_TRUE(reading->run.end.has_value());

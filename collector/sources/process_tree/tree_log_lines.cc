@@ -76,10 +76,16 @@ void AppendLine(const TreeRunFact& run, std::string* out) {
       {"memory_limit_bytes", nullptr},
       {"net_host_wide", run.net_host_wide},
       {"watched", run.origin == TreeOrigin::kWatched},
+      {"commit", nullptr},
+      {"commit_source", nullptr},
   };
   if (!run.command.empty()) line["command"] = run.command;
   if (run.allocated_cores.has_value()) line["allocated_cores"] = *run.allocated_cores;
   if (run.memory_limit_bytes.has_value()) line["memory_limit_bytes"] = *run.memory_limit_bytes;
+  if (!run.commit.empty()) {
+    line["commit"] = run.commit;
+    line["commit_source"] = run.commit_source;
+  }
   out->append(line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)).push_back('\n');
 }
 

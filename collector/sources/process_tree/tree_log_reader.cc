@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_format.h"
 #include "collector/compression/decompressed_stream.h"
 #include "collector/sources/log_life.h"
+#include "fmt/format.h"
 #include "simdjson.h"
 
 namespace crema {
@@ -76,6 +76,8 @@ bool ReadRun(const element& line, TreeRunFact* run) {
   run->memory_limit_bytes = MaybeInteger(line, "memory_limit_bytes");
   bool host_wide = true;
   if (line["net_host_wide"].get(host_wide) == simdjson::SUCCESS) run->net_host_wide = host_wide;
+  run->commit = Text(line, "commit");
+  run->commit_source = Text(line, "commit_source");
   bool watched = false;
   if (line["watched"].get(watched) == simdjson::SUCCESS && watched) run->origin = TreeOrigin::kWatched;
   return true;
@@ -146,7 +148,7 @@ TreeEndFact ReadEnd(const element& line) {
 
 void AddProblem(const std::string& path, const std::string& what, TreeLogReading* reading) {
   if (reading->problems.size() < kProblemsNamed) {
-    reading->problems.push_back(absl::StrFormat("%s:%d: %s", path, reading->lines, what));
+    reading->problems.push_back(fmt::format("{}:{}: {}", path, reading->lines, what));
   }
 }
 
@@ -177,7 +179,7 @@ absl::StatusOr<TreeLogReading> ReadTreeLog(const std::string& path, const OnTree
   DecompressedStream file(path);
   if (!file) {
     return absl::NotFoundError(
-        absl::StrFormat("%s: cannot be opened; check that it exists and that you may read it", path));
+        fmt::format("{}: cannot be opened; check that it exists and that you may read it", path));
   }
   simdjson::dom::parser parser;
   std::string text;
@@ -189,8 +191,8 @@ absl::StatusOr<TreeLogReading> ReadTreeLog(const std::string& path, const OnTree
     const simdjson::error_code error = parser.parse(text).get(line);
     if (reading.lines == 1) {
       if (error != simdjson::SUCCESS || Text(line, "type") != "run" || !ReadRun(line, &reading.run.run)) {
-        return absl::InvalidArgumentError(absl::StrFormat(
-            "%s:1: not a `run` line of %s; was this file written by `crema run`?", path, std::string(kTreeLogSchema)));
+        return absl::InvalidArgumentError(fmt::format(
+            "{}:1: not a `run` line of {}; was this file written by `crema run`?", path, std::string(kTreeLogSchema)));
       }
       reading.run.last_ns = reading.run.run.start_ns;
       continue;
@@ -210,7 +212,7 @@ absl::StatusOr<TreeLogReading> ReadTreeLog(const std::string& path, const OnTree
   }
   if (reading.lines == 0) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("%s:1: empty; `crema run` was killed before its first line, remove the file", path));
+        fmt::format("{}:1: empty; `crema run` was killed before its first line, remove the file", path));
   }
   return reading;
 }

@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "collector/records/schema.h"
 #include "collector/sources/process_tree/tree_log_format.h"
 #include "collector/sources/process_tree/tree_log_lines.h"
+#include "fmt/format.h"
 
 namespace crema {
 namespace {
@@ -29,7 +29,7 @@ absl::StatusOr<TreeLogWriter> TreeLogWriter::Create(const std::string& directory
   const int descriptor = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (descriptor < 0) {
     return absl::UnavailableError(
-        absl::StrFormat("%s: cannot be created (%s); choose another directory with -o", path, strerror(errno)));
+        fmt::format("{}: cannot be created ({}); choose another directory with -o", path, strerror(errno)));
   }
   flock(descriptor, LOCK_EX | LOCK_NB);  // some network file systems have no locks: then the log never looks running
   return TreeLogWriter(std::move(path), descriptor);

@@ -37,6 +37,7 @@ ssize_t Taken(std::size_t size) {
     errno = EINTR;
     return -1;
   }
+  if (kernel.unended_writes_of != 0 && number % kernel.unended_writes_of == 0) return static_cast<ssize_t>(size - 1);
   const bool is_short = kernel.short_writes_of != 0 && number % kernel.short_writes_of == 0;
   return static_cast<ssize_t>(is_short ? size / 2 : size);
 }

@@ -13,6 +13,7 @@ namespace testing {
 struct FakedKernel {
   std::atomic<int> write_error{0};            ///< writes of records fail with this errno; 0: they do not
   std::atomic<int> short_writes_of{0};        ///< every n-th write of a record takes half of it; 0: none
+  std::atomic<int> unended_writes_of{0};      ///< every n-th write of a record takes all but its newline; 0: none
   std::atomic<int> interrupted_writes_of{0};  ///< every n-th write of a record is interrupted (EINTR) first; 0: none
   std::atomic<std::int64_t> realtime_step_ns{0};  ///< how far CLOCK_REALTIME was set forward
   std::atomic<const char*> missing{nullptr};      ///< paths that contain this text do not exist

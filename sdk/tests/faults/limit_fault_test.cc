@@ -6,8 +6,10 @@
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -21,6 +23,7 @@
 #include "sdk/tests/faults/host_program.h"
 #include "sdk/tests/faults/record_chunks.h"
 #include "sdk/tests/record_log_reader.h"
+#include "sdk/tests/shared_value.h"
 
 namespace crema {
 namespace testing {
@@ -32,6 +35,12 @@ constexpr rlim_t kLargestFile = 64 << 10;
 bool MountSmallDisk(const std::string& directory) {
   return unshare(CLONE_NEWNS) == 0 && mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
          mount("tmpfs", directory.c_str(), "tmpfs", 0, "size=64k") == 0;
+}
+
+std::int64_t NowNs() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1000000000 + now.tv_nsec;
 }
 
 std::string g_disk;
@@ -95,6 +104,43 @@ TEST(LimitFault, TheLogReachesTheLargestFileSize) {
   EXPECT_EQ(log.end->summed_chunks, SummedChunks(log));
   EXPECT_EQ(log.end->summed_chunks + static_cast<std::int64_t>(log.chunks.size()), 401);
   EXPECT_EQ(log.end->dropped, 0);
+}
+
+/// What a program that is going to be killed has done.
+struct DoneChunks {
+  std::int64_t all = 0;
+  std::int64_t old = 0;  ///< that ended 10 s before the last one, or earlier
+};
+
+/// Fault [disk]: a process that sums its chunks is killed
+/// Program: nothing else
+/// Recorded: the lines, and what was summed until 10 s before the last chunk ended
+TEST(LimitFault, AKilledProcessLosesTheSumsOfTenSeconds) {
+  const SharedValue<DoneChunks> done;
+  const FaultRun run =
+      RunWithFault(NewDirectory(),
+                   [&] {
+                     std::vector<std::int64_t> ends_ns;
+                     const std::int64_t begin_ns = NowNs();
+                     const std::int64_t lasts_ns = Enabled() ? std::int64_t{12} * 1000000000 : 1;
+                     for (std::int64_t i = 0; ends_ns.empty() || ends_ns.back() < begin_ns + lasts_ns; ++i) {
+                       if (i > 200) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+                       RecordChunks(1);
+                       ends_ns.push_back(NowNs());
+                     }
+                     for (const std::int64_t end_ns : ends_ns)
+                       done->old += end_ns + std::int64_t{10} * 1000000000 < ends_ns.back();
+                     done->all = static_cast<std::int64_t>(ends_ns.size());
+                     raise(SIGKILL);
+                   },
+                   {{"CREMA_MAX_LOG_BYTES", "60000"}});
+  EXPECT_EQ(run.child.signal, SIGKILL);
+  ASSERT_EQ(run.logs.size(), 1u);
+  const auto recorded = SummedChunks(run.logs[0]) + static_cast<std::int64_t>(run.logs[0].chunks.size());
+  EXPECT_GT(done->old, 200);
+  EXPECT_GE(recorded, done->old);
+  EXPECT_LE(recorded, done->all);
+  EXPECT_GT(run.logs[0].sums.size(), 1u);
 }
 
 /// Fault [disk]: the program itself goes beyond `RLIMIT_FSIZE`

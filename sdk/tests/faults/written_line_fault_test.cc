@@ -15,13 +15,15 @@ namespace crema {
 namespace testing {
 namespace {
 
-/// Fault [disk]: the disk is full for a while in mid-run
+class WrittenLineFullDisk : public ::testing::TestWithParam<int> {};
+
+/// Fault [disk]: the disk is full for a while in mid-run, or a quota is reached
 /// Program: nothing
 /// Recorded: everything; from then on in sums
-TEST(WrittenLineFault, AfterAFullDiskChunksAreSummed) {
+TEST_P(WrittenLineFullDisk, FromThenOnChunksAreSummed) {
   const RecordLog log = LogWithFault([] {
     RecordChunks(3);
-    Kernel().write_error = ENOSPC;
+    Kernel().write_error = GetParam();
     RecordChunks(5, "lost");
     Kernel().write_error = 0;
     RecordChunks(2);
@@ -34,6 +36,8 @@ TEST(WrittenLineFault, AfterAFullDiskChunksAreSummed) {
   EXPECT_EQ(log.sums.at(0).reason, "disk_full");
   EXPECT_EQ(log.end->dropped, 0);
 }
+
+INSTANTIATE_TEST_SUITE_P(ByError, WrittenLineFullDisk, ::testing::Values(ENOSPC, EDQUOT));
 
 /// Fault [disk]: the disk is full when recording begins, until there is room
 /// Program: nothing
@@ -67,6 +71,46 @@ TEST(WrittenLineFault, OnABrokenDiskChunksAreSummed) {
   EXPECT_EQ(SummedChunks(log), 1);
   EXPECT_EQ(log.sums.at(0).reason, "write_error");
   EXPECT_EQ(log.end->dropped, 0);
+}
+
+/// Fault [disk]: other lines than those of chunks cannot be written, and values come where no chunk is open
+/// Program: nothing
+/// Recorded: the rest; each loss in `end.dropped`, those of the disk in `end.unwritten`, the others in
+/// `end.outside_chunks`
+TEST(WrittenLineFault, LossesAreToldByTheirCause) {
+  const RecordLog log = LogWithFault([] {
+    {
+      TrackMetrics metrics({"ttbar", "/data/events.root", 0, 1});
+      Kernel().write_error = EIO;
+      metrics.SetFileInfo(3, 400, 100);
+      Kernel().write_error = 0;
+    }
+    RecordMetric("jets", 1);
+    RecordCut("all", 1);
+    RecordActivity("wait", 1);
+    RecordRequest("root://s", "read", 1, 1);
+    const TrackMemory memory("load");
+  });
+  EXPECT_EQ(log.chunks.size(), 1u);
+  EXPECT_EQ(log.end->dropped, 6);
+  EXPECT_EQ(log.end->unwritten, 1);
+  EXPECT_EQ(log.end->outside_chunks, 5);
+  EXPECT_EQ(log.end->misused, 0);
+}
+
+/// Fault [disk]: writes that take all of a line but its newline
+/// Program: nothing
+/// Recorded: everything, and nothing twice: the next line begins on a new one
+TEST(WrittenLineFault, ALineWithoutItsNewlineIsNotSummedToo) {
+  const RecordLog log = LogWithFault([] {
+    RecordChunks(1);
+    Kernel().unended_writes_of = 5;
+    RecordChunks(300);
+    Kernel().unended_writes_of = 0;
+  });
+  EXPECT_TRUE(log.malformed.empty());
+  EXPECT_EQ(SummedChunks(log) + static_cast<std::int64_t>(log.chunks.size()), 301);
+  EXPECT_EQ(log.end->chunks, 301);
 }
 
 /// Fault [disk]: short writes

@@ -1,4 +1,4 @@
-// Guards for ROOT's event loops: include this one. Needs ROOT 6.36 or newer, and its C++ standard; docs/root.md.
+// Guards for ROOT's event loops: include this one. Needs ROOT 6.40 or newer, and its C++ standard; docs/root.md.
 #ifndef CREMA_ROOT_H_
 #define CREMA_ROOT_H_
 

@@ -3,7 +3,6 @@
 #define CREMA_ROOT_FRAME_ACTION_H_
 
 #include <TChain.h>
-#include <TChainElement.h>
 #include <TTree.h>
 #include <TTreeReader.h>
 
@@ -27,9 +26,12 @@
 #include "crema/record_metric.h"
 #include "crema/root/cut_flow.h"
 #include "crema/root/error_notes.h"
+#include "crema/root/failed_input.h"
+#include "crema/root/late_section.h"
 #include "crema/root/loop_passes.h"
 #include "crema/root/read_counters.h"
 #include "crema/root/requirements.h"  // IWYU pragma: keep
+#include "crema/root/server_name.h"
 #include "crema/root/tree_position.h"
 #include "crema/track_metrics.h"
 #include "crema/track_section.h"
@@ -69,6 +71,31 @@ inline std::pair<std::string_view, std::string_view> FileAndTree(std::string_vie
   return {sample.substr(0, slash), sample.substr(slash + 1)};
 }
 
+/// The time between two tasks of a loop on one thread, as a section of the process. ROOT opens further files in it. Of
+/// RNTuple it reads a file on each thread, and begins with the next ones when all of these are read.
+class TaskGap {
+ public:
+  static void Begin(const FrameLoop& loop) { OfThread() = {loop.number, SectionTicks()}; }
+  static void End(const FrameLoop& loop) {
+    TaskGap& gap = OfThread();
+    if (gap.loop_ == loop.number) {
+      RecordSectionSince(loop.tree != nullptr ? "between tasks" : "wait for next files", gap.start_ticks_);
+    }
+    gap = TaskGap();
+  }
+
+ private:
+  TaskGap() = default;
+  TaskGap(std::uint64_t loop, std::uint64_t start_ticks) : loop_(loop), start_ticks_(start_ticks) {}
+  static TaskGap& OfThread() {
+    thread_local TaskGap gap;
+    return gap;
+  }
+
+  std::uint64_t loop_ = 0;
+  std::uint64_t start_ticks_ = 0;
+};
+
 /// The task that runs in a slot. Slots are used by one thread at a time.
 class alignas(128) FrameTask {
  public:
@@ -94,11 +121,12 @@ class alignas(128) FrameTask {
     dataset_ = identity.dataset;
     if (dataset_.empty()) dataset_ = NameOf(sample);
     pass_ = identity.pass;
-    if (pass_.empty() && identity.counts_loops) {
-      const std::size_t before =
-          LoopsBefore(loop.number, dataset_, has_file_ ? std::string_view(file_) : sample.AsString());
-      if (before > 0) pass_ = "loop " + std::to_string(before + 1);
+    std::size_t before = 0;
+    if (identity.counts_loops) {
+      before = LoopsBefore(loop.number, dataset_, has_file_ ? std::string_view(file_) : sample.AsString());
     }
+    if (pass_.empty() && before > 0) pass_ = "loop " + std::to_string(before + 1);
+    is_first_loop_ = before == 0;
     std::tie(next_, last_) = RangeInFile(identity, loop, sample);
     most_ = identity.entries_per_chunk > 0 ? identity.entries_per_chunk : INT64_MAX;
     BeginChunk();
@@ -120,7 +148,11 @@ class alignas(128) FrameTask {
     cut_flow_.End(*filters_, slot_, events_);
     if (is_tree_) counters_.Record(file_is_open && !MayHaveGoneOn());
     counters_.Uninstall();
-    if (!is_tree_ && has_file_) chunk_->SetAttribute("reading", kNotTold);
+    if (!is_tree_ && has_file_) {
+      chunk_->SetAttribute("reading", kNotTold);
+      const std::string_view host = HostOf(file_);
+      if (!host.empty()) chunk_->SetAttribute("server", host);
+    }
     ErrorNote& error = ErrorNote::OfThread();
     const bool is_left = std::uncaught_exceptions() > exceptions_;
     if (!error.empty() && (is_left || events_ < stop_ - next_)) chunk_->Fail(error.text());
@@ -199,7 +231,7 @@ class alignas(128) FrameTask {
     exceptions_ = std::uncaught_exceptions();
     chunk_.emplace(where);
     TTree* const tree = tree_read_ != nullptr ? tree_read_->GetTree() : nullptr;
-    if (tree != nullptr) RecordMetric(kTreeClusters, CountClusters(tree, {next_, stop_}), "count");
+    if (tree != nullptr && is_first_loop_) RecordMetric(kTreeClusters, CountClusters(tree, {next_, stop_}), "count");
     counters_.Install(&*chunk_, tree_read_);
     cut_flow_.Begin(*filters_, slot_);
   }
@@ -222,6 +254,7 @@ class alignas(128) FrameTask {
   int exceptions_ = 0;             ///< in flight when the chunk began
   bool has_failed_ = false;
   bool is_tree_ = false;
+  bool is_first_loop_ = true;      ///< no loop of the process read the file before
   TTreeReader* reader_ = nullptr;  ///< null where ROOT hides it
   TTree* tree_read_ = nullptr;
   bool has_file_ = false;
@@ -243,6 +276,14 @@ class FrameTasks {
   FrameTasks(FrameIdentity identity, unsigned slots) : identity_(std::move(identity)), tasks_(slots) {}
 
   FrameTask& operator[](unsigned slot) { return tasks_[slot]; }
+  void BeginTask(unsigned slot, TTreeReader* reader) {
+    TaskGap::End(loop_);
+    tasks_[slot].SetUp(reader);
+  }
+  void EndTask(unsigned slot) {
+    tasks_[slot].End();
+    TaskGap::Begin(loop_);
+  }
   void BeginLoop(ROOT::Detail::RDF::RLoopManager* loop_manager) {
     loop_.number = NextLoop();
     loop_.source = loop_manager->GetDataSource();
@@ -263,7 +304,9 @@ class FrameTasks {
       has_failed |= task.TakeFailure();
     }
     const bool is_left = std::uncaught_exceptions() > exceptions_;
-    if (!RecordUnopened() && is_left && !has_failed) RecordFailure({}, {});
+    if (!RecordUnopened(loop_.tree, identity_.dataset, identity_.pass) && is_left && !has_failed) {
+      RecordFailedInput(identity_.dataset, identity_.pass, {}, {});
+    }
     error_notes_.reset();
   }
   void BeginSample(unsigned slot, const ROOT::RDF::RSampleInfo& sample) {
@@ -271,34 +314,6 @@ class FrameTasks {
   }
 
  private:
-  /// An attempt that failed before ROOT gave it an entry.
-  void RecordFailure(std::string_view file, std::string_view tree) {
-    Chunk where(identity_.dataset);
-    where.pass = identity_.pass;
-    where.file = file;
-    where.tree = tree;
-    TrackMetrics chunk(where);
-    const std::string error = ErrorNotes::About(file.substr(file.rfind('/') + 1));
-    if (!error.empty()) {
-      chunk.Fail(error);
-    } else {
-      chunk.Fail(file.empty() ? "exception" : "ROOT could not open it");
-    }
-  }
-  /// The files that a chain left out, as on one thread: with a message, and no exception.
-  bool RecordUnopened() {
-    const auto* chain = dynamic_cast<const TChain*>(loop_.tree);
-    if (chain == nullptr) return false;
-    bool is_any = false;
-    for (const TObject* object : *chain->GetListOfFiles()) {
-      const auto* element = static_cast<const TChainElement*>(object);
-      if (element->GetLoadResult() >= 0) continue;
-      RecordFailure(element->GetTitle(), element->GetName());
-      is_any = true;
-    }
-    return is_any;
-  }
-
   FrameIdentity identity_;
   FrameLoop loop_;
   int exceptions_ = 0;  ///< in flight when the loop began
@@ -320,12 +335,12 @@ class FrameAction : public ROOT::Detail::RDF::RActionImpl<FrameAction> {
   std::shared_ptr<int> GetResultPtr() const { return result_; }
   std::string GetActionName() const { return "crema"; }
   void Initialize() { loop_begins_(); }
-  void InitTask(TTreeReader* reader, unsigned slot) { (*tasks_)[slot].SetUp(reader); }
+  void InitTask(TTreeReader* reader, unsigned slot) { tasks_->BeginTask(slot, reader); }
   ROOT::RDF::SampleCallback_t GetSampleCallback() final {
     return [tasks = tasks_](unsigned slot, const ROOT::RDF::RSampleInfo& sample) { tasks->BeginSample(slot, sample); };
   }
   void Exec(unsigned slot) { (*tasks_)[slot].CountEvent(); }
-  void FinalizeTask(unsigned slot) { (*tasks_)[slot].End(); }
+  void FinalizeTask(unsigned slot) { tasks_->EndTask(slot); }
   void Finalize() { tasks_->BeginMerging(); }
 
  private:

@@ -14,10 +14,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <string>
 
 #include "crema/record_metric.h"
 #include "crema/root/requirements.h"  // IWYU pragma: keep
+#include "crema/root/server_name.h"
 #include "crema/track_metrics.h"
+#include "crema/track_request.h"
 
 namespace crema {
 namespace internal {
@@ -75,11 +78,13 @@ class ReadCounters final : public TVirtualPerfStats {
     RecordMetric(metric::kUnzipWall, counts_.unzip_seconds, "s");
   }
 
+  /// ROOT tells a vector read as one, so reads of both kinds are requests "read".
   void FileReadEvent(TFile* file, Int_t bytes, Double_t start) override {
-    counts_.read_seconds += SecondsSince(start);
+    const double seconds = SecondsSince(start);
+    counts_.read_seconds += seconds;
     counts_.read_bytes += bytes;
     ++counts_.read_calls;
-    NoteFile(file);
+    RecordRequest(NoteFile(file)->server, "read", bytes, static_cast<std::int64_t>(seconds * 1e9));
     AddColumns(file, nullptr);
     if (own_ != nullptr) own_->FileReadEvent(file, bytes, start);
   }
@@ -156,6 +161,7 @@ class ReadCounters final : public TVirtualPerfStats {
     TFile* file = nullptr;
     std::int64_t overhead_start_bytes = 0;
     std::int64_t overhead_bytes = 0;
+    std::string server;
     void NoteOverhead() {
       overhead_bytes = std::max<std::int64_t>(0, file->GetBytesReadExtra() - overhead_start_bytes);
     }
@@ -185,12 +191,9 @@ class ReadCounters final : public TVirtualPerfStats {
       if (counts_.files[i].file == file) return &counts_.files[i];
     }
     if (counts_.num_files == 0) AddServer(*file);
-    if (counts_.num_files == kMostFiles) {
-      other_ = {file, file->GetBytesReadExtra(), 0};
-      return &other_;
-    }
-    ReadFile* read = &counts_.files[counts_.num_files++];
-    *read = {file, file->GetBytesReadExtra(), 0};
+    ReadFile* read = &other_;
+    if (counts_.num_files < kMostFiles) read = &counts_.files[counts_.num_files++];
+    *read = {file, file->GetBytesReadExtra(), 0, KeptServerName(*file)};
     return read;
   }
   void AddServer(const TFile& file) {

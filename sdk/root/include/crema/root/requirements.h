@@ -8,8 +8,8 @@
 
 #include <RVersion.h>
 
-#if ROOT_VERSION_CODE < ROOT_VERSION(6, 36, 0)
-#error "crema/root.h needs ROOT 6.36 or newer"
+#if ROOT_VERSION_CODE < ROOT_VERSION(6, 40, 0)
+#error "crema/root.h needs ROOT 6.40 or newer"
 #endif
 
 // ROOT's libraries and the programs that use them share types of the standard library, which differ by standard.

@@ -12,6 +12,7 @@
 
 #include "crema/recorder.h"
 #include "crema/root/frame_action.h"
+#include "crema/root/loop_log.h"
 #include "crema/root/requirements.h"  // IWYU pragma: keep
 
 namespace crema {
@@ -91,6 +92,7 @@ class FrameTracker : public std::enable_shared_from_this<FrameTracker> {
   std::shared_ptr<ROOT::Detail::RDF::RLoopManager> loop_manager_;
   std::shared_ptr<FrameTasks> tasks_;
   ROOT::RDF::RResultPtr<int> booked_;
+  LoopLog::Use log_;
 };
 
 }  // namespace internal

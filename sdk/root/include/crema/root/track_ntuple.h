@@ -4,10 +4,10 @@
 
 #include <ROOT/RNTupleMetrics.hxx>
 #include <ROOT/RNTupleReader.hxx>
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,47 +16,74 @@
 #include "crema/record_metric.h"
 #include "crema/recorder.h"
 #include "crema/root/requirements.h"  // IWYU pragma: keep
+#include "crema/root/server_name.h"
 #include "crema/track_metrics.h"
 
 namespace crema {
 
 /// A part of an `RNTupleReader`'s loop as a chunk, until the end of the scope: bytes, read calls, time for reading and
 /// decompression, by the reader's own metrics, which it switches on. The reader does not tell its file: say it, and the
-/// range where it is not the whole. Events are those of the range, unless an exception leaves the scope.
+/// range where it is not the whole. It does not tell either how far a loop came: events are those that the guard gave
+/// out, or what `SetEvents` says; without both they are not known.
 ///
 ///     auto reader = ROOT::RNTupleReader::Open("Events", path);
-///     crema::TrackNtuple chunk(*reader, {"ttbar", path, 0, reader->GetNEntries()});
+///     auto pt = reader->GetView<float>("pt");
+///     crema::TrackNtuple chunk(*reader, {"ttbar", path});
+///     for (const auto entry : chunk) sum += pt(entry);
 class TrackNtuple {
  public:
-  TrackNtuple(ROOT::RNTupleReader& reader, const Chunk& what) {  // NOLINT(google-runtime-references): as ROOT's views
+  class Iterator {
+   public:
+    Iterator(TrackNtuple* chunk, std::int64_t entry) : chunk_(chunk), entry_(entry) {}
+    ROOT::NTupleSize_t operator*() const {
+      chunk_->events_ = entry_ + 1 - chunk_->first_;
+      return static_cast<ROOT::NTupleSize_t>(entry_);
+    }
+    Iterator& operator++() {
+      ++entry_;
+      return *this;
+    }
+    bool operator!=(const Iterator& other) const { return entry_ != other.entry_; }
+
+   private:
+    TrackNtuple* chunk_;
+    std::int64_t entry_;
+  };
+
+  TrackNtuple(ROOT::RNTupleReader& reader, const Chunk& what)  // NOLINT(google-runtime-references): as ROOT's views
+      : first_(what.entry_start.value_or(0)),
+        last_(what.entry_stop.value_or(static_cast<std::int64_t>(reader.GetNEntries()))) {
     if (!Enabled()) return;
     reader.EnableMetrics();
     reader_ = &reader;
     Chunk where = what;
     if (where.tree.empty()) where.tree = reader.GetDescriptor().GetName();
-    if (!where.entry_start.has_value()) {
-      where.entry_start = 0;
-      where.entry_stop = static_cast<std::int64_t>(reader.GetNEntries());
-    }
-    if (where.entry_stop.has_value()) events_ = *where.entry_stop - *where.entry_start;
-    exceptions_ = std::uncaught_exceptions();
+    where.entry_start = first_;
+    where.entry_stop = last_;
     before_ = Read();
     chunk_.emplace(where);
+    const std::string_view host = internal::HostOf(std::string_view(where.file));
+    if (!host.empty()) chunk_->SetAttribute("server", host);
   }
   ~TrackNtuple() {
     if (!chunk_.has_value()) return;
-    const bool is_left = std::uncaught_exceptions() > exceptions_;
-    if (events_.has_value() && (!is_left || is_told_)) chunk_->SetEvents(*events_);
+    const std::optional<std::int64_t> events = told_.has_value() ? told_ : events_;
+    if (events.has_value()) chunk_->SetEvents(*events);
     Record();
   }
   TrackNtuple(const TrackNtuple&) = delete;
   TrackNtuple& operator=(const TrackNtuple&) = delete;
 
-  /// Instead of the number of entries in the range.
+  /// The entries of the range, as `RNTupleView` and `RNTupleReader::LoadEntry` take them. Iterating counts the events.
+  Iterator begin() {
+    events_ = 0;
+    return {this, first_};
+  }
+  Iterator end() { return {this, std::max(first_, last_)}; }
+  /// Instead of those that were given out.
   template <class Count, class = std::enable_if_t<std::is_integral<Count>::value>>
   void SetEvents(Count events) noexcept {
-    events_ = static_cast<std::int64_t>(events);
-    is_told_ = true;
+    told_ = static_cast<std::int64_t>(events);
   }
   /// As `TrackMetrics::Fail`.
   void Fail(std::string_view reason) noexcept {
@@ -98,9 +125,10 @@ class TrackNtuple {
 
   ROOT::RNTupleReader* reader_ = nullptr;
   Values before_;
-  int exceptions_ = 0;
-  bool is_told_ = false;
-  std::optional<std::int64_t> events_;
+  std::int64_t first_;
+  std::int64_t last_;
+  std::optional<std::int64_t> events_;  ///< that were given out
+  std::optional<std::int64_t> told_;    ///< by the program
   std::optional<TrackMetrics> chunk_;
 };
 

@@ -17,6 +17,7 @@
 
 #include "crema/recorder.h"
 #include "crema/root/error_notes.h"
+#include "crema/root/failed_input.h"
 #include "crema/root/read_counters.h"
 #include "crema/root/requirements.h"  // IWYU pragma: keep
 #include "crema/root/tree_position.h"
@@ -64,6 +65,7 @@ class TrackReader {
   ~TrackReader() {
     if (tree_ == nullptr) return;
     End(true);
+    RecordUnopened();
     link_.RemoveLink(*tree_);
   }
   TrackReader(const TrackReader&) = delete;
@@ -83,7 +85,14 @@ class TrackReader {
   void ChangeFile() {
     if (chunk_.has_value() && tree_->GetTreeNumber() == tree_number_) return;  // told twice
     End(false);
-    Begin();
+    if (IsInCurrentTree()) Begin();
+  }
+
+  /// Where a chain's last file cannot be opened, ROOT goes back to the first one, and reads nothing of it.
+  bool IsInCurrentTree() const {
+    if (reader_->GetEntryList() != nullptr) return true;  // the reader's entries are places in the list
+    const std::int64_t entry = reader_->GetCurrentEntry() - internal::EntryOffset(*tree_);
+    return entry >= 0 && entry < tree_->GetTree()->GetEntries();
   }
 
   internal::EntryRange ReaderRange() const {
@@ -115,6 +124,15 @@ class TrackReader {
     if (!error.empty() && (is_left || events < range_.second - range_.first)) chunk_->Fail(error.text());
     chunk_.reset();
     events_.reset();
+  }
+
+  /// Files that a chain left out where the reader came by.
+  void RecordUnopened() {
+    const internal::EntryRange range = ReaderRange();
+    const bool is_over = reader_->GetEntryStatus() != TTreeReader::kEntryValid && reader_->GetCurrentEntry() >= 0;
+    const std::int64_t reached =
+        is_over ? range.second : std::min<std::int64_t>(range.second, reader_->GetCurrentEntry());
+    internal::RecordUnopened(tree_, what_.dataset, what_.pass, range.first, reached);
   }
 
   std::int64_t EventsOfLast() const {

@@ -1,0 +1,79 @@
+#include "collector/charts/prediction_chart.h"
+
+#include <string>
+#include <utility>
+
+#include "collector/appearance/human_numbers.h"
+#include "collector/charts/encodings.h"
+#include "collector/charts/shown_names.h"
+#include "collector/charts/specification.h"
+#include "collector/document/document_fields.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double Value(const Json& row, std::string_view key) { return NumberField(row, key).value_or(0); }
+
+Json Rows(const Json& prediction) {
+  Json rows = Json::array();
+  for (const Json& row : ListField(prediction, "predicted")) {
+    if (!NumberField(row, "wall_time").has_value()) continue;
+    rows.push_back(
+        {{"change", ShownName(TextField(row, "change"))},
+         {"wall_time", Rounded(Value(row, "wall_time"))},
+         {"low", Rounded(Value(row, "low"))},
+         {"high", Rounded(Value(row, "high"))},
+         {"time", HumanDuration(Value(row, "wall_time"))},
+         {"range", fmt::format("{} to {}", HumanDuration(Value(row, "low")), HumanDuration(Value(row, "high")))}});
+  }
+  return rows;
+}
+
+Json Body(const Json& rows, double measured) {
+  Json x = Quantity("wall_time", "wall time (s)"), low = Quantity("low", "wall time (s)"),
+       y = Names("change", "change");
+  x["scale"] = low["scale"] = {{"zero", true}};
+  Json layers = Json::array();
+  layers.push_back({{"mark", {{"type", "rule"}, {"strokeWidth", 6}, {"opacity", 0.4}, {"color", ColourNamed("cpu")}}},
+                    {"encoding", {{"y", y}, {"x", low}, {"x2", {{"field", "high"}}}}}});
+  layers.push_back(
+      {{"mark", {{"type", "point"}, {"filled", true}, {"size", 80}, {"opacity", 1}, {"color", ColourNamed("cpu")}}},
+       {"encoding",
+        {{"y", y},
+         {"x", x},
+         {"tooltip", Tooltip({{"change", "change", "nominal"},
+                              {"time", "wall time", "nominal"},
+                              {"range", "90 % of runs", "nominal"}})}}}});
+  Json was = Json::array();
+  was.push_back({{"wall_time", Rounded(measured)}, {"time", HumanDuration(measured)}});
+  layers.push_back(
+      {{"data", InlineData(std::move(was))},
+       {"mark", {{"type", "rule"}, {"strokeDash", {4, 3}}, {"strokeWidth", 1.5}, {"color", ColourNamed("baseline")}}},
+       {"encoding", {{"x", x}, {"tooltip", Tooltip({{"time", "the run took", "nominal"}})}}}});
+  return {{"data", InlineData(rows)}, {"width", 560}, {"height", {{"step", 26}}}, {"layer", std::move(layers)}};
+}
+
+}  // namespace
+
+Chart MakePredictionChart(const Json& prediction) {
+  Chart chart;
+  chart.name = "prediction";
+  chart.title = "What would help?";
+  const Json rows = Rows(prediction);
+  if (rows.empty()) {
+    const std::string refused = TextField(prediction, "refused");
+    chart.reason = refused.empty() ? "no change can be told" : refused;
+    return chart;
+  }
+  const double measured = Value(Field(prediction, "measured"), "wall_time");
+  const std::string finding = fmt::format("{} {} instead of {} (dashed)", TextField(rows.front(), "change"),
+                                          TextField(rows.front(), "time"), HumanDuration(measured));
+  chart.subtitle = finding + ". Predicted by replaying the run's own chunks; bars: 90 % of such runs.";
+  chart.spec = SpecificationOf(chart, finding, "crema · predicted from one run", Body(rows, measured));
+  return chart;
+}
+
+}  // namespace crema

@@ -1,0 +1,111 @@
+// `crema history`: one figure of many measurements by time, and since when it has its level.
+#include <unistd.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "CLI/App.hpp"
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "absl/status/statusor.h"
+#include "collector/charts/history_chart.h"
+#include "collector/cli/output_options.h"
+#include "collector/cli/plot_output.h"
+#include "collector/cli/subcommand.h"
+#include "collector/history/run_history.h"
+#include "collector/sources/process_tree/allocated_cores.h"
+#include "collector/writers/history_table.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct HistoryOptions {
+  std::vector<std::string> directories;
+  HistoryChoice choice;
+  std::optional<double> worse_percent;
+  size_t rows = 20;
+  bool json = false;
+  PlotOutput chart;
+  OutputOptions output;
+};
+
+int PrintHistory(const HistoryOptions& options) {
+  if (!options.chart.path.empty() && !options.chart.IsOneFile()) {
+    throw CLI::ValidationError("--chart", "the file must end in .png, .svg, .pdf or .json");
+  }
+  std::vector<std::string> metrics = {std::string(kTimeOfRun), std::string(kRateOfRun)};
+  if (!options.choice.metric.empty()) metrics = {options.choice.metric};
+  absl::StatusOr<std::vector<HistoryRun>> runs = ReadHistory(options.directories, metrics, AffinityCores().value_or(1));
+  if (!runs.ok()) return ReportFailure(runs.status());
+  const absl::StatusOr<RunHistory> history = StudyHistory(*std::move(runs), options.choice);
+  if (!history.ok()) return ReportFailure(history.status());
+  std::string worse;
+  if (options.worse_percent.has_value()) {
+    const absl::StatusOr<std::string> judged = WorseThanBefore(*history, *options.worse_percent / 100);
+    if (!judged.ok()) {
+      PrintError(std::string(judged.status().message()));
+      return kWrongUsage;
+    }
+    worse = *judged;
+  }
+  const Json document = HistoryAsJson(*history);
+  int done = kDone;
+  if (options.json) {
+    done = PrintOut(document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  } else if (!options.output.quiet) {
+    done = PrintOut(RenderHistory(document, options.rows, StyleFor(STDOUT_FILENO, options.output)));
+  }
+  if (done == kDone && !options.chart.path.empty()) {
+    const absl::Status written = WriteCharts({MakeHistoryChart(document)}, options.chart);
+    if (!written.ok()) done = ReportFailure(written);
+  }
+  if (done != kDone || worse.empty()) return done;
+  PrintError("gate --fail-on-worse fell: " + worse);
+  return kGateFell;
+}
+
+}  // namespace
+
+void AddHistoryCommand(CLI::App* program, int* status) {
+  CLI::App* command =
+      program->add_subcommand("history", "Say when one figure of many runs changed, and by which commit");
+  command->footer(
+      "Takes measurements, and directories that hold them one level below, and orders them by the start of their "
+      "runs.\n"
+      "Runs that failed, were killed or did not end are left out. Exit status 3: the gate fell.\n\n"
+      "Example:\n  crema history nightly/\n  crema history nightly/ --metric process_peak_rss_bytes --last 100 "
+      "--fail-on-worse 5");
+  auto options = std::make_shared<HistoryOptions>();
+  options->chart.path.clear();
+  command->add_option("DIR", options->directories, "Measurements, or directories that hold them")
+      ->required()
+      ->expected(1, 1 << 20);
+  command->add_option("--metric", options->choice.metric,
+                      "Which figure (default: wall_time; event_rate_wall_khz if the runs' events differ)");
+  command->add_option("--name", options->choice.name, "Only runs of this name");
+  command->add_option("--last", options->choice.last, "Only the latest N runs (default and most: 10000)")
+      ->option_text("N")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--rows", options->rows, "So many runs in the table (default: 20)")
+      ->option_text("N")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--chart", options->chart.path, "Also draw a chart: FILE.png, .svg, .pdf or .json")
+      ->option_text("FILE");
+  command->add_flag("--force", options->chart.force, "Let the chart replace what crema did not write");
+  command
+      ->add_option("--fail-on-worse", options->worse_percent,
+                   "End with status 3 where the latest level is more than PERCENT worse than the best one before, with "
+                   "its whole range")
+      ->option_text("PERCENT")
+      ->check(CLI::NonNegativeNumber);
+  command->add_flag("--json", options->json, "Print JSON");
+  AddOutputOptions(command, &options->output);
+  command->callback([options, status] { *status = PrintHistory(*options); });
+}
+
+}  // namespace crema

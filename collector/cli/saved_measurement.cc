@@ -1,0 +1,27 @@
+#include "collector/cli/saved_measurement.h"
+
+#include <unistd.h>
+
+#include "absl/status/status.h"
+#include "collector/cli/subcommand.h"
+#include "collector/output/held_signals.h"
+#include "collector/writers/terminal.h"
+
+namespace crema {
+
+int SaveAndShow(const Measurement& measurement, const std::string& directory, SaveOptions save,
+                const OutputOptions& output, bool json) {
+  std::string kept_as;
+  save.kept_as = &kept_as;
+  {
+    const HeldSignals held;
+    save.is_cancelled = [&held] { return held.pending(); };
+    if (absl::Status saved = SaveMeasurement(measurement, directory, save); !saved.ok()) return ReportFailure(saved);
+  }
+  if (!kept_as.empty() && !output.quiet) PrintError("the older measurement is kept as " + kept_as);
+  if (json) return PrintOut(measurement.document.dump(1) + "\n");
+  if (output.quiet) return kDone;
+  return PrintOut(RenderSummary(measurement.document, StyleFor(STDOUT_FILENO, output)));
+}
+
+}  // namespace crema

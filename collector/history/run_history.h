@@ -1,0 +1,70 @@
+// How one figure of an analysis went from run to run, and since when it has its level: the answer of `crema history`.
+#ifndef CREMA_COLLECTOR_HISTORY_RUN_HISTORY_H_
+#define CREMA_COLLECTOR_HISTORY_RUN_HISTORY_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "collector/history/change_points.h"
+#include "collector/history/history_runs.h"
+#include "nlohmann/json.hpp"
+
+namespace crema {
+
+/// Without a choice, the first is taken where all runs processed as many events, else the second.
+inline constexpr std::string_view kTimeOfRun = "wall_time", kRateOfRun = "event_rate_wall_khz";
+/// More runs than these are not looked at: the latest are.
+inline constexpr size_t kMostRuns = 10'000;
+
+struct HistoryChoice {
+  std::string name = {};    ///< of the runs; empty: all have one
+  std::string metric = {};  ///< empty: as above
+  size_t last = kMostRuns;
+};
+
+/// The runs from one change to the next. A change is relative where all values are above 0, else in the metric's unit.
+struct HistoryLevel {
+  Segment place;                  ///< of `RunHistory::runs`
+  double value = 0;               ///< the mean; the geometric one where changes are relative
+  LevelChange since_before;       ///< of the first: zeros
+  std::vector<std::string> also;  ///< what else its first run had otherwise than the run before: `4 cores, then 8`
+};
+
+struct LeftOutOfHistory {
+  std::string directory;
+  std::string reason;
+};
+
+struct RunHistory {
+  std::string name, metric, unit;
+  std::optional<bool> more_is_worse;  ///< nullopt: the metric says nothing of it
+  bool is_relative = true;
+  std::vector<HistoryRun> runs;      ///< by time; each has the metric
+  ChangePoints points;               ///< without segments: too few runs to tell a change
+  std::vector<HistoryLevel> levels;  ///< one for each segment
+  std::vector<LeftOutOfHistory> left_out;
+  std::vector<std::string> notes;
+
+  double ValueOf(size_t run) const { return runs[run].values.find(metric)->second; }
+};
+
+/// Pure. Errors: no run is left (why, of the first); the runs have several names, of which none was chosen.
+absl::StatusOr<RunHistory> StudyHistory(std::vector<HistoryRun> runs, const HistoryChoice& choice);
+
+/// How much worse the latest runs are than the best level before them, with the whole range, where that is more than
+/// `limit`: a sentence. Empty: they are not. Errors: whether more is worse is not known of this metric.
+absl::StatusOr<std::string> WorseThanBefore(const RunHistory& history, double limit);
+
+/// One sentence for each change, or one on what would have been seen.
+std::vector<std::string> HistorySentences(const RunHistory& history);
+
+/// The schema `crema.history/1`.
+nlohmann::ordered_json HistoryAsJson(const RunHistory& history);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_HISTORY_RUN_HISTORY_H_

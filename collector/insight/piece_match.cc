@@ -1,0 +1,204 @@
+#include "collector/insight/piece_match.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "collector/appearance/human_numbers.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+using Pieces = std::map<std::string, RunPiece>;
+
+constexpr double kLeastMatched = 0.9;  // of a run's time, so that what takes part speaks for the run
+
+/// Names of all parts of both runs, and where each run's own index leads.
+struct Parts {
+  std::vector<std::string> names;
+  std::vector<size_t> of_before, of_after;
+};
+
+Parts JoinParts(const RunPieces& before, const RunPieces& after) {
+  Parts parts;
+  std::map<std::string, size_t> index;
+  const auto add = [&](const std::vector<std::string>& names, std::vector<size_t>* of) {
+    for (const std::string& name : names) {
+      const auto [at, is_new] = index.try_emplace(name, parts.names.size());
+      if (is_new) parts.names.push_back(name);
+      of->push_back(at->second);
+    }
+  };
+  add(before.parts(), &parts.of_before);
+  add(after.parts(), &parts.of_after);
+  parts.names.emplace_back("(other)");
+  return parts;
+}
+
+/// Seconds by part, times `scale`; the last one is what no section covers.
+std::vector<double> SplitPiece(const RunPiece& piece, const std::vector<size_t>& index, const Parts& parts,
+                               double scale = 1) {
+  std::vector<double> seconds(parts.names.size());
+  double named = 0;
+  for (size_t i = 0; i < piece.of_part.size(); ++i) {
+    seconds[index[i]] += scale * piece.of_part[i];
+    named += piece.of_part[i];
+  }
+  seconds.back() = scale * (piece.seconds - named);
+  return seconds;
+}
+
+/// The pieces of each file together.
+Pieces ByFile(const RunPieces& run) {
+  Pieces files;
+  const auto add = [&files](const RunPiece& piece) {
+    if (piece.file.empty()) return;
+    RunPiece& file =
+        files.try_emplace(piece.dataset + "\n" + piece.file, RunPiece{piece.dataset, piece.file, 0, 0, {}, 0})
+            .first->second;
+    file.events = piece.events < 0 || file.events < 0 ? -1 : file.events + piece.events;
+    file.seconds += piece.seconds;
+    ++file.chunks;
+    if (file.of_part.size() < piece.of_part.size()) file.of_part.resize(piece.of_part.size());
+    for (size_t i = 0; i < piece.of_part.size(); ++i) file.of_part[i] += piece.of_part[i];
+  };
+  for (const auto& [key, piece] : run.pieces()) add(piece);
+  for (const RunPiece& piece : run.unranged()) add(piece);
+  return files;
+}
+
+/// How much of the second run's piece is the work of the first one's; 0: that is not known.
+double ScaleOf(const RunPiece& before, const RunPiece& after, bool by_event) {
+  if (before.events > 0 && after.events > 0) {
+    if (by_event) return before.events / after.events;
+    return before.events == after.events ? 1 : 0;  // a range that holds other events now is other work
+  }
+  return !by_event || before.chunks == after.chunks ? 1 : 0;
+}
+
+struct Matched {
+  std::vector<PiecePair> pairs;
+  double before_share = 0, after_share = 0;
+  double least_share() const { return std::min(before_share, after_share); }
+};
+
+Matched PairUp(const Pieces& before, const Pieces& after, bool by_event, const Parts& parts, double all_before,
+               double all_after) {
+  Matched matched;
+  for (const auto& [key, piece] : before) {
+    const auto found = after.find(key);
+    if (found == after.end()) continue;
+    const double scale = ScaleOf(piece, found->second, by_event);
+    if (scale == 0) continue;
+    matched.pairs.push_back({piece.dataset + "\n" + piece.file, SplitPiece(piece, parts.of_before, parts),
+                             SplitPiece(found->second, parts.of_after, parts, scale)});
+    matched.before_share += piece.seconds / all_before;
+    matched.after_share += found->second.seconds / all_after;
+  }
+  return matched;
+}
+
+struct ChunksOfDataset {
+  std::vector<const RunPiece*> chunks;
+  double seconds = 0;
+  bool has_events = true;
+};
+
+std::map<std::string, ChunksOfDataset> ByDataset(const RunPieces& run) {
+  std::map<std::string, ChunksOfDataset> datasets;
+  const auto add = [&datasets](const RunPiece& piece) {
+    ChunksOfDataset& of = datasets[piece.dataset];
+    of.chunks.push_back(&piece);
+    of.seconds += piece.seconds;
+    of.has_events = of.has_events && piece.events > 0;
+  };
+  for (const auto& [key, piece] : run.pieces()) add(piece);
+  for (const RunPiece& piece : run.unranged()) add(piece);
+  return datasets;
+}
+
+std::vector<WeighedPiece> Weigh(const ChunksOfDataset& of, bool by_event, const std::vector<size_t>& index,
+                                const Parts& parts) {
+  std::vector<WeighedPiece> weighed;
+  for (const RunPiece* chunk : of.chunks) {
+    weighed.push_back({by_event ? chunk->events : 1, SplitPiece(*chunk, index, parts)});
+  }
+  return weighed;
+}
+
+/// Datasets as a whole. Their chunks may be compared by events, or, where as many did not tell them, one by one.
+void MatchDatasets(const RunPieces& before, const RunPieces& after, const Parts& parts, PieceMatch* match) {
+  const std::map<std::string, ChunksOfDataset> first = ByDataset(before), second = ByDataset(after);
+  const double all_before = before.seconds(), all_after = after.seconds();
+  for (const auto& [name, of_before] : first) {
+    const auto found = second.find(name);
+    if (found == second.end()) continue;
+    const ChunksOfDataset& of_after = found->second;
+    const bool by_event = of_before.has_events && of_after.has_events;
+    if (!by_event && of_before.chunks.size() != of_after.chunks.size()) continue;
+    if (std::min(of_before.chunks.size(), of_after.chunks.size()) < kFewestPairs) continue;
+    match->unpaired.push_back(
+        {Weigh(of_before, by_event, parts.of_before, parts), Weigh(of_after, by_event, parts.of_after, parts)});
+    match->before_share += of_before.seconds / all_before;
+    match->after_share += of_after.seconds / all_after;
+  }
+}
+
+std::string FewInCommon(size_t count, std::string_view what) {
+  return fmt::format("the two have only {} in common",
+                     Counted(static_cast<double>(count), fmt::format("{}", what), fmt::format("{}s", what)));
+}
+
+}  // namespace
+
+PieceMatch MatchPieces(const RunPieces& before, const RunPieces& after) {
+  PieceMatch match;
+  const auto because = [&match](std::string reason) {
+    match.why_not = std::move(reason);
+    return match;
+  };
+  if (before.empty() || after.empty()) return because("a run has no chunk with a result");
+  if (before.is_cut() || after.is_cut()) {
+    return because(fmt::format("a run has more than {} chunks", ExactCount(RunPieces::kMostPieces)));
+  }
+  const Parts parts = JoinParts(before, after);
+  match.parts = parts.names;
+  const double all_before = before.seconds(), all_after = after.seconds();
+  if (all_before <= 0 || all_after <= 0) return because("a run's chunks took no time");
+
+  Matched best = PairUp(before.pieces(), after.pieces(), false, parts, all_before, all_after);
+  match.paired_by = "chunk";
+  if (best.least_share() < kLeastMatched) {
+    Matched by_file = PairUp(ByFile(before), ByFile(after), true, parts, all_before, all_after);
+    if (by_file.least_share() >= kLeastMatched || by_file.least_share() > best.least_share()) {
+      best = std::move(by_file);
+      match.paired_by = "file";
+    }
+  }
+  const bool is_enough = best.pairs.size() >= kFewestPairs;
+  const bool some_tell_no_range = !before.unranged().empty() && !after.unranged().empty();
+  if (some_tell_no_range && (!is_enough || best.least_share() < kLeastMatched)) {
+    MatchDatasets(before, after, parts, &match);
+    if (std::min(match.before_share, match.after_share) >= kLeastMatched) {
+      match.paired_by = "none";
+      return match;
+    }
+    match.unpaired.clear();
+    if (!is_enough) {
+      return because(
+          fmt::format("the chunks tell no ranges, and datasets cannot be compared as a whole: they need {} "
+                      "chunks in each run, with their events or as many in both",
+                      kFewestPairs));
+    }
+  }
+  if (best.pairs.empty()) return because("the two did not process the same input");
+  if (!is_enough) return because(FewInCommon(best.pairs.size(), match.paired_by));
+  match.pairs = std::move(best.pairs);
+  match.before_share = best.before_share;
+  match.after_share = best.after_share;
+  return match;
+}
+
+}  // namespace crema

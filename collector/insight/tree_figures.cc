@@ -1,0 +1,90 @@
+#include "collector/insight/tree_figures.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "collector/appearance/human_numbers.h"
+#include "collector/document/document_fields.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string Share(double share) { return HumanPercent(share); }
+
+/// A figure, and one that stands beside it.
+struct TreeFigure {
+  std::string_view label;
+  std::string_view key;
+  std::string (*words)(double);
+  ChangeOf kind;
+  bool more_is_better;
+  std::string_view meaning;
+  std::string_view beside_key;
+  std::string_view beside_words;
+};
+
+constexpr TreeFigure kTreeFigures[] = {
+    {"Elapsed", "wall_time", HumanDuration, ChangeOf::kRate, false, "", "", ""},
+    {"CPU efficiency", "job_cpu_efficiency", Share, ChangeOf::kShare, true, "of its cores, over its whole time",
+     "allocated_cores", "cores given"},
+    {"CPU time", "tree_cpu_user", HumanDuration, ChangeOf::kRate, false, "in the program", "tree_cpu_system",
+     "more in the kernel"},
+    {"Peak memory", "tree_peak_rss_bytes", HumanMemory, ChangeOf::kMemory, false, "of all processes",
+     "process_peak_rss_bytes", "in the largest process"},
+    {"Read", "tree_read_bytes", HumanData, ChangeOf::kRate, false, "from storage", "tree_rchar_bytes",
+     "through all read calls"},
+    {"Written", "tree_write_bytes", HumanData, ChangeOf::kRate, false, "to storage", "tree_wchar_bytes",
+     "through all write calls"},
+    {"Processes", "max_processes", HumanCount, ChangeOf::kRate, false, "at once", "max_threads", "threads at once"},
+    {"Page faults", "major_faults", HumanCount, ChangeOf::kRate, false, "major ones: pages came from storage",
+     "context_switches_involuntary", "involuntary context switches"}};
+
+}  // namespace
+
+bool IsProcessTreeOnly(const Json& document) {
+  return Metric(document, "max_processes").has_value() && Metric(document, "num_attempts").value_or(0) == 0 &&
+         Metric(document, "num_chunks").value_or(0) == 0 && ListField(document, "workers").empty() &&
+         ListField(document, "fine").empty();
+}
+
+std::vector<KeyFigureRow> TreeFigureRows(const Json& document) {
+  std::vector<KeyFigureRow> rows;
+  for (const TreeFigure& figure : kTreeFigures) {
+    KeyFigureRow row = {figure.label, {figure.key, figure.kind, figure.more_is_better}, figure.words, figure.meaning};
+    row.value = Metric(document, figure.key);
+    if (row.value.has_value()) {
+      row.text = figure.words(*row.value);
+      if (figure.kind == ChangeOf::kShare) row.share = std::clamp(*row.value, 0.0, 1.0);
+    } else {
+      row.why_not = WhyNotMeasured(document, figure.key);
+    }
+    if (const std::optional<double> beside = Metric(document, figure.beside_key); beside.has_value()) {
+      const std::string unit = TextField(Field(Field(document, "definitions"), figure.beside_key), "unit");
+      row.notes.push_back({"", unit == "cores" ? HumanNumber(*beside) : HumanQuantity(figure.beside_key, *beside, unit),
+                           " " + std::string(figure.beside_words), "metrics." + std::string(figure.beside_key),
+                           *beside});
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::optional<TreeBudget> ReadTreeBudget(const Json& document) {
+  const std::optional<double> user = Metric(document, "tree_cpu_user"), system = Metric(document, "tree_cpu_system");
+  const std::optional<double> cores = Metric(document, "allocated_cores"), wall = Metric(document, "wall_time");
+  if (!user.has_value() || !system.has_value() || !cores.has_value() || !wall.has_value()) return std::nullopt;
+  TreeBudget budget;
+  budget.cores = *cores;
+  budget.core_seconds = std::max(*cores * *wall, *user + *system);
+  if (!(budget.core_seconds > 0)) return std::nullopt;
+  budget.parts = {{"CPU in the program", "cpu", *user},
+                  {"CPU in the kernel", "opening", *system},
+                  {"Unused", "idle", budget.core_seconds - *user - *system}};
+  for (TreeBudgetPart& part : budget.parts) part.share = part.core_seconds / budget.core_seconds;
+  return budget;
+}
+
+}  // namespace crema

@@ -1,0 +1,45 @@
+// What is known of a command that recorded no chunk: the figures of its processes, and what its cores did.
+#ifndef CREMA_COLLECTOR_INSIGHT_TREE_FIGURES_H_
+#define CREMA_COLLECTOR_INSIGHT_TREE_FIGURES_H_
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "collector/insight/key_figure_rows.h"
+#include "nlohmann/json.hpp"
+
+namespace crema {
+
+/// Whether all that is known is a process tree: no chunk, no worker, no engine.
+bool IsProcessTreeOnly(const nlohmann::ordered_json& document);
+
+/// Of such a document: elapsed time, CPU efficiency of the job, CPU time, memory, bytes read and written, processes,
+/// page faults.
+std::vector<KeyFigureRow> TreeFigureRows(const nlohmann::ordered_json& document);
+
+/// A use of the cores that a command was given.
+struct TreeBudgetPart {
+  std::string_view name;
+  std::string_view colour;  ///< of the table of colours
+  double core_seconds = 0;
+  double share = 0;  ///< the parts' add up to 1
+};
+
+struct TreeBudget {
+  double cores = 0;
+  double core_seconds = 0;  ///< cores x wall time; of a command that used more, what it used
+  std::vector<TreeBudgetPart> parts;
+};
+
+/// nullopt where CPU time, cores or wall time are not known.
+std::optional<TreeBudget> ReadTreeBudget(const nlohmann::ordered_json& document);
+
+/// What a command without chunks does not tell; it follows the name of the guard.
+inline constexpr std::string_view kWhatGuardsAdd =
+    "around a chunk of work adds a timeline of all threads, where time goes, sections, event rates, datasets, cuts and "
+    "failures.";
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_INSIGHT_TREE_FIGURES_H_

@@ -1,0 +1,81 @@
+#include "collector/metrics/attempts/spell_reasons.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace crema {
+namespace {
+
+constexpr int64_t kSecond = 1'000'000'000;
+
+/// Two workers, each 20 chunks of 10 s, half of it CPU; those of the first that begin from 50 s to 100 s take 10 s
+/// more.
+class SpellReasons : public testing::Test {
+ protected:
+  SpellReasons() {
+    for (uint32_t worker = 0; worker < 2; ++worker) {
+      int64_t now = 0;
+      for (int i = 0; i < 20; ++i) {
+        AttemptRow attempt;
+        attempt.process = worker;
+        attempt.status = AttemptState::kOk;
+        attempt.start_ns = now;
+        attempt.events = 1000;
+        attempt.cpu_ns = 5 * kSecond;
+        attempt.cpu_wait_ns = kSecond;
+        const bool is_slow = worker == 0 && now >= 50 * kSecond && now < 100 * kSecond;
+        attempt.duration_ns = (is_slow ? 20 : 10) * kSecond;
+        slow_.push_back(is_slow);
+        attempts_.push_back(attempt);
+        now += attempt.duration_ns;
+      }
+    }
+  }
+  StragglerReason Reason() {
+    const StragglerFindings findings = FindStragglers(attempts_, {}, dataset_of_input_);
+    SlowSpell spell;
+    spell.of = SpellOf::kWorker;
+    spell.start_ns = 50 * kSecond;
+    spell.stop_ns = 110 * kSecond;
+    std::vector<SlowSpell> spells = {spell};
+    ExplainSpells(attempts_, {}, {dataset_of_input_, file_of_input_, host_of_process_}, findings.datasets, &spells);
+    return spells[0].reason;
+  }
+  template <class Change>
+  void ChangeSlowOnes(Change change) {
+    for (size_t i = 0; i < attempts_.size(); ++i) {
+      if (slow_[i]) change(attempts_[i]);
+    }
+  }
+
+  std::vector<AttemptRow> attempts_;
+  std::vector<bool> slow_;
+  std::vector<uint32_t> dataset_of_input_ = {0};
+  std::vector<uint32_t> file_of_input_ = {0};
+  std::vector<uint32_t> host_of_process_ = {0, 0};
+};
+
+TEST_F(SpellReasons, AreBlockedWhereNeitherCpuNorItsLackExplainsTheTime) {
+  EXPECT_EQ(Reason(), StragglerReason::kBlocked);
+}
+
+TEST_F(SpellReasons, AreComputingOrTheLackOfACpu) {
+  ChangeSlowOnes([](AttemptRow& attempt) { attempt.cpu_ns = 15 * kSecond; });
+  EXPECT_EQ(Reason(), StragglerReason::kCpu);
+  ChangeSlowOnes([](AttemptRow& attempt) {
+    attempt.cpu_ns = 5 * kSecond;
+    attempt.cpu_wait_ns = 11 * kSecond;
+  });
+  EXPECT_EQ(Reason(), StragglerReason::kCpuWait);
+}
+
+TEST_F(SpellReasons, AreUnknownWhereNobodyMeasuredThem) {
+  ChangeSlowOnes([](AttemptRow& attempt) { attempt.cpu_wait_ns = AttemptRow::kUnknown; });
+  EXPECT_EQ(Reason(), StragglerReason::kUnknown) << "it may as well be a lack of CPUs";
+  ChangeSlowOnes([](AttemptRow& attempt) { attempt.cpu_ns = AttemptRow::kUnknown; });
+  EXPECT_EQ(Reason(), StragglerReason::kUnknown);
+}
+
+}  // namespace
+}  // namespace crema

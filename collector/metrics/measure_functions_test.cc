@@ -1,0 +1,92 @@
+// What sections are made of, from lines `stacks`.
+#include <cmath>
+#include <string>
+
+#include "collector/metrics/contents/function_table.h"
+#include "collector/metrics/measure_fixture.h"
+#include "collector/metrics/record_accumulator.h"
+#include "collector/metrics/record_lines.h"
+#include "gtest/gtest.h"
+
+namespace crema {
+namespace {
+
+using MeasureFunctionsTest = MeasureTest;
+
+Line Stacks(double seconds, const char* dataset, const char* section, const Line& stacks) {
+  return {{"type", "stacks"},
+          {"time_ns", At(seconds)},
+          {"dataset", dataset == nullptr ? Line() : Line(dataset)},
+          {"section", section},
+          {"hertz", 100},
+          {"functions", {{"process", "/a.py", 1}, {"fit", "/a.py", 20}, {"(other)", nullptr, nullptr}}},
+          {"stacks", stacks}};
+}
+
+TEST_F(MeasureFunctionsTest, AddsUpTheInnermostFunctionsOfASectionAndDataset) {
+  Write("a.jsonl", {ProcessLine(1, 0), ChunkLine(0, 0, 1),
+                    Stacks(1, "zjets", "select", {{40, 40, 0, 1}, {20, 20, 0}, {15, 15, 0, 0, 1}}),
+                    Stacks(2, "zjets", "select", {{5, 25, 0, 1}, {10, 10, 2}}),
+                    Stacks(2, "ttbar", "select", Line::array({{7, 7, 0}})),
+                    Stacks(2, nullptr, "", Line::array({{3, 3, 1}})), EndLine(10)});
+  const Document document = Take();
+  const Document& rows = document["functions"];
+  ASSERT_EQ(rows.size(), 5u) << rows.dump(1);
+  EXPECT_EQ(rows[0]["section"], "");
+  EXPECT_TRUE(rows[0]["dataset"].is_null());
+  EXPECT_EQ(rows[1]["dataset"], "ttbar");
+  EXPECT_EQ(rows[1]["share"], 1);
+  EXPECT_EQ(rows[1]["share_error"], 0);
+  EXPECT_EQ(rows[2]["function"], "fit");
+  EXPECT_EQ(rows[2]["file"], "/a.py");
+  EXPECT_EQ(rows[2]["line"], 20);
+  EXPECT_EQ(rows[2]["samples"], 60);
+  EXPECT_DOUBLE_EQ(rows[2]["share"].get<double>(), 60.0 / 90);
+  // 90 samples, of which five were one sighting, tell as much as 90² / 110 sightings.
+  EXPECT_DOUBLE_EQ(rows[2]["share_error"].get<double>(), std::sqrt(2.0 / 3 * (1.0 / 3) / (90.0 * 90 / 110)));
+  EXPECT_EQ(rows[3]["function"], "process");
+  EXPECT_EQ(rows[3]["samples"], 20);
+  EXPECT_EQ(rows[4]["function"], "(other)");
+  EXPECT_TRUE(rows[4]["file"].is_null());
+  EXPECT_TRUE(rows[4]["line"].is_null());
+}
+
+TEST_F(MeasureFunctionsTest, ChangesNoOtherFigure) {
+  const std::vector<Line> lines = {ProcessLine(1, 0), ChunkLine(0, 0, 1), EndLine(10)};
+  std::vector<Line> more = lines;
+  more.insert(more.begin() + 2, Stacks(2, "zjets", "", Line::array({{3, 3, 1}})));
+  Write("a.jsonl", lines);
+  Document without = Take();
+  Write("a.jsonl", more);
+  Document with = Take();
+  EXPECT_FALSE(with["functions"].empty());
+  for (Document* document : {&without, &with}) {
+    document->erase("functions");
+    document->erase("provenance");
+    (*document)["quality"].erase("records_read");
+  }
+  EXPECT_EQ(with.dump(1), without.dump(1));
+}
+
+TEST(FunctionTable, BeyondItsRowsKnowsNoShare) {
+  FunctionTable table;
+  const auto most = static_cast<int64_t>(FunctionTable::kMaxRows);
+  for (int64_t i = 0; i < 3 * most; ++i) {
+    const std::string name = "f" + std::to_string(i);
+    StacksFact stacks;
+    stacks.section = "select";
+    stacks.functions = {{name, "/a.py", i}};
+    stacks.stacks = {{2, 4, {0}}};
+    table.Add(stacks);
+  }
+  int64_t dropped = 0;
+  const std::vector<FunctionRow> rows = table.Finalize(&dropped);
+  ASSERT_EQ(rows.size(), FunctionTable::kMaxRows + 1);
+  EXPECT_EQ(dropped, 4 * most);
+  EXPECT_EQ(rows.back().function, "(other)");
+  EXPECT_EQ(rows.back().samples, 4 * most);
+  EXPECT_EQ(rows.front().share, std::nullopt);
+}
+
+}  // namespace
+}  // namespace crema

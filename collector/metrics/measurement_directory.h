@@ -1,0 +1,48 @@
+// Saves a measurement to a directory, and loads it from there.
+#ifndef CREMA_COLLECTOR_METRICS_MEASUREMENT_DIRECTORY_H_
+#define CREMA_COLLECTOR_METRICS_MEASUREMENT_DIRECTORY_H_
+
+#include <functional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "collector/metrics/measurement.h"
+
+namespace crema {
+
+class OutputDirectory;
+
+struct SaveOptions {
+  /// Write into a directory that holds what crema did not write.
+  bool force = false;
+  /// Throw an older measurement away, which is kept as `DIR.<its start>` otherwise.
+  bool replace = false;
+  /// Keep the logs in `records/`: ended ones as hard links, the others as copies.
+  bool records = true;
+  /// The directory where the caller has it already.
+  OutputDirectory* claimed = nullptr;
+  /// Gets the name of the older measurement, where one was kept.
+  std::string* kept_as = nullptr;
+  /// Asked between two logs: whether to give up. What is there stays as it was.
+  std::function<bool()> is_cancelled;
+};
+
+/// Writes `directory`/measurement.json and, where asked, `directory`/records/ (collector/output/output_directory.h): a
+/// reader sees all of it or nothing, and so does whoever comes after a crash. Where the logs lie in the directory's own
+/// `records/`, it only gains the document. Errors also: Cancelled.
+absl::Status SaveMeasurement(const Measurement& measurement, const std::string& directory,
+                             const SaveOptions& options = {});
+
+/// The measurement of such a file's text; `source` names it in errors: not JSON, another major schema.
+absl::StatusOr<Measurement> ParseMeasurement(const std::string& text, const std::string& source);
+
+/// Reads `directory`/measurement.json. Errors: no such file, not JSON, another major schema.
+absl::StatusOr<Measurement> LoadMeasurement(const std::string& directory);
+
+/// Whether `directory` holds a measurement.json, of whatever schema.
+bool IsMeasurement(const std::string& directory);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_MEASUREMENT_DIRECTORY_H_

@@ -1,0 +1,96 @@
+// What changes would bring, best first, by a replay of the run's own chunks; and the run on other numbers of cores.
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collector/appearance/human_numbers.h"
+#include "collector/document/document_fields.h"
+#include "collector/report/html.h"
+#include "collector/report/html_table.h"
+#include "collector/report/page_block.h"
+#include "fmt/format.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string Range(const Json& row) {
+  const auto low = NumberField(row, "low"), high = NumberField(row, "high");
+  if (!low.has_value() || !high.has_value()) return "–";
+  return Escaped(HumanDuration(*low) + " to " + HumanDuration(*high));
+}
+
+/// These are no figures of the document, so they have no key.
+HtmlCell Cell(const Json& row, std::string_view field, FieldKind kind) {
+  return {Escaped(FieldText(Field(row, field), kind)), NumberField(row, field)};
+}
+
+std::string ChangesTable(const Json& prediction) {
+  const double measured = NumberField(Field(prediction, "measured"), "wall_time").value_or(0);
+  HtmlTable table;
+  table.caption = "Changes, by the wall time that they would bring";
+  table.columns = {{"change", false, "as the options of crema predict"},
+                   {"wall time"},
+                   {"90 % of runs", false},
+                   {"against this run"}};
+  std::string not_told;
+  for (const Json& row : ListField(prediction, "predicted")) {
+    const std::string change = TextField(row, "change");
+    const auto wall_time = NumberField(row, "wall_time");
+    if (!wall_time.has_value()) {
+      not_told += fmt::format("<p class=\"more\">not told for <code>{}</code>: {}</p>\n", Escaped(change),
+                              Escaped(TextField(row, "not_told")));
+      continue;
+    }
+    const double against = measured > 0 ? *wall_time / measured - 1 : 0;
+    table.rows.push_back({{"<code>" + Escaped(change) + "</code>"},
+                          Cell(row, "wall_time", FieldKind::kDuration),
+                          {Range(row)},
+                          {Escaped(HumanChange(against)), against}});
+  }
+  return (table.rows.empty() ? "" : Render(table)) + not_told;
+}
+
+std::string ScalingTable(const Json& scaling) {
+  HtmlTable table;
+  table.caption = "This run on other numbers of cores";
+  table.columns = {{"cores"}, {"wall time"}, {"90 % of runs", false}, {"speed-up"}, {"efficiency"}};
+  for (const Json& point : ListField(scaling, "points")) {
+    table.rows.push_back({Cell(point, "cores", FieldKind::kNumber),
+                          Cell(point, "wall_time", FieldKind::kDuration),
+                          {Range(point)},
+                          Cell(point, "speedup", FieldKind::kNumber),
+                          Cell(point, "efficiency", FieldKind::kShare)});
+  }
+  return table.rows.empty() ? "" : Render(table);
+}
+
+}  // namespace
+
+PageBlock OutlookBlock(const PageInput& input) {
+  PageBlock block = {"outlook", "What would help",
+                     "Predicted, not measured: the run's own chunks are replayed on lanes, with one thing changed. "
+                     "<code>crema predict</code> takes other changes.",
+                     "", ""};
+  const std::string refused =
+      input.outlook == nullptr ? "its chunks were not read" : TextField(input.outlook->prediction, "refused");
+  if (!refused.empty()) {
+    block.brief = "<p class=\"quiet\">Nothing is predicted from this run: " + Escaped(refused) + "</p>\n";
+    return block;
+  }
+  block.html = "<section class=\"card\"><h3>Changes, best first</h3>\n" + ChangesTable(input.outlook->prediction) +
+               "</section>\n";
+  if (const std::string points = ScalingTable(input.outlook->scaling); !points.empty()) {
+    block.html += fmt::format(
+        "<section class=\"card\" id=\"scaling\"><h3>On other numbers of cores</h3><p class=\"sub\">{}</p>\n{}"
+        "</section>\n",
+        Escaped(TextField(input.outlook->scaling, "sentence")), points);
+  }
+  block.html += ChartCards(input, block.id);
+  block.data = ChartData(input, block.id);
+  return block;
+}
+
+}  // namespace crema

@@ -1,0 +1,85 @@
+// What a verdict or a chart belongs to is on the page: no finding leads nowhere, and no chart is left out in silence.
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "collector/charts/chart.h"
+#include "collector/detail/run_detail.h"
+#include "collector/insight/verdict_table.h"
+#include "collector/report/page_block.h"
+#include "collector/report/report_page.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+bool Holds(const std::string& html, const std::string& part) { return html.find(part) != std::string::npos; }
+
+std::string PageOf(const Json& document, const std::vector<PageChart>& charts) {
+  RunDetail detail;
+  detail.why_no_attempts = "no chunk was recorded";
+  return ReportPage(document, detail, charts, {{"light", Json::object()}, {"dark", Json::object()}});
+}
+
+Json WithVerdict(std::string_view id) {
+  return {{"verdicts", {{{"id", id}, {"severity", "warning"}, {"sentence", "so it is"}, {"suggestion", "do this"}}}}};
+}
+
+/// Where the card of the only finding leads to, and the words of the link.
+std::smatch LinkOfFinding(const std::string& page) {
+  const std::regex link(R"re(do this <a href="#([a-z]*)">([^<]*)</a>)re");
+  std::smatch found;
+  std::regex_search(page, found, link);
+  return found;
+}
+
+TEST(PagePlaces, EachVerdictLeadsToABlockOfThePage) {
+  for (const VerdictRule& rule : VerdictTable()) {
+    const std::string page = PageOf(WithVerdict(rule.id), {});
+    const std::smatch link = LinkOfFinding(page);
+    ASSERT_FALSE(link.empty()) << rule.id;
+    EXPECT_EQ(link[1].str(), rule.place) << rule.id;
+    const std::string heading = link[1] == "overview" ? "id=\"overview\" aria-label=\"" + link[2].str() + "\""
+                                                      : "<h2 id=\"" + link[1].str() + "\">" + link[2].str();
+    EXPECT_TRUE(Holds(page, heading)) << rule.id << ": " << heading;
+  }
+}
+
+TEST(PagePlaces, AVerdictOfAnotherVersionLeadsToTheOverview) {
+  const std::string page = PageOf(WithVerdict("not-yet-known"), {});
+  EXPECT_EQ(LinkOfFinding(page)[1], "overview");
+}
+
+/// One that has something to draw.
+PageChart ChartOf(const ChartKind& kind) {
+  PageChart chart;
+  chart.family = kind.family;
+  chart.chart.name = std::string(kind.name.substr(0, kind.name.find('<')));
+  chart.chart.spec = {{"mark", "bar"}};
+  return chart;
+}
+
+TEST(PagePlaces, EachChartIsOnThePage) {
+  for (const ChartKind& kind : ChartKinds()) {
+    if (IsDrawnByThePage(kind.name) || kind.family == "Comparison") continue;  // a page compares in its own way
+    const PageChart chart = ChartOf(kind);
+    // processes are a block of a command that recorded no chunk
+    const bool is_of_command = BlockOfFamily(kind.family) == "processes";
+    const Json document = is_of_command ? Json{{"metrics", {{"max_processes", 1}}}} : Json::object();
+    EXPECT_TRUE(Holds(PageOf(document, {chart}), "data-chart=\"" + chart.chart.name + "\"")) << kind.name;
+  }
+}
+
+TEST(PagePlaces, ThePageNamesOnlyChartsThatThereAre) {
+  for (const std::string_view name : ChartsThatThePageNames()) {
+    bool is_known = false;
+    for (const ChartKind& kind : ChartKinds()) is_known |= kind.name == name;
+    EXPECT_TRUE(is_known) << name;
+  }
+}
+
+}  // namespace
+}  // namespace crema

@@ -1,0 +1,48 @@
+#include "collector/writers/live_screen.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "collector/server/live_model_fixture.h"
+
+namespace crema {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class LiveScreenTest : public LiveModelTest {
+ protected:
+  std::string Screen(int rows) const {
+    return RenderLive(model_, ComputeLiveFigures(model_), {}, {80, /*color=*/false, /*ascii=*/false}, rows);
+  }
+  std::string Line() const { return RenderLiveLine(model_, ComputeLiveFigures(model_)); }
+};
+
+TEST_F(LiveScreenTest, HidesNoWorkerThatVanishedBehindThoseThatRun) {
+  for (int64_t pid = 100; pid < 112; ++pid) {
+    Begin(Worker(pid), 0, 0);
+  }
+  PassTo(2);
+  EXPECT_THAT(Screen(24), Not(HasSubstr("vanished")));
+  EXPECT_THAT(Line(), Not(HasSubstr("lost")));
+  model_.SetLife(11, /*running=*/false);
+  const std::string screen = Screen(24);
+  const size_t first = screen.find("workers (12)");
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_THAT(screen.substr(first, screen.find("node:", first) - first + 60), HasSubstr("node:111"));
+  EXPECT_THAT(screen, HasSubstr("more"));
+  EXPECT_THAT(Line(), HasSubstr("1 worker lost"));
+}
+
+TEST_F(LiveScreenTest, ARunningJobIsNoWarning) {
+  Begin(Worker(1), 0, 0);
+  PassTo(2);
+  EXPECT_THAT(Screen(24), HasSubstr("running 0:02"));
+  EXPECT_THAT(Screen(24), Not(HasSubstr("▲")));
+}
+
+}  // namespace
+}  // namespace crema

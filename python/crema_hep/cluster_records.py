@@ -1,0 +1,85 @@
+"""Records that lie on the disks of a cluster's hosts: each host makes a measurement, and these are merged."""
+
+import io
+import pathlib
+import tarfile
+import tempfile
+
+from . import program
+
+_MOST_BYTES = 1 << 30  # of one host's measurement, compressed: it goes through the scheduler
+
+
+def _workers_by_host(dask_scheduler):
+    """Runs on the scheduler. One worker of each host."""
+    return {state.host: address for address, state in dask_scheduler.workers.items()}
+
+
+def _collect_here(paths, most_bytes):
+    """Runs on a worker. The measurement of what lies here as a compressed archive, or why there is none."""
+    here = [path for path in paths if pathlib.Path(path).exists()]
+    if not here:
+        return f"none of {', '.join(map(str, paths))} is there"
+    with tempfile.TemporaryDirectory(prefix="crema-") as directory:
+        try:
+            program.run("collect", *here, "-o", f"{directory}/measurement", "--run", "all", "-q")
+        except program.ProgramError as error:
+            return str(error)
+        archive = io.BytesIO()
+        with tarfile.open(fileobj=archive, mode="w:gz", compresslevel=1) as tar:
+            tar.add(f"{directory}/measurement", "measurement")
+        if archive.tell() > most_bytes:
+            size = f"{archive.tell():,} bytes compressed, more than {most_bytes:,}"
+            return f"its measurement has {size}: collect there, and copy the directory"
+        return archive.getvalue()
+
+
+def _unpack(archive, folder):
+    """Files and directories below `folder`. Raises ProgramError where a name leads out of it."""
+    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+        for member in tar:
+            path = folder / member.name
+            if ".." in path.parts or not path.is_relative_to(folder) or not (member.isdir() or member.isfile()):
+                raise program.ProgramError(f"crema: a host sent {member.name!r}, which is no part of a measurement")
+            if member.isdir():
+                path.mkdir(parents=True)
+            else:
+                path.write_bytes(tar.extractfile(member).read())
+
+
+def collect_on(client, paths, output, *, timeout=600.0):
+    """Makes one measurement, the directory `output`, of record logs that lie on the hosts of a Dask cluster.
+
+    `paths` are directories as `crema collect` takes them; each host reads those that it has, by one of its workers,
+    which needs crema_hep with its program. Hosts that share a disk may find the same logs: each log counts once.
+    Returns {host: why nothing came from it}, empty where all went well. `timeout`: seconds for all hosts together.
+    Raises ProgramError where no host had anything, or the merge fails; TimeoutError.
+    """
+    if client.asynchronous:
+        raise program.ProgramError("crema: collect_on needs a Client that waits: asynchronous=True is not supported")
+    workers = client.run_on_scheduler(_workers_by_host)
+    futures = {
+        host: client.submit(
+            _collect_here, [str(path) for path in paths], _MOST_BYTES, workers=[address], pure=False, retries=0
+        )
+        for host, address in workers.items()
+    }
+    missing = {}
+    with tempfile.TemporaryDirectory(prefix="crema-") as directory:
+        parts = []
+        try:
+            for host, future in futures.items():
+                result = future.result(timeout=timeout)
+                if isinstance(result, str):
+                    missing[host] = result
+                    continue
+                folder = pathlib.Path(directory, str(len(parts)))
+                _unpack(result, folder)
+                parts.append(folder / "measurement")
+        finally:
+            client.cancel(list(futures.values()))
+        if not parts:
+            reasons = "; ".join(f"{host}: {reason}" for host, reason in missing.items())
+            raise program.ProgramError(f"crema: no host has records: {reasons or 'the cluster has no workers'}")
+        program.run("merge", *parts, "-o", output, "-q")
+    return missing

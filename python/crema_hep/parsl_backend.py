@@ -1,0 +1,62 @@
+"""Measuring Parsl, with Coffea's `ParslExecutor` or without Coffea."""
+
+import os
+
+from .local_backend import LocalBackend
+from .notice import warn
+
+
+class ParslBackend(LocalBackend):
+    """As `LocalBackend`. Where Parsl's monitoring is on, executors are given radios that record tasks, and tell their
+    workers the directory of records: it has to be on a file system that the workers share with this process."""
+
+    def __init__(self, executor, track_workers=True, worker_tracking_interval=1.0):
+        super().__init__(track_workers, worker_tracking_interval)
+        self._executor = executor
+        self._radios = []
+
+    def start(self) -> None:
+        executors, is_monitored = self._executors()
+        super().start()
+        self._older_children = []  # helpers of Parsl, which compute nothing
+        if not is_monitored:
+            warn(
+                "crema: Parsl does not tell of its tasks: it needs "
+                "Config(monitoring=MonitoringHub(resource_monitoring_interval=0)), loaded before the measurement",
+                stacklevel=4,
+            )
+            return
+        from .parsl_radio import TaskRadio
+
+        for executor in executors:
+            radio = getattr(executor, "remote_monitoring_radio", None)
+            if radio is None:
+                continue
+            self._radios.append((executor, radio))
+            executor.remote_monitoring_radio = TaskRadio(radio, os.path.abspath(self._directory))
+
+    def stop(self) -> None:
+        for executor, radio in self._radios:
+            executor.remote_monitoring_radio = radio
+        self._radios = []
+        super().stop()
+
+    def _executors(self):
+        """Those that run tasks, and whether they are monitored: of the loaded Parsl, else of what Coffea will load."""
+        import parsl
+
+        try:
+            kernel = parsl.dfk()
+        except parsl.errors.NoDataFlowKernelError:
+            config = getattr(self._executor, "config", None)
+            if config is None:
+                return [], False
+            hub = config.monitoring
+            return config.executors, bool(hub and hub.resource_monitoring_enabled)
+        hub = kernel.monitoring
+        return list(kernel.executors.values()), bool(hub and hub.resource_monitoring_enabled)
+
+
+def backend_of(collector) -> ParslBackend:
+    """The collector's, for `backends`."""
+    return ParslBackend(collector.client, collector.track_workers, collector.worker_tracking_interval)

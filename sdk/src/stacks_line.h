@@ -1,0 +1,19 @@
+// The line `stacks`: what an interpreter's sampling thread counted, written by the language's own package.
+#ifndef CREMA_SRC_STACKS_LINE_H_
+#define CREMA_SRC_STACKS_LINE_H_
+
+#include <cstdint>
+#include <string_view>
+
+namespace crema {
+namespace internal {
+
+/// Writes the line with these fields, JSON without the braces around them: `"dataset":"zjets",…`. `cost_ns`: what the
+/// sampling took since the line before; it counts as overhead in any case. False, and counted as dropped, where the
+/// fields are no one line that readers take, or where it did not get to the disk.
+bool WriteStacks(std::string_view fields, std::int64_t cost_ns) noexcept;
+
+}  // namespace internal
+}  // namespace crema
+
+#endif  // CREMA_SRC_STACKS_LINE_H_

@@ -1,0 +1,79 @@
+"""Reports of whole simulated runs: how long they are, how many pages they print, and how a narrow window begins."""
+
+import base64
+import os
+import pathlib
+import re
+import sys
+import unittest
+
+import page_case
+from page_case import CHECKOUT, DRAW_SHOWN, PICTURES, PageTestCase, crema
+from webdriver import Browser
+
+sys.path.insert(0, str(CHECKOUT / "tests/simulated"))
+
+import simulated_run  # noqa: E402
+
+LONGEST_PIXELS = 6000
+MOST_PRINTED_PAGES = 4
+
+
+def setUpModule():
+    page_case.require_browser()
+    page_case.build()
+
+
+class SimulatedPages(PageTestCase):
+    def report_of(self, kind):
+        folder = pathlib.Path(self.folder, kind)
+        records = simulated_run.RUNS[kind](seed=1).write(os.path.join(folder, "records"))
+        crema("collect", records, "-o", folder / "measured", "-q")
+        crema("report", folder / "measured", "-q")
+        return folder / "measured/report.html"
+
+    def printed_pages(self, browser, name):
+        pdf = base64.b64decode(browser.devtools("Page.printToPDF")["data"])
+        if PICTURES is not None:
+            pathlib.Path(PICTURES).mkdir(parents=True, exist_ok=True)
+            pathlib.Path(PICTURES, f"{name}.pdf").write_bytes(pdf)
+        return len(re.findall(rb"/Type\s*/Page\b", pdf))
+
+    def open_report(self, kind):
+        page = self.report_of(kind)
+        self.assert_quiet(page)
+        self.keep_pictures(page, kind)
+        return page
+
+    def assert_page_is_short(self, kind):
+        page = self.open_report(kind)
+        with Browser(1280) as browser:
+            browser.open(page)
+            self.assertTrue(browser.wait(DRAW_SHOWN, 60))
+            height = browser.run("return document.documentElement.scrollHeight")
+            self.assertLessEqual(height, LONGEST_PIXELS)
+            self.assertLessEqual(self.printed_pages(browser, kind), MOST_PRINTED_PAGES)
+        with Browser(390) as browser:
+            browser.open(page)
+            top = browser.run("return document.querySelector('.headline').getBoundingClientRect().top")
+            self.assertLess(top, 300)
+            self.assertLessEqual(browser.run("return document.documentElement.scrollWidth"), 390)
+
+    def test_a_bad_day(self):
+        self.assert_page_is_short("mock")
+
+    def test_long_names_and_more_chunks(self):
+        self.assert_page_is_short("wide")
+
+    def test_half_of_the_workers_were_killed(self):
+        self.open_report("killed")
+        text = self.browser.run("return document.body.innerText")
+        self.assertIn("4 of 8 workers vanished", text)
+        self.assertRegex(self.browser.run("return document.getElementById('tile-balance').innerText"), "4 lost workers")
+        self.assertNotIn(
+            "good", self.browser.run("return document.querySelector('#tile-num_failed_attempts .pill').innerText")
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,111 @@
+"""A real manager of Work Queue and its workers, one of which is killed: crema's figures beside the manager's own."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+CHECKOUT = pathlib.Path(__file__).resolve().parent.parent.parent
+EXAMPLE = CHECKOUT / "examples/work_queue"
+LIBRARY = CHECKOUT / "bazel-bin/sdk/c_api/libcrema.so.1"
+PROGRAM = CHECKOUT / "bazel-bin/collector/cli/crema"
+GIVEN_UP = 120  # seconds, after which what was waited for will not come
+
+
+def build() -> None:
+    targets = ["//sdk/c_api:libcrema.so.1", "//collector/cli:crema"]
+    subprocess.run(["bazel", "build", "--noshow_progress", *targets], cwd=CHECKOUT, check=True)
+
+
+def wait_for(found):
+    deadline = time.monotonic() + GIVEN_UP
+    while not (result := found()):
+        if time.monotonic() > deadline:
+            raise AssertionError("it did not come")
+        time.sleep(0.05)
+    return result
+
+
+def kill_tree(pid) -> None:
+    """The process, then all below it: orphans would go on with tasks that the manager gave to somebody else."""
+    with open(f"/proc/{pid}/task/{pid}/children") as file:
+        children = file.read().split()
+    os.kill(pid, signal.SIGKILL)
+    for child in children:
+        kill_tree(int(child))
+
+
+@unittest.skipUnless(
+    shutil.which("work_queue_worker") and pathlib.Path("/usr/include/cctools/work_queue.h").exists(),
+    "no Work Queue: tools/setup engines installs it",
+)
+class WorkQueueTest(unittest.TestCase):
+    def setUp(self):
+        build()
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.records = self.folder / "records"
+        self.records.mkdir()
+        self.hold = self.folder / "go"
+        for name, libraries in (
+            ("manager", ["-lwork_queue", "-ldttools", "-lm", "-lz"]),
+            ("analysis", ["-I", str(CHECKOUT / "sdk/c_api"), str(LIBRARY), f"-Wl,-rpath,{LIBRARY.parent}"]),
+        ):
+            source = EXAMPLE / f"{name}.c"
+            command = ["gcc", "-Wall", "-Wextra", "-Werror", source, "-o", self.folder / name, *libraries]
+            subprocess.run(command, check=True)
+
+    def start(self, *command, **options):
+        process = subprocess.Popen(command, cwd=self.folder, text=True, **options)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def start_worker(self, port):
+        place = ["--single-shot", "--cores", "2", "--memory", "200", "--disk", "200", "-s", self.folder]
+        environment = {**os.environ, "HOLD": str(self.hold)}
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        return self.start("work_queue_worker", *place, "127.0.0.1", port, env=environment, **quiet)
+
+    def open_chunks(self):
+        logs = list(self.records.glob("*.jsonl"))
+        return sum(b'"type":"begin"' in log.read_bytes() for log in logs)
+
+    def test_workers_tasks_and_joins_are_the_managers(self):
+        manager = self.start("./manager", "analysis", self.records, stdout=subprocess.PIPE)
+        port = manager.stdout.readline().strip()
+        killed = self.start_worker(port)
+        wait_for(lambda: self.open_chunks() == 2)
+        kill_tree(killed.pid)
+        self.hold.touch()
+        self.start_worker(port)
+        counted = json.loads(manager.stdout.readline())
+        self.assertEqual((counted["done"], counted["failed"], counted["joined"]), (8, 0, 2))
+        self.assertEqual(manager.wait(GIVEN_UP), 0)
+
+        collect = [PROGRAM, "collect", self.records, self.folder / "transactions.log", "-o", self.folder / "run", "-q"]
+        done = subprocess.run(collect, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        document = json.loads((self.folder / "run/measurement.json").read_text())
+        metrics, quality = document["metrics"], document["quality"]
+        self.assertEqual(document["run"]["engine"], "Work Queue")
+        self.assertEqual((metrics["num_chunks"], metrics["total_events"]), (8, 800))
+        self.assertEqual(metrics["num_lost_attempts"], 2)
+        self.assertEqual(metrics["task_join_coverage"], 1.0)
+        self.assertEqual(quality["tasks_read"], counted["dispatched"])
+        workers = document["workers"]
+        self.assertEqual([worker["cores"] for worker in workers], [2] * counted["joined"])
+        self.assertEqual(sorted(worker["chunks"] for worker in workers), [0, 8])
+        (lost,) = [worker for worker in workers if worker["state"] == "lost"]
+        self.assertEqual((lost["lost"], lost["left_reason"]), (2, "FAILURE"))
+        (verdict,) = [verdict for verdict in document["verdicts"] if verdict["id"] == "worker-loss"]
+        self.assertIn("the engine says FAILURE", verdict["sentence"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,25 @@
+// Logs of engines, of any bytes: each reader refuses or reads, and what crema makes of the facts stands up to them. The
+// first byte chooses the engine.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "collector/engines/engines.h"
+#include "collector/insight/verdicts.h"
+#include "collector/metrics/measure.h"
+#include "tests/fuzz/scratch_directory.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace crema;
+  if (size == 0) return 0;
+  const Engine& engine = *Engines()[static_cast<uint8_t>(data[0] - '0') % Engines().size()];
+  const std::string_view log(reinterpret_cast<const char*>(data) + 1, size - 1);
+  MeasureOptions options;
+  options.sources = {WriteScratch("engine" + std::string(engine.log_suffix), log)};
+  options.run = "all";
+  absl::StatusOr<Measurement> measurement = Measure(options);
+  if (measurement.ok()) AddInsight(&measurement->document);
+  return 0;
+}

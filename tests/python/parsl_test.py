@@ -1,0 +1,87 @@
+"""Parsl's HighThroughputExecutor as a user runs it: a task that fails once, and one whose worker is killed."""
+
+import json
+import os
+import unittest
+
+import installed
+
+PARSL_PYTHON = installed.CHECKOUT / ".cache/parsl/bin/python"
+RUN = """
+import json, sys
+import crema_hep
+import parsl
+from parsl.config import Config
+from parsl.executors import HighThroughputExecutor
+from parsl.monitoring import MonitoringHub
+from parsl.providers import LocalProvider
+
+@parsl.python_app
+def process(number, marks):
+    import os, pathlib, signal
+    import crema_hep
+
+    is_first = not (mark := pathlib.Path(marks, str(number))).exists()
+    mark.touch()
+    with crema_hep.TrackMetrics("ttbar", f"f{number}.root", 0, 100) as chunk:
+        if number == 3 and is_first:
+            raise OSError("a block of it cannot be read")
+        if number == 7 and is_first:
+            os.kill(os.getpid(), signal.SIGKILL)
+        chunk.set_events(100)
+    return number
+
+class ParslExecutor:  # what a collector needs of Coffea's
+    config = None
+
+if __name__ == "__main__":
+    executor = HighThroughputExecutor(
+        label="htex", address="127.0.0.1", max_workers_per_node=2, cores_per_worker=0.01,
+        provider=LocalProvider(init_blocks=1, max_blocks=1), heartbeat_period=2,  # how often it looks for dead workers
+    )
+    hub = MonitoringHub(resource_monitoring_interval=0) if "monitored" in sys.argv else None
+    config = Config(executors=[executor], retries=1, run_dir="runinfo", monitoring=hub, strategy="none")
+    with parsl.load(config):
+        with crema_hep.MetricsCollector(ParslExecutor()) as collector:
+            futures = [process(number, sys.argv[1]) for number in range(20)]
+            results = [future.result() for future in futures]
+    print(json.dumps([results, collector.measurement.document]))
+"""
+
+
+@unittest.skipUnless(os.access(PARSL_PYTHON, os.X_OK), "no Parsl: tools/setup engines installs it")
+class ParslTest(installed.RecordedTest):
+    def run_parsl(self, *arguments):
+        marks = self.folder / "marks"
+        marks.mkdir()
+        path = f"{PARSL_PYTHON.parent}:{os.environ['PATH']}"  # Parsl starts programs of its own by their names
+        done = self.run_program(RUN, marks, *arguments, python=PARSL_PYTHON, PATH=path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        results, document = json.loads(done.stdout.splitlines()[-1])
+        self.assertEqual(results, list(range(20)))
+        return document, done.stderr
+
+    def test_each_chunk_is_in_its_task_and_tries_are_counted(self):
+        document, _ = self.run_parsl("monitored")
+        metrics = document["metrics"]
+        self.assertEqual(metrics["num_chunks"], 20)
+        self.assertEqual(metrics["total_events"], 2000)
+        self.assertEqual((metrics["num_failed_attempts"], metrics["num_lost_attempts"]), (1, 1))
+        self.assertEqual(metrics["task_join_coverage"], 1.0)
+        self.assertEqual(document["quality"]["chunks_unjoined"], 0)
+        # 20 tasks, and the one that failed; that of the killed process told of no end
+        self.assertEqual(document["quality"]["tasks_read"], 21)
+        (killed,) = [worker for worker in document["workers"] if worker["lost"]]
+        self.assertEqual(killed["state"], "lost")
+        for worker in document["workers"]:  # one that was killed in its first task told of none
+            if worker is not killed:
+                self.assertRegex(worker["name"], "^block-0/.*/worker_[01]:")
+
+    def test_without_monitoring_processes_stand_alone_and_the_remedy_is_said(self):
+        document, told = self.run_parsl()
+        self.assertEqual(document["metrics"]["num_chunks"], 20)
+        self.assertIn("MonitoringHub(resource_monitoring_interval=0)", told)
+
+
+if __name__ == "__main__":
+    unittest.main()
