@@ -95,10 +95,10 @@ TEST(ReportPage, FunctionsAreATableBesideTheSectionsThatTheyAreOf) {
   EXPECT_FALSE(Holds(PageOf(Json::object(), NothingRecorded()), "id=\"functions\""));
   const Json document =
       Json::parse(R"({"functions": [{"section": "select/jets", "dataset": "zjets", "function": "<fit>",
-      "file": "/a.py", "line": 12, "samples": 700, "share": 0.7, "share_error": 0.0145}]})");
+      "file": "/a.py", "line": 12, "samples": 700, "share": 0.7, "share_error": 0.0144}]})");
   const std::string html = BlockOf(PageOf(document, NothingRecorded()), "time");
   const std::string card = html.substr(html.find("id=\"functions\""));
-  for (const char* part : {"select/jets", "&lt;fit&gt;", "/a.py", "70\u00a0%", "1.4\u00a0%"}) {
+  for (const char* part : {"select/jets", "&lt;fit&gt;", "/a.py", "70.0\u00a0%", "1.4\u00a0%"}) {
     EXPECT_TRUE(Holds(card, part)) << part << " in " << card;
   }
 }
