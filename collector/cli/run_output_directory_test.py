@@ -141,7 +141,7 @@ class OutputDirectory(RunTestCase):
         wait_for((self.out / "ready").exists)
         result = self.run_command("true")
         self.assertEqual(result.returncode, 125)
-        self.assertIn(b"still writing", result.stderr)
+        self.assertIn(b"another crema is writing into it", result.stderr)
 
     def test_has_a_name_of_its_own_by_default(self):
         for _ in range(2):

@@ -5,11 +5,10 @@
 #include <numeric>
 
 #include "collector/insight/student_distribution.h"
+#include "collector/insight/thresholds.h"
 
 namespace crema {
 namespace {
-
-constexpr double kTail = 0.05;  // on each side of a range
 
 double SquaresAbout(double mean, const std::vector<double>& values) {
   double sum = 0;
@@ -40,7 +39,7 @@ MeasuredChange BetweenSides(const std::vector<double>& before, const std::vector
     error = std::sqrt(variance * (1 / static_cast<double>(before.size()) + 1 / static_cast<double>(after.size())));
     *deviation = std::sqrt(variance);
   }
-  const double change = mean_after - mean_before, half = StudentQuantile(kTail, freedom) * error;
+  const double change = mean_after - mean_before, half = StudentQuantile(kRangeTail, freedom) * error;
   const double none = error > 0 ? StudentBeyond(change / error, freedom) : (change == 0 ? 1.0 : 0.0);
   return {change, half, half, none};
 }

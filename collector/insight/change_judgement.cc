@@ -4,13 +4,11 @@
 #include <cmath>
 #include <utility>
 
+#include "collector/insight/student_distribution.h"
 #include "collector/insight/thresholds.h"
 
 namespace crema {
 namespace {
-
-constexpr double kSignificance = 0.05;              // of all sections together
-constexpr double kSigmasTo95 = 1.6448536269514722;  // of a normal distribution
 
 double SquareSum(double a, double b) { return std::sqrt(a * a + b * b); }  // std::hypot would ask for glibc 2.35
 
@@ -28,7 +26,7 @@ double Weakened(const MeasuredChange& measured, double assumed) {
 void MarkSure(std::vector<std::pair<double, ChangeEffect*>> effects) {
   std::sort(effects.begin(), effects.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (size_t i = 0; i < effects.size(); ++i) {
-    if (effects[i].first > kSignificance / static_cast<double>(effects.size() - i)) return;
+    if (effects[i].first > kSectionSignificance / static_cast<double>(effects.size() - i)) return;
     effects[i].second->is_sure = true;
   }
 }

@@ -10,6 +10,7 @@
 #include "collector/document/document_fields.h"
 #include "collector/insight/between_sides.h"
 #include "collector/insight/budget_rows.h"
+#include "collector/insight/thresholds.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -19,7 +20,6 @@ using Json = nlohmann::ordered_json;
 using Documents = std::vector<const Json*>;
 
 constexpr size_t kNamedParts = 3;
-constexpr double kLeastNamed = 0.01;  // of the time before
 
 double Mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
@@ -100,7 +100,7 @@ std::string ElapsedWords(const std::optional<ElapsedChange>& change) {
   }
   size_t named = 0;
   for (const ElapsedPart& part : change->parts) {
-    if (named == kNamedParts || std::fabs(part.difference.seconds) < kLeastNamed * change->before) break;
+    if (named == kNamedParts || !kWorthNaming.Holds(std::fabs(part.difference.seconds) / change->before)) break;
     const BudgetPartKind* kind = FindBudgetPart(part.part);
     text += fmt::format("{}{} {}", named++ == 0 ? ": " : ", ", kind != nullptr ? kind->name : part.part,
                         signed_time(part.difference.seconds));

@@ -79,12 +79,14 @@ LostWorkers FindLostWorkers(const Json& document) {
     const double start = NumberField(worker, "start").value_or(0);
     const double stop = std::max(start, NumberField(worker, "stop").value_or(start));
     const bool was_at_work = NumberField(worker, "lost").value_or(0) > 0;
-    const bool is_lost = TextField(worker, "state") == "lost" && (was_at_work || kBeforeTheEnd.Holds(end - stop));
+    const std::string reason = TextField(worker, "left_reason");
+    const bool is_lost = TextField(worker, "state") == "lost" &&
+                         (was_at_work || !reason.empty() || kBeforeTheEnd.Holds(end - stop));
     steps.push_back({start, 1, 0});
     steps.push_back({stop, -1, is_lost ? 1 : 0});
     if (!is_lost) continue;
     vanished.emplace_back(stop, TextField(worker, "name"));
-    if (const std::string reason = TextField(worker, "left_reason"); !reason.empty()) ++lost.reasons[reason];
+    if (!reason.empty()) ++lost.reasons[reason];
     if (has_engine) continue;
     lost.uncertain_chunks += NumberField(worker, "chunks").value_or(0);
     lost.uncertain_events += NumberField(worker, "events").value_or(0);

@@ -29,7 +29,7 @@ struct LostWorkers {
 };
 
 /// None of a run that was killed as a whole: then all of its workers ended with it. A worker that vanished with no
-/// chunk open when the run was over (not `kBeforeTheEnd`) is not lost.
+/// chunk open when the run was over (not `kBeforeTheEnd`) is not lost, unless the engine says why it left.
 LostWorkers FindLostWorkers(const nlohmann::ordered_json& document);
 
 }  // namespace crema

@@ -42,6 +42,9 @@ TEST(LostWorkers, AreNotThoseThatWereEndedIdleWhenAllWasDone) {
   EXPECT_THAT(FindLostWorkers(document).names, ElementsAre("c"));
   document["workers"][1]["lost"] = 1;  // it was in a chunk
   EXPECT_THAT(FindLostWorkers(document).names, ElementsAre("c", "b"));
+  document["workers"][1]["lost"] = 0;
+  document["workers"][1]["left_reason"] = "FAILURE";  // its engine did not end it
+  EXPECT_THAT(FindLostWorkers(document).names, ElementsAre("c", "b"));
 }
 
 TEST(LostWorkers, AreLostForWhatTheEngineSays) {

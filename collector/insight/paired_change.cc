@@ -11,6 +11,7 @@
 #include "collector/insight/change_judgement.h"
 #include "collector/insight/piece_match.h"
 #include "collector/insight/student_distribution.h"
+#include "collector/insight/thresholds.h"
 
 namespace crema {
 namespace {
@@ -22,8 +23,6 @@ constexpr int kDraws = 1000;
 constexpr uint64_t kSeed = 20'261'124;  // the same records give the same range
 constexpr size_t kMostClusters = 1000;  // of more, some are taken together
 constexpr size_t kFewestFiles = 10;     // below it pairs are drawn, not files
-constexpr double kTail = 0.05;          // on each side of a range
-constexpr double kSigmasTo95 = 1.6448536269514722;
 
 /// What is drawn: sums over its pairs, or over its chunks of one run.
 struct Cluster {
@@ -110,7 +109,7 @@ class Compared {
   /// By so much the spread of draws is too narrow, because what is drawn from is a sample itself, and not large.
   double Widening() const {
     const auto count = static_cast<double>(fewest_);
-    return std::sqrt(count / (count - 1)) * StudentQuantile(kTail, fewest_ - 1) / kSigmasTo95;
+    return std::sqrt(count / (count - 1)) * StudentQuantile(kRangeTail, fewest_ - 1) / kSigmasTo95;
   }
 
  private:
@@ -144,8 +143,8 @@ MeasuredChange FromDraws(double change, Times draws, double widening) {
   const auto at = [&draws](double share) {
     return draws[static_cast<size_t>(std::lround(share * static_cast<double>(draws.size() - 1)))];
   };
-  MeasuredChange measured{change, std::max(0.0, widening * (change - at(kTail))),
-                          std::max(0.0, widening * (at(1 - kTail) - change)), 1};
+  MeasuredChange measured{change, std::max(0.0, widening * (change - at(kRangeTail))),
+                          std::max(0.0, widening * (at(1 - kRangeTail) - change)), 1};
   // By the normal distribution of the draws' width: the draws themselves cannot tell small probabilities apart.
   const double sigma = (measured.below + measured.above) / 2 / kSigmasTo95;
   measured.probability_of_none =
@@ -262,7 +261,7 @@ size_t RunsNeeded(double effect, double between_runs) {
   constexpr double kMissed = 0.2;
   for (size_t runs = 2; runs <= kMostRuns; ++runs) {
     const double error = between_runs * std::sqrt(2 / static_cast<double>(runs));
-    if ((StudentQuantile(kTail, runs - 1) + StudentQuantile(kMissed, runs - 1)) * error <= effect) return runs;
+    if ((StudentQuantile(kRangeTail, runs - 1) + StudentQuantile(kMissed, runs - 1)) * error <= effect) return runs;
   }
   return 0;
 }

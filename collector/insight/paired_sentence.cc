@@ -55,7 +55,7 @@ std::string PairWords(const PairedChange& change) {
           ? fmt::format("Not paired, because chunks tell no ranges: {} a side.", Counted(pairs, "chunk", "chunks"))
           : fmt::format("Paired by {} ({}).", change.paired_by, Counted(pairs, "pair", "pairs"));
   const double least = std::min(change.before_share, change.after_share);
-  if (least < 0.995) {
+  if (!kAllOfTheInput.Holds(least)) {
     text += fmt::format(" This is of the input that both have: {} of the first and {} of the second one's time.",
                         HumanPercent(change.before_share), HumanPercent(change.after_share));
   }

@@ -6,14 +6,13 @@
 #include <utility>
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/insight/thresholds.h"
 #include "fmt/format.h"
 
 namespace crema {
 namespace {
 
 using Pieces = std::map<std::string, RunPiece>;
-
-constexpr double kLeastMatched = 0.9;  // of a run's time, so that what takes part speaks for the run
 
 /// Names of all parts of both runs, and where each run's own index leads.
 struct Parts {
@@ -170,18 +169,18 @@ PieceMatch MatchPieces(const RunPieces& before, const RunPieces& after) {
 
   Matched best = PairUp(before.pieces(), after.pieces(), false, parts, all_before, all_after);
   match.paired_by = "chunk";
-  if (best.least_share() < kLeastMatched) {
+  if (!kSpeaksForTheRun.Holds(best.least_share())) {
     Matched by_file = PairUp(ByFile(before), ByFile(after), true, parts, all_before, all_after);
-    if (by_file.least_share() >= kLeastMatched || by_file.least_share() > best.least_share()) {
+    if (kSpeaksForTheRun.Holds(by_file.least_share()) || by_file.least_share() > best.least_share()) {
       best = std::move(by_file);
       match.paired_by = "file";
     }
   }
   const bool is_enough = best.pairs.size() >= kFewestPairs;
   const bool some_tell_no_range = !before.unranged().empty() && !after.unranged().empty();
-  if (some_tell_no_range && (!is_enough || best.least_share() < kLeastMatched)) {
+  if (some_tell_no_range && (!is_enough || !kSpeaksForTheRun.Holds(best.least_share()))) {
     MatchDatasets(before, after, parts, &match);
-    if (std::min(match.before_share, match.after_share) >= kLeastMatched) {
+    if (kSpeaksForTheRun.Holds(std::min(match.before_share, match.after_share))) {
       match.paired_by = "none";
       return match;
     }

@@ -6,6 +6,9 @@
 
 namespace crema {
 
+/// A normal distribution has 5 % above as many of its standard deviations.
+inline constexpr double kSigmasTo95 = 1.6448536269514722;
+
 /// The probability of a value further from 0 than `t`, on either side (Abramowitz and Stegun, 26.7.3 and 26.7.4).
 double StudentBeyond(double t, size_t freedom);
 

@@ -113,7 +113,11 @@ inline constexpr Bound kOverheadBound = From(0.15, "as much as opening may be");
 inline constexpr Bound kMostOfIt = Above(0.5, "more than half is most of it");
 // comparison of runs, of the first run's time
 inline constexpr Bound kAboutTheSame = UpTo(0.02, "machines and caches make equal runs differ by as much");
-inline constexpr Bound kWorthNaming = From(0.01, "a section that changed by less explains nothing");
+inline constexpr Bound kWorthNaming = From(0.01, "what changed by less explains nothing");
+inline constexpr Bound kSpeaksForTheRun = From(0.90, "of a run's time: what takes part is nearly all of it");
+inline constexpr Bound kAllOfTheInput = From(0.995, "which is written as 100 %");
+inline constexpr double kRangeTail = 0.05;            // on each side of a range: ranges are of 90 %
+inline constexpr double kSectionSignificance = 0.05;  // of all sections together
 
 inline constexpr Bound kWorthASentence = From(0.03, "chunk granularity alone costs as much");
 

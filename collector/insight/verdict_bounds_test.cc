@@ -508,6 +508,9 @@ const std::map<std::string, std::string> kSourcesWithNumbers = {
     {"verdicts_page.cc", "writes the tables"},
     {"paired_change.cc", "statistics: a table of its own, with reasons"},
     {"figure_change.cc", "the normal distribution"},
+    {"change_judgement.cc", "statistics; its bounds are in the table"},
+    {"between_sides.cc", "statistics; its bounds are in the table"},
+    {"student_distribution.cc", "Student's distribution"},
     {"chunk_size_advice.cc", "rounds a number of events"},
     {"comparison.cc", "writes its document, with the number of the schema"},
 };
@@ -515,8 +518,8 @@ const std::map<std::string, std::string> kSourcesWithNumbers = {
 /// 0, 1, units, the size of a pair and the length of a list are no thresholds; words are no code.
 TEST(VerdictBounds, NoJudgeHasANumberOfItsOwn) {
   const std::string allowed =
-      R"(#[^\n]*|\b[01]\.0\b|size\(\) == 2|std::array<[\w:]+, \d+>|constexpr size_t k(Most|Named)\w* = \d+)"
-      R"(|kEventsOfSlope = 1000|\b1000 \*|\* 1000\b|/ 1e9\b|true, 1000\}|limit /= 100)"  // units
+      R"(#[^\n]*|\b[01]\.0\b|size\(\) (== |> )2|std::array<[\w:]+, \d+>|constexpr size_t k(Most|Named)\w* = \d+)"
+      R"(|kEventsOfSlope = 1000|\b1000 \*|\* 1000\b|/ 1e9\b|true, 1000\}|limit /= 100|percent / 100|kMinute = 60)"  // units
       R"(|\? 2 : 3;)";                                                                   // an order
   size_t judges = 0;
   for (const auto& source : std::filesystem::directory_iterator("collector/insight")) {

@@ -222,6 +222,7 @@ TEST(ReportPage, LeavesOutTheLargestChartsBeforeItGetsTooLarge) {
   const Json themes = {{"light", Json::object()}, {"dark", Json::object()}};
   std::vector<PageChart> charts(2);
   for (const size_t marks : {100, 100'000}) {
+    charts[marks > 100 ? 1 : 0].family = "Chunks";
     Chart& chart = charts[marks > 100 ? 1 : 0].chart;
     chart.name = marks > 100 ? "many_marks" : "few_marks";
     chart.title = chart.name;

@@ -55,6 +55,7 @@ CANNOT_BE_PLANTED = {
     "serialization-heavy": "needs Dask's fine metrics: tests/dask",
     "compression-heavy": "needs ROOT: tests/root",
     "too-few-clusters": "needs ROOT: tests/root",
+    "slow-batch": "needs ROOT: tests/root",
     "chunks-too-large": "needs an advice on sizes that many chunks exceed: on made documents",
     "memory-pressure": "needs a control group with a limit, which a test may not make",
     "incomplete-measurement": "no fault of an analysis: tests/faults has killed writers and full disks",
