@@ -520,7 +520,7 @@ TEST(VerdictBounds, NoJudgeHasANumberOfItsOwn) {
   const std::string allowed =
       R"(#[^\n]*|\b[01]\.0\b|size\(\) (== |> )2|std::array<[\w:]+, \d+>|constexpr size_t k(Most|Named)\w* = \d+)"
       R"(|kEventsOfSlope = 1000|\b1000 \*|\* 1000\b|/ 1e9\b|true, 1000\}|limit /= 100|percent / 100|kMinute = 60)"  // units
-      R"(|\? 2 : 3;)";                                                                   // an order
+      R"(|\? 2 : 3;)";  // an order
   size_t judges = 0;
   for (const auto& source : std::filesystem::directory_iterator("collector/insight")) {
     const std::string name = source.path().filename();
