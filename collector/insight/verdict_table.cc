@@ -67,7 +67,7 @@ const std::vector<VerdictRule>& VerdictTable() {
        kNever,
        Severity::kWarning,
        "gil_contention {2}, and gil_contention x what chunks were blocked (budget: blocked) {0} of the core-seconds. "
-       "Needs gilknocker in Dask's workers",
+       "Needs gilknocker in the workers",
        "nobody tells how long a thread waited for this lock, so this is the most that it may be: a tenth is worth a "
        "look",
        "Use more processes with fewer threads each, or code that releases the lock.",

@@ -25,6 +25,7 @@ MAY_SAY_DASK = {
     "exports/roastcoffea_document.cc": "keys of roastcoffea",
     "metrics/catalog/catalog_efficiency.cc": "where fine metrics stand in for records",
     "metrics/catalog/catalog_fine.cc": "fine metrics are Dask's",
+    "metrics/catalog/catalog_workers.cc": "who tells of Python's lock",
     "metrics/catalog/metrics_page.cc": "fine metrics are Dask's",
     "metrics/engine/cluster_table.h": "the text of an engine, as an example",
     "metrics/engine/engine_metrics.cc": "fine metrics are Dask's; the key of one",
