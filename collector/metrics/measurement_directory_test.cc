@@ -51,7 +51,7 @@ class MeasurementDirectory : public ::testing::Test {
     EXPECT_TRUE(measurement.ok()) << measurement.status();
     return measurement.ok() ? *std::move(measurement) : Measurement();
   }
-  absl::Status Save(const Measurement& measurement, const std::string& name = "out", SaveOptions options = {}) {
+  absl::Status Save(const Measurement& measurement, const std::string& name = "out", const SaveOptions& options = {}) {
     return SaveMeasurement(measurement, (root_ / name).string(), options);
   }
   std::vector<std::string> Names(const std::string& directory) {

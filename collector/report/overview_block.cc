@@ -80,7 +80,7 @@ std::string Symptoms(const VerdictGroup& group) {
 
 /// The address of what a finding is about: a spell's stretch of the timeline, where there is one.
 std::string AddressOf(const PageInput& input, const std::string& verdict) {
-  const std::string block(BlockOfVerdict(verdict));
+  std::string block(BlockOfVerdict(verdict));
   if (block != "timeline" || !input.detail.why_no_attempts.empty()) return block;
   std::optional<double> from, to;
   const Json& spells = ListField(input.document, "slow_spells");
