@@ -72,7 +72,7 @@ fs::path FindRepository(const std::string& directory) {
   for (;; place = place.parent_path()) {
     struct stat here = {};
     if (stat(place.c_str(), &here) != 0 || here.st_dev != begin.st_dev) return {};
-    const fs::path git = place / ".git";
+    fs::path git = place / ".git";
     if (fs::is_directory(git, error) && fs::exists(git / "HEAD", error)) return git;
     if (const std::optional<std::string> line = FirstLine(git); line.has_value()) {  // a worktree, or a submodule
       const std::optional<std::string> elsewhere = Behind("gitdir:", *line);
