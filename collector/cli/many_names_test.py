@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -11,6 +12,8 @@ import unittest
 import invented_run
 
 CREMA = str(pathlib.Path(__file__).absolute().parent / "crema")
+# Of attempts that failed, the report lists so many one by one, with what they say of their error.
+MOST_FAILED = 10_000
 # More than any table holds: 10,000 rows of files and datasets, 1,000 of the others.
 NAMES = 150_000 if "CREMA_TEST_LONG" in os.environ else 12_000
 
@@ -45,6 +48,11 @@ def write_logs(directory, logs):
             for number, name in enumerate(range(pid - 1, NAMES, logs)):
                 log.writelines(json.dumps(line) + "\n" for line in chunk_lines(number, name))
     return directory
+
+
+def errors_in(path):
+    """How many texts of errors are in a file."""
+    return len(set(re.findall(r"error \d+", path.read_text())))
 
 
 class ManyNames(unittest.TestCase):
@@ -83,7 +91,10 @@ class ManyNames(unittest.TestCase):
                 backwards = json.loads(self.crema("show", "--json", self.directory / "backwards"))
                 for table in ("metrics", "datasets", "files", "sections", "custom_metrics", "cuts", "requests"):
                     self.assertEqual(backwards[table], document[table], table)
-                self.crema("report", measurement, "-o", self.directory / f"report{logs}.html", "-q")
+                self.assertEqual(errors_in(measurement / "measurement.json"), 0)
+                report = self.directory / f"report{logs}.html"
+                self.crema("report", measurement, "-o", report, "-q")
+                self.assertEqual(errors_in(report), min(NAMES // 10, MOST_FAILED))
 
 
 if __name__ == "__main__":

@@ -307,6 +307,34 @@ TEST(ReadRunDetail, KeepsFailedSlowAndLateAttemptsOfALargeRun) {
   EXPECT_EQ(kept_failed, failed);
 }
 
+/// Fault [many]: each of hundreds of thousands of failed attempts has another text of error
+/// Shown: the texts of the attempts that are listed one by one, at most 10,000 failed ones; the others are counted
+TEST(ReadRunDetail, KeepsTheErrorsOfTheListedAttemptsOnly) {
+  constexpr size_t kAll = 500;
+  std::vector<std::string> errors;
+  for (size_t i = 0; i < kAll; ++i) errors.push_back("error " + std::to_string(i));
+  MadeRun run;
+  run.AddProcess("node", 1);
+  for (size_t i = 0; i < kAll; ++i) {
+    const auto start = static_cast<double>(i);
+    run.Add(0, start, start + 0.5, AttemptState::kFailed).error = errors[i];
+    run.Add(0, start + 0.5, start + 1).error = errors[i];
+  }
+  DetailOptions options;
+  options.exact_attempts = 100;
+  options.failed = 50;
+  options.slowest = options.unexpected = options.tail = 10;
+  const RunDetail detail = ReadRunDetail(run.Document(kAll), run.Reader(), options);
+  EXPECT_LE(detail.attempts.size(), 80u);
+  EXPECT_LE(detail.errors.size(), detail.attempts.size() + 1) << "one is empty";
+  EXPECT_EQ(detail.failed_left_out, static_cast<int64_t>(kAll - options.failed));
+  for (const DetailAttempt& attempt : detail.attempts) {
+    if (attempt.state != AttemptState::kFailed) continue;
+    const auto second = static_cast<size_t>(attempt.start_ns / 1'000'000'000);
+    EXPECT_EQ(detail.errors[attempt.error], errors[second]);
+  }
+}
+
 TEST(ReadRunDetail, ListsEveryAttemptOfASmallRunWithItsSections) {
   MadeRun run;
   run.AddProcess("node", 1);

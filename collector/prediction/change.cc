@@ -37,6 +37,10 @@ constexpr double kWidthInSigmas = 2 * 1.645;  // of a normal distribution, from 
 // More than this, and what a chunk takes besides its events is not known.
 constexpr double kMostSlopeError = 0.25;
 
+// No cluster is larger, and no cut is finer: beyond these a replay takes minutes and gigabytes.
+constexpr double kMostLanes = 100'000;
+constexpr double kMostChunks = 2'000'000;
+
 struct LineSums {
   double n = 0, x = 0, y = 0, xx = 0, xy = 0, yy = 0;
 
@@ -134,6 +138,9 @@ absl::StatusOr<std::vector<ObservedChunk>> CutAnew(const ObservedRun& run, const
       expected += lines[chunk->dataset].At(chunk->events);
     }
     const double pieces = std::max(1.0, std::ceil(all / events));
+    if (static_cast<double>(cut.size()) + pieces > std::max(kMostChunks, static_cast<double>(run.chunks.size()))) {
+      return absl::InvalidArgumentError("more than 2,000,000 chunks are not replayed");
+    }
     if (pieces == static_cast<double>(old.size())) {
       for (const ObservedChunk* chunk : old) cut.push_back(*chunk);
       continue;
@@ -240,6 +247,14 @@ std::vector<ObservedWorker> WorkersFor(const ObservedRun& run, const RunChange& 
   return workers;
 }
 
+/// Chunks at once that a change asks for; 0: as many as the run had.
+double LanesAskedFor(const ObservedRun& run, const RunChange& change) {
+  if (change.kind == Kind::kLanes) return change.number;
+  if (change.kind == Kind::kCores) return change.number * run.lanes() / run.cores();
+  if (change.kind == Kind::kWorkers) return change.number * run.lanes() / static_cast<double>(run.workers.size());
+  return 0;
+}
+
 }  // namespace
 
 std::string RunChange::Text() const {
@@ -269,6 +284,9 @@ std::string RunChange::Text() const {
 }
 
 absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change, uint64_t seed) {
+  if (LanesAskedFor(run, change) > std::max<double>(kMostLanes, run.lanes())) {
+    return absl::InvalidArgumentError("more than 100,000 chunks at once are not replayed");
+  }
   std::vector<ObservedChunk> chunks = run.chunks;
   std::vector<Line> lines = LinesOf(run);
   if (change.kind == Kind::kChunkEvents) {

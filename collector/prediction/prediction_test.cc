@@ -141,6 +141,22 @@ TEST(Prediction, LargerChunksPayTheirFixedCostLessOften) {
   EXPECT_NEAR(row.wall_time.value, events / 5000 * 0.55 / 2, 0.3);
 }
 
+/// Fault [many]: a prediction is asked for more cores, workers or chunks than there can be
+/// Shown: that so many are not replayed; no memory is taken for them
+TEST(Prediction, MoreLanesAndChunksThanThereCanBeAreNotReplayed) {
+  MadeRun made;
+  made.AddWorker("one", 2);
+  made.AddWorker("two", 2);
+  for (int i = 0; i < 200; ++i) made.AddChunk(i % 2, i % 4 < 2 ? 0.1 : 0.15, 0.1, i % 4 < 2 ? 500 : 1000);
+  const ObservedRun run = made.Finish();
+  const std::string lanes = "more than 100,000 chunks at once are not replayed";
+  EXPECT_EQ(Only(run, {Kind::kLanes, 100'001, ""}).why_not, lanes);
+  EXPECT_EQ(Only(run, {Kind::kCores, 100'001, ""}).why_not, lanes);
+  EXPECT_EQ(Only(run, {Kind::kWorkers, 50'001, ""}).why_not, lanes);
+  EXPECT_EQ(Only(run, {Kind::kChunkEvents, 0.07, ""}).why_not, "more than 2,000,000 chunks are not replayed");
+  EXPECT_EQ(Only(run, {Kind::kCores, 1000, ""}).why_not, "");
+}
+
 TEST(Prediction, WithoutWaitingChunksTakeTheirCpuTime) {
   MadeRun made;
   made.AddWorker("w", 2);

@@ -161,8 +161,8 @@ Json DatasetRows(const LiveModel& model) {
   return rows;
 }
 
-const char* WorkerState(const LiveWorker& worker) {
-  switch (worker.state) {
+const char* NameOfWorker(LiveState state) {
+  switch (state) {
     case LiveState::kRunning:
       return "running";
     case LiveState::kEnded:
@@ -173,10 +173,51 @@ const char* WorkerState(const LiveWorker& worker) {
   return "lost";
 }
 
+/// The sum of the workers without a row of their own; its cores are those of the workers that run.
+Json OtherRow(const std::vector<const LiveWorker*>& others) {
+  LiveWorker sum;
+  LiveState state = LiveState::kEnded;
+  int64_t cores = 0;
+  size_t open = 0;
+  for (const LiveWorker* worker : others) {
+    if (worker->state == LiveState::kRunning) {
+      state = LiveState::kRunning;
+      cores += worker->cores();
+    } else if (worker->state == LiveState::kLost && state == LiveState::kEnded) {
+      state = LiveState::kLost;
+    }
+    open += worker->open.size();
+    sum.chunks += worker->chunks;
+    sum.failed += worker->failed;
+    sum.lost += worker->lost;
+    sum.events += worker->events;
+    sum.bytes_read += worker->bytes_read;
+    sum.busy_ns += worker->busy_ns;
+    sum.cpu_ns += worker->cpu_ns;
+  }
+  return {{"name", "(other)"},
+          {"state", NameOfWorker(state)},
+          {"cores", cores},
+          {"open", open},
+          {"chunks", sum.chunks},
+          {"failed", sum.failed},
+          {"lost", sum.lost},
+          {"events", sum.events},
+          {"event_rate_now", Json()},
+          {"waiting_share_now", Json()},
+          {"bytes_read", sum.bytes_read},
+          {"duration_sum", Seconds(sum.busy_ns)},
+          {"cpu_sum", Seconds(sum.cpu_ns)},
+          {"memory_bytes", Json()},
+          {"peak_memory_bytes", Json()},
+          {"memory_limit_bytes", Json()}};
+}
+
 Json WorkerRows(const LiveModel& model) {
   std::vector<const LiveWorker*> workers;
+  std::vector<const LiveWorker*> others;
   for (const LiveWorker& worker : model.workers()) {
-    if (worker.has_recorded()) workers.push_back(&worker);
+    if (worker.has_recorded()) (worker.is_other() ? others : workers).push_back(&worker);
   }
   std::stable_sort(workers.begin(), workers.end(), [](const LiveWorker* a, const LiveWorker* b) {
     return std::make_tuple(a->state != LiveState::kRunning, -a->busy_ns) <
@@ -184,10 +225,10 @@ Json WorkerRows(const LiveModel& model) {
   });
   Json rows = Json::array();
   for (const LiveWorker* worker : workers) {
-    const WorkerSecond recent = worker->recent.Sum(model.second() - kRecentSeconds, model.second() - 1);
+    const WorkerSecond recent = worker->SumOf(model.second() - kRecentSeconds, model.second() - 1);
     rows.push_back(
         {{"name", worker->name},
-         {"state", WorkerState(*worker)},
+         {"state", NameOfWorker(worker->state)},
          {"cores", worker->cores()},
          {"open", worker->open.size()},
          {"chunks", worker->chunks},
@@ -203,6 +244,7 @@ Json WorkerRows(const LiveModel& model) {
          {"peak_memory_bytes", worker->peak_rss_bytes > 0 ? Json(worker->peak_rss_bytes) : Json()},
          {"memory_limit_bytes", OrNull(worker->memory_limit_bytes)}});
   }
+  if (!others.empty()) rows.push_back(OtherRow(others));
   return rows;
 }
 

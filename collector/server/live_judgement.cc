@@ -1,7 +1,7 @@
 // What a live run comes to as time passes: who is alive, what is slow, what grows.
 #include <algorithm>
 #include <cmath>
-#include <deque>
+#include <vector>
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/metrics/attempts/slow_spells.h"
@@ -49,7 +49,7 @@ void LiveModel::Tick(int64_t now_ns, int64_t passed_ns) {
   records_at_tick_ = totals_.records;
   NoteJoins();
   for (LiveWorker& worker : workers_) {
-    worker.recent.Find(second_);
+    worker.SecondAt(second_);
     if (worker.state != LiveState::kRunning) continue;
     JudgeMemory(worker);
     JudgeSpeed(worker);
@@ -128,23 +128,10 @@ void LiveModel::NoteJoins() {
          fmt::format("{} joined: {}", names, Counted(static_cast<double>(cores), "core at work", "cores at work")));
 }
 
-void LiveModel::AddMemoryPoint(LiveWorker& worker, int64_t time_ns, int64_t rss_bytes) {
-  worker.peak_rss_bytes = std::max(worker.peak_rss_bytes, rss_bytes);
-  if (!worker.memory.empty() && time_ns <= worker.memory.back().time_ns) {
-    if (time_ns >= worker.memory.front().time_ns) return;  // its log is read again
-    worker.memory.clear();                                 // its clock was set back
-  }
-  worker.rss_bytes = rss_bytes;
-  worker.memory.push_back({time_ns, rss_bytes});
-  while (worker.memory.size() > kMemorySpanNs / kSecondNs || time_ns - worker.memory.front().time_ns > kMemorySpanNs) {
-    worker.memory.pop_front();
-  }
-}
-
 namespace {
 
 /// Bytes a second by least squares over the samples from `from` on; nullopt where they are all of one moment.
-std::optional<double> GrowthSince(const std::deque<MemoryPoint>& memory, size_t from) {
+std::optional<double> GrowthSince(const std::vector<MemoryPoint>& memory, size_t from) {
   const MemoryPoint& first = memory[from];
   double n = 0, sum_t = 0, sum_m = 0, sum_tt = 0, sum_tm = 0;
   for (size_t i = from; i < memory.size(); ++i) {
@@ -164,7 +151,7 @@ std::optional<double> GrowthSince(const std::deque<MemoryPoint>& memory, size_t 
 }  // namespace
 
 std::optional<double> SecondsToLimit(const LiveWorker& worker) {
-  const std::deque<MemoryPoint>& memory = worker.memory;
+  const std::vector<MemoryPoint>& memory = worker.memory;
   if (!worker.memory_limit_bytes.has_value() || memory.size() < kLeastMemoryPoints) return std::nullopt;
   const auto limit = static_cast<double>(*worker.memory_limit_bytes);
   const std::optional<double> overall = GrowthSince(memory, 0);
@@ -208,7 +195,7 @@ void LiveModel::JudgeMemory(LiveWorker& worker) {
 }
 
 void LiveModel::JudgeSpeed(LiveWorker& worker) {
-  const WorkerSecond sum = worker.recent.Sum(second_ - 2 * kRecentSeconds, second_);
+  const WorkerSecond sum = worker.SumOf(second_ - 2 * kRecentSeconds, second_);
   if (sum.chunks < kLeastChunks || sum.expected_ns <= 0) return;
   const double factor = static_cast<double>(sum.judged_ns) / sum.expected_ns;
   const double slow = sum.chunks < kManyChunks ? kSlowFactor : kSpellFactor;

@@ -7,16 +7,10 @@
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/short_name.h"
 #include "collector/metrics/attempts/chunk_identity.h"
-#include "collector/metrics/attempts/owner_time.h"
-#include "collector/metrics/attempts/row_of_chunk.h"
-#include "collector/records/process_identity.h"
 #include "fmt/format.h"
 
 namespace crema {
 namespace {
-
-// A log that is followed is read once a second: what it brings ended a moment ago, whatever its host's clock says.
-constexpr double kLatestSeconds = 5;
 
 template <class T>
 std::string TextOf(T text) {
@@ -72,74 +66,6 @@ LiveModel::LiveModel(LiveOptions options) : options_(std::move(options)) {
   if (!options_.run.empty() && options_.run != "all") {
     run_id_ = options_.run;
     has_run_id_ = true;
-  }
-}
-
-std::optional<LiveModel::WorkerId> LiveModel::AddProcess(const ProcessFact& process) {
-  const std::string run_id = TextOf(process.run_id);
-  if (!has_run_id_ && options_.run != "all") {
-    run_id_ = run_id;
-    has_run_id_ = true;
-  }
-  if (options_.run != "all" && run_id != run_id_) {
-    if (!foreign_noted_) {
-      Note(EventKind::kWarning,
-           fmt::format("records of another run ({}) are left out: choose with --run ID, or --run all", run_id));
-    }
-    foreign_noted_ = true;
-    return std::nullopt;
-  }
-  const std::string key = fmt::format("{}\n{}\n{}", TextOf(process.host), process.pid, process.start_ns);
-  if (const auto known = worker_index_.find(key); known != worker_index_.end()) {
-    for (const WorkerId id : known->second) {
-      LiveWorker& worker = workers_[id];
-      if (!MayBeOneProcess(worker, process)) continue;
-      if (worker.boot_id.empty()) worker.boot_id = TextOf(process.boot_id);
-      if (!worker.pid_namespace.has_value()) worker.pid_namespace = process.pid_namespace;
-      return id;
-    }
-  }
-  if (workers_.size() >= kMostWorkers) {
-    if (!too_many_noted_) {
-      Note(EventKind::kWarning,
-           fmt::format("more than {} processes: what the others record is not shown here; `crema collect` takes all",
-                       kMostWorkers));
-    }
-    too_many_noted_ = true;
-    return std::nullopt;
-  }
-  LiveWorker worker;
-  worker.run_id = run_id;
-  worker.host = TextOf(process.host);
-  worker.pid = process.pid;
-  worker.pid_namespace = process.pid_namespace;
-  worker.boot_id = TextOf(process.boot_id);
-  worker.name = fmt::format("{}:{}", worker.host, worker.pid);
-  worker.start_ns = worker.last_ns = process.start_ns;
-  worker.declared_cores = process.threads;
-  worker.allowed_cores = process.cores;
-  worker.memory_limit_bytes = process.memory_limit_bytes;
-  if (const auto known = scheduler_workers_.find({worker.host, worker.pid}); known != scheduler_workers_.end()) {
-    worker.name = known->second.name;
-    worker.scheduler_cores = known->second.cores;
-    if (known->second.memory_limit_bytes.has_value()) worker.memory_limit_bytes = known->second.memory_limit_bytes;
-  }
-  if (process.total_events.has_value()) announced_events_ = process.total_events;
-  first_start_ns_ = std::min(first_start_ns_.value_or(process.start_ns), process.start_ns);
-  const auto id = static_cast<WorkerId>(workers_.size());
-  worker_index_[key].push_back(id);
-  workers_.push_back(std::move(worker));
-  return id;
-}
-
-void LiveModel::AddSchedulerWorker(const std::string& host, int64_t pid, const std::string& name, int64_t cores,
-                                   std::optional<int64_t> memory_limit_bytes) {
-  scheduler_workers_[{host, pid}] = {name, cores, memory_limit_bytes};
-  for (LiveWorker& worker : workers_) {
-    if (worker.host != host || worker.pid != pid) continue;
-    worker.name = name;
-    worker.scheduler_cores = cores;
-    if (memory_limit_bytes.has_value()) worker.memory_limit_bytes = memory_limit_bytes;
   }
 }
 
@@ -367,142 +293,6 @@ void LiveModel::NoteFailure(const LiveWorker& worker, const ChunkFact& chunk, ui
 
 void LiveModel::CountFailure(uint64_t identity) {
   if (failures_.size() < kMostFailures || failures_.contains(identity)) ++failures_[identity];
-}
-
-double LiveModel::SecondOf(const LiveWorker& worker, int64_t stop_ns) const {
-  double second = static_cast<double>(stop_ns - origin_ns_ - shift_ns_) / 1e9;
-  const double now = static_cast<double>(now_ns_ - origin_ns_ - shift_ns_) / 1e9;
-  if (worker.is_following) second = std::max(second, now - kLatestSeconds);
-  return std::min(second, now);
-}
-
-/// Hands the parts of the seconds before `stop` to `take(bin, share)`: which share of `seconds` lies in which second.
-template <class Take>
-void LiveModel::Spread(double stop, double seconds, const Take& take) {
-  const double start = std::max(stop - seconds, static_cast<double>(second_ - 2 * kRecentSeconds - 60));
-  const auto first = static_cast<int64_t>(std::floor(start));
-  const auto last = static_cast<int64_t>(std::floor(stop));
-  for (int64_t second = first; second <= last; ++second) {
-    const double overlap =
-        std::min(stop, static_cast<double>(second + 1)) - std::max(start, static_cast<double>(second));
-    RunSecond* bin = recent_.Find(second);
-    if (bin != nullptr && seconds > 0) take(*bin, std::max(0.0, overlap) / seconds);
-  }
-}
-
-void LiveModel::AddTimes(LiveWorker& worker, const ChunkFact& chunk, const LiveDataset& dataset) {
-  const double stop = SecondOf(worker, chunk.stop_ns);
-  const AttemptRow row = RowOf(chunk);
-  const auto open = static_cast<double>(row.stop_ns() - row.start_ns);
-  const auto duration = static_cast<double>(row.duration_ns);
-  const std::optional<OwnerTime> owner = SplitOwnerTime(row, chunk.helper_union_ns.value_or(0));
-  const double waiting = owner.has_value() ? static_cast<double>(owner->cpu_wait_ns + owner->blocked_ns) : 0;
-  if (owner.has_value() && owner->wait_known && !chunk.failed) totals_.blocked_ns += owner->blocked_ns;
-  worker.helped.helpers_ns += std::min(chunk.helper_union_ns.value_or(0), row.duration_ns);
-  if (owner.has_value()) worker.helped.joined_ns += owner->joined_ns;
-  const int64_t events = chunk.failed ? 0 : chunk.events.value_or(0);
-  if (RunSecond* bin = recent_.Find(static_cast<int64_t>(std::floor(stop))); bin != nullptr) {
-    bin->events += events;
-    bin->bytes += chunk.bytes_read.value_or(0);
-    bin->failed += chunk.failed;
-  }
-  Spread(stop, open / 1e9, [&](RunSecond& bin, double share) {
-    bin.chunk_ns += duration * share;
-    if (chunk.failed) {
-      bin.failed_ns += duration * share;
-    } else if (owner.has_value()) {
-      bin.compute_ns += static_cast<double>(owner->cpu_ns) * share;
-      bin.waiting_ns += waiting * share;
-      bin.joined_ns += static_cast<double>(owner->joined_ns) * share;
-    }
-  });
-  series_.Add(stop - static_cast<double>(start_ns() - origin_ns_ - shift_ns_) / 1e9, events,
-              chunk.bytes_read.value_or(0));
-  WorkerSecond* bin = worker.recent.Find(static_cast<int64_t>(std::floor(stop)));
-  if (bin == nullptr || chunk.failed) return;
-  ++bin->chunks;
-  bin->events += events;
-  bin->busy_ns += row.duration_ns;
-  bin->waiting_ns += static_cast<int64_t>(waiting);
-  if (dataset.timed_events > 0 && events > 0) {
-    bin->judged_ns += row.duration_ns;
-    bin->expected_ns +=
-        static_cast<double>(dataset.busy_ns) / static_cast<double>(dataset.timed_events) * static_cast<double>(events);
-  }
-}
-
-/// Evenly over the seconds in which they ended.
-void LiveModel::AddTimes(LiveWorker& worker, const SumsFact& added, const LiveDataset& dataset) {
-  const std::optional<OwnerTime> owner = SplitOwnerTime(RowOf(added), HelpersOf(added).union_ns);
-  const bool split = owner.has_value() && !added.failed;
-  const int64_t cpu_ns = split ? owner->cpu_ns : 0;
-  const int64_t joined_ns = split ? owner->joined_ns : 0;
-  const int64_t waiting_ns = split ? owner->cpu_wait_ns + owner->blocked_ns : 0;
-  if (split && owner->wait_known) totals_.blocked_ns += owner->blocked_ns;
-  worker.helped.helpers_ns += std::min(HelpersOf(added).union_ns, added.duration_ns);
-  if (owner.has_value()) worker.helped.joined_ns += owner->joined_ns;
-  const int64_t events = added.failed ? 0 : added.events.value_or(0);
-  const int64_t bytes = added.bytes_read.value_or(0);
-
-  const double stop = SecondOf(worker, added.last_stop_ns);
-  constexpr int64_t kMostSeconds = 3600;
-  const double seconds = static_cast<double>(std::max<int64_t>(0, added.last_stop_ns - added.first_start_ns)) / 1e9;
-  const int64_t parts = std::clamp(static_cast<int64_t>(std::ceil(seconds)), int64_t{1}, kMostSeconds);
-  const double series_start = static_cast<double>(start_ns() - origin_ns_ - shift_ns_) / 1e9;
-  for (int64_t part = 0; part < parts; ++part) {
-    const double second = stop - seconds * (1 - (static_cast<double>(part) + 0.5) / static_cast<double>(parts));
-    // All parts together are the whole.
-    const auto of = [part, parts](int64_t whole) {
-      const int64_t each = whole / parts;
-      const int64_t more = whole % parts;
-      return each + (part + 1) * more / parts - part * more / parts;
-    };
-    series_.Add(second - series_start, of(events), of(bytes));
-    const auto at = static_cast<int64_t>(std::floor(second));
-    if (RunSecond* bin = recent_.Find(at); bin != nullptr) {
-      bin->events += of(events);
-      bin->bytes += of(bytes);
-      bin->failed += added.failed ? of(added.chunks) : 0;
-      bin->chunk_ns += static_cast<double>(of(added.duration_ns));
-      if (added.failed) bin->failed_ns += static_cast<double>(of(added.duration_ns));
-      if (split) {
-        bin->compute_ns += static_cast<double>(of(cpu_ns));
-        bin->waiting_ns += static_cast<double>(of(waiting_ns));
-        bin->joined_ns += static_cast<double>(of(joined_ns));
-      }
-    }
-    WorkerSecond* bin = worker.recent.Find(at);
-    if (bin == nullptr || added.failed) continue;
-    bin->chunks += of(added.chunks);
-    bin->events += of(events);
-    bin->busy_ns += of(added.duration_ns);
-    if (split) bin->waiting_ns += of(waiting_ns);
-    if (dataset.timed_events > 0 && events > 0) {
-      bin->expected_ns += static_cast<double>(dataset.busy_ns) / static_cast<double>(dataset.timed_events) *
-                          static_cast<double>(of(events));
-    }
-  }
-}
-
-void LiveModel::AddTask(LiveWorker& worker, const TaskFact& task) {
-  worker.last_ns = std::max(worker.last_ns, task.stop_ns);
-  const double seconds = static_cast<double>(std::max<int64_t>(0, task.stop_ns - task.start_ns)) / 1e9;
-  Spread(SecondOf(worker, task.stop_ns), seconds,
-         [&](RunSecond& bin, double share) { bin.task_ns += seconds * 1e9 * share; });
-}
-
-void LiveModel::AddSample(LiveWorker& worker, const SampleFact& sample) {
-  worker.last_ns = std::max(worker.last_ns, sample.time_ns);
-  if (sample.memory_limit_bytes.has_value()) worker.memory_limit_bytes = sample.memory_limit_bytes;
-  if (sample.rss_bytes.has_value()) AddMemoryPoint(worker, sample.time_ns, *sample.rss_bytes);
-}
-
-void LiveModel::AddMemory(const std::string& host, int64_t pid, int64_t time_ns, int64_t rss_bytes) {
-  for (LiveWorker& worker : workers_) {
-    if (worker.host != host || worker.pid != pid) continue;
-    AddMemoryPoint(worker, time_ns, rss_bytes);
-    worker.last_ns = std::max(worker.last_ns, time_ns);
-  }
 }
 
 }  // namespace crema

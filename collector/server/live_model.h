@@ -102,13 +102,13 @@ class LiveModel {
   using WorkerId = uint32_t;
   static constexpr size_t kMostChunks = 1'500'000;  ///< told apart, 8 bytes each
   static constexpr size_t kMostDatasets = 1000;
-  static constexpr size_t kMostWorkers = 10'000;
+  static constexpr size_t kMostWorkers = 10'000;   ///< with rows; what the others record is in one row, `(other)`
   static constexpr size_t kMostFailures = 10'000;  ///< chunks whose recovery is watched for
 
   explicit LiveModel(LiveOptions options);
 
-  /// A log's process line. nullopt: it is of another run, or there are too many; its records are to be left out. Logs
-  /// of one process are one worker.
+  /// A log's process line. nullopt: it is of another run; its records are to be left out. Logs of one process are one
+  /// worker.
   std::optional<WorkerId> AddProcess(const ProcessFact& process);
   /// What a recorder of it has told so far; stays where it is.
   LiveRecorder& RecorderOf(WorkerId worker, int64_t recorder) { return recorders_[{worker, recorder}]; }
@@ -220,7 +220,6 @@ class LiveModel {
   std::string run_id_;
   bool has_run_id_ = false;
   bool foreign_noted_ = false;
-  bool too_many_noted_ = false;
   int64_t now_ns_ = 0;
   int64_t origin_ns_ = 0;  // of the seconds: well before now, so that none is negative
   int64_t shift_ns_ = 0;   // what the clock has jumped since
@@ -238,6 +237,7 @@ class LiveModel {
   std::vector<LiveWorker> workers_;
   std::map<std::pair<WorkerId, int64_t>, LiveRecorder> recorders_;
   absl::flat_hash_map<std::string, std::vector<WorkerId>> worker_index_;  // by host, pid and start
+  absl::flat_hash_map<std::pair<std::string, int64_t>, std::vector<WorkerId>> workers_of_pid_;
   std::vector<LiveDataset> datasets_;
   absl::flat_hash_map<std::string, uint32_t> dataset_index_;
   absl::flat_hash_set<uint64_t> results_;

@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -97,18 +98,30 @@ struct LiveWorker {
   int64_t busy_ns = 0;
   int64_t cpu_ns = 0;
   int64_t bytes_read = 0;
-  RecentSeconds<WorkerSecond, 2 * kRecentSeconds + 2> recent;
+  using Recent = RecentSeconds<WorkerSecond, 2 * kRecentSeconds + 2>;
+  std::unique_ptr<Recent> recent = std::make_unique<Recent>();  ///< nullptr: it is one of the others
 
   std::optional<int64_t> memory_limit_bytes;
   int64_t rss_bytes = 0;  ///< 0: not sampled
   int64_t peak_rss_bytes = 0;
-  std::deque<MemoryPoint> memory;  ///< the last two minutes of samples
+  std::vector<MemoryPoint> memory;  ///< the last two minutes of samples; of the others none
   bool memory_is_warned = false;
   int64_t memory_at_warning = 0;
   int64_t memory_event = 0;  ///< its number
   bool slow_is_warned = false;
   int64_t slow_since_ns = 0;
   int64_t slow_event = 0;
+
+  /// Of many processes, the others count in all totals, and have no rows and warnings of their own: what a row shows of
+  /// the last seconds is most of what a worker takes.
+  void BecomeOther() { recent.reset(); }
+  bool is_other() const { return recent == nullptr; }
+  /// nullptr: the second has gone by, or it is one of the others.
+  WorkerSecond* SecondAt(int64_t second) { return is_other() ? nullptr : recent->Find(second); }
+  /// Of the seconds `first` to `last`, both with; nothing of the others.
+  WorkerSecond SumOf(int64_t first, int64_t last) const {
+    return is_other() ? WorkerSecond() : recent->Sum(first, last);
+  }
 
   static constexpr size_t kMostLanes = 64;  ///< that can be told apart
   /// -1: there are too many, or the thread was not told.

@@ -117,7 +117,7 @@ void SetWorkers(const LiveModel& model, const std::set<size_t>& shown, DeltaStor
   store->Set("workers_hidden", all - shown.size());
   for (const size_t i : shown) {
     const LiveWorker& worker = model.workers()[i];
-    const WorkerSecond recent = worker.recent.Sum(model.second() - kRecentSeconds, model.second() - 1);
+    const WorkerSecond recent = worker.SumOf(model.second() - kRecentSeconds, model.second() - 1);
     const double seconds = std::clamp(static_cast<double>(model.stop_ns() - worker.start_ns) / 1e9, 1.0,
                                       static_cast<double>(kRecentSeconds));
     Json lanes = Json::array();

@@ -24,7 +24,7 @@ std::vector<size_t> WorstWorkersFirst(const LiveModel& model, size_t most) {
   const auto& workers = model.workers();
   std::vector<size_t> order;
   for (size_t i = 0; i < workers.size(); ++i) {
-    if (workers[i].has_recorded()) order.push_back(i);
+    if (workers[i].has_recorded() && !workers[i].is_other()) order.push_back(i);
   }
   const auto rank = [&](size_t i) {
     const bool is_gone = workers[i].state != LiveState::kRunning;

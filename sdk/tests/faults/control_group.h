@@ -1,0 +1,39 @@
+// ControlGroup: a control group of the kernel's for the programs of a test (cgroups(7)).
+#ifndef CREMA_TESTS_FAULTS_CONTROL_GROUP_H_
+#define CREMA_TESTS_FAULTS_CONTROL_GROUP_H_
+
+#include <string>
+
+namespace crema {
+namespace testing {
+
+/// A limit of a controller, in both versions of control groups; where both have it, version 2 is taken.
+struct GroupLimit {
+  std::string controller;  ///< "memory"
+  std::string file;        ///< of version 2: "memory.max"
+  std::string file_of_v1;  ///< "memory.limit_in_bytes"
+  std::string value;
+  std::string value_of_v1;  ///< empty: as `value`
+};
+
+/// A group of its own with one limit; is removed at its end, when no process is in it any more.
+class ControlGroup {
+ public:
+  explicit ControlGroup(const GroupLimit& limit);
+  ~ControlGroup();
+  ControlGroup(const ControlGroup&) = delete;
+  ControlGroup& operator=(const ControlGroup&) = delete;
+
+  /// False: control groups cannot be made here, or not with this controller.
+  bool is_made() const { return !path_.empty(); }
+  /// The calling process is in it from now on; false where it is not allowed.
+  bool Enter() const;
+
+ private:
+  std::string path_;
+};
+
+}  // namespace testing
+}  // namespace crema
+
+#endif  // CREMA_TESTS_FAULTS_CONTROL_GROUP_H_
