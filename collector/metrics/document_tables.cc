@@ -358,7 +358,8 @@ Json ProcessUseTable(const RunFigures& figures) {
     table.push_back({{"name", NameOrNull(process.name)},
                      {"host", NameOrNull(process.host)},
                      {"pid", process.pid},
-                     {"start", static_cast<double>(process.start_ns - start_ns) / 1e9},
+                     // the kernel counts begins in hundredths of a second
+                     {"start", static_cast<double>(std::max<int64_t>(0, process.start_ns - start_ns)) / 1e9},
                      {"stop", static_cast<double>(process.last_ns - start_ns) / 1e9},
                      {"cpu", process.cpu_ns.has_value() ? Json(static_cast<double>(*process.cpu_ns) / 1e9) : Json()},
                      {"peak_memory_bytes", OrNull(process.peak_memory_bytes)},
