@@ -33,11 +33,11 @@ std::string InWords(std::string_view option) {
   if (option.substr(0, kCores.size()) == kCores) return fmt::format("{} cores", option.substr(kCores.size()));
   const size_t equals = option.rfind('=');
   if (option.substr(0, kFaster.size()) == kFaster && equals != std::string_view::npos) {
-    return fmt::format("section {} {} times as fast", option.substr(kFaster.size(), equals - kFaster.size()),
+    return fmt::format("{} {} times as fast", option.substr(kFaster.size(), equals - kFaster.size()),
                        option.substr(equals + 1));
   }
-  if (option == "--without-waiting") return "no waiting inside chunks";
-  if (option == "--order longest") return "the longest chunks first";
+  if (option == "--without-waiting") return "no waiting";
+  if (option == "--order longest") return "longest chunks first";
   return option == "--all-from-start" ? "no worker late or lost" : std::string(option);
 }
 
@@ -45,7 +45,10 @@ std::string ChangesTable(const Json& prediction) {
   const double measured = NumberField(Field(prediction, "measured"), "wall_time").value_or(0);
   HtmlTable table;
   table.caption = "Changes, by the wall time that they would bring";
-  table.columns = {{"change", false}, {"wall time"}, {"90 % of runs", false}, {"against this run"}};
+  table.columns = {{"with", false, "", true},
+                   {"wall time"},
+                   {"90 % of runs", false},
+                   {"change", true, "of the wall time, against this run"}};
   std::string not_told;
   for (const Json& row : ListField(prediction, "predicted")) {
     const std::string change = TextField(row, "change");

@@ -225,7 +225,7 @@ TEST(ReportPage, WhatWouldHelpStandsBestFirstOrSaysWhyNot) {
     {"cores": 8, "wall_time": 5, "low": 4, "high": 6, "speedup": 2, "efficiency": 0.5}]})");
   const std::string told =
       BlockOf(ReportPage(Json::object(), NothingRecorded(), {}, themes, nullptr, kLargestPage, &outlook), "outlook");
-  const size_t best = told.find(">8 cores<"), next = told.find(">section &lt;b&gt; 2 times as fast<");
+  const size_t best = told.find(">8 cores<"), next = told.find(">&lt;b&gt; 2 times as fast<");
   ASSERT_NE(best, std::string::npos) << told;
   EXPECT_LT(best, next);
   EXPECT_TRUE(Holds(told, "title=\"--faster &lt;b&gt;=2\""));
