@@ -51,24 +51,32 @@ int64_t Tallest(const ValueShape& shape) {
 }
 
 Json MarkLayers(const std::vector<HistogramMark>& marks, const Json& x) {
-  Json values = Json::array();
+  const double last = marks.empty() ? 0 : marks.back().value;
+  Json left = Json::array(), right = Json::array();
   // words that would stand on one another take turns in height
   int turn = 0;
   for (const HistogramMark& mark : marks) {
+    // beyond the last mark there is no room
+    Json& values = marks.size() > 1 && mark.value >= last ? left : right;
     values.push_back({{"v", Rounded(mark.value)}, {"words", mark.words}, {"top", 2 + 14 * (turn++ % 4)}});
   }
   Json at = x;
   at["field"] = "v";
   Json layers = Json::array();
-  layers.push_back(
-      {{"data", InlineData(values)}, {"mark", {{"type", "rule"}, {"style", "mean"}}}, {"encoding", {{"x", at}}}});
-  layers.push_back(
-      {{"data", InlineData(std::move(values))},
-       {"mark", {{"type", "text"}, {"style", "strong-label"}, {"align", "left"}, {"dx", 4}, {"baseline", "top"}}},
-       {"encoding",
-        {{"x", at},
-         {"y", {{"field", "top"}, {"type", "quantitative"}, {"scale", nullptr}, {"axis", nullptr}}},
-         {"text", {{"field", "words"}, {"type", "nominal"}}}}}});
+  const auto add = [&](Json values, const char* align, int dx) {
+    if (values.empty()) return;
+    layers.push_back(
+        {{"data", InlineData(values)}, {"mark", {{"type", "rule"}, {"style", "mean"}}}, {"encoding", {{"x", at}}}});
+    layers.push_back(
+        {{"data", InlineData(std::move(values))},
+         {"mark", {{"type", "text"}, {"style", "strong-label"}, {"align", align}, {"dx", dx}, {"baseline", "top"}}},
+         {"encoding",
+          {{"x", at},
+           {"y", {{"field", "top"}, {"type", "quantitative"}, {"scale", nullptr}, {"axis", nullptr}}},
+           {"text", {{"field", "words"}, {"type", "nominal"}}}}}});
+  };
+  add(std::move(right), "left", 4);
+  add(std::move(left), "right", -4);
   return layers;
 }
 

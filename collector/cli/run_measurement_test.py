@@ -47,6 +47,7 @@ class Measurement(RunTestCase):
         self.assertLessEqual(row["cpu"], self.tree_cpu_seconds())
         self.assertGreater(row["peak_memory_bytes"], 0)
         self.assertGreater(row["stop"], row["start"])
+        self.assertGreaterEqual(min(row["start"] for row in document["processes"]), 0)
         table = subprocess.run(
             [CREMA, "show", str(self.directory), "--table", "processes"], capture_output=True, check=True
         )

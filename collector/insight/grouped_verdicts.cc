@@ -21,6 +21,7 @@ struct Explanation {
 };
 
 constexpr Explanation kExplanations[] = {
+    {"incomplete-measurement", "worker-loss"},
     {"failing-chunks", "worker-loss"},
     {"retry-waste", "worker-loss"},
     {"retry-waste", "failing-chunks"},
@@ -95,7 +96,10 @@ bool IsMostOfWaiting(const Json& document) {
 
 /// Whether the records bear it out: attempts that failed by themselves are not the work of a worker that vanished, and
 /// stragglers are elsewhere as often as not.
-bool Applies(const Explanation& explanation, const Json& document) {
+bool Applies(const Explanation& explanation, const Verdict& symptom, const Json& document) {
+  if (explanation.symptom == "incomplete-measurement") {  // and nothing else lacks
+    return symptom.evidence.size() == 1 && symptom.evidence.front().first == "quality.processes_lost";
+  }
   if (explanation.cause == "worker-loss") return Metric(document, "num_failed_attempts").value_or(0) == 0;
   if (explanation.cause == "shared-bottleneck") return IsMostOfWaiting(document);
   if (explanation.symptom != "stragglers") return true;
@@ -143,7 +147,8 @@ void FindCauses(const Json& document, std::vector<Verdict>* verdicts) {
   for (const Explanation& explanation : kExplanations) {
     Verdict* symptom = Find(*verdicts, explanation.symptom);
     const Verdict* cause = Find(*verdicts, explanation.cause);
-    if (symptom == nullptr || cause == nullptr || !symptom->cause.empty() || !Applies(explanation, document)) continue;
+    if (symptom == nullptr || cause == nullptr || !symptom->cause.empty() || !Applies(explanation, *symptom, document))
+      continue;
     symptom->cause = cause->id;
   }
 }

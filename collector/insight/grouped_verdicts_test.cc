@@ -44,6 +44,15 @@ TEST(GroupedVerdicts, PutSymptomsBehindTheirCause) {
   EXPECT_THAT(Told({Made("long-tail", Severity::kWarning, 0.2)}), ElementsAre("long-tail"));
 }
 
+TEST(GroupedVerdicts, LogsThatOnlyLackTheirEndsAreOfTheWorkersThatDied) {
+  Verdict incomplete = Made("incomplete-measurement", Severity::kWarning);
+  incomplete.evidence = {{"quality.processes_lost", 4}};
+  const Verdict loss = Made("worker-loss", Severity::kWarning);
+  EXPECT_THAT(Told({incomplete, loss}), ElementsAre("worker-loss", "incomplete-measurement<worker-loss"));
+  incomplete.evidence.emplace_back("quality.records_lost", 12);
+  EXPECT_THAT(Told({incomplete, loss}), ElementsAre("incomplete-measurement", "worker-loss"));
+}
+
 TEST(GroupedVerdicts, ExplainStragglersOnlyByWhatMostOfThemShare) {
   const auto told = [](const char* cause, const nlohmann::ordered_json& document) {
     return Told({Made("stragglers", Severity::kWarning, 0.2), Made(cause, Severity::kWarning, 0.1)}, document).back();

@@ -237,6 +237,23 @@ std::string TooLittle(const Json& document, const RunEvidence& evidence) {
                      HumanPercent(evidence.budget->Share("compute")));
 }
 
+/// What of the results is fine: that none is missing. Empty where that is not known, or one may be.
+std::string ResultsAreThere(const Json& document, const RunEvidence& evidence) {
+  const double exit_status = NumberField(Field(document, "run"), "exit_status").value_or(0);
+  if (evidence.state != RunState::kFinished || exit_status != 0) return "";
+  const RunTrouble trouble = FindRunTrouble(document);
+  const double chunks = Metric(document, "num_chunks").value_or(0);
+  if (trouble.results_may_lack || chunks <= 0 || Metric(document, "num_unfinished_chunks") != 0) return "";
+  return chunks == 1 ? "the chunk has its result" : fmt::format("all {} chunks have results", HumanCount(chunks));
+}
+
+/// `A is slow; all is there.`, `A is slow; that costs much, but all is there.`
+std::string WithWhatIsFine(std::string sentence, const std::string& fine) {
+  if (fine.empty()) return sentence;
+  if (!sentence.empty() && sentence.back() == '.') sentence.pop_back();
+  return sentence + (sentence.find(';') == std::string::npos ? "; " : ", but ") + fine + ".";
+}
+
 std::string AsSentence(std::string text) {
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
   return text + ".";
@@ -259,16 +276,19 @@ std::string Headline(const Json& document) {
   const std::string little = LittleIsKnown(document, evidence);
   if (!little.empty()) return before + AsSentence(trouble.empty() ? so_far + little : little);
   const Class found = WhereTheTimeWent(document, *evidence.budget);
+  const bool names_a_loss = !found.parts[0].empty();
+  const std::string no_loss =
+      names_a_loss ? "" : fmt::format("o avoidable loss reaches {}", HumanPercent(kWorthASentence.value, 0));
+  const std::string fine = ResultsAreThere(document, evidence);
   if (!trouble.empty()) {
     const Loss loss = LargestLoss(document, evidence, {});
-    return before + (loss.share > 0 ? loss.sentence : AsSentence(found.sentence));
+    if (loss.share > 0) return before + WithWhatIsFine(loss.sentence, fine);
+    return before + WithWhatIsFine(AsSentence(found.sentence + (names_a_loss ? "" : "; n" + no_loss)), fine);
   }
   const Loss loss = LargestLoss(document, evidence, found);
   const std::string first = AsSentence(so_far + found.sentence);
-  if (loss.share > 0) return first + " " + loss.sentence;
-  const bool names_a_loss = !found.parts[0].empty();
-  return names_a_loss ? first
-                      : first + fmt::format(" No avoidable loss reaches {}.", HumanPercent(kWorthASentence.value, 0));
+  if (loss.share > 0) return first + " " + WithWhatIsFine(loss.sentence, fine);
+  return names_a_loss ? WithWhatIsFine(first, fine) : first + " " + WithWhatIsFine("N" + no_loss + ".", fine);
 }
 
 }  // namespace crema

@@ -17,7 +17,32 @@ TEST(Headline, SaysWhereTheCoreSecondsWentAndWhatTheLargestLossIs) {
   EXPECT_EQ(
       Headline(QuietRun()),
       "Compute-bound: your code computed for 90 % of 100 core-seconds. The largest avoidable loss is code blocked on "
-      "I/O, locks or a device (4.0 %).");
+      "I/O, locks or a device (4.0 %); all 100 chunks have results.");
+}
+
+TEST(Headline, SaysAtTheEndThatNoResultIsMissingWhereTheRecordsSaySo) {
+  nlohmann::ordered_json document = QuietRun();
+  EXPECT_THAT(Headline(document), testing::EndsWith("(4.0 %); all 100 chunks have results."));
+  document["verdicts"] = {{{"id", "slow-worker"}, {"sentence", "a took 3 times as long."}, {"saving", 0.3}}};
+  EXPECT_THAT(Headline(document),
+              testing::EndsWith("curing that would save 30 % of the core-seconds, but all 100 chunks "
+                                "have results."));
+  document["metrics"]["num_chunks"] = 1;
+  EXPECT_THAT(Headline(document), testing::EndsWith(", but the chunk has its result."));
+  const nlohmann::ordered_json whole = QuietRun();
+  const auto ends_without = [&whole](const char* pointer, const nlohmann::ordered_json& value) {
+    nlohmann::ordered_json changed = whole;
+    changed[nlohmann::ordered_json::json_pointer(pointer)] = value;
+    EXPECT_THAT(Headline(changed), Not(HasSubstr("results."))) << pointer;
+  };
+  ends_without("/metrics/num_unfinished_chunks", 1);
+  ends_without("/metrics/num_unfinished_chunks", nullptr);
+  ends_without("/quality/event_coverage", 0.9999);
+  ends_without("/quality/records_dropped", 1);
+  ends_without("/quality/records_lost", 1);
+  ends_without("/run/state", "running");
+  ends_without("/run/state", "killed");
+  ends_without("/run/exit_status", 3);
 }
 
 TEST(Headline, NamesWaitingWhereItIsTheLargestUse) {
@@ -26,7 +51,7 @@ TEST(Headline, NamesWaitingWhereItIsTheLargestUse) {
   EXPECT_EQ(
       Headline(document),
       "Waiting-bound: your code waited for 50 % of 100 core-seconds and computed for 30 %. The largest other loss is "
-      "cores that were free between chunks (20 %).");
+      "cores that were free between chunks (20 %); all 100 chunks have results.");
   document["sections"] = {{{"path", "read"}, {"total", 60}, {"self", 10}, {"cpu", 15}},
                           {{"path", "read/unzip"}, {"total", 50}, {"self", 50}, {"cpu", 10}},
                           {{"path", "fill"}, {"total", 20}, {"self", 20}}};
@@ -35,7 +60,8 @@ TEST(Headline, NamesWaitingWhereItIsTheLargestUse) {
   EXPECT_EQ(
       Headline(document),
       "Waiting-bound: your code waited for 50 % of 100 core-seconds (most of it in section read/unzip, of dataset "
-      "ttbar, on b) and computed for 30 %. The largest other loss is cores that were free between chunks (20 %).");
+      "ttbar, on b) and computed for 30 %. The largest other loss is cores that were free between chunks (20 %); all "
+      "100 chunks have results.");
   document["workers"] = {{{"name", "a"}, {"blocked_sum", 22}}, {{"name", "b"}, {"blocked_sum", 22}}};
   document["sections"][1]["cpu"] = 30;
   EXPECT_THAT(Headline(document), HasSubstr("(most of it of dataset ttbar)"));
@@ -49,10 +75,13 @@ TEST(Headline, NamesALossThatIsLargerThanWhatAnyCauseCosts) {
   document["datasets"] = {{{"name", "ttbar"}, {"blocked_sum", 20}}, {{"name", "data"}, {"blocked_sum", 1}}};
   document["verdicts"] = {{{"id", "oversized-chunks"}, {"sentence", "Two chunks are too large."}, {"saving", 0.05}}};
   EXPECT_THAT(Headline(document), testing::EndsWith("The largest avoidable loss is code blocked on I/O, locks or a "
-                                                    "device (21 %, most of it of dataset ttbar)."));
+                                                    "device (21 %, most of it of dataset ttbar); all 100 chunks "
+                                                    "have results."));
   document["verdicts"][0]["saving"] = 0.22;
-  EXPECT_THAT(Headline(document),
-              testing::EndsWith("Two chunks are too large; curing that would save 22 % of the core-seconds."));
+  EXPECT_THAT(
+      Headline(document),
+      testing::EndsWith("Two chunks are too large; curing that would save 22 % of the core-seconds, but all 100 "
+                        "chunks have results."));
 }
 
 TEST(Headline, DoesNotNameALossTwice) {
@@ -60,13 +89,15 @@ TEST(Headline, DoesNotNameALossTwice) {
   SetBudget(&document, {{"compute", 1}, {"process_cpu", 97}, {"idle", 2}});
   EXPECT_EQ(Headline(document),
             "Busy outside chunks: set-up, framework code and merging computed for 97 % of 100 core-seconds, and your "
-            "code computed for 1.0 %.");
+            "code computed for 1.0 %; all 100 chunks have results.");
 }
 
 TEST(Headline, TellsMissingCpusFromBlockedCode) {
   nlohmann::ordered_json document = QuietRun();
   SetBudget(&document, {{"compute", 40}, {"cpu_wait", 45}, {"blocked", 15}});
-  EXPECT_EQ(Headline(document), "Short of CPU: your code waited for 60 % of 100 core-seconds and computed for 40 %.");
+  EXPECT_EQ(Headline(document),
+            "Short of CPU: your code waited for 60 % of 100 core-seconds and computed for 40 %; all 100 chunks have "
+            "results.");
 }
 
 TEST(Headline, CallsARunStarvedWhoseCoresWereIdle) {
@@ -147,10 +178,11 @@ TEST(Headline, CountsWorkersThatWereNotThereAsALoss) {
   document["workers"] = {Worker("a", "ended", 100, 40), Worker("b", "ended", 100, 39), Worker("c", "lost", 50, 9),
                          Worker("d", "lost", 50, 12)};
   EXPECT_EQ(Headline(document),
-            "2 of 4 workers vanished (c, d). The vanished workers would have given 25 % of the worker-seconds.");
+            "2 of 4 workers vanished (c, d). The vanished workers would have given 25 % of the worker-seconds; all 100 "
+            "chunks have results.");
   document["verdicts"] = {{{"id", "slow-worker"}, {"sentence", "a took 3 times as long."}, {"saving", 0.3}}};
-  EXPECT_THAT(Headline(document), testing::EndsWith("a took 3 times as long; curing that would save 30 % of the "
-                                                    "core-seconds."));
+  EXPECT_THAT(Headline(document),
+              HasSubstr("a took 3 times as long; curing that would save 30 % of the core-seconds, "));
   document["run"]["state"] = "running";
   document["verdicts"][0]["saving"] = 0.1;
   EXPECT_THAT(Headline(document), HasSubstr("a took 3 times as long")) << "they may come again";
@@ -164,7 +196,7 @@ TEST(Headline, CountsWorkersThatCameLateAsALoss) {
   AddInsight(&document);
   EXPECT_THAT(Headline(document),
               testing::EndsWith("It took 39.0 s until nearly all of the 4 workers were there; 10 % of what they could "
-                                "have done is missing."));
+                                "have done is missing, but all 100 chunks have results."));
   document["timelines"]["worker_counts"] = {{0.0, 1}, {5.0, 4}, {290.0, 4}};
   AddInsight(&document);
   EXPECT_THAT(Headline(document), Not(HasSubstr("workers were there")));
@@ -178,7 +210,7 @@ TEST(Headline, EndsWithTheCauseWithTheLargestSavingInTheWordsOfItsVerdict) {
       {{"id", "long-tail"}, {"sentence", "The tail."}, {"saving", 0.5}, {"cause", "oversized-chunks"}}};
   EXPECT_THAT(Headline(document),
               testing::EndsWith("core-seconds. w1 took 2 times as long; curing that would save 5.0 % of the "
-                                "core-seconds."));
+                                "core-seconds, but all 100 chunks have results."));
   document["verdicts"] = {{{"id", "slow-worker"}, {"sentence", "w1 took 2 times as long."}, {"saving", 0.01}}};
   EXPECT_THAT(Headline(document), Not(HasSubstr("w1")));
 }
@@ -192,7 +224,7 @@ TEST(Headline, SaysWhatAReportAloneTells) {
 TEST(Headline, SaysThatNoLossStandsOutInsteadOfNamingASmallOne) {
   nlohmann::ordered_json document = QuietRun();
   SetBudget(&document, {{"compute", 98}, {"blocked", 1}, {"idle", 1}});
-  EXPECT_THAT(Headline(document), HasSubstr("No avoidable loss reaches 3 %."));
+  EXPECT_THAT(Headline(document), testing::EndsWith("No avoidable loss reaches 3 %; all 100 chunks have results."));
 }
 
 TEST(Headline, SaysFirstThatARunGoesOnOrDidNotEndWell) {
@@ -203,6 +235,7 @@ TEST(Headline, SaysFirstThatARunGoesOnOrDidNotEndWell) {
   EXPECT_THAT(Headline(document), StartsWith("The run was killed. The largest avoidable loss is code blocked"));
   SetBudget(&document, {{"compute", 98}, {"blocked", 2}});
   EXPECT_THAT(Headline(document), StartsWith("The run was killed. Compute-bound"));
+  EXPECT_THAT(Headline(document), testing::EndsWith("core-seconds; no avoidable loss reaches 3 %."));
   document["run"]["state"] = "finished";
   document["run"]["exit_status"] = 3;
   EXPECT_THAT(Headline(document), StartsWith("The command failed with exit status 3. Compute-bound"));

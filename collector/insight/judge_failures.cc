@@ -60,9 +60,8 @@ void JudgeLostWorkers(const JudgedRun& run) {
     const double events = Metric(run.document, "total_events").value_or(0);
     sentence += fmt::format("; {} had ended there, and whether their results were used is not known",
                             Counted(lost.uncertain_chunks, "chunk", "chunks"));
-    if (lost.uncertain_events > 0 && events >= lost.uncertain_events) {
-      sentence += fmt::format(": the results are of {} to {} events", HumanCount(events - lost.uncertain_events),
-                              HumanCount(events));
+    if (const std::string range = RangeOfResults(lost, events); !range.empty()) {
+      sentence += ": the results are of " + range;
     }
   }
   run.Add(rule, count, sentence + ".",

@@ -55,7 +55,8 @@ void JudgeGaps(const JudgedRun& run) {
         fmt::format("Measure at least {} core-second with a chunk that ends.", kEnoughCoreSeconds.value);
   } else if (!verdict.evidence.empty()) {
     const auto& [key, value] = verdict.evidence.front();
-    const std::string name = key.substr(key.find('.') + 1);
+    std::string name = key.substr(key.find('.') + 1);
+    std::replace(name.begin(), name.end(), '_', ' ');
     verdict.sentence = fmt::format("The records are not complete ({}: {}{}); sums may be too low.", name,
                                    value < 1 ? HumanPercent(value, 1) : HumanCount(value),
                                    verdict.evidence.size() > 1 ? ", and more" : "");

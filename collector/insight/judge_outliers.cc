@@ -99,13 +99,17 @@ std::string WhoWasSlow(const Json& spell) {
   return (by == ToString(SpellOf::kWorker) ? "" : by + " ") + ShortName(TextField(spell, "name"));
 }
 
-/// `, most of it blocked`: where the excess of a spell went.
-std::string_view WhereItWent(const Json& spell) {
+/// `, most of it in section read, blocked on I/O`: where the excess of a spell went.
+std::string WhereItWent(const Json& spell) {
   const std::string reason = TextField(spell, "reason");
-  if (reason == ToString(StragglerReason::kCpu)) return ", most of it in computing";
-  if (reason == ToString(StragglerReason::kCpuWait)) return ", most of it waiting for a CPU";
-  if (reason == ToString(StragglerReason::kBlocked)) return ", most of it blocked on I/O, locks or a device";
-  return reason == ToString(StragglerReason::kJoined) ? ", most of it waiting for helpers" : "";
+  std::string_view doing;
+  if (reason == ToString(StragglerReason::kCpu)) doing = "computing";
+  if (reason == ToString(StragglerReason::kCpuWait)) doing = "waiting for a CPU";
+  if (reason == ToString(StragglerReason::kBlocked)) doing = "blocked on I/O, locks or a device";
+  if (reason == ToString(StragglerReason::kJoined)) doing = "waiting for helpers";
+  const std::string section = TextField(spell, "section");
+  if (section.empty()) return doing.empty() ? "" : fmt::format(", most of it {}", doing);
+  return fmt::format(", most of it in section {}{}{}", ShortName(section), doing.empty() ? "" : ", ", doing);
 }
 
 void JudgeSpells(const JudgedRun& run) {

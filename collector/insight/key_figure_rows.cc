@@ -46,7 +46,13 @@ KeyFigureRow Elapsed(const Json& document) {
 
 KeyFigureRow EventRate(const Json& document) {
   KeyFigureRow row = RowOf(document, {"Event rate", {"event_rate_wall_khz", ChangeOf::kRate, true, 1000}, HumanRate});
-  AddNote(document, "total_events", "", HumanCount, " events", &row);
+  // what ended in a process that died may not be among the results
+  const std::string range = RangeOfResults(FindLostWorkers(document), Metric(document, "total_events").value_or(0));
+  if (range.empty()) {
+    AddNote(document, "total_events", "", HumanCount, " events", &row);
+  } else {
+    row.notes.push_back(Words("results of " + range));
+  }
   AddNote(document, "event_rate_core_hz", "", HumanRate, " per core", &row);
   return row;
 }

@@ -93,6 +93,11 @@ TEST(KeyFigureRows, AreNotGoodWhereWorkersWereLost) {
   const KeyFigureRow balance = RowOf(document, "Balance");
   EXPECT_EQ(balance.mark, Mark::kWatch);
   EXPECT_THAT(Notes(balance), ElementsAre("without 1 lost worker", GoodHint(BandOf(KeyFigure::kBalance))));
+  document["metrics"]["total_events"] = 900;
+  EXPECT_THAT(Notes(RowOf(document, "Event rate")), ElementsAre("900 events"));
+  document["workers"][1]["chunks"] = 4;
+  document["workers"][1]["events"] = 400;
+  EXPECT_THAT(Notes(RowOf(document, "Event rate")), ElementsAre("results of 500 to 900 events"));
   document["workers"][1]["state"] = "ended";
   EXPECT_EQ(RowOf(document, "Failed attempts").mark, Mark::kGood);
   EXPECT_EQ(RowOf(document, "Balance").mark, Mark::kGood);

@@ -64,6 +64,11 @@ std::string LostWorkers::Why() const {
   return text;
 }
 
+std::string RangeOfResults(const LostWorkers& lost, double events) {
+  if (lost.uncertain_chunks <= 0 || lost.uncertain_events <= 0 || events < lost.uncertain_events) return "";
+  return fmt::format("{} to {} events", HumanCount(events - lost.uncertain_events), HumanCount(events));
+}
+
 LostWorkers FindLostWorkers(const Json& document) {
   LostWorkers lost;
   if (ReadRunEvidence(document).state == RunState::kKilled) return lost;

@@ -28,6 +28,10 @@ struct LostWorkers {
   std::string Why() const;
 };
 
+/// `156 M to 206 M events`: how many the results are of, whichever of the uncertain chunks were used; `events`: all
+/// that ended. Empty where nothing is uncertain.
+std::string RangeOfResults(const LostWorkers& lost, double events);
+
 /// None of a run that was killed as a whole: then all of its workers ended with it. A worker that vanished with no
 /// chunk open when the run was over (not `kBeforeTheEnd`) is not lost, unless the engine says why it left.
 LostWorkers FindLostWorkers(const nlohmann::ordered_json& document);

@@ -24,6 +24,8 @@ TEST(LostWorkers, AreAbsentUntilTheLastOneStops) {
   EXPECT_DOUBLE_EQ(lost.whole_seconds, 400);
   EXPECT_EQ(lost.uncertain_chunks, 7);
   EXPECT_EQ(lost.uncertain_events, 700);
+  EXPECT_EQ(RangeOfResults(lost, 2200), "1 500 to 2 200 events");
+  EXPECT_EQ(RangeOfResults(LostWorkers(), 2200), "");
   document["run"]["engine"] = "dask";
   EXPECT_EQ(FindLostWorkers(document).uncertain_chunks, 0);
   document["run"]["state"] = "killed";

@@ -25,6 +25,7 @@ void AddMissingResults(const Json& document, RunTrouble& trouble) {
   const double unfinished = Metric(document, "num_unfinished_chunks").value_or(0);
   if (unfinished <= 0) return;
   const double all = Metric(document, "num_chunks").value_or(0) + unfinished;
+  trouble.results_may_lack = true;
   Add(trouble, Mark::kBad,
       fmt::format("{} of {} {} no result", HumanCount(unfinished), Counted(all, "chunk", "chunks"),
                   unfinished == 1 ? "has" : "have"),
@@ -35,6 +36,7 @@ void AddLostWorkers(const Json& document, RunTrouble& trouble) {
   const LostWorkers lost = FindLostWorkers(document);
   if (!lost.any()) return;
   const auto count = static_cast<double>(lost.names.size());
+  trouble.results_may_lack |= lost.uncertain_chunks > 0;
   std::string clause = fmt::format("{} of {} vanished ({})", HumanCount(count),
                                    Counted(lost.workers, "worker", "workers"), lost.Names());
   if (lost.uncertain_chunks > 0) {
@@ -49,6 +51,7 @@ void AddIncompleteRecords(const Json& document, RunTrouble& trouble) {
   const Json& quality = Field(document, "quality");
   const std::optional<double> coverage = NumberField(quality, "event_coverage");
   const double dropped = NumberField(quality, "records_dropped").value_or(0);
+  trouble.results_may_lack |= coverage.value_or(1) < 1 || dropped > 0;
   const double read = NumberField(quality, "records_read").value_or(0);
   if (coverage.has_value() && MarkOf(KeyFigure::kEventCoverage, *coverage) != Mark::kGood) {
     Add(trouble, MarkOf(KeyFigure::kEventCoverage, *coverage),
@@ -57,6 +60,7 @@ void AddIncompleteRecords(const Json& document, RunTrouble& trouble) {
     Add(trouble, Mark::kWatch, Counted(dropped, "record was", "records were") + " lost", "records incomplete");
   }
   const double lost = NumberField(quality, "records_lost").value_or(0);
+  trouble.results_may_lack |= lost > 0;
   if (lost > 0) {
     Add(trouble, Mark::kWatch,
         lost == 1 ? "the record of 1 ended chunk is lost"

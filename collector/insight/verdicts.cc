@@ -3,11 +3,25 @@
 #include "collector/insight/chunk_size_advice.h"
 #include "collector/insight/grouped_verdicts.h"
 #include "collector/insight/headline.h"
+#include "collector/insight/run_head.h"
+#include "collector/insight/run_trouble.h"
 #include "collector/insight/verdict_families.h"
 
 namespace crema {
 
 using Json = nlohmann::ordered_json;
+
+namespace {
+
+/// What pill and headline begin with, for scripts.
+Json TroubleRow(const Json& document) {
+  const StateInWords state = StateOf(document);
+  return {{"state", state.text},
+          {"mark", state.mark.has_value() ? Json(ToString(*state.mark)) : Json()},
+          {"clauses", FindRunTrouble(document).clauses}};
+}
+
+}  // namespace
 
 std::vector<Verdict> Judge(const Json& document) {
   const RunEvidence evidence = ReadRunEvidence(document);
@@ -52,6 +66,7 @@ void AddInsight(Json* document) {
   (*document)["chunk_size_advice"] = ChunkSizeAdviceRows(AdviseChunkSizes(*document));
   (*document)["verdicts"] = VerdictRows(Judge(*document));
   (*document)["headline"] = Headline(*document);  // it looks at the verdicts
+  (*document)["trouble"] = TroubleRow(*document);
 }
 
 }  // namespace crema

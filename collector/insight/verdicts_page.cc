@@ -45,8 +45,9 @@ constexpr std::string_view kHeadlineText = R"(## The headline
 At most two sentences open every summary. The first says what is wrong with the results or the records: how the run ended,
 chunks without a result, workers that vanished and the chunks that had ended there, gaps of the records. Where nothing is
 wrong, it says of which kind the run is. The second is the larger of two: the verdict with the largest `saving` that nothing
-else explains, and the largest part of the budget that is a loss and that the first sentence has not named. The kinds, by
-shares of the core-seconds; of several the one with the largest share:
+else explains, and the largest part of the budget that is a loss and that the first sentence has not named. At the end
+stands what is fine, where the records say so: all chunks have results. The kinds, by shares of the core-seconds; of several
+the one with the largest share:
 
 | kind | when | reason |
 |---|---|---|

@@ -226,11 +226,11 @@ TEST(Verdicts, SeeOversubscriptionWhereTheBudgetExceedsTheCores) {
 TEST(Verdicts, SayWhichRecordsAreMissing) {
   nlohmann::ordered_json document = QuietRun();
   document["quality"]["records_dropped"] = 3;
-  EXPECT_THAT(Find(document, "incomplete-measurement").sentence, HasSubstr("records_dropped: 3"));
+  EXPECT_THAT(Find(document, "incomplete-measurement").sentence, HasSubstr("records dropped: 3"));
   EXPECT_THAT(Ids(document), Not(Contains("healthy")));
   document["quality"]["records_dropped"] = 0;
   document["quality"]["event_coverage"] = 0.98;
-  EXPECT_THAT(Find(document, "incomplete-measurement").sentence, HasSubstr("event_coverage: 98.0 %"));
+  EXPECT_THAT(Find(document, "incomplete-measurement").sentence, HasSubstr("event coverage: 98.0 %"));
 }
 
 TEST(Verdicts, ExpectATornLineOfARunningJobOnly) {
@@ -279,6 +279,22 @@ TEST(Verdicts, AreRowsOfTheDocumentWithEvidence) {
   std::vector<std::string> fields;
   for (const auto& [key, value] : row.items()) fields.push_back(key);
   EXPECT_THAT(fields, ElementsAre("id", "severity", "sentence", "evidence", "suggestion", "saving", "cause"));
+}
+
+TEST(Verdicts, TroubleIsInTheDocumentAsPillAndHeadlineSayIt) {
+  nlohmann::ordered_json document = QuietRun();
+  AddInsight(&document);
+  EXPECT_EQ(
+      document["trouble"],
+      nlohmann::ordered_json({{"state", "finished"}, {"mark", "good"}, {"clauses", nlohmann::ordered_json::array()}}));
+  document["metrics"]["num_unfinished_chunks"] = 2;
+  AddInsight(&document);
+  EXPECT_EQ(document["trouble"]["state"], "finished, 2 chunks without a result");
+  EXPECT_EQ(document["trouble"]["mark"], "bad");
+  EXPECT_THAT(document["trouble"]["clauses"], ElementsAre("2 of 102 chunks have no result"));
+  document["run"]["state"] = "running";
+  AddInsight(&document);
+  EXPECT_TRUE(document["trouble"]["mark"].is_null());
 }
 
 TEST(VerdictTable, GivesEachRuleAConditionWithItsNumbersAndAReason) {

@@ -335,16 +335,18 @@ Json SlowSpellTable(const RunFigures& figures) {
   constexpr size_t kMostSpells = 100;
   Json table = Json::array();
   const int64_t start_ns = figures.bounds.window.start_ns;
-  for (const auto& [spell, name] : figures.slow_spells) {
+  for (const NamedSpell& named : figures.slow_spells) {
+    const SlowSpell& spell = named.spell;
     if (table.size() == kMostSpells) break;
-    table.push_back({{"name", NameOrNull(name)},
+    table.push_back({{"name", NameOrNull(named.name)},
                      {"by", ToString(spell.of)},
                      {"start", static_cast<double>(spell.start_ns - start_ns) / 1e9},
                      {"stop", static_cast<double>(spell.stop_ns - start_ns) / 1e9},
                      {"attempts", spell.attempts},
                      {"duration", spell.duration_seconds},
                      {"predicted", spell.predicted_seconds},
-                     {"reason", ToString(spell.reason)}});
+                     {"reason", ToString(spell.reason)},
+                     {"section", NameOrNull(named.section)}});
   }
   return table;
 }
@@ -356,7 +358,8 @@ Json ProcessUseTable(const RunFigures& figures) {
     table.push_back({{"name", NameOrNull(process.name)},
                      {"host", NameOrNull(process.host)},
                      {"pid", process.pid},
-                     {"start", static_cast<double>(process.start_ns - start_ns) / 1e9},
+                     // the kernel counts begins in hundredths of a second
+                     {"start", static_cast<double>(std::max<int64_t>(0, process.start_ns - start_ns)) / 1e9},
                      {"stop", static_cast<double>(process.last_ns - start_ns) / 1e9},
                      {"cpu", process.cpu_ns.has_value() ? Json(static_cast<double>(*process.cpu_ns) / 1e9) : Json()},
                      {"peak_memory_bytes", OrNull(process.peak_memory_bytes)},

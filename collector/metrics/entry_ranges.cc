@@ -1,113 +1,21 @@
 #include "collector/metrics/entry_ranges.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <map>
-#include <set>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <vector>
-
-#include "collector/compression/decompressed_file.h"
+#include <cstddef>
 
 namespace crema {
-namespace {
 
-using Process = std::tuple<std::string, std::string, int64_t, int64_t>;  // run, host, pid, start
-using Chunk = std::pair<int64_t, int64_t>;                               // start, number
-using WantedChunks = std::map<Chunk, size_t>;                            // index of the range
-
-template <class P>
-Process ProcessOf(const P& process) {
-  return Process(process.run_id, process.host, process.pid, process.start_ns);
-}
-
-class EntryRangeSearch {
- public:
-  explicit EntryRangeSearch(const RunFigures& figures)
-      : ranges_(std::min(figures.stragglers.stragglers.size(), kMaxStragglerRows)) {
-    for (size_t i = 0; i < ranges_.size(); ++i) {
-      const AttemptRow& attempt = figures.findings.attempts.rows[figures.stragglers.stragglers[i].attempt];
-      const ProcessRow& process = figures.findings.processes.processes[attempt.recording_process()];
-      wanted_[ProcessOf(process)][Chunk(attempt.start_ns, attempt.number)] = i;
-    }
+std::vector<EntryRange> FindEntryRanges(const RunFigures& figures, const SearchedLogs& logs) {
+  std::vector<size_t> attempts;
+  for (const Straggler& straggler : figures.stragglers.stragglers) {
+    if (attempts.size() == kMaxStragglerRows) break;
+    attempts.push_back(straggler.attempt);
   }
-
-  /// Looks for chunks of the log's first process.
-  void Read(const RecordLog& log, const std::vector<ChunkStretch>& stretches) {
-    if (log.is_stream) return;
-    const auto chunks = wanted_.find(ProcessOf(log));
-    if (chunks == wanted_.end()) return;
-    std::vector<LogPart> parts;
-    for (size_t k = 0; k < stretches.size(); ++k) {
-      const ChunkStretch& stretch = stretches[k];
-      const auto first = chunks->second.lower_bound(Chunk(stretch.first_start_ns, 0));
-      if (first == chunks->second.end() || first->first.first > stretch.last_start_ns) continue;
-      LogPart part{stretch.offset};
-      if (k + 1 < stretches.size()) part.end = stretches[k + 1].offset;
-      parts.push_back(part);
-    }
-    // To come to a part of a compressed log, all before it is read.
-    if (parts.size() > 1 && IsCompressed(log.path)) parts = {LogPart{parts.front().begin, parts.back().end}};
-    for (const LogPart& part : parts) {
-      ReadLogPart(log, part, false, [&](const Record& record) { Take(record, chunks->second); });
-    }
-  }
-
-  /// Looks for chunks of the processes that follow in the log.
-  void ReadWhole(const RecordLog& log) {
-    if (log.is_stream) return;
-    const WantedChunks none;
-    const WantedChunks* chunks = &none;
-    ReadLogPart(log, LogPart{}, false, [&](const Record& record) {
-      if (record.type == RecordType::kProcess) {
-        const auto found = wanted_.find(ProcessOf(record.process));
-        chunks = found == wanted_.end() ? &none : &found->second;
-      }
-      Take(record, *chunks);
-    });
-  }
-
-  /// Whether a wanted process is the first one of no log.
-  bool HasLaterProcesses(const std::vector<RecordLog>& logs) const {
-    std::set<Process> first;
-    for (const RecordLog& log : logs) {
-      Process process = ProcessOf(log);
-      if (wanted_.count(process) > 0) first.insert(std::move(process));
-    }
-    return first.size() < wanted_.size();
-  }
-
-  std::vector<EntryRange> ranges() && { return std::move(ranges_); }
-
- private:
-  void Take(const Record& record, const WantedChunks& chunks) {
-    if (record.type != RecordType::kChunk) return;
-    const auto found = chunks.find(Chunk(record.chunk.start_ns, record.chunk.number));
-    if (found == chunks.end()) return;
-    ranges_[found->second] = {record.chunk.input.entry_start, record.chunk.input.entry_stop};
-  }
-
-  std::map<Process, WantedChunks> wanted_;
-  std::vector<EntryRange> ranges_;
-};
-
-}  // namespace
-
-std::vector<EntryRange> FindEntryRanges(const RunFigures& figures, const std::vector<RecordLog>& logs,
-                                        const std::vector<std::vector<ChunkStretch>>& stretches) {
-  EntryRangeSearch search(figures);
-  // Logs put together by hand hold several processes; nothing says which log the later ones stand in.
-  const bool everywhere = search.HasLaterProcesses(logs);
-  for (size_t i = 0; i < logs.size(); ++i) {
-    if (everywhere) {
-      search.ReadWhole(logs[i]);
-    } else {
-      search.Read(logs[i], stretches[i]);
-    }
-  }
-  return std::move(search).ranges();
+  std::vector<EntryRange> ranges(attempts.size());
+  FindChunks(figures.findings, attempts, logs, [&ranges](size_t i, const ChunkFact& chunk) {
+    ranges[i] = {chunk.input.entry_start, chunk.input.entry_stop};
+  });
+  return ranges;
 }
 
 }  // namespace crema

@@ -17,6 +17,7 @@
 #include "collector/metrics/quality.h"
 #include "collector/metrics/read_records.h"
 #include "collector/metrics/run_figures.h"
+#include "collector/metrics/spell_sections.h"
 #include "collector/output/output_directory.h"
 #include "collector/sources/coffea_report.h"
 #include "collector/sources/prmon/prmon_reader.h"
@@ -284,7 +285,9 @@ absl::StatusOr<Measurement> Measure(const MeasureOptions& options) {
         std::move(records.accumulator).Finalize(), trees->accumulator, has_window ? window->start_ns : options.start_ns,
         has_window ? window->stop_ns : options.stop_ns, std::move(coffea->figures), clusters.table);
   }
-  const std::vector<EntryRange> ranges = FindEntryRanges(figures, logs->logs, stretches);
+  const SearchedLogs searched = {logs->logs, stretches};
+  const std::vector<EntryRange> ranges = FindEntryRanges(figures, searched);
+  NameSpellSections(searched, &figures);
   const Quality quality = JudgeQuality(figures, std::move(reading));
   const Provenance provenance{AllSources(options), HostName(), absl::GetCurrentTimeNanos(),
                               NameRun(options, figures.tree)};

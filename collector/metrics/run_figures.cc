@@ -25,6 +25,8 @@
 namespace crema {
 namespace {
 
+constexpr size_t kMostSampledSpells = 10;  // a look into the logs for each
+
 constexpr std::string_view kNoName = "(none)";  // of a dataset or file that the chunk did not name
 
 // Under `crema run` processes do not sample themselves: the parent's samples stand in.
@@ -161,7 +163,11 @@ std::vector<NamedSpell> FindNamedSpells(const RunFigures& figures) {
                               !IsNameless(attempts.files), !IsNameless(attempts.datasets)};
   std::vector<SlowSpell> spells = FindSlowSpells(attempts.rows, groups, figures.stragglers.datasets);
   ExplainSpells(attempts.rows, attempts.helpers, groups, figures.stragglers.datasets, &spells);
-  for (const SlowSpell& spell : spells) named.push_back({spell, name_of(spell)});
+  for (const SlowSpell& spell : spells) {
+    named.push_back({spell, name_of(spell), "", {}});
+    if (named.size() > kMostSampledSpells) continue;
+    named.back().sample = SampleSpell(attempts.rows, spell, groups, figures.stragglers.datasets);
+  }
   return named;
 }
 

@@ -12,6 +12,7 @@
 #include "collector/metrics/attempts/contention.h"
 #include "collector/metrics/attempts/expected_time.h"
 #include "collector/metrics/attempts/slow_spells.h"
+#include "collector/metrics/attempts/spell_sample.h"
 #include "collector/metrics/attempts/stragglers.h"
 #include "collector/metrics/budget/budget.h"
 #include "collector/metrics/catalog/metric_set.h"
@@ -50,7 +51,9 @@ struct EngineFigures {
 
 struct NamedSpell {
   SlowSpell spell;
-  std::string name;  ///< of its worker, host, file or dataset; empty of the run
+  std::string name;     ///< of its worker, host, file or dataset; empty of the run
+  std::string section;  ///< in which most of its excess went; empty: in none, or it is not known
+  SpellSample sample;   ///< of the first spells; none of the others
 };
 
 struct RunFigures {

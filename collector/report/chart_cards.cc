@@ -39,9 +39,7 @@ struct Shown {
   std::string_view name;
   bool is_wide;
 };
-constexpr std::array<Shown, 11> kShown = {{
-    {"prediction", true},
-    {"scaling", true},
+constexpr std::array<Shown, 9> kShown = {{
     {"throughput_timeline", true},
     {"memory_small_multiples", true},
     {"process_timeline", true},

@@ -251,9 +251,7 @@ std::string ErrorsTable(const RunDetail& detail, const std::vector<const DetailA
 PageBlock ChunksBlock(const PageInput& input) {
   PageBlock block = {
       "chunks", "Chunks",
-      "A healthy run has one narrow peak. A long right side means stragglers; a left bump means chunks too "
-      "small to be worth their overhead.",
-      "", ""};
+      "A healthy run has one narrow peak. On its right are stragglers, on its left chunks that are too small.", "", ""};
   block.html = ChartCards(input, block.id, DistributionsFold(input.document)) + SlowestCard(input);
   block.data = ChartData(input, block.id);
   return block;

@@ -10,6 +10,7 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
+#include "collector/insight/lost_workers.h"
 #include "collector/report/html.h"
 #include "collector/report/html_table.h"
 #include "collector/report/page_block.h"
@@ -217,7 +218,18 @@ std::string CutFlowCard(const Json& document) {
                           FieldCell(Field(cut, "total_efficiency"), FieldKind::kShare, key + "total_efficiency"),
                           FieldCell(Field(cut, "weights"), FieldKind::kNumber, key + "weights")});
   }
-  return "<section class=\"card cutflow\" id=\"cut-flow\"><h3>Cut flow</h3>\n" + Render(table) + "</section>\n";
+  const LostWorkers lost = FindLostWorkers(document);
+  std::string doubt;
+  if (lost.uncertain_chunks > 0) {
+    const std::string range = RangeOfResults(lost, Metric(document, "total_events").value_or(0));
+    doubt = fmt::format(
+        "<p class=\"more\">{} had ended in workers that vanished. Where their results were not used, these counts are "
+        "too "
+        "high{}.</p>\n",
+        Escaped(crema::Counted(lost.uncertain_chunks, "chunk", "chunks")),
+        range.empty() ? "" : Escaped(": the results are of " + range));
+  }
+  return "<section class=\"card cutflow\" id=\"cut-flow\"><h3>Cut flow</h3>\n" + Render(table) + doubt + "</section>\n";
 }
 
 std::string RequestsCard(const PageInput& input) {

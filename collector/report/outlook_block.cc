@@ -27,14 +27,28 @@ HtmlCell Cell(const Json& row, std::string_view field, FieldKind kind) {
   return {Escaped(FieldText(Field(row, field), kind)), NumberField(row, field)};
 }
 
+/// A change as one says it; `option` of crema predict. One that the report does not ask for stays as it is.
+std::string InWords(std::string_view option) {
+  constexpr std::string_view kCores = "--cores ", kFaster = "--faster ";
+  if (option.substr(0, kCores.size()) == kCores) return fmt::format("{} cores", option.substr(kCores.size()));
+  const size_t equals = option.rfind('=');
+  if (option.substr(0, kFaster.size()) == kFaster && equals != std::string_view::npos) {
+    return fmt::format("{} {} times as fast", option.substr(kFaster.size(), equals - kFaster.size()),
+                       option.substr(equals + 1));
+  }
+  if (option == "--without-waiting") return "no waiting";
+  if (option == "--order longest") return "longest chunks first";
+  return option == "--all-from-start" ? "no worker late or lost" : std::string(option);
+}
+
 std::string ChangesTable(const Json& prediction) {
   const double measured = NumberField(Field(prediction, "measured"), "wall_time").value_or(0);
   HtmlTable table;
   table.caption = "Changes, by the wall time that they would bring";
-  table.columns = {{"change", false, "as the options of crema predict"},
+  table.columns = {{"with", false, "", true},
                    {"wall time"},
                    {"90 % of runs", false},
-                   {"against this run"}};
+                   {"change", true, "of the wall time, against this run"}};
   std::string not_told;
   for (const Json& row : ListField(prediction, "predicted")) {
     const std::string change = TextField(row, "change");
@@ -45,7 +59,7 @@ std::string ChangesTable(const Json& prediction) {
       continue;
     }
     const double against = measured > 0 ? *wall_time / measured - 1 : 0;
-    table.rows.push_back({{"<code>" + Escaped(change) + "</code>"},
+    table.rows.push_back({{fmt::format("<span title=\"{}\">{}</span>", Escaped(change), Escaped(InWords(change)))},
                           Cell(row, "wall_time", FieldKind::kDuration),
                           {Range(row)},
                           {Escaped(HumanChange(against)), against}});
@@ -71,7 +85,7 @@ std::string ScalingTable(const Json& scaling) {
 
 PageBlock OutlookBlock(const PageInput& input) {
   PageBlock block = {"outlook", "What would help",
-                     "Predicted, not measured: the run's own chunks are replayed on lanes, with one thing changed. "
+                     "Predicted, not measured: the run's own chunks are replayed, with one thing changed. "
                      "<code>crema predict</code> takes other changes.",
                      "", ""};
   const std::string refused =
@@ -80,15 +94,15 @@ PageBlock OutlookBlock(const PageInput& input) {
     block.brief = "<p class=\"quiet\">Nothing is predicted from this run: " + Escaped(refused) + "</p>\n";
     return block;
   }
-  block.html = "<section class=\"card\"><h3>Changes, best first</h3>\n" + ChangesTable(input.outlook->prediction) +
-               "</section>\n";
+  block.html = "<div class=\"charts\">\n<section class=\"card\"><h3>Changes, best first</h3>\n" +
+               ChangesTable(input.outlook->prediction) + "</section>\n";
   if (const std::string points = ScalingTable(input.outlook->scaling); !points.empty()) {
     block.html += fmt::format(
         "<section class=\"card\" id=\"scaling\"><h3>On other numbers of cores</h3><p class=\"sub\">{}</p>\n{}"
         "</section>\n",
         Escaped(TextField(input.outlook->scaling, "sentence")), points);
   }
-  block.html += ChartCards(input, block.id);
+  block.html += "</div>\n" + ChartCards(input, block.id);
   block.data = ChartData(input, block.id);
   return block;
 }

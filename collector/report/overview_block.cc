@@ -1,11 +1,14 @@
 // The verdict and its findings: what one reads first, and often all that one reads.
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/charts/worker_names.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/grouped_verdicts.h"
 #include "collector/insight/headline.h"
@@ -78,6 +81,34 @@ std::string Symptoms(const VerdictGroup& group) {
   return items.empty() ? "" : "<ul class=\"symptoms\">" + items + "</ul>";
 }
 
+/// `Most often: XRootD: operation expired (2 of 3; first on w5 at 2:16)`: what failed attempts said.
+std::string ErrorOfMost(const PageInput& input) {
+  const RunDetail& detail = input.detail;
+  struct Said {
+    size_t count = 0;
+    const DetailAttempt* first = nullptr;
+  };
+  std::map<uint32_t, Said> by_error;
+  size_t all = 0;
+  for (const DetailAttempt& attempt : detail.attempts) {
+    if (attempt.error == 0) continue;
+    Said& said = by_error[attempt.error];
+    ++said.count;
+    ++all;
+    if (said.first == nullptr || attempt.start_ns < said.first->start_ns) said.first = &attempt;
+  }
+  const auto most = std::max_element(by_error.begin(), by_error.end(), [](const auto& one, const auto& other) {
+    return one.second.count < other.second.count;
+  });
+  if (most == by_error.end()) return "";
+  const DetailAttempt& first = *most->second.first;
+  return fmt::format("<p>Most often: <q>{}</q> ({} of {}; first on {} at {}).</p>",
+                     Name(detail.errors[most->first], 120), ExactCount(static_cast<double>(most->second.count)),
+                     ExactCount(static_cast<double>(all)),
+                     Name(WorkerNames(input.document).Of(detail.workers[first.worker].name)),
+                     Escaped(HumanClock(static_cast<double>(first.start_ns) / 1e9)));
+}
+
 /// The address of what a finding is about: a spell's stretch of the timeline, where there is one.
 std::string AddressOf(const PageInput& input, const std::string& verdict) {
   std::string block(BlockOfVerdict(verdict));
@@ -114,6 +145,7 @@ std::string Card(const PageInput& input, const VerdictGroup& group, size_t numbe
     html += fmt::format("<span class=\"saving\">{} {}</span>", SignOf(mark), mark == Mark::kGood ? "note" : "risk");
   }
   html += fmt::format("</header><p>{}</p>{}", Escaped(TextField(verdict, "sentence")), Symptoms(group));
+  if (id == "failing-chunks") html += ErrorOfMost(input);
   const std::string suggestion = TextField(verdict, "suggestion");
   if (!suggestion.empty()) html += fmt::format("<p class=\"advice\">{}", Escaped(suggestion));
   if (suggestion.empty()) html += "<p>";

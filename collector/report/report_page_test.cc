@@ -180,6 +180,40 @@ TEST(ReportPage, IsKnownByItsBeginning) {
   EXPECT_FALSE(IsReportPage("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"));
 }
 
+TEST(ReportPage, TheFindingOfFailuresSaysWhichErrorWasMostOften) {
+  RunDetail detail = NothingRecorded();
+  detail.errors = {"", "basket checksum", "XRootD: operation <expired>"};
+  detail.workers.resize(1);
+  detail.workers[0].name = "w5";
+  detail.files = {"x.root"};
+  detail.datasets.resize(1);
+  for (const uint32_t error : {2U, 1U, 2U}) {
+    DetailAttempt& attempt = detail.attempts.emplace_back();
+    attempt.state = AttemptState::kFailed;
+    attempt.error = error;
+    attempt.start_ns = 136'000'000'000;
+  }
+  const Json document = Json::parse(
+      R"({"verdicts": [{"id": "failing-chunks", "severity": "warning", "sentence": "3 of 9 attempts failed."}]})");
+  const std::string page = PageOf(document, detail);
+  EXPECT_TRUE(Holds(
+      page,
+      "Most often: <q><bdi>XRootD: operation &lt;expired&gt;</bdi></q> (2 of 3; first on <bdi>w5</bdi> at 2:16)."))
+      << BlockOf(page, "overview");
+}
+
+TEST(ReportPage, TheCutFlowSaysOfHowManyEventsTheResultsMayBe) {
+  Json document = Json::parse(R"({"metrics": {"total_events": 900},
+      "cuts": [{"name": "all events", "events": 900}],
+      "workers": [{"name": "a", "state": "ended", "start": 0, "stop": 100, "chunks": 5, "events": 500},
+                  {"name": "b", "state": "lost", "start": 0, "stop": 40, "chunks": 4, "events": 400}]})");
+  const auto cut_flow = [&document] { return BlockOf(PageOf(document, NothingRecorded()), "custom"); };
+  EXPECT_TRUE(Holds(cut_flow(), "4 chunks had ended in workers that vanished.")) << cut_flow();
+  EXPECT_TRUE(Holds(cut_flow(), "the results are of 500 to 900 events."));
+  document["workers"][1]["state"] = "ended";
+  EXPECT_FALSE(Holds(cut_flow(), "vanished"));
+}
+
 TEST(ReportPage, WhatWouldHelpStandsBestFirstOrSaysWhyNot) {
   const Json themes = {{"light", Json::object()}, {"dark", Json::object()}};
   RunOutlook outlook;
@@ -191,9 +225,10 @@ TEST(ReportPage, WhatWouldHelpStandsBestFirstOrSaysWhyNot) {
     {"cores": 8, "wall_time": 5, "low": 4, "high": 6, "speedup": 2, "efficiency": 0.5}]})");
   const std::string told =
       BlockOf(ReportPage(Json::object(), NothingRecorded(), {}, themes, nullptr, kLargestPage, &outlook), "outlook");
-  const size_t best = told.find("--cores 8"), next = told.find("--faster &lt;b&gt;=2");
+  const size_t best = told.find(">8 cores<"), next = told.find(">&lt;b&gt; 2 times as fast<");
   ASSERT_NE(best, std::string::npos) << told;
   EXPECT_LT(best, next);
+  EXPECT_TRUE(Holds(told, "title=\"--faster &lt;b&gt;=2\""));
   EXPECT_TRUE(Holds(told, "\u221250") || Holds(told, "-50")) << told;
   EXPECT_TRUE(Holds(told, "4.00\u00a0s to 6.00\u00a0s")) << told;
   EXPECT_TRUE(Holds(told, "it has one worker"));

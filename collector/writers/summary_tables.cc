@@ -52,7 +52,7 @@ Paint PaintOfGroup(std::string_view group) {
   return PaintOfColour(known == nullptr ? std::string_view() : known->colour);
 }
 
-/// `cpu wait 2.3 % · blocked 18 %`: what a group consists of, where that says more than its name.
+/// `waiting for a CPU 2.3 % · blocked 18 %`: what a group consists of, where that says more than its name.
 std::string PartsOf(const Json& document, const BudgetRows& budget, const std::string& group) {
   std::string text;
   if (const BudgetPartKind* outside = FindBudgetPart("process_cpu"); group == outside->group) {
@@ -66,9 +66,9 @@ std::string PartsOf(const Json& document, const BudgetRows& budget, const std::s
     if (part.group != group) continue;
     ++parts;
     if (part.share < kLeastPart) continue;
-    std::string name = part.part == "failed" ? "no result" : part.part;  // those that repeat others did not fail
-    std::replace(name.begin(), name.end(), '_', ' ');
-    text += fmt::format("{}{} {}", text.empty() ? "" : " · ", name, HumanPercent(part.share));
+    const BudgetPartKind* known = FindBudgetPart(part.part);
+    text += fmt::format("{}{} {}", text.empty() ? "" : " · ", known == nullptr ? part.part : std::string(known->name),
+                        HumanPercent(part.share));
   }
   return parts > 1 ? text : "";
 }

@@ -35,6 +35,22 @@ class NumbersTest(unittest.TestCase):
                 expected = expected.replace(" ", NO_BREAK)
             self.assertEqual(text, expected, f"{name}{tuple(values)}")
 
+    def test_the_live_page_shortens_names_of_workers_as_the_report_does(self):
+        script = (CHECKOUT / "collector/server/page/workers.js").read_text(encoding="utf-8")
+        shortened = {
+            ("tcp://n1.cern.ch:4000", "tcp://n2.cern.ch:4001"): ["n1:4000", "n2:4001"],
+            ("lxb-0005.cern.ch:1", "lxb-0006.cern.ch:1"): ["0005:1", "0006:1"],
+            ("tcp://10.0.0.1:4000", "tcp://10.0.0.2:4000"): ["1:4000", "2:4000"],
+            ("node:411", "node:412"): ["411", "412"],
+            ("w1", "w2"): ["w1", "w2"],
+            ("a-", "a-b"): ["a-", "a-b"],
+            ("tcp://n1.cern.ch:4000",): ["n1:4000"],
+            (): [],
+        }
+        with Browser() as browser:
+            written = browser.run(f"{script}\nreturn arguments[0].map(withoutShared);", [list(k) for k in shortened])
+        self.assertEqual(written, list(shortened.values()))
+
 
 if __name__ == "__main__":
     unittest.main()

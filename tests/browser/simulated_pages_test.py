@@ -32,6 +32,21 @@ class SimulatedPages(PageTestCase):
         crema("report", folder / "measured", "-q")
         return folder / "measured/report.html"
 
+    def assert_cells_hold_their_text(self, browser):
+        """No figure of a table stands on the one beside it."""
+        script = """
+            return [...document.querySelectorAll("td")]
+              .filter((cell) => cell.checkVisibility() && cell.querySelector("svg.bar"))
+              .filter((cell) => {
+                const text = document.createRange();
+                text.selectNodeContents(cell.querySelector("data"));
+                const bar = cell.querySelector("svg.bar").getBoundingClientRect();
+                const { left, right } = text.getBoundingClientRect(), edge = cell.getBoundingClientRect().right;
+                return right > edge + 1 || left < bar.right - 1;
+              })
+              .map((cell) => cell.innerText)"""
+        self.assertEqual(browser.run(script), [])
+
     def printed_pages(self, browser, name):
         pdf = base64.b64decode(browser.devtools("Page.printToPDF")["data"])
         if PICTURES is not None:
@@ -50,11 +65,13 @@ class SimulatedPages(PageTestCase):
         with Browser(1280) as browser:
             browser.open(page)
             self.assertTrue(browser.wait(DRAW_SHOWN, 60))
+            self.assert_cells_hold_their_text(browser)
             height = browser.run("return document.documentElement.scrollHeight")
             self.assertLessEqual(height, LONGEST_PIXELS)
             self.assertLessEqual(self.printed_pages(browser, kind), MOST_PRINTED_PAGES)
         with Browser(390) as browser:
             browser.open(page)
+            self.assert_cells_hold_their_text(browser)
             top = browser.run("return document.querySelector('.headline').getBoundingClientRect().top")
             self.assertLess(top, 300)
             self.assertLessEqual(browser.run("return document.documentElement.scrollWidth"), 390)

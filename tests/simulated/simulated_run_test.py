@@ -37,8 +37,8 @@ class PlantedTrouble(unittest.TestCase):
         longest = 12  # seconds: chunks that began before reads became slow again reach beyond
         self.assertAlmostEqual(spell["start"] + start, begin, delta=longest)
         self.assertAlmostEqual(spell["stop"] + start, end, delta=longest)
-        self.assertEqual(spell["reason"], "blocked")
-        self.assertIn("most of it blocked on I/O", verdicts(document)["slow-spell"]["sentence"])
+        self.assertEqual((spell["section"], spell["reason"]), ("read", "blocked"))
+        self.assertIn("most of it in section read, blocked on I/O", verdicts(document)["slow-spell"]["sentence"])
 
     def test_slow_reads_for_a_while_are_named_with_worker_and_time(self):
         for kind in ("spell", "wide"):

@@ -7,6 +7,7 @@
 
 #include "collector/metrics/attempts/judged_attempts.h"
 #include "collector/metrics/attempts/owner_time.h"
+#include "collector/metrics/attempts/spell_membership.h"
 
 namespace crema {
 namespace {
@@ -36,22 +37,6 @@ struct Evidence {
 
   explicit Evidence(size_t datasets) : predicted_ns(datasets), elsewhere(datasets) {}
 };
-
-uint32_t GroupOf(SpellOf of, const AttemptRow& attempt, const SpellGroups& groups) {
-  switch (of) {
-    case SpellOf::kFile:
-      return groups.file_of_input[attempt.input];
-    case SpellOf::kWorker:
-      return attempt.process;
-    case SpellOf::kHost:
-      return groups.host_of_process[attempt.process];
-    case SpellOf::kDataset:
-      return groups.dataset_of_input[attempt.input];
-    case SpellOf::kRun:
-      break;
-  }
-  return 0;
-}
 
 StragglerReason ReasonOf(const Evidence& evidence) {
   if (evidence.inside.whole <= 0) return StragglerReason::kUnknown;
@@ -84,9 +69,7 @@ void ExplainSpells(const std::vector<AttemptRow>& attempts, const std::vector<He
     const uint32_t dataset = groups.dataset_of_input[attempt.input];
     for (size_t s = 0; s < evidence.size(); ++s) {
       const SlowSpell& spell = (*spells)[s];
-      const bool is_inside = attempt.start_ns >= spell.start_ns && attempt.stop_ns() <= spell.stop_ns &&
-                             GroupOf(spell.of, attempt, groups) == spell.group;
-      if (is_inside) {
+      if (IsInSpell(attempt, spell, groups)) {
         evidence[s].inside.Add(*owner);
         evidence[s].is_wait_known &= owner->wait_known;
         evidence[s].predicted_ns[dataset] += static_cast<double>(predicted_ns);

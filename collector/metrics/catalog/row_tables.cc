@@ -196,6 +196,9 @@ constexpr RowField kSlowSpellFields[] = {
     {"reason", "",
      "where most of what they took beyond that went, against chunks elsewhere: `cpu`, `cpu_wait`, `blocked`, `joined` "
      "or `unknown`"},
+    {"section", "",
+     "the section whose own time took over half of that; null where no one section did, for all but the first 10 "
+     "spells, and where the records were a stream"},
 };
 
 constexpr RowField kProcessFields[] = {

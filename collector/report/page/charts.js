@@ -49,9 +49,10 @@ function setUpCharts() {
       }
     }
     if (spec.facet && spec.columns && spec.spec && spec.spec.width) {
-      spec.facet.header = { ...spec.facet.header, labelLimit: spec.spec.width + FACET_GAP / 2 };
       spec.columns = Math.max(1, Math.min(spec.columns, Math.floor((width - FACET_AXIS) / (spec.spec.width + FACET_GAP))));
-      if (spec.columns > 1) spec.spec.width = Math.floor((width - FACET_AXIS) / spec.columns - FACET_GAP);
+      const isPhone = width < 480;
+      if (spec.columns > 1 || isPhone) spec.spec.width = Math.floor((width - FACET_AXIS) / spec.columns - FACET_GAP);
+      spec.facet.header = { ...spec.facet.header, labelLimit: spec.spec.width + FACET_GAP / 2 };
     }
     if (spec.facet || spec.hconcat || spec.concat || spec.repeat || spec.vconcat) return;
     spec.width = "container";

@@ -18,12 +18,17 @@ function tracksOf(data, rowsBottom) {
   return [busy, ...below].map((track) => ({ ...track, from, bin }));
 }
 
+// A title as long as there is room: what it is of, where all of it is too wide.
+function fitting(c, text, width) {
+  return c.measureText(text).width <= width ? text : text.split(/ \(|, /)[0];
+}
+
 function drawTrack(c, track, view, palette, width) {
   const { from, bin, top, height, most } = track, right = LEFT + width;
   const xOf = (t) => LEFT + (t - view.from) / (view.to - view.from) * width, yOf = (value) => top + height * (1 - value / most);
   c.fillStyle = palette.secondary;
   c.textAlign = "left";
-  c.fillText(track.title, LEFT, top - 7);
+  c.fillText(fitting(c, track.title, width), LEFT, top - 7);
   c.textAlign = "right";
   for (const share of track.middle ? [0, .5, 1] : [0, 1]) {
     c.fillStyle = palette.grid;

@@ -7,7 +7,8 @@ function streamRows() {
   const see = (worker, lane) => { lanes[worker] = Math.max(lanes[worker] ?? 0, lane + 1); };
   for (const [, row] of rows('stream')) see(row[0], row[1]);
   for (const [, row] of rows('open')) see(row[0], row[1]);
-  const workers = rows('workers').filter(([key]) => lanes[key]).map(([key, worker]) => ({...worker, key, lanes: lanes[key], isBad: worker.state === 'lost' || worker.slow}));
+  const names = workerNames();
+  const workers = rows('workers').filter(([key]) => lanes[key]).map(([key, worker]) => ({...worker, key, name: names[key], lanes: lanes[key], isBad: worker.state === 'lost' || worker.slow}));
   workers.sort((a, b) => b.isBad - a.isBad);
   const shown = [];
   let count = 0;

@@ -1,12 +1,38 @@
 // Who works, and what happened.
+
+// Names of workers without what all of them share, as in the report (collector/charts/worker_names.h): the scheme of an
+// address, the domain, and the beginning up to a sign between words. `tcp://n1.cern.ch:4000` is `n1:4000`.
+function withoutShared(names) {
+  const bare = names.map((name) => name.replace(/^[a-z]+:\/\//, ''));
+  const domains = new Set(bare.map((name) => {
+    const host = name.split(/[:/]/)[0], dot = host.indexOf('.');
+    return dot > 0 && dot + 1 < host.length && !/^[0-9.]+$/.test(host) ? host.slice(dot) : '';
+  }));
+  const domain = domains.size === 1 ? [...domains][0] : '';
+  const short = domain ? bare.map((name) => name.replace(domain, '')) : bare;
+  let shared = short.length < 2 ? '' : short[0];
+  for (const name of short) {
+    while (!name.startsWith(shared)) shared = shared.slice(0, -1);
+  }
+  shared = shared.slice(0, 1 + Math.max(...[...':/-.'].map((sign) => shared.lastIndexOf(sign))));
+  return short.includes(shared) ? short : short.map((name) => name.slice(shared.length));
+}
+
+// By the number of the worker.
+function workerNames() {
+  const all = rows('workers'), short = withoutShared(all.map(([, worker]) => worker.name));
+  return Object.fromEntries(all.map(([key], i) => [key, short[i]]));
+}
+
 function drawWorkers() {
   const target = $('workers');
   target.replaceChildren();
-  const all = rows('workers').map(([, row]) => row).sort((a, b) => a.concern - b.concern);
+  const names = workerNames();
+  const all = rows('workers').map(([key, row]) => ({...row, short: names[key]})).sort((a, b) => a.concern - b.concern);
   const most = Math.max(1, ...all.map((worker) => worker.limit || worker.memory));
   for (const worker of all) {
     const row = element('div', 'worker ' + (worker.state === 'lost' ? 'gone lost' : worker.state === 'running' ? '' : 'gone'));
-    const name = element('span', 'name', worker.name);
+    const name = element('span', 'name', worker.short);
     name.title = worker.name;
     const lanes = element('span', 'lanes');
     const pale = Math.round(worker.waiting * worker.open.length);
