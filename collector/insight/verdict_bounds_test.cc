@@ -509,6 +509,7 @@ const std::map<std::string, std::string> kSourcesWithNumbers = {
     {"paired_change.cc", "statistics: a table of its own, with reasons"},
     {"figure_change.cc", "the normal distribution"},
     {"chunk_size_advice.cc", "rounds a number of events"},
+    {"resource_advice.cc", "the ranks of an interval of 95 %"},
     {"comparison.cc", "writes its document, with the number of the schema"},
 };
 
