@@ -77,7 +77,8 @@ TEST(MatchTaskProcesses, OfTasksAtOnceItIsTheOneOnItsHost) {
   for (const char* host : {"far", "node"}) {
     ClusterFact cluster;
     cluster.epoch = host;
-    cluster.workers.emplace_back().address = cluster.workers.back().host = host;
+    ClusterWorkerFact& worker = cluster.workers.emplace_back();
+    worker.address = worker.host = host;
     cluster.tasks = {Task(1, host[0] == 'f' ? 5 : 0, 30, host)};
     table.Add(kEngine, std::move(cluster));
   }
