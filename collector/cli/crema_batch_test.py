@@ -32,23 +32,23 @@ class BatchTest(run_test_case.RunTestCase):
         )
         ranks = rows["job 2"]
         self.assertEqual((ranks["chunks"], ranks["memory_limit_bytes"], ranks["time_limit"]), (4, 300 << 20, 120))
-        self.assertEqual((ranks["engine_cpu"], ranks["left_reason"]), (0.131, "COMPLETED"))
-        self.assertEqual(ranks["engine_peak_memory_bytes"], (10680 + 45888) << 10, "the script and two ranks")
+        self.assertEqual((ranks["engine_cpu"], ranks["left_reason"]), (0.122, "COMPLETED"))
+        self.assertEqual(ranks["engine_peak_memory_bytes"], (10688 + 45924) << 10, "the script and two ranks")
         self.assertAlmostEqual(ranks["start"], 7)
-        self.assertAlmostEqual(ranks["stop"] - ranks["start"], 9, delta=1)
+        self.assertAlmostEqual(ranks["stop"] - ranks["start"], 6, delta=1)
 
     def test_a_job_that_took_too_much_memory_is_lost_and_says_so(self):
         document = self.sample()
         (lost,) = [worker for worker in document["workers"] if worker["state"] == "lost"]
         self.assertEqual((lost["name"], lost["left_reason"], lost["lost"]), ("job 1_2", BEYOND, 1))
-        self.assertEqual(lost["engine_peak_memory_bytes"], 179056 << 10)
+        self.assertEqual(lost["engine_peak_memory_bytes"], 179052 << 10)
         (verdict,) = [verdict for verdict in document["verdicts"] if verdict["id"] == "worker-loss"]
         self.assertIn(f"the engine says {BEYOND}", verdict["sentence"])
 
     def test_the_same_report_twice_and_an_older_one_count_once(self):
         older = self.directory.parent / "older.txt"
         lines = (SAMPLES / "slurm/jobs.txt").read_text().splitlines()
-        older.write_text("\n".join(line.replace("1795578283", "Unknown") for line in lines) + "\n")
+        older.write_text("\n".join(line.replace("1795580871", "Unknown") for line in lines) + "\n")
         self.addCleanup(older.unlink)
         report = SAMPLES / "slurm/jobs.txt"
         document = self.collect(SAMPLES / "slurm/records", report, older, report)
