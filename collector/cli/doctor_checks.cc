@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -142,6 +143,16 @@ DoctorCheck CheckEngine() {
   check.text = name.empty() ? "none runs this process" : absl::StrCat(name, job.empty() ? "" : " job ", job);
   std::vector<std::string> places = {".", "vine-run-info"};
   if (const char* place = std::getenv("VINE_RUNTIME_INFO_DIR")) places.emplace_back(place);
+  // Logs of batch systems are files of any name.
+  constexpr size_t kMostFiles = 500;
+  std::vector<std::string> files;
+  for (auto entry = std::filesystem::directory_iterator(".", error);
+       !error && entry != std::filesystem::directory_iterator() && files.size() < kMostFiles; entry.increment(error)) {
+    std::error_code untold;
+    if (entry->is_regular_file(untold)) files.push_back(entry->path().filename().string());
+  }
+  std::sort(files.begin(), files.end());
+  places.insert(places.end(), files.begin(), files.end());
   std::string logs;
   for (const std::string& place : places) {
     const std::optional<EngineLog> log = FindEngineLog(place);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include <filesystem>
 #include <string>
 
 #include "collector/sources/process_tree/fake_root.h"
@@ -65,6 +66,18 @@ TEST(CheckMachine, TheEngineAroundIsNamedAndItsLogsThatLieHere) {
   EXPECT_EQ(check.value["job"], "14");
   EXPECT_EQ(check.value["logs"][0], root.path() + "/runs/vine-logs/transactions");
   EXPECT_NE(check.text.find("taskvine job 14; crema collect reads"), std::string::npos) << check.text;
+}
+
+TEST(CheckMachine, LogsOfBatchSystemsThatLieHereAreNamed) {
+  FakeRoot root;
+  root.Write("/here/jobs.txt", "JobID|State|Start|End\n7|COMPLETED|100|200\n");
+  root.Write("/here/notes.txt", "no log\n");
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(root.path() + "/here");
+  const DoctorCheck check = Find(root, "engine");
+  std::filesystem::current_path(before);
+  EXPECT_EQ(check.value["logs"].size(), 1u);
+  EXPECT_NE(check.text.find("crema collect reads jobs.txt (Slurm)"), std::string::npos) << check.text;
 }
 
 TEST(CheckMachine, AKernelThatCountsNoRunDelayIsSeenByItsZeros) {

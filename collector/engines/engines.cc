@@ -5,6 +5,8 @@
 
 #include "collector/compression/compressed_name.h"
 #include "collector/engines/dask/dask_engine.h"
+#include "collector/engines/htcondor/htcondor_engine.h"
+#include "collector/engines/slurm/slurm_engine.h"
 #include "collector/engines/taskvine/taskvine_engine.h"
 #include "collector/engines/work_queue/work_queue_engine.h"
 
@@ -15,7 +17,7 @@ std::vector<const Engine*>& Table() {
   static std::vector<const Engine*> table = {
       &kDask,      // docs/dask_log.md
       &kTaskVine,  // docs/engines.md
-      &kWorkQueue,
+      &kWorkQueue, &kSlurm, &kHtcondor,
   };
   return table;
 }

@@ -109,7 +109,7 @@ std::vector<CsvTable> TablesOf(const Json& document) {
       {"files", kBreakdown, ListField(document, "files")},
       {"workers",
        With(kBreakdown, {"start", "stop", "cores", "state", "peak_memory_bytes", "memory_limit_bytes", "disk_bytes",
-                         "left_reason"}),
+                         "left_reason", "engine_cpu", "engine_peak_memory_bytes", "time_limit"}),
        ListField(document, "workers")},
       {"hosts", kBreakdown, ListField(document, "hosts")},
       {"threads", kBreakdown, ListField(document, "threads")},

@@ -53,10 +53,11 @@ std::string LostWorkers::Names() const {
 
 std::string LostWorkers::Why() const {
   if (reasons.empty()) return "killed, crashed, or out of memory";
-  std::string text = "the engine says ";
+  const std::string teller = has_engine ? "the engine says " : "";
+  std::string text = teller;
   auto untold = static_cast<int>(names.size());
   for (const auto& [reason, count] : reasons) {
-    if (text.back() != ' ') text += ", ";
+    if (text != teller) text += ", ";
     text += reasons.size() == 1 ? reason : fmt::format("{} of {}", reason, count);
     untold -= count;
   }
@@ -73,6 +74,7 @@ LostWorkers FindLostWorkers(const Json& document) {
   LostWorkers lost;
   if (ReadRunEvidence(document).state == RunState::kKilled) return lost;
   const bool has_engine = !TextField(Field(document, "run"), "engine").empty();
+  lost.has_engine = has_engine;
   std::vector<std::pair<double, std::string>> vanished;
   std::vector<AliveStep> steps;
   double end = 0;

@@ -13,7 +13,8 @@ namespace crema {
 struct LostWorkers {
   double workers = 0;                  ///< of the run
   std::vector<std::string> names;      ///< of those that are lost, in the order in which they vanished
-  std::map<std::string, int> reasons;  ///< how many left for what, in the engine's words; those that nobody told lack
+  std::map<std::string, int> reasons;  ///< how many left for what, as was told; those that nobody told lack
+  bool has_engine = false;             ///< it told the reasons
   double absent_seconds = 0;           ///< worker-seconds until the last worker stopped, less those of replacements
   double whole_seconds = 0;            ///< what the most workers that there were at once would have given until then
   /// Chunks, and their events, whose result was made in a lost process that no engine looked after: whether it was
@@ -24,7 +25,8 @@ struct LostWorkers {
   bool any() const { return !names.empty(); }
   /// `node1:411, node1:412 and 2 more`: at most two names.
   std::string Names() const;
-  /// `the engine says FAILURE`; `..., and nothing of 2`; without any: what may have been.
+  /// `the engine says FAILURE`; `..., and nothing of 2`; without an engine the reasons alone; without any: what may
+  /// have been.
   std::string Why() const;
 };
 

@@ -90,6 +90,11 @@ inline constexpr Bound kLongLag = From(10, "seconds: nobody notices a shorter wa
 inline constexpr Bound kBeforeTheEnd =
     Above(1, "seconds before the last worker's stop: who closes a pool ends its idle processes by a signal");
 
+inline constexpr double kRequestQuantile = 0.99;  ///< of the jobs, whose needs a request should cover
+inline constexpr Bound kJobsOfRequest = From(100, "jobs: a 99 % quantile of fewer is the largest");
+inline constexpr Bound kSecondsOfJob =
+    From(10, "seconds that a job took: batch systems cut times to whole seconds, a tenth of it");
+
 // Python.
 inline constexpr Bound kLockIsTaken =
     From(0.70, "of the time: threads that do other things as well leave the lock free for longer");

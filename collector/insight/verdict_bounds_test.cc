@@ -512,6 +512,7 @@ const std::map<std::string, std::string> kSourcesWithNumbers = {
     {"between_sides.cc", "statistics; its bounds are in the table"},
     {"student_distribution.cc", "Student's distribution"},
     {"chunk_size_advice.cc", "rounds a number of events"},
+    {"resource_advice.cc", "the ranks of an interval of 95 %"},
     {"comparison.cc", "writes its document, with the number of the schema"},
 };
 

@@ -3,6 +3,7 @@
 #include "collector/insight/chunk_size_advice.h"
 #include "collector/insight/grouped_verdicts.h"
 #include "collector/insight/headline.h"
+#include "collector/insight/resource_advice.h"
 #include "collector/insight/run_head.h"
 #include "collector/insight/run_trouble.h"
 #include "collector/insight/verdict_families.h"
@@ -64,6 +65,7 @@ Json VerdictRows(const std::vector<Verdict>& verdicts) {
 
 void AddInsight(Json* document) {
   (*document)["chunk_size_advice"] = ChunkSizeAdviceRows(AdviseChunkSizes(*document));
+  (*document)["resource_advice"] = ResourceAdviceRows(AdviseResources(*document));
   (*document)["verdicts"] = VerdictRows(Judge(*document));
   (*document)["headline"] = Headline(*document);  // it looks at the verdicts
   (*document)["trouble"] = TroubleRow(*document);

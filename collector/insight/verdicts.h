@@ -17,7 +17,7 @@ std::vector<Verdict> Judge(const nlohmann::ordered_json& document);
 /// The rows of the document's `verdicts`: `id severity sentence evidence suggestion saving`.
 nlohmann::ordered_json VerdictRows(const std::vector<Verdict>& verdicts);
 
-/// Sets the document's `chunk_size_advice`, `verdicts` and `headline` from its other fields.
+/// Sets the document's `chunk_size_advice`, `resource_advice`, `verdicts` and `headline` from its other fields.
 void AddInsight(nlohmann::ordered_json* document);
 
 }  // namespace crema

@@ -40,6 +40,15 @@ it left a long tail. Oversized chunks are never advised.
 
 )";
 
+constexpr std::string_view kResources = R"(## Resource advice
+
+`resource_advice` in the document, where a batch system told what its jobs used. What to ask for is the {quantile:g} % quantile
+of the jobs that ended by themselves: of the most memory that each used, and of its CPU time over its elapsed time. A job
+that was ended early would have used more, and does not count. Jobs of less than {seconds:g} s tell nothing of cores. The interval
+holds the quantile with 95 %, and takes the order of the values alone. There is no advice from fewer than {jobs:g} jobs.
+
+)";
+
 constexpr std::string_view kHeadlineText = R"(## The headline
 
 At most two sentences open every summary. The first says what is wrong with the results or the records: how the run ended,
@@ -70,6 +79,11 @@ std::string Advice() {
                      fmt::arg("memory", 100 * kMostMemory), fmt::arg("chunks", kChunksOfFit.value),
                      fmt::arg("spread", kSpreadOfFit.value), fmt::arg("vague", 100 * kClearFixedCost.value),
                      fmt::arg("hardly", 100 * kSizeHardlyMatters.value));
+}
+
+std::string Resources() {
+  return fmt::format(kResources, fmt::arg("quantile", 100 * kRequestQuantile), fmt::arg("seconds", kSecondsOfJob.value),
+                     fmt::arg("jobs", kJobsOfRequest.value));
 }
 
 std::string HeadlineText() {
@@ -117,6 +131,7 @@ std::string VerdictsPage() {
   }
   page += HeadlineText();
   page += Advice();
+  page += Resources();
   page += KeyFigureTable();
   return page;
 }

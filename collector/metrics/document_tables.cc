@@ -58,6 +58,10 @@ std::optional<int64_t> MemoryLimit(const ProcessRow& process) {
   return process.memory_limit_bytes;
 }
 
+Json SecondsOrNull(const std::optional<int64_t>& duration_ns) {
+  return duration_ns.has_value() ? Json(static_cast<double>(*duration_ns) / 1e9) : Json();
+}
+
 double SecondsSince(const RunWindow& window, int64_t time_ns) {
   return static_cast<double>(time_ns - window.start_ns) / 1e9;
 }
@@ -100,6 +104,9 @@ Json WorkerTable(const RunFigures& figures) {
     fields["memory_limit_bytes"] = process != nullptr ? OrNull(MemoryLimit(*process)) : Json();
     fields["disk_bytes"] = process != nullptr ? OrNull(process->disk_bytes) : Json();
     fields["left_reason"] = process != nullptr && !process->left_reason.empty() ? Json(process->left_reason) : Json();
+    fields["engine_cpu"] = process != nullptr ? SecondsOrNull(process->engine_cpu_ns) : Json();
+    fields["engine_peak_memory_bytes"] = process != nullptr ? OrNull(process->engine_peak_memory_bytes) : Json();
+    fields["time_limit"] = process != nullptr ? SecondsOrNull(process->time_limit_ns) : Json();
     table.push_back(std::move(fields));
   }
   return table;

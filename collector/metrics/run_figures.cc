@@ -18,6 +18,7 @@
 #include "collector/metrics/engine/task_phases.h"
 #include "collector/metrics/engine/task_processes.h"
 #include "collector/metrics/run_metrics.h"
+#include "collector/metrics/tree/oom_kills.h"
 #include "collector/metrics/tree/tree_timelines.h"
 #include "collector/metrics/workers/lanes.h"
 #include "collector/metrics/workers/worker_steps.h"
@@ -357,6 +358,8 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
   for (std::string& complaint : NameMissingLogs(clusters, processes)) {
     figures.engine.complaints.push_back(std::move(complaint));
   }
+
+  NameOomKills(trees, &processes);
 
   figures.totals = SumAttempts(attempts.rows, attempts.summed, attempts.helpers, attempts.counts);
   figures.bounds = FindBounds(figures.tree, figures.findings.processes, figures.totals, start_ns, stop_ns);

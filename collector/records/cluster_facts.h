@@ -46,6 +46,10 @@ struct ClusterWorkerFact {
   bool is_lost = false;            ///< it left by a failure
   std::string left_reason;         ///< in the engine's words; empty: not told
   std::optional<int64_t> disk_bytes;
+  // What a batch system counted, and allowed.
+  std::optional<int64_t> cpu_ns;
+  std::optional<int64_t> peak_memory_bytes;
+  std::optional<int64_t> time_limit_ns;
   /// What the scheduler's clock is ahead of the worker's; nullopt: not known.
   std::optional<int64_t> clock_offset_ns;
   // Told by its plug-in; empty: that never came.

@@ -103,6 +103,7 @@ struct TreeTotals {
   std::optional<int64_t> context_switches_involuntary;
   std::optional<int64_t> tree_cpu_sampled;  ///< processes whose CPU time is that of their last sample
   std::optional<int64_t> processes_left_running;
+  std::optional<int64_t> oom_kills;  ///< processes of its control group that the kernel killed, out of memory
 };
 
 /// Last line: the command has ended and everything that ended with it was accounted for, or the watch was ended.

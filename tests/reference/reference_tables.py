@@ -97,8 +97,11 @@ def worker_fields(process, bounds):
         "state": process.state,
         "peak_memory_bytes": max((value for _, value in memory_samples(process)), default=None),
         "memory_limit_bytes": limit_at(process, process.stop),
-        "disk_bytes": None,  # an engine's manager tells these two
+        "disk_bytes": None,  # an engine tells these five
         "left_reason": None,
+        "engine_cpu": None,
+        "engine_peak_memory_bytes": None,
+        "time_limit": None,
     }
 
 

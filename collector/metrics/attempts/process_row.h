@@ -43,7 +43,7 @@ struct ProcessRow {
   std::vector<CpuReading> cpu_readings;  ///< by time; beside those in `samples`
 
   // Where it says that an engine started it for one task.
-  std::string job;                ///< the engine's name and the task's, `taskvine 14`; empty: not told
+  std::string job;                ///< the engine's name, the task's and its step, `slurm 14.0`; empty: not told
   std::string working_directory;  ///< empty: not told
 
   /// Cores that its engine or batch system gave it, where its environment tells; nullopt: it does not.
@@ -51,11 +51,14 @@ struct ProcessRow {
 
   // Of an engine's worker only.
   bool is_engine_worker = false;
-  std::string engine_worker;               ///< the engine's name for it
-  std::optional<int64_t> joined_ns;        ///< on the scheduler's clock, as the next; nullopt: not seen
-  std::optional<int64_t> left_ns;          ///< nullopt: it was there to the last
-  std::string left_reason;                 ///< why it left, in the engine's words; empty: not told
-  std::optional<int64_t> disk_bytes;       ///< that it offers to tasks
+  std::string engine_worker;             ///< the engine's name for it
+  std::optional<int64_t> joined_ns;      ///< on the scheduler's clock, as the next; nullopt: not seen
+  std::optional<int64_t> left_ns;        ///< nullopt: it was there to the last
+  std::string left_reason;               ///< why it left, in the engine's words; empty: not told
+  std::optional<int64_t> disk_bytes;     ///< that it offers to tasks
+  std::optional<int64_t> engine_cpu_ns;  ///< that its batch system counted, as the next
+  std::optional<int64_t> engine_peak_memory_bytes;
+  std::optional<int64_t> time_limit_ns;    ///< that its batch system gave it
   std::optional<int64_t> clock_offset_ns;  ///< what the scheduler's clock is ahead of its own
 
   /// `<host>:<pid>`.

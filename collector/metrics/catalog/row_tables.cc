@@ -46,7 +46,13 @@ constexpr RowField kWorkerFields[] = {
     {"peak_memory_bytes", "B", "largest sample of resident memory"},
     {"memory_limit_bytes", "B", "the limit in force"},
     {"disk_bytes", "B", "that an engine's worker offers to its tasks; null: not told"},
-    {"left_reason", "", "why an engine's worker left, in the engine's words; null: it did not leave, or nobody told"},
+    {"left_reason", "",
+     "why an engine's worker left, in the engine's words, or what the kernel said of a process that vanished under "
+     "`crema "
+     "run`; null: it did not leave, or nobody told"},
+    {"engine_cpu", "s", "CPU time that its batch system counted; null: nobody told, as the next two"},
+    {"engine_peak_memory_bytes", "B", "the most memory that its batch system saw it use"},
+    {"time_limit", "s", "for how long its batch system let it run"},
 };
 
 constexpr RowField kSectionFields[] = {
@@ -249,6 +255,17 @@ constexpr RowField kChunkSizeAdviceFields[] = {
     {"reason", "", "why there is no advice, or what it could not consider"},
 };
 
+constexpr RowField kResourceAdviceFields[] = {
+    {"resource", "", "memory, in bytes, or cores"},
+    {"jobs", "count", "that ended by themselves and told what they used: the most memory, CPU time over elapsed time"},
+    {"requested", "", "median of what jobs had"},
+    {"used", "",
+     "99 % quantile of what they used, the value of rank ceil(0.99 n): the request to make; null: `reason`"},
+    {"used_low", "", "lower end of its 95 % interval, by the order of the values alone"},
+    {"used_high", "", "upper end; null: there are too few jobs for one"},
+    {"reason", "", "why there is no advice, or no upper end"},
+};
+
 constexpr RowField kVerdictFields[] = {
     {"id", "", "see [verdicts](verdicts.md)"},
     {"severity", "", "good, info, warning or bad"},
@@ -304,6 +321,9 @@ constexpr RowTable kTables[] = {
      kContentionFields},
     {"chunk_size_advice", "The events per chunk that the fits, the cores and the memory limits speak for.",
      kChunkSizeAdviceFields},
+    {"resource_advice",
+     "What to ask the batch system for: a row for memory and one for cores where it told of its jobs, else none.",
+     kResourceAdviceFields},
     {"verdicts",
      "Worst first, each with what it explains behind it; among equals gaps of the measurement, failing chunks, then "
      "largest saving first.",

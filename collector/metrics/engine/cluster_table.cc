@@ -40,6 +40,9 @@ void FillIn(const ClusterWorkerFact& worker, ProcessRow& process) {
   process.left_ns = worker.left_ns;
   process.left_reason = worker.left_reason;
   process.disk_bytes = worker.disk_bytes;
+  process.engine_cpu_ns = worker.cpu_ns;
+  process.engine_peak_memory_bytes = worker.peak_memory_bytes;
+  process.time_limit_ns = worker.time_limit_ns;
   if (worker.threads > 0) process.declared_threads = worker.threads;
   if (!process.memory_limit_bytes.has_value()) process.memory_limit_bytes = worker.memory_limit_bytes;
 }

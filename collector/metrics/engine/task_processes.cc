@@ -20,6 +20,7 @@ struct ToldTask {
   uint32_t number = 0;
   const ClusterTaskFact* fact = nullptr;
   int64_t offset_ns = 0;  ///< what the scheduler's clock is ahead of its worker's
+  std::string_view host;  ///< of its worker, as the scheduler calls it
 };
 
 /// All attempts at tasks, by what their processes may say of them.
@@ -37,13 +38,16 @@ ToldTasks ListTasks(const ClusterTable& clusters) {
   ToldTasks tasks;
   for (const auto& [epoch, cluster] : clusters.by_epoch()) {
     std::map<std::string_view, int64_t> offsets;
+    std::map<std::string_view, std::string_view> hosts;
     for (const ClusterWorkerFact& worker : cluster.workers) {
+      hosts[worker.address] = worker.host;
       if (worker.clock_offset_ns.has_value()) offsets[worker.address] = *worker.clock_offset_ns;
     }
     for (const ClusterTaskFact& task : cluster.tasks) {
       const auto offset = offsets.find(task.worker);
       const size_t at = tasks.all.size();
-      tasks.all.push_back({static_cast<uint32_t>(at), &task, offset == offsets.end() ? 0 : offset->second});
+      tasks.all.push_back(
+          {static_cast<uint32_t>(at), &task, offset == offsets.end() ? 0 : offset->second, hosts[task.worker]});
       if (!task.job.empty()) tasks.by_job.emplace(task.job, at);
       if (!task.directory.empty()) tasks.by_directory.emplace(task.directory, at);
     }
@@ -59,25 +63,30 @@ ToldTasks ListTasks(const ClusterTable& clusters) {
 
 int64_t StartOn(const ToldTask& task, const ProcessRow& process) { return process.start_ns + task.offset_ns; }
 
-/// Of the attempts from `first` to `last` the one that ran when the process began; the nearest, where two did.
+/// Of the attempts from `first` to `last` the one that ran when the process began. Where several did, it is one on the
+/// process's host, and the nearest of these.
 template <class It>
 std::optional<size_t> Choose(const ToldTasks& tasks, std::pair<It, It> found, const ProcessRow& process) {
   std::optional<size_t> chosen;
-  int64_t nearest_ns = 0;
+  std::pair<bool, int64_t> nearest;
   for (It entry = found.first; entry != found.second; ++entry) {
     const ToldTask& task = tasks.all[entry->second];
     const int64_t after_ns = StartOn(task, process) - task.fact->start_ns;
     const bool is_inside = after_ns >= -kTolerance && StartOn(task, process) <= task.fact->stop_ns + kTolerance;
-    if (!is_inside || (chosen.has_value() && std::abs(after_ns) >= nearest_ns)) continue;
+    const std::pair distance(task.host != process.host, std::abs(after_ns));
+    if (!is_inside || (chosen.has_value() && distance >= nearest)) continue;
     chosen = entry->second;
-    nearest_ns = std::abs(after_ns);
+    nearest = distance;
   }
   return chosen;
 }
 
 std::optional<size_t> FindTold(const ToldTasks& tasks, const ProcessRow& process) {
-  if (!process.job.empty()) {
-    if (auto task = Choose(tasks, tasks.by_job.equal_range(process.job), process)) return task;
+  // Of a step whose engine tells of its job alone, the job is the task.
+  const std::string_view job = process.job;
+  for (const std::string_view named : {job, job.substr(0, job.rfind('.'))}) {
+    if (named.empty()) continue;
+    if (auto task = Choose(tasks, tasks.by_job.equal_range(named), process)) return task;
   }
   const std::vector<std::string> names = absl::StrSplit(process.working_directory, '/', absl::SkipEmpty());
   for (auto name = names.rbegin(); name != names.rend(); ++name) {

@@ -63,6 +63,28 @@ TEST(MatchTaskProcesses, AProcessIsKnownByItsJobOrItsDirectory) {
               ElementsAre(1, 2, kNone, kNone, kNone));
 }
 
+TEST(MatchTaskProcesses, AStepIsKnownByItsOwnNumberElseByItsJobs) {
+  std::vector<ClusterTaskFact> tasks = {Task(7, 0, 30), Task(8, 0, 30)};
+  tasks[0].job = "slurm 7.0";
+  tasks[1].job = "slurm 8";
+  EXPECT_THAT(Match(Table(std::move(tasks)), {Process(1, 9, "", "slurm 7.0"), Process(1, 9, "", "slurm 8.3"),
+                                              Process(1, 9, "", "slurm 7.1"), Process(1, 9, "", "slurm 7")}),
+              ElementsAre(0, 1, kNone, kNone));
+}
+
+TEST(MatchTaskProcesses, OfTasksAtOnceItIsTheOneOnItsHost) {
+  ClusterTable table;
+  for (const char* host : {"far", "node"}) {
+    ClusterFact cluster;
+    cluster.epoch = host;
+    ClusterWorkerFact& worker = cluster.workers.emplace_back();
+    worker.address = worker.host = host;
+    cluster.tasks = {Task(1, host[0] == 'f' ? 5 : 0, 30, host)};
+    table.Add(kEngine, std::move(cluster));
+  }
+  EXPECT_THAT(Match(table, {Process(5, 9, "task.1")}), ElementsAre(1)) << "and not the one that began just then";
+}
+
 TEST(MatchTaskProcesses, OfSeveralAttemptsItIsTheOneThatRanThen) {
   const ClusterTable table = Table({Task(1, 0, 10), Task(1, 20, 30)});
   EXPECT_THAT(Match(table, {Process(21, 29, "task.1"), Process(0, 9, "task.1"), Process(15, 19, "task.1")}),

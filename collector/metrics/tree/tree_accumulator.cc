@@ -46,6 +46,7 @@ TreeTotals Together(const TreeTotals& a, const TreeTotals& b) {
   both.context_switches_involuntary = Sum(a.context_switches_involuntary, b.context_switches_involuntary);
   both.tree_cpu_sampled = Sum(a.tree_cpu_sampled, b.tree_cpu_sampled);
   both.processes_left_running = Sum(a.processes_left_running, b.processes_left_running);
+  both.oom_kills = Larger(a.oom_kills, b.oom_kills);  // of one control group, it may be
   return both;
 }
 

@@ -141,7 +141,9 @@ LogRef ProcessTable::Add(const ProcessFact& fact, bool running) {
   TakeLarger(log.row.memory_limit_bytes, fact.memory_limit_bytes);
   TakeLarger(log.total_events, fact.total_events);
   TakeLarger(log.row.granted_cores, fact.engine.cpus);
-  log.row.job = std::max(log.row.job, JobOf(fact.engine));
+  std::string job = JobOf(fact.engine);
+  if (!job.empty() && !fact.engine.step.empty()) job.append(".").append(fact.engine.step);
+  log.row.job = std::max(log.row.job, job);
   log.row.working_directory = std::max(log.row.working_directory, std::string(fact.working_directory));
   return ref;
 }

@@ -132,4 +132,20 @@ CgroupLimits ReadCgroupLimits(const std::string& filesystem_root, const std::str
   return limits;
 }
 
+std::string FindOomKillsFile(const std::string& filesystem_root, const std::string& process) {
+  const Hierarchy memory = FindHierarchy(filesystem_root, process, ReadMounts(filesystem_root), "memory");
+  if (memory.directories.empty()) return "";
+  return memory.directories.front() + (memory.is_v2 ? "/memory.events" : "/memory.oom_control");
+}
+
+std::optional<int64_t> ReadOomKills(const std::string& file) {
+  if (file.empty()) return std::nullopt;
+  for (const std::string& line : Words(absl::StrSplit(ReadWholeFile(file), '\n', absl::SkipEmpty()))) {
+    const Words words = absl::StrSplit(line, ' ');
+    int64_t count = 0;
+    if (words.size() == 2 && words[0] == "oom_kill" && absl::SimpleAtoi(words[1], &count)) return count;
+  }
+  return std::nullopt;
+}
+
 }  // namespace crema

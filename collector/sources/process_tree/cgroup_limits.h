@@ -18,6 +18,13 @@ struct CgroupLimits {
 /// paths; empty but in tests. `process`: a pid, or `self`.
 CgroupLimits ReadCgroupLimits(const std::string& filesystem_root = {}, const std::string& process = "self");
 
+/// The file in which the kernel counts the processes of a process's control group that it killed because memory had run
+/// out: `memory.events`, in version 1 `memory.oom_control`. Empty: there is none. Arguments as above.
+std::string FindOomKillsFile(const std::string& filesystem_root = {}, const std::string& process = "self");
+
+/// That count. nullopt: the file is not there, or the kernel does not count (version 1 before Linux 4.13).
+std::optional<int64_t> ReadOomKills(const std::string& file);
+
 }  // namespace crema
 
 #endif  // CREMA_COLLECTOR_SOURCES_PROCESS_TREE_CGROUP_LIMITS_H_

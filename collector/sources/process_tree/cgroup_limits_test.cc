@@ -45,6 +45,22 @@ TEST(ReadCgroupLimits, Version1HasAHierarchyForEachController) {
   EXPECT_EQ(limits.memory_limit_bytes, 2147483648);
 }
 
+TEST(ReadOomKills, CountsThoseOfTheGroupInEitherVersion) {
+  FakeRoot v2;
+  v2.Write("/proc/self/mountinfo", kV2Mount);
+  v2.Write("/proc/self/cgroup", "0::/slurm/job_7\n");
+  EXPECT_EQ(ReadOomKills(FindOomKillsFile(v2.path())), std::nullopt) << "the file is not there";
+  v2.Write("/sys/fs/cgroup/slurm/job_7/memory.events", "low 0\nhigh 0\nmax 9\noom 3\noom_kill 2\noom_group_kill 0\n");
+  EXPECT_EQ(ReadOomKills(FindOomKillsFile(v2.path())), 2);
+  FakeRoot v1;
+  v1.Write("/proc/self/mountinfo", kV1Mounts);
+  v1.Write("/proc/self/cgroup", "9:cpu,cpuacct:/slot1\n3:memory:/slot1\n");
+  v1.Write("/sys/fs/cgroup/memory/slot1/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 5\n");
+  EXPECT_EQ(ReadOomKills(FindOomKillsFile(v1.path())), 5);
+  FakeRoot none;
+  EXPECT_EQ(ReadOomKills(FindOomKillsFile(none.path())), std::nullopt);
+}
+
 TEST(ReadCgroupLimits, InHybridSetUpsVersion1HoldsTheControllers) {
   FakeRoot root;
   root.Write("/proc/self/mountinfo",

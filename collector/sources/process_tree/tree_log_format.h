@@ -11,7 +11,7 @@ namespace crema {
 /// `schema` of the first line; another major number is another format.
 inline constexpr std::string_view kTreeLogSchema = "crema.tree/1";
 /// Minor numbers only add fields.
-inline constexpr int kTreeLogSchemaMinor = 3;
+inline constexpr int kTreeLogSchemaMinor = 4;
 
 }  // namespace crema
 

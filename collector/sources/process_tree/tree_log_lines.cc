@@ -163,6 +163,7 @@ void AppendLine(const TreeEndFact& end, std::string* out) {
   AddNet(totals.net, &line);
   line.Add("tree_cpu_sampled", totals.tree_cpu_sampled);
   line.Add("processes_left_running", totals.processes_left_running);
+  line.Add("oom_kills", totals.oom_kills);
   line.Add("samples", end.samples);
   line.Add("sampler_cpu_ns", end.sampler_cpu_ns);
   line.Add("sampler_peak_rss_bytes", end.sampler_peak_rss_bytes);

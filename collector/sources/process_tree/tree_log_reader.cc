@@ -140,6 +140,7 @@ TreeEndFact ReadEnd(const element& line) {
   end.totals.context_switches_involuntary = MaybeInteger(line, "context_switches_involuntary");
   end.totals.tree_cpu_sampled = MaybeInteger(line, "tree_cpu_sampled");
   end.totals.processes_left_running = MaybeInteger(line, "processes_left_running");
+  end.totals.oom_kills = MaybeInteger(line, "oom_kills");
   end.samples = Integer(line, "samples");
   end.sampler_cpu_ns = MaybeInteger(line, "sampler_cpu_ns");
   end.sampler_peak_rss_bytes = MaybeInteger(line, "sampler_peak_rss_bytes");

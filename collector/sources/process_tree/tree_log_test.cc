@@ -61,6 +61,7 @@ TEST(TreeLog, WhatIsWrittenIsRead) {
   end.totals.net = TreeNet{5, 6};
   end.totals.tree_cpu_sampled = 3;
   end.totals.processes_left_running = 2;
+  end.totals.oom_kills = 1;
   end.samples = 1;
   std::string path;
   {
@@ -99,6 +100,7 @@ TEST(TreeLog, WhatIsWrittenIsRead) {
   EXPECT_EQ(run.totals.net->tx_bytes, 6);
   EXPECT_EQ(run.totals.tree_cpu_sampled, 3);
   EXPECT_EQ(run.totals.processes_left_running, 2);
+  EXPECT_EQ(run.totals.oom_kills, 1);
   ASSERT_EQ(run.processes.count({7, 90}), 1u);
   EXPECT_EQ(run.processes.at({7, 90}).at(0).rss_bytes, 4096);
 }

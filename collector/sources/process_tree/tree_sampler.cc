@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "collector/sources/process_tree/cgroup_limits.h"
 #include "collector/sources/process_tree/proc_memory.h"
 #include "collector/sources/process_tree/wait_status.h"
 
@@ -27,14 +28,16 @@ int64_t Nanoseconds(const timeval& time) { return time.tv_sec * kSecondNs + time
 }  // namespace
 
 TreeSampler::TreeSampler(const AnchoredClock& clock, TreeLogWriter* log, TreeScanner scanner, TreeLedger ledger,
-                         std::string net_path)
+                         const std::string& process)
     : clock_(clock),
       log_(log),
       scanner_(std::move(scanner)),
       ledger_(std::move(ledger)),
       pss_schedule_(clock.UnixNs()),
-      net_path_(std::move(net_path)) {
+      net_path_("/proc/" + process + "/net/dev"),
+      oom_kills_file_(FindOomKillsFile({}, process)) {
   net_.Add(net_file_.Read(net_path_.c_str(), true, &buffer_));
+  oom_kills_before_ = ReadOomKills(oom_kills_file_);
 }
 
 bool TreeSampler::SeesProcesses() {
@@ -48,7 +51,7 @@ TreeSampler TreeSampler::OfOwnCommand(const AnchoredClock& clock, TreeLogWriter*
   const bool sees_processes = SeesProcesses();
   TreeScanner scanner = sees_processes ? TreeScanner(getpid()) : TreeScanner(getpid(), kNothing);
   scanner.IgnorePresentChildren();
-  TreeSampler sampler(clock, log, std::move(scanner), TreeLedger(getpid(), TickNs()), "/proc/self/net/dev");
+  TreeSampler sampler(clock, log, std::move(scanner), TreeLedger(getpid(), TickNs()), "self");
   sampler.sees_processes_ = sees_processes;
   return sampler;
 }
@@ -56,8 +59,7 @@ TreeSampler TreeSampler::OfOwnCommand(const AnchoredClock& clock, TreeLogWriter*
 TreeSampler TreeSampler::OfProcess(int pid, const AnchoredClock& clock, TreeLogWriter* log) {
   TreeScanner scanner = TreeScanner::IncludingRoot(pid);
   scanner.Ignore(getpid());
-  return TreeSampler(clock, log, std::move(scanner), TreeLedger::OfStrangers(TickNs()),
-                     "/proc/" + std::to_string(pid) + "/net/dev");
+  return TreeSampler(clock, log, std::move(scanner), TreeLedger::OfStrangers(TickNs()), std::to_string(pid));
 }
 
 bool TreeSampler::AnyAlive() const {
@@ -121,6 +123,8 @@ void TreeSampler::End(int64_t stop_ns, std::optional<int> exit_status) {
   end.exit_status = exit_status;
   end.totals = ledger_.Totals();
   end.totals.net = net_bytes_;
+  const std::optional<int64_t> oom_kills = ReadOomKills(oom_kills_file_);
+  if (oom_kills.has_value() && oom_kills_before_.has_value()) end.totals.oom_kills = *oom_kills - *oom_kills_before_;
   if (!sees_processes_) {
     end.totals.tree_peak_rss_bytes.reset();
     end.totals.max_processes.reset();

@@ -48,8 +48,9 @@ class TreeSampler {
   void End(int64_t stop_ns, std::optional<int> exit_status);
 
  private:
+  /// `process`: as /proc has it, `self` or a pid.
   TreeSampler(const AnchoredClock& clock, TreeLogWriter* log, TreeScanner scanner, TreeLedger ledger,
-              std::string net_path);
+              const std::string& process);
 
   bool sees_processes_ = true;
   AnchoredClock clock_;
@@ -62,6 +63,8 @@ class TreeSampler {
   KeptProcFile net_file_;
   ProcBuffer buffer_;
   std::optional<TreeNet> net_bytes_;
+  std::string oom_kills_file_;
+  std::optional<int64_t> oom_kills_before_;
   int64_t samples_ = 0;
 };
 

@@ -1,0 +1,75 @@
+"""Runs of batch systems: crema's figures beside what the batch system itself says."""
+
+import json
+import pathlib
+import subprocess
+import unittest
+
+import run_test_case
+
+SAMPLES = pathlib.Path("collector/engines/testdata")
+BEYOND = "FAILED, signal 9, beyond its memory limit"
+
+
+class BatchTest(run_test_case.RunTestCase):
+    def collect(self, *sources):
+        command = [run_test_case.CREMA, "collect", *map(str, sources), "-o", self.directory, "-q", "--force"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads((self.directory / "measurement.json").read_text())
+
+    def sample(self):
+        return self.collect(SAMPLES / "slurm/records", SAMPLES / "slurm/jobs.txt")
+
+    def test_jobs_of_slurm_are_workers_and_each_chunk_is_in_its_step(self):
+        document = self.sample()
+        self.assertEqual(document["run"]["engine"], "Slurm")
+        self.assertEqual(document["metrics"]["task_join_coverage"], 1)
+        self.assertEqual(document["quality"]["tasks_read"], 5)
+        rows = {worker["name"]: worker for worker in document["workers"]}
+        self.assertEqual(
+            {name: row["cores"] for name, row in rows.items()}, {"job 1_1": 1, "job 1_2": 1, "job 1_3": 1, "job 2": 2}
+        )
+        ranks = rows["job 2"]
+        self.assertEqual((ranks["chunks"], ranks["memory_limit_bytes"], ranks["time_limit"]), (4, 300 << 20, 120))
+        self.assertEqual((ranks["engine_cpu"], ranks["left_reason"]), (0.122, "COMPLETED"))
+        self.assertEqual(ranks["engine_peak_memory_bytes"], (10688 + 45924) << 10, "the script and two ranks")
+        self.assertAlmostEqual(ranks["start"], 7)
+        self.assertAlmostEqual(ranks["stop"] - ranks["start"], 6, delta=1)
+
+    def test_a_job_that_took_too_much_memory_is_lost_and_says_so(self):
+        document = self.sample()
+        (lost,) = [worker for worker in document["workers"] if worker["state"] == "lost"]
+        self.assertEqual((lost["name"], lost["left_reason"], lost["lost"]), ("job 1_2", BEYOND, 1))
+        self.assertEqual(lost["engine_peak_memory_bytes"], 179052 << 10)
+        (verdict,) = [verdict for verdict in document["verdicts"] if verdict["id"] == "worker-loss"]
+        self.assertIn(f"the engine says {BEYOND}", verdict["sentence"])
+
+    def test_the_same_report_twice_and_an_older_one_count_once(self):
+        older = self.directory.parent / "older.txt"
+        lines = (SAMPLES / "slurm/jobs.txt").read_text().splitlines()
+        older.write_text("\n".join(line.replace("1795580871", "Unknown") for line in lines) + "\n")
+        self.addCleanup(older.unlink)
+        report = SAMPLES / "slurm/jobs.txt"
+        document = self.collect(SAMPLES / "slurm/records", report, older, report)
+        self.assertEqual(document["quality"]["tasks_read"], 5)
+        self.assertEqual(len(document["workers"]), 4)
+        self.assertEqual({worker["state"] for worker in document["workers"]}, {"ended", "lost"})
+
+    def test_records_alone_have_processes_for_workers(self):
+        document = self.collect(SAMPLES / "slurm/records")
+        self.assertEqual(len(document["workers"]), 7)
+        self.assertEqual(document["resource_advice"], [])
+
+    def test_executions_of_htcondor_are_workers_with_the_reason_why_they_ended(self):
+        document = self.collect(SAMPLES / "htcondor/jobs.log")
+        self.assertEqual(document["run"]["engine"], "HTCondor")
+        reasons = {worker["name"]: worker["left_reason"] for worker in document["workers"]}
+        self.assertEqual(reasons["job 41.1"], "evicted")
+        self.assertIn("held, out of memory", reasons["job 41.1, run 2"])
+        (verdict,) = [verdict for verdict in document["verdicts"] if verdict["id"] == "worker-loss"]
+        self.assertIn("evicted", verdict["sentence"])
+
+
+if __name__ == "__main__":
+    unittest.main()

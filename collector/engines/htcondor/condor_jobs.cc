@@ -1,0 +1,265 @@
+#include "collector/engines/htcondor/condor_jobs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+
+namespace crema {
+namespace {
+
+// The manual's "Job Event Log Codes".
+enum Code : int64_t {
+  kSubmit = 0,
+  kExecute = 1,
+  kCheckpointed = 3,
+  kEvicted = 4,
+  kTerminated = 5,
+  kImageSize = 6,
+  kShadowException = 7,
+  kAborted = 9,
+  kHeld = 12,
+  kReleased = 13,
+  kReconnectFailed = 24,
+};
+constexpr int64_t kMostCode = 60;       // newer versions add some, which change nothing here
+constexpr int64_t kHeldForMemory = 34;  // the manual's "HoldReasonCode": memory usage exceeds a memory limit
+constexpr double kMegabyte = 1 << 20;   // HTCondor's MB
+constexpr int64_t kKilobyte = 1 << 10;
+constexpr int64_t kTogether = 2'000'000'000;  // events of one end, written one after the other
+constexpr size_t kMostReason = 120;
+constexpr int64_t kMostCores = 1'000'000'000;
+
+std::optional<int64_t> Megabytes(const std::optional<double>& count) {
+  constexpr double kMost = 1e9;  // MB
+  return count.has_value() && *count > 0 && *count < kMost ? std::optional<int64_t>(std::llround(*count * kMegabyte))
+                                                           : std::nullopt;
+}
+
+std::string Shortened(std::string text) {
+  if (text.size() <= kMostReason) return text;
+  text.resize(kMostReason);
+  while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0) == 0x80) text.pop_back();
+  if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0xC0) text.pop_back();
+  return text + "...";
+}
+
+/// `host:<10.0.0.2:9618?addrs=...&alias=node2&...>`: the alias, else the address.
+std::string HostOf(const CondorEvent& event) {
+  const std::string_view slot = event.Field("SlotName");
+  if (const size_t at = slot.find('@'); at != slot.npos) return std::string(slot.substr(at + 1));
+  const std::string_view text = event.text;
+  if (const size_t alias = text.find("alias="); alias != text.npos) {
+    const std::string_view rest = text.substr(alias + 6);
+    return std::string(rest.substr(0, rest.find_first_of("&>")));
+  }
+  const size_t open = text.find('<');
+  if (open == text.npos) return "";
+  const std::string_view address = text.substr(open + 1);
+  return std::string(address.substr(0, address.find_first_of(":?>")));
+}
+
+int64_t HoldCode(const CondorEvent& event) {
+  int64_t code = 0;
+  for (const std::string_view line : event.lines) {
+    if (line.substr(0, 5) != "Code ") continue;
+    const std::string_view number = line.substr(5, line.find(' ', 5) - 5);
+    if (absl::SimpleAtoi(absl::string_view(number.data(), number.size()), &code)) return code;
+  }
+  return 0;
+}
+
+/// `held, out of memory: Docker job has gone over memory limit of 2048 Mb`.
+std::string WhyHeld(const CondorEvent& event) {
+  const std::string reason = event.lines.empty() || event.lines[0].substr(0, 5) == "Code " ? "" : event.lines[0];
+  const bool is_memory =
+      HoldCode(event) == kHeldForMemory || absl::StrContains(absl::AsciiStrToLower(reason), "memory");
+  const std::string what = is_memory ? "held, out of memory" : "held";
+  return reason.empty() ? what : Shortened(fmt::format("{}: {}", what, reason));
+}
+
+/// `Abnormal termination (signal 9)`, `Normal termination (return value 3)`: the number, and whether it was a signal.
+std::optional<std::pair<int64_t, bool>> EndOf(const CondorEvent& event) {
+  for (const std::string_view line : event.lines) {
+    for (const std::string_view what : {"(return value ", "(signal "}) {
+      const size_t at = line.find(what);
+      if (at == line.npos) continue;
+      const std::string_view rest = line.substr(at + what.size());
+      const std::string_view digits = rest.substr(0, rest.find(')'));
+      int64_t number = 0;
+      if (absl::SimpleAtoi(absl::string_view(digits.data(), digits.size()), &number)) {
+        return std::pair(number, what == "(signal ");
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void CondorJobs::TakeFigures(const CondorEvent& event, Execution* execution) {
+  const CondorEvent::Resource cores = event.ResourceOf("Cpus");
+  const CondorEvent::Resource memory = event.ResourceOf("Memory (MB)");
+  if (cores.allocated.value_or(0) >= 1 && *cores.allocated < kMostCores)
+    execution->cores = static_cast<int64_t>(*cores.allocated);
+  if (const auto bytes = Megabytes(memory.allocated)) execution->memory_bytes = bytes;
+  if (const auto bytes = Megabytes(memory.used)) {
+    execution->peak_bytes = std::max(execution->peak_bytes.value_or(0), *bytes);
+  }
+  if (const auto cpu_ns = event.UsageNs("Run Remote Usage")) execution->cpu_ns = cpu_ns;
+}
+
+void CondorJobs::Stop(const CondorEvent& event, bool is_lost, std::string reason, Job* job) {
+  if (job->executions.empty()) return;
+  Execution& last = job->executions.back();
+  if (last.stop_ns.has_value()) {
+    // It was evicted because it was held, or held because its shadow broke: what comes last knows why.
+    if (last.is_lost && is_lost && event.time_ns - *last.stop_ns <= kTogether) last.reason = std::move(reason);
+    return;
+  }
+  last.stop_ns = std::max(event.time_ns, last.start_ns);
+  last.is_lost = is_lost;
+  last.failed = last.failed || is_lost;
+  last.reason = std::move(reason);
+  TakeFigures(event, &last);
+}
+
+bool CondorJobs::Add(const CondorEvent& event) {
+  std::vector<Job>& same = jobs_[{event.cluster, event.process}];
+  if (same.empty() || event.code == kSubmit) {
+    Job& job = same.emplace_back();
+    job.first_ns = job.last_ns = event.time_ns;
+    if (event.code == kSubmit) {
+      job.scheduler = HostOf(event);
+      job.queued_ns = event.time_ns;
+      return true;
+    }
+  }
+  Job& job = same.back();
+  job.last_ns = std::max(job.last_ns, event.time_ns);
+  switch (event.code) {
+    case kExecute: {
+      Stop(event, /*is_lost=*/true, "it was executed again, and its log does not say what became of it before", &job);
+      Execution& execution = job.executions.emplace_back();
+      execution.start_ns = event.time_ns;
+      execution.queued_ns = job.queued_ns;
+      job.queued_ns.reset();
+      execution.host = HostOf(event);
+      int64_t cores = 0;
+      double memory = 0;
+      const std::string_view cpus = event.Field("Cpus"), megabytes = event.Field("Memory");
+      if (absl::SimpleAtoi(absl::string_view(cpus.data(), cpus.size()), &cores) && cores > 0 && cores < kMostCores) {
+        execution.cores = cores;
+      }
+      if (absl::SimpleAtod(absl::string_view(megabytes.data(), megabytes.size()), &memory)) {
+        execution.memory_bytes = Megabytes(memory);
+      }
+      return true;
+    }
+    case kEvicted: {
+      const bool is_queued_again = std::any_of(event.lines.begin(), event.lines.end(), [](const std::string& line) {
+        return absl::StrContains(line, "terminated and was requeued");
+      });
+      Stop(event, !is_queued_again, is_queued_again ? "terminated, and queued again" : "evicted", &job);
+      job.queued_ns = event.time_ns;
+      return true;
+    }
+    case kTerminated: {
+      const auto end = EndOf(event);
+      const bool is_killed = end.has_value() && end->second;
+      if (!job.executions.empty() && end.has_value() && end->first != 0) job.executions.back().failed = true;
+      Stop(event, is_killed,
+           !end.has_value() ? "terminated"
+                            : fmt::format("terminated, {} {}", is_killed ? "signal" : "exit code", end->first),
+           &job);
+      job.is_over = true;
+      return true;
+    }
+    case kImageSize: {
+      const std::optional<int64_t> resident = event.Figure("ResidentSetSize");
+      if (job.executions.empty() || job.executions.back().stop_ns.has_value() || resident.value_or(0) <= 0) return true;
+      Execution& execution = job.executions.back();
+      ClusterSampleFact& sample = execution.samples.emplace_back();
+      sample.time_ns = event.time_ns;
+      sample.memory_bytes = *resident * kKilobyte;
+      execution.peak_bytes = std::max(execution.peak_bytes.value_or(0), *sample.memory_bytes);
+      return true;
+    }
+    case kShadowException:
+      Stop(event, true, Shortened("shadow exception" + (event.lines.empty() ? "" : ": " + event.lines[0])), &job);
+      job.queued_ns = event.time_ns;
+      return true;
+    case kReconnectFailed:
+      Stop(event, true, "the connection to its node was lost", &job);
+      job.queued_ns = event.time_ns;
+      return true;
+    case kAborted:
+      Stop(event, true, Shortened("removed" + (event.lines.empty() ? "" : ": " + event.lines[0])), &job);
+      job.is_over = true;
+      return true;
+    case kHeld:
+      Stop(event, true, WhyHeld(event), &job);
+      return true;
+    case kReleased:
+      job.queued_ns = event.time_ns;
+      return true;
+    default:
+      return event.code <= kMostCode;
+  }
+}
+
+ClusterFact CondorJobs::FactOf(const std::string& name, const Job& job) {
+  ClusterFact cluster;
+  cluster.address = "job " + name;
+  cluster.epoch = fmt::format("{} {} {}", job.scheduler, name, job.first_ns);
+  cluster.first_ns = job.first_ns;
+  cluster.last_ns = job.last_ns;
+  cluster.closed = job.executions.back().stop_ns.has_value();
+  ClusterSessionFact& session = cluster.sessions.emplace_back();
+  session.begin_ns = job.executions.front().start_ns;
+  if (cluster.closed) session.end_ns = session.flushed_ns = *job.executions.back().stop_ns;
+  for (size_t i = 0; i < job.executions.size(); ++i) {
+    const Execution& execution = job.executions[i];
+    ClusterWorkerFact& worker = cluster.workers.emplace_back();
+    worker.address = i == 0 ? "job " + name : fmt::format("job {}, run {}", name, i + 1);
+    worker.host = execution.host;
+    worker.threads = execution.cores.value_or(1);
+    worker.memory_limit_bytes = execution.memory_bytes;
+    worker.joined_ns = execution.start_ns;
+    worker.left_ns = execution.stop_ns;
+    worker.is_lost = execution.is_lost;
+    worker.left_reason = execution.reason;
+    worker.cpu_ns = execution.cpu_ns;
+    worker.peak_memory_bytes = execution.peak_bytes;
+    worker.samples = execution.samples;
+    ClusterTaskFact& task = cluster.tasks.emplace_back();
+    task.worker = worker.address;
+    task.prefix = "job";
+    task.start_ns = execution.start_ns;
+    task.stop_ns = std::max(task.start_ns, execution.stop_ns.value_or(job.last_ns));
+    if (execution.queued_ns.has_value()) task.queue_ns = std::max<int64_t>(0, task.start_ns - *execution.queued_ns);
+    task.failed = execution.failed;
+    task.job = "htcondor " + name;
+    task.is_repeat = i > 0;
+  }
+  return cluster;
+}
+
+std::vector<ClusterFact> CondorJobs::Finish() && {
+  std::vector<ClusterFact> clusters;
+  for (const auto& [id, same] : jobs_) {
+    for (const Job& job : same) {
+      if (job.executions.empty()) continue;
+      clusters.push_back(FactOf(fmt::format("{}.{}", id.first, id.second), job));
+    }
+  }
+  return clusters;
+}
+
+}  // namespace crema

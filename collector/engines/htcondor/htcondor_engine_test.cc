@@ -1,0 +1,174 @@
+#include "collector/engines/htcondor/htcondor_engine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "collector/engines/engines.h"
+#include "collector/engines/htcondor/condor_events.h"
+
+namespace crema {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr char kSample[] = "collector/engines/testdata/htcondor/jobs.log";
+constexpr int64_t kSecond = 1'000'000'000;
+constexpr int64_t kMebibyte = 1 << 20;
+
+/// Times are UTC.
+class HtcondorTest : public ::testing::Test {
+ protected:
+  void SetUp() override { setenv("TZ", "UTC", 1); }
+  void TearDown() override { unsetenv("TZ"); }
+
+  static EngineReading Read(const std::string& text) {
+    const std::string path = ::testing::TempDir() + "/condor.log";
+    std::ofstream(path, std::ios::binary) << text;
+    const std::optional<EngineLog> log = FindEngineLog(path);
+    EXPECT_TRUE(log.has_value() && log->engine == &kHtcondor);
+    auto reading = kHtcondor.read(path);
+    EXPECT_TRUE(reading.ok()) << reading.status();
+    return *std::move(reading);
+  }
+};
+
+constexpr char kRun[] =
+    "000 (012.000.000) 2026-11-25 03:00:00 Job submitted from host: <10.0.0.1:9618?addrs=10.0.0.1-9618&alias=ce>\n...\n"
+    "001 (012.000.000) 2026-11-25 03:00:10 Job executing on host: <10.0.0.2:9618?addrs=10.0.0.2-9618&alias=n2&x=1>\n"
+    "\tSlotName: slot1_2@n2\n\tCpus = 2\n\tMemory = 2048\n...\n";
+
+TEST_F(HtcondorTest, AnExecutionIsAWorkerWithWhatItWasGivenAndUsed) {
+  const auto reading = kHtcondor.read(kSample);
+  ASSERT_TRUE(reading.ok()) << reading.status();
+  EXPECT_EQ(reading->malformed + reading->torn + reading->unknown, 0);
+  ASSERT_EQ(reading->clusters.size(), 3u) << "as many as were submitted and executed";
+  const ClusterFact& cluster = reading->clusters[0];
+  ASSERT_EQ(cluster.workers.size(), 1u);
+  const ClusterWorkerFact& worker = cluster.workers[0];
+  EXPECT_EQ(worker.address, "job 41.0");
+  EXPECT_EQ(worker.host, "n2.example");
+  EXPECT_EQ(worker.threads, 1);
+  EXPECT_EQ(*worker.left_ns - worker.joined_ns, 300 * kSecond);
+  EXPECT_EQ(worker.left_reason, "terminated, exit code 0");
+  EXPECT_FALSE(worker.is_lost);
+  EXPECT_EQ(worker.cpu_ns, (4 * 60 + 20 + 5) * kSecond);
+  EXPECT_EQ(worker.memory_limit_bytes, 2048 * kMebibyte);
+  EXPECT_EQ(worker.peak_memory_bytes, 812 * kMebibyte);
+  ASSERT_EQ(worker.samples.size(), 2u);
+  EXPECT_EQ(worker.samples[1].memory_bytes, 830'000 * 1024);
+  ASSERT_EQ(cluster.tasks.size(), 1u);
+  EXPECT_EQ(cluster.tasks[0].job, "htcondor 41.0");
+  EXPECT_EQ(cluster.tasks[0].queue_ns, 10 * kSecond);
+  EXPECT_FALSE(cluster.tasks[0].failed);
+}
+
+TEST_F(HtcondorTest, AJobThatWasEvictedHeldAndReleasedHasSeveralExecutions) {
+  const auto reading = kHtcondor.read(kSample);
+  ASSERT_TRUE(reading.ok());
+  const ClusterFact& cluster = reading->clusters[1];
+  ASSERT_EQ(cluster.workers.size(), 3u);
+  EXPECT_EQ(cluster.workers[0].left_reason, "evicted");
+  EXPECT_TRUE(cluster.workers[0].is_lost);
+  EXPECT_EQ(cluster.workers[1].address, "job 41.1, run 2");
+  EXPECT_THAT(cluster.workers[1].left_reason, HasSubstr("held, out of memory: Error from slot1_1@n2.example"));
+  EXPECT_TRUE(cluster.workers[1].is_lost);
+  EXPECT_EQ(cluster.workers[2].left_reason, "terminated, exit code 0");
+  EXPECT_FALSE(cluster.workers[2].is_lost);
+  ASSERT_EQ(cluster.tasks.size(), 3u);
+  EXPECT_FALSE(cluster.tasks[0].is_repeat);
+  EXPECT_TRUE(cluster.tasks[2].is_repeat);
+  EXPECT_EQ(cluster.tasks[2].queue_ns, 20 * kSecond) << "since its release";
+}
+
+TEST_F(HtcondorTest, SaysWhyAJobWasLost) {
+  const std::string at = " (012.000.000) 2026-11-25 03:05:00 ";
+  const auto why = [&](const std::string& events) {
+    const EngineReading reading = Read(kRun + events);
+    const ClusterWorkerFact& worker = reading.clusters.at(0).workers.at(0);
+    EXPECT_EQ(worker.left_ns.value_or(0) - worker.joined_ns, 290 * kSecond) << events;
+    return (worker.is_lost ? "lost: " : "left: ") + worker.left_reason;
+  };
+  EXPECT_EQ(why("004" + at + "Job was evicted.\n\t(0) CPU times\n...\n"), "lost: evicted");
+  EXPECT_EQ(why("004" + at + "Job was evicted.\n\t(1) Job terminated and was requeued\n...\n"),
+            "left: terminated, and queued again");
+  EXPECT_EQ(why("004" + at + "Job was evicted.\n...\n012" + at + "Job was held.\n\tBy me\n\tCode 1 Subcode 0\n...\n"),
+            "lost: held: By me");
+  EXPECT_EQ(why("012" + at + "Job was held.\n\tGone over\n\tCode 34 Subcode 0\n...\n"),
+            "lost: held, out of memory: Gone over");
+  EXPECT_EQ(why("007" + at + "Shadow exception!\n\tAssertion\n\t0  -  Run Bytes Sent By Job\n...\n"),
+            "lost: shadow exception: Assertion");
+  EXPECT_EQ(why("009" + at + "Job was aborted.\n\tvia condor_rm (by user ana)\n...\n"),
+            "lost: removed: via condor_rm (by user ana)");
+  EXPECT_EQ(why("005" + at + "Job terminated.\n\t(0) Abnormal termination (signal 9)\n...\n"),
+            "lost: terminated, signal 9");
+  EXPECT_EQ(why("005" + at + "Job terminated.\n\t(1) Normal termination (return value 3)\n...\n"),
+            "left: terminated, exit code 3");
+  EXPECT_EQ(why("022" + at + "Job disconnected, attempting to reconnect\n...\n024" + at +
+                "Job reconnection failed\n\tJob not found\n...\n"),
+            "lost: the connection to its node was lost");
+}
+
+TEST_F(HtcondorTest, AJobThatReconnectedGoesOn) {
+  const std::string at = " (012.000.000) 2026-11-25 03:05:00 ";
+  const EngineReading reading =
+      Read(kRun + ("022" + at + "Job disconnected\n...\n023" + at + "Job reconnected to slot1_2@n2\n...\n"));
+  const ClusterFact& cluster = reading.clusters.at(0);
+  ASSERT_EQ(cluster.workers.size(), 1u);
+  EXPECT_FALSE(cluster.workers[0].left_ns.has_value());
+  EXPECT_FALSE(cluster.closed);
+  EXPECT_EQ(cluster.last_ns - cluster.first_ns, 300 * kSecond);
+  EXPECT_EQ(cluster.workers[0].host, "n2");
+  EXPECT_EQ(cluster.workers[0].threads, 2);
+}
+
+TEST_F(HtcondorTest, CutEventsAreCountedAndTheRestIsUsed) {
+  const EngineReading reading =
+      Read(kRun + std::string("nonsense\n"
+                              "006 (012.000.000) 2026-11-25 03:01:00 Image size of job updated: 9\n"
+                              "099 (012.000.000) 2026-11-25 03:02:00 New in some version\n...\n"
+                              "005 (012.000.000) 2026-11-25 03:05:00 Job termin"));
+  EXPECT_EQ(reading.malformed, 1);
+  EXPECT_EQ(reading.torn, 2) << "one without its end, and the last";
+  EXPECT_EQ(reading.unknown, 1);
+  EXPECT_EQ(reading.problems.size(), 3u);
+  ASSERT_EQ(reading.clusters.size(), 1u);
+  EXPECT_FALSE(reading.clusters[0].workers.at(0).left_ns.has_value());
+}
+
+TEST_F(HtcondorTest, TheSameNumberOfTwoSchedulersIsTwoJobs) {
+  std::string other = kRun;
+  other.replace(other.find("alias=ce"), 8, "alias=cf");
+  const EngineReading reading = Read(kRun + other);
+  ASSERT_EQ(reading.clusters.size(), 2u);
+  EXPECT_NE(reading.clusters[0].epoch, reading.clusters[1].epoch);
+  EXPECT_EQ(reading.clusters[0].workers.size(), 1u);
+}
+
+TEST_F(HtcondorTest, TimesAreReadInEachOfItsForms) {
+  const int64_t latest_ns = 1'795'576'800 * kSecond;  // 2026-11-25 03:20:00
+  const auto time_of = [&](const std::string& text) {
+    const auto event = ParseCondorEvent("005 (1.0.0) " + text + " Job terminated.", latest_ns);
+    return event.has_value() ? event->time_ns : -1;
+  };
+  EXPECT_EQ(time_of("2026-11-25 03:20:00"), latest_ns);
+  EXPECT_EQ(time_of("2026-11-25T03:20:00"), latest_ns);
+  EXPECT_EQ(time_of("2026-11-25T03:20:00Z"), latest_ns);
+  EXPECT_EQ(time_of("2026-11-25 03:20:00.250"), latest_ns + kSecond / 4);
+  EXPECT_EQ(time_of("11/25 03:20:00"), latest_ns);
+  EXPECT_EQ(time_of("12/31 03:20:00"), latest_ns - (365 - 36) * 86400 * kSecond) << "of the year before";
+  setenv("TZ", "UTC-2", 1);
+  EXPECT_EQ(time_of("2026-11-25 05:20:00"), latest_ns);
+  EXPECT_EQ(time_of("2026-11-25T03:20:00Z"), latest_ns);
+  for (const char* none : {"005 (1.0) 2026-11-25 03:20:00 x", "5 (1.0.0) 2026-11-25 03:20:00 x", "005 (1.0.0) now x",
+                           "005 (1.0.0) 2026-11-25 03:20:00x", "...", ""}) {
+    EXPECT_FALSE(ParseCondorEvent(none, latest_ns).has_value()) << none;
+  }
+}
+
+}  // namespace
+}  // namespace crema

@@ -1,0 +1,99 @@
+// The rows of `sacct --parsable2`, by the columns that its first line names, as facts: a job on a node is a worker, a
+// step on a node is a task.
+#ifndef CREMA_COLLECTOR_ENGINES_SLURM_SACCT_JOBS_H_
+#define CREMA_COLLECTOR_ENGINES_SLURM_SACCT_JOBS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "collector/records/cluster_facts.h"
+
+namespace crema {
+
+/// Which column holds what.
+class SacctHeader {
+ public:
+  explicit SacctHeader(std::string_view line);
+  /// It names jobs, and when they ran.
+  bool is_sacct() const;
+  size_t columns() const { return columns_; }
+  bool Has(std::string_view name) const { return column_of_.count(std::string(name)) > 0; }
+  /// Empty where there is no such column, or the row is too short.
+  std::string_view Of(const std::vector<std::string_view>& row, std::string_view name) const;
+
+ private:
+  std::map<std::string, size_t> column_of_;
+  size_t columns_ = 0;
+};
+
+/// Cells of a line.
+std::vector<std::string_view> SplitSacctLine(std::string_view line);
+
+enum class SacctLine { kTaken, kMalformed };
+
+/// Adds up rows. A job that was put into the queue again has several rows with `--duplicates`: each is a run of it.
+class SacctJobs {
+ public:
+  explicit SacctJobs(SacctHeader header) : header_(std::move(header)) {}
+  SacctLine Add(std::string_view line);
+  /// One for each job that began.
+  std::vector<ClusterFact> Finish() &&;
+
+ private:
+  struct Step {
+    std::string name;   ///< `batch`, `0`
+    std::string label;  ///< what it ran
+    std::string state;
+    std::string exit;
+    std::vector<std::string> nodes;
+    int64_t start_ns = 0;
+    std::optional<int64_t> end_ns;
+    std::optional<int64_t> peak_bytes;  ///< of all its processes on a node
+    bool used_more = false;             ///< only that of one of its processes is known
+
+    bool IsOn(const std::string& node) const;
+  };
+  struct Run {
+    std::string state;
+    std::string exit;
+    std::vector<std::string> nodes;
+    int64_t nodes_count = 1;
+    int64_t cores = 0;
+    int64_t start_ns = 0;
+    std::optional<int64_t> end_ns;
+    int64_t last_ns = 0;
+    std::optional<int64_t> submit_ns;
+    std::optional<int64_t> memory_bytes;  ///< of one node
+    std::optional<int64_t> time_limit_ns;
+    std::optional<int64_t> cpu_ns;
+    std::vector<Step> steps;
+  };
+  struct Job {
+    std::string cluster;
+    std::string id;    ///< as processes know it; empty: only its place in an array is known
+    std::string name;  ///< as people know it: `81420_1`
+    std::string label;
+    std::vector<Run> runs;
+  };
+
+  using Row = std::vector<std::string_view>;
+  std::string_view Cell(const Row& row, std::string_view name) const { return header_.Of(row, name); }
+  Run ReadRun(const Row& row) const;
+  Step ReadStep(const Row& row, std::string_view name) const;
+  static ClusterFact FactOf(const Job& job);
+  static std::optional<int64_t> PeakOn(const std::string& node, const std::vector<Step>& steps);
+  static void AddRun(const Job& job, size_t number, ClusterFact* cluster);
+
+  SacctHeader header_;
+  std::vector<Job> jobs_;
+  std::map<std::string, size_t> job_of_;  // by cluster and name
+};
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_ENGINES_SLURM_SACCT_JOBS_H_
