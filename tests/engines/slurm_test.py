@@ -42,7 +42,9 @@ class SlurmTest(unittest.TestCase):
         source = CHECKOUT / "tests/engines/analysis.cc"
         command = ["g++", "-std=c++17", "-O1", "-I", CHECKOUT / "sdk/include", source, LIBRARY, "-ldl", "-pthread"]
         subprocess.run([*command, "-o", self.analysis], check=True)
-        self.slurm = slurm_cluster.Slurm(self.folder)
+        (self.folder / "slurm").mkdir()
+        self.folder.chmod(0o755)  # munge refuses a socket below a closed directory
+        self.slurm = slurm_cluster.Slurm(self.folder / "slurm")
         self.addCleanup(self.slurm.close)
 
     def script(self, command: str) -> str:
