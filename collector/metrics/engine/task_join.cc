@@ -58,14 +58,14 @@ uint32_t FindTaskOfProcess(const AttemptRow& attempt, int64_t longest_ns, const 
   return found;
 }
 
-// The parts of a task that none of its chunks covers.
-void AddStretches(const TaskRow& task, std::vector<Interval>& chunks, TaskJoin& join) {
+// The parts of a task that none of its chunks covers; `ended`: one of these did.
+void AddStretches(const TaskRow& task, bool ended, std::vector<Interval>& chunks, TaskJoin& join) {
   std::sort(chunks.begin(), chunks.end());
   int64_t at_ns = task.start_ns;
   const auto add = [&](int64_t stop_ns) {
     if (stop_ns <= at_ns) return;
     join.stretches.push_back({task.process, !chunks.empty(), at_ns, stop_ns});
-    if (!chunks.empty()) join.outside_ns += stop_ns - at_ns;
+    if (ended) join.outside_ns += stop_ns - at_ns;
   };
   for (const auto& [start_ns, stop_ns] : chunks) {
     add(std::min(start_ns, task.stop_ns));
@@ -98,11 +98,16 @@ TaskJoin JoinTasks(const std::vector<AttemptRow>& attempts, const std::vector<ui
   std::vector<std::pair<uint32_t, uint32_t>> pairs;  // task, attempt
   for (uint32_t i = 0; i < attempts.size(); ++i) {
     const AttemptRow& attempt = attempts[i];
-    if (!HasEnded(attempt)) continue;
+    const bool is_lost = attempt.status == AttemptState::kLost;
+    if (!HasEnded(attempt) && !is_lost) continue;
     const uint64_t thread = threads[attempt.thread];
     uint32_t task = task_of_recorder(attempt);
     if (task == TaskJoin::kNone && thread != 0) task = FindTask(attempt, thread, tasks);
     if (task == TaskJoin::kNone) task = FindTaskOfProcess(attempt, longest_ns, tasks);
+    if (is_lost) {  // it is in nobody's count, but the task around it is no lane of its own
+      if (task != TaskJoin::kNone) pairs.emplace_back(task, i);
+      continue;
+    }
     join.task_of_attempt[i] = task;
     if (task == TaskJoin::kNone) {
       ++join.chunks_unjoined;
@@ -117,14 +122,17 @@ TaskJoin JoinTasks(const std::vector<AttemptRow>& attempts, const std::vector<ui
   std::vector<Interval> chunks;
   for (uint32_t task = 0; task < tasks.size(); ++task) {
     chunks.clear();
+    const bool ended = join.chunks_of_task[task] > 0;
     for (; pair < pairs.size() && pairs[pair].first == task; ++pair) {
       const AttemptRow& attempt = attempts[pairs[pair].second];
-      chunks.emplace_back(attempt.start_ns, attempt.stop_ns());
+      // what was lost was open until its process died, and so was its task
+      const bool is_lost = attempt.status == AttemptState::kLost;
+      chunks.emplace_back(attempt.start_ns, is_lost ? tasks[task].stop_ns : attempt.stop_ns());
     }
-    join.tasks_without_chunk += chunks.empty();
-    if (!chunks.empty()) join.chunk_task_ns += tasks[task].stop_ns - tasks[task].start_ns;
-    AddStretches(tasks[task], chunks, join);
-    if (!chunks.empty()) {
+    join.tasks_without_chunk += !ended;
+    if (ended) join.chunk_task_ns += tasks[task].stop_ns - tasks[task].start_ns;
+    AddStretches(tasks[task], ended, chunks, join);
+    if (ended) {
       const int64_t first_ns = std::min(chunks.front().first, tasks[task].stop_ns);  // sorted by now
       join.before_ns += std::max<int64_t>(0, first_ns - tasks[task].start_ns);
     }

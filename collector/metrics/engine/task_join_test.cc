@@ -47,6 +47,17 @@ TEST(JoinTasks, LeavesChunksThatNeverEndedAlone) {
   lost.status = AttemptState::kLost;
   const TaskJoin join = JoinTasks({lost}, kThreads, {Task(0, 100)});
   EXPECT_EQ(join.chunks_joined + join.chunks_unjoined, 0);
+  EXPECT_EQ(join.tasks_without_chunk, 1);
+}
+
+TEST(JoinTasks, AChunkThatWasLostIsOneLaneWithItsTask) {
+  AttemptRow lost = Chunk(10, 20);
+  lost.status = AttemptState::kLost;
+  const TaskJoin join = JoinTasks({lost}, kThreads, {Task(0, 100)});
+  ASSERT_EQ(join.stretches.size(), 1U);  // the time before the chunk
+  EXPECT_EQ(std::pair(join.stretches[0].start_ns, join.stretches[0].stop_ns), std::pair(int64_t{0}, int64_t{10}));
+  EXPECT_TRUE(join.stretches[0].around_chunk);
+  EXPECT_EQ(join.outside_ns, 0);
 }
 
 TEST(JoinTasks, AChunkOfNoLengthBelongsToTheTaskAroundIt) {
