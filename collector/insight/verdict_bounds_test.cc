@@ -510,6 +510,7 @@ const std::map<std::string, std::string> kSourcesWithNumbers = {
     {"figure_change.cc", "the normal distribution"},
     {"change_judgement.cc", "statistics; its bounds are in the table"},
     {"between_sides.cc", "statistics; its bounds are in the table"},
+    {"resource_advice.cc", "statistics; its bounds are in the table"},
     {"student_distribution.cc", "Student's distribution"},
     {"chunk_size_advice.cc", "rounds a number of events"},
     {"resource_advice.cc", "the ranks of an interval of 95 %"},

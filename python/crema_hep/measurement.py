@@ -28,6 +28,7 @@ _TABLES = (
     "process_sections",
     "processes",
     "requests",
+    "resource_advice",
     "sections",
     "slow_spells",
     "stragglers",
