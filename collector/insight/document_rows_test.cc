@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collector/document/budget_parts.h"
+#include "collector/insight/resource_advice.h"
 #include "collector/insight/verdicts.h"
 #include "collector/metrics/catalog/row_tables.h"
 #include "collector/metrics/measure_fixture.h"
@@ -109,7 +110,9 @@ std::vector<std::string> FieldsOf(const std::string& name) {
 }
 
 TEST_F(DocumentRowsTest, HoldTheFieldsOfTheRowTablesInTheirOrder) {
-  const Document document = TakeFull();
+  Document document = TakeFull();
+  const Document job = {{"workers", {{{"name", "7"}, {"time_limit", 60}}}}};  // of a batch system, which has requests
+  document["resource_advice"] = ResourceAdviceRows(AdviseResources(job));
   std::set<std::string> tables;
   for (const RowTable& table : RowTables()) {
     std::istringstream names{std::string(table.names)};

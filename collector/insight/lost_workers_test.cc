@@ -55,6 +55,8 @@ TEST(LostWorkers, AreLostForWhatTheEngineSays) {
   EXPECT_EQ(FindLostWorkers(document).Why(), "killed, crashed, or out of memory");
   document["workers"][0]["left_reason"] = "EXPLICIT";  // it was not lost
   document["workers"][1]["left_reason"] = document["workers"][2]["left_reason"] = "FAILURE";
+  EXPECT_EQ(FindLostWorkers(document).Why(), "FAILURE");  // the kernel told it
+  document["run"]["engine"] = "taskvine";
   EXPECT_EQ(FindLostWorkers(document).Why(), "the engine says FAILURE");
   document["workers"][1]["left_reason"] = "FAST_ABORT";
   EXPECT_EQ(FindLostWorkers(document).Why(), "the engine says FAILURE of 1, FAST_ABORT of 1");

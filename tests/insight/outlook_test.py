@@ -30,7 +30,7 @@ class OutlookTest(MeasuredRunsCase):
         if prediction["refused"]:  # this machine may be too busy to be replayed
             self.assertIn(prediction["refused"], block)
             return
-        places = [block.index(f"|{row['change']}|") for row in prediction["predicted"]]
+        places = [page.index(f'<span title="{row["change"]}">') for row in prediction["predicted"]]
         self.assertEqual(places, sorted(places))
         times = [row["wall_time"] for row in prediction["predicted"]]
         self.assertEqual(times, sorted(times))
