@@ -4,6 +4,7 @@ All cases in one process: ROOT's interpreter compiles the guards once. Prints on
 """
 
 import json
+import signal
 import sys
 import time
 
@@ -63,6 +64,7 @@ def missing_column():
 
 def interrupted():
     """By Ctrl-C, which Python hears when ROOT's loop is over."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job was told to ignore it
     ROOT.gInterpreter.Declare("""
         #include <csignal>
         bool Interrupt(double) { static long calls = 0; if (++calls == 1000) std::raise(SIGINT); return true; }
