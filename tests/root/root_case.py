@@ -158,10 +158,7 @@ class PyrootCase(RootCase):
 
 
 def run_recorded(command, recording=True, status=0, **environment) -> Outcome:
-    """Runs it in a folder of its own; AssertionError where its end or its log is not as it should be.
-
-    status: that with which it is to end, or a tuple of those with which it may.
-    """
+    """Runs it in a folder of its own; AssertionError where its end or its log is not as it should be."""
     with tempfile.TemporaryDirectory() as folder:
         directory = {"CREMA_DIR": folder} if recording else {}
         done = subprocess.run(
@@ -174,7 +171,7 @@ def run_recorded(command, recording=True, status=0, **environment) -> Outcome:
         )
         logs = sorted(pathlib.Path(folder).glob("*.jsonl"))
         records = [json.loads(line) for log in logs for line in log.read_text().splitlines()]
-    if done.returncode not in (status if isinstance(status, tuple) else (status,)):
+    if done.returncode != status:
         raise AssertionError(f"status {done.returncode}, not {status}:\n{done.stdout}{done.stderr}")
     for end in (record for record in records if record["type"] == "end"):
         if (end["dropped"], end["misused"]) != (0, 0):
