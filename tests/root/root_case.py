@@ -160,6 +160,8 @@ class PyrootCase(RootCase):
 def run_recorded(command, recording=True, status=0, **environment) -> Outcome:
     """Runs it in a folder of its own; AssertionError where its end or its log is not as it should be."""
     with tempfile.TemporaryDirectory() as folder:
+        # a program that ROOT aborts would start a debugger first, which takes a quarter of a minute
+        pathlib.Path(folder, ".rootrc").write_text("Root.Stacktrace: 0\n")
         directory = {"CREMA_DIR": folder} if recording else {}
         done = subprocess.run(
             list(map(str, command)),
