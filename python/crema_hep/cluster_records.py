@@ -10,9 +10,11 @@ from . import program
 _MOST_BYTES = 1 << 30  # of one host's measurement, compressed: it goes through the scheduler
 
 
-def _workers_by_host(dask_scheduler):
-    """Runs on the scheduler. One worker of each host."""
-    return {state.host: address for address, state in dask_scheduler.workers.items()}
+def _workers_by_host(client):
+    """{host: the address of one of its workers}. The scheduler needs no crema_hep for it."""
+    from distributed.comm import get_address_host
+
+    return {get_address_host(address): address for address in client.ncores()}
 
 
 def _collect_here(paths, most_bytes):
@@ -57,7 +59,7 @@ def collect_on(client, paths, output, *, timeout=600.0):
     """
     if client.asynchronous:
         raise program.ProgramError("crema: collect_on needs a Client that waits: asynchronous=True is not supported")
-    workers = client.run_on_scheduler(_workers_by_host)
+    workers = _workers_by_host(client)
     futures = {
         host: client.submit(
             _collect_here, [str(path) for path in paths], _MOST_BYTES, workers=[address], pure=False, retries=0

@@ -13,7 +13,6 @@
 namespace crema {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr char kSample[] = "collector/engines/testdata/htcondor/jobs.log";
@@ -160,7 +159,7 @@ TEST_F(HtcondorTest, TimesAreReadInEachOfItsForms) {
   EXPECT_EQ(time_of("2026-11-25T03:20:00Z"), latest_ns);
   EXPECT_EQ(time_of("2026-11-25 03:20:00.250"), latest_ns + kSecond / 4);
   EXPECT_EQ(time_of("11/25 03:20:00"), latest_ns);
-  EXPECT_EQ(time_of("12/31 03:20:00"), latest_ns - (365 - 36) * 86400 * kSecond) << "of the year before";
+  EXPECT_EQ(time_of("12/31 03:20:00"), latest_ns - int64_t{365 - 36} * 86400 * kSecond) << "of the year before";
   setenv("TZ", "UTC-2", 1);
   EXPECT_EQ(time_of("2026-11-25 05:20:00"), latest_ns);
   EXPECT_EQ(time_of("2026-11-25T03:20:00Z"), latest_ns);

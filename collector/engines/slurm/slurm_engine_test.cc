@@ -24,7 +24,7 @@ constexpr char kColumns[] =
     "ReqMem|MaxRSS|Timelimit|TotalCPU\n";
 
 std::string Write(const std::string& text) {
-  const std::string path = ::testing::TempDir() + "/jobs.txt";
+  std::string path = ::testing::TempDir() + "/jobs.txt";
   std::ofstream(path, std::ios::binary) << text;
   return path;
 }
