@@ -1,5 +1,6 @@
 """Records that lie on the disks of a cluster's hosts: each host makes a measurement, and these are merged."""
 
+import asyncio
 import io
 import pathlib
 import tarfile
@@ -36,6 +37,11 @@ def _collect_here(paths, most_bytes):
         return archive.getvalue()
 
 
+async def _collect_beside(paths, most_bytes, timeout):
+    """Runs on a worker, which goes on with its work meanwhile."""
+    return await asyncio.wait_for(asyncio.to_thread(_collect_here, paths, most_bytes), timeout)
+
+
 def _unpack(archive, folder):
     """Files and directories below `folder`. Raises ProgramError where a name leads out of it."""
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
@@ -53,33 +59,35 @@ def collect_on(client, paths, output, *, timeout=600.0):
     """Makes one measurement, the directory `output`, of record logs that lie on the hosts of a Dask cluster.
 
     `paths` are directories as `crema collect` takes them; each host reads those that it has, by one of its workers,
-    which needs crema_hep with its program. Hosts that share a disk may find the same logs: each log counts once.
+    which needs crema_hep with its program; the scheduler does not. Hosts that share a disk may find the same logs: each log counts once.
     Returns {host: why nothing came from it}, empty where all went well. `timeout`: seconds for all hosts together.
     Raises ProgramError where no host had anything, or the merge fails; TimeoutError.
     """
     if client.asynchronous:
         raise program.ProgramError("crema: collect_on needs a Client that waits: asynchronous=True is not supported")
     workers = _workers_by_host(client)
-    futures = {
-        host: client.submit(
-            _collect_here, [str(path) for path in paths], _MOST_BYTES, workers=[address], pure=False, retries=0
-        )
-        for host, address in workers.items()
-    }
+    # not as a task: in its graph the scheduler would look for crema_hep too
+    results = client.run(
+        _collect_beside,
+        [str(path) for path in paths],
+        _MOST_BYTES,
+        timeout,
+        workers=list(workers.values()),
+        on_error="return",
+    )
     missing = {}
     with tempfile.TemporaryDirectory(prefix="crema-") as directory:
         parts = []
-        try:
-            for host, future in futures.items():
-                result = future.result(timeout=timeout)
-                if isinstance(result, str):
-                    missing[host] = result
-                    continue
-                folder = pathlib.Path(directory, str(len(parts)))
-                _unpack(result, folder)
-                parts.append(folder / "measurement")
-        finally:
-            client.cancel(list(futures.values()))
+        for host, address in workers.items():
+            result = results[address]
+            if isinstance(result, (TimeoutError, asyncio.TimeoutError)):
+                raise TimeoutError(f"crema: {host} had not collected its records after {timeout:g} s")
+            if not isinstance(result, bytes):
+                missing[host] = str(result)
+                continue
+            folder = pathlib.Path(directory, str(len(parts)))
+            _unpack(result, folder)
+            parts.append(folder / "measurement")
         if not parts:
             reasons = "; ".join(f"{host}: {reason}" for host, reason in missing.items())
             raise program.ProgramError(f"crema: no host has records: {reasons or 'the cluster has no workers'}")
