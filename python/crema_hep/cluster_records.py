@@ -59,7 +59,8 @@ def collect_on(client, paths, output, *, timeout=600.0):
     """Makes one measurement, the directory `output`, of record logs that lie on the hosts of a Dask cluster.
 
     `paths` are directories as `crema collect` takes them; each host reads those that it has, by one of its workers,
-    which needs crema_hep with its program; the scheduler does not. Hosts that share a disk may find the same logs: each log counts once.
+    which needs crema_hep with its program; the scheduler does not. Hosts that share a disk may find the same logs: each
+    log counts once.
     Returns {host: why nothing came from it}, empty where all went well. `timeout`: seconds for all hosts together.
     Raises ProgramError where no host had anything, or the merge fails; TimeoutError.
     """
