@@ -2,6 +2,9 @@
 
 load("@rules_cc//cc:defs.bzl", "cc_test")
 
+# Tags of tests that look at memory, threads or calls which these sanitizers have of their own.
+BESIDE_SANITIZERS = ["no-asan", "no-tsan"]
+
 def recorded_test(name, size = "medium", srcs = [], deps = [], **kwargs):
     """A test with what all tests of the SDK share.
 

@@ -8,14 +8,18 @@ def fuzz_target(name, corpus, deps):
     Args:
       name: of the target and of its source file, which defines LLVMFuzzerTestOneInput
       corpus: the folder of inputs
-      deps: of the source file
+      deps: of the source file, beyond those that all have
     """
     cc_library(
         name = name + "_input",
         testonly = True,
         srcs = [name + ".cc"],
         alwayslink = True,
-        deps = deps,
+        deps = deps + [
+            ":scratch_directory",
+            "@com_github_nlohmann_json//:json",
+            "@com_google_absl//absl/status:statusor",
+        ],
     )
     cc_binary(
         name = name,
