@@ -3,6 +3,7 @@
     tools/test                          everything: Bazel's tests, the consumers, the commands in the documents
     tools/test //sdk/...                Bazel's tests of these patterns only
     tools/test --asan --clang           Bazel's tests in another configuration
+    tools/test --folder tests/docs      the tests of one folder that run outside Bazel
     tools/test --long                   everything, with tests that take minutes each
 
 Exit status: 0 when nothing failed, 1 otherwise. A Bazel test that cannot pass in a configuration says so by a tag
@@ -10,6 +11,9 @@ Exit status: 0 when nothing failed, 1 otherwise. A Bazel test that cannot pass i
 """
 
 import argparse
+import concurrent.futures
+import dataclasses
+import json
 import os
 import pathlib
 import subprocess
@@ -24,20 +28,22 @@ from results import Results
 CHECKOUT = pathlib.Path(__file__).resolve().parent.parent
 CONFIGURATIONS = ("asan", "ubsan", "tsan", "clang", "cxx20")
 # These start builds of their own, or need tools that tools/setup fetched, so they run outside Bazel's sandbox.
+# The longest come first: two run at once, as they mostly wait for processes that use one core.
 OUTSIDE_BAZEL = (
+    "tests/python",
+    "tests/dask",
+    "tests/consumers",
+    "tests/root",
+    "tests/docs",
+    "tests/browser",
     "examples/coffea_dask",
     "examples/root_muons",
-    "tests/browser",
-    "tests/consumers",
-    "tests/dask",
-    "tests/docs",
     "tests/engines",
     "tests/exports",
     "tests/plots",
-    "tests/python",
     "tests/release",
-    "tests/root",
 )
+FOLDERS_AT_ONCE = 2
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -47,6 +53,8 @@ def parse_arguments() -> argparse.Namespace:
     for name in CONFIGURATIONS:
         parser.add_argument(f"--{name}", action="store_true", help=f"Bazel's tests with --config={name}")
     parser.add_argument("--long", action="store_true", help="also tests that take minutes (CREMA_TEST_LONG=1)")
+    parser.add_argument("--folder", choices=OUTSIDE_BAZEL, help="only the tests of this folder")
+    parser.add_argument("--results", type=pathlib.Path, help="with --folder: writes what it came to as JSON")
     parser.add_argument("patterns", nargs="*", help="Bazel target patterns (default: everything)")
     return parser.parse_args()
 
@@ -92,18 +100,10 @@ class _CountingResult(unittest.TextTestResult):
         self.passed += 1
 
 
-def forget_modules_of(folder: str) -> None:
-    """Another folder may have modules of the same names."""
-    for name, module in list(sys.modules.items()):
-        if CHECKOUT / folder in pathlib.Path(getattr(module, "__file__", None) or "/").parents:
-            del sys.modules[name]
-
-
 def run_outside_bazel(folder: str) -> Results:
     """Runs the `*_test.py` of a folder with unittest."""
     suite = unittest.TestLoader().discover(str(CHECKOUT / folder), pattern="*_test.py")
     outcome = unittest.TextTestRunner(stream=sys.stdout, verbosity=2, resultclass=_CountingResult).run(suite)
-    forget_modules_of(folder)
     return Results(
         passed=outcome.passed,
         failed=[test.id() for test, _ in outcome.failures + outcome.errors],
@@ -111,21 +111,48 @@ def run_outside_bazel(folder: str) -> Results:
     )
 
 
+def run_folder(folder: str) -> tuple[Results, str]:
+    """Runs the tests of a folder in a process of their own; what they came to, and what they printed."""
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory() as scratch:
+        file = pathlib.Path(scratch, "results.json")
+        command = [sys.executable, __file__, f"--folder={folder}", f"--results={file}"]
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+        )
+        if file.exists():
+            results = Results(**json.loads(file.read_text()))
+        else:
+            results = Results(failed=[f"{folder}: its process ended with {done.returncode}, see its messages above"])
+    printed = done.stdout.decode(errors="replace")
+    return results, f"{printed}{folder}: {results} ({time.monotonic() - start:.0f} s)"
+
+
+def run_folders() -> Results:
+    results = Results()
+    with concurrent.futures.ThreadPoolExecutor(FOLDERS_AT_ONCE) as pool:
+        for part, printed in pool.map(run_folder, OUTSIDE_BAZEL):
+            print(printed, flush=True)
+            results.add(part)
+    return results
+
+
 def main() -> int:
     arguments = parse_arguments()
     configurations = [name for name in CONFIGURATIONS if getattr(arguments, name)]
     if arguments.long:
         os.environ["CREMA_TEST_LONG"] = "1"
+    if arguments.folder:
+        results = run_outside_bazel(arguments.folder)
+        if arguments.results:
+            arguments.results.write_text(json.dumps(dataclasses.asdict(results)))
+        return 1 if results.failed else 0
     results = Results()
     start = time.monotonic()
     results.add(run_bazel_tests(configurations, arguments.patterns or ["//..."]))
     print(f"Bazel: {results} ({time.monotonic() - start:.0f} s)", flush=True)
     if not configurations and not arguments.patterns:
-        for folder in OUTSIDE_BAZEL:
-            start = time.monotonic()
-            part = run_outside_bazel(folder)
-            print(f"{folder}: {part} ({time.monotonic() - start:.0f} s)", flush=True)
-            results.add(part)
+        results.add(run_folders())
     for reason in results.skipped:
         print(f"skipped: {reason}")
     for name in results.failed:
