@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 constexpr double kMostMissed = 0.03;
 constexpr double kMostMissedSeconds = 0.2;
 constexpr size_t kFewestChunks = 8;
-constexpr double kReplayedChunks = 2e6;  // in all, for one range
+constexpr double kReplayedChunks = 4e5;  // in all, for one range: a page has seven
 constexpr double kSecondsOfAnHour = 3600;
 constexpr uint64_t kFewestReplays = 8, kMostReplays = 200;
 
