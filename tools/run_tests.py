@@ -44,6 +44,7 @@ OUTSIDE_BAZEL = (
     "tests/release",
 )
 FOLDERS_AT_ONCE = 2
+SLOWEST = 5  # tests of a folder that are told with their time
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -95,6 +96,19 @@ class _CountingResult(unittest.TextTestResult):
 
     passed = 0
 
+    def __init__(self, *arguments) -> None:
+        super().__init__(*arguments)
+        self.seconds = {}  # test: how long it took
+        self._started = 0.0
+
+    def startTest(self, test: unittest.TestCase) -> None:
+        super().startTest(test)
+        self._started = time.monotonic()
+
+    def stopTest(self, test: unittest.TestCase) -> None:
+        super().stopTest(test)
+        self.seconds[test.id()] = time.monotonic() - self._started
+
     def addSuccess(self, test: unittest.TestCase) -> None:
         super().addSuccess(test)
         self.passed += 1
@@ -104,6 +118,8 @@ def run_outside_bazel(folder: str) -> Results:
     """Runs the `*_test.py` of a folder with unittest."""
     suite = unittest.TestLoader().discover(str(CHECKOUT / folder), pattern="*_test.py")
     outcome = unittest.TextTestRunner(stream=sys.stdout, verbosity=2, resultclass=_CountingResult).run(suite)
+    for name, seconds in sorted(outcome.seconds.items(), key=lambda item: -item[1])[:SLOWEST]:
+        print(f"slow: {name}: {seconds:.1f} s", flush=True)
     return Results(
         passed=outcome.passed,
         failed=[test.id() for test, _ in outcome.failures + outcome.errors],
