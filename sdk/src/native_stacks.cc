@@ -221,6 +221,7 @@ timespec After(std::int64_t nanoseconds) {
 /// What the thread needs once; false, and the log says why, where that cannot be had.
 bool Prepare(Recorder* recorder, ThreadState* thread) {
   NativeStacks& all = recorder->stacks;
+  if (!all.EnsureSignal(recorder)) return false;
   if (thread->stacks.load() == nullptr) {
     auto* const stacks = new (std::nothrow) ThreadStacks();
     if (stacks != nullptr) stacks->table = StackTable::Make(StackTable::kOfThread);
@@ -262,29 +263,35 @@ bool Prepare(Recorder* recorder, ThreadState* thread) {
 
 }  // namespace
 
-void NativeStacks::Start(Recorder* recorder) noexcept {
+void NativeStacks::Start() noexcept {
   const double asked = AskedStacks();
   if (asked <= 0 || g_is_left_to_interpreter.load()) return;
   hertz_ = std::clamp(asked, kLeastHertz, kMostHertz);
-  if (!CanFindFiles()) {
-    Refuse(recorder,
-           "the C library cannot tell a handler whose code it is in (glibc 2.35 can), or the processor is "
-           "neither x86-64 nor aarch64");
-    return;
-  }
-  signal_ = TakeSignal();
-  handler_ = OnSignal;
-  if (signal_ == 0) {
-    Refuse(recorder, "the program uses, or blocks, all real-time signals");
-    return;
-  }
   next_write_ns_.store(MonotonicNanoseconds() + kWriteNanoseconds);
   is_on_.store(true);
 }
 
+bool NativeStacks::EnsureSignal(Recorder* recorder) noexcept {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (signal_.load() != 0 || !is_on()) return is_on();
+  if (!CanFindFiles()) {
+    Stop();
+    Refuse(recorder,
+           "the C library cannot tell a handler whose code it is in (glibc 2.35 can), or the processor is "
+           "neither x86-64 nor aarch64");
+    return false;
+  }
+  handler_ = OnSignal;
+  signal_.store(TakeSignal());
+  if (signal_.load() != 0) return true;
+  Stop();
+  Refuse(recorder, "the program uses, or blocks, all real-time signals");
+  return false;
+}
+
 bool NativeStacks::HasSignal() const noexcept {
   struct sigaction action = {};
-  return sigaction(signal_, nullptr, &action) == 0 && (action.sa_flags & SA_SIGINFO) != 0 &&
+  return sigaction(signal(), nullptr, &action) == 0 && (action.sa_flags & SA_SIGINFO) != 0 &&
          action.sa_sigaction == handler_;
 }
 
@@ -319,7 +326,7 @@ void NativeStacks::WriteWhenDue(Recorder* recorder, std::int64_t now_ns) noexcep
 }
 
 void NativeStacks::Write(Recorder* recorder) noexcept {
-  if (signal_ == 0) return;
+  if (signal() == 0) return;
   const std::lock_guard<std::mutex> lock(mutex_);
   WriteLocked(recorder);
 }

@@ -37,8 +37,8 @@ struct ThreadStacks {
 /// Of a recorder. Off where nobody asks for stacks: then chunks load one number, and sections none.
 class NativeStacks {
  public:
-  /// Takes a signal that nobody uses, if stacks are asked for. Where that cannot be, the log says why.
-  void Start(Recorder* recorder) noexcept;
+  /// On, if stacks are asked for.
+  void Start() noexcept;
   bool is_on() const noexcept { return is_on_.load(std::memory_order_relaxed); }
   /// The package of an interpreted language takes the stacks of its own functions: none are taken here, nor in forked
   /// children.
@@ -52,7 +52,10 @@ class NativeStacks {
   void WriteWhenDue(Recorder* recorder, std::int64_t now_ns) noexcept;
   void Write(Recorder* recorder) noexcept;
 
-  int signal() const noexcept { return signal_; }
+  /// Takes a signal that nobody uses, when the first chunk begins: until then an interpreter may say that it takes the
+  /// stacks, and the program may have set handlers of its own. False where that cannot be; the log says why.
+  bool EnsureSignal(Recorder* recorder) noexcept;
+  int signal() const noexcept { return signal_.load(std::memory_order_relaxed); }
   /// Whether the program has not taken the signal for itself meanwhile.
   bool HasSignal() const noexcept;
   /// A line that says why there are no stacks, of a thread or at all; once.
@@ -69,7 +72,7 @@ class NativeStacks {
   std::atomic<bool> is_half_full_{false};
   std::atomic<std::int64_t> next_write_ns_{0};
   double hertz_ = 0;
-  int signal_ = 0;
+  std::atomic<int> signal_{0};
   void (*handler_)(int, siginfo_t*, void*) = nullptr;
   std::mutex mutex_;  ///< guards what follows
   StackTable* all_ = nullptr;

@@ -85,7 +85,7 @@ Recorder* Start(const Settings& settings) {
     delete recorder;
     return nullptr;
   }
-  recorder->stacks.Start(recorder);
+  recorder->stacks.Start();
   g_recorder.store(recorder, std::memory_order_release);
   StartSampler(recorder);
   return recorder;
