@@ -11,6 +11,7 @@ PACKAGES = [
     "engines",
     "sources",
     "output",
+    "symbols",
     "metrics",
     "insight",
     "prediction",

@@ -97,7 +97,7 @@ void AddRunCommand(CLI::App* program, const std::vector<std::string>& command, i
   run->add_flag("--requests", plan->requests, "Measure uproot's and fsspec's requests to storage (CREMA_REQUESTS)")
       ->excludes(pid);
   run->add_option("--stacks", plan->stacks_hertz,
-                  "Take HZ stacks of Python in each second of a thread's CPU time (CREMA_STACKS)")
+                  "Take stacks of functions so often in each second of a thread's CPU time (CREMA_STACKS)")
       ->check(CLI::Range(kLeastStacks, kMostStacks))
       ->type_name("[HZ]")
       ->expected(0, 1)

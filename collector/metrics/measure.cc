@@ -12,6 +12,7 @@
 
 #include "absl/time/clock.h"
 #include "collector/metrics/coffea/coffea_accumulator.h"
+#include "collector/metrics/contents/function_names.h"
 #include "collector/metrics/document.h"
 #include "collector/metrics/entry_ranges.h"
 #include "collector/metrics/quality.h"
@@ -280,10 +281,17 @@ absl::StatusOr<Measurement> Measure(const MeasureOptions& options) {
     reading = SumUp(*logs, records.reading, trees->quality);
     Add(clusters.quality, reading);
     reading.warnings.insert(reading.warnings.end(), coffea->warnings.begin(), coffea->warnings.end());
+    for (const std::string& reason : records.accumulator.StacksRefused()) {
+      reading.warnings.push_back("stacks of native functions are missing: " + reason);
+    }
     const bool has_window = window.has_value();
     figures = ComputeFigures(
         std::move(records.accumulator).Finalize(), trees->accumulator, has_window ? window->start_ns : options.start_ns,
         has_window ? window->stop_ns : options.stop_ns, std::move(coffea->figures), clusters.table);
+  }
+  RecordFindings& findings = figures.findings;
+  for (std::string& problem : NameFunctions(findings.omissions.functions > 0, &findings.functions)) {
+    reading.warnings.push_back(std::move(problem) + "; its functions have no names");
   }
   const SearchedLogs searched = {logs->logs, stretches};
   const std::vector<EntryRange> ranges = FindEntryRanges(figures, searched);

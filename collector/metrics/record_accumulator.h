@@ -3,6 +3,7 @@
 #define CREMA_COLLECTOR_METRICS_RECORD_ACCUMULATOR_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "collector/metrics/attempts/attempt_table.h"
@@ -64,6 +65,8 @@ class RecordAccumulator {
   LogRef AddProcess(const ProcessFact& fact, bool running) { return processes_.Add(fact, running); }
   /// Adds a record of any type but `process`.
   void Add(const LogRef& log, const Record& record);
+  /// Why stacks of native code are missing, in some processes or threads.
+  std::vector<std::string> StacksRefused() const { return functions_.refused(); }
   /// What is moved in costs no second memory.
   void Merge(RecordAccumulator other);
   /// The findings so far; more may be added afterwards.

@@ -80,6 +80,15 @@ struct FunctionFact {
   std::string_view name;
   std::string_view file;        ///< empty: not known
   std::optional<int64_t> line;  ///< of its definition
+  std::string_view
+      build_id;  ///< of native code: `file` is a program or library, `name` ends with `+0x` and where in it
+};
+
+/// A program or library that native functions of sampled stacks lie in.
+struct ModuleFact {
+  std::string_view name;  ///< with which the names of its functions begin
+  std::string_view path;
+  std::string_view build_id;  ///< hexadecimal; empty: it has none
 };
 
 /// How often one stack was seen.
@@ -97,6 +106,8 @@ struct StacksFact {
   double hertz = 0;          ///< samples in a second of CPU time
   std::vector<FunctionFact> functions;
   std::vector<StackFact> stacks;
+  std::vector<ModuleFact> modules;
+  std::string_view refused;  ///< why native stacks were not taken; empty: they were, or nobody asked
 };
 
 /// One occurrence of a section, in trace mode.

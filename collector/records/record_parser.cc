@@ -98,6 +98,20 @@ Refusal CheckStacks(const StacksFact& fact) {
   return {};
 }
 
+// Where native functions lie: what stands before the last `+0x` of their names is a module's.
+void LocateFunctions(StacksFact& fact) {
+  for (FunctionFact& function : fact.functions) {
+    const size_t plus = function.name.rfind("+0x");
+    if (plus == std::string_view::npos || !function.file.empty()) continue;
+    for (const ModuleFact& module : fact.modules) {
+      if (module.name != function.name.substr(0, plus)) continue;
+      function.file = module.path;
+      function.build_id = module.build_id;
+      break;
+    }
+  }
+}
+
 // Each of the chunks lasted no longer than from the first one's begin to the last one's end.
 Refusal CheckSums(const SumsFact& fact) {
   if (fact.last_stop_ns < fact.first_start_ns) return {"last_stop_ns", "is before first_start_ns"};
@@ -252,6 +266,7 @@ ParseOutcome RecordParser::ParseGeneral(std::string_view line) {
     case RecordType::kStacks:
       refusal = Read(object, json::kStacksFields, record_.stacks);
       if (!refusal) refusal = CheckStacks(record_.stacks);
+      if (!refusal) LocateFunctions(record_.stacks);
       break;
     case RecordType::kEnd:
       refusal = Read(object, json::kEndFields, record_.end);

@@ -85,6 +85,7 @@ Recorder* Start(const Settings& settings) {
     delete recorder;
     return nullptr;
   }
+  recorder->stacks.Start();
   g_recorder.store(recorder, std::memory_order_release);
   StartSampler(recorder);
   return recorder;
@@ -283,6 +284,8 @@ void EndRecording() noexcept {
   if (recorder == nullptr || g_shared != nullptr) return;
   if (was_off) recorder->log.LeaveRemoved();
   StopSampler();
+  recorder->stacks.Stop();
+  recorder->stacks.Write(recorder);
   WriteEnd(recorder);
   if (recorder->summary != nullptr) recorder->summary->Print(*recorder);
 }
@@ -303,6 +306,7 @@ void Flush() noexcept {
   if (recorder == nullptr || !internal::Recording()) return;
   internal::WriteSample(recorder);
   recorder->sums.WriteWhenDue(recorder, internal::MonotonicNanoseconds());
+  recorder->stacks.Write(recorder);
   recorder->log.Sync();
 }
 

@@ -17,6 +17,7 @@
 #include "kernel_readings.h"
 #include "log_file.h"
 #include "name_set.h"
+#include "native_stacks.h"
 #include "section_tree.h"
 
 namespace crema {
@@ -82,6 +83,8 @@ struct Recorder {
   Arena file_names;
   NameSet files;              ///< of which a `file` line was written
   SectionTree ended_threads;  ///< sections outside chunks, of threads that are gone
+
+  NativeStacks stacks;
 };
 
 /// Null until recording was first switched on in this process. In a child that was made without the handlers of

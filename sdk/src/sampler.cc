@@ -61,6 +61,7 @@ void SampleOrSum(Recorder* recorder) {
   const bool is_due = recorder->sums.IsDue(now_ns);
   if (is_due || !recorder->log.limits().is_stopped()) WriteSample(recorder);
   recorder->sums.WriteWhenDue(recorder, now_ns);
+  recorder->stacks.WriteWhenDue(recorder, now_ns);
 }
 
 void* Sample(void* recorder_pointer) {

@@ -24,7 +24,7 @@ constexpr std::uint64_t Layout() {
   }
   for (const std::size_t size : {sizeof(SharedCopy), sizeof(Recorder), sizeof(Settings), sizeof(ThreadState),
                                  sizeof(ChunkState), sizeof(HelperState), sizeof(SectionNode), sizeof(SpanState),
-                                 sizeof(MetricRow), sizeof(CutRow), sizeof(MemoryRow), sizeof(ActivityRow)}) {
+                                 sizeof(ThreadStacks), sizeof(StackTable), sizeof(MetricRow), sizeof(CutRow), sizeof(MemoryRow), sizeof(ActivityRow)}) {
     hash = (hash ^ size) * 1099511628211u;
   }
   return hash;

@@ -46,6 +46,7 @@ void Suspend(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcep
   TellOuter(state, suspension.cpu_ns, suspension.wait_ns);
   thread->GiveAway(state, Depth(state->outer));
   thread->Pop(state);
+  PauseStacks(thread);
   state->owner = nullptr;
   state->outer = nullptr;
   state->suspension = suspension;
@@ -55,6 +56,7 @@ void Suspend(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcep
 
 bool Resume(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept {
   if (!thread->TakeOver(recorder, state)) return false;
+  TakeStacks(recorder, thread);
   DescriptorBudget* descriptors = &recorder->descriptors;
   const Suspension suspension = *state->suspension;
   state->suspension.reset();

@@ -9,6 +9,7 @@
 #include "crema/internal/section_node.h"
 #include "json_line.h"
 #include "kernel_readings.h"
+#include "native_stacks.h"
 #include "perf_counters.h"
 #include "work_frame.h"
 
@@ -55,6 +56,8 @@ struct ThreadState : ThreadContext {
   /// Innermost open section outside chunks. Any thread may call it, and follow the sections around it while it holds
   /// the recorder's mutex; null when the thread is not to be caught between two trees.
   const SectionNode* OpenOutside() const noexcept;
+  /// Whether the thread itself, which a signal has struck, is about to work in another tree.
+  bool is_between_trees() const noexcept { return (switches_.load(std::memory_order_relaxed) & 1) != 0; }
   /// Ends all that is open outside chunks. With the recorder's mutex held.
   void CloseOutside() noexcept;
   /// `lanes` lanes of the process are busy now: raises the peak of this thread's open chunks. Any thread may call it.
@@ -70,6 +73,9 @@ struct ThreadState : ThreadContext {
   std::atomic<std::uint64_t> switches_{0};  ///< odd while `current` goes from one tree to another
   std::atomic<ChunkState*> chunk_frames_[kDeepest] = {};
   std::atomic<HelperState*> helper_frames_[kDeepest] = {};
+
+ public:
+  std::atomic<ThreadStacks*> stacks{nullptr};  ///< once it had a chunk open, where stacks are taken
 };
 
 /// Whether nothing is recorded on the calling thread any more: its last destructors are running, or the process ends.

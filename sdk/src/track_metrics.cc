@@ -5,6 +5,7 @@
 #include "chunk_line.h"
 #include "exit_summary.h"
 #include "file_line.h"
+#include "native_stacks.h"
 #include "recorder.h"
 #include "suspension.h"
 #include "thread_state.h"
@@ -81,6 +82,7 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   while (peak < lanes && !state->lanes_peak.compare_exchange_weak(peak, lanes)) {
   }
 
+  TakeStacks(recorder, thread);
   DescriptorBudget* descriptors = &recorder->descriptors;
   state->rss_start_bytes = thread->kernel.RssBytes(descriptors);
   state->ledger.SawRss(state->rss_start_bytes.value_or(-1));
@@ -122,6 +124,7 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   CloseSections(thread, *state, end.stop.ticks);
   state->ledger.SawRss(end.rss_stop_bytes.value_or(-1));
   thread->Pop(state);
+  PauseStacks(thread);
   if (state->outer != nullptr) {  // that time is this chunk's, not the one's around it
     state->outer->inner_cpu_ns += cpu_stop_ns - state->cpu_start_ns - state->told_outer_cpu_ns;
     state->outer->inner_wait_ns +=
@@ -145,6 +148,7 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   if (recorder->summary != nullptr) recorder->summary->Add(state, end);
   Write(recorder, thread, state, end);
   recorder->sums.WriteWhenDue(recorder, end.stop.monotonic_ns);
+  recorder->stacks.WriteWhenDue(recorder, end.stop.monotonic_ns);
   thread->finished = {state, end.rate, end.duration_ns - end.suspended_ns};
   if (state->ledger.dropped() != 0) recorder->dropped.fetch_add(state->ledger.dropped(), std::memory_order_relaxed);
   const std::uint64_t sections = state->ledger.sections().Occurrences() + state->helpers.sections().Occurrences();
