@@ -127,8 +127,8 @@ class ManyLogs(unittest.TestCase):
         missing = str(self.directory / "missing")
         document = json.loads(self.collect(logs, "out", "--memory", "1K", "--spill", missing)[0])
         self.assertEqual(document["metrics"]["num_chunks"], 3000)
-        (warning,) = document["quality"]["warnings"]
-        self.assertIn(f"{missing} has none (No such file or directory); --spill DIR names another place", warning)
+        warnings = "\n".join(document["quality"]["warnings"])
+        self.assertIn(f"{missing} has none (No such file or directory); --spill DIR names another place", warnings)
 
     def test_no_memory_is_wrong_usage(self):
         for memory in ("0", "-1", "1X", ""):

@@ -32,7 +32,7 @@ class Meeting {
   int most_ = 0;
 };
 
-constexpr std::chrono::milliseconds kAnHour = std::chrono::hours(1);
+constexpr std::chrono::milliseconds kAMinute = std::chrono::minutes(1);
 constexpr std::chrono::milliseconds kAMoment{20};
 
 TEST(SideBySide, RunsEachPieceOnceWithAnyNumberOfThreads) {
@@ -48,7 +48,7 @@ TEST(SideBySide, RunsEachPieceOnceWithAnyNumberOfThreads) {
 
 TEST(SideBySide, RunsPiecesAtOnceWhereMemoryAllows) {
   Meeting meeting;
-  const Piece waits = {50, [&] { EXPECT_TRUE(meeting.WaitFor(2, kAnHour)); }};
+  const Piece waits = {50, [&] { EXPECT_TRUE(meeting.WaitFor(2, kAMinute)); }};
   RunSideBySide({waits, waits}, {2, 100});
 }
 
@@ -67,7 +67,7 @@ TEST(SideBySide, RunsAPieceThatIsBeyondTheLimitAlone) {
 
 TEST(SideBySide, BeginsWhatFitsBeforeWhatHasToWait) {
   Meeting meeting;
-  const Piece waits = {60, [&] { EXPECT_TRUE(meeting.WaitFor(2, kAnHour)); }};
+  const Piece waits = {60, [&] { EXPECT_TRUE(meeting.WaitFor(2, kAMinute)); }};
   RunSideBySide({waits, {60, [] {}}, {40, waits.run}}, {2, 100});
 }
 
