@@ -83,9 +83,17 @@ void AddCollectCommand(CLI::App* program, int* status) {
   collect->add_option("--name", options->measure.name, "Name of the run");
   collect
       ->add_option("--jobs", options->measure.jobs,
-                   "Threads that read the records (default: one for each core that crema may use); the result is the "
-                   "same for any number")
+                   "Threads (default: one for each core that crema may use); the result is the same for any number")
       ->check(CLI::Range(1, 1024));
+  collect
+      ->add_option("--memory", options->measure.memory_bytes,
+                   "Memory that should do, like 2G: what the chunks take beyond half of it goes into files (default: a "
+                   "quarter of the machine's); the result is the same for any")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::PositiveNumber)
+      ->option_text("SIZE");
+  collect->add_option("--spill", options->measure.spill, "Directory for these files (default: TMPDIR)")
+      ->option_text("DIR");
   AddCoffeaOptions(collect, &options->measure);
   collect->add_flag("--no-records", options->no_records, "Do not keep the records in the measurement");
   collect->add_flag("--replace", options->save.replace,

@@ -61,6 +61,8 @@ struct RecordFindings {
 /// The monoid of records: any partition into accumulators, merged in any order, gives the same findings.
 class RecordAccumulator {
  public:
+  /// Attempts that have no room in memory go there; it outlives this.
+  void SpillTo(RowSpill* spill) { attempts_.SpillTo(spill); }
   /// Begins a log, or goes on with one: the facts that follow belong to its process.
   LogRef AddProcess(const ProcessFact& fact, bool running) { return processes_.Add(fact, running); }
   /// Adds a record of any type but `process`.

@@ -91,6 +91,11 @@ TaskJoin JoinTasks(const std::vector<AttemptRow>& attempts, const std::vector<ui
   TaskJoin join;
   join.task_of_attempt.assign(attempts.size(), TaskJoin::kNone);
   join.chunks_of_task.assign(tasks.size(), 0);
+  if (tasks.empty()) {
+    join.chunks_unjoined =
+        std::count_if(attempts.begin(), attempts.end(), [](const AttemptRow& attempt) { return HasEnded(attempt); });
+    return join;
+  }
   int64_t longest_ns = 0;
   for (const TaskRow& task : tasks) {
     if (task.thread == TaskRow::kAnyThread) longest_ns = std::max(longest_ns, task.stop_ns - task.start_ns);
