@@ -218,6 +218,11 @@ const std::vector<VerdictRule>& VerdictTable() {
        "budget: idle {0} of the core-seconds; bad from {1}",
        "handing out chunks costs a few per cent; a tenth is a queue that ran dry or cores without threads",
        "Keep more chunks queued for each worker, or use fewer cores."},
+      {"unused-cores", "timeline", From(0.10), 0.40, Severity::kWarning,
+       "budget: unused_by_tasks {0} of the core-seconds; bad from {1}. Needs an engine that tells the cores of its "
+       "tasks",
+       "as for idle-workers: no other task can have these cores",
+       "Ask for as many cores for each task as its threads keep busy, or run as many threads."},
       {"scaling-lag",
        "timeline",
        From(0.10),

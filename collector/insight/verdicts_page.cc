@@ -66,6 +66,7 @@ the one with the largest share:
 | busy outside chunks | CPU outside chunks {overhead} | as overhead |
 | overhead-bound | framework and repeats {overhead} | {overhead_reason} |
 | starved | idle {starved} | {starved_reason} |
+| over-allocated | unused by tasks {starved} | as starved |
 | mixed | none of these | |
 | not judged | what is not measured is more than any of them | |
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "collector/metrics/attempts/chunk_distributions.h"
@@ -15,6 +16,7 @@
 #include "collector/metrics/engine/engine_metrics.h"
 #include "collector/metrics/engine/gil_contention.h"
 #include "collector/metrics/engine/missing_logs.h"
+#include "collector/metrics/engine/task_cores.h"
 #include "collector/metrics/engine/task_phases.h"
 #include "collector/metrics/engine/task_processes.h"
 #include "collector/metrics/run_metrics.h"
@@ -260,19 +262,12 @@ std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, const Task
       figures.engine.complaints.push_back(fmt::format("{} did not send its last records: {}", worker, why));
     }
   }
-  if (const int64_t left_out = AddClusterTasks(clusters, workers, &figures.findings.tasks); left_out > 0) {
+  const std::map<uint32_t, RunWindow> lives = LivesOfTasks(task_of_process, figures.findings.processes.processes);
+  if (const int64_t left_out = AddClusterTasks(clusters, workers, lives, &figures.findings.tasks); left_out > 0) {
     figures.engine.complaints.push_back(fmt::format("{} {}s ran on workers of which nobody told; they were left out",
                                                     left_out, figures.engine.traits.task));
   }
   return workers;
-}
-
-// A core that waits for its next task's input, or for the last one's output to be fetched, serves the engine.
-void AddHeldByScheduler(const std::vector<TaskRow>& tasks, std::vector<int64_t>* outside_tasks_ns) {
-  for (const TaskRow& task : tasks) {
-    (*outside_tasks_ns)[task.process] +=
-        std::max<int64_t>(0, task.dispatch_ns) + std::max<int64_t>(0, task.retrieval_ns);
-  }
 }
 
 // Cores of live workers, integrated over stretches of time.
@@ -291,11 +286,7 @@ std::optional<double> TaskSlotUtilization(const RunFigures& figures) {
   const RunWindow& window = figures.bounds.window;
   const double core_seconds = CoreSeconds(figures.workers, {window});
   if (figures.findings.tasks.empty() || core_seconds <= 0) return std::nullopt;
-  double task_ns = 0;
-  for (const TaskRow& task : figures.findings.tasks.rows) {
-    task_ns += static_cast<double>(window.Clip(task.stop_ns) - window.Clip(task.start_ns));
-  }
-  return task_ns / 1e9 / core_seconds;
+  return CoreTimeOfTasks(figures.findings.tasks.rows, window) / 1e9 / core_seconds;
 }
 
 void SetEngine(const ClusterTable& clusters, const std::vector<ClusterWorker>& workers, RunFigures& figures) {
@@ -381,7 +372,8 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
   figures.engine.join = JoinTasks(attempts.rows, attempts.thread_ids, figures.findings.tasks.rows, task_of_process);
   std::vector<int64_t> outside_tasks_ns = OutsideTasks(figures.findings.fine, processes.size());
   AddHeldByScheduler(figures.findings.tasks.rows, &outside_tasks_ns);
-  const EngineTime engine_time = {figures.engine.join.stretches, std::move(outside_tasks_ns)};
+  const EngineTime engine_time = {figures.engine.join.stretches, std::move(outside_tasks_ns),
+                                  CoresOfTasks(figures.findings.tasks.rows)};
   figures.budget =
       ComputeBudget(attempts.rows, processes, attempts.helpers, figures.workers, window, engine_time, attempts.summed);
   figures.phases = FindPhases(figures.findings.spans);

@@ -133,7 +133,7 @@ constexpr std::string_view kBudgetNote =
     R"(Cores times the time for which their workers lived, part by part. A lane is a chunk that is open, a helper at
 work for one (helpers are spread evenly over their chunk), or a task of an engine; a chunk and the task around it are
 one lane, and an owner that waits for its helpers holds none. What lanes do not occupy is free. Free time goes to the
-first that applies of startup, shutdown, tail, idle.
+first that applies of unused_by_tasks, startup, shutdown, tail, idle.
 
 - The parts add up to `core_seconds` and `oversubscribed_core_seconds`.
 - The tail begins at the last moment, not after the last stop of an attempt, at which 90 % of the live cores were
@@ -145,6 +145,8 @@ first that applies of startup, shutdown, tail, idle.
   which no chunk was open. It takes of what was free there, the same share of each part. Tasks, and chunks whose CPU
   time is not known, count as if they computed all the time: what they did is not counted twice.
 - `joined` takes of `idle`, then of `tail`, as long as owners waited for their helpers.
+- A task that was given several cores holds them all while it runs. Those that its lanes do not occupy are free, but no
+  other task can have them: they are `unused_by_tasks`, and count as occupied for the tail.
 - Of tasks whose chunks were [summed](limits.md#where-the-disk-is-short), what these chunks leave is `framework`.
 
 )";
