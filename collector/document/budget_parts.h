@@ -52,6 +52,8 @@ inline constexpr BudgetPartKind kBudgetParts[] = {
      "lane time of attempts that are no result: failed, repeated, lost"},
     {"joined", "Idle", "owners waiting for their helpers",
      "cores that were free while threads waited for their helpers", "free while owners waited for their own helpers"},
+    {"unused_by_tasks", "Idle", "given to tasks that did not use them", "cores that tasks were given and did not use",
+     "free while a task held them beside those that it used; only where an engine gave a task more than one core"},
     {"startup", "Idle", "before the first chunk", "cores that were free before their first chunk",
      "free before a worker's first chunk begins"},
     {"idle", "Idle", "between chunks", "cores that were free between chunks", "free between"},

@@ -59,9 +59,10 @@ Class WhereTheTimeWent(const Json& document, const BudgetRows& budget) {
   const double framework = budget.Share("framework") + budget.Share("failed");
   const double idle = budget.Share("joined") + budget.Share("startup") + budget.Share("idle") + budget.Share("tail") +
                       budget.Share("shutdown");
+  const double unused = budget.Share("unused_by_tasks");
   const double unmeasured = budget.Share("unmeasured");
   const std::string all = HumanCount(budget.core_seconds) + " core-seconds";
-  if (unmeasured > std::max({compute, cpu_wait + blocked, outside, process, framework, idle})) {
+  if (unmeasured > std::max({compute, cpu_wait + blocked, outside, process, framework, idle, unused})) {
     return {fmt::format("not judged: for {} of {} the CPU time of chunks is not known", HumanPercent(unmeasured), all)};
   }
   const std::string of_all = " of " + all;
@@ -69,7 +70,7 @@ Class WhereTheTimeWent(const Json& document, const BudgetRows& budget) {
     return {fmt::format("compute-bound: your code computed for {}{}", HumanPercent(compute), of_all)};
   }
   const double waiting = cpu_wait + blocked;
-  const std::array<Use, 5> uses = {{
+  const std::array<Use, 6> uses = {{
       {waiting,
        RuleOf("waiting-bound").threshold.Holds(waiting) || (kWaitsToo.Holds(waiting) && waiting > compute),
        cpu_wait > blocked ? "short of CPU" : "waiting-bound",
@@ -77,6 +78,12 @@ Class WhereTheTimeWent(const Json& document, const BudgetRows& budget) {
        {"waiting-bound", "cpu-contention"},
        {"cpu_wait", "blocked", "waiting"}},
       {idle, kStarved.Holds(idle), "starved", "cores were idle for {}"},
+      {unused,
+       kStarved.Holds(unused),
+       "over-allocated",
+       "tasks held cores that they did not use for {}",
+       {"unused-cores"},
+       {"unused_by_tasks"}},
       {process,
        kOverheadBound.Holds(process),
        "busy outside chunks",

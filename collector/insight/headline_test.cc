@@ -111,6 +111,11 @@ TEST(Headline, CallsARunStarvedWhoseCoresWereIdle) {
 
 TEST(Headline, SaysOfEachOtherLargestUseWhatTookTheTime) {
   nlohmann::ordered_json document = QuietRun();
+  SetBudget(&document, {{"compute", 40}, {"unused_by_tasks", 50}, {"idle", 10}});
+  EXPECT_THAT(Headline(document),
+              AllOf(StartsWith("Over-allocated: tasks held cores that they did not use for 50 % of 100 core-seconds, "
+                               "and your code computed for 40 %."),
+                    Not(HasSubstr("avoidable"))));
   SetBudget(&document, {{"compute", 20}, {"outside_chunk", 70}, {"idle", 10}});
   EXPECT_THAT(Headline(document), StartsWith("Opening-bound: opening and reading around your code took 70 % of 100 "
                                              "core-seconds, and your code computed for 20 %."));

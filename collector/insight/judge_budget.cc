@@ -24,6 +24,7 @@ constexpr PartVerdict kPartVerdicts[] = {
      "Tasks spent {} of the core-seconds around your chunks: opening files, building arrays, handing back results."},
     {"long-tail", "tail", "While the last chunks ran, free cores cost {} of the core-seconds."},
     {"idle-workers", "idle", "Between chunks, free cores cost {} of the core-seconds."},
+    {"unused-cores", "unused_by_tasks", "Cores that tasks were given and did not use cost {} of the core-seconds."},
     {"startup-dominated", "startup", "Before their first chunk, free cores cost {} of the core-seconds."},
     {"framework-overhead", "framework", "The framework's own tasks and handling cost {} of the core-seconds."},
 };

@@ -300,6 +300,7 @@ inline const Knob kKnobs[] = {
     {"many-small-reads", 2, [](Json* document, double share) { ReadSmall(document, 2000, 4000, share); }},
     {"long-tail", 0, PartKnob("tail")},
     {"idle-workers", 0, PartKnob("idle")},
+    {"unused-cores", 0, PartKnob("unused_by_tasks")},
     {"scaling-lag", 0, [](Json* document, double share) { Lag(document, 1, 100 * share * 4 / 3, 4, 100); }},
     {"scaling-lag", 1,
      [](Json* document, double share) {

@@ -223,6 +223,11 @@ const std::vector<VerdictRule>& VerdictTable() {
        "budget: idle {0} of the core-seconds; bad from {1}",
        "handing out chunks costs a few per cent; at a tenth, a queue was empty or cores had no thread",
        "Keep more chunks queued for each worker, or use fewer cores."},
+      {"unused-cores", "timeline", From(0.10), 0.40, Severity::kWarning,
+       "budget: unused_by_tasks {0} of the core-seconds; bad from {1}. Needs an engine that tells the cores of its "
+       "tasks",
+       "as for idle-workers: no other task can have these cores",
+       "Ask for as many cores for each task as its threads keep busy, or run as many threads."},
       {"scaling-lag",
        "timeline",
        From(0.10),

@@ -67,6 +67,7 @@ If a run is of several kinds, crema names the one with the largest share:
 | busy outside chunks | CPU outside chunks {overhead} | as overhead-bound |
 | overhead-bound | framework and repeated work {overhead} | {overhead_reason} |
 | starved | idle {starved} | {starved_reason} |
+| over-allocated | unused by tasks {starved} | as starved |
 | mixed | none of these | |
 | not judged | the unmeasured share is larger than any of these | |
 

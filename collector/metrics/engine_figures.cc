@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
 
 #include "collector/metrics/engine/engine_metrics.h"
 #include "collector/metrics/engine/gil_contention.h"
+#include "collector/metrics/engine/task_cores.h"
 #include "collector/metrics/statistics/known_sum.h"
 
 namespace crema {
@@ -31,11 +33,7 @@ std::optional<double> TaskSlotUtilization(const RunFigures& figures) {
   const RunWindow& window = figures.bounds.window;
   const double core_seconds = CoreSeconds(figures.workers, {window});
   if (figures.findings.tasks.empty() || core_seconds <= 0) return std::nullopt;
-  double task_ns = 0;
-  for (const TaskRow& task : figures.findings.tasks.rows) {
-    task_ns += static_cast<double>(window.Clip(task.stop_ns) - window.Clip(task.start_ns));
-  }
-  return task_ns / 1e9 / core_seconds;
+  return CoreTimeOfTasks(figures.findings.tasks.rows, window) / 1e9 / core_seconds;
 }
 
 /// Of the processor's tasks; of all, where nobody said which those are.
@@ -79,18 +77,12 @@ std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, const Task
       figures.engine.complaints.push_back(fmt::format("{} did not send its last records: {}", worker, why));
     }
   }
-  if (const int64_t left_out = AddClusterTasks(clusters, workers, &figures.findings.tasks); left_out > 0) {
+  const std::map<uint32_t, RunWindow> lives = LivesOfTasks(task_of_process, figures.findings.processes.processes);
+  if (const int64_t left_out = AddClusterTasks(clusters, workers, lives, &figures.findings.tasks); left_out > 0) {
     figures.engine.complaints.push_back(fmt::format("{} {}s ran on workers of which nobody told; they were left out",
                                                     left_out, figures.engine.traits.task));
   }
   return workers;
-}
-
-void AddHeldByScheduler(const std::vector<TaskRow>& tasks, std::vector<int64_t>* outside_tasks_ns) {
-  for (const TaskRow& task : tasks) {
-    (*outside_tasks_ns)[task.process] +=
-        std::max<int64_t>(0, task.dispatch_ns) + std::max<int64_t>(0, task.retrieval_ns);
-  }
 }
 
 void SetEngine(const ClusterTable& clusters, const std::vector<ClusterWorker>& workers, RunFigures& figures) {

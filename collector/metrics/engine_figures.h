@@ -14,9 +14,6 @@ namespace crema {
 std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, const TaskOfProcess& task_of_process,
                                         RunFigures& figures);
 
-/// A core that waits for its next task's input, or for the last one's output to be fetched, serves the engine.
-void AddHeldByScheduler(const std::vector<TaskRow>& tasks, std::vector<int64_t>* outside_tasks_ns);
-
 /// The engine's metrics, once workers and window are known.
 void SetEngine(const ClusterTable& clusters, const std::vector<ClusterWorker>& workers, RunFigures& figures);
 

@@ -8,6 +8,7 @@
 #include "collector/metrics/engine/cluster_timelines.h"
 #include "collector/metrics/engine/engine_metrics.h"
 #include "collector/metrics/engine/missing_logs.h"
+#include "collector/metrics/engine/task_cores.h"
 #include "collector/metrics/engine/task_phases.h"
 #include "collector/metrics/engine/task_processes.h"
 #include "collector/metrics/engine_figures.h"
@@ -50,6 +51,45 @@ void AlignClocks(RecordFindings& findings) {
     for (ProcessSample& sample : processes[i].samples) sample.time_ns += offset_of(i);
     for (CpuReading& reading : processes[i].cpu_readings) reading.time_ns += offset_of(i);
   }
+}
+
+/// The run as its scheduler and `crema run` saw it, beside the records.
+struct Observed {
+  const TreeAccumulator& trees;
+  const ClusterTable& clusters;
+  const std::vector<ClusterWorker>& workers;  ///< of the clusters
+  const TaskOfProcess& task_of_process;
+  std::optional<int64_t> start_ns;  ///< of the run, where somebody said so
+  std::optional<int64_t> stop_ns;
+};
+
+/// Sums over all attempts, the run's bounds, and all that is clipped to them.
+WorkerSteps MeasureTime(const Observed& observed, RunFigures& figures) {
+  const std::vector<ProcessRow>& processes = figures.findings.processes.processes;
+  const AttemptFindings& attempts = figures.findings.attempts;
+  figures.totals = SumAttempts(attempts.rows, attempts.summed, attempts.helpers, attempts.counts);
+  figures.bounds =
+      FindBounds(figures.tree, figures.findings.processes, figures.totals, observed.start_ns, observed.stop_ns);
+  const std::optional<ClusterSession> session = observed.clusters.Session();
+  if (session.has_value() && !session->ended && observed.stop_ns == session->window.stop_ns) {
+    figures.bounds.stop_was_told = false;  // the session goes on: that is what was known last
+  }
+  const RunWindow& window = figures.bounds.window;
+  figures.workers = FindWorkerLives(attempts.rows, processes, attempts.helpers, window, attempts.summed);
+  const WorkerSteps steps =
+      figures.workers.empty() ? WorkerSteps() : MeasureWorkers(figures.workers, processes, window);
+  figures.timelines = DrawWorkerTimelines(figures.workers, attempts.rows, processes, window, attempts.summed);
+  AddClusterTimelines(observed.workers, window, &figures.timelines);
+  AddTreeTimelines(observed.trees, window, &figures.timelines);
+  figures.engine.join =
+      JoinTasks(attempts.rows, attempts.thread_ids, figures.findings.tasks.rows, observed.task_of_process);
+  std::vector<int64_t> outside_tasks_ns = OutsideTasks(figures.findings.fine, processes.size());
+  AddHeldByScheduler(figures.findings.tasks.rows, &outside_tasks_ns);
+  const EngineTime engine_time = {figures.engine.join.stretches, std::move(outside_tasks_ns),
+                                  CoresOfTasks(figures.findings.tasks.rows)};
+  figures.budget =
+      ComputeBudget(attempts.rows, processes, attempts.helpers, figures.workers, window, engine_time, attempts.summed);
+  return steps;
 }
 
 }  // namespace

@@ -51,6 +51,7 @@ CANNOT_BE_PLANTED = {
     "gil-contention": "never fires where nobody measures the lock",
     "opening-bound": "needs the tasks of an engine: tests/dask",
     "framework-overhead": "needs the tasks of an engine: tests/dask",
+    "unused-cores": "needs tasks of several cores: collector/cli/crema_taskvine_test.py",
     "spilling": "needs Dask's fine metrics: tests/dask",
     "serialization-heavy": "needs Dask's fine metrics: tests/dask",
     "compression-heavy": "needs ROOT: tests/root",

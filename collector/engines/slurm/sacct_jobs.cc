@@ -261,13 +261,12 @@ void SacctJobs::AddRun(const Job& job, size_t number, ClusterFact* cluster) {
       const SacctExit exit = ParseSacctExit(step.exit).value_or(SacctExit());
       task.failed = (Bare(step.state) != "COMPLETED" && Bare(step.state) != "RUNNING") || exit.code + exit.signal > 0;
       task.job = JobOfProcess(job.id, step.name);
+      // Beside steps it mostly starts them, and its cores are theirs.
+      task.is_script = step.name == "batch" && has_numbers;
       task.is_repeat = number > 0;
     }
   };
-  for (const Step& step : run.steps) {
-    // A script that only starts steps does nothing itself: its core is theirs.
-    if (step.name != "batch" || !has_numbers) add_task(step);
-  }
+  for (const Step& step : run.steps) add_task(step);
   if (!run.steps.empty()) return;
   Step whole;
   whole.name = "batch";

@@ -52,6 +52,8 @@ constexpr MetricEntry kEntries[] = {
      "Time for which a core was held for a task before the task began: its input was sent.", kNoTasks},
     {"task_retrieval_seconds", "", "s", "Task retrieval",
      "Time for which a core was held for a task after the task ended: its output was fetched.", kNoTasks},
+    {"task_cores_avg", "", "cores", "Cores of a task", "Cores that the engine gave a task, mean over the tasks' time.",
+     kNoTasks},
     {"task_join_coverage", "", "ratio", "Chunks joined to tasks",
      "Ended attempts that belong to a task, divided by all ended attempts.", kNoTasks},
     {"outside_chunk_time", "", "s", "Around the chunk",

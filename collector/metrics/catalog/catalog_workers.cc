@@ -42,7 +42,9 @@ constexpr MetricEntry kEntries[] = {
      "CPU time of the workers' processes divided by the time of their cores, between the first and the last sample of "
      "each.",
      "no worker's CPU time was sampled twice"},
-    {"task_slot_utilization_avg", "", "ratio", "Task slots used", "Executing tasks divided by the workers' threads.",
+    {"task_slot_utilization_avg", "", "ratio", "Task slots used",
+     "Cores that executing tasks were given (one each where the engine does not tell), divided by the workers' "
+     "threads.",
      "no engine's tasks were observed"},
     {"gil_contention", "", "ratio", "GIL contention",
      "Share of the time in which Python's global interpreter lock was not free, as gilknocker tells in Dask's workers. "

@@ -140,7 +140,7 @@ constexpr std::string_view kBudgetNote =
     R"(The budget divides the core-seconds: cores times the time for which their workers lived. A lane is an open chunk, a
 helper at work for one (helpers are spread evenly over their chunk), or a task of an engine. A chunk and the task
 around it are one lane. An owner that waits for its helpers occupies no lane. Time that no lane occupies is free. Free
-time belongs to the first of these that applies: startup, shutdown, tail, idle.
+time belongs to the first of these that applies: unused_by_tasks, startup, shutdown, tail, idle.
 
 - The parts add up to `core_seconds` plus `oversubscribed_core_seconds`.
 - The tail begins at the last moment at which 90 % of the live cores were occupied, but not after the last stop of an
@@ -152,6 +152,8 @@ time belongs to the first of these that applies: startup, shutdown, tail, idle.
   which no chunk was open. It is subtracted from the free time between them: from each part in proportion. Tasks, and
   chunks whose CPU time is not known, count as if they computed all the time, so nothing is counted twice.
 - `joined` is subtracted from `idle`, then from `tail`, for as long as owners waited for their helpers.
+- A task that was given several cores holds all of them while it runs. Those that its lanes do not occupy are
+  `unused_by_tasks`: they are free, but no other task can have them. For the tail they count as occupied.
 - If chunks were [summed](limits.md#where-the-disk-is-short), what they leave of their tasks is `framework`.
 
 )";

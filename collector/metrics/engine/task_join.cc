@@ -134,6 +134,7 @@ TaskJoin JoinTasks(const std::vector<AttemptRow>& attempts, const std::vector<ui
       const bool is_lost = attempt.status == AttemptState::kLost;
       chunks.emplace_back(attempt.start_ns, is_lost ? tasks[task].stop_ns : attempt.stop_ns());
     }
+    if (tasks[task].thread == TaskRow::kNoLane) continue;
     join.tasks_without_chunk += !ended;
     if (ended) join.chunk_task_ns += tasks[task].stop_ns - tasks[task].start_ns;
     AddStretches(tasks[task], ended, chunks, join);

@@ -72,6 +72,24 @@ TEST(MatchTaskProcesses, AStepIsKnownByItsOwnNumberElseByItsJobs) {
               ElementsAre(0, 1, kNone, kNone));
 }
 
+TEST(MatchTaskProcesses, WhatRunsBesideTheStepsIsTheScripts) {
+  std::vector<ClusterTaskFact> tasks = {Task(7, 0, 30), Task(8, 0, 15)};
+  tasks[0].job = "slurm 7";
+  tasks[0].is_script = true;
+  tasks[1].job = "slurm 7.0";
+  const ClusterTable table = Table(std::move(tasks));
+  EXPECT_THAT(
+      Match(table, {Process(20, 29, "", "slurm 7"), Process(1, 9, "", "slurm 7.0"), Process(1, 9, "", "slurm 7.1")}),
+      ElementsAre(0, 1, kNone))
+      << "a step of which nobody told is not the script";
+  EXPECT_THAT(Match(table, {Process(2, 9)}), ElementsAre(1)) << "and neither is what says nothing";
+  const std::vector<ProcessRow> processes = {Process(20, 24), Process(22, 29), Process(1, 9)};
+  const std::map<uint32_t, RunWindow> lives = LivesOfTasks({0, 0, kNone}, processes);
+  ASSERT_EQ(lives.size(), 1u);
+  EXPECT_EQ(lives.at(0).start_ns, processes[0].start_ns);
+  EXPECT_EQ(lives.at(0).stop_ns, processes[1].last_ns);
+}
+
 TEST(MatchTaskProcesses, OfTasksAtOnceItIsTheOneOnItsHost) {
   ClusterTable table;
   for (const char* host : {"far", "node"}) {
