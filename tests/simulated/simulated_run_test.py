@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
@@ -11,6 +12,7 @@ import simulated_run
 
 CREMA = "collector/cli/crema"
 HEALTHY_SEEDS = range(10)
+TOO_SMALL = r"Chunks are too small: .* \((\d+\.\d) ms to (\d+\.\d) ms of a chunk of 2.000"
 
 
 def measure(run):
@@ -70,6 +72,20 @@ class PlantedTrouble(unittest.TestCase):
         absent = sum(run.last_stop - death for death in run.trouble.deaths.values())
         evidence = {row["key"]: row["value"] for row in found["evidence"]}
         self.assertAlmostEqual(evidence["workers.absent_seconds"], absent, delta=10)
+
+    def test_chunks_whose_time_does_not_grow_with_events_are_too_small(self):
+        document = measure(simulated_run.SmallChunks(seed=1))
+        self.assertEqual(document["metrics"]["num_chunks"], 12_000)
+        found = verdicts(document)["chunks-too-small"]
+        fixed = re.match(TOO_SMALL, found["sentence"])
+        self.assertIsNotNone(fixed, found["sentence"])
+        self.assertTrue(22.5 <= float(fixed[1]) <= 30, fixed[0])  # a chunk's events take a quarter at most
+        self.assertAlmostEqual(float(fixed[2]), 30, delta=0.5)
+
+    def test_chunks_of_the_same_sizes_whose_time_grows_with_events_are_not(self):
+        document = measure(simulated_run.SmallChunks(seed=1, in_proportion=True))
+        self.assertEqual(document["metrics"]["num_chunks"], 12_000)
+        self.assertNotIn("chunks-too-small", verdicts(document))
 
     def test_figures_are_those_of_the_simulation(self):
         run = simulated_run.RUNS["mock"](seed=2)
