@@ -92,7 +92,7 @@ Refusal CheckStacks(const StacksFact& fact) {
   for (const StackFact& stack : fact.stacks) {
     for (const int64_t function : stack.functions) {
       if (static_cast<size_t>(function) >= fact.functions.size())
-        return {"stacks", "names a function that is not there"};
+        return {"stacks", "names a function that is not in the list"};
     }
   }
   return {};
@@ -102,7 +102,7 @@ Refusal CheckStacks(const StacksFact& fact) {
 Refusal CheckSums(const SumsFact& fact) {
   if (fact.last_stop_ns < fact.first_start_ns) return {"last_stop_ns", "is before first_start_ns"};
   const auto most_ns = static_cast<double>(fact.last_stop_ns - fact.first_start_ns) * static_cast<double>(fact.chunks);
-  if (static_cast<double>(fact.duration_ns) > most_ns) return {"duration_ns", "is more than the chunks had time for"};
+  if (static_cast<double>(fact.duration_ns) > most_ns) return {"duration_ns", "is more than the chunks' time"};
   return {};
 }
 
