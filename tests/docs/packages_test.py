@@ -13,6 +13,7 @@ TEST_DATA = re.compile(r"test_data = .*?(?=\n    \w+ = |\Z)", re.DOTALL)
 TYPE = re.compile(
     r"^(?:template <[^>]*>\s*)?(?:struct|class|enum class) (\w+)(?: final)?(?: : [^{;]*)? \{", re.MULTILINE
 )
+INCLUDED = re.compile(r'^#include "(collector/\w+)/', re.MULTILINE)
 LABEL = re.compile(r'"//([^":]+)[^"]*"')
 
 # Sources of the collector that may say Dask although they are no engine's, and why.
@@ -93,6 +94,14 @@ class PackagesTest(unittest.TestCase):
         for package, used in dependencies(self.said).items():
             with self.subTest(package):
                 self.assertEqual(used, self.said.get(package, "not in the table"))
+
+    def test_a_package_uses_what_its_sources_include(self):
+        """No BUILD file names a package of the collector that no source or test includes, nor leaves one out."""
+        for package in (name for name in self.said if name.startswith("collector/")):
+            sources = [path for path in (CHECKOUT / package).rglob("*.*") if path.suffix in (".cc", ".h")]
+            included = {name for path in sources for name in INCLUDED.findall(path.read_text())} - {package}
+            with self.subTest(package):
+                self.assertEqual({name for name in self.said[package] if name.startswith("collector/")}, included)
 
     def test_folders_inside_a_package_are_named(self):
         inner = {folder.split("/")[2] for folder, _ in builds() if folder.count("/") == 2}
