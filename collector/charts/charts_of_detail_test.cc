@@ -23,7 +23,7 @@ Chart Drawn(const std::string& name, const RunDetail& detail) {
 }
 
 TEST(RateCharts, TheAreaUnderTheRateIsTheEvents) {
-  const std::vector<Json> rows = RowsWith(Drawn("event_rate_timeline", MadeDetail()).spec, "t");
+  const std::vector<Json> rows = RowsWith(Drawn("throughput_timeline", MadeDetail()).spec["vconcat"][0], "t");
   ASSERT_GE(rows.size(), 3u);
   EXPECT_EQ(rows[0], (Json{{"t", 0.0}, {"v", 360.0}}));  // 1800 events in 5 s
   EXPECT_EQ(rows[1], (Json{{"t", 5.0}, {"v", 0.0}}));

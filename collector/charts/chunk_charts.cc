@@ -23,8 +23,7 @@ using Json = nlohmann::ordered_json;
 constexpr size_t kMostPoints = 2'000;
 constexpr size_t kMostSlow = 30;
 constexpr size_t kMostFits = 5;
-constexpr int kWidestLabel = 420;   // pixels: it is the end of a file's name that tells chunks apart
-constexpr int64_t kFewChunks = 20;  // a line of so few is drawn with its points
+constexpr int kWidestLabel = 420;  // pixels: it is the end of a file's name that tells chunks apart
 
 const ValueShape* FindShape(const RunDetail* detail, std::string_view quantity) {
   return detail == nullptr ? nullptr : detail->FindDistribution(quantity);
@@ -62,40 +61,6 @@ Drawing DrawRuntimeDistribution(const ChartInput& input) {
   return {LogHistogram(*input.detail, *shape, 1, "duration of a chunk (logarithmic) [s]", marks,
                        FindShape(input.baseline_detail, "duration_seconds")),
           finding, ""};
-}
-
-Drawing DrawDurationEcdf(const ChartInput& input) {
-  const ValueShape* shape = FindShape(input.detail, "duration_seconds");
-  if (shape == nullptr || !(shape->max > 0)) return NotDrawn(WhyNoDurations(input));
-  const auto points = [](const ValueShape& of) {
-    Json values = Json::array();
-    for (size_t i = 0; i < of.sorted.size(); ++i) {
-      if (!(of.sorted[i] > 0)) continue;
-      const double share =
-          of.sorted.size() > 1 ? static_cast<double>(i) / static_cast<double>(of.sorted.size() - 1) : 1;
-      values.push_back({{"v", Rounded(of.sorted[i])}, {"share", Rounded(100 * share)}});
-    }
-    return values;
-  };
-  Json x = Quantity("v", "duration of a chunk (logarithmic) [s]");
-  x["scale"] = {{"type", "log"}, {"nice", false}};
-  x["axis"] = {{"tickCount", 6}, {"format", ",.3~r"}};
-  Json y = Quantity("share", "chunks that are as short [%]");
-  y["scale"] = {{"domain", {0, 100}}};
-  Json layers = Json::array();
-  if (const ValueShape* baseline = FindShape(input.baseline_detail, "duration_seconds")) {
-    layers.push_back({{"data", InlineData(points(*baseline))},
-                      {"mark", {{"type", "line"}, {"style", "baseline"}}},
-                      {"encoding", {{"x", x}, {"y", y}}}});
-  }
-  layers.push_back(
-      {{"data", InlineData(points(*shape))},
-       {"mark", {{"type", "line"}, {"style", "cpu"}, {"strokeWidth", 2}, {"point", shape->count <= kFewChunks}}},
-       {"encoding", {{"x", x}, {"y", y}}}});
-  std::string finding = Counted(static_cast<double>(shape->count), "chunk", "chunks");
-  for (const HistogramMark& mark : DurationMarks(*input.document)) finding += ", " + mark.words;
-  if (input.baseline_detail != nullptr) finding += "; grey: baseline";
-  return {{{"width", 640}, {"height", 260}, {"layer", std::move(layers)}}, finding, ""};
 }
 
 namespace {

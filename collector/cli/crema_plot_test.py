@@ -110,7 +110,7 @@ class Figures(PlotTestCase):
         self.assertAlmostEqual(sum(box["to"] - box["from"] for box in boxes), metrics["busy_time"], places=4)
 
     def test_events_are_the_area_under_their_rate(self):
-        layers = self.specification("event_rate_timeline")["layer"]
+        layers = self.specification("throughput_timeline")["vconcat"][0]["layer"]
         steps = next(layer for layer in layers if layer["mark"]["type"] == "line")["data"]["values"]
         area = sum((b["t"] - a["t"]) * a["v"] for a, b in zip(steps, steps[1:], strict=False))
         self.assertAlmostEqual(area, self.document()["metrics"]["total_events"], delta=0.5)
