@@ -45,8 +45,8 @@ constexpr MetricEntry kEntries[] = {
     {"task_slot_utilization_avg", "", "ratio", "Task slots used", "Executing tasks divided by the workers' threads.",
      "no engine's tasks were observed"},
     {"gil_contention", "", "ratio", "GIL contention",
-     "Share of the time in which Python's global interpreter lock was not to be had at once, as gilknocker tells in "
-     "Dask's workers: mean over tasks of workers that executed at least two.",
+     "Share of the time in which Python's global interpreter lock was not free, as gilknocker tells in Dask's workers. "
+     "It is the mean over times in which a worker executed two tasks or more, weighted by the number of tasks.",
      "no worker told it while it executed two tasks (gilknocker is not installed there, or Dask was not asked)"},
     {"tree_cpu_user", "", "s", "CPU of the process tree, user", "User CPU time of all processes of the command.",
      kNoTree},
