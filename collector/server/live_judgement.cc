@@ -21,7 +21,6 @@ constexpr int64_t kBefore = 200;
 void LiveModel::Tick(int64_t now_ns, int64_t passed_ns) {
   if (now_ns_ == 0) {
     origin_ns_ = now_ns - kBefore * kSecondNs;
-    last_record_ns_ = 0;
   } else if (const int64_t jump = now_ns - now_ns_ - passed_ns; std::abs(jump) > kLeastJumpNs) {
     shift_ns_ += jump;
     now_ns_ = now_ns;
@@ -58,7 +57,7 @@ void LiveModel::Tick(int64_t now_ns, int64_t passed_ns) {
   if (state != noted_state_ && state_is_noted_) {
     if (state == LiveState::kEnded) NoteAt(stop_ns(), EventKind::kInfo, "the run has ended");
     if (state == LiveState::kLost)
-      NoteAt(stop_ns(), EventKind::kBad, "the run stopped without saying so: killed, or its host is gone");
+      NoteAt(stop_ns(), EventKind::kBad, "the run stopped without an end: it was killed, or its host is gone");
     if (state == LiveState::kRunning) Note(EventKind::kInfo, "the run goes on");
   }
   noted_state_ = state;
@@ -175,7 +174,7 @@ std::string MemoryText(const LiveWorker& worker, const std::optional<double>& le
 }
 
 std::string SlowText(const LiveWorker& worker, double factor) {
-  return fmt::format("{} takes {} times as long as chunks of their size do", worker.name, HumanFactor(factor));
+  return fmt::format("{} takes {} times as long as chunks of the same size do", worker.name, HumanFactor(factor));
 }
 
 }  // namespace
