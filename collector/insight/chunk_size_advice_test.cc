@@ -63,7 +63,7 @@ TEST(ChunkSizeAdvice, HasNoUpperBoundOnOneCore) {
 TEST(ChunkSizeAdvice, SaysWhereBothCannotBeHad) {
   nlohmann::ordered_json document = ThousandCoreSeconds();
   document["metrics"]["busy_time"] = 100;
-  EXPECT_THAT(AdviceInWords(AdviseChunkSizes(document).at(0)), HasSubstr("not both can be"));
+  EXPECT_THAT(AdviceInWords(AdviseChunkSizes(document).at(0)), HasSubstr("cannot have both"));
 }
 
 TEST(ChunkSizeAdvice, IsNotGivenWhereTheFitTellsNothing) {

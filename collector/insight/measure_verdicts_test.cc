@@ -136,7 +136,7 @@ TEST_F(MeasureVerdictsTest, SeeMemoryGrowAndComeNearTheLimit) {
   WriteWorker(2, [](int number, Chunk& chunk) { chunk.rss_bytes += int64_t{10'000'000} * number; });
   const Document document = TakeJudged();
   EXPECT_THAT(Ids(document), Contains("memory-growth"));
-  EXPECT_THAT(Find(document, "memory-pressure")["sentence"], HasSubstr("node:2 came to 89 %"));
+  EXPECT_THAT(Find(document, "memory-pressure")["sentence"], HasSubstr("node:2 used 89 %"));
 }
 
 TEST_F(MeasureVerdictsTest, MissTheWorkerThatVanished) {
