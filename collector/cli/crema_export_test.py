@@ -162,6 +162,32 @@ class Sections(ExportTestCase):
         owner = sum(int(us) for stack, us in stacks.items() if stack.startswith("chunks;"))
         self.assertAlmostEqual(owner / 1e6, self.document()["metrics"]["busy_time"], places=5)
 
+    def test_stacks_have_the_callers_below_dataset_and_section(self):
+        result = crema("export", self.records, "--to", "stacks", "-o", self.path("none"))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("crema run --stacks takes them", result.stderr)
+        log = min(pathlib.Path(self.records).glob("*.jsonl"))
+        lines = log.read_text(encoding="utf-8").splitlines()
+        line = {
+            "type": "stacks",
+            "time_ns": json.loads(lines[0])["start_ns"] + 10**9,
+            "dataset": "a;b",
+            "section": "select/jets%2Ffat",
+            "hertz": 100,
+            "modules": [["prog", "/nowhere/prog", "00ff"]],
+            "functions": [["main", None, None], ["fit", "/a.py", 3], ["prog+0x10", None, None]],
+            "stacks": [[4, 4, 0, 1, 1], [3, 3, 0, 2], [2, 4, 0, 2]],
+        }
+        lines.insert(1, json.dumps(line, separators=(",", ":")))
+        log.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+        self.assertEqual(
+            self.read(self.export("stacks", "stacks")).splitlines(),
+            [
+                "chunks;a:b;select;jets/fat;main;fit;fit 4",
+                "chunks;a:b;select;jets/fat;main;prog+0x10 5",
+            ],
+        )
+
     def test_cms_resources_close(self):
         resources = json.loads(self.read(self.export("cms-resources", "resources.json")))
         names = [next(iter(resource)) for resource in resources["resources"]]

@@ -47,6 +47,8 @@ constexpr ExportFormat kFormats[] = {
        return BeginsWith(text, "chunks;") || BeginsWith(text, "helpers of chunks;") ||
               BeginsWith(text, "outside chunks;");
      }},
+    {"stacks", "stacks of functions by dataset and section with their samples, for flamegraph.pl or speedscope.app",
+     WriteFoldedStacks, nullptr, [](std::string_view text) { return BeginsWith(text, "chunks;"); }},
     {"cms-resources", "resources.json as CMSSW's FastTimerService writes it, for circles", WriteCmsResources, nullptr,
      [](std::string_view text) { return text.find("\"written_by\": \"crema") != std::string_view::npos; }},
     {"prmon", "a directory with prmon.txt and prmon.json, as HSF prmon writes them of a job", nullptr, WritePrmon,

@@ -8,34 +8,14 @@
 #include <vector>
 
 #include "collector/document/document_fields.h"
+#include "collector/exports/folded_line.h"
 #include "collector/exports/formats.h"
-#include "collector/records/section_path.h"
 #include "fmt/format.h"
 
 namespace crema {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// Frames are told apart by `;`, the number by the last space, stacks by line ends.
-std::string Frame(std::string part) {
-  std::string name = NameOfPathPart(std::move(part));
-  for (char& character : name) {
-    if (character == ';') character = ':';
-    if (static_cast<unsigned char>(character) < ' ') character = ' ';
-  }
-  return name;
-}
-
-std::string Stack(const std::string& root, const std::string& path) {
-  std::string stack = root;
-  for (size_t begin = 0; begin <= path.size();) {
-    const size_t end = std::min(path.find('/', begin), path.size());
-    stack += ";" + Frame(path.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return stack;
-}
 
 struct FunctionSamples {
   std::string frame;
@@ -48,7 +28,7 @@ std::map<std::string, std::vector<FunctionSamples>> FunctionsBySection(const Jso
   for (const Json& row : ListField(document, "functions")) {
     if (!NumberField(row, "share").has_value()) return {};
     std::vector<FunctionSamples>& functions = by_section[TextField(row, "section")];
-    const std::string frame = Frame(TextField(row, "function"));
+    const std::string frame = FoldedFrame(TextField(row, "function"));
     const double samples = NumberField(row, "samples").value_or(0);
     const auto same = std::find_if(functions.begin(), functions.end(),
                                    [&frame](const FunctionSamples& other) { return other.frame == frame; });
@@ -87,7 +67,7 @@ void WriteRows(const Json& rows, const std::string& root, TextSink* sink,
     if (microseconds <= 0) continue;
     // helpers run beside the owner: below its root they would make chunks longer than they were
     const std::string path = TextField(row, "path");
-    const std::string stack = Stack(is_helper ? "helpers of " + root : root, path);
+    const std::string stack = FoldedStack(is_helper ? "helpers of " + root : root, path);
     const auto looked_into = is_helper ? functions.end() : functions.find(path);
     if (looked_into != functions.end()) {
       WriteFunctions(stack, microseconds, looked_into->second, sink);

@@ -80,8 +80,8 @@ struct FunctionFact {
   std::string_view name;
   std::string_view file;        ///< empty: not known
   std::optional<int64_t> line;  ///< of its definition
-  std::string_view
-      build_id;  ///< of native code: `file` is a program or library, `name` ends with `+0x` and where in it
+  /// Of native code: `file` is a program or library, and `name` ends with `+0x` and where in it.
+  std::string_view build_id = {};
 };
 
 /// A program or library that native functions of sampled stacks lie in.

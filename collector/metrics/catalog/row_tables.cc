@@ -131,8 +131,10 @@ constexpr RowField kRequestFields[] = {
 constexpr RowField kFunctionFields[] = {
     {"section", "", "path of the section that was open; empty outside every section"},
     {"dataset", "", "of the chunk; null where it has none"},
-    {"function", "", "the innermost function of the stack, as its language names it"},
-    {"file", "", "where it is defined; null where that is not known"},
+    {"function", "",
+     "the innermost function of the stack, as its language names it; of native code without a symbol `file+0xaddress`"},
+    {"file", "",
+     "where it is defined, of native code the program or library that has it; null where that is not known"},
     {"line", "", "the line of its definition; null where that is not known"},
     {"samples", "count",
      "how often it was seen on a CPU, weighed by the CPU time since the thread was looked at before"},

@@ -1,13 +1,10 @@
 #include "collector/metrics/contents/function_names.h"
 
 #include <charconv>
-#include <map>
 #include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
-
-#include "collector/symbols/symbol_table.h"
 
 namespace crema {
 namespace {
@@ -25,31 +22,37 @@ std::optional<uint64_t> AddressOf(std::string_view name) {
 
 }  // namespace
 
-std::vector<std::string> NameFunctions(bool last_is_other, std::vector<FunctionRow>* rows) {
-  std::map<std::pair<std::string, std::string>, std::optional<SymbolTable>> files;
-  std::vector<std::string> problems;
-  bool is_changed = false;
-  for (FunctionRow& row : *rows) {
-    const std::optional<uint64_t> address = row.line.has_value() ? std::nullopt : AddressOf(row.function);
-    if (!address.has_value() || row.file.empty() || row.file.front() != '/') continue;  // the kernel's has no path
-    auto [file, is_new] = files.try_emplace({row.file, row.build_id});
-    if (is_new) {
-      absl::StatusOr<SymbolTable> symbols = SymbolTable::Read(row.file, row.build_id);
-      if (symbols.ok()) {
-        file->second = *std::move(symbols);
-      } else {
-        problems.push_back(std::string(symbols.status().message()));
-      }
-    }
-    if (!file->second.has_value()) continue;
-    if (const std::optional<std::string_view> symbol = file->second->NameAt(*address); symbol.has_value()) {
-      row.function = ReadableName(*symbol);
-      row.build_id.clear();
-      is_changed = true;
+std::string FunctionNamer::NameOf(const std::string& function, const std::string& file, const std::string& build_id) {
+  if (file.empty() || file.front() != '/') return function;  // the kernel's has no path
+  const std::optional<uint64_t> address = AddressOf(function);
+  if (!address.has_value()) return function;
+  auto [known, is_new] = files_.try_emplace({file, build_id});
+  if (is_new) {
+    absl::StatusOr<SymbolTable> symbols = SymbolTable::Read(file, build_id);
+    if (symbols.ok()) {
+      known->second = *std::move(symbols);
+    } else {
+      problems_.push_back(std::string(symbols.status().message()));
     }
   }
+  const std::optional<std::string_view> symbol =
+      known->second.has_value() ? known->second->NameAt(*address) : std::nullopt;
+  return symbol.has_value() ? ReadableName(*symbol) : function;
+}
+
+std::vector<std::string> NameFunctions(bool last_is_other, std::vector<FunctionRow>* rows) {
+  FunctionNamer namer;
+  bool is_changed = false;
+  for (FunctionRow& row : *rows) {
+    if (row.line.has_value()) continue;
+    std::string name = namer.NameOf(row.function, row.file, row.build_id);
+    if (name == row.function) continue;
+    row.function = std::move(name);
+    row.build_id.clear();
+    is_changed = true;
+  }
   if (is_changed) FinishFunctionRows(last_is_other, rows);
-  return problems;
+  return namer.problems();
 }
 
 }  // namespace crema
