@@ -1,8 +1,10 @@
 /* A manager of TaskVine: 8 tasks of two cores each, each one chunk of a guarded program, on whatever workers come.
  *
- *   gcc manager.c -o manager -ltaskvine -ldttools -lm -lz          (Debian 13: coop-computing-tools-dev)
+ *   gcc manager.c -o manager -ltaskvine -ldttools -lssl -lcrypto -lm -lz
  *   ./manager PROGRAM                          prints its port, then a line for each task, and at the end what it
  * counted
+ *
+ * Debian 13 has what it needs in coop-computing-tools-dev, libssl-dev and zlib1g-dev.
  *
  * TaskVine writes its logs below vine-run-info. Its library has the GNU General Public License 2: a program that links
  * it, as this one, may be handed on under that licence only. */

@@ -160,6 +160,18 @@ TEST_F(VineLog, AProgramThatFailedIsAFailedTaskThoughItsResultIsSuccess) {
   EXPECT_EQ(reading.clusters[0].erred, 2);
 }
 
+TEST_F(VineLog, ATaskThatItsWorkerGaveBackIsDoneTwiceForTheManager) {
+  const std::string given_back = Line(3, "TASK 1 WAITING_RETRIEVAL w1") + Ready(3, 1, 2);
+  const std::string log = Write(kHead + Join(1) + Ready(1, 1) + Running(2, 1) + given_back + Running(4, 1) +
+                                Retrieved(6, 1, 4, 5) + Line(7, "MANAGER 7 END 7"));
+  Write("# timestamp tasks_done\n1 2\n", "performance");
+  const auto reading = ReadVineLog(log);
+  ASSERT_TRUE(reading.ok()) << reading.status();
+  ASSERT_EQ(reading->clusters.at(0).tasks.size(), 2u);
+  EXPECT_TRUE(reading->clusters[0].tasks[0].failed);
+  EXPECT_THAT(reading->clusters[0].complaints, IsEmpty());
+}
+
 TEST_F(VineLog, ATaskHasTheCoresThatItWasGiven) {
   const EngineReading reading = Read(Join(1) + Ready(1, 1) + Running(2, 1, "w1", "2") + Retrieved(4, 1, 2, 3) +
                                      Ready(5, 2) + Running(6, 2, "w1", "0") + Retrieved(8, 2, 6, 7) + Ready(9, 3) +

@@ -221,8 +221,9 @@ VineLine VineTransactions::AddTask(const Event& event, Manager* manager) const {
   const auto found = manager->attempts.find(*id);
   if (what == "READY" || what == "WAITING") {
     int64_t number = Whole(event.word(5)).value_or(1);
-    if (found != manager->attempts.end()) {  // it comes again: its worker went
+    if (found != manager->attempts.end()) {  // it comes again: its worker went, or could not run it
       number = std::max(number, found->second.number + 1);
+      if (found->second.waiting_ns.has_value()) ++manager->cluster.counts["done"];  // as the manager counts it
       EndAttempt(*id, event.time_ns, /*failed=*/true, manager);
     }
     Attempt& attempt = manager->attempts[*id];

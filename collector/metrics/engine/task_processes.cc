@@ -204,7 +204,10 @@ std::set<uint32_t> MoveToWorkers(const ClusterTable& clusters, const std::vector
   const ToldTasks tasks = ListTasks(clusters);
   for (uint32_t i = 0; i < task_of_process.size(); ++i) {
     if (task_of_process[i] == TaskRow::kNone) continue;
-    const std::optional<uint32_t> found = index.Find(*tasks.all[task_of_process[i]].fact);
+    const ClusterTaskFact& task = *tasks.all[task_of_process[i]].fact;
+    // One that vanished was there until its task ended: its records end with the last chunk that did.
+    if (processes[i].state == ProcessState::kLost) processes[i].last_ns = std::max(processes[i].last_ns, task.stop_ns);
+    const std::optional<uint32_t> found = index.Find(task);
     if (!found.has_value() || *found == i) continue;
     const uint32_t worker = *found;
     worker_of[i] = worker;
