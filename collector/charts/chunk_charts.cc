@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "collector/appearance/colours.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/charts/encodings.h"
 #include "collector/charts/families.h"
@@ -22,8 +23,10 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kMostPoints = 2'000;
 constexpr size_t kMostSlow = 30;
-constexpr size_t kMostFits = 5;
-constexpr int kWidestLabel = 420;  // pixels: it is the end of a file's name that tells chunks apart
+constexpr size_t kMostFits = 5;  // as many colours are told apart by all eyes
+constexpr size_t kMostBytesOfHalfALegend = 45;
+constexpr int kWidestLabel = 420;   // pixels: it is the end of a file's name that tells chunks apart
+constexpr int64_t kFewChunks = 20;  // a line of so few is drawn with its points
 
 const ValueShape* FindShape(const RunDetail* detail, std::string_view quantity) {
   return detail == nullptr ? nullptr : detail->FindDistribution(quantity);
@@ -133,34 +136,50 @@ std::string FitWords(const DetailFit& fit) {
   return fmt::format("{} + {} per event", HumanDuration(fit.fixed_seconds), HumanDuration(fit.seconds_per_event));
 }
 
-/// Lines of the datasets with most chunks, each over the events that its chunks have: it says nothing of others.
-Json FitLayer(const RunDetail& detail, std::string* words) {
+/// Lines of the datasets with most chunks, each over the events that its chunks have: it says nothing of others. They
+/// have the datasets' colours, and the legend says which is which and what it tells.
+std::vector<Json> FitLayers(const RunDetail& detail) {
   std::vector<DetailFit> fits;
   for (const DetailFit& fit : detail.fits) {
     if (fit.slope_known) fits.push_back(fit);
   }
-  if (fits.empty()) return nullptr;
+  if (fits.empty()) return {};
   std::stable_sort(fits.begin(), fits.end(),
                    [](const DetailFit& a, const DetailFit& b) { return a.points > b.points; });
   if (fits.size() > kMostFits) fits.resize(kMostFits);
-  *words = fmt::format("{}: {}", ShownName(detail.datasets[fits.front().dataset].name), FitWords(fits.front()));
   Json values = Json::array();
-  for (size_t i = 0; i < fits.size(); ++i) {
-    for (const double events : {fits[i].events_min, fits[i].events_max}) {
-      values.push_back(
-          {{"fit", i},
-           {"dataset", ShownName(detail.datasets[fits[i].dataset].name)},
-           {"events", Rounded(events)},
-           {"seconds", Rounded(std::max(0.0, fits[i].fixed_seconds + fits[i].seconds_per_event * events))}});
+  std::vector<std::string> lines;
+  std::vector<std::string_view> colours;
+  ShownNames names;
+  for (const DetailFit& fit : fits) {
+    lines.push_back(fmt::format("{}: {}", names.Of(detail.datasets[fit.dataset].name), FitWords(fit)));
+    colours.push_back(DatasetColours()[SlotOf(detail, fit.dataset)].name);
+    for (const double events : {fit.events_min, fit.events_max}) {
+      values.push_back({{"line", lines.back()},
+                        {"events", Rounded(events)},
+                        {"seconds", Rounded(std::max(0.0, fit.fixed_seconds + fit.seconds_per_event * events))}});
     }
   }
-  return {{"data", InlineData(std::move(values))},
-          {"mark", {{"type", "line"}, {"style", "ink"}, {"strokeWidth", 1.2}}},
-          {"encoding",
-           {{"x", Quantity("events", "events in the chunk")},
-            {"y", Quantity("seconds", "duration [s]")},
-            {"detail", {{"field", "fit"}, {"type", "nominal"}}},
-            {"tooltip", Tooltip({{"dataset", "fit of dataset", "nominal"}})}}}};
+  const Json x = Quantity("events", "events in the chunk"), y = Quantity("seconds", "duration [s]");
+  Json colour = NamedColours("line", lines, colours);
+  const bool are_short = std::all_of(lines.begin(), lines.end(),
+                                     [](const std::string& line) { return line.size() <= kMostBytesOfHalfALegend; });
+  colour["legend"] = {{"orient", "bottom"},
+                      {"columns", are_short ? 2 : 1},
+                      {"labelLimit", are_short ? 300 : 600},
+                      {"symbolType", "stroke"},
+                      {"symbolStrokeWidth", 3}};
+  // on a rim of the card's colour it is seen on points of its own colour, too
+  return {{{"data", InlineData(values)},
+           {"mark", {{"type", "line"}, {"style", "card"}, {"strokeWidth", 5}}},
+           {"encoding", {{"x", x}, {"y", y}, {"detail", {{"field", "line"}, {"type", "nominal"}}}}}},
+          {{"data", InlineData(std::move(values))},
+           {"mark", {{"type", "line"}, {"strokeWidth", 2}}},
+           {"encoding",
+            {{"x", x},
+             {"y", y},
+             {"color", std::move(colour)},
+             {"tooltip", Tooltip({{"line", "fit of dataset", "nominal"}})}}}}};
 }
 
 }  // namespace
@@ -196,11 +215,10 @@ Drawing DrawRuntimeVsEvents(const ChartInput& input) {
                                              {"seconds", "duration [s]"},
                                              {"reason", "why slow", "nominal"}})}}}});
   }
-  std::string words;
-  Json fit = FitLayer(detail, &words);
-  if (!fit.is_null()) layers.push_back(std::move(fit));
+  std::vector<Json> fits = FitLayers(detail);
   std::string finding = Counted(static_cast<double>(grid->count), "chunk", "chunks");
-  if (!words.empty()) finding += "; line: " + words;
+  if (!fits.empty()) finding += "; lines: fits, by dataset";
+  for (Json& fit : fits) layers.push_back(std::move(fit));
   if (!all) finding += "; colour: how many chunks";
   return {{{"width", 640},
            {"height", 300},

@@ -23,7 +23,7 @@ struct BudgetPartKind {
 /// In the order in which they are shown.
 inline constexpr BudgetGroupKind kBudgetGroups[] = {
     {"CPU in your code", "cpu", "computing"},
-    {"Waiting in your code", "wait", "reads, locks, page faults, or no CPU free"},
+    {"Waiting in your code", "wait", "reads, locks, page faults, waiting for a CPU"},
     {"Opening and reading around your code", "opening", "before and after each chunk"},
     {"CPU outside chunks", "outside", "set-up, framework code, merging"},
     {"Framework and repeats", "overhead", "scheduling, transfer, attempts that gave no result"},

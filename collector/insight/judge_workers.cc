@@ -4,6 +4,7 @@
 #include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/key_figure_bands.h"
+#include "collector/insight/memory_growth.h"
 #include "collector/insight/short_name.h"
 #include "collector/insight/verdict_families.h"
 #include "fmt/format.h"
@@ -13,6 +14,20 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr double kMinute = 60;
+
+/// `; at its end it gained 270 MB a minute, and was 90.0 s from its limit`; empty where its memory did not grow at
+/// last.
+std::string HowSoonAtLimit(const JudgedRun& run, const Json& worker) {
+  const auto limit = static_cast<int64_t>(NumberField(worker, "memory_limit_bytes").value_or(0));
+  const std::vector<MemoryPoint> memory = LastMemoryOf(run.document, TextField(worker, "name"));
+  const std::optional<double> growth = GrowthOf(memory, limit);
+  if (!growth.has_value()) return "";
+  return fmt::format("; {} {} a minute, and {} {} from it", run.is_running() ? "it gains" : "at its end it gained",
+                     HumanMemory(kMinute * *growth), run.is_running() ? "is" : "was",
+                     HumanDuration(*SecondsToLimit(memory, limit)));
+}
+
 void JudgePressure(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("memory-pressure");
   const std::optional<double> used = Metric(run.document, "memory_utilization_max");
@@ -20,7 +35,7 @@ void JudgePressure(const JudgedRun& run) {
   const KeyFigureBand band = MemoryBand(TextField(Field(run.document, "run"), "engine"));
   const Bound bad = From(band.bad);
   if (!From(band.good).Holds(*used)) return;
-  std::string name;
+  std::string name, how_soon;
   double largest = 0;
   for (const Json& worker : ListField(run.document, "workers")) {
     const double limit = NumberField(worker, "memory_limit_bytes").value_or(0);
@@ -28,11 +43,12 @@ void JudgePressure(const JudgedRun& run) {
     if (limit <= 0 || peak / limit <= largest) continue;
     largest = peak / limit;
     name = TextField(worker, "name");
+    how_soon = HowSoonAtLimit(run, worker);
   }
-  run.Add(
-      rule, 0,
-      fmt::format("{} used {} of its memory limit.", name.empty() ? "A worker" : ShortName(name), HumanPercent(*used)),
-      {{"memory_utilization_max", *used}}, std::nullopt);
+  run.Add(rule, 0,
+          fmt::format("{} used {} of its memory limit{}.", name.empty() ? "A worker" : ShortName(name),
+                      HumanPercent(*used), how_soon),
+          {{"memory_utilization_max", *used}}, std::nullopt);
   if (bad.Holds(*used)) run.verdicts->back().severity = Severity::kBad;
 }
 
@@ -58,10 +74,9 @@ GrowingWorker FindFullest(const Json& document) {
   return fullest;
 }
 
-/// `; at that rate w3, the fullest worker, gains 270 MB a minute and was 90.0 s from its limit of 4.00 GB`; empty where
-/// no limit is known.
+/// As memory grows with events: `; at that rate w3, the fullest worker, gains 270 MB a minute and was 90.0 s from its
+/// limit of 4.00 GB`; empty where no limit is known.
 std::string HowSoonFull(const JudgedRun& run, double bytes_per_event) {
-  constexpr double kMinute = 60;
   const GrowingWorker worker = FindFullest(run.document);
   const double bytes_per_second = bytes_per_event * worker.events_per_second;
   if (bytes_per_second <= 0) return "";

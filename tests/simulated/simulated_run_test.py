@@ -56,7 +56,10 @@ class PlantedTrouble(unittest.TestCase):
         self.assertIn("oversized-chunks", found)
         self.assertIn("single_top", found["oversized-chunks"]["sentence"])
         self.assertIn("memory-pressure", found)
-        self.assertIn("w3", found["memory-pressure"]["sentence"])
+        self.assertIn("w3 came to", found["memory-pressure"]["sentence"])
+        a_minute = run.trouble.memory_growth[3] * 60 / 2**20
+        gained = re.search(r"gained (\d+) MiB a minute, and was .* from it", found["memory-pressure"]["sentence"])
+        self.assertAlmostEqual(float(gained[1]), a_minute, delta=0.1 * a_minute)
         self.assertEqual(document["metrics"]["num_failed_attempts"], 3)
         self.assertEqual(document["metrics"]["num_chunks"], sum(one.chunks for one in simulated_run.DATASETS))
 

@@ -55,7 +55,7 @@ constexpr MetricEntry kEntries[] = {
     {"tree_cpu_system", "", "s", "CPU of the process tree, system", "System CPU time of all processes of the command.",
      kNoTree},
     {"job_cpu_efficiency", "", "ratio", "Job CPU efficiency",
-     "(tree_cpu_user + tree_cpu_system) / (wall_time x allocated_cores): what a site sees.", kNoTree},
+     "(tree_cpu_user + tree_cpu_system) / (wall_time x allocated_cores): what a batch system reports.", kNoTree},
     {"cpu_outside_chunks_share", "", "ratio", "CPU outside chunks",
      "1 - chunk_cpu_time / (CPU time of the process tree).", kNoTree},
     {"process_peak_rss_bytes", "", "B", "Peak memory of a process",
