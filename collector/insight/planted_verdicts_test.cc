@@ -184,13 +184,13 @@ TEST(MemoryPressure, SaysHowSoonTheLimitIsReachedWhereMemoryStillGrows) {
   document["workers"][1].update({{"start", 0}, {"stop", 300}, {"peak_memory_bytes", 9e8}});
   Json& memory = document["timelines"]["worker_memory"]["h:2"];
   for (int second = 0; second <= 300; ++second) memory.push_back({second, 6e8 + 1e6 * second});
-  EXPECT_EQ(Find(document, "memory-pressure").sentence, "h:2 came to 90 % of its memory limit; at its end it gained " +
+  EXPECT_EQ(Find(document, "memory-pressure").sentence, "h:2 used 90 % of its memory limit; at its end it gained " +
                                                             HumanMemory(6e7) + " a minute, and was 1 m 40 s from it.");
   document["run"]["state"] = "running";
   EXPECT_THAT(Find(document, "memory-pressure").sentence, HasSubstr("; it gains "));
   // the same growth, then rest: a timeline has changes only
   document["workers"][1]["stop"] = 400;
-  EXPECT_EQ(Find(document, "memory-pressure").sentence, "h:2 came to 90 % of its memory limit.");
+  EXPECT_EQ(Find(document, "memory-pressure").sentence, "h:2 used 90 % of its memory limit.");
 }
 
 TEST(MemoryGrowth, SaysWhichWorkerIsFullestAndHowSoonItIsFull) {

@@ -63,6 +63,22 @@ TEST_F(MeasureChunksTest, TakesTheLatestWordOnSectionsOutsideChunks) {
   EXPECT_EQ(document["process_sections"][1]["path"], "merge");
 }
 
+TEST_F(MeasureChunksTest, TakesTheLatestWordOnMetricsOfProcesses) {
+  const auto written = [](int64_t count, double sum) {
+    return Line::array(
+        {{{"name", "bytes_written"}, {"unit", "B"}, {"count", count}, {"sum", sum}, {"min", 1}, {"max", 9}}});
+  };
+  Line sample = {{"type", "sample"}, {"time_ns", At(1)}, {"rss_bytes", 1}, {"metrics", written(1, 4)}};
+  Line end = EndLine(9);
+  end["metrics"] = written(2, 10);
+  Write("a.jsonl", {ProcessLine(1, 0), sample, ChunkLine(0, 2, 3), end});
+  Write("b.jsonl", {ProcessLine(2, 0), sample});
+  const Document& row = Row(Take()["custom_metrics"], "name", "bytes_written");
+  EXPECT_EQ(row["count"], 3);
+  EXPECT_EQ(row["sum"], 14);
+  EXPECT_EQ(row["unit"], "B");
+}
+
 TEST_F(MeasureChunksTest, SumsCutsOverResultsInTheirOrder) {
   const auto cuts = [](int64_t all, int64_t trigger, int64_t jets) {
     return Line::array({{{"name", "all"}, {"events", all}, {"weights", 0.5}},

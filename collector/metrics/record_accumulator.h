@@ -14,6 +14,7 @@
 #include "collector/metrics/contents/cut_table.h"
 #include "collector/metrics/contents/function_table.h"
 #include "collector/metrics/contents/memory_section_table.h"
+#include "collector/metrics/contents/process_metrics.h"
 #include "collector/metrics/contents/request_table.h"
 #include "collector/metrics/contents/section_table.h"
 #include "collector/metrics/contents/span_table.h"
@@ -86,6 +87,7 @@ class RecordAccumulator {
   SectionTable sections_;
   MemorySectionTable memory_sections_;
   CustomMetricTable custom_metrics_;
+  ProcessMetrics process_metrics_;  // until all of it is read, as `sums_`
   CutTable cuts_;
   ActivityTable activities_;
   RequestTable requests_;

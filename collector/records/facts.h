@@ -311,6 +311,7 @@ struct SampleFact {
   std::optional<int64_t> memory_limit_bytes;
   std::vector<SectionFact> sections;
   std::optional<int64_t> overhead_ns;  ///< what the instrumentation has cost so far
+  std::vector<MetricFact> metrics;     ///< of no chunk, since the process began
 };
 
 struct FileFact {
@@ -343,6 +344,7 @@ struct EndFact {
   std::optional<int64_t> unwritten;       ///< of `dropped`, lines that the disk did not take
   std::optional<int64_t> outside_chunks;  ///< of `dropped`, values and guards where no chunk was open
   std::optional<int64_t> tasks_left_out;  ///< tasks of an engine that have no line, for want of room on the disk
+  std::vector<MetricFact> metrics;        ///< of no chunk
 };
 
 enum class RecordType { kProcess, kBegin, kChunk, kSums, kTask, kSample, kFile, kSpan, kFine, kClock, kStacks, kEnd };

@@ -352,6 +352,7 @@ inline constexpr Field<SampleFact> kSampleFields[] = {
     NotNegative<&SampleFact::memory_limit_bytes>("memory_limit_bytes"),
     Objects<&SampleFact::sections, kSectionFields>("sections"),
     NotNegative<&SampleFact::overhead_ns>("overhead_ns"),
+    Objects<&SampleFact::metrics, kMetricFields>("metrics"),
 };
 
 inline constexpr Field<FileFact> kFileFields[] = {
@@ -386,6 +387,7 @@ inline constexpr Field<EndFact> kEndFields[] = {
     NotNegative<&EndFact::overhead_ns>("overhead_ns"),
     NotNegative<&EndFact::cpu_ns>("cpu_ns"),
     Objects<&EndFact::sections, kSectionFields>("sections"),
+    Objects<&EndFact::metrics, kMetricFields>("metrics"),
 };
 
 }  // namespace crema::json

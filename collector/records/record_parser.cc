@@ -63,13 +63,15 @@ void Clear(ChunkFact& fact) {
 void Clear(SumsFact& fact) { ClearWithContents(fact); }
 
 template <class Fact>
-void ClearWithSections(Fact& fact) {
+void ClearOfProcess(Fact& fact) {
   auto sections = Emptied(fact.sections);
+  auto metrics = Emptied(fact.metrics);
   fact = Fact();
   fact.sections = std::move(sections);
+  fact.metrics = std::move(metrics);
 }
-void Clear(SampleFact& fact) { ClearWithSections(fact); }
-void Clear(EndFact& fact) { ClearWithSections(fact); }
+void Clear(SampleFact& fact) { ClearOfProcess(fact); }
+void Clear(EndFact& fact) { ClearOfProcess(fact); }
 
 void Clear(FineFact& fact) {
   auto rows = Emptied(fact.rows);

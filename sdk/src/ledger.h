@@ -133,6 +133,7 @@ class Ledger {
   void AppendTrace(const TickRate& rate, std::uint64_t start_ticks, JsonLine* line) noexcept;
   void AppendAttributes(JsonLine* line) noexcept;
 
+  std::size_t num_metrics() const noexcept { return metrics_.size(); }
   std::int64_t bytes_read() const noexcept { return bytes_read_; }                  ///< -1: never told
   std::int64_t bytes_uncompressed() const noexcept { return bytes_uncompressed_; }  ///< -1: never told
   std::int64_t rss_peak_bytes() const noexcept { return rss_peak_bytes_; }          ///< -1: never read

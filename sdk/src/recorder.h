@@ -15,6 +15,7 @@
 #include "fork_mark.h"
 #include "json_line.h"
 #include "kernel_readings.h"
+#include "ledger.h"
 #include "log_file.h"
 #include "name_set.h"
 #include "native_stacks.h"
@@ -83,6 +84,7 @@ struct Recorder {
   Arena file_names;
   NameSet files;              ///< of which a `file` line was written
   SectionTree ended_threads;  ///< sections outside chunks, of threads that are gone
+  Ledger process_values;      ///< metrics of no chunk
 
   NativeStacks stacks;
 };

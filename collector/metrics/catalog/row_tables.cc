@@ -294,7 +294,9 @@ constexpr RowTable kTables[] = {
      "per-chunk fields are null.",
      kSectionFields},
     {"memory_sections", "By path.", kMemorySectionFields},
-    {"custom_metrics", "Your own metrics, by name and unit.", kCustomMetricFields},
+    {"custom_metrics",
+     "Your own metrics, by name and unit. Those of processes (`RecordProcessMetric`) are of no dataset.",
+     kCustomMetricFields},
     {"cuts", "The cut flow, in the order in which cuts were recorded.", kCutFields},
     {"requests",
      "Requests to storage, by server and operation, `(other)` last. They may overlap: their seconds are no part of the "
