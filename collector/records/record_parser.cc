@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "collector/records/allocation_fields.h"
 #include "collector/records/json_fields.h"
 #include "collector/records/plain_lines.h"
 #include "collector/records/record_fields.h"
@@ -71,6 +72,12 @@ void ClearWithSections(Fact& fact) {
 void Clear(SampleFact& fact) { ClearWithSections(fact); }
 void Clear(EndFact& fact) { ClearWithSections(fact); }
 
+void Clear(AllocationsFact& fact) {
+  auto sites = Emptied(fact.sites);
+  fact = AllocationsFact();
+  fact.sites = std::move(sites);
+}
+
 void Clear(FineFact& fact) {
   auto rows = Emptied(fact.rows);
   fact = FineFact();
@@ -107,10 +114,19 @@ Refusal CheckSums(const SumsFact& fact) {
 }
 
 constexpr std::pair<std::string_view, RecordType> kTypes[] = {
-    {"chunk", RecordType::kChunk},     {"begin", RecordType::kBegin}, {"sample", RecordType::kSample},
-    {"process", RecordType::kProcess}, {"file", RecordType::kFile},   {"span", RecordType::kSpan},
-    {"task", RecordType::kTask},       {"end", RecordType::kEnd},     {"fine", RecordType::kFine},
-    {"clock", RecordType::kClock},     {"sums", RecordType::kSums},   {"stacks", RecordType::kStacks},
+    {"chunk", RecordType::kChunk},
+    {"begin", RecordType::kBegin},
+    {"sample", RecordType::kSample},
+    {"process", RecordType::kProcess},
+    {"file", RecordType::kFile},
+    {"span", RecordType::kSpan},
+    {"task", RecordType::kTask},
+    {"end", RecordType::kEnd},
+    {"fine", RecordType::kFine},
+    {"clock", RecordType::kClock},
+    {"sums", RecordType::kSums},
+    {"stacks", RecordType::kStacks},
+    {"allocations", RecordType::kAllocations},
 };
 
 const std::pair<std::string_view, RecordType>* FindType(std::string_view name) {
@@ -252,6 +268,9 @@ ParseOutcome RecordParser::ParseGeneral(std::string_view line) {
     case RecordType::kStacks:
       refusal = Read(object, json::kStacksFields, record_.stacks);
       if (!refusal) refusal = CheckStacks(record_.stacks);
+      break;
+    case RecordType::kAllocations:
+      refusal = Read(object, json::kAllocationsFields, record_.allocations);
       break;
     case RecordType::kEnd:
       refusal = Read(object, json::kEndFields, record_.end);

@@ -43,6 +43,8 @@ std::string_view TextOr(std::string_view told, const char* name) { return told.e
 
 bool SwitchedOffByEnvironment() noexcept { return IsOne("CREMA_OFF"); }
 
+bool EnvironmentAsksForAllocations() noexcept { return IsOne("CREMA_ALLOCATIONS"); }
+
 bool EnvironmentNamesDirectory() noexcept { return *Text("CREMA_DIR") != '\0'; }
 
 void ReadSettings(const OptionTexts& texts, const Options& others, Settings* settings) noexcept {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <new>
 
+#include "allocations.h"
 #include "calibration.h"
 #include "environment.h"
 #include "exit_and_fork.h"
@@ -85,6 +86,7 @@ Recorder* Start(const Settings& settings) {
     delete recorder;
     return nullptr;
   }
+  StartAllocations(recorder);
   g_recorder.store(recorder, std::memory_order_release);
   StartSampler(recorder);
   return recorder;
@@ -302,6 +304,7 @@ void Flush() noexcept {
   internal::Recorder* recorder = internal::CurrentRecorder();
   if (recorder == nullptr || !internal::Recording()) return;
   internal::WriteSample(recorder);
+  internal::WriteAllocations(recorder, false);
   recorder->sums.WriteWhenDue(recorder, internal::MonotonicNanoseconds());
   recorder->log.Sync();
 }

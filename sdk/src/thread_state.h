@@ -9,6 +9,7 @@
 #include "crema/internal/section_node.h"
 #include "json_line.h"
 #include "kernel_readings.h"
+#include "own_work.h"
 #include "perf_counters.h"
 #include "work_frame.h"
 
@@ -99,6 +100,7 @@ class HostKeeper {
  private:
   int errno_;
   int cancel_state_;
+  OwnWork own_work_;
 };
 
 }  // namespace internal

@@ -77,6 +77,16 @@ constexpr RowField kSectionFields[] = {
     {"share", "ratio", "self / busy_time"},
     {"self_in_workers", "s",
      "outside chunks: of `self`, that of workers; the others' (a parent that waits) is no core's time"},
+    {"allocations", "count",
+     "blocks that the section allocated itself, without the sections inside it; null where they were not counted "
+     "(`crema run --allocations`), as the next four"},
+    {"allocated_bytes", "B", "of these blocks, as malloc_usable_size counts them"},
+    {"live_bytes", "B", "of these, not freed by anyone when recording ended; sum over processes"},
+    {"peak_live_bytes", "B", "the most that was live at once, in one process"},
+    {"live_growth_bytes", "B",
+     "live bytes less those that were live when a quarter to half of its process's chunks had ended, the largest of "
+     "one "
+     "process; a cache that was filled before does not count. Null where no process had four chunks"},
 };
 
 constexpr RowField kMemorySectionFields[] = {
@@ -364,6 +374,10 @@ constexpr RowField kQualityFields[] = {
     {"fine_metrics_coverage", "ratio", "in-task fine seconds over the engine's own; below 0.99 is flagged"},
     {"clock_offset_max_s", "s", "largest difference between clocks of hosts"},
     {"clock_step_max_s", "s", "largest step of a wall clock while a process ran"},
+    {"allocations_cost_s", "s",
+     "CPU time that counting allocations cost, as each process measured it; part of instrumentation_overhead; null: "
+     "none "
+     "were counted"},
     {"sampling_gap_max_s", "s", "longest time between two samples"},
     {"workers_unseen", "count", "workers of the engine that sent nothing"},
     {"records_lost_bytes", "B", "records that workers sent and the scheduler could not keep"},
