@@ -3,11 +3,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "collector/cli/installed_sdk.h"
 #include "collector/cli/launch.h"
 #include "collector/cli/output_options.h"
 #include "collector/cli/run_directory.h"
@@ -47,8 +49,16 @@ int RunUnmeasured(const RunPlan& plan) {
   return StatusOfExecError(exec_errno);
 }
 
-int Run(const RunPlan& plan) {
+int Run(RunPlan plan) {
   if (IsSwitchedOff()) return RunUnmeasured(plan);
+  if (plan.allocations) {
+    absl::StatusOr<std::string> library = FindAllocationsLibrary(RunningProgram());
+    if (!library.ok()) {
+      ReportFailure(library.status());
+      return kRunFailed;
+    }
+    plan.allocations_library = *std::move(library);
+  }
   SignalRelay signals;
   absl::StatusOr<RunDirectory> directory = RunDirectory::Create(
       plan.directory.empty() ? RunDirectory::DefaultName() : plan.directory, {plan.replace, plan.force});
@@ -95,6 +105,8 @@ void AddRunCommand(CLI::App* program, const std::vector<std::string>& command, i
       ->excludes(pid);
   run->add_flag("--trace", plan->trace, "Also record each time a section runs (CREMA_TRACE)")->excludes(pid);
   run->add_flag("--requests", plan->requests, "Measure uproot's and fsspec's requests to storage (CREMA_REQUESTS)")
+      ->excludes(pid);
+  run->add_flag("--allocations", plan->allocations, "Count allocations by section, by a library that is loaded before")
       ->excludes(pid);
   run->add_option("--stacks", plan->stacks_hertz,
                   "Take stacks of functions so often in each second of a thread's CPU time (CREMA_STACKS)")

@@ -7,6 +7,7 @@
 #include "collector/insight/memory_growth.h"
 #include "collector/insight/short_name.h"
 #include "collector/insight/verdict_families.h"
+#include "collector/metrics/statistics/bounded_names.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -110,6 +111,31 @@ void JudgeGrowth(const JudgedRun& run) {
           {{"rss_slope", *slope}, {"rss_slope_low", *low}, {"workers.events", events}}, std::nullopt);
 }
 
+void JudgeLeaks(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("leaking-section");
+  const double most_live = Metric(run.document, "peak_live_bytes").value_or(0);
+  const Json* worst = nullptr;
+  double worst_growth = 0;
+  for (const Json& row : ListField(run.document, "sections")) {
+    const double growth = NumberField(row, "live_growth_bytes").value_or(0);
+    const double chunks = NumberField(row, "chunks").value_or(NumberField(row, "count").value_or(0));
+    if (most_live <= 0 || !kMuchKept.Holds(growth) || !rule.threshold.Holds(growth / most_live)) continue;
+    if (!kChunksOfLeak.Holds(chunks) || growth <= worst_growth) continue;
+    worst = &row;
+    worst_growth = growth;
+  }
+  if (worst == nullptr) return;
+  const std::string path = TextField(*worst, "path");
+  run.Add(rule, worst_growth / most_live,
+          fmt::format("{} keeps memory from chunk to chunk: {} more is live at the end than half-way.",
+                      path == kOtherName ? "Code of chunks outside every section" : "Section " + ShortName(path),
+                      HumanMemory(worst_growth)),
+          {{"sections.live_growth_bytes", worst_growth},
+           {"sections.live_bytes", NumberField(*worst, "live_bytes").value_or(0)},
+           {"peak_live_bytes", most_live}},
+          std::nullopt);
+}
+
 /// Waiting for workers: the worker-seconds that were missing until nearly all were there.
 struct Lag {
   double seconds = 0;          ///< until then
@@ -164,6 +190,7 @@ void JudgeScaling(const JudgedRun& run) {
 void JudgeWorkers(const JudgedRun& run) {
   JudgePressure(run);
   JudgeGrowth(run);
+  JudgeLeaks(run);
   JudgeScaling(run);
 }
 

@@ -93,6 +93,9 @@ inline constexpr Bound kLongLag = From(10, "seconds: nobody notices a shorter wa
 inline constexpr Bound kBeforeTheEnd =
     Above(1, "seconds before the last worker's stop: a pool that is closed ends its idle processes by a signal");
 
+inline constexpr Bound kChunksOfLeak = From(10, "chunks: fewer do not tell what is kept from chunk to chunk");
+inline constexpr Bound kMuchKept = From(1e6, "bytes: less is not worth a look");
+
 inline constexpr double kRequestQuantile = 0.99;  ///< of the jobs, whose needs a request should cover
 inline constexpr Bound kJobsOfRequest = From(100, "jobs: a 99 % quantile of fewer is the largest");
 inline constexpr Bound kSecondsOfJob =

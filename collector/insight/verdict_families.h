@@ -33,7 +33,7 @@ void JudgeOutliers(const JudgedRun& run);
 /// What all lanes wait for together: shared-bottleneck.
 void JudgeContention(const JudgedRun& run);
 
-/// memory-pressure, memory-growth, scaling-lag.
+/// memory-pressure, memory-growth, leaking-section, scaling-lag.
 void JudgeWorkers(const JudgedRun& run);
 
 /// What engine and files do with bytes: spilling, serialization-heavy, compression-heavy, low-compression.

@@ -111,6 +111,12 @@ inline void ReadSmall(Json* document, double calls, double bytes, double share) 
   (*document)["requests"] = {Request("root://one", calls, bytes * calls, 100 * share)};
 }
 
+/// What the section `select` keeps.
+inline void Keep(Json* document, double bytes, double chunks) {
+  (*document)["sections"][1]["live_growth_bytes"] = bytes;
+  (*document)["sections"][1]["chunks"] = chunks;
+}
+
 inline const Knob kKnobs[] = {
     {"compute-bound", 0, PartKnob("compute")},
     {"waiting-bound", 0,
@@ -318,6 +324,14 @@ inline const Knob kKnobs[] = {
        SetMetric(document, "rss_slope", 9e5);
        SetMetric(document, "rss_slope_low", share * 1e9 / 225000 * 1000);
      }},
+    {"leaking-section", 0, [](Json* document, double share) { Keep(document, 2e8 * share, 100); }},
+    {"leaking-section", 1, [](Json* document, double chunks) { Keep(document, 1e8, chunks); }, 1},
+    {"leaking-section", 2,
+     [](Json* document, double bytes) {
+       SetMetric(document, "peak_live_bytes", 2e6);
+       Keep(document, bytes, 100);
+     },
+     1},
     {"spilling", 0, MetricKnob("disk_write_time_seconds", 100)},
     {"serialization-heavy", 0, MetricKnob("total_serialization_overhead_seconds", 100)},
     {"compression-heavy", 0, MetricKnob("total_compression_overhead_seconds", 100)},

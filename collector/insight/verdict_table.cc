@@ -258,6 +258,20 @@ const std::vector<VerdictRule>& VerdictTable() {
        "this is the lower end of the 95 % interval, so noise does not make it fire; growth below a tenth does no harm "
        "in a run of this length",
        "Look for what is kept from chunk to chunk: histograms by event, caches, open files."},
+      {"leaking-section",
+       "time",
+       From(0.10),
+       kNever,
+       Severity::kWarning,
+       "of what a section of chunks ({2}) allocated, more was live at the end than when a quarter to half of the "
+       "chunks "
+       "had ended: by bytes {3}, and by {0} of peak_live_bytes. Needs crema run --allocations",
+       "a cache that is filled early does not grow any more, what is kept of each chunk does; growth below a tenth "
+       "does "
+       "no harm in a run as long as this one",
+       "Look for what this section keeps from chunk to chunk: lists that grow, results by event, caches without a "
+       "limit.",
+       {&kChunksOfLeak, &kMuchKept}},
       {"spilling", "fine", From(0.01), 0.10, Severity::kWarning,
        "disk_write_time_seconds + disk_read_time_seconds {0} of the core-seconds; bad from {1}. Needs fine metrics",
        "a worker that rarely spills is not slower; from 0.01 on, the disk slows the run",

@@ -108,6 +108,9 @@ Json WorkerTable(const RunFigures& figures) {
 Json SectionTableOf(const std::vector<SectionRow>& rows) {
   Json table = Json::array();
   for (const SectionRow& row : rows) {
+    const auto allocated = [&row](auto member) {
+      return row.allocated.has_value() ? OrNull(std::optional<int64_t>((*row.allocated).*member)) : Json();
+    };
     table.push_back({{"path", row.path},
                      {"helper", row.helper},
                      {"count", row.count},
@@ -125,7 +128,12 @@ Json SectionTableOf(const std::vector<SectionRow>& rows) {
                      {"mean_per_chunk", OrNull(row.mean_per_chunk)},
                      {"mean_when_run", OrNull(row.mean_when_run)},
                      {"share", OrNull(row.share)},
-                     {"self_in_workers", OrNull(row.self_in_workers)}});
+                     {"self_in_workers", OrNull(row.self_in_workers)},
+                     {"allocations", allocated(&AllocationSums::allocations)},
+                     {"allocated_bytes", allocated(&AllocationSums::allocated_bytes)},
+                     {"live_bytes", allocated(&AllocationSums::live_bytes)},
+                     {"peak_live_bytes", allocated(&AllocationSums::peak_live_bytes)},
+                     {"live_growth_bytes", allocated(&AllocationSums::live_growth_bytes)}});
   }
   return table;
 }

@@ -65,6 +65,10 @@ void RecordAccumulator::Add(const LogRef& log, const Record& record) {
       processes_.SawAlive(log, record.stacks.time_ns);
       functions_.Add(record.stacks);
       break;
+    case RecordType::kAllocations:
+      processes_.SawAlive(log, record.allocations.time_ns);
+      allocations_.Add(log.log_hash, record.allocations);
+      break;
     case RecordType::kSample:
       processes_.Add(log, record.sample);
       process_metrics_.Add(log, record.sample.time_ns, record.sample.metrics);
@@ -94,6 +98,7 @@ void RecordAccumulator::Merge(RecordAccumulator other) {
   activities_.Merge(other.activities_, logs);
   requests_.Merge(other.requests_);
   functions_.Merge(other.functions_);
+  allocations_.Merge(other.allocations_);
   files_.Merge(other.files_);
   spans_.Merge(other.spans_);
   tasks_.Merge(other.tasks_, logs);
@@ -118,6 +123,7 @@ RecordFindings RecordAccumulator::Finalize() && {
   findings.activities = activities_.Finalize(findings.processes, &omissions.activities);
   findings.requests = requests_.Finalize(&omissions.requests);
   findings.functions = functions_.Finalize(&omissions.functions);
+  findings.allocations = allocations_.Finalize(&findings.sections.rows, &findings.processes.sections);
   findings.files = files_.Finalize();
   omissions.columns = findings.files.columns_truncated;
   findings.spans = spans_.Finalize(&omissions.spans);

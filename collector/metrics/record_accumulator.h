@@ -10,6 +10,7 @@
 #include "collector/metrics/attempts/file_table.h"
 #include "collector/metrics/attempts/sums_table.h"
 #include "collector/metrics/contents/activity_table.h"
+#include "collector/metrics/contents/allocation_table.h"
 #include "collector/metrics/contents/custom_metric_table.h"
 #include "collector/metrics/contents/cut_table.h"
 #include "collector/metrics/contents/function_table.h"
@@ -57,6 +58,7 @@ struct RecordFindings {
   std::vector<FineRow> fine;
   SumsFindings sums;
   Omissions omissions;
+  AllocationFindings allocations;
 };
 
 /// The monoid of records: any partition into accumulators, merged in any order, gives the same findings.
@@ -97,6 +99,7 @@ class RecordAccumulator {
   TaskTable tasks_;
   FineTable fine_;
   SumsTable sums_;  // until all of it is read: a later line replaces an earlier one
+  AllocationTable allocations_;
 };
 
 }  // namespace crema

@@ -110,6 +110,30 @@ struct StacksFact {
   std::string_view refused;  ///< why native stacks were not taken; empty: they were, or nobody asked
 };
 
+/// What one section of a process allocated itself, without the sections inside it.
+struct AllocationSiteFact {
+  std::string_view path;  ///< empty: outside every section
+  std::string_view of;    ///< `chunk`, `helper` or `process`: outside chunks
+  int64_t allocations = 0;
+  int64_t allocated_bytes = 0;
+  std::optional<int64_t> live_bytes;
+  std::optional<int64_t> peak_live_bytes;
+  std::optional<int64_t> live_growth_bytes;  ///< may be negative
+};
+
+/// What a process allocated since it began. The last line counts.
+struct AllocationsFact {
+  int64_t time_ns = 0;
+  bool is_last = false;     ///< recording ended then
+  std::string_view reason;  ///< why figures are not known; empty: they are
+  std::optional<int64_t> allocations;
+  std::optional<int64_t> allocated_bytes;
+  std::optional<int64_t> live_bytes;
+  std::optional<int64_t> peak_live_bytes;
+  std::optional<int64_t> cost_ns;  ///< what counting them cost
+  std::vector<AllocationSiteFact> sites;
+};
+
 /// One occurrence of a section, in trace mode.
 struct TraceFact {
   int64_t section = 0;   ///< index into the chunk's `sections`
@@ -347,7 +371,21 @@ struct EndFact {
   std::vector<MetricFact> metrics;        ///< of no chunk
 };
 
-enum class RecordType { kProcess, kBegin, kChunk, kSums, kTask, kSample, kFile, kSpan, kFine, kClock, kStacks, kEnd };
+enum class RecordType {
+  kProcess,
+  kBegin,
+  kChunk,
+  kSums,
+  kTask,
+  kSample,
+  kFile,
+  kSpan,
+  kFine,
+  kClock,
+  kStacks,
+  kEnd,
+  kAllocations,
+};
 
 /// One parsed line: `type` names the member that holds it; the others hold nothing of use.
 struct Record {
@@ -364,6 +402,7 @@ struct Record {
   ClockFact clock;
   StacksFact stacks;
   EndFact end;
+  AllocationsFact allocations;
 };
 
 }  // namespace crema

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "collector/records/allocation_fields.h"
 #include "collector/records/json_fields.h"
 #include "collector/records/plain_lines.h"
 #include "collector/records/record_fields.h"
@@ -73,6 +74,12 @@ void ClearOfProcess(Fact& fact) {
 void Clear(SampleFact& fact) { ClearOfProcess(fact); }
 void Clear(EndFact& fact) { ClearOfProcess(fact); }
 
+void Clear(AllocationsFact& fact) {
+  auto sites = Emptied(fact.sites);
+  fact = AllocationsFact();
+  fact.sites = std::move(sites);
+}
+
 void Clear(FineFact& fact) {
   auto rows = Emptied(fact.rows);
   fact = FineFact();
@@ -123,10 +130,19 @@ Refusal CheckSums(const SumsFact& fact) {
 }
 
 constexpr std::pair<std::string_view, RecordType> kTypes[] = {
-    {"chunk", RecordType::kChunk},     {"begin", RecordType::kBegin}, {"sample", RecordType::kSample},
-    {"process", RecordType::kProcess}, {"file", RecordType::kFile},   {"span", RecordType::kSpan},
-    {"task", RecordType::kTask},       {"end", RecordType::kEnd},     {"fine", RecordType::kFine},
-    {"clock", RecordType::kClock},     {"sums", RecordType::kSums},   {"stacks", RecordType::kStacks},
+    {"chunk", RecordType::kChunk},
+    {"begin", RecordType::kBegin},
+    {"sample", RecordType::kSample},
+    {"process", RecordType::kProcess},
+    {"file", RecordType::kFile},
+    {"span", RecordType::kSpan},
+    {"task", RecordType::kTask},
+    {"end", RecordType::kEnd},
+    {"fine", RecordType::kFine},
+    {"clock", RecordType::kClock},
+    {"sums", RecordType::kSums},
+    {"stacks", RecordType::kStacks},
+    {"allocations", RecordType::kAllocations},
 };
 
 const std::pair<std::string_view, RecordType>* FindType(std::string_view name) {
@@ -269,6 +285,9 @@ ParseOutcome RecordParser::ParseGeneral(std::string_view line) {
       refusal = Read(object, json::kStacksFields, record_.stacks);
       if (!refusal) refusal = CheckStacks(record_.stacks);
       if (!refusal) LocateFunctions(record_.stacks);
+      break;
+    case RecordType::kAllocations:
+      refusal = Read(object, json::kAllocationsFields, record_.allocations);
       break;
     case RecordType::kEnd:
       refusal = Read(object, json::kEndFields, record_.end);

@@ -88,6 +88,8 @@ int64_t TimeOf(const Record& record) {
       return record.clock.time_ns;
     case RecordType::kStacks:
       return record.stacks.time_ns;
+    case RecordType::kAllocations:
+      return record.allocations.time_ns;
     case RecordType::kSums:
       return record.sums.first_start_ns;
     case RecordType::kEnd:

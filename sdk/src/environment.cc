@@ -45,6 +45,7 @@ std::string_view TextOr(std::string_view told, const char* name) { return told.e
 bool SwitchedOffByEnvironment() noexcept { return IsOne("CREMA_OFF"); }
 
 double AskedStacks() noexcept { return Number("CREMA_STACKS").value_or(0); }
+bool EnvironmentAsksForAllocations() noexcept { return IsOne("CREMA_ALLOCATIONS"); }
 
 bool EnvironmentNamesDirectory() noexcept { return *Text("CREMA_DIR") != '\0'; }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <new>
 
+#include "allocations.h"
 #include "calibration.h"
 #include "environment.h"
 #include "exit_and_fork.h"
@@ -86,6 +87,7 @@ Recorder* Start(const Settings& settings) {
     return nullptr;
   }
   recorder->stacks.Start();
+  StartAllocations(recorder);
   g_recorder.store(recorder, std::memory_order_release);
   StartSampler(recorder);
   return recorder;
@@ -305,6 +307,7 @@ void Flush() noexcept {
   internal::Recorder* recorder = internal::CurrentRecorder();
   if (recorder == nullptr || !internal::Recording()) return;
   internal::WriteSample(recorder);
+  internal::WriteAllocations(recorder, false);
   recorder->sums.WriteWhenDue(recorder, internal::MonotonicNanoseconds());
   recorder->stacks.Write(recorder);
   recorder->log.Sync();

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <new>
 
+#include "allocations.h"
 #include "cgroup.h"
 #include "kernel_readings.h"
 #include "proc_file.h"
@@ -107,6 +108,7 @@ void AppendTime(Recorder* recorder, JsonLine* line) {
 
 std::int64_t OverheadNanoseconds(const Recorder& recorder, const OutsideSections& outside) {
   return recorder.overhead_ns.load() + recorder.clock.Rate().Nanoseconds(recorder.overhead_ticks.load()) +
+         AllocationCostNanoseconds(recorder) +
          static_cast<std::int64_t>(outside.merged + outside.not_merged) * recorder.section_cost_ns;
 }
 
@@ -128,6 +130,7 @@ void WriteSample(Recorder* recorder) noexcept {
 void WriteEnd(Recorder* recorder) noexcept {
   recorder->log.ExpectLast();
   recorder->sums.WriteLast(recorder);
+  WriteAllocations(recorder, true);
   JsonLine last_fields;
   const OutsideSections sections = AppendOutsideSections(recorder, &last_fields);
   const std::uint64_t metrics_without_room = AppendProcessMetrics(recorder, &last_fields);

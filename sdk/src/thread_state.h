@@ -10,6 +10,7 @@
 #include "json_line.h"
 #include "kernel_readings.h"
 #include "native_stacks.h"
+#include "own_work.h"
 #include "perf_counters.h"
 #include "work_frame.h"
 
@@ -105,6 +106,7 @@ class HostKeeper {
  private:
   int errno_;
   int cancel_state_;
+  OwnWork own_work_;
 };
 
 }  // namespace internal

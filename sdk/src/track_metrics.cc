@@ -2,6 +2,7 @@
 
 #include <exception>
 
+#include "allocations.h"
 #include "chunk_line.h"
 #include "exit_summary.h"
 #include "file_line.h"
@@ -143,12 +144,13 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   }
   FreeLane(recorder);
   end.open_chunks = recorder->open_chunks.fetch_sub(1, std::memory_order_relaxed);
-  recorder->chunks.fetch_add(1, std::memory_order_relaxed);
+  const std::uint64_t chunks = recorder->chunks.fetch_add(1, std::memory_order_relaxed) + 1;
   if (state->failed) recorder->failed.fetch_add(1, std::memory_order_relaxed);
   if (recorder->summary != nullptr) recorder->summary->Add(state, end);
   Write(recorder, thread, state, end);
   recorder->sums.WriteWhenDue(recorder, end.stop.monotonic_ns);
   recorder->stacks.WriteWhenDue(recorder, end.stop.monotonic_ns);
+  NoteChunkOfAllocations(recorder, chunks, end.stop.monotonic_ns);
   thread->finished = {state, end.rate, end.duration_ns - end.suspended_ns};
   if (state->ledger.dropped() != 0) recorder->dropped.fetch_add(state->ledger.dropped(), std::memory_order_relaxed);
   const std::uint64_t sections = state->ledger.sections().Occurrences() + state->helpers.sections().Occurrences();

@@ -77,6 +77,16 @@ constexpr RowField kSectionFields[] = {
     {"share", "ratio", "self / busy_time"},
     {"self_in_workers", "s",
      "outside chunks: the part of `self` that is in workers; other processes (a parent that waits) use no core"},
+    {"allocations", "count",
+     "blocks that the section allocated itself, without the sections inside it; null where they were not counted "
+     "(`crema run --allocations`), as the next four"},
+    {"allocated_bytes", "B", "of these blocks, as malloc_usable_size counts them"},
+    {"live_bytes", "B", "of these, not freed by anyone when recording ended; sum over processes"},
+    {"peak_live_bytes", "B", "the most that was live at once, in one process"},
+    {"live_growth_bytes", "B",
+     "live bytes less those that were live when a quarter to half of its process's chunks had ended, the largest of "
+     "one "
+     "process; a cache that was filled before does not count. Null where no process had four chunks"},
 };
 
 constexpr RowField kMemorySectionFields[] = {
