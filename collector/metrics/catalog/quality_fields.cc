@@ -39,7 +39,8 @@ constexpr RowField kQualityFields[] = {
     {"clock_offset_max_s", "s", "largest difference between clocks of hosts"},
     {"clock_step_max_s", "s", "largest step of a wall clock while a process ran"},
     {"allocations_cost_s", "s",
-     "CPU time that counting allocations cost, as each process measured it; part of instrumentation_overhead; null: none "
+     "CPU time that counting allocations cost, as each process measured it; part of instrumentation_overhead; null: "
+     "none "
      "were counted"},
     {"sampling_gap_max_s", "s", "longest time between two samples"},
     {"workers_unseen", "count", "workers of the engine that sent nothing"},
