@@ -229,14 +229,16 @@ TEST(TreeCharts, BytesHaveAPanelWhereThereWereAny) {
   EXPECT_NE(Drawn("process_timeline", document).spec.dump().find("received by the whole host"), std::string::npos);
 }
 
-TEST(TreeCharts, LinesOverTheProcessesAreTheKernelAndProportionalMemory) {
+TEST(TreeCharts, OverTheProcessesStandTheKernelAndProportionalMemory) {
   Json document = MadeDocument();
   document["timelines"]["tree_cpu_system"] = {{"node:7", {{0, 0.5}, {8, 0}}}};
   document["timelines"]["tree_pss"] = {{"node:7", {{0, 2097152}, {8, 0}}}};
   const Chart chart = Drawn("process_timeline", document);
   EXPECT_EQ(chart.spec["vconcat"][0]["layer"][1]["data"]["values"][0]["v"], 0.5);
-  EXPECT_EQ(chart.spec["vconcat"][1]["layer"][1]["data"]["values"][0]["v"], 2.0);
-  EXPECT_NE(chart.subtitle.find("line: CPU in the kernel; dashed: proportional memory"), std::string::npos);
+  const Json& memory = chart.spec["vconcat"][1]["layer"][1];
+  EXPECT_EQ(memory["mark"]["type"], "point") << "it is read now and then";
+  EXPECT_EQ(memory["data"]["values"], (Json{{{"t", 0.0}, {"v", 2.0}}})) << "an end is no value";
+  EXPECT_NE(chart.subtitle.find("line: CPU in the kernel; diamonds: proportional memory"), std::string::npos);
 }
 
 TEST(CustomCharts, CutsThatCanBeSeenAreBarsFromZero) {

@@ -23,8 +23,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kMostPoints = 2'000;
 constexpr size_t kMostSlow = 30;
-constexpr size_t kMostFits = 5;  // as many colours are told apart by all eyes
-constexpr size_t kMostBytesOfHalfALegend = 45;
+constexpr size_t kMostFits = 5;     // as many colours are told apart by all eyes
 constexpr int kWidestLabel = 420;   // pixels: it is the end of a file's name that tells chunks apart
 constexpr int64_t kFewChunks = 20;  // a line of so few is drawn with its points
 
@@ -162,13 +161,7 @@ std::vector<Json> FitLayers(const RunDetail& detail) {
   }
   const Json x = Quantity("events", "events in the chunk"), y = Quantity("seconds", "duration [s]");
   Json colour = NamedColours("line", lines, colours);
-  const bool are_short = std::all_of(lines.begin(), lines.end(),
-                                     [](const std::string& line) { return line.size() <= kMostBytesOfHalfALegend; });
-  colour["legend"] = {{"orient", "bottom"},
-                      {"columns", are_short ? 2 : 1},
-                      {"labelLimit", are_short ? 300 : 600},
-                      {"symbolType", "stroke"},
-                      {"symbolStrokeWidth", 3}};
+  colour["legend"] = {{"orient", "bottom"}, {"columns", 1}, {"symbolType", "stroke"}, {"symbolStrokeWidth", 3}};
   // on a rim of the card's colour it is seen on points of its own colour, too
   return {{{"data", InlineData(values)},
            {"mark", {{"type", "line"}, {"style", "card"}, {"strokeWidth", 5}}},

@@ -62,27 +62,30 @@ double LargestOf(const std::vector<Step>& steps) {
   return largest;
 }
 
-/// A line over stacked processes: part of what their height is.
-struct LineOfTree {
+/// What stands over the stacked processes: part of what their height is.
+struct OverProcesses {
   std::string_view series;
-  std::string_view style;
+  bool is_line = true;  ///< else points: a value that is read now and then says nothing of the time between
 };
 
-Json LineLayer(const std::vector<Step>& steps, std::string_view style, const std::string& title, double factor,
-               double seconds) {
+Json OverLayer(const std::vector<Step>& steps, bool is_line, const std::string& title, double factor, double seconds) {
   Json values = Json::array();
   for (const Step& step : Reduced(steps, seconds, kMostSteps)) {
-    values.push_back({{"t", Rounded(step.seconds)}, {"v", Rounded(factor * step.value)}});
+    if (is_line || step.value > 0) {
+      values.push_back({{"t", Rounded(step.seconds)}, {"v", Rounded(factor * step.value)}});
+    }
   }
+  Json mark = {{"type", "point"}, {"style", "ink"}, {"shape", "diamond"}, {"size", 40}};
+  if (is_line) mark = {{"type", "line"}, {"style", "ink"}, {"interpolate", "step-after"}};
   return {{"data", InlineData(std::move(values))},
-          {"mark", {{"type", "line"}, {"style", style}, {"interpolate", "step-after"}}},
+          {"mark", std::move(mark)},
           {"encoding", {{"x", TimeAxis("t", seconds)}, {"y", Quantity("v", title)}}}};
 }
 
 /// Processes on top of one another; on top of those the rest of the tree, so that the height is that of the whole.
 Json StackedPanel(const Json& document, std::string_view of_tree, std::string_view of_process, const std::string& title,
                   double factor, double seconds, const std::vector<std::string>& of_colour, bool with_legend,
-                  const LineOfTree& line) {
+                  const OverProcesses& over) {
   const SeriesOfWorkers tree = ReadWorkerSeries(document, of_tree, kBins);
   if (tree.empty()) return {};
   const SeriesOfWorkers processes = ReadWorkerSeries(document, of_process, kBins);
@@ -136,8 +139,8 @@ Json StackedPanel(const Json& document, std::string_view of_tree, std::string_vi
                         {"scale", {{"domain", names}}},
                         {"legend", legend}}},
                       {"tooltip", Tooltip({{"process", "process", "nominal"}, {"v", title}, {"t", "from [s]"}})}}}});
-  const std::vector<Step> steps = SumOfSteps(document, line.series);
-  if (LargestOf(steps) > 0) layers.push_back(LineLayer(steps, line.style, title, factor, seconds));
+  const std::vector<Step> steps = SumOfSteps(document, over.series);
+  if (LargestOf(steps) > 0) layers.push_back(OverLayer(steps, over.is_line, title, factor, seconds));
   return {{"width", 640}, {"height", 110}, {"layer", std::move(layers)}};
 }
 
@@ -166,10 +169,10 @@ Drawing DrawProcessTimeline(const ChartInput& input) {
   if (seconds > 0) {
     const std::vector<std::string> names = NamedProcesses(document);
     add(StackedPanel(document, "tree_cpu", "process_cpu", "CPU [cores]", 1, seconds, names, true,
-                     {"tree_cpu_system", "ink"}));
+                     {"tree_cpu_system", true}));
     const bool is_first = panels.empty();
     add(StackedPanel(document, "tree_memory", "process_memory", "resident memory [MiB]", kMebi, seconds, names,
-                     is_first, {"tree_pss", "mean"}));
+                     is_first, {"tree_pss", false}));
   }
   if (panels.empty()) return NotDrawn("no process tree was sampled; `crema run` samples that of its command");
   add(BytesPanel(document, seconds, "devices [MB/s]", "tree_read_bps", "tree_write_bps", "read from devices",
@@ -194,7 +197,7 @@ Drawing DrawProcessTimeline(const ChartInput& input) {
   }
   std::string finding = "as sampled; what began and ended between two samples is in the totals only";
   if (LargestOf(SumOfSteps(document, "tree_cpu_system")) > 0) finding += "; line: CPU in the kernel";
-  if (LargestOf(SumOfSteps(document, "tree_pss")) > 0) finding += "; dashed: proportional memory (PSS)";
+  if (LargestOf(SumOfSteps(document, "tree_pss")) > 0) finding += "; diamonds: proportional memory (PSS)";
   if (const auto most = Metric(document, "max_processes")) {
     finding = fmt::format("{} at most; {}", Counted(*most, "process", "processes"), finding);
   }
