@@ -2,7 +2,6 @@
 
 import collections
 import itertools
-import pathlib
 
 import root_case
 from root_case import ENTRIES, ntuples, trees
