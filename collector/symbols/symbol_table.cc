@@ -107,6 +107,7 @@ class ElfFile {
   }
 
   static std::string BuildIdIn(std::string_view notes) {
+    static constexpr char kOwner[] = "GNU";  // and the zero after it
     Elf64_Nhdr note;
     while (notes.size() >= sizeof note) {
       std::memcpy(&note, notes.data(), sizeof note);
@@ -114,7 +115,7 @@ class ElfFile {
       const auto rounded = [](uint64_t size) { return (size + 3) / 4 * 4; };
       const uint64_t name = rounded(note.n_namesz);
       if (name > notes.size() || note.n_descsz > notes.size() - name) break;
-      if (note.n_type == NT_GNU_BUILD_ID && notes.substr(0, note.n_namesz) == std::string_view("GNU", 4)) {
+      if (note.n_type == NT_GNU_BUILD_ID && notes.substr(0, note.n_namesz) == std::string_view(kOwner, sizeof kOwner)) {
         return Hexadecimal(notes.substr(name, note.n_descsz));
       }
       notes.remove_prefix(std::min<uint64_t>(name + rounded(note.n_descsz), notes.size()));

@@ -19,9 +19,6 @@
 #include "thread_state.h"
 #include "work_frame.h"
 
-#ifndef sigev_notify_thread_id
-#define sigev_notify_thread_id _sigev_un._tid
-#endif
 #ifndef AT_MINSIGSTKSZ
 #define AT_MINSIGSTKSZ 51
 #endif
@@ -251,7 +248,11 @@ bool Prepare(Recorder* recorder, ThreadState* thread) {
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = all.signal();
   event.sigev_value.sival_ptr = stacks;
+#ifdef sigev_notify_thread_id
   event.sigev_notify_thread_id = static_cast<pid_t>(thread->tid);
+#else
+  event._sigev_un._tid = static_cast<pid_t>(thread->tid);  // glibc 2.36 has no name for it
+#endif
   if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &stacks->timer) != 0) {
     all.Refuse(recorder, "the kernel refuses a thread's timer (timer_create)");
     return false;

@@ -39,6 +39,7 @@ struct ThreadState : ThreadContext {
   WorkFrame* work = nullptr;  ///< innermost open chunk or helper scope
   SpanState* span = nullptr;  ///< innermost span opened by this thread inside a chunk
   std::uint64_t activities_begun = 0;
+  std::atomic<ThreadStacks*> stacks{nullptr};  ///< once it had a chunk open, where stacks are taken
   FinishedChunk finished;  ///< the last one, until it is handed out (finished_sections.h) or the next one begins
 
   /// A frame at the present depth of nesting, made once and reused; nullptr when nested too deep or out of memory.
@@ -74,9 +75,6 @@ struct ThreadState : ThreadContext {
   std::atomic<std::uint64_t> switches_{0};  ///< odd while `current` goes from one tree to another
   std::atomic<ChunkState*> chunk_frames_[kDeepest] = {};
   std::atomic<HelperState*> helper_frames_[kDeepest] = {};
-
- public:
-  std::atomic<ThreadStacks*> stacks{nullptr};  ///< once it had a chunk open, where stacks are taken
 };
 
 /// Whether nothing is recorded on the calling thread any more: its last destructors are running, or the process ends.
