@@ -68,7 +68,7 @@ TEST(ChunkSizeAdvice, SaysWhereBothCannotBeHad) {
 
 TEST(ChunkSizeAdvice, IsNotGivenWhereTheFitTellsNothing) {
   for (const auto& [field, value, reason] :
-       {std::tuple<std::string, nlohmann::ordered_json, std::string>{"attempts", 7, "fewer than 8"},
+       {std::tuple<std::string, nlohmann::ordered_json, std::string>{"attempts", 7, "at least 8 chunks"},
         {"events_p50", nullptr, "how many events"},
         {"fixed_seconds", nullptr, "of one size"},
         {"events_min", 5500, "of one size"},

@@ -148,7 +148,7 @@ TEST(Headline, SaysFirstWhatIsMissingFromTheRecordsAndFromTheResults) {
             "2 of 102 chunks have no result and the records hold only 88 % of the events. The largest avoidable loss "
             "is code blocked on I/O, locks or a device (4.0 %).");
   document["verdicts"] = {{{"id", "waiting-bound"}, {"sentence", "Your code waits, 40 %."}, {"saving", 0.4}}};
-  EXPECT_THAT(Headline(document), testing::EndsWith("events only. Your code waits, 40 %."));
+  EXPECT_THAT(Headline(document), testing::EndsWith("of the events. Your code waits, 40 %."));
   document.erase("verdicts");
   document["quality"]["event_coverage"] = 0.995;
   document["quality"]["records_dropped"] = 3;

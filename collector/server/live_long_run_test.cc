@@ -107,7 +107,9 @@ TEST_F(LongRun, OfAThousandWorkersIsExactAndTakesNoMoreMemory) {
   EXPECT_DOUBLE_EQ(model_.core_seconds(), static_cast<double>(seconds) * kWorkers);
   const auto document = LiveDocument(model_, ComputeLiveFigures(model_));
   EXPECT_EQ(document["workers"].size(), static_cast<size_t>(kWorkers));
-  if (is_long) EXPECT_LT(grown, 1 << 20) << "since hour " << kFullHours;
+  if (is_long) {
+    EXPECT_LT(grown, 1 << 20) << "since hour " << kFullHours;
+  }
 }
 
 }  // namespace
