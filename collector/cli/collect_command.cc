@@ -42,7 +42,8 @@ int64_t ParseTime(const std::string& option, const std::string& text) {
   absl::Time time;
   std::string error;
   if (absl::ParseTime(absl::RFC3339_full, text, &time, &error)) return absl::ToUnixNanos(time);
-  throw CLI::ValidationError(option, "`" + text + "` is no time: give Unix seconds or 2026-11-21T14:02:11Z");
+  throw CLI::ValidationError(option,
+                             "`" + text + "` is not a time: give Unix seconds, or a time like 2026-11-21T14:02:11Z");
 }
 
 int Collect(CollectOptions options) {
@@ -55,7 +56,7 @@ int Collect(CollectOptions options) {
   if (!measurement.ok()) return ReportFailure(measurement.status());
   for (const std::string& source : options.measure.sources) {
     if (!IsStream(source) || options.no_records || options.output.quiet) continue;
-    PrintError(source + ": what a stream brings is not kept; --no-records says so");
+    PrintError(source + ": crema does not keep the records of a stream (--no-records hides this message)");
   }
   return SaveAndShow(*measurement, options.directory, options.save, options.output, options.json);
 }

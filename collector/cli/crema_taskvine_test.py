@@ -132,7 +132,7 @@ class TaskVineTest(run_test_case.RunTestCase):
         self.assertLess(document["metrics"]["task_join_coverage"], 1)
         warnings = "\n".join(document["quality"]["warnings"])
         self.assertIn("had not ended when its log stops", warnings)
-        self.assertIn("a part of them is missing", warnings)
+        self.assertIn("some of them are missing", warnings)
         self.assertEqual(document["quality"]["records_torn"], 1)
 
     def shifted(self, seconds):

@@ -62,8 +62,7 @@ Class WhereTheTimeWent(const Json& document, const BudgetRows& budget) {
   const double unmeasured = budget.Share("unmeasured");
   const std::string all = HumanCount(budget.core_seconds) + " core-seconds";
   if (unmeasured > std::max({compute, cpu_wait + blocked, outside, process, framework, idle})) {
-    return {
-        fmt::format("not judged: {} of {} are of chunks whose CPU time is not known", HumanPercent(unmeasured), all)};
+    return {fmt::format("not judged: for {} of {} the CPU time of chunks is not known", HumanPercent(unmeasured), all)};
   }
   const std::string of_all = " of " + all;
   if (RuleOf("compute-bound").threshold.Holds(compute)) {
@@ -210,13 +209,13 @@ std::string Trouble(const Json& document, const RunEvidence& evidence) {
 std::string NoChunk(const Json& document) {
   const std::optional<double> reported = Metric(document, "num_chunks");
   if (reported.value_or(0) > 0) {
-    return fmt::format("no chunk was recorded; Coffea reports {} and not where their time went",
+    return fmt::format("no chunk was recorded; Coffea reports {}, but not where their time went",
                        Counted(*reported, "chunk", "chunks"));
   }
   const std::optional<double> user = Metric(document, "tree_cpu_user");
   const std::optional<double> system = Metric(document, "tree_cpu_system");
   const std::optional<double> efficiency = Metric(document, "job_cpu_efficiency");
-  if (!user.has_value() || !system.has_value()) return "no chunk was recorded, so nothing can be said about the work";
+  if (!user.has_value() || !system.has_value()) return "no chunk was recorded, so nothing is known about the work";
   std::string text = fmt::format("no chunk was recorded; the command used {} of CPU", HumanDuration(*user + *system));
   if (efficiency.has_value()) text += fmt::format(", {} of its allocated cores", HumanPercent(*efficiency));
   return text;

@@ -74,8 +74,8 @@ void JudgePythonsLock(const JudgedRun& run) {
   const double share = *taken * run.budget().Share("blocked");
   if (!rule.threshold.Holds(share)) return;
   run.Add(rule, share,
-          fmt::format("Python's global interpreter lock was not to be had at once for {} of the time in which a worker "
-                      "executed several tasks: threads may have waited for it for up to {} of the core-seconds.",
+          fmt::format("Python's global interpreter lock was not free for {} of the time in which a worker executed "
+                      "several tasks. Threads may have waited for it for up to {} of the core-seconds.",
                       HumanPercent(*taken), HumanPercent(share)),
           {{"gil_contention", *taken}, {"budget.blocked.share", run.budget().Share("blocked")}}, share);
 }

@@ -29,10 +29,10 @@ void JudgePressure(const JudgedRun& run) {
     largest = peak / limit;
     name = TextField(worker, "name");
   }
-  run.Add(rule, 0,
-          fmt::format("{} came to {} of its memory limit.", name.empty() ? "A worker" : ShortName(name),
-                      HumanPercent(*used)),
-          {{"memory_utilization_max", *used}}, std::nullopt);
+  run.Add(
+      rule, 0,
+      fmt::format("{} used {} of its memory limit.", name.empty() ? "A worker" : ShortName(name), HumanPercent(*used)),
+      {{"memory_utilization_max", *used}}, std::nullopt);
   if (bad.Holds(*used)) run.verdicts->back().severity = Severity::kBad;
 }
 
@@ -68,7 +68,7 @@ std::string HowSoonFull(const JudgedRun& run, double bytes_per_event) {
   const std::string limit = " its limit of " + HumanMemory(worker.limit_bytes);
   return fmt::format("; at that rate {}, the fullest worker, gains {} a minute and {}", ShortName(worker.name),
                      HumanMemory(kMinute * bytes_per_second),
-                     worker.left_bytes <= 0 ? "came to" + limit
+                     worker.left_bytes <= 0 ? "reached" + limit
                                             : fmt::format("{} {} from{}", run.is_running() ? "is" : "was",
                                                           HumanDuration(worker.left_bytes / bytes_per_second), limit));
 }

@@ -175,7 +175,7 @@ TEST(MemoryPressure, IsBadNearTheLimitAndNamesTheWorker) {
   document["workers"][1]["peak_memory_bytes"] = 9.6e8;
   const Verdict verdict = Find(document, "memory-pressure");
   EXPECT_EQ(verdict.severity, Severity::kBad);
-  EXPECT_EQ(verdict.sentence, "h:2 came to 96 % of its memory limit.");
+  EXPECT_EQ(verdict.sentence, "h:2 used 96 % of its memory limit.");
 }
 
 TEST(MemoryGrowth, SaysWhichWorkerIsFullestAndHowSoonItIsFull) {
@@ -191,7 +191,7 @@ TEST(MemoryGrowth, SaysWhichWorkerIsFullestAndHowSoonItIsFull) {
   document["run"]["state"] = "running";
   EXPECT_THAT(Find(document, "memory-growth").sentence, HasSubstr("is 20.0 s from"));
   document["workers"][1]["peak_memory_bytes"] = 1e9;
-  EXPECT_THAT(Find(document, "memory-growth").sentence, HasSubstr("and came to its limit of"));
+  EXPECT_THAT(Find(document, "memory-growth").sentence, HasSubstr("and reached its limit of"));
   for (Json& worker : document["workers"]) worker.erase("memory_limit_bytes");
   EXPECT_THAT(Find(document, "memory-growth").sentence, testing::EndsWith("does not come back."));
 }

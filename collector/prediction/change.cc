@@ -148,8 +148,8 @@ absl::StatusOr<std::vector<ObservedChunk>> CutAnew(const ObservedRun& run, const
     const uint32_t dataset = old.front()->dataset;
     if (lines[dataset].error > kMostSlopeError) {
       return absl::FailedPreconditionError(
-          fmt::format("the chunks of `{}` differ too little in events to tell what a chunk takes besides its events; "
-                      "one run with other chunks would tell it",
+          fmt::format("the chunks of `{}` have nearly equal numbers of events, so the fixed cost of a chunk is not "
+                      "known; measure one run with other chunk sizes",
                       run.datasets[dataset]));
     }
     for (double i = 0; i < pieces; ++i) {

@@ -26,8 +26,8 @@ std::string WhyRefused(const ObservedRun& run, double replayed) {
   const double missed = std::abs(replayed - run.wall_time);
   if (missed <= kMostMissedSeconds || missed <= kMostMissed * run.wall_time) return "";
   return fmt::format(
-      "the replay of the run as it was takes {}, the run took {}: what made it wait is not in its chunks and their "
-      "gaps",
+      "the unchanged run takes {} in the replay, but took {}: its chunks and the gaps between them do not explain its "
+      "waiting",
       HumanDuration(replayed), HumanDuration(run.wall_time));
 }
 

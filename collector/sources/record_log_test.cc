@@ -162,7 +162,7 @@ TEST_F(RecordLogTest, TakesHostAndPidFromTheNameWhereTheProcessLineIsLost) {
   Write("my-node-77-123456-2.jsonl", FileLine("f"));
   const auto logs = Find();
   ASSERT_TRUE(logs.ok()) << logs.status();
-  EXPECT_THAT(logs->warnings, ElementsAre(HasSubstr("the first line is no process record")));
+  EXPECT_THAT(logs->warnings, ElementsAre(HasSubstr("the first line is not a process record")));
   std::vector<std::string> hosts;
   ReadRecordLog(logs->logs[0], false, [&](const Record& record) {
     if (record.type == RecordType::kProcess) {

@@ -297,8 +297,7 @@ ClusterFact SacctJobs::FactOf(const Job& job) {
   if (cluster.closed) session.end_ns = session.flushed_ns = cluster.last_ns;
   if (job.id.empty() && !cluster.workers.empty()) {
     cluster.complaints.push_back(fmt::format(
-        "job {} is one of an array: which processes were its own is known where sacct is asked for JobIDRaw, too",
-        job.name));
+        "job {} is part of an array: crema knows its processes only if you also ask sacct for JobIDRaw", job.name));
   }
   cluster.sessions.push_back(session);
   return cluster;

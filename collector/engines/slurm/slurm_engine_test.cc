@@ -195,7 +195,7 @@ TEST(Slurm, CutAndStrangeLinesAreCountedAndTheRestIsUsed) {
 
 TEST(Slurm, WithoutTimesNothingCanBeRead) {
   const auto reading = kSlurm.read(Write("JobID|State|MaxRSS\n5|COMPLETED|3M\n"));
-  EXPECT_THAT(std::string(reading.status().message()), HasSubstr("ask for the columns"));
+  EXPECT_THAT(std::string(reading.status().message()), HasSubstr("ask it for the columns"));
   for (const char* other : {"", "JobID|x", "State|Start\n1|2\n", "a,b\n", "{\"JobID\":1}\n"}) {
     EXPECT_FALSE(kSlurm.find_log(Write(other)).has_value()) << other;
   }

@@ -341,8 +341,7 @@ std::vector<ClusterFact> VineTransactions::Finish() && {
       size_t running = 0;
       for (const auto& [id, attempt] : manager.attempts) running += attempt.commit_ns.has_value();
       manager.cluster.complaints.push_back(fmt::format(
-          "{} of the manager's tasks had not ended when its log stops; {} were on a worker: what these did since is "
-          "not known",
+          "{} of the manager's tasks had not ended when its log stops; {} were on a worker, and their end is not known",
           manager.attempts.size(), running));
     }
     clusters.push_back(std::move(manager.cluster));
