@@ -186,7 +186,7 @@ class RunTest(AllocationsCase):
 
         def shape(document):
             rows = document["sections"] + document["process_sections"]
-            return [[row[key] for key in ("path", "helper", "count", "failed", "chunks")] for row in rows]
+            return sorted(str([row[key] for key in ("path", "helper", "count", "failed", "chunks")]) for row in rows)
 
         self.assertEqual(shape(counted), shape(plain))
         for table in ("custom_metrics", "cuts", "datasets", "requests"):

@@ -151,8 +151,8 @@ void UseHelper(const crema::TrackMetrics& metrics) {
 /// Memory of crema is not the program's.
 void UseCrema() {
   g_known["chunk quiet"];
-  static char names[2000][32];
-  for (int i = 0; i < 2000; ++i) std::snprintf(names[i], sizeof names[i], "metric number %d", i);
+  static char names[900][32];
+  for (int i = 0; i < 900; ++i) std::snprintf(names[i], sizeof names[i], "metric number %d", i);
   const std::string_view file = "/a/path/that/is/longer/than/what/a/text/of/crema/holds/in/its/own/place/events.root";
   const crema::TrackSection section("quiet");
   for (const char* name : names) crema::RecordMetric(name, 1.5, "count");
