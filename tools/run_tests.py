@@ -28,9 +28,11 @@ from results import Results
 CHECKOUT = pathlib.Path(__file__).resolve().parent.parent
 CONFIGURATIONS = ("asan", "ubsan", "tsan", "clang", "cxx20")
 # These start builds of their own, or need tools that tools/setup fetched, so they run outside Bazel's sandbox.
-# The longest come first: two run at once, as they mostly wait for processes that use one core.
+# The first runs alone: stacks of Python are taken at coarser moments on a busy machine. Of the others two run at once,
+# the longest first, as they mostly wait for processes that use one core.
+ALONE = ("tests/python",)
 OUTSIDE_BAZEL = (
-    "tests/python",
+    *ALONE,
     "tests/dask",
     "tests/consumers",
     "tests/root",
@@ -44,6 +46,7 @@ OUTSIDE_BAZEL = (
     "tests/release",
 )
 FOLDERS_AT_ONCE = 2
+SLOWEST = 5  # tests of a folder that are told with their time
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -95,6 +98,19 @@ class _CountingResult(unittest.TextTestResult):
 
     passed = 0
 
+    def __init__(self, *arguments) -> None:
+        super().__init__(*arguments)
+        self.seconds = {}  # test: how long it took
+        self._started = 0.0
+
+    def startTest(self, test: unittest.TestCase) -> None:
+        super().startTest(test)
+        self._started = time.monotonic()
+
+    def stopTest(self, test: unittest.TestCase) -> None:
+        super().stopTest(test)
+        self.seconds[test.id()] = time.monotonic() - self._started
+
     def addSuccess(self, test: unittest.TestCase) -> None:
         super().addSuccess(test)
         self.passed += 1
@@ -104,6 +120,8 @@ def run_outside_bazel(folder: str) -> Results:
     """Runs the `*_test.py` of a folder with unittest."""
     suite = unittest.TestLoader().discover(str(CHECKOUT / folder), pattern="*_test.py")
     outcome = unittest.TextTestRunner(stream=sys.stdout, verbosity=2, resultclass=_CountingResult).run(suite)
+    for name, seconds in sorted(outcome.seconds.items(), key=lambda item: -item[1])[:SLOWEST]:
+        print(f"slow: {name}: {seconds:.1f} s", flush=True)
     return Results(
         passed=outcome.passed,
         failed=[test.id() for test, _ in outcome.failures + outcome.errors],
@@ -130,10 +148,12 @@ def run_folder(folder: str) -> tuple[Results, str]:
 
 def run_folders() -> Results:
     results = Results()
-    with concurrent.futures.ThreadPoolExecutor(FOLDERS_AT_ONCE) as pool:
-        for part, printed in pool.map(run_folder, OUTSIDE_BAZEL):
-            print(printed, flush=True)
-            results.add(part)
+    beside = [folder for folder in OUTSIDE_BAZEL if folder not in ALONE]
+    for folders, at_once in ((ALONE, 1), (beside, FOLDERS_AT_ONCE)):
+        with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+            for part, printed in pool.map(run_folder, folders):
+                print(printed, flush=True)
+                results.add(part)
     return results
 
 
