@@ -48,7 +48,7 @@ TEST(TrustItems, SayWhatCountingAllocationsCost) {
   const Json document = {{"quality", {{"allocations_cost_s", 0.5}}},
                          {"metrics", {{"instrumentation_overhead", 0.006}, {"busy_time", 100}}}};
   EXPECT_THAT(Texts(TrustItems(document)),
-              ElementsAre("measuring cost 0.60 %", "of the busy time, counting allocations cost 0.50 %"));
+              ElementsAre("measuring cost 0.6 %", "of the busy time, counting allocations cost 0.5 %"));
 }
 
 TEST(TrustItems, MarksFollowTheBands) {

@@ -73,7 +73,8 @@ TEST_F(MeasureChunksTest, TakesTheLatestWordOnMetricsOfProcesses) {
   end["metrics"] = written(2, 10);
   Write("a.jsonl", {ProcessLine(1, 0), sample, ChunkLine(0, 2, 3), end});
   Write("b.jsonl", {ProcessLine(2, 0), sample});
-  const Document& row = Row(Take()["custom_metrics"], "name", "bytes_written");
+  const Document document = Take();
+  const Document& row = Row(document["custom_metrics"], "name", "bytes_written");
   EXPECT_EQ(row["count"], 3);
   EXPECT_EQ(row["sum"], 14);
   EXPECT_EQ(row["unit"], "B");

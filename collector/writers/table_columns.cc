@@ -72,10 +72,10 @@ std::vector<DocumentColumn> SectionColumns() {
           {"p95", "p95", Kind::kDuration, 6},
           {"cpu", "cpu", Kind::kDuration, 4},
           {"failed", "failed", Kind::kCount, 5},
-          {"allocations", "allocations", Kind::kCount, 7},
-          {"allocated_bytes", "allocated", Kind::kMemory, 2},
-          {"live_bytes", "live at the end", Kind::kMemory, 3},
-          {"peak_live_bytes", "most live", Kind::kMemory, 3}};
+          {"allocations", "allocations", Kind::kCount, 7, true},
+          {"allocated_bytes", "allocated", Kind::kMemory, 2, true},
+          {"live_bytes", "live at the end", Kind::kMemory, 3, true},
+          {"peak_live_bytes", "most live", Kind::kMemory, 3, true}};
 }
 
 std::vector<DocumentColumn> StragglerColumns() {

@@ -32,7 +32,7 @@ GuardSlots::Slot* GuardSlots::TakeNew(std::uint32_t* place) noexcept {
     const std::uint32_t block_number = used / kSlotsInBlock;
     if (block_number >= kBlocks) return nullptr;
     if (blocks_[block_number].load(std::memory_order_acquire) == nullptr) {
-      const OwnWork own_work;
+      const internal::OwnWork own_work;
       Slot* block = new (std::nothrow) Slot[kSlotsInBlock];
       if (block == nullptr) return nullptr;
       Slot* before = nullptr;

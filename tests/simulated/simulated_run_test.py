@@ -12,7 +12,7 @@ import simulated_run
 
 CREMA = "collector/cli/crema"
 HEALTHY_SEEDS = range(10)
-TOO_SMALL = r"Chunks are too small: .* \((\d+\.\d) ms to (\d+\.\d) ms of a chunk of 2.000"
+TOO_SMALL = r"Chunks are too small: .* \((\d+\.\d) ms to (\d+\.\d) ms in a chunk of 2.000"
 
 
 def measure(run):
@@ -56,7 +56,7 @@ class PlantedTrouble(unittest.TestCase):
         self.assertIn("oversized-chunks", found)
         self.assertIn("single_top", found["oversized-chunks"]["sentence"])
         self.assertIn("memory-pressure", found)
-        self.assertIn("w3 came to", found["memory-pressure"]["sentence"])
+        self.assertIn("w3 used", found["memory-pressure"]["sentence"])
         a_minute = run.trouble.memory_growth[3] * 60 / 2**20
         gained = re.search(r"gained (\d+) MiB a minute, and was .* from it", found["memory-pressure"]["sentence"])
         self.assertAlmostEqual(float(gained[1]), a_minute, delta=0.1 * a_minute)
