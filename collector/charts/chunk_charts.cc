@@ -23,9 +23,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kMostPoints = 2'000;
 constexpr size_t kMostSlow = 30;
-constexpr size_t kMostFits = 5;     // as many colours are told apart by all eyes
-constexpr int kWidestLabel = 420;   // pixels: it is the end of a file's name that tells chunks apart
-constexpr int64_t kFewChunks = 20;  // a line of so few is drawn with its points
+constexpr size_t kMostFits = 5;    // as many colours are told apart by all eyes
+constexpr int kWidestLabel = 420;  // pixels: it is the end of a file's name that tells chunks apart
 
 const ValueShape* FindShape(const RunDetail* detail, std::string_view quantity) {
   return detail == nullptr ? nullptr : detail->FindDistribution(quantity);

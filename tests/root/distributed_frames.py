@@ -72,6 +72,7 @@ def measured(output):
             ntuples = ROOT.RDataFrame("Events", NTUPLES, executor=client, npartitions=2)
             tracked = crema_hep.root.track(ntuples.Filter("x > 0"), "ntuples")
             found["ntuples"] = ntuples.Count().GetValue()
+            declare()  # ROOT compiles filters here, too
             client.run(declare)
             for name, files in (("slow trees", TREES), ("slow ntuples", NTUPLES)):
                 before = client.run(clocks)

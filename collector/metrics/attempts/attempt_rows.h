@@ -17,10 +17,10 @@ namespace crema {
 class RowAllocator {
  public:
   using value_type = AttemptRow;
-  using propagate_on_container_move_assignment = std::true_type;
+  using propagate_on_container_move_assignment = std::true_type;  // NOLINT(readability-identifier-naming)
   template <class>
-  struct rebind {
-    using other = RowAllocator;
+  struct rebind {  // NOLINT(readability-identifier-naming)
+    using other = RowAllocator;  // NOLINT(readability-identifier-naming)
   };
 
   /// `spill` outlives all that was allocated. nullptr: all rows have room in memory.
