@@ -1,6 +1,7 @@
 // `crema export`: a measurement in the formats of other tools.
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct ExportOptions {
   std::string path;
   std::string run;
   std::string expected;
+  std::string baseline;
   bool without_result = false;
   bool force = false;
   OutputOptions output;
@@ -64,6 +66,18 @@ int RunExport(const ExportOptions& options) {
   }
   const bool is_of_missing = options.without_result || options.format == "coffea-fileset";
   if (is_of_missing && !options.output.quiet) NoteWhatIsNotKnown(options.expected, source.expected);
+  absl::StatusOr<MeasuredSource> opened_baseline;
+  std::optional<ExportSource> baseline;
+  if (!options.baseline.empty()) {
+    if (!format->compares) {
+      throw CLI::ValidationError("--baseline",
+                                 fmt::format("{} does not compare runs; folded and stacks do", format->name));
+    }
+    opened_baseline = MeasuredSource::Open(options.baseline, "", options.output.quiet);
+    if (!opened_baseline.ok()) return ReportFailure(opened_baseline.status());
+    baseline.emplace(ExportSourceOf(*opened_baseline));
+    source.baseline = &*baseline;
+  }
   const ProgressNote note("writing " + options.path, options.output.quiet);
   const absl::Status status = Export(*format, source, options.path, options.force);
   return status.ok() ? kDone : ReportFailure(status);
@@ -101,6 +115,11 @@ void AddExportCommand(CLI::App* program, int* status) {
           "--expected", options->expected,
           "The fileset of Coffea (JSON) that should have been processed, for files and entries without a result")
       ->option_text("FILE");
+  command
+      ->add_option("--baseline", options->baseline,
+                   "Another run, before this one: formats folded and stacks write both numbers, as flamegraph.pl draws "
+                   "a difference")
+      ->option_text("SOURCE");
   command->add_flag("--force", options->force, "Replace files that crema did not write");
   AddOutputOptions(command, &options->output);
   command->callback([options, status] { *status = RunExport(*options); });

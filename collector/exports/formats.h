@@ -30,6 +30,12 @@ absl::Status WriteFolded(const ExportSource& source, const std::string& path, Te
 /// Errors: the records cannot be read, or have none.
 absl::Status WriteFoldedStacks(const ExportSource& source, const std::string& path, TextSink* sink);
 
+/// The same stacks as a profile a dataset (JSON), in seconds of CPU time, for speedscope.app. Sections are frames.
+absl::Status WriteSpeedscope(const ExportSource& source, const std::string& path, TextSink* sink);
+
+/// The same stacks for `go tool pprof`, in samples and CPU time, with labels `dataset` and `section`.
+absl::Status WritePprof(const ExportSource& source, const std::string& path, TextSink* sink);
+
 /// Chrome's trace events (JSON), for ui.perfetto.dev: processes, threads, chunks, sections in trace mode, counters.
 absl::Status WritePerfetto(const ExportSource& source, const std::string& path, TextSink* sink);
 

@@ -19,7 +19,7 @@ class RowAllocator {
   using value_type = AttemptRow;
   using propagate_on_container_move_assignment = std::true_type;  // NOLINT(readability-identifier-naming)
   template <class>
-  struct rebind {  // NOLINT(readability-identifier-naming)
+  struct rebind {                // NOLINT(readability-identifier-naming)
     using other = RowAllocator;  // NOLINT(readability-identifier-naming)
   };
 
