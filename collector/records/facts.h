@@ -235,7 +235,9 @@ struct ChunkFact {
   std::vector<ActivityFact> activities;
   std::vector<RequestFact> requests;
   int64_t sections_dropped = 0;
-  int64_t suspended_ns = 0;      ///< of the time from start to stop, that in which it was on no thread
+  int64_t suspended_ns = 0;            ///< of the time from start to stop, that in which it was on no thread
+  std::optional<int64_t> allocations;  ///< of the owner thread
+  std::optional<int64_t> allocated_bytes;
   std::vector<TraceFact> trace;  ///< trace mode only
   int64_t trace_dropped = 0;     ///< occurrences that are not in `trace`
 

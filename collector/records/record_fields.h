@@ -223,6 +223,8 @@ inline constexpr Field<ChunkFact> kChunkFields[] = {
     Objects<&ChunkFact::requests, kRequestFields>("requests"),
     NotNegative<&ChunkFact::sections_dropped>("sections_dropped"),
     NotNegative<&ChunkFact::suspended_ns>("suspended_ns"),
+    NotNegative<&ChunkFact::allocations>("allocations"),
+    NotNegative<&ChunkFact::allocated_bytes>("allocated_bytes"),
     Skip<ChunkFact>("attributes"),
     Rare("trace", &ReadTrace, &ClearMember<&ChunkFact::trace>),
     NotNegative<&ChunkFact::trace_dropped>("trace_dropped"),

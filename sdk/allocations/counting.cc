@@ -31,6 +31,8 @@ std::atomic<bool> g_mark_refused{false};
 enum class Doing : std::uint8_t { kNothing, kCounting, kAskingAllocator };
 CREMA_THREAD_LOCAL Doing t_doing = Doing::kNothing;
 CREMA_THREAD_LOCAL std::uint64_t t_own_calls = 0;
+CREMA_THREAD_LOCAL std::uint64_t t_calls = 0;
+CREMA_THREAD_LOCAL std::uint64_t t_bytes = 0;
 CREMA_THREAD_LOCAL bool t_probes = false;  ///< it measures what counting costs
 
 CREMA_NEVER_INLINE bool SetMark() {
@@ -103,6 +105,11 @@ const char* WhyNot() noexcept {
 std::uint64_t BlocksLost() noexcept { return g_blocks_lost.load(kRelaxed); }
 std::uint64_t OwnCalls() noexcept { return t_own_calls; }
 
+void ThreadCounts(std::uint64_t* calls, std::uint64_t* bytes) noexcept {
+  *calls = t_calls;
+  *bytes = t_bytes;
+}
+
 std::int64_t MeasureCost() noexcept;
 
 constexpr AllocationCounter kCounter = {AllocationCounter::kVersion,
@@ -113,6 +120,7 @@ constexpr AllocationCounter kCounter = {AllocationCounter::kVersion,
                                         Site,
                                         BlocksLost,
                                         OwnCalls,
+                                        ThreadCounts,
                                         MarkLiveBytes,
                                         MeasureCost};
 
@@ -129,7 +137,10 @@ void SawBlock(const NextAllocator& next, void* block, bool may_be_counted) noexc
     } else {
       const Noted noted = NoteBlock(block, site, may_be_counted);
       if (CREMA_LIKELY(noted == Noted::kAsNew || (noted == Noted::kInstead && !may_be_counted))) {
-        CountAllocation(site, SizeOf(next, block));
+        const std::size_t bytes = SizeOf(next, block);
+        CountAllocation(site, bytes);
+        ++t_calls;
+        t_bytes += bytes;
       }
       if (CREMA_UNLIKELY(noted == Noted::kNowhere || (noted == Noted::kInstead && !may_be_counted))) CountLost();
     }

@@ -37,7 +37,7 @@ enum AllocationRoot : std::uint32_t {
 inline constexpr std::uint32_t kOwnAllocation = UINT32_MAX;
 
 struct AllocationCounter {
-  static constexpr std::uint32_t kVersion = 1;
+  static constexpr std::uint32_t kVersion = 2;
 
   std::uint32_t version;
   /// From now on the library asks this function, in each allocation of any thread, where it belongs. The function must
@@ -53,6 +53,8 @@ struct AllocationCounter {
   std::uint64_t (*blocks_lost)() noexcept;
   /// Calls of the calling thread that were `kOwnAllocation`.
   std::uint64_t (*own_calls)() noexcept;
+  /// What the calling thread has allocated so far, in all sites.
+  void (*thread_counts)(std::uint64_t* calls, std::uint64_t* bytes) noexcept;
   /// Sets a mark: each site notes its live bytes.
   void (*mark)() noexcept;
   /// Measures what counting one block costs, its end included.

@@ -237,6 +237,14 @@ void StartAllocations(Recorder* recorder) noexcept {
   WriteAllocationsWhenDue(recorder, MonotonicNanoseconds());
 }
 
+ThreadAllocations AllocationsOfThread(const Recorder& recorder) noexcept {
+  if (CREMA_LIKELY(recorder.allocations_due_ns.load(kRelaxed) == kAllocationsNeverDue)) return {};
+  std::uint64_t calls = 0;
+  std::uint64_t bytes = 0;
+  g_counter.load(std::memory_order_acquire)->thread_counts(&calls, &bytes);
+  return {static_cast<std::int64_t>(calls), static_cast<std::int64_t>(bytes)};
+}
+
 void WriteAllocationsWhenDue(Recorder* recorder, std::int64_t now_ns) noexcept {
   std::int64_t due_ns = recorder->allocations_due_ns.load(kRelaxed);
   if (CREMA_LIKELY(now_ns < due_ns) || recorder->log.limits().is_stopped()) return;  // what room is left is for sums

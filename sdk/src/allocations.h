@@ -5,12 +5,20 @@
 #define CREMA_SRC_ALLOCATIONS_H_
 
 #include <cstdint>
+#include <optional>
 
 namespace crema {
 namespace internal {
 
 struct HelperState;
 struct Recorder;
+
+/// What the calling thread has allocated so far; null where nobody counts.
+struct ThreadAllocations {
+  std::optional<std::int64_t> calls;
+  std::optional<std::int64_t> bytes;
+};
+ThreadAllocations AllocationsOfThread(const Recorder& recorder) noexcept;
 
 /// Looks for the library, and writes the first `allocations` line: from then on the record says that there are figures,
 /// or why there are none.

@@ -42,6 +42,7 @@ void Suspend(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcep
   suspension.cpu_ns = ThreadCpuNanoseconds();
   suspension.wait_ns = thread->kernel.RunDelayNanoseconds(descriptors);
   suspension.read_bytes = thread->kernel.ReadBytes();
+  suspension.allocations = AllocationsOfThread(*recorder);
   suspension.ticks = Ticks(thread);
   TellOuter(state, suspension.cpu_ns, suspension.wait_ns);
   thread->GiveAway(state, Depth(state->outer));
@@ -66,6 +67,9 @@ bool Resume(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept
   const std::int64_t cpu_ns = ThreadCpuNanoseconds();
   Shift(&state->wait_start_ns, suspension.wait_ns, thread->kernel.RunDelayNanoseconds(descriptors));
   Shift(&state->read_start_bytes, suspension.read_bytes, thread->kernel.ReadBytes());
+  const ThreadAllocations allocations = AllocationsOfThread(*recorder);
+  Shift(&state->allocations_start.calls, suspension.allocations.calls, allocations.calls);
+  Shift(&state->allocations_start.bytes, suspension.allocations.bytes, allocations.bytes);
   state->cpu_start_ns += cpu_ns - suspension.cpu_ns;
   state->uncaught_exceptions = *thread->uncaught_exceptions;
   for (SectionNode* open = suspension.open_section; open != nullptr && open->parent != nullptr; open = open->parent) {

@@ -88,6 +88,7 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   state->rss_start_bytes = thread->kernel.RssBytes(descriptors);
   state->ledger.SawRss(state->rss_start_bytes.value_or(-1));
   state->read_start_bytes = thread->kernel.ReadBytes();
+  state->allocations_start = AllocationsOfThread(*recorder);
   // CPU time and run delay are read inside the duration: so they never add up to more than it.
   state->start = recorder->clock.Now();
   state->wait_start_ns = thread->kernel.RunDelayNanoseconds(descriptors);
@@ -115,6 +116,9 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   end.stop = recorder->clock.Now();
   end.rss_stop_bytes = thread->kernel.RssBytes(descriptors);
   end.io_read_bytes = Difference(thread->kernel.ReadBytes(), state->read_start_bytes, 0);
+  const ThreadAllocations allocations = AllocationsOfThread(*recorder);
+  end.allocations = Difference(allocations.calls, state->allocations_start.calls, 0);
+  end.allocated_bytes = Difference(allocations.bytes, state->allocations_start.bytes, 0);
   if (cpu_stop_ns != kUnknownCpu && state->cpu_start_ns != kUnknownCpu) {
     end.cpu_ns = Difference(cpu_stop_ns, state->cpu_start_ns, state->inner_cpu_ns);
   }

@@ -86,6 +86,10 @@ class KnownSizesTest(AllocationsCase):
                     self.assertEqual(line[figure], sum(row[figure] for row in line["sites"]), figure)
                 self.assertGreaterEqual(line["peak_live_bytes"], max(row["peak_live_bytes"] for row in rows.values()))
                 self.assertGreater(line["cost_ns"], 0)
+                chunks = [line for line in lines if line["type"] == "chunk"]
+                own = [row for row in line["sites"] if row["of"] == "chunk"]
+                for figure in FIGURES[:2]:  # other threads work outside chunks, and as helpers
+                    self.assertEqual(sum(chunk[figure] for chunk in chunks), sum(row[figure] for row in own), figure)
 
     def test_lines_have_the_fields_of_the_format(self):
         page = FORMAT.read_text(encoding="utf-8").partition("### `allocations`")[2].partition("### `sample`")[0]
@@ -135,6 +139,7 @@ class ReasonsTest(AllocationsCase):
     def test_nothing_is_said_where_nobody_asked(self):
         _, (lines,) = self.run_program(KNOWN, preloaded="", CREMA_ALLOCATIONS="0")
         self.assertNotIn("allocations", [line["type"] for line in lines])
+        self.assertNotIn("allocations", [field for line in lines for field in line])
 
     def test_the_library_needs_no_cpp_runtime(self):
         needed = subprocess.run(["readelf", "-d", LIBRARY], capture_output=True, text=True, check=True).stdout
