@@ -1,6 +1,7 @@
 #include "collector/metrics/side_by_side.h"
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -31,7 +32,8 @@ class Schedule {
         used_bytes_ += pieces_[i].bytes;
         return i;
       }
-      ended_.wait(lock);
+      // Not wait(): of libstdc++ it asks for a version that systems with glibc 2.34 do not have.
+      ended_.wait_for(lock, std::chrono::seconds(10));
     }
     return std::nullopt;
   }
