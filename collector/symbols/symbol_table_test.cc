@@ -38,11 +38,11 @@ Place PlaceOf(const void* function) {
       for (const char* const end = at + segment.p_memsz; at < end;) {
         ElfW(Nhdr) note;
         std::memcpy(&note, at, sizeof note);
-        const char* const contents = at + sizeof note + (note.n_namesz + 3) / 4 * 4;
+        const char* const contents = at + sizeof note + (size_t{note.n_namesz} + 3) / 4 * 4;
         if (note.n_type == NT_GNU_BUILD_ID) {
           static_cast<Place*>(to)->build_id = absl::BytesToHexString({contents, note.n_descsz});
         }
-        at = contents + (note.n_descsz + 3) / 4 * 4;
+        at = contents + (size_t{note.n_descsz} + 3) / 4 * 4;
       }
     }
     return 1;  // the program itself comes first

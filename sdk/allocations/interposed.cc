@@ -28,6 +28,7 @@ void* Missing() {
 
 }  // namespace
 
+// NOLINTBEGIN(readability-identifier-naming): the C library's names
 #define CREMA_INTERPOSED extern "C" __attribute__((visibility("default")))
 
 CREMA_INTERPOSED void* malloc(std::size_t bytes) noexcept {
@@ -97,3 +98,4 @@ CREMA_INTERPOSED void* pvalloc(std::size_t bytes) noexcept {
   if (next == nullptr || next->pvalloc == nullptr) return Missing();
   return Seen(*next, next->pvalloc(bytes));
 }
+// NOLINTEND(readability-identifier-naming)

@@ -26,7 +26,7 @@ constexpr int kLanes = 2, kChunks = 160, kFiles = 8;
 std::string_view g_fault;
 thread_local std::vector<char> t_kept;  // what `memory-growth` never gives back
 // What `leaking-section` never gives back, not even when its thread ends.
-thread_local auto* const t_pieces = new std::vector<std::vector<char>>();
+thread_local auto* t_pieces = new std::vector<std::vector<char>>();
 
 double ThreadCpuSeconds() {
   timespec time{};
