@@ -170,6 +170,7 @@ def run_recorded(command, recording=True, status=0, misused=0, **environment) ->
             env={**os.environ, **directory, **environment},
             capture_output=True,
             text=True,
+            timeout=600,  # a worker of Dask that dies in ROOT's own handler of signals would hang
             check=False,
         )
         logs = sorted(pathlib.Path(folder).glob("*.jsonl"))
