@@ -68,6 +68,7 @@ def measured(output):
             positive = trees.Filter("x > 0", "positive")
             count, total = positive.Count(), positive.Sum("y")
             found["positive"], found["sum"] = count.GetValue(), total.GetValue()
+            del positive, count, total  # docs/root.md: a named filter without an action may crash ROOT
             found["again"] = trees.Count().GetValue()
             ntuples = ROOT.RDataFrame("Events", NTUPLES, executor=client, npartitions=2)
             tracked = crema_hep.root.track(ntuples.Filter("x > 0"), "ntuples")
