@@ -23,7 +23,7 @@ class StackReader {
       for (const int64_t place : stack.functions) functions.push_back(numbers[static_cast<size_t>(place)]);
       auto known = stacks.find(functions);
       if (known == stacks.end()) {
-        if (num_stacks_ >= kMostStacks) functions = {NumberOf(FunctionFact{"(other)"})};
+        if (num_stacks_ >= kMostStacks) functions = {NumberOf(FunctionFact{"(other)", "", {}})};
         known = stacks.try_emplace(functions).first;
         ++num_stacks_;
       }
