@@ -140,6 +140,8 @@ TEST(RecordLogFormat, NoFieldOfTheTablesIsUnknownToTheSdk) {
   const auto note = [&](const std::string& owner, const std::vector<FieldRule>& rules) {
     for (const FieldRule& rule : rules) {
       if (owner == "end" && rule.name == "tasks_left_out") continue;  // written by engines' plug-ins
+      // written where allocations are counted: tests/allocations looks at these
+      if (owner == "chunk" && (rule.name == "allocations" || rule.name == "allocated_bytes")) continue;
       if (written.count(owner + "." + rule.name) == 0) unknown.push_back(owner + "." + rule.name);
     }
   };
