@@ -160,7 +160,8 @@ std::vector<Json> FitLayers(const RunDetail& detail) {
   }
   const Json x = Quantity("events", "events in the chunk"), y = Quantity("seconds", "duration [s]");
   Json colour = NamedColours("line", lines, colours);
-  colour["legend"] = {{"orient", "bottom"}, {"columns", 1}, {"symbolType", "stroke"}, {"symbolStrokeWidth", 3}};
+  // inside the picture: large chunks that took no time are rare, and the page is no longer for it
+  colour["legend"] = {{"orient", "top-left"}, {"columns", 1}, {"symbolType", "stroke"}, {"symbolStrokeWidth", 3}};
   // on a rim of the card's colour it is seen on points of its own colour, too
   return {{{"data", InlineData(values)},
            {"mark", {{"type", "line"}, {"style", "card"}, {"strokeWidth", 5}}},
