@@ -57,6 +57,11 @@ def clocks():
     return ROOT.probe.wall_ns.load(), ROOT.probe.cpu_ns.load()
 
 
+def bytes_read(client):
+    """By ROOT's own counters, of all workers."""
+    return sum(client.run(lambda: ROOT.TFile.GetFileBytesRead()).values())
+
+
 def measured(output):
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
         measurement = crema_hep.MetricsCollector(client)
@@ -67,7 +72,9 @@ def measured(output):
             crema_hep.root.track(trees, "trees")
             positive = trees.Filter("x > 0", "positive")
             count, total = positive.Count(), positive.Sum("y")
+            before = bytes_read(client)
             found["positive"], found["sum"] = count.GetValue(), total.GetValue()
+            found["bytes"] = bytes_read(client) - before
             del positive, count, total  # docs/root.md: a named filter without an action may crash ROOT
             found["again"] = trees.Count().GetValue()
             ntuples = ROOT.RDataFrame("Events", NTUPLES, executor=client, npartitions=2)

@@ -47,10 +47,13 @@ class DistributedTest(root_case.PyrootCase):
         one = self.run_program("frames", "one_loop", 0, *trees(), recording=False)
         chunks = self.chunks_of("trees")
         read = sum(line["bytes"] for line in one.probed)
-        for name in ("bytes_read", "unzip_bytes"):
-            told = sum(metric(chunk, name) for chunk in chunks)
-            expected = read if name == "bytes_read" else 2 * 8 * sum(ENTRIES)
-            self.assertAlmostEqual(told / expected, 1, delta=0.01)
+        unzipped = sum(metric(chunk, "unzip_bytes") for chunk in chunks)
+        self.assertAlmostEqual(unzipped / (2 * 8 * sum(ENTRIES)), 1, delta=0.01)
+        # a task reads ahead of its part, so the workers read more than one process; what opens a file is of no chunk
+        told = sum(metric(chunk, "bytes_read") for chunk in chunks)
+        self.assertGreater(told, read)
+        self.assertAlmostEqual(told / self.found["bytes"], 1, delta=0.05)
+        self.assertLessEqual(told, self.found["bytes"])
         self.assertEqual(sum(chunk["bytes_read"] for chunk in chunks), sum(metric(c, "bytes_read") for c in chunks))
         columns = sum(metric(chunk, f"column_bytes.{name}") for chunk in chunks for name in "xy")
         self.assertAlmostEqual(columns / read, 1, delta=0.01)
