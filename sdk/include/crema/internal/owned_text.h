@@ -16,7 +16,11 @@ namespace crema {
 namespace internal {
 
 /// As malloc(3), for memory that is not the program's.
+#ifdef CREMA_COMPILED_OUT  // there is no library then, and nobody counts
+inline void* AllocateOwn(std::size_t bytes) noexcept { return std::malloc(bytes); }
+#else
 void* AllocateOwn(std::size_t bytes) noexcept;
+#endif
 
 /// A copy of a text, short ones in place. Reads as a `std::string_view`. Never throws, calls no `new` of the host's and
 /// leaves `errno` alone: where memory is refused it is empty, and `is_lost()`.
