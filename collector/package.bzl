@@ -2,30 +2,35 @@
 
 load("@rules_cc//cc:defs.bzl", "cc_library", "cc_test")
 
-# From what knows nothing of the others to the program. A package may use those before it; Bazel refuses the others.
-PACKAGES = [
-    "compression",
-    "records",
-    "appearance",
-    "document",
-    "engines",
-    "sources",
-    "output",
-    "metrics",
-    "insight",
-    "prediction",
-    "scaling",
-    "history",
-    "detail",
-    "exports",
-    "server",
-    "writers",
-    "pictures",
-    "charts",
-    "report",
-    "cli",
-    "benchmarks",
-]
+# The packages, from what knows nothing of the others to the program, and which others each uses. Bazel refuses what is
+# not said here, and a use of a package that stands below. Those with rules of their own say their uses there.
+PACKAGES = {
+    "compression": [],
+    "records": [],
+    "appearance": [],
+    "document": [],
+    "engines": ["compression", "document", "records"],
+    "sources": ["compression", "document", "engines", "records"],
+    "sources/prmon": ["records", "sources", "sources/process_tree"],
+    "sources/process_tree": ["records", "sources"],
+    "sources/roastcoffea": ["document", "records", "sources"],
+    "output": ["compression", "engines", "sources"],
+    "symbols": [],
+    "metrics": ["appearance", "compression", "document", "engines", "output", "records", "sources", "sources/prmon", "sources/process_tree", "symbols"],
+    "insight": ["appearance", "document", "engines", "metrics", "sources"],
+    "prediction": ["appearance", "document", "insight", "records", "sources"],
+    "scaling": ["appearance", "document", "insight", "prediction"],
+    "history": ["appearance", "document"],
+    "detail": ["document", "metrics", "sources"],
+    "exports": ["document", "metrics", "output", "records", "sources", "sources/prmon", "sources/process_tree"],
+    "server": ["appearance", "compression", "document", "engines", "exports", "insight", "metrics", "records", "sources", "sources/process_tree"],
+    "writers": ["appearance", "document", "insight", "records", "server"],
+    "pictures": ["output"],
+    "charts": ["appearance", "detail", "document", "insight", "pictures"],
+    "report": ["appearance", "charts", "detail", "document", "exports", "insight", "prediction", "scaling", "writers"],
+    "cli": ["appearance", "charts", "detail", "document", "engines", "exports", "history", "insight", "metrics", "output", "pictures", "prediction", "records", "report", "scaling", "server", "sources", "sources/process_tree", "sources/roastcoffea", "writers"],
+    "benchmarks": [],
+}
 
 _LIBRARIES = [
     "@com_github_fmtlib_fmt//:fmt",
@@ -47,29 +52,27 @@ def collector_package(name, uses = [], libraries = [], generated = [], fixtures 
 
     Args:
       name: the folder's.
-      uses: targets of this repository.
+      uses: targets of this repository, beyond those of the collector.
       libraries: beyond those that every package has.
       generated: sources that a rule makes.
       fixtures: headers for tests, also of later packages; they are `name_fixtures`.
       programs: sources that are no part of the library.
       test_data: files that the tests read.
     """
-    package = native.package_name().split("/")[1]
-    later = PACKAGES[PACKAGES.index(package):]
+    folder = native.package_name()[len("collector/"):]
+    order = [package for package in PACKAGES if "/" not in package]
+    later = order[order.index(folder.split("/")[0]):]
     visibility = ["//docs:__pkg__", "//tests:__subpackages__"]
     visibility += ["//collector/%s:__subpackages__" % user for user in later]
-    used_fixtures = [
-        "%s:%s_fixtures" % (use, use.split("/")[-1])
-        for use in uses
-        if use.startswith("//collector/")
-    ]
+    packages = ["//collector/" + package for package in PACKAGES[folder]]
+    used_fixtures = ["%s:%s_fixtures" % (package, package.split("/")[-1]) for package in packages]
     cc_library(
         name = name,
         srcs = native.glob(["**/*.cc"], exclude = ["**/*_test.cc"] + programs) + generated,
         hdrs = native.glob(["**/*.h"], exclude = fixtures),
         linkopts = ["-pthread"],
         visibility = visibility,
-        deps = uses + libraries + _LIBRARIES,
+        deps = packages + uses + libraries + _LIBRARIES,
     )
     cc_library(
         name = name + "_fixtures",

@@ -130,7 +130,8 @@ def main() -> int:
     prefix, output = arguments.prefix, arguments.output
     project = tomllib.loads((PACKAGE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     try:
-        natives = [prefix / "bin/crema", prefix / "lib/libcrema.so.1", prefix / "lib/libcrema_cpp.so"]
+        libraries = ("libcrema.so.1", "libcrema_cpp.so", "libcrema_allocations.so")
+        natives = [prefix / "bin/crema", *(prefix / "lib" / name for name in libraries)]
         natives += native_files.libraries_of(prefix / "bin/crema")
         glibc = native_files.glibc_of(natives, [prefix / "lib/libcrema.a"])
         tag = f"py3-none-manylinux_{glibc[0]}_{glibc[1]}_{platform.machine()}"

@@ -10,6 +10,7 @@
 #include "collector/charts/budget_colours.h"
 #include "collector/charts/encodings.h"
 #include "collector/charts/families.h"
+#include "collector/document/budget_parts.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/budget_rows.h"
 #include "collector/insight/key_figure_bands.h"
@@ -24,7 +25,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kGibibyte = 1024.0 * 1024 * 1024;
 
+/// As the budget names it elsewhere.
 std::string SpokenPart(std::string part) {
+  if (const BudgetPartKind* kind = FindBudgetPart(part)) return std::string(kind->name);
   std::replace(part.begin(), part.end(), '_', ' ');
   return part;
 }

@@ -51,7 +51,7 @@ absl::StatusOr<Chart> NamedChart(std::string_view name, const ChartInput& input)
   } else if (StartsWith(name, kCustom)) {
     chart.title = fmt::format("What values did {} have?", ShownName(name.substr(kCustom.size())));
   } else if (StartsWith(name, kCompare)) {
-    chart.title = fmt::format("How do the runs differ in {}?", LabelOf(*input.document, name.substr(kCompare.size())));
+    chart.title = fmt::format("{}: do the runs differ?", LabelOf(*input.document, name.substr(kCompare.size())));
   } else {
     return absl::NotFoundError(fmt::format("no chart is called `{}`; `crema plot --list` names them", ShownName(name)));
   }

@@ -1,6 +1,7 @@
 // What a specification looks like in a theme: fonts, axes, and the colours by their names.
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "collector/appearance/colours.h"
 #include "collector/charts/chart.h"
@@ -26,8 +27,10 @@ std::string_view Named(ChartTheme theme, std::string_view name) {
 
 Json Parameters(ChartTheme theme) {
   Json parameters = Json::array();
-  for (const Colour& colour : Colours()) {
-    parameters.push_back({{"name", std::string(colour.name) + "Colour"}, {"value", In(theme, colour)}});
+  for (const std::vector<Colour>* table : {&Colours(), &DatasetColours()}) {
+    for (const Colour& colour : *table) {
+      parameters.push_back({{"name", std::string(colour.name) + "Colour"}, {"value", In(theme, colour)}});
+    }
   }
   return parameters;
 }

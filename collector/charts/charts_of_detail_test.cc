@@ -1,6 +1,7 @@
 // Charts of single chunks: their figures are the detail's.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,7 @@ Chart Drawn(const std::string& name, const RunDetail& detail) {
 }
 
 TEST(RateCharts, TheAreaUnderTheRateIsTheEvents) {
-  const std::vector<Json> rows = RowsWith(Drawn("event_rate_timeline", MadeDetail()).spec, "t");
+  const std::vector<Json> rows = RowsWith(Drawn("throughput_timeline", MadeDetail()).spec["vconcat"][0], "t");
   ASSERT_GE(rows.size(), 3u);
   EXPECT_EQ(rows[0], (Json{{"t", 0.0}, {"v", 360.0}}));  // 1800 events in 5 s
   EXPECT_EQ(rows[1], (Json{{"t", 5.0}, {"v", 0.0}}));
@@ -66,12 +67,38 @@ TEST(ChunkCharts, TheHistogramCountsEveryChunkOnce) {
   EXPECT_EQ(Value(RowsWith(chart.spec, "words"), "words", "p95 3.00 s", "v"), 3.0);
 }
 
+TEST(ChunkCharts, WordsOfMarksNearTheEndStandOnTheirLeft) {
+  std::map<std::string, std::string> sides;
+  const Chart chart = Drawn("runtime_distribution", MadeDetail());
+  for (const Json& layer : chart.spec["layer"]) {
+    if (layer["mark"]["type"] != "text") continue;
+    for (const Json& row : layer["data"]["values"]) sides[row["words"]] = layer["mark"]["align"];
+  }
+  // bins from 1 s to 5 s: 3 s is at 68 % of the logarithmic axis, 2 s at 43 %
+  EXPECT_EQ(sides["median 2.00 s"], "left");
+  EXPECT_EQ(sides["p95 3.00 s"], "right");
+  EXPECT_EQ(sides["longest 4.00 s"], "right");
+}
+
 TEST(ChunkCharts, FewChunksArePointsAndStragglersStandOut) {
   const std::vector<Json> rows = RowsWith(Drawn("runtime_vs_events", MadeDetail()).spec, "kind");
   ASSERT_EQ(rows.size(), 3u) << "a failed attempt has no place here";
   EXPECT_EQ(rows[0]["kind"], "straggler");
   EXPECT_EQ(rows[0]["seconds"], 4.0);
   EXPECT_EQ(rows[0]["events"], 1000);
+}
+
+TEST(ChunkCharts, EachFitHasTheColourOfItsDatasetAndSaysWhatItTells) {
+  RunDetail detail = MadeDetail();
+  detail.fits = {{1, 0.25, 0.001, true, 4, 100, 300}, {0, 0.5, 0.003, true, 9, 500, 1000}};
+  const Chart chart = Drawn("runtime_vs_events", detail);
+  const Json& colour = chart.spec["layer"].back()["encoding"]["color"];
+  const Json lines = {"ttbar: 500 ms + 3.00 ms per event", "zjets: 250 ms + 1.00 ms per event"};
+  EXPECT_EQ(colour["scale"]["domain"], lines);
+  EXPECT_EQ(colour["scale"]["range"], (Json{{{"expr", "dataset1Colour"}}, {{"expr", "dataset2Colour"}}}));
+  const std::vector<Json> rows = RowsWith(chart.spec, "line");
+  EXPECT_EQ(Value(rows, "line", lines[1], "events"), 100) << "a line says nothing beyond its own chunks";
+  EXPECT_EQ(rows.back()["events"], 300);
 }
 
 TEST(ChunkCharts, ManyChunksAreCountedInCells) {

@@ -31,14 +31,14 @@ TEST(BudgetCharts, PartsAddUpToTheCoreSeconds) {
   const std::vector<Json> rows = RowsWith(chart.spec, "part");
   EXPECT_DOUBLE_EQ(SumOf(rows, "seconds"), 36);
   EXPECT_NEAR(SumOf(rows, "share"), 100, 1e-3);
-  EXPECT_EQ(Value(rows, "part", "cpu wait", "group"), "Waiting in your code");
+  EXPECT_EQ(Value(rows, "part", "waiting for a CPU", "group"), "Waiting in your code");
 }
 
 TEST(BudgetCharts, TheBaselineIsATickInEachPart) {
   Json other = MadeDocument();
   other["budget"][0]["core_seconds"] = 54;
   const Chart chart = Drawn("activity_breakdown", MadeDocument(), &other);
-  EXPECT_NEAR(Value(RowsWith(chart.spec, "part"), "part", "compute", "baseline").get<double>(), 75, 1e-3);
+  EXPECT_NEAR(Value(RowsWith(chart.spec, "part"), "part", "CPU", "baseline").get<double>(), 75, 1e-3);
 }
 
 TEST(BudgetCharts, BulletsAreJudgedByTheBandsOfTheSummary) {
@@ -215,12 +215,51 @@ TEST(CustomCharts, FiguresAreByDataset) {
   EXPECT_EQ(Value(rows, "name", "ttbar", "p50"), 6.0);
 }
 
-TEST(CustomCharts, ACutThatKeepsNothingIsDrawnOnTheLogarithmicAxis) {
+TEST(TreeCharts, BytesHaveAPanelWhereThereWereAny) {
+  Json document = MadeDocument();
+  Json& timelines = document["timelines"];
+  EXPECT_EQ(Drawn("process_timeline", document).spec.dump().find("calls [MB/s]"), std::string::npos);
+  timelines["tree_rchar_bps"] = {{"node:7", {{0, 5e6}, {8, 0}}}};
+  timelines["tree_net_rx_bps"] = {{"node:7", {{0, 0}}}};
+  const Chart chart = Drawn("process_timeline", document);
+  EXPECT_NE(chart.spec.dump().find("calls [MB/s]"), std::string::npos) << "a page cache serves what no device does";
+  EXPECT_EQ(chart.spec.dump().find("network [MB/s]"), std::string::npos) << "nothing came";
+  timelines["tree_net_rx_bps"] = {{"node:7", {{0, 2e6}, {8, 0}}}};
+  document["run"]["net_host_wide"] = true;
+  EXPECT_NE(Drawn("process_timeline", document).spec.dump().find("received by the whole host"), std::string::npos);
+}
+
+TEST(TreeCharts, OverTheProcessesStandTheKernelAndProportionalMemory) {
+  Json document = MadeDocument();
+  document["timelines"]["tree_cpu_system"] = {{"node:7", {{0, 0.5}, {8, 0}}}};
+  document["timelines"]["tree_pss"] = {{"node:7", {{0, 2097152}, {8, 0}}}};
+  const Chart chart = Drawn("process_timeline", document);
+  EXPECT_EQ(chart.spec["vconcat"][0]["layer"][1]["data"]["values"][0]["v"], 0.5);
+  const Json& memory = chart.spec["vconcat"][1]["layer"][1];
+  EXPECT_EQ(memory["mark"]["type"], "point") << "it is read now and then";
+  EXPECT_EQ(memory["data"]["values"], (Json{{{"t", 0.0}, {"v", 2.0}}})) << "an end is no value";
+  EXPECT_NE(chart.subtitle.find("line: CPU in the kernel; diamonds: proportional memory"), std::string::npos);
+}
+
+TEST(CustomCharts, CutsThatCanBeSeenAreBarsFromZero) {
   const Chart chart = Drawn("cut_flow", MadeDocument());
+  EXPECT_EQ(chart.spec["layer"][0]["mark"]["type"], "bar");
+  EXPECT_FALSE(chart.spec["layer"][0]["encoding"]["x"].contains("scale"));
+  EXPECT_EQ(Value(RowsWith(chart.spec, "cut"), "cut", "impossible", "drawn"), 0.0);
+  EXPECT_NE(chart.subtitle.find("0 of 1 000 events are left"), std::string::npos);
+}
+
+TEST(CustomCharts, CutsOfManyMagnitudesArePointsOnALogarithmicAxis) {
+  Json document = MadeDocument();
+  document["cuts"][1]["events"] = 9;
+  const Chart chart = Drawn("cut_flow", document);
+  const Json& layer = chart.spec["layer"][0];
+  EXPECT_EQ(layer["mark"]["type"], "point");
+  EXPECT_EQ(layer["encoding"]["x"]["scale"]["type"], "log");
+  EXPECT_EQ(layer["encoding"]["x"]["title"], "events after the cut (logarithmic)");
   const std::vector<Json> rows = RowsWith(chart.spec, "cut");
   EXPECT_EQ(Value(rows, "cut", "impossible", "events"), 0.0);
   EXPECT_GT(Value(rows, "cut", "impossible", "drawn").get<double>(), 0);
-  EXPECT_NE(chart.subtitle.find("0 of 1 000 events are left"), std::string::npos);
 }
 
 TEST(ComparisonCharts, AMeanHasTheIntervalOfItsChunks) {

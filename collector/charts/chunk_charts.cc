@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "collector/appearance/colours.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/charts/encodings.h"
 #include "collector/charts/families.h"
@@ -22,9 +23,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kMostPoints = 2'000;
 constexpr size_t kMostSlow = 30;
-constexpr size_t kMostFits = 5;
-constexpr int kWidestLabel = 420;   // pixels: it is the end of a file's name that tells chunks apart
-constexpr int64_t kFewChunks = 20;  // a line of so few is drawn with its points
+constexpr size_t kMostFits = 5;    // as many colours are told apart by all eyes
+constexpr int kWidestLabel = 420;  // pixels: it is the end of a file's name that tells chunks apart
 
 const ValueShape* FindShape(const RunDetail* detail, std::string_view quantity) {
   return detail == nullptr ? nullptr : detail->FindDistribution(quantity);
@@ -62,40 +62,6 @@ Drawing DrawRuntimeDistribution(const ChartInput& input) {
   return {LogHistogram(*input.detail, *shape, 1, "duration of a chunk (logarithmic) [s]", marks,
                        FindShape(input.baseline_detail, "duration_seconds")),
           finding, ""};
-}
-
-Drawing DrawDurationEcdf(const ChartInput& input) {
-  const ValueShape* shape = FindShape(input.detail, "duration_seconds");
-  if (shape == nullptr || !(shape->max > 0)) return NotDrawn(WhyNoDurations(input));
-  const auto points = [](const ValueShape& of) {
-    Json values = Json::array();
-    for (size_t i = 0; i < of.sorted.size(); ++i) {
-      if (!(of.sorted[i] > 0)) continue;
-      const double share =
-          of.sorted.size() > 1 ? static_cast<double>(i) / static_cast<double>(of.sorted.size() - 1) : 1;
-      values.push_back({{"v", Rounded(of.sorted[i])}, {"share", Rounded(100 * share)}});
-    }
-    return values;
-  };
-  Json x = Quantity("v", "duration of a chunk (logarithmic) [s]");
-  x["scale"] = {{"type", "log"}, {"nice", false}};
-  x["axis"] = {{"tickCount", 6}, {"format", ",.3~r"}};
-  Json y = Quantity("share", "chunks that are as short [%]");
-  y["scale"] = {{"domain", {0, 100}}};
-  Json layers = Json::array();
-  if (const ValueShape* baseline = FindShape(input.baseline_detail, "duration_seconds")) {
-    layers.push_back({{"data", InlineData(points(*baseline))},
-                      {"mark", {{"type", "line"}, {"style", "baseline"}}},
-                      {"encoding", {{"x", x}, {"y", y}}}});
-  }
-  layers.push_back(
-      {{"data", InlineData(points(*shape))},
-       {"mark", {{"type", "line"}, {"style", "cpu"}, {"strokeWidth", 2}, {"point", shape->count <= kFewChunks}}},
-       {"encoding", {{"x", x}, {"y", y}}}});
-  std::string finding = Counted(static_cast<double>(shape->count), "chunk", "chunks");
-  for (const HistogramMark& mark : DurationMarks(*input.document)) finding += ", " + mark.words;
-  if (input.baseline_detail != nullptr) finding += "; grey: baseline";
-  return {{{"width", 640}, {"height", 260}, {"layer", std::move(layers)}}, finding, ""};
 }
 
 namespace {
@@ -168,34 +134,45 @@ std::string FitWords(const DetailFit& fit) {
   return fmt::format("{} + {} per event", HumanDuration(fit.fixed_seconds), HumanDuration(fit.seconds_per_event));
 }
 
-/// Lines of the datasets with most chunks, each over the events that its chunks have: it says nothing of others.
-Json FitLayer(const RunDetail& detail, std::string* words) {
+/// Lines of the datasets with most chunks, each over the events that its chunks have: it says nothing of others. They
+/// have the datasets' colours, and the legend says which is which and what it tells.
+std::vector<Json> FitLayers(const RunDetail& detail) {
   std::vector<DetailFit> fits;
   for (const DetailFit& fit : detail.fits) {
     if (fit.slope_known) fits.push_back(fit);
   }
-  if (fits.empty()) return nullptr;
+  if (fits.empty()) return {};
   std::stable_sort(fits.begin(), fits.end(),
                    [](const DetailFit& a, const DetailFit& b) { return a.points > b.points; });
   if (fits.size() > kMostFits) fits.resize(kMostFits);
-  *words = fmt::format("{}: {}", ShownName(detail.datasets[fits.front().dataset].name), FitWords(fits.front()));
   Json values = Json::array();
-  for (size_t i = 0; i < fits.size(); ++i) {
-    for (const double events : {fits[i].events_min, fits[i].events_max}) {
-      values.push_back(
-          {{"fit", i},
-           {"dataset", ShownName(detail.datasets[fits[i].dataset].name)},
-           {"events", Rounded(events)},
-           {"seconds", Rounded(std::max(0.0, fits[i].fixed_seconds + fits[i].seconds_per_event * events))}});
+  std::vector<std::string> lines;
+  std::vector<std::string_view> colours;
+  ShownNames names;
+  for (const DetailFit& fit : fits) {
+    lines.push_back(fmt::format("{}: {}", names.Of(detail.datasets[fit.dataset].name), FitWords(fit)));
+    colours.push_back(DatasetColours()[SlotOf(detail, fit.dataset)].name);
+    for (const double events : {fit.events_min, fit.events_max}) {
+      values.push_back({{"line", lines.back()},
+                        {"events", Rounded(events)},
+                        {"seconds", Rounded(std::max(0.0, fit.fixed_seconds + fit.seconds_per_event * events))}});
     }
   }
-  return {{"data", InlineData(std::move(values))},
-          {"mark", {{"type", "line"}, {"style", "ink"}, {"strokeWidth", 1.2}}},
-          {"encoding",
-           {{"x", Quantity("events", "events in the chunk")},
-            {"y", Quantity("seconds", "duration [s]")},
-            {"detail", {{"field", "fit"}, {"type", "nominal"}}},
-            {"tooltip", Tooltip({{"dataset", "fit of dataset", "nominal"}})}}}};
+  const Json x = Quantity("events", "events in the chunk"), y = Quantity("seconds", "duration [s]");
+  Json colour = NamedColours("line", lines, colours);
+  // inside the picture: large chunks that took no time are rare, and the page is no longer for it
+  colour["legend"] = {{"orient", "top-left"}, {"columns", 1}, {"symbolType", "stroke"}, {"symbolStrokeWidth", 3}};
+  // on a rim of the card's colour it is seen on points of its own colour, too
+  return {{{"data", InlineData(values)},
+           {"mark", {{"type", "line"}, {"style", "card"}, {"strokeWidth", 5}}},
+           {"encoding", {{"x", x}, {"y", y}, {"detail", {{"field", "line"}, {"type", "nominal"}}}}}},
+          {{"data", InlineData(std::move(values))},
+           {"mark", {{"type", "line"}, {"strokeWidth", 2}}},
+           {"encoding",
+            {{"x", x},
+             {"y", y},
+             {"color", std::move(colour)},
+             {"tooltip", Tooltip({{"line", "fit of dataset", "nominal"}})}}}}};
 }
 
 }  // namespace
@@ -231,11 +208,10 @@ Drawing DrawRuntimeVsEvents(const ChartInput& input) {
                                              {"seconds", "duration [s]"},
                                              {"reason", "why slow", "nominal"}})}}}});
   }
-  std::string words;
-  Json fit = FitLayer(detail, &words);
-  if (!fit.is_null()) layers.push_back(std::move(fit));
+  std::vector<Json> fits = FitLayers(detail);
   std::string finding = Counted(static_cast<double>(grid->count), "chunk", "chunks");
-  if (!words.empty()) finding += "; line: " + words;
+  if (!fits.empty()) finding += "; lines: fits, by dataset";
+  for (Json& fit : fits) layers.push_back(std::move(fit));
   if (!all) finding += "; colour: how many chunks";
   return {{{"width", 640},
            {"height", 300},

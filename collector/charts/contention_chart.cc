@@ -63,7 +63,7 @@ Drawing DrawContention(const ChartInput& input) {
   const double low = NumberField(found, "slope_low").value_or(0), high = NumberField(found, "slope_high").value_or(0);
   std::string finding;
   if (low > 0) {
-    finding = fmt::format("yes: something that all share serves about {} events a second ({} to {})",
+    finding = fmt::format("yes: something that all chunks share serves about {} events a second ({} to {})",
                           HumanCount(1 / *slope), HumanCount(1 / high), HumanCount(1 / low));
   } else if (high <= 0) {
     finding = "no";

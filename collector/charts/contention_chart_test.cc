@@ -18,7 +18,8 @@ TEST(ContentionChart, TheLineHasTheSlopeAndGoesThroughTheMiddle) {
   const Json& line = chart.spec["layer"][0]["data"]["values"];
   EXPECT_EQ(line[0]["blocked"], 2);  // ms
   EXPECT_EQ(line[1]["blocked"], 8);
-  EXPECT_EQ(chart.subtitle, "made · yes: something that all share serves about 1 000 events a second (800 to 1 250)");
+  EXPECT_EQ(chart.subtitle,
+            "made · yes: something that all chunks share serves about 1 000 events a second (800 to 1 250)");
 }
 
 TEST(ContentionChart, ASlopeThatMayBeChanceIsNoYes) {

@@ -136,10 +136,23 @@ Drawing DrawCustomMetric(const ChartInput& input, std::string_view metric) {
   return {std::move(body), finding + how, ""};
 }
 
+namespace {
+
+/// Of the first cut's events, that every cut has to keep for bars to be seen: a bar of less is a line.
+constexpr double kLeastSeenShare = 0.01;
+
+/// On a logarithmic axis a bar's length says nothing, so it has points.
+Json CutMark(bool is_logarithmic) {
+  if (is_logarithmic) return {{"type", "point"}, {"style", "events"}, {"filled", true}, {"size", 70}};
+  return {{"type", "bar"}, {"style", "events"}, {"height", {{"band", 0.7}}}};
+}
+
+}  // namespace
+
 Drawing DrawCutFlow(const ChartInput& input) {
   Json values = Json::array();
   ShownNames names;
-  double first = 0, last = 0;
+  double first = 0, last = 0, least = 0;
   for (const Json& row : ListField(*input.document, "cuts")) {
     const auto events = NumberField(row, "events");
     if (!events.has_value()) continue;
@@ -148,33 +161,35 @@ Drawing DrawCutFlow(const ChartInput& input) {
     if (!values.empty() && step.has_value()) words += fmt::format(" · {} of the step before", HumanPercent(*step));
     if (values.empty()) first = *events;
     last = *events;
+    if (*events > 0) least = least > 0 ? std::min(least, *events) : *events;
     values.push_back({{"cut", names.Of(TextField(row, "name"))},
                       {"events", *events},
-                      {"drawn", std::max(*events, 0.5)},  // a logarithmic axis has no 0
-                      {"from", 0.5},
+                      {"drawn", *events},
                       {"step", step.has_value() ? Json(*step) : Json()},
                       {"total", total.has_value() ? Json(*total) : Json()},
                       {"words", words}});
   }
   if (values.empty()) return NotDrawn("no cut was recorded; call RecordCut where events are selected");
+  const bool is_logarithmic = least > 0 && least < kLeastSeenShare * first;
   const Json y = Names("cut", "");
-  Json x = Quantity("drawn", "events after the cut (logarithmic)"),
-       from = Quantity("from", "events after the cut (logarithmic)");
-  x["scale"] = from["scale"] = {{"type", "log"}, {"domainMin", 0.5}, {"nice", false}};
+  Json x = Quantity("drawn", is_logarithmic ? "events after the cut (logarithmic)" : "events after the cut");
+  if (is_logarithmic) {
+    constexpr double kBelowOne = 0.5;  // such an axis has no 0
+    for (Json& value : values) value["drawn"] = std::max(value["drawn"].get<double>(), kBelowOne);
+    x["scale"] = {{"type", "log"}, {"domainMin", kBelowOne}, {"nice", false}};
+  }
   x["axis"] = {{"tickCount", 6}};
   LabelNumbers(first, &x["axis"]);
-  from["axis"] = x["axis"];
   Json layers = Json::array();
-  layers.push_back({{"mark", {{"type", "bar"}, {"style", "events"}, {"height", {{"band", 0.7}}}}},
+  layers.push_back({{"mark", CutMark(is_logarithmic)},
                     {"encoding",
                      {{"y", y},
-                      {"x", from},
-                      {"x2", {{"field", "drawn"}}},
+                      {"x", x},
                       {"tooltip", Tooltip({{"cut", "cut", "nominal"},
                                            {"events", "events"},
                                            {"step", "of the step before"},
                                            {"total", "of all"}})}}}});
-  layers.push_back({{"mark", {{"type", "text"}, {"style", "label"}, {"align", "left"}, {"dx", 5}}},
+  layers.push_back({{"mark", {{"type", "text"}, {"style", "label"}, {"align", "left"}, {"dx", is_logarithmic ? 9 : 5}}},
                     {"encoding", {{"y", y}, {"x", x}, {"text", {{"field", "words"}, {"type", "nominal"}}}}}});
   Json body = {{"width", 520},
                {"height", {{"step", 28}}},

@@ -39,7 +39,6 @@ Drawing DrawResourceUtilization(const ChartInput& input);
 
 // rate_charts.cc: events, data and chunks as time went on
 Drawing DrawThroughput(const ChartInput& input);
-Drawing DrawEventRate(const ChartInput& input);
 Drawing DrawProgressTail(const ChartInput& input);
 Drawing DrawActivityTimeline(const ChartInput& input);
 
@@ -49,7 +48,6 @@ Drawing DrawFailuresTimeline(const ChartInput& input);
 
 // chunk_charts.cc: durations and memory
 Drawing DrawRuntimeDistribution(const ChartInput& input);
-Drawing DrawDurationEcdf(const ChartInput& input);
 Drawing DrawRuntimeVsEvents(const ChartInput& input);
 Drawing DrawMemoryVsEvents(const ChartInput& input);
 Drawing DrawSlowestChunks(const ChartInput& input);

@@ -15,6 +15,7 @@ using Json = nlohmann::ordered_json;
 constexpr size_t kMostRows = 256;
 constexpr size_t kMostBins = 200;   // cells of 3 pixels and more
 constexpr size_t kMostLabels = 40;  // beyond that they would overlap
+constexpr double kOverlap = 0.5;    // of a cell
 
 }  // namespace
 
@@ -34,9 +35,12 @@ void HeatMap::AddRow(const std::string& name, const std::vector<std::optional<do
   for (size_t bin = 0; bin < bins.size(); ++bin) {
     if (!bins[bin].has_value()) continue;
     const double from = start_seconds + static_cast<double>(bin) * bin_seconds;
+    // what follows is drawn over it: edges between pixels would be seams
+    const bool is_followed = bin + 1 < bins.size() && bins[bin + 1].has_value();
+    const double to = from + bin_seconds * (is_followed ? 1 + kOverlap : 1);
     cells_.push_back({{"name", name},
                       {"from", Rounded(std::max(0.0, from))},
-                      {"to", Rounded(std::min(wall_seconds_, from + bin_seconds))},
+                      {"to", Rounded(std::min(wall_seconds_, to))},
                       {"v", Rounded(*bins[bin])}});
   }
 }

@@ -1,6 +1,7 @@
 #include "collector/charts/log_histogram.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "collector/charts/encodings.h"
@@ -50,14 +51,16 @@ int64_t Tallest(const ValueShape& shape) {
   return tallest;
 }
 
-Json MarkLayers(const std::vector<HistogramMark>& marks, const Json& x) {
-  const double last = marks.empty() ? 0 : marks.back().value;
+/// Of the logarithmic axis: words to the right of what is beyond would run out of a chart of half the page's width.
+constexpr double kRoomForWords = 0.65;
+
+Json MarkLayers(const std::vector<HistogramMark>& marks, const ValueShape& shape, double factor, const Json& x) {
+  const double first = std::log(shape.Edge(0) * factor), span = std::log(shape.Edge(shape.bins()) * factor) - first;
   Json left = Json::array(), right = Json::array();
   // words that would stand on one another take turns in height
   int turn = 0;
   for (const HistogramMark& mark : marks) {
-    // beyond the last mark there is no room
-    Json& values = marks.size() > 1 && mark.value >= last ? left : right;
+    Json& values = std::log(mark.value) - first > kRoomForWords * span ? left : right;
     values.push_back({{"v", Rounded(mark.value)}, {"words", mark.words}, {"top", 2 + 14 * (turn++ % 4)}});
   }
   Json at = x;
@@ -123,7 +126,7 @@ Json LogHistogram(const RunDetail& detail, const ValueShape& shape, double facto
                       {"mark", {{"type", "line"}, {"style", "baseline"}, {"interpolate", "step-after"}}},
                       {"encoding", {{"x", x}, {"y", Quantity("count", "chunks")}}}});
   }
-  for (Json& layer : MarkLayers(marks, x)) layers.push_back(std::move(layer));
+  for (Json& layer : MarkLayers(marks, shape, factor, x)) layers.push_back(std::move(layer));
   return {{"width", 640}, {"height", 260}, {"layer", std::move(layers)}};
 }
 

@@ -88,7 +88,8 @@ bool HasRate(const RunDetail* detail, const Rate& rate) {
   return HasBins(detail) && SumOf(detail->over_time.*rate.quantity) > 0;
 }
 
-Json RatePanel(const ChartInput& input, const Rate& rate, double height) {
+Json RatePanel(const ChartInput& input, const Rate& rate) {
+  constexpr double kHeight = 170;
   const RunDetail& detail = *input.detail;
   TimePanel panel(detail.seconds, std::string(rate.title));
   if (HasRate(input.baseline_detail, rate)) {
@@ -104,7 +105,7 @@ Json RatePanel(const ChartInput& input, const Rate& rate, double height) {
     const double mean = SumOf(values) / detail.seconds * rate.factor;
     panel.AddLevel(mean, "mean", fmt::format("mean {} (dashed)", HumanCount(mean)));
   }
-  return panel.Take(height);
+  return panel.Take(kHeight);
 }
 
 /// What the budget knows of the time in which no chunk was open, that nobody takes it for idle.
@@ -124,11 +125,11 @@ Drawing DrawThroughput(const ChartInput& input) {
   Json panels = Json::array();
   std::string finding;
   if (HasRate(input.detail, kEventRate)) {
-    panels.push_back(RatePanel(input, kEventRate, 170));
+    panels.push_back(RatePanel(input, kEventRate));
     finding = HumanCount(SumOf(input.detail->over_time.events)) + " events";
   }
   if (const Rate data = DataRateOf(*input.detail); HasRate(input.detail, data)) {
-    panels.push_back(RatePanel(input, data, 170));
+    panels.push_back(RatePanel(input, data));
     finding += (finding.empty() ? "" : ", ") + HumanData(SumOf(input.detail->over_time.bytes_read)) + " read";
   }
   if (panels.empty()) return NotDrawn("no chunk told its events or how many bytes it read");
@@ -136,14 +137,6 @@ Drawing DrawThroughput(const ChartInput& input) {
   return {{{"vconcat", std::move(panels)}, {"spacing", 18}, {"resolve", {{"scale", {{"color", "independent"}}}}}},
           finding,
           ""};
-}
-
-Drawing DrawEventRate(const ChartInput& input) {
-  if (!HasBins(input.detail)) return NotDrawn(WhyNoAttempts(input));
-  if (!HasRate(input.detail, kEventRate)) return NotDrawn("no chunk told its number of events");
-  const double events = SumOf(input.detail->over_time.events);
-  return {RatePanel(input, kEventRate, 260),
-          fmt::format("{} events, {} on average", HumanCount(events), HumanRate(events / input.detail->seconds)), ""};
 }
 
 Drawing DrawProgressTail(const ChartInput& input) {

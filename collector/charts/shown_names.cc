@@ -59,11 +59,6 @@ std::string ShownName(std::string_view name) {
   return shown;
 }
 
-std::string_view WorkerName(std::string_view name) {
-  const size_t scheme = name.find("://");
-  return scheme == std::string_view::npos ? name : name.substr(scheme + 3);
-}
-
 const std::string& ShownNames::Of(std::string_view name) {
   const auto found = shown_.find(name);
   if (found != shown_.end()) return found->second;

@@ -13,9 +13,6 @@ namespace crema {
 /// An empty name is `(no name)`.
 std::string ShownName(std::string_view name);
 
-/// Of a worker: without the scheme of its address.
-std::string_view WorkerName(std::string_view name);
-
 /// The same, told apart: two names that look alike when cut get a number.
 class ShownNames {
  public:

@@ -38,10 +38,5 @@ TEST(ShownNames, TellsApartWhatLooksAlike) {
   EXPECT_EQ(names.Of("a" + std::string(100, 'x')), first);
 }
 
-TEST(WorkerName, IsWithoutTheSchemeOfAnAddress) {
-  EXPECT_EQ(WorkerName("tcp://127.0.0.1:4711"), "127.0.0.1:4711");
-  EXPECT_EQ(WorkerName("node1:4711"), "node1:4711");
-}
-
 }  // namespace
 }  // namespace crema

@@ -21,7 +21,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kBins = 240;
-constexpr size_t kNamed = 6;  ///< processes with a colour of their own
+constexpr size_t kNamed = 6;      ///< processes with a colour of their own
+constexpr double kOverlap = 0.4;  ///< of a bin, over what follows: edges between pixels would be seams
 constexpr double kMillion = 1e-6, kMebi = 1.0 / (1 << 20);
 
 // Processes by what they used or held over the whole run, most first.
@@ -55,9 +56,36 @@ std::vector<std::string> NamedProcesses(const Json& document) {
   return names;
 }
 
+double LargestOf(const std::vector<Step>& steps) {
+  double largest = 0;
+  for (const Step& step : steps) largest = std::max(largest, step.value);
+  return largest;
+}
+
+/// What stands over the stacked processes: part of what their height is.
+struct OverProcesses {
+  std::string_view series;
+  bool is_line = true;  ///< else points: a value that is read now and then says nothing of the time between
+};
+
+Json OverLayer(const std::vector<Step>& steps, bool is_line, const std::string& title, double factor, double seconds) {
+  Json values = Json::array();
+  for (const Step& step : Reduced(steps, seconds, kMostSteps)) {
+    if (is_line || step.value > 0) {
+      values.push_back({{"t", Rounded(step.seconds)}, {"v", Rounded(factor * step.value)}});
+    }
+  }
+  Json mark = {{"type", "point"}, {"style", "ink"}, {"shape", "diamond"}, {"size", 40}};
+  if (is_line) mark = {{"type", "line"}, {"style", "ink"}, {"interpolate", "step-after"}};
+  return {{"data", InlineData(std::move(values))},
+          {"mark", std::move(mark)},
+          {"encoding", {{"x", TimeAxis("t", seconds)}, {"y", Quantity("v", title)}}}};
+}
+
 /// Processes on top of one another; on top of those the rest of the tree, so that the height is that of the whole.
 Json StackedPanel(const Json& document, std::string_view of_tree, std::string_view of_process, const std::string& title,
-                  double factor, double seconds, const std::vector<std::string>& of_colour, bool with_legend) {
+                  double factor, double seconds, const std::vector<std::string>& of_colour, bool with_legend,
+                  const OverProcesses& over) {
   const SeriesOfWorkers tree = ReadWorkerSeries(document, of_tree, kBins);
   if (tree.empty()) return {};
   const SeriesOfWorkers processes = ReadWorkerSeries(document, of_process, kBins);
@@ -78,7 +106,7 @@ Json StackedPanel(const Json& document, std::string_view of_tree, std::string_vi
     double below = 0;
     const auto add = [&](const std::string& name, double value) {
       values.push_back({{"t", Rounded(width * static_cast<double>(bin))},
-                        {"to", Rounded(width * static_cast<double>(bin + 1))},
+                        {"to", Rounded(std::min(seconds, width * (static_cast<double>(bin + 1) + kOverlap)))},
                         {"below", Rounded(below)},
                         {"above", Rounded(below + value)},
                         {"v", Rounded(value)},
@@ -96,22 +124,37 @@ Json StackedPanel(const Json& document, std::string_view of_tree, std::string_vi
   if (values.empty()) return {};
   Json x = TimeAxis("t", seconds);
   const Json legend = with_legend ? Json({{"columns", 4}, {"labelLimit", 150}}) : Json();
-  return {{"width", 640},
-          {"height", 110},
-          {"data", InlineData(std::move(values))},
-          {"mark", {{"type", "rect"}}},
-          {"encoding",
-           {{"x", x},
-            {"x2", {{"field", "to"}}},
-            {"y", Quantity("below", title)},
-            {"y2", {{"field", "above"}}},
-            {"color",
-             {{"field", "process"},
-              {"type", "nominal"},
-              {"title", nullptr},
-              {"scale", {{"domain", names}}},
-              {"legend", legend}}},
-            {"tooltip", Tooltip({{"process", "process", "nominal"}, {"v", title}, {"t", "from [s]"}})}}}};
+  Json layers = Json::array();
+  layers.push_back({{"data", InlineData(std::move(values))},
+                    {"mark", {{"type", "rect"}}},
+                    {"encoding",
+                     {{"x", x},
+                      {"x2", {{"field", "to"}}},
+                      {"y", Quantity("below", title)},
+                      {"y2", {{"field", "above"}}},
+                      {"color",
+                       {{"field", "process"},
+                        {"type", "nominal"},
+                        {"title", nullptr},
+                        {"scale", {{"domain", names}}},
+                        {"legend", legend}}},
+                      {"tooltip", Tooltip({{"process", "process", "nominal"}, {"v", title}, {"t", "from [s]"}})}}}});
+  const std::vector<Step> steps = SumOfSteps(document, over.series);
+  if (LargestOf(steps) > 0) layers.push_back(OverLayer(steps, over.is_line, title, factor, seconds));
+  return {{"width", 640}, {"height", 110}, {"layer", std::move(layers)}};
+}
+
+/// Bytes that came and went, if any did.
+Json BytesPanel(const Json& document, double seconds, const std::string& title, std::string_view in,
+                std::string_view out, const std::string& in_words, const std::string& out_words) {
+  const std::vector<Step> came = SumOfSteps(document, in), went = SumOfSteps(document, out);
+  if (LargestOf(came) <= 0 && LargestOf(went) <= 0) return {};
+  TimePanel panel(seconds, title);
+  panel.AddLine(came, "cpu", kMillion);
+  panel.AddLine(went, "wait", kMillion);
+  panel.AddMeaning("cpu", in_words);
+  panel.AddMeaning("wait", out_words);
+  return panel.Take(70);
 }
 
 }  // namespace
@@ -125,28 +168,36 @@ Drawing DrawProcessTimeline(const ChartInput& input) {
   };
   if (seconds > 0) {
     const std::vector<std::string> names = NamedProcesses(document);
-    add(StackedPanel(document, "tree_cpu", "process_cpu", "CPU [cores]", 1, seconds, names, true));
+    add(StackedPanel(document, "tree_cpu", "process_cpu", "CPU [cores]", 1, seconds, names, true,
+                     {"tree_cpu_system", true}));
     const bool is_first = panels.empty();
     add(StackedPanel(document, "tree_memory", "process_memory", "resident memory [MiB]", kMebi, seconds, names,
-                     is_first));
+                     is_first, {"tree_pss", false}));
   }
   if (panels.empty()) return NotDrawn("no process tree was sampled; `crema run` samples that of its command");
-  const std::vector<Step> read = SumOfSteps(document, "tree_read_bps"), write = SumOfSteps(document, "tree_write_bps");
-  if (!read.empty() || !write.empty()) {
-    TimePanel panel(seconds, "storage [MB/s]");
-    if (!read.empty()) panel.AddLine(read, "cpu", kMillion);
-    if (!write.empty()) panel.AddLine(write, "wait", kMillion);
-    if (!read.empty()) panel.AddMeaning("cpu", "read");
-    if (!write.empty()) panel.AddMeaning("wait", "written");
-    add(panel.Take(70));
-  }
+  add(BytesPanel(document, seconds, "devices [MB/s]", "tree_read_bps", "tree_write_bps", "read from devices",
+                 "written to devices"));
+  add(BytesPanel(document, seconds, "calls [MB/s]", "tree_rchar_bps", "tree_wchar_bps", "returned by read calls",
+                 "taken by write calls"));
+  const bool is_of_host = Field(Field(document, "run"), "net_host_wide") == true;
+  const std::string where = is_of_host ? " by the whole host" : "";
+  add(BytesPanel(document, seconds, "network [MB/s]", "tree_net_rx_bps", "tree_net_tx_bps", "received" + where,
+                 "sent" + where));
   TimePanel counts(seconds, "processes, threads");
   counts.AddLine(SumOfSteps(document, "tree_threads"), "wait");
   counts.AddLine(SumOfSteps(document, "tree_processes"), "cpu");
   counts.AddMeaning("wait", "threads");
   counts.AddMeaning("cpu", "processes");
   add(counts.Take(70));
+  // they share their axis: its title stands once
+  for (size_t i = 0; i + 1 < panels.size(); ++i) {
+    for (Json& layer : panels[i]["layer"]) {
+      if (layer["encoding"].contains("x")) layer["encoding"]["x"]["title"] = nullptr;
+    }
+  }
   std::string finding = "as sampled; what began and ended between two samples is in the totals only";
+  if (LargestOf(SumOfSteps(document, "tree_cpu_system")) > 0) finding += "; line: CPU in the kernel";
+  if (LargestOf(SumOfSteps(document, "tree_pss")) > 0) finding += "; diamonds: proportional memory (PSS)";
   if (const auto most = Metric(document, "max_processes")) {
     finding = fmt::format("{} at most; {}", Counted(*most, "process", "processes"), finding);
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/appearance/worker_names.h"
 #include "collector/charts/encodings.h"
 #include "collector/charts/families.h"
 #include "collector/charts/shown_names.h"

@@ -10,8 +10,8 @@
 #include "collector/charts/families.h"
 #include "collector/charts/heat_map.h"
 #include "collector/charts/shown_names.h"
-#include "collector/charts/worker_names.h"
 #include "collector/charts/worker_series.h"
+#include "collector/charts/workers_of_document.h"
 #include "collector/detail/run_detail.h"
 #include "collector/document/document_fields.h"
 #include "fmt/format.h"
@@ -60,7 +60,7 @@ Drawing DrawWorkerActivity(const ChartInput& input) {
   double peak = 0;
   std::string busiest;
   ShownNames names;
-  const WorkerNames workers(document);
+  const WorkerNames workers = NamesOfWorkers(document);
   for (const WorkerSeries& series : active.workers) {
     map.AddRow(names.Of(workers.Of(series.worker)), MeansOf(series));
     if (series.peak > peak || busiest.empty()) busiest = names.Of(workers.Of(series.worker));
@@ -78,7 +78,7 @@ Drawing DrawCpuHeatmap(const ChartInput& input) {
   HeatMap map(Metric(document, "wall_time").value_or(0), "CPU, of the worker's cores [%]");
   map.SetTop(100);
   ShownNames names;
-  const WorkerNames workers(document);
+  const WorkerNames workers = NamesOfWorkers(document);
   for (const WorkerSeries& series : cpu.workers) {
     if (const WorkerSeries* of = cores.Find(series.worker))
       map.AddRow(names.Of(workers.Of(series.worker)), PercentOf(series, *of));
@@ -101,7 +101,7 @@ Drawing DrawReadRateHeatmap(const ChartInput& input) {
   const double bin_seconds = grid.bin_seconds * static_cast<double>(together);
   HeatMap map(input.detail->seconds, "data read [MB/s]");
   ShownNames names;
-  const WorkerNames workers(*input.document);
+  const WorkerNames workers = NamesOfWorkers(*input.document);
   for (size_t row = 0; row < grid.rows.size(); ++row) {
     std::vector<std::optional<double>> rates((bins + together - 1) / together);
     for (size_t bin = 0; bin < bins; ++bin) {
@@ -128,7 +128,7 @@ Drawing DrawMemorySmallMultiples(const ChartInput& input) {
   if (all > kMostPanels) memory.workers.resize(kMostPanels);
   std::sort(memory.workers.begin(), memory.workers.end(),
             [](const WorkerSeries& a, const WorkerSeries& b) { return IsBefore(a.worker, b.worker); });
-  const WorkerNames workers(document);
+  const WorkerNames workers = NamesOfWorkers(document);
   Json values = Json::array();
   ShownNames names;
   for (const WorkerSeries& series : memory.workers) {
@@ -207,7 +207,7 @@ Drawing DrawWorkerBalance(const ChartInput& input) {
   if (all > kMostBars) rows.erase(rows.begin() + kMostBars / 2, rows.end() - kMostBars / 2);
   std::sort(rows.begin(), rows.end(),
             [](const BalanceRow& a, const BalanceRow& b) { return IsBefore(a.worker, b.worker); });
-  const WorkerNames workers(*input.document);
+  const WorkerNames workers = NamesOfWorkers(*input.document);
   static const std::vector<std::string> kParts = {"CPU", "chunk open, no CPU", "no chunk open"};
   Json values = Json::array();
   ShownNames names;

@@ -70,7 +70,7 @@ class BareScheduler(ServeTestCase):
 
         row = self.wait_for_row("a word on it", grown)
         self.assertEqual(
-            self.why(row), "another program reads the scheduler's /eventstream; start again to take it back"
+            self.why(row), "another program reads the scheduler's /eventstream; start crema again to read it"
         )
         self.assertGreater(row["prefixes"][0]["compute_seconds_in_all"], 0)
         self.assertEqual(len(self.scheduler.streams), 1, "it is not fought over")

@@ -42,7 +42,8 @@ int64_t ParseTime(const std::string& option, const std::string& text) {
   absl::Time time;
   std::string error;
   if (absl::ParseTime(absl::RFC3339_full, text, &time, &error)) return absl::ToUnixNanos(time);
-  throw CLI::ValidationError(option, "`" + text + "` is no time: give Unix seconds or 2026-11-21T14:02:11Z");
+  throw CLI::ValidationError(option,
+                             "`" + text + "` is not a time: give Unix seconds, or a time like 2026-11-21T14:02:11Z");
 }
 
 int Collect(CollectOptions options) {
@@ -55,7 +56,7 @@ int Collect(CollectOptions options) {
   if (!measurement.ok()) return ReportFailure(measurement.status());
   for (const std::string& source : options.measure.sources) {
     if (!IsStream(source) || options.no_records || options.output.quiet) continue;
-    PrintError(source + ": what a stream brings is not kept; --no-records says so");
+    PrintError(source + ": crema does not keep the records of a stream (--no-records hides this message)");
   }
   return SaveAndShow(*measurement, options.directory, options.save, options.output, options.json);
 }
@@ -82,9 +83,17 @@ void AddCollectCommand(CLI::App* program, int* status) {
   collect->add_option("--name", options->measure.name, "Name of the run");
   collect
       ->add_option("--jobs", options->measure.jobs,
-                   "Threads that read the records (default: one for each core that crema may use); the result is the "
-                   "same for any number")
+                   "Threads (default: one for each core that crema may use); the result is the same for any number")
       ->check(CLI::Range(1, 1024));
+  collect
+      ->add_option("--memory", options->measure.memory_bytes,
+                   "Memory that should do, like 2G: what the chunks take beyond half of it goes into files (default: a "
+                   "quarter of the machine's); the result is the same for any")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::PositiveNumber)
+      ->option_text("SIZE");
+  collect->add_option("--spill", options->measure.spill, "Directory for these files (default: TMPDIR)")
+      ->option_text("DIR");
   AddCoffeaOptions(collect, &options->measure);
   collect->add_flag("--no-records", options->no_records, "Do not keep the records in the measurement");
   collect->add_flag("--replace", options->save.replace,

@@ -218,9 +218,11 @@ int RunCompare(const CompareOptions& options) {
 void AddCompareCommand(CLI::App* program, int* status) {
   CLI::App* command = program->add_subcommand("compare", "Show measurements side by side, with their differences");
   command->footer(
-      "A gate is KEY>LIMIT or KEY<LIMIT on the change against the first source: of a metric, of dataset:NAME:FIELD or\n"
-      "section:PATH:FIELD; the gate `unequal` falls where events or cuts differ. Exit status 3: a gate fell.\n\n"
-      "Example:\n  crema compare before after\n"
+      "A gate is KEY>LIMIT or KEY<LIMIT. KEY is a metric, dataset:NAME:FIELD or section:PATH:FIELD. LIMIT is for its\n"
+      "change against the first source. The gate `unequal` falls if events or cuts differ. Exit status 3: a gate "
+      "fell.\n\n"
+      "Example:\n"
+      "  crema compare before after\n"
       "  crema compare before after --fail-on 'wall_time>5%' --fail-on 'event_rate_wall_khz<-5%' --fail-on unequal\n"
       "  crema compare --before a1 --before a2 --after b1 --after b2 --fail-on-sure 2");
   auto options = std::make_shared<CompareOptions>();
@@ -228,18 +230,19 @@ void AddCompareCommand(CLI::App* program, int* status) {
   const auto side = [command](const char* name, std::vector<std::string>* into, const char* help) {
     command->add_option(name, *into, help)->take_all()->allow_extra_args(false)->option_text("SOURCE");
   };
-  side("--before", &options->before, "A run of the one side; once for each of its runs");
-  side("--after", &options->after, "A run of the other side; once for each of its runs");
-  command->add_option("--fail-on", options->gates, "End with status 3 where this gate falls")
+  side("--before", &options->before, "A run of the first side; give the option once for each run");
+  side("--after", &options->after, "A run of the second side; give the option once for each run");
+  command->add_option("--fail-on", options->gates, "End with status 3 if this gate falls")
       ->take_all()
       ->allow_extra_args(false)
       ->option_text("GATE");
   command
       ->add_option("--fail-on-sure", options->sure_percent,
-                   "End with status 3 where a run took more than PERCENT longer in its chunks, with its whole range")
+                   "End with status 3 if a run took longer in its chunks, and the whole range of the difference is "
+                   "above PERCENT")
       ->option_text("PERCENT");
   command->add_flag("--fail-on-unclear", options->fail_on_unclear,
-                    "End with status 3 where it cannot be told whether a run took longer");
+                    "End with status 3 if crema cannot tell whether a run took longer");
   command->add_option("--run", options->run, "The run whose records are taken: its id, or all");
   command->add_option("--width", options->width, "Width in columns (default: that of the terminal, else 100)")
       ->check(CLI::PositiveNumber);
@@ -251,7 +254,7 @@ void AddCompareCommand(CLI::App* program, int* status) {
       ->add_option("--chart", options->chart.path,
                    "Draw the tree of sections with their differences: FILE.png, .svg, .pdf or .json")
       ->option_text("FILE");
-  command->add_flag("--force", options->chart.force, "Let the chart replace what crema did not write");
+  command->add_flag("--force", options->chart.force, "Let the chart replace a file that crema did not write");
   command->add_option("--junit", options->junit, "Write the gates as JUnit's XML")->option_text("FILE");
   AddOutputOptions(command, &options->output);
   command->callback([options, status] { *status = RunCompare(*options); });

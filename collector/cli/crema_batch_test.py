@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import shutil
 import subprocess
 import unittest
 
@@ -44,6 +45,25 @@ class BatchTest(run_test_case.RunTestCase):
         self.assertEqual(lost["engine_peak_memory_bytes"], 179052 << 10)
         (verdict,) = [verdict for verdict in document["verdicts"] if verdict["id"] == "worker-loss"]
         self.assertIn(f"the engine says {BEYOND}", verdict["sentence"])
+
+    def test_what_a_script_records_beside_its_steps_is_its_jobs(self):
+        records = self.directory.parent / "with_script"
+        records.mkdir()
+        self.addCleanup(shutil.rmtree, records)
+        for log in (SAMPLES / "slurm/records").glob("*.jsonl"):
+            (records / log.name).write_text(log.read_text())
+        (rank,) = records.glob("vm-18984-*.jsonl")  # of job 2, step 0
+        beside = rank.read_text().replace('"step":"0"', '"step":null').replace("18984", "19999").replace("f4_0", "sum")
+        (records / rank.name.replace("18984", "19999")).write_text(beside)
+        before = self.sample()
+        document = self.collect(records, SAMPLES / "slurm/jobs.txt")
+        self.assertEqual(document["metrics"]["num_chunks"], before["metrics"]["num_chunks"] + 1)
+        self.assertEqual(document["metrics"]["task_join_coverage"], 1)
+        self.assertEqual(document["metrics"]["core_seconds"], before["metrics"]["core_seconds"])
+        self.assertEqual(document["quality"]["tasks_read"], before["quality"]["tasks_read"] + 1)
+        self.assertEqual(len(document["workers"]), 4)
+        (job,) = [worker for worker in document["workers"] if worker["name"] == "job 2"]
+        self.assertEqual(job["chunks"], 5)
 
     def test_the_same_report_twice_and_an_older_one_count_once(self):
         older = self.directory.parent / "older.txt"

@@ -13,12 +13,46 @@ from collector.cli import invented_run
 
 CREMA = str(pathlib.Path(__file__).absolute().parent / "crema")
 DIRECTORIES = ("csv", "roastcoffea")
-FILES = ("chunks", "prometheus", "perfetto", "folded", "cms-resources")
+FILES = ("chunks", "prometheus", "perfetto", "folded", "cms-resources")  # of stacks: below
 
 
 def crema(*arguments):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CREMA_")}
     return subprocess.run([CREMA, *arguments], capture_output=True, text=True, env=environment, timeout=300)
+
+
+def varints(data):
+    """The integers that bytes of protocol buffers hold."""
+    numbers, number, shift = [], 0, 0
+    for byte in data:
+        number |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            numbers.append(number)
+            number, shift = 0, 0
+    return numbers
+
+
+def fields_of(data):
+    """The fields of a message of protocol buffers by their number: integers and bytes."""
+    fields, at = {}, 0
+
+    def integer():
+        nonlocal at
+        begin = at
+        while data[at] >= 0x80:
+            at += 1
+        at += 1
+        return varints(data[begin:at])[0]
+
+    while at < len(data):
+        number, kind = divmod(integer(), 8)
+        value = integer()
+        if kind == 2:
+            at += value
+            value = data[at - value : at]
+        fields.setdefault(number, []).append(value)
+    return fields
 
 
 class ExportTestCase(unittest.TestCase):
@@ -161,6 +195,91 @@ class Sections(ExportTestCase):
         )
         owner = sum(int(us) for stack, us in stacks.items() if stack.startswith("chunks;"))
         self.assertAlmostEqual(owner / 1e6, self.document()["metrics"]["busy_time"], places=5)
+
+    def add_stacks(self, samples=3):
+        log = min(pathlib.Path(self.records).glob("*.jsonl"))
+        lines = log.read_text(encoding="utf-8").splitlines()
+        line = {
+            "type": "stacks",
+            "time_ns": json.loads(lines[0])["start_ns"] + 10**9,
+            "dataset": "a;b",
+            "section": "select/jets%2Ffat",
+            "hertz": 100,
+            "modules": [["prog", "/nowhere/prog", "00ff"]],
+            "functions": [["main", None, None], ["fit", "/a.py", 3], ["prog+0x10", None, None]],
+            "stacks": [[4, 4, 0, 1, 1], [samples, samples, 0, 2], [2, 4, 0, 2]],
+        }
+        lines.insert(1, json.dumps(line, separators=(",", ":")))
+        log.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+
+    def test_stacks_have_the_callers_below_dataset_and_section(self):
+        result = crema("export", self.records, "--to", "stacks", "-o", self.path("none"))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("crema run --stacks takes them", result.stderr)
+        self.add_stacks()
+        self.assertEqual(
+            self.read(self.export("stacks", "stacks")).splitlines(),
+            [
+                "chunks;a:b;select;jets/fat;main;fit;fit 4",
+                "chunks;a:b;select;jets/fat;main;prog+0x10 5",
+            ],
+        )
+
+    def test_stacks_of_two_runs_are_written_as_a_difference(self):
+        self.add_stacks()
+        shutil.copytree(self.records, self.path("before"))
+        before = self.read(self.export("stacks", "alone"))
+        self.add_stacks(samples=7)
+        lines = self.read(self.export("stacks", "both", "--baseline", self.path("before"))).splitlines()
+        self.assertEqual([line.rsplit(" ", 1)[0] + "\n" for line in lines], before.splitlines(keepends=True))
+        self.assertEqual(
+            {line.rsplit(" ", 1)[0]: int(line.rsplit(" ", 1)[1]) for line in lines},
+            {line: {4: 8, 5: 14}[int(line.rsplit(" ", 1)[1])] for line in before.splitlines()},
+        )
+        # sections that one side does not have count 0 there
+        shutil.rmtree(self.path("before"))
+        log = [invented_run.process_line(1), invented_run.chunk_line(1, 0, 1)]
+        invented_run.write_log(self.path("before"), log)
+        folded = self.read(self.export("folded", "folded", "--baseline", self.path("before"))).splitlines()
+        self.assertIn("outside chunks;set up 0", [line.rsplit(" ", 1)[0] for line in folded])
+        result = crema("export", self.records, "--to", "csv", "-o", self.path("x"), "--baseline", self.path("before"))
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("folded", result.stderr)
+
+    def test_speedscope_has_a_profile_a_dataset_in_seconds(self):
+        self.add_stacks()
+        profile = json.loads(self.read(self.export("speedscope", "speedscope")))
+        names = [frame["name"] for frame in profile["shared"]["frames"]]
+        (dataset,) = profile["profiles"]
+        self.assertEqual((dataset["name"], dataset["unit"]), ("a;b", "seconds"))
+        found = {tuple(names[frame] for frame in stack): s for stack, s in zip(dataset["samples"], dataset["weights"])}
+        self.assertEqual(
+            found,
+            {
+                ("select", "jets/fat", "main", "fit", "fit"): 0.04,
+                ("select", "jets/fat", "main", "prog+0x10"): 0.05,
+            },
+        )
+        self.assertIn({"name": "fit", "file": "/a.py", "line": 3}, profile["shared"]["frames"])
+        self.assertAlmostEqual(dataset["endValue"], 0.09)
+        self.export("speedscope", "speedscope")
+
+    def test_pprof_has_the_stacks_with_their_dataset_and_section(self):
+        self.add_stacks()
+        path = self.export("pprof", "pprof")
+        profile = fields_of(pathlib.Path(path).read_bytes())
+        texts = [text.decode() for text in profile[6]]
+        self.assertEqual([texts[fields_of(unit)[1][0]] for unit in profile[1]], ["samples", "cpu"])
+        functions = {fields_of(f)[1][0]: texts[fields_of(f)[2][0]] for f in profile[5]}
+        locations = {fields_of(at)[1][0]: functions[fields_of(fields_of(at)[4][0])[1][0]] for at in profile[4]}
+        found = {}
+        for sample in map(fields_of, profile[2]):
+            stack = tuple(locations[number] for number in varints(sample[1][0]))
+            labels = {texts[label[1][0]]: texts[label[2][0]] for label in map(fields_of, sample[3])}
+            self.assertEqual(labels, {"dataset": "a;b", "section": "select/jets%2Ffat"})
+            found[stack] = varints(sample[2][0])
+        self.assertEqual(found, {("fit", "fit", "main"): [4, 40_000_000], ("prog+0x10", "main"): [5, 50_000_000]})
+        self.export("pprof", "pprof")
 
     def test_cms_resources_close(self):
         resources = json.loads(self.read(self.export("cms-resources", "resources.json")))

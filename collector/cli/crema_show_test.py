@@ -102,7 +102,7 @@ class Show(unittest.TestCase):
         self.assertEqual(crema("collect", self.records, "-o", measurement, "-q").returncode, 0)
         result = crema("show", os.path.join(measurement, "measurement.json"))
         self.assertEqual(result.returncode, 1)
-        self.assertRegex(result.stderr, r"^crema: [^\n]*name the directory\n$")
+        self.assertRegex(result.stderr, r"^crema: [^\n]*give its directory\n$")
 
     def test_lists_what_there_is_where_a_name_is_unknown(self):
         for arguments in (["--sort", "size"], ["--where", "size=3"], ["--table", "chunk"]):

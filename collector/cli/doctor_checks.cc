@@ -51,7 +51,7 @@ DoctorCheck CheckClock(const std::string& root) {
                             "; the kernel's clock is ", source.empty() ? "unknown" : source);
   if (!invariant || (source != "tsc" && source != "kvm-clock")) {
     check.state = CheckState::kLimited;
-    check.remedy = invariant ? "the kernel trusts another clock than the counter: see `dmesg | grep -i tsc`"
+    check.remedy = invariant ? "the kernel uses another clock than this counter: see `dmesg | grep -i tsc`"
                              : "sections read CLOCK_MONOTONIC instead, at a higher cost per section";
   }
   return check;
@@ -60,10 +60,11 @@ DoctorCheck CheckClock(const std::string& root) {
 DoctorCheck CheckSchedstat(const std::string& root) {
   const std::string line = ReadLine(root + "/proc/self/schedstat");
   const bool there = !line.empty() && line != "0 0 0";
-  DoctorCheck check{"schedstat", "CPU wait", CheckState::kGood, there, "the kernel tells run delay (schedstat)", ""};
+  DoctorCheck check{"schedstat", "CPU wait", CheckState::kGood, there, "the kernel tells the run delay (schedstat)",
+                    ""};
   if (!there) {
     check.state = CheckState::kMissing;
-    check.text = "the kernel does not tell run delay: waiting for a CPU cannot be told from other waiting";
+    check.text = "the kernel does not tell the run delay: crema cannot separate waiting for a CPU from other waiting";
     check.remedy = "a kernel with CONFIG_SCHED_INFO, as distributions have it";
   }
   return check;
@@ -211,7 +212,8 @@ DoctorCheck CheckLimits() {
                             file_bytes == RLIM_INFINITY ? "unlimited" : absl::StrCat(file_bytes, " bytes"));
   if (file_bytes != RLIM_INFINITY) {
     check.state = CheckState::kLimited;
-    check.remedy = "a log stops before the file-size limit, later records are lost and counted: `ulimit -f unlimited`";
+    check.remedy =
+        "a log stops before it reaches the file-size limit; later records are lost, and counted: `ulimit -f unlimited`";
   } else if (files < kComfortableDescriptors) {
     check.state = CheckState::kLimited;
     check.remedy = "few descriptors: threads open and close files for each reading; `ulimit -n 1024`";

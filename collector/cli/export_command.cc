@@ -1,6 +1,7 @@
 // `crema export`: a measurement in the formats of other tools.
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct ExportOptions {
   std::string path;
   std::string run;
   std::string expected;
+  std::string baseline;
   bool without_result = false;
   bool force = false;
   OutputOptions output;
@@ -38,12 +40,12 @@ void NoteWhatIsNotKnown(const std::string& path, const std::vector<ExpectedFile>
       std::count_if(expected.begin(), expected.end(), [](const ExpectedFile& file) { return file.ranges.empty(); });
   if (path.empty()) {
     fmt::print(stderr,
-               "crema: files that failed before any guard began are not known; name what was to be processed "
-               "with --expected FILESET.json\n");
+               "crema: crema does not know files that failed before a guard began; name all input with --expected "
+               "FILESET.json\n");
   } else if (without_entries > 0) {
     fmt::print(stderr,
-               "crema: {} names no entries of {} files; chunks of these that never began are not known, if others of "
-               "the file did begin; Coffea's preprocess writes all entries\n",
+               "crema: {} does not give the entries of {} files. If some chunks of such a file began, crema does not "
+               "know those that did not. Coffea's preprocess writes the entries\n",
                path, without_entries);
   }
 }
@@ -64,6 +66,18 @@ int RunExport(const ExportOptions& options) {
   }
   const bool is_of_missing = options.without_result || options.format == "coffea-fileset";
   if (is_of_missing && !options.output.quiet) NoteWhatIsNotKnown(options.expected, source.expected);
+  absl::StatusOr<MeasuredSource> opened_baseline;
+  std::optional<ExportSource> baseline;
+  if (!options.baseline.empty()) {
+    if (!format->compares) {
+      throw CLI::ValidationError("--baseline",
+                                 fmt::format("{} does not compare runs; folded and stacks do", format->name));
+    }
+    opened_baseline = MeasuredSource::Open(options.baseline, "", options.output.quiet);
+    if (!opened_baseline.ok()) return ReportFailure(opened_baseline.status());
+    baseline.emplace(ExportSourceOf(*opened_baseline));
+    source.baseline = &*baseline;
+  }
   const ProgressNote note("writing " + options.path, options.output.quiet);
   const absl::Status status = Export(*format, source, options.path, options.force);
   return status.ok() ? kDone : ReportFailure(status);
@@ -93,12 +107,19 @@ void AddExportCommand(CLI::App* program, int* status) {
       ->check(CLI::IsMember(names));
   command->add_option("-o,--output", options->path, "File or directory to write; - is stdout")->required();
   command->add_option("--run", options->run, "The run whose records are taken: its id, or all");
-  command->add_flag("--without-result", options->without_result,
-                    "Of chunks, the files and entries that have no result; to a .txt file as lines `file first last`");
+  command->add_flag(
+      "--without-result", options->without_result,
+      "Write only the files and entries that have no result; into a .txt file as lines `file first last`");
   command
-      ->add_option("--expected", options->expected,
-                   "With chunks without a result: a fileset (JSON) of Coffea that should have been processed")
+      ->add_option(
+          "--expected", options->expected,
+          "The fileset of Coffea (JSON) that should have been processed, for files and entries without a result")
       ->option_text("FILE");
+  command
+      ->add_option("--baseline", options->baseline,
+                   "Another run, before this one: formats folded and stacks write both numbers, as flamegraph.pl draws "
+                   "a difference")
+      ->option_text("SOURCE");
   command->add_flag("--force", options->force, "Replace files that crema did not write");
   AddOutputOptions(command, &options->output);
   command->callback([options, status] { *status = RunExport(*options); });

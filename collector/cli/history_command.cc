@@ -72,35 +72,34 @@ int PrintHistory(const HistoryOptions& options) {
 }  // namespace
 
 void AddHistoryCommand(CLI::App* program, int* status) {
-  CLI::App* command =
-      program->add_subcommand("history", "Say when one figure of many runs changed, and by which commit");
+  CLI::App* command = program->add_subcommand("history", "Find the run and the commit at which a figure changed");
   command->footer(
-      "Takes measurements, and directories that hold them one level below, and orders them by the start of their "
-      "runs.\n"
-      "Runs that failed, were killed or did not end are left out. Exit status 3: the gate fell.\n\n"
-      "Example:\n  crema history nightly/\n  crema history nightly/ --metric process_peak_rss_bytes --last 100 "
-      "--fail-on-worse 5");
+      "crema takes measurements, and those in directories that you name, and orders them by the start of their runs.\n"
+      "It leaves out runs that failed, were killed or did not end. Exit status 3: the gate fell.\n\n"
+      "Example:\n"
+      "  crema history nightly/\n"
+      "  crema history nightly/ --metric process_peak_rss_bytes --last 100 --fail-on-worse 5");
   auto options = std::make_shared<HistoryOptions>();
   options->chart.path.clear();
   command->add_option("DIR", options->directories, "Measurements, or directories that hold them")
       ->required()
       ->expected(1, 1 << 20);
   command->add_option("--metric", options->choice.metric,
-                      "Which figure (default: wall_time; event_rate_wall_khz if the runs' events differ)");
+                      "The figure (default: wall_time; event_rate_wall_khz if the runs' events differ)");
   command->add_option("--name", options->choice.name, "Only runs of this name");
   command->add_option("--last", options->choice.last, "Only the latest N runs (default and most: 10000)")
       ->option_text("N")
       ->check(CLI::PositiveNumber);
-  command->add_option("--rows", options->rows, "So many runs in the table (default: 20)")
+  command->add_option("--rows", options->rows, "Number of runs in the table (default: 20)")
       ->option_text("N")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--chart", options->chart.path, "Also draw a chart: FILE.png, .svg, .pdf or .json")
       ->option_text("FILE");
-  command->add_flag("--force", options->chart.force, "Let the chart replace what crema did not write");
+  command->add_flag("--force", options->chart.force, "Let the chart replace a file that crema did not write");
   command
       ->add_option("--fail-on-worse", options->worse_percent,
-                   "End with status 3 where the latest level is more than PERCENT worse than the best one before, with "
-                   "its whole range")
+                   "End with status 3 if the latest level is worse than the best level before, and the whole range of "
+                   "the difference is above PERCENT")
       ->option_text("PERCENT")
       ->check(CLI::NonNegativeNumber);
   command->add_flag("--json", options->json, "Print JSON");

@@ -52,6 +52,24 @@ absl::StatusOr<InstalledSdk> FindInstalledSdk(const fs::path& program) {
       program.string(), " && cmake --build build && cmake --install build"));
 }
 
+absl::StatusOr<std::string> FindAllocationsLibrary(const fs::path& program) {
+  constexpr char kName[] = "libcrema_allocations.so";
+  const fs::path prefix = program.parent_path().parent_path();
+  std::vector<fs::path> directories = LibraryDirectories(prefix);
+  directories.push_back(prefix.parent_path() / "sdk" / "allocations");
+  std::error_code error;
+  for (const fs::path& directory : directories) {
+    if (!fs::exists(directory / kName, error)) continue;
+    std::string path = (directory / kName).string();
+    if (path.find_first_of(" :") == std::string::npos) return path;
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": a path with a blank or a colon cannot stand in LD_PRELOAD; install crema elsewhere"));
+  }
+  return absl::NotFoundError(
+      absl::StrCat(kName, " was not installed together with ", program.string(),
+                   ": install the wheel crema-hep, or this program with the SDK (CREMA_PROGRAM)"));
+}
+
 absl::StatusOr<std::string> PkgConfigField(const fs::path& module, const std::string& field) {
   std::ifstream file(module);
   if (!file) return absl::NotFoundError(absl::StrCat(module.string(), ": cannot be read; install crema again"));

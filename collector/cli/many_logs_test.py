@@ -35,6 +35,15 @@ def write_logs(directory, count):
     return directory
 
 
+def write_long_log(directory, count):
+    write_logs(directory, 1)
+    (log,) = directory.iterdir()
+    with open(log, "a") as file:
+        for number in range(2, count + 1):
+            file.write(json.dumps(invented_run.chunk_line(number, number, number + 1 + number % 7)) + "\n")
+    return directory
+
+
 class ManyLogs(unittest.TestCase):
     def setUp(self):
         self.directory = pathlib.Path(tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR")))
@@ -54,6 +63,7 @@ class ManyLogs(unittest.TestCase):
     def test_the_number_of_threads_does_not_change_the_document(self):
         logs = write_logs(self.directory / "logs", 60)
         documents = {self.collect(logs, f"out{jobs}", "--jobs", str(jobs))[0] for jobs in (1, 2, 3, 64)}
+        documents.add(self.collect(logs, "short_of_memory", "--jobs", "3", "--memory", "1K")[0])
         self.assertEqual(documents, {self.collect(logs, "default")[0]})
         self.assertIn('"num_chunks"', documents.pop())
 
@@ -101,6 +111,32 @@ class ManyLogs(unittest.TestCase):
         self.assertEqual(document["metrics"]["num_chunks"], 2000)
         self.assertEqual(len(list((self.directory / "out" / "records").iterdir())), 2000)
         self.assertEqual(list(self.directory.rglob(".*")), [])
+
+    def test_chunks_that_have_no_room_in_memory_go_to_files(self):
+        logs = write_long_log(self.directory / "logs", 3000)
+        spill = self.directory / "spill"
+        spill.mkdir()
+        whole = self.collect(logs, "whole")[0]
+        self.assertEqual(self.collect(logs, "spilled", "--memory", "1K", "--spill", str(spill))[0], whole)
+        self.assertEqual(list(spill.iterdir()), [])
+
+    # Fault [many]: more chunks than memory has room for, and the directory of `--spill` has none either
+    # Shown: the whole measurement, with a warning that they stayed in memory
+    def test_chunks_for_which_there_is_no_room_stay_in_memory(self):
+        logs = write_long_log(self.directory / "logs", 3000)
+        missing = str(self.directory / "missing")
+        document = json.loads(self.collect(logs, "out", "--memory", "1K", "--spill", missing)[0])
+        self.assertEqual(document["metrics"]["num_chunks"], 3000)
+        warnings = "\n".join(document["quality"]["warnings"])
+        self.assertIn(f"{missing} has none (No such file or directory); --spill DIR names another place", warnings)
+
+    def test_no_memory_is_wrong_usage(self):
+        for memory in ("0", "-1", "1X", ""):
+            result = subprocess.run(
+                [CREMA, "collect", "a", "-o", "b", "--memory", memory], capture_output=True, text=True
+            )
+            self.assertEqual(result.returncode, 2, memory)
+            self.assertRegex(result.stderr, r"^crema: [^\n]*--memory[^\n]*\n$")
 
     def test_no_threads_are_wrong_usage(self):
         for jobs in ("0", "-1", "many"):

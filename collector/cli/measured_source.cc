@@ -58,8 +58,9 @@ absl::Status ConvertAll(const std::string& directory, MeasureOptions* options, s
     std::error_code error;
     std::filesystem::create_directory(folder, error);
     if (const absl::StatusOr<Converted> converted = Convert(source, folder); !converted.ok()) return converted.status();
-    warnings->push_back(source +
-                        ": of a roastcoffea measurement among other sources only the chunk records were taken");
+    warnings->push_back(
+        source +
+        ": crema took only the chunk records of this roastcoffea measurement, because there are other sources");
     source = folder;
   }
   return absl::OkStatus();

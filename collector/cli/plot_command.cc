@@ -140,7 +140,7 @@ void AddPlotCommand(CLI::App* program, int* status) {
   plot->add_option("SOURCE", options->source,
                    "A measurement, a directory of record logs, or a roastcoffea measurement");
   plot->add_option("NAME", options->names, "Charts to draw (default: all)");
-  plot->add_flag("--list", options->list, "List the charts; with a SOURCE, say which it has no figures for");
+  plot->add_flag("--list", options->list, "List the charts; with a SOURCE, say for which charts it has no figures");
   plot->add_option("-o,--output", options->output.path,
                    "FILE.png, .svg, .pdf or .json; for several charts a directory, or a pattern with {name}")
       ->capture_default_str();
@@ -149,7 +149,7 @@ void AddPlotCommand(CLI::App* program, int* status) {
       ->option_text("FORMAT,...")
       ->delimiter(',')
       ->check(CLI::IsMember({"png", "svg", "pdf", "json"}));
-  plot->add_option("--baseline", options->baseline, "Another run, which is drawn behind this one in grey")
+  plot->add_option("--baseline", options->baseline, "Another run, drawn in grey behind this one")
       ->option_text("SOURCE");
   plot->add_option("--theme", options->theme, "Colours: light or dark")
       ->option_text("THEME")

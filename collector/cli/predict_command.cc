@@ -95,27 +95,30 @@ int PrintPrediction(const PredictOptions& options) {
 }  // namespace
 
 void AddPredictCommand(CLI::App* program, int* status) {
-  CLI::App* predict = program->add_subcommand("predict", "Say what a change would bring");
+  CLI::App* predict = program->add_subcommand("predict", "Say how long the run would take after a change");
   predict->footer(
-      "Replays the run's own chunks on lanes and changes one thing at a time. Without a change, it tries the usual "
-      "ones, best first.\n\nExample:\n  crema predict ttbar --cores 8 --cores 16\n  crema predict ttbar --faster "
-      "select=2");
+      "crema replays the run's own chunks on lanes, and changes one thing at a time. If you name no change, it tries\n"
+      "the usual ones, and shows the best first.\n\n"
+      "Example:\n"
+      "  crema predict ttbar --cores 8 --cores 16\n"
+      "  crema predict ttbar --faster select=2");
   auto options = std::make_shared<PredictOptions>();
   predict->add_option("SOURCE", options->source, "A measurement, or a directory of record logs")->required();
   predict->add_option("--run", options->run, "The run whose records are taken: its id, or all");
   const auto numbers = [predict](const char* name, std::vector<double>* into, const char* help) {
     predict->add_option(name, *into, help)->delimiter(',')->take_all()->check(CLI::Range(1.0, 1e9));
   };
-  numbers("--cores", &options->cores, "So many cores, with as many chunks at once on each as now");
-  numbers("--lanes", &options->lanes, "So many chunks at once, on the cores that the run had");
-  numbers("--workers", &options->workers, "So many workers like those of the run");
-  numbers("--chunk-events", &options->chunk_events, "So many events a chunk");
-  predict->add_option("--without-worker", options->without_worker, "Others do the chunks of this worker")->take_all();
-  predict->add_option("--order", options->order, "Which chunks come first: longest, or as measured")
+  numbers("--cores", &options->cores, "Number of cores; each has as many chunks at once as in the run");
+  numbers("--lanes", &options->lanes, "Number of chunks at once, on the cores of the run");
+  numbers("--workers", &options->workers, "Number of workers like those of the run");
+  numbers("--chunk-events", &options->chunk_events, "Number of events in a chunk");
+  predict->add_option("--without-worker", options->without_worker, "The other workers do the chunks of this worker")
+      ->take_all();
+  predict->add_option("--order", options->order, "The chunks that come first: longest, or as measured")
       ->check(CLI::IsMember({"longest", "measured"}));
   predict->add_option("--faster", options->faster, "SECTION=F: this section is F times as fast");
-  predict->add_flag("--without-waiting", options->without_waiting, "Chunks take their CPU time");
-  predict->add_flag("--all-from-start", options->all_from_start, "No worker came late or left early");
+  predict->add_flag("--without-waiting", options->without_waiting, "Chunks take only their CPU time");
+  predict->add_flag("--all-from-start", options->all_from_start, "All workers are there from the start to the end");
   predict->add_flag("--json", options->json, "Print JSON");
   AddOutputOptions(predict, &options->output);
   predict->callback([options, status] { *status = PrintPrediction(*options); });

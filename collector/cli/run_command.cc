@@ -3,11 +3,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "collector/cli/installed_sdk.h"
 #include "collector/cli/launch.h"
 #include "collector/cli/output_options.h"
 #include "collector/cli/run_directory.h"
@@ -47,8 +49,16 @@ int RunUnmeasured(const RunPlan& plan) {
   return StatusOfExecError(exec_errno);
 }
 
-int Run(const RunPlan& plan) {
+int Run(RunPlan plan) {
   if (IsSwitchedOff()) return RunUnmeasured(plan);
+  if (plan.allocations) {
+    absl::StatusOr<std::string> library = FindAllocationsLibrary(RunningProgram());
+    if (!library.ok()) {
+      ReportFailure(library.status());
+      return kRunFailed;
+    }
+    plan.allocations_library = *std::move(library);
+  }
   SignalRelay signals;
   absl::StatusOr<RunDirectory> directory = RunDirectory::Create(
       plan.directory.empty() ? RunDirectory::DefaultName() : plan.directory, {plan.replace, plan.force});
@@ -68,11 +78,14 @@ void AddRunCommand(CLI::App* program, const std::vector<std::string>& command, i
   CLI::App* run = program->add_subcommand("run", "Run a command, record and sample it, and leave a measurement");
   run->formatter(std::make_shared<RunFormatter>());
   run->footer(
-      "Ends as the command did: its exit status, 128 + signal where it was killed; 125 where crema itself failed\n"
-      "before the start, 126 not executable, 127 not found. Signals are passed on.\n"
-      "With --pid, ends with 0 when the process ends or at SIGINT, SIGTERM or SIGUSR1; the process goes on.\n"
-      "CREMA_OFF=1 in the environment: runs the command as if crema were not there.\n\n"
-      "Example:\n  crema run -o ttbar -- ./analysis --threads 4 ttbar.root\n  crema show ttbar\n"
+      "crema run ends with the exit status of the command, or with 128 + signal if a signal ended it. If the command\n"
+      "did not start: 125 crema failed, 126 not executable, 127 not found. crema passes signals on to the command.\n"
+      "With --pid it ends with 0, when the process ends or at SIGINT, SIGTERM or SIGUSR1. These do not end\n"
+      "the process.\n"
+      "With CREMA_OFF=1 in the environment it runs the command and does nothing else.\n\n"
+      "Example:\n"
+      "  crema run -o ttbar -- ./analysis --threads 4 ttbar.root\n"
+      "  crema show ttbar\n"
       "  crema run -o service --pid 4711");
   auto plan = std::make_shared<RunPlan>();
   plan->command = command;
@@ -83,18 +96,20 @@ void AddRunCommand(CLI::App* program, const std::vector<std::string>& command, i
       ->check(CLI::Range(kLeastInterval, kLargestInterval))
       ->capture_default_str();
   run->add_option("--cores", plan->cores,
-                  "Cores that each process is given (CREMA_THREADS): they are declared, nothing is pinned")
+                  "Cores that each process may use (CREMA_THREADS). crema declares them, and pins nothing")
       ->check(CLI::PositiveNumber)
       ->excludes(pid);
   run->add_option("--max-log-bytes", plan->max_log_bytes,
-                  "Sum chunks up before a process's log is larger (CREMA_MAX_LOG_BYTES)")
+                  "Largest log of a process. Chunks that do not fit are only added to sums (CREMA_MAX_LOG_BYTES)")
       ->check(CLI::PositiveNumber)
       ->excludes(pid);
-  run->add_flag("--trace", plan->trace, "Record every occurrence of a section too (CREMA_TRACE)")->excludes(pid);
+  run->add_flag("--trace", plan->trace, "Also record each time a section runs (CREMA_TRACE)")->excludes(pid);
   run->add_flag("--requests", plan->requests, "Measure uproot's and fsspec's requests to storage (CREMA_REQUESTS)")
       ->excludes(pid);
+  run->add_flag("--allocations", plan->allocations, "Count allocations by section, by a library that is loaded before")
+      ->excludes(pid);
   run->add_option("--stacks", plan->stacks_hertz,
-                  "Take stacks of Python so often in each second of a thread's CPU time (CREMA_STACKS)")
+                  "Take stacks of functions so often in each second of a thread's CPU time (CREMA_STACKS)")
       ->check(CLI::Range(kLeastStacks, kMostStacks))
       ->type_name("[HZ]")
       ->expected(0, 1)
@@ -109,7 +124,7 @@ void AddRunCommand(CLI::App* program, const std::vector<std::string>& command, i
   run->callback([plan, status] {
     const bool has_command = !plan->command.empty() && !plan->command.front().empty();
     if (has_command == (plan->pid != 0)) {
-      throw CLI::ValidationError(has_command ? "both a command and --pid; one of them is to be measured"
+      throw CLI::ValidationError(has_command ? "both a command and --pid; name only one of them"
                                              : "no command; write `crema run [OPTIONS] -- COMMAND [ARGUMENT]...`");
     }
     *status = Run(*plan);

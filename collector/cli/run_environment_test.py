@@ -28,7 +28,7 @@ class Environment(RunTestCase):
     def test_turns_recording_on(self):
         self.run_python(
             'say("environment", {name: value for name, value in os.environ.items() if name.startswith("CREMA_")})',
-            options=("-q", "--pass", "first", "--trace", "--requests", "--stacks=50", "--cores", "3"),
+            options=("-q", "--pass", "first", "--trace", "--requests", "--allocations", "--stacks=50", "--cores", "3"),
         )
         environment = self.said("environment")
         self.assertEqual(environment["CREMA_DIR"], str(self.directory / "records"))
@@ -37,6 +37,7 @@ class Environment(RunTestCase):
         self.assertEqual(environment["CREMA_TRACE"], "1")
         self.assertEqual(environment["CREMA_REQUESTS"], "1")
         self.assertEqual(environment["CREMA_STACKS"], "50")
+        self.assertEqual(environment["CREMA_ALLOCATIONS"], "1")
         self.assertEqual(environment["CREMA_THREADS"], "3")
         self.assertEqual(environment["CREMA_RUN_ID"], self.lines("run")[0]["run_id"])
 
@@ -44,7 +45,8 @@ class Environment(RunTestCase):
         self.environment["CREMA_PASS"] = "mine"
         self.run_python(
             'say("pass", os.environ["CREMA_PASS"])\n'
-            'say("asked", [name for name in ("CREMA_TRACE", "CREMA_REQUESTS", "CREMA_STACKS") if name in os.environ])'
+            'names = ("CREMA_TRACE", "CREMA_REQUESTS", "CREMA_STACKS", "CREMA_ALLOCATIONS", "LD_PRELOAD")\n'
+            'say("asked", [name for name in names if name in os.environ])'
         )
         self.assertEqual(self.said("pass"), "mine")
         self.assertEqual(self.said("asked"), [])

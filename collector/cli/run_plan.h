@@ -20,7 +20,9 @@ struct RunPlan {
   int cores = 0;  ///< that each process is given; 0: not told
   bool trace = false;
   bool requests = false;
-  double stacks_hertz = 0;  ///< of CPU time; 0: stacks are not taken
+  bool allocations = false;
+  std::string allocations_library;  ///< that counts them
+  double stacks_hertz = 0;          ///< of CPU time; 0: stacks are not taken
   bool replace = false;
   int64_t max_log_bytes = 0;  ///< of each process's log; 0: as the environment says
   bool force = false;

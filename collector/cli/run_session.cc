@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -30,6 +31,12 @@ constexpr int64_t kSecondNs = 1'000'000'000;
 // for them makes their account exact, and they are no daemons.
 constexpr int64_t kGraceNs = 100 * kMillisecondNs;
 
+// The library comes before what is loaded already: an allocator among that is then the one that it asks.
+std::string FirstOfPreloaded(const std::string& library) {
+  const char* others = secure_getenv("LD_PRELOAD");
+  return others == nullptr || *others == '\0' ? library : library + ":" + others;
+}
+
 EnvironmentChanges RecordingOn(const RunPlan& plan, const RunDirectory& directory, const std::string& run_id) {
   EnvironmentChanges changes = {
       {"CREMA_DIR", directory.records()},
@@ -42,6 +49,10 @@ EnvironmentChanges RecordingOn(const RunPlan& plan, const RunDirectory& director
   if (plan.trace) changes.emplace_back("CREMA_TRACE", "1");
   if (plan.requests) changes.emplace_back("CREMA_REQUESTS", "1");
   if (plan.stacks_hertz > 0) changes.emplace_back("CREMA_STACKS", fmt::format("{:g}", plan.stacks_hertz));
+  if (!plan.allocations_library.empty()) {
+    changes.emplace_back("CREMA_ALLOCATIONS", "1");
+    changes.emplace_back("LD_PRELOAD", FirstOfPreloaded(plan.allocations_library));
+  }
   return changes;
 }
 

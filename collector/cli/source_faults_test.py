@@ -75,7 +75,7 @@ class SourceFaults(unittest.TestCase):
 
     def test_a_fifo_among_the_logs_is_not_waited_for(self):
         os.mkfifo(self.records / "pipe.jsonl")
-        self.expect_rest_and_one_warning("pipe.jsonl", "no file that can be read as a log")
+        self.expect_rest_and_one_warning("pipe.jsonl", "cannot read it as a log")
 
     def test_a_foreign_file_adds_no_process(self):
         (self.records / "notes.jsonl").write_text("hello\n")
@@ -115,13 +115,13 @@ class SourceFaults(unittest.TestCase):
 
     def test_a_directory_with_a_logs_name_is_left_out(self):
         (self.records / "folder.jsonl").mkdir()
-        self.expect_rest_and_one_warning("folder.jsonl", "no file that can be read as a log")
+        self.expect_rest_and_one_warning("folder.jsonl", "cannot read it as a log")
 
     def test_links_that_lead_nowhere_are_left_out(self):
         (self.records / "loop.jsonl").symlink_to("loop.jsonl")
-        self.expect_rest_and_one_warning("loop.jsonl", "no file that can be read as a log")
+        self.expect_rest_and_one_warning("loop.jsonl", "cannot read it as a log")
         (self.records / "gone.jsonl").symlink_to("/nonexistent/log")
-        self.expect_rest_and_one_warning("gone.jsonl", "no file that can be read as a log")
+        self.expect_rest_and_one_warning("gone.jsonl", "cannot read it as a log")
 
     def test_a_link_to_a_log_is_the_log(self):
         for log in sorted(self.records.glob("*.jsonl")):

@@ -54,7 +54,7 @@ class StreamTest(unittest.TestCase):
     def test_it_says_that_a_stream_is_not_kept(self):
         result = crema("collect", "-", "-o", self.directory / "out", input=self.stream)
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn(b"what a stream brings is not kept", result.stderr)
+        self.assertIn(b"does not keep the records of a stream", result.stderr)
 
     def test_a_log_that_came_twice_counts_once(self):
         plain, _ = self.collect(self.logs[0].parent)

@@ -88,7 +88,7 @@ void AddVerdictCommand(CLI::App* program, int* status) {
   verdict->add_option("--run", options->measure.run, "The run whose records are taken: its id, or all");
   AddCoffeaOptions(verdict, &options->measure);
   verdict->add_flag("--json", options->json,
-                    "Print JSON: the headline, the verdicts, and those of them that --fail-on names");
+                    "Print JSON: the headline, the verdicts, and which of those that --fail-on names fired");
   AddOutputOptions(verdict, &options->output);
   verdict->callback([options, status] { *status = PrintVerdicts(*options); });
 }

@@ -16,6 +16,7 @@
 #include "collector/detail/value_shapes.h"
 #include "collector/document/document_fields.h"
 #include "collector/metrics/attempts/attempt_interval.h"
+#include "collector/metrics/side_by_side.h"
 
 namespace crema {
 namespace {
@@ -157,18 +158,22 @@ RunDetail ReadRunDetail(const Json& document, const AttemptReader& for_each_atte
   const TimelinePlaces places = PlaceRows(list, options, &detail);
   detail.is_exact = list.rows.size() <= options.exact_attempts;
   detail.timeline_is_exact = detail.is_exact && detail.row_kind == "thread";
-  SumOverTime(list, document, options.time_bins, &detail);
-  detail.tracks = TracksOf(document, detail.over_time);
   SetLives(document, &detail);
-  if (for_each_task != nullptr && NumberField(Field(document, "quality"), "tasks_read").value_or(0) > 0) {
-    PlaceTasks(for_each_task, list, places, options.tasks, &detail);
-  }
-  SumByWorker(list, places, options.grid_bins, options.rows, &detail);
   std::vector<uint32_t> slots;
   for (const AttemptRow& row : list.rows) slots.push_back(SlotOf(detail, dataset_of[list.DatasetOf(row)]));
-  detail.distributions = ShapeDistributions(list, slots, SlotCount(detail));
-  detail.grids = ShapeGrids(list);
-  KeepAttempts(list, places, dataset_of, for_each_attempt, options, &detail);
+  // Each fills fields of its own, and reads only what is there by now.
+  std::vector<Piece> pieces = {{0, [&] { KeepAttempts(list, places, dataset_of, for_each_attempt, options, &detail); }},
+                               {0, [&] { detail.distributions = ShapeDistributions(list, slots, SlotCount(detail)); }},
+                               {0, [&] { detail.grids = ShapeGrids(list); }},
+                               {0, [&] { SumByWorker(list, places, options.grid_bins, options.rows, &detail); }},
+                               {0, [&] {
+                                  SumOverTime(list, document, options.time_bins, &detail);
+                                  detail.tracks = TracksOf(document, detail.over_time);
+                                }}};
+  if (for_each_task != nullptr && NumberField(Field(document, "quality"), "tasks_read").value_or(0) > 0) {
+    pieces.push_back({0, [&] { PlaceTasks(for_each_task, list, places, options.tasks, &detail); }});
+  }
+  RunSideBySide(pieces, {ThreadsFor(0)});
   if (!detail.timeline_is_exact) DrawRuns(list, places, options, &detail);
   return detail;
 }

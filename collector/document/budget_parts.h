@@ -23,7 +23,7 @@ struct BudgetPartKind {
 /// In the order in which they are shown.
 inline constexpr BudgetGroupKind kBudgetGroups[] = {
     {"CPU in your code", "cpu", "computing"},
-    {"Waiting in your code", "wait", "reads, locks, page faults, or no CPU free"},
+    {"Waiting in your code", "wait", "reads, locks, page faults, waiting for a CPU"},
     {"Opening and reading around your code", "opening", "before and after each chunk"},
     {"CPU outside chunks", "outside", "set-up, framework code, merging"},
     {"Framework and repeats", "overhead", "scheduling, transfer, attempts that gave no result"},
@@ -52,6 +52,8 @@ inline constexpr BudgetPartKind kBudgetParts[] = {
      "lane time of attempts that are no result: failed, repeated, lost"},
     {"joined", "Idle", "owners waiting for their helpers",
      "cores that were free while threads waited for their helpers", "free while owners waited for their own helpers"},
+    {"unused_by_tasks", "Idle", "given to tasks that did not use them", "cores that tasks were given and did not use",
+     "free while a task held them beside those that it used; only where an engine gave a task more than one core"},
     {"startup", "Idle", "before the first chunk", "cores that were free before their first chunk",
      "free before a worker's first chunk begins"},
     {"idle", "Idle", "between chunks", "cores that were free between chunks", "free between"},

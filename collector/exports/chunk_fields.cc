@@ -118,6 +118,8 @@ constexpr ChunkField kFields[] = {
     {"rss_delta_bytes", false, RssDeltaOf},
     {"rss_peak_bytes", false, Fact<&ChunkFact::rss_peak_bytes>},
     {"io_read_bytes", false, Fact<&ChunkFact::io_read_bytes>},
+    {"allocations", false, Fact<&ChunkFact::allocations>},
+    {"allocated_bytes", false, Fact<&ChunkFact::allocated_bytes>},
     {"open_chunks", false, Fact<&ChunkFact::open_chunks>},
     {"lanes_peak", false, Fact<&ChunkFact::lanes_peak>},
     {"suspended_ns", false,

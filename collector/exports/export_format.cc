@@ -46,6 +46,16 @@ constexpr ExportFormat kFormats[] = {
      [](std::string_view text) {
        return BeginsWith(text, "chunks;") || BeginsWith(text, "helpers of chunks;") ||
               BeginsWith(text, "outside chunks;");
+     },
+     "", true},
+    {"stacks", "stacks of functions by dataset and section with their samples, for flamegraph.pl or speedscope.app",
+     WriteFoldedStacks, nullptr, [](std::string_view text) { return BeginsWith(text, "chunks;"); }, "", true},
+    {"speedscope", "the same stacks in seconds of CPU time, a profile a dataset (JSON), for speedscope.app",
+     WriteSpeedscope, nullptr, [](std::string_view text) { return BeginsWith(text, R"({"exporter":"crema)"); }},
+    {"pprof", "the same stacks for go tool pprof, with labels for dataset and section", WritePprof, nullptr,
+     [](std::string_view text) {
+       return text.size() > 4 && BeginsWith(text, std::string_view("2\0002", 3)) &&
+              BeginsWith(text.substr(4), "crema ");
      }},
     {"cms-resources", "resources.json as CMSSW's FastTimerService writes it, for circles", WriteCmsResources, nullptr,
      [](std::string_view text) { return text.find("\"written_by\": \"crema") != std::string_view::npos; }},

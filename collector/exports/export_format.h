@@ -39,6 +39,7 @@ struct ExportFormat {
   bool (*is_ours)(std::string_view beginning_or_path) = nullptr;
   /// The command that writes it, for those that have one of their own; empty: `crema export --to NAME`.
   std::string_view command = "";
+  bool compares = false;  ///< `ExportSource::baseline` is read
 };
 
 /// All formats, in the order in which the help lists them.

@@ -35,15 +35,15 @@ absl::Status CheckMayReplace(const ExportFormat& format, const fs::path& path, b
   if (!fs::exists(status)) return absl::OkStatus();
   const bool wants_directory = format.write_directory != nullptr;
   if (wants_directory != fs::is_directory(status) || (!wants_directory && !fs::is_regular_file(status))) {
-    return absl::FailedPreconditionError(fmt::format("{}: is there and is no {}; choose another path", path.string(),
+    return absl::FailedPreconditionError(fmt::format("{}: exists and is not a {}; choose another path", path.string(),
                                                      wants_directory ? "directory" : "regular file"));
   }
   if (force || fs::is_empty(path, error)) return absl::OkStatus();
   if (format.is_ours(wants_directory ? path.string() : Beginning(path))) return absl::OkStatus();
   const std::string command =
       format.command.empty() ? fmt::format("crema export --to {}", format.name) : std::string(format.command);
-  return absl::AlreadyExistsError(
-      fmt::format("{}: is there and was not written by `{}`; choose another path, or --force", path.string(), command));
+  return absl::AlreadyExistsError(fmt::format(
+      "{}: exists and was not written by `{}`; choose another path, or add --force", path.string(), command));
 }
 
 absl::Status Synced(const fs::path& path) {

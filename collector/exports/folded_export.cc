@@ -8,34 +8,13 @@
 #include <vector>
 
 #include "collector/document/document_fields.h"
+#include "collector/exports/folded_line.h"
 #include "collector/exports/formats.h"
-#include "collector/records/section_path.h"
-#include "fmt/format.h"
 
 namespace crema {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// Frames are told apart by `;`, the number by the last space, stacks by line ends.
-std::string Frame(std::string part) {
-  std::string name = NameOfPathPart(std::move(part));
-  for (char& character : name) {
-    if (character == ';') character = ':';
-    if (static_cast<unsigned char>(character) < ' ') character = ' ';
-  }
-  return name;
-}
-
-std::string Stack(const std::string& root, const std::string& path) {
-  std::string stack = root;
-  for (size_t begin = 0; begin <= path.size();) {
-    const size_t end = std::min(path.find('/', begin), path.size());
-    stack += ";" + Frame(path.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return stack;
-}
 
 struct FunctionSamples {
   std::string frame;
@@ -48,7 +27,7 @@ std::map<std::string, std::vector<FunctionSamples>> FunctionsBySection(const Jso
   for (const Json& row : ListField(document, "functions")) {
     if (!NumberField(row, "share").has_value()) return {};
     std::vector<FunctionSamples>& functions = by_section[TextField(row, "section")];
-    const std::string frame = Frame(TextField(row, "function"));
+    const std::string frame = FoldedFrame(TextField(row, "function"));
     const double samples = NumberField(row, "samples").value_or(0);
     const auto same = std::find_if(functions.begin(), functions.end(),
                                    [&frame](const FunctionSamples& other) { return other.frame == frame; });
@@ -62,8 +41,8 @@ std::map<std::string, std::vector<FunctionSamples>> FunctionsBySection(const Jso
 }
 
 /// The section's own time, divided as its samples are: the lines add up to it.
-void WriteFunctions(const std::string& stack, int64_t microseconds, const std::vector<FunctionSamples>& functions,
-                    TextSink* sink) {
+void AddFunctions(const std::string& stack, int64_t microseconds, const std::vector<FunctionSamples>& functions,
+                  FoldedLines* lines) {
   double samples = 0;
   for (const FunctionSamples& function : functions) samples += function.samples;
   double until = 0;
@@ -71,13 +50,13 @@ void WriteFunctions(const std::string& stack, int64_t microseconds, const std::v
   for (const FunctionSamples& function : functions) {
     until += function.samples;
     const auto stop = static_cast<int64_t>(std::llround(static_cast<double>(microseconds) * until / samples));
-    if (stop > written) sink->Write(fmt::format("{};{} {}\n", stack, function.frame, stop - written));
+    if (stop > written) lines->Add(stack + ";" + function.frame, stop - written);
     written = std::max(written, stop);
   }
 }
 
-void WriteRows(const Json& rows, const std::string& root, TextSink* sink,
-               const std::map<std::string, std::vector<FunctionSamples>>& functions = {}) {
+void AddRows(const Json& rows, const std::string& root, FoldedLines* lines,
+             const std::map<std::string, std::vector<FunctionSamples>>& functions = {}) {
   for (const Json& row : rows) {
     const std::optional<double> self = NumberField(row, "self");
     if (!self.has_value()) continue;
@@ -87,22 +66,27 @@ void WriteRows(const Json& rows, const std::string& root, TextSink* sink,
     if (microseconds <= 0) continue;
     // helpers run beside the owner: below its root they would make chunks longer than they were
     const std::string path = TextField(row, "path");
-    const std::string stack = Stack(is_helper ? "helpers of " + root : root, path);
+    const std::string stack = FoldedStack(is_helper ? "helpers of " + root : root, path);
     const auto looked_into = is_helper ? functions.end() : functions.find(path);
     if (looked_into != functions.end()) {
-      WriteFunctions(stack, microseconds, looked_into->second, sink);
+      AddFunctions(stack, microseconds, looked_into->second, lines);
     } else {
-      sink->Write(fmt::format("{} {}\n", stack, microseconds));
+      lines->Add(stack, microseconds);
     }
   }
+}
+
+absl::StatusOr<FoldedLines> LinesOf(const ExportSource& source) {
+  FoldedLines lines;
+  AddRows(ListField(source.document, "sections"), "chunks", &lines, FunctionsBySection(source.document));
+  AddRows(ListField(source.document, "process_sections"), "outside chunks", &lines);
+  return lines;
 }
 
 }  // namespace
 
 absl::Status WriteFolded(const ExportSource& source, const std::string&, TextSink* sink) {
-  WriteRows(ListField(source.document, "sections"), "chunks", sink, FunctionsBySection(source.document));
-  WriteRows(ListField(source.document, "process_sections"), "outside chunks", sink);
-  return absl::OkStatus();
+  return WriteFoldedLines(source, &LinesOf, sink);
 }
 
 }  // namespace crema

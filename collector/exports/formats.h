@@ -26,6 +26,16 @@ absl::Status WritePrometheus(const ExportSource& source, const std::string& path
 /// Stacks of sections with their self time in microseconds, as flamegraph.pl, speedscope and inferno read them.
 absl::Status WriteFolded(const ExportSource& source, const std::string& path, TextSink* sink);
 
+/// Stacks of functions below the dataset and the section that they were seen in, with their samples, in the same form.
+/// Errors: the records cannot be read, or have none.
+absl::Status WriteFoldedStacks(const ExportSource& source, const std::string& path, TextSink* sink);
+
+/// The same stacks as a profile a dataset (JSON), in seconds of CPU time, for speedscope.app. Sections are frames.
+absl::Status WriteSpeedscope(const ExportSource& source, const std::string& path, TextSink* sink);
+
+/// The same stacks for `go tool pprof`, in samples and CPU time, with labels `dataset` and `section`.
+absl::Status WritePprof(const ExportSource& source, const std::string& path, TextSink* sink);
+
 /// Chrome's trace events (JSON), for ui.perfetto.dev: processes, threads, chunks, sections in trace mode, counters.
 absl::Status WritePerfetto(const ExportSource& source, const std::string& path, TextSink* sink);
 

@@ -64,7 +64,7 @@ std::string WhoBegan(const RunHistory& history, const Segment& place) {
       if (shown.size() < kMostCommitsTold) shown.push_back(ShortCommit(one));
     }
     if (commits.size() > shown.size()) shown.emplace_back("…");
-    text += fmt::format("; by the noise it may be any of {} runs, of {}", place.latest - place.earliest + 1,
+    text += fmt::format("; because of the noise it may be any of {} runs, of {}", place.latest - place.earliest + 1,
                         absl::StrJoin(shown, ", "));
   }
   return text + ".";

@@ -83,7 +83,7 @@ void FindLevels(RunHistory* history) {
   for (size_t i = 0; i < history->runs.size(); ++i) values.push_back(history->ValueOf(i));
   history->is_relative = std::all_of(values.begin(), values.end(), [](double value) { return value > 0; });
   if (values.size() < kLeastValues) {
-    history->notes.push_back(fmt::format("{} too few to tell a change from noise: it takes {}",
+    history->notes.push_back(fmt::format("{} too few to tell a change from noise: {} are needed",
                                          Counted(static_cast<double>(values.size()), "run is", "runs are"),
                                          kLeastValues));
     return;
@@ -117,7 +117,7 @@ void NoteWhatDiffers(RunHistory* history) {
   if (differ([](const HistoryRun& run) { return run.host; })) other.emplace_back("hosts");
   if (!other.empty()) {
     history->notes.push_back("the runs differ in their " + absl::StrJoin(other, ", ") +
-                             ": a change may come from there");
+                             ": this may be the cause of a change");
   }
   if (std::all_of(runs.begin(), runs.end(), [](const HistoryRun& run) { return run.commit.empty(); })) {
     history->notes.emplace_back("no run tells its commit; crema run takes it from git, or from CREMA_COMMIT");

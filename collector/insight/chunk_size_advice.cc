@@ -91,10 +91,10 @@ bool TakeAsFixed(const Fit& fit, double events, double seconds, ChunkSizeAdvice&
 std::string TakeFit(const Json& row, ChunkSizeAdvice& advice) {
   const double least = NumberField(row, "events_min").value_or(0);
   const double most = NumberField(row, "events_max").value_or(0);
-  if (!kChunksOfFit.Holds(advice.attempts)) return fmt::format("fewer than {} chunks draw no line", kChunksOfFit.value);
+  if (!kChunksOfFit.Holds(advice.attempts)) return fmt::format("a fit needs at least {} chunks", kChunksOfFit.value);
   if (!advice.events_p50.has_value()) return "no chunk said how many events it had (SetEvents)";
   constexpr std::string_view kOneSize =
-      "the chunks are of one size, which does not tell their fixed cost from that of their events";
+      "the chunks are of one size, so their fixed cost cannot be told from the cost of their events";
   const std::optional<Fit> fit = FitOf(row);
   if (!fit.has_value()) return std::string(kOneSize);
   const double seconds = fit->fixed + std::max(0.0, fit->slope) * *advice.events_p50;
@@ -205,11 +205,11 @@ std::string AdviceInWords(const ChunkSizeAdvice& advice) {
   const double least = std::max(1.0, Rounded(*advice.events_least));
   if (!most.has_value() && advice.events_p50.value_or(0) >= least) return "";  // as they are
   if (!most.has_value()) return fmt::format("use at least {} events a chunk", HumanCount(least));
-  if (*most < 1) return "even one event a chunk takes too long for so short a run on so many cores";
+  if (*most < 1) return "even a chunk of one event takes too long for so short a run on so many cores";
   if (*most < least) {
     return fmt::format(
-        "{} events a chunk keep the tail and the memory low, {} the fixed cost: with this work on these cores not both "
-        "can be",
+        "a low tail and low memory need at most {} events a chunk, a low fixed cost needs at least {}: this work on "
+        "these cores cannot have both",
         HumanCount(Rounded(*most)), HumanCount(least));
   }
   return fmt::format("use {} to {} events a chunk", HumanCount(least), HumanCount(Rounded(*most)));

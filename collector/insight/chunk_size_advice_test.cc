@@ -63,12 +63,12 @@ TEST(ChunkSizeAdvice, HasNoUpperBoundOnOneCore) {
 TEST(ChunkSizeAdvice, SaysWhereBothCannotBeHad) {
   nlohmann::ordered_json document = ThousandCoreSeconds();
   document["metrics"]["busy_time"] = 100;
-  EXPECT_THAT(AdviceInWords(AdviseChunkSizes(document).at(0)), HasSubstr("not both can be"));
+  EXPECT_THAT(AdviceInWords(AdviseChunkSizes(document).at(0)), HasSubstr("cannot have both"));
 }
 
 TEST(ChunkSizeAdvice, IsNotGivenWhereTheFitTellsNothing) {
   for (const auto& [field, value, reason] :
-       {std::tuple<std::string, nlohmann::ordered_json, std::string>{"attempts", 7, "fewer than 8"},
+       {std::tuple<std::string, nlohmann::ordered_json, std::string>{"attempts", 7, "at least 8 chunks"},
         {"events_p50", nullptr, "how many events"},
         {"fixed_seconds", nullptr, "of one size"},
         {"events_min", 5500, "of one size"},

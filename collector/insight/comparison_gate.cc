@@ -81,7 +81,7 @@ absl::StatusOr<GateResult> Judge(const ComparisonGate& gate, const Comparison& c
   if (gate.key.empty()) {
     if (comparison.should_be_equal.empty()) return GateResult{true, "no events or cuts were measured"};
     const std::vector<ComparedValue> unequal = comparison.Unequal();
-    if (unequal.empty()) return GateResult{false, "all that should be equal is"};
+    if (unequal.empty()) return GateResult{false, "everything that should be equal is equal"};
     return GateResult{true, fmt::format("{} of {} values that should be equal differ, {} first", unequal.size(),
                                         comparison.should_be_equal.size(), unequal.front().label)};
   }

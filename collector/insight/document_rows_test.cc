@@ -10,6 +10,7 @@
 #include "collector/document/budget_parts.h"
 #include "collector/insight/resource_advice.h"
 #include "collector/insight/verdicts.h"
+#include "collector/metrics/catalog/quality_fields.h"
 #include "collector/metrics/catalog/row_tables.h"
 #include "collector/metrics/measure_fixture.h"
 #include "collector/metrics/record_lines.h"

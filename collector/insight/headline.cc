@@ -59,18 +59,18 @@ Class WhereTheTimeWent(const Json& document, const BudgetRows& budget) {
   const double framework = budget.Share("framework") + budget.Share("failed");
   const double idle = budget.Share("joined") + budget.Share("startup") + budget.Share("idle") + budget.Share("tail") +
                       budget.Share("shutdown");
+  const double unused = budget.Share("unused_by_tasks");
   const double unmeasured = budget.Share("unmeasured");
   const std::string all = HumanCount(budget.core_seconds) + " core-seconds";
-  if (unmeasured > std::max({compute, cpu_wait + blocked, outside, process, framework, idle})) {
-    return {
-        fmt::format("not judged: {} of {} are of chunks whose CPU time is not known", HumanPercent(unmeasured), all)};
+  if (unmeasured > std::max({compute, cpu_wait + blocked, outside, process, framework, idle, unused})) {
+    return {fmt::format("not judged: for {} of {} the CPU time of chunks is not known", HumanPercent(unmeasured), all)};
   }
   const std::string of_all = " of " + all;
   if (RuleOf("compute-bound").threshold.Holds(compute)) {
     return {fmt::format("compute-bound: your code computed for {}{}", HumanPercent(compute), of_all)};
   }
   const double waiting = cpu_wait + blocked;
-  const std::array<Use, 5> uses = {{
+  const std::array<Use, 6> uses = {{
       {waiting,
        RuleOf("waiting-bound").threshold.Holds(waiting) || (kWaitsToo.Holds(waiting) && waiting > compute),
        cpu_wait > blocked ? "short of CPU" : "waiting-bound",
@@ -78,6 +78,12 @@ Class WhereTheTimeWent(const Json& document, const BudgetRows& budget) {
        {"waiting-bound", "cpu-contention"},
        {"cpu_wait", "blocked", "waiting"}},
       {idle, kStarved.Holds(idle), "starved", "cores were idle for {}"},
+      {unused,
+       kStarved.Holds(unused),
+       "over-allocated",
+       "tasks held cores that they did not use for {}",
+       {"unused-cores"},
+       {"unused_by_tasks"}},
       {process,
        kOverheadBound.Holds(process),
        "busy outside chunks",
@@ -210,13 +216,13 @@ std::string Trouble(const Json& document, const RunEvidence& evidence) {
 std::string NoChunk(const Json& document) {
   const std::optional<double> reported = Metric(document, "num_chunks");
   if (reported.value_or(0) > 0) {
-    return fmt::format("no chunk was recorded; Coffea reports {} and not where their time went",
+    return fmt::format("no chunk was recorded; Coffea reports {}, but not where their time went",
                        Counted(*reported, "chunk", "chunks"));
   }
   const std::optional<double> user = Metric(document, "tree_cpu_user");
   const std::optional<double> system = Metric(document, "tree_cpu_system");
   const std::optional<double> efficiency = Metric(document, "job_cpu_efficiency");
-  if (!user.has_value() || !system.has_value()) return "no chunk was recorded, so nothing can be said about the work";
+  if (!user.has_value() || !system.has_value()) return "no chunk was recorded, so nothing is known about the work";
   std::string text = fmt::format("no chunk was recorded; the command used {} of CPU", HumanDuration(*user + *system));
   if (efficiency.has_value()) text += fmt::format(", {} of its allocated cores", HumanPercent(*efficiency));
   return text;

@@ -111,6 +111,11 @@ TEST(Headline, CallsARunStarvedWhoseCoresWereIdle) {
 
 TEST(Headline, SaysOfEachOtherLargestUseWhatTookTheTime) {
   nlohmann::ordered_json document = QuietRun();
+  SetBudget(&document, {{"compute", 40}, {"unused_by_tasks", 50}, {"idle", 10}});
+  EXPECT_THAT(Headline(document),
+              AllOf(StartsWith("Over-allocated: tasks held cores that they did not use for 50 % of 100 core-seconds, "
+                               "and your code computed for 40 %."),
+                    Not(HasSubstr("avoidable"))));
   SetBudget(&document, {{"compute", 20}, {"outside_chunk", 70}, {"idle", 10}});
   EXPECT_THAT(Headline(document), StartsWith("Opening-bound: opening and reading around your code took 70 % of 100 "
                                              "core-seconds, and your code computed for 20 %."));
@@ -139,12 +144,11 @@ TEST(Headline, SaysFirstWhatIsMissingFromTheRecordsAndFromTheResults) {
   nlohmann::ordered_json document = QuietRun();
   document["quality"]["event_coverage"] = 0.88;
   document["metrics"]["num_unfinished_chunks"] = 2;
-  EXPECT_EQ(
-      Headline(document),
-      "2 of 102 chunks have no result and the records hold 88 % of the events only. The largest avoidable loss is "
-      "code blocked on I/O, locks or a device (4.0 %).");
+  EXPECT_EQ(Headline(document),
+            "2 of 102 chunks have no result and the records hold only 88 % of the events. The largest avoidable loss "
+            "is code blocked on I/O, locks or a device (4.0 %).");
   document["verdicts"] = {{{"id", "waiting-bound"}, {"sentence", "Your code waits, 40 %."}, {"saving", 0.4}}};
-  EXPECT_THAT(Headline(document), testing::EndsWith("events only. Your code waits, 40 %."));
+  EXPECT_THAT(Headline(document), testing::EndsWith("of the events. Your code waits, 40 %."));
   document.erase("verdicts");
   document["quality"]["event_coverage"] = 0.995;
   document["quality"]["records_dropped"] = 3;
@@ -218,7 +222,7 @@ TEST(Headline, EndsWithTheCauseWithTheLargestSavingInTheWordsOfItsVerdict) {
 TEST(Headline, SaysWhatAReportAloneTells) {
   nlohmann::ordered_json document;
   document["metrics"]["num_chunks"] = 480;
-  EXPECT_EQ(Headline(document), "No chunk was recorded; Coffea reports 480 chunks and not where their time went.");
+  EXPECT_EQ(Headline(document), "No chunk was recorded; Coffea reports 480 chunks, but not where their time went.");
 }
 
 TEST(Headline, SaysThatNoLossStandsOutInsteadOfNamingASmallOne) {
@@ -265,7 +269,7 @@ TEST(Headline, SaysThatNoChunkEnded) {
 
 TEST(Headline, FallsBackToTheProcessTreeWhereNoChunkWasRecorded) {
   nlohmann::ordered_json document;
-  EXPECT_EQ(Headline(document), "No chunk was recorded, so nothing can be said about the work.");
+  EXPECT_EQ(Headline(document), "No chunk was recorded, so nothing is known about the work.");
   document["metrics"]["tree_cpu_user"] = 3.9;
   document["metrics"]["tree_cpu_system"] = 0.3;
   document["metrics"]["job_cpu_efficiency"] = 0.41;

@@ -24,6 +24,7 @@ constexpr PartVerdict kPartVerdicts[] = {
      "Tasks spent {} of the core-seconds around your chunks: opening files, building arrays, handing back results."},
     {"long-tail", "tail", "While the last chunks ran, free cores cost {} of the core-seconds."},
     {"idle-workers", "idle", "Between chunks, free cores cost {} of the core-seconds."},
+    {"unused-cores", "unused_by_tasks", "Cores that tasks were given and did not use cost {} of the core-seconds."},
     {"startup-dominated", "startup", "Before their first chunk, free cores cost {} of the core-seconds."},
     {"framework-overhead", "framework", "The framework's own tasks and handling cost {} of the core-seconds."},
 };
@@ -74,8 +75,8 @@ void JudgePythonsLock(const JudgedRun& run) {
   const double share = *taken * run.budget().Share("blocked");
   if (!rule.threshold.Holds(share)) return;
   run.Add(rule, share,
-          fmt::format("Python's global interpreter lock was not to be had at once for {} of the time in which a worker "
-                      "executed several tasks: threads may have waited for it for up to {} of the core-seconds.",
+          fmt::format("Python's global interpreter lock was not free for {} of the time in which a worker executed "
+                      "several tasks. Threads may have waited for it for up to {} of the core-seconds.",
                       HumanPercent(*taken), HumanPercent(share)),
           {{"gil_contention", *taken}, {"budget.blocked.share", run.budget().Share("blocked")}}, share);
 }

@@ -121,16 +121,17 @@ void JudgeSmallChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvice>& 
   }
   const double share = fixed / run.budget().core_seconds;
   if (worst == nullptr || !rule.threshold.Holds(share)) return;
-  run.Add(rule, share,
-          fmt::format("Chunks are too small: what each costs whatever its size ({} of a chunk of {} events{}) took {} "
-                      "of the core-seconds or more.",
-                      FromTo(worst->fixed_seconds_low, worst->fixed_seconds_high), HumanCount(*worst->events_p50),
-                      Of(*worst), HumanPercent(share)),
-          {{"chunk_fits.fixed_seconds", *worst->fixed_seconds},
-           {"chunk_fits.seconds_per_event", *worst->seconds_per_event},
-           {"chunk_fits.events_p50", *worst->events_p50},
-           {"chunk_size_advice.events_least", *worst->events_least}},
-          avoidable / run.budget().core_seconds);
+  run.Add(
+      rule, share,
+      fmt::format(
+          "Chunks are too small: their fixed cost ({} in a chunk of {} events{}) took at least {} of the core-seconds.",
+          FromTo(worst->fixed_seconds_low, worst->fixed_seconds_high), HumanCount(*worst->events_p50), Of(*worst),
+          HumanPercent(share)),
+      {{"chunk_fits.fixed_seconds", *worst->fixed_seconds},
+       {"chunk_fits.seconds_per_event", *worst->seconds_per_event},
+       {"chunk_fits.events_p50", *worst->events_p50},
+       {"chunk_size_advice.events_least", *worst->events_least}},
+      avoidable / run.budget().core_seconds);
   AddAdvice(*worst, &run.verdicts->back());
 }
 
@@ -161,7 +162,7 @@ void JudgeLargeChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvice>& 
   }
   if (worst == nullptr || run.is_running()) return;
   const std::string what =
-      by_memory ? fmt::format("a worker came to {} of its memory limit", HumanPercent(memory))
+      by_memory ? fmt::format("a worker used {} of its memory limit", HumanPercent(memory))
                 : fmt::format("while the last ran, free cores cost {} of the core-seconds", HumanPercent(tail));
   run.Add(rule, 0,
           fmt::format("Chunks{} are too large ({} events, {}): {}.", Of(*worst), HumanCount(*worst->events_p50),
@@ -208,7 +209,7 @@ void JudgeOversizedChunks(const JudgedRun& run, const std::vector<ChunkSizeAdvic
     most = fmt::format(" (up to {} events{})", HumanCount(largest.events_max), Of(*largest.advice));
   }
   run.Add(rule, tail,
-          fmt::format("{} over {} times the events of their dataset's median{}, and a tail of {} of the core-seconds.",
+          fmt::format("{} over {} times the events of their dataset's median{}; the tail took {} of the core-seconds.",
                       Counted(count, "chunk has", "chunks have"), kOversizedMedians, most, HumanPercent(tail)),
           {{"oversized_chunks", count}, {"budget.tail.share", tail}}, saving);
   if (largest.advice != nullptr) AddAdvice(*largest.advice, &run.verdicts->back());

@@ -23,18 +23,17 @@ void JudgeContention(const JudgedRun& run) {
   const double share = NumberField(row, "excess_low").value_or(0) / all;
   if (!rule.threshold.Holds(share)) return;
   const double excess = NumberField(row, "excess").value_or(0);
-  run.Add(
-      rule, share,
-      fmt::format("Chunks wait for something that all share: with each chunk more that is open, an event is blocked "
-                  "for {} longer. It serves about {} events a second ({} to {}).",
-                  HumanDuration(slope), HumanCount(1 / slope), HumanCount(1 / high), HumanCount(1 / low)),
-      {{"contention.slope", slope},
-       {"contention.slope_low", low},
-       {"contention.slope_high", high},
-       {"contention.lanes_low", NumberField(row, "lanes_low").value_or(0)},
-       {"contention.lanes_high", NumberField(row, "lanes_high").value_or(0)},
-       {"contention.excess_low", share * all}},
-      std::min(1.0, excess / all));
+  run.Add(rule, share,
+          fmt::format("Chunks wait for something that all of them share. With each further open chunk, an event is "
+                      "blocked for {} longer. What they share serves about {} events a second ({} to {}).",
+                      HumanDuration(slope), HumanCount(1 / slope), HumanCount(1 / high), HumanCount(1 / low)),
+          {{"contention.slope", slope},
+           {"contention.slope_low", low},
+           {"contention.slope_high", high},
+           {"contention.lanes_low", NumberField(row, "lanes_low").value_or(0)},
+           {"contention.lanes_high", NumberField(row, "lanes_high").value_or(0)},
+           {"contention.excess_low", share * all}},
+          std::min(1.0, excess / all));
 }
 
 }  // namespace crema

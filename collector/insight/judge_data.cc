@@ -20,7 +20,7 @@ constexpr EngineCost kEngineCosts[] = {
     {"serialization-heavy", "total_serialization_overhead_seconds",
      "The engine serialized and deserialized for {} of the core-seconds."},
     {"compression-heavy", "total_compression_overhead_seconds",
-     "The engine compressed and decompressed spill and transfers for {} of the core-seconds."},
+     "The engine compressed and decompressed spilled data and transfers for {} of the core-seconds."},
 };
 
 void JudgeEngineCost(const JudgedRun& run, const EngineCost& cost) {

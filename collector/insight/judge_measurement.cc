@@ -57,7 +57,7 @@ void JudgeGaps(const JudgedRun& run) {
     const auto& [key, value] = verdict.evidence.front();
     std::string name = key.substr(key.find('.') + 1);
     std::replace(name.begin(), name.end(), '_', ' ');
-    verdict.sentence = fmt::format("The records are not complete ({}: {}{}); sums may be too low.", name,
+    verdict.sentence = fmt::format("The records are not complete ({}: {}{}). Sums may be too low.", name,
                                    value < 1 ? HumanPercent(value, 1) : HumanCount(value),
                                    verdict.evidence.size() > 1 ? ", and more" : "");
   } else {

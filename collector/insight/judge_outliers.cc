@@ -28,7 +28,7 @@ void JudgeStragglers(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("stragglers");
   if (!kAnyStraggler.Holds(count) || !rule.threshold.Holds(share)) return;
   run.Add(rule, share,
-          fmt::format("{} took {} longer than chunks of their size do, {} of the core-seconds.",
+          fmt::format("{} took {} longer than chunks of the same size do, {} of the core-seconds.",
                       Counted(count, "straggler", "stragglers"), HumanDuration(excess), HumanPercent(share)),
           {{"straggler_chunks", count}, {"stragglers.excess_seconds", excess}}, share);
 }
@@ -67,7 +67,7 @@ void AddSlow(const JudgedRun& run, const VerdictRule& rule, const SlowOnes& foun
   const std::string name = ShortName(TextField(row, "name"));
   const std::string more = found.slow > 1 ? fmt::format("; {} more are slow", HumanCount(found.slow - 1)) : "";
   run.Add(rule, 0,
-          fmt::format("{} took {} times as long as chunks of their size do {}: {} more, over {}{}.", name,
+          fmt::format("{} took {} times as long as chunks of the same size do {}: {} more, over {}{}.", name,
                       HumanFactor(duration / predicted), others, HumanDuration(duration - predicted),
                       Counted(NumberField(row, "attempts").value_or(0), "chunk", "chunks"), more),
           {{"expected_time.attempts", NumberField(row, "attempts").value_or(0)},
@@ -130,7 +130,7 @@ void JudgeSpells(const JudgedRun& run) {
   const double predicted = NumberField(*worst, "predicted").value_or(0);
   const double attempts = NumberField(*worst, "attempts").value_or(0);
   run.Add(rule, 0,
-          fmt::format("From {} to {}, {} took {} times as long as chunks of their size do: {} more{}, over {}{}.",
+          fmt::format("From {} to {}, {} took {} times as long as chunks of the same size do: {} more{}, over {}{}.",
                       HumanClock(NumberField(*worst, "start").value_or(0)),
                       HumanClock(NumberField(*worst, "stop").value_or(0)), WhoWasSlow(*worst),
                       HumanFactor(duration / predicted), HumanDuration(duration - predicted), WhereItWent(*worst),

@@ -4,14 +4,30 @@
 #include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/key_figure_bands.h"
+#include "collector/insight/memory_growth.h"
 #include "collector/insight/short_name.h"
 #include "collector/insight/verdict_families.h"
+#include "collector/metrics/statistics/bounded_names.h"
 #include "fmt/format.h"
 
 namespace crema {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr double kMinute = 60;
+
+/// `; at its end it gained 270 MB a minute, and was 90.0 s from its limit`; empty where its memory did not grow at
+/// last.
+std::string HowSoonAtLimit(const JudgedRun& run, const Json& worker) {
+  const auto limit = static_cast<int64_t>(NumberField(worker, "memory_limit_bytes").value_or(0));
+  const std::vector<MemoryPoint> memory = LastMemoryOf(run.document, TextField(worker, "name"));
+  const std::optional<double> growth = GrowthOf(memory, limit);
+  if (!growth.has_value()) return "";
+  return fmt::format("; {} {} a minute, and {} {} from it", run.is_running() ? "it gains" : "at its end it gained",
+                     HumanMemory(kMinute * *growth), run.is_running() ? "is" : "was",
+                     HumanDuration(*SecondsToLimit(memory, limit)));
+}
 
 void JudgePressure(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("memory-pressure");
@@ -20,7 +36,7 @@ void JudgePressure(const JudgedRun& run) {
   const KeyFigureBand band = MemoryBand(TextField(Field(run.document, "run"), "engine"));
   const Bound bad = From(band.bad);
   if (!From(band.good).Holds(*used)) return;
-  std::string name;
+  std::string name, how_soon;
   double largest = 0;
   for (const Json& worker : ListField(run.document, "workers")) {
     const double limit = NumberField(worker, "memory_limit_bytes").value_or(0);
@@ -28,10 +44,11 @@ void JudgePressure(const JudgedRun& run) {
     if (limit <= 0 || peak / limit <= largest) continue;
     largest = peak / limit;
     name = TextField(worker, "name");
+    how_soon = HowSoonAtLimit(run, worker);
   }
   run.Add(rule, 0,
-          fmt::format("{} came to {} of its memory limit.", name.empty() ? "A worker" : ShortName(name),
-                      HumanPercent(*used)),
+          fmt::format("{} used {} of its memory limit{}.", name.empty() ? "A worker" : ShortName(name),
+                      HumanPercent(*used), how_soon),
           {{"memory_utilization_max", *used}}, std::nullopt);
   if (bad.Holds(*used)) run.verdicts->back().severity = Severity::kBad;
 }
@@ -58,17 +75,16 @@ GrowingWorker FindFullest(const Json& document) {
   return fullest;
 }
 
-/// `; at that rate w3, the fullest worker, gains 270 MB a minute and was 90.0 s from its limit of 4.00 GB`; empty where
-/// no limit is known.
+/// As memory grows with events: `; at that rate w3, the fullest worker, gains 270 MB a minute and was 90.0 s from its
+/// limit of 4.00 GB`; empty where no limit is known.
 std::string HowSoonFull(const JudgedRun& run, double bytes_per_event) {
-  constexpr double kMinute = 60;
   const GrowingWorker worker = FindFullest(run.document);
   const double bytes_per_second = bytes_per_event * worker.events_per_second;
   if (bytes_per_second <= 0) return "";
   const std::string limit = " its limit of " + HumanMemory(worker.limit_bytes);
   return fmt::format("; at that rate {}, the fullest worker, gains {} a minute and {}", ShortName(worker.name),
                      HumanMemory(kMinute * bytes_per_second),
-                     worker.left_bytes <= 0 ? "came to" + limit
+                     worker.left_bytes <= 0 ? "reached" + limit
                                             : fmt::format("{} {} from{}", run.is_running() ? "is" : "was",
                                                           HumanDuration(worker.left_bytes / bytes_per_second), limit));
 }
@@ -93,6 +109,31 @@ void JudgeGrowth(const JudgedRun& run) {
           fmt::format("Memory grows by {} with every 1 000 events, and does not come back{}.", HumanMemory(*slope),
                       HowSoonFull(run, *slope / kEventsOfSlope)),
           {{"rss_slope", *slope}, {"rss_slope_low", *low}, {"workers.events", events}}, std::nullopt);
+}
+
+void JudgeLeaks(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("leaking-section");
+  const double most_live = Metric(run.document, "peak_live_bytes").value_or(0);
+  const Json* worst = nullptr;
+  double worst_growth = 0;
+  for (const Json& row : ListField(run.document, "sections")) {
+    const double growth = NumberField(row, "live_growth_bytes").value_or(0);
+    const double chunks = NumberField(row, "chunks").value_or(NumberField(row, "count").value_or(0));
+    if (most_live <= 0 || !kMuchKept.Holds(growth) || !rule.threshold.Holds(growth / most_live)) continue;
+    if (!kChunksOfLeak.Holds(chunks) || growth <= worst_growth) continue;
+    worst = &row;
+    worst_growth = growth;
+  }
+  if (worst == nullptr) return;
+  const std::string path = TextField(*worst, "path");
+  run.Add(rule, worst_growth / most_live,
+          fmt::format("{} keeps memory from chunk to chunk: {} more is live at the end than half-way.",
+                      path == kOtherName ? "Code of chunks outside every section" : "Section " + ShortName(path),
+                      HumanMemory(worst_growth)),
+          {{"sections.live_growth_bytes", worst_growth},
+           {"sections.live_bytes", NumberField(*worst, "live_bytes").value_or(0)},
+           {"peak_live_bytes", most_live}},
+          std::nullopt);
 }
 
 /// Waiting for workers: the worker-seconds that were missing until nearly all were there.
@@ -149,6 +190,7 @@ void JudgeScaling(const JudgedRun& run) {
 void JudgeWorkers(const JudgedRun& run) {
   JudgePressure(run);
   JudgeGrowth(run);
+  JudgeLeaks(run);
   JudgeScaling(run);
 }
 

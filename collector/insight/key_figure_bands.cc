@@ -11,28 +11,31 @@ namespace {
 // In the order of `KeyFigure`.
 constexpr KeyFigureBand kBands[] = {
     {KeyFigure::kCpuEfficiency, true, 0.70, 0.40, "CPU efficiency",
-     "CPU that the chunks got of the cores held: sites ask for 70 % or more; below 40 % more than half of the "
-     "allocation is given away"},
+     "CPU time of the chunks over the cores' time: sites ask for 70 % or more; below 40 % more than half of the cores' "
+     "time is lost"},
     {KeyFigure::kWaiting, false, kMostWaiting, 0.30, "waiting in your code, of chunk time",
-     "blocked share of chunk time: a few reads always wait; from there on a second thread per core would pay"},
+     "blocked share of chunk time: some reads always wait; from 30 % on a second thread per core would help"},
     {KeyFigure::kMemory, false, kMostMemory, 0.95, "peak memory of its limit",
-     "largest worker against its limit: the kernel ends what passes it, and one chunk in twenty is larger than the "
-     "others"},
+     "largest worker over its limit: the kernel kills a worker that passes it, and one chunk in twenty is larger than "
+     "the others"},
     {KeyFigure::kBalance, true, 0.90, 0.75, "balance",
-     "busy share of the cores from the first chunk to the tail: the grain of the chunks alone costs a few per cent; at "
-     "75 % every fourth core is idle"},
+     "busy share of the cores from the first chunk to the tail: the sizes of chunks alone cost a few per cent; at 75 % "
+     "every fourth core is idle"},
     {KeyFigure::kFailedAttempts, false, 0.01, 0.05, "failed attempts, of all",
-     "share of attempts that failed or were lost: hiccups of storage stay below 1 %, at 5 % something is broken"},
+     "share of attempts that failed or were lost: short failures of storage stay below 1 %; at 5 % something is "
+     "broken"},
     {KeyFigure::kEventCoverage, true, kFullCoverage, 0.95, "events recorded, of those that were processed",
-     "events in the records of those that were processed: what is missing makes every rate too low by as much"},
+     "events in the records over events that were processed: every rate is too low by what is missing"},
     {KeyFigure::kFineCoverage, true, kFullCoverage, 0.90, "fine metrics, of the engine's compute time",
-     "seconds in fine metrics of those that the engine counts: a heartbeat may be missing; at 90 % a tenth is unknown"},
+     "seconds in fine metrics over those that the engine counts: a heartbeat may be missing; at 90 % a tenth is "
+     "unknown"},
     {KeyFigure::kDroppedRecords, false, 0, 0.001, "dropped records, of all",
-     "records that processes could not write: none in ordinary runs; beyond 0.1 % sums show it"},
+     "records that processes could not write: none in ordinary runs; above 0.1 % sums are visibly too low"},
     {KeyFigure::kMeasuringCost, false, 0.01, 0.03, "cost of measuring, of chunk time",
      "cost of measuring over chunk time: 1 % is within the noise of a run, 3 % is not"},
     {KeyFigure::kClockOffset, false, 0.01, 0.05, "clock offset between hosts, or step of a clock, s",
-     "slewing stays far below 10 ms, which vanish in a picture; 50 ms put short chunks out of order"},
+     "clocks that are kept in step differ by far less than 10 ms, which no picture shows; 50 ms change the order of "
+     "short chunks"},
 };
 
 std::string InWords(KeyFigure figure, double value) {

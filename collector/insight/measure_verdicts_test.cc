@@ -115,7 +115,7 @@ TEST_F(MeasureVerdictsTest, SayThatChunksAreTooSmallAndHowLargeTheyShouldBe) {
     WriteWorker(pid, [](int, Chunk& chunk) { chunk.fixed_seconds = 0.5; });
   }
   const Document document = TakeJudged();
-  EXPECT_THAT(Find(document, "chunks-too-small")["sentence"], HasSubstr("500 ms of a chunk of 1 600 events of ttbar"));
+  EXPECT_THAT(Find(document, "chunks-too-small")["sentence"], HasSubstr("500 ms in a chunk of 1 600 events of ttbar"));
   const Document& advice = document["chunk_size_advice"][0];
   EXPECT_NEAR(advice["events_least"].get<double>(), 19 * 0.5 / 1e-3, 1);
 }
@@ -136,7 +136,7 @@ TEST_F(MeasureVerdictsTest, SeeMemoryGrowAndComeNearTheLimit) {
   WriteWorker(2, [](int number, Chunk& chunk) { chunk.rss_bytes += int64_t{10'000'000} * number; });
   const Document document = TakeJudged();
   EXPECT_THAT(Ids(document), Contains("memory-growth"));
-  EXPECT_THAT(Find(document, "memory-pressure")["sentence"], HasSubstr("node:2 came to 89 %"));
+  EXPECT_THAT(Find(document, "memory-pressure")["sentence"], HasSubstr("node:2 used 89 %"));
 }
 
 TEST_F(MeasureVerdictsTest, MissTheWorkerThatVanished) {

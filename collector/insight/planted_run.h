@@ -21,6 +21,7 @@ inline nlohmann::ordered_json HealthyRun() {
   metrics["avg_memory_per_worker_bytes"] = 4e8;
   metrics["chunk_rss_delta_per_event_p95"] = 1;
   metrics["rss_slope"] = 1000;
+  metrics["peak_live_bytes"] = 2e8;
   metrics["rss_slope_low"] = -1000;
   metrics["instrumentation_overhead"] = 0.001;
   metrics["disk_read_time_seconds"] = 0;
@@ -54,7 +55,12 @@ inline nlohmann::ordered_json HealthyRun() {
         {{"by", "file"}, {"name", file}, {"attempts", 50}, {"duration", 47}, {"predicted", 46}});
   }
   document["sections"] = {{{"path", "read"}, {"helper", false}, {"share", 0.3}, {"total", 28.2}, {"cpu", 2.8}},
-                          {{"path", "select"}, {"helper", false}, {"share", 0.35}},
+                          {{"path", "select"},
+                           {"helper", false},
+                           {"share", 0.35},
+                           {"chunks", 100},
+                           {"live_bytes", 5e7},
+                           {"live_growth_bytes", 0}},
                           {{"path", "(other)"}, {"helper", false}, {"share", 0.35}}};
   document["timelines"]["worker_counts"] = {{0.0, 4}, {25.0, 4}};
   document["quality"]["records_read"] = 210;

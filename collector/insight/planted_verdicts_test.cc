@@ -175,7 +175,22 @@ TEST(MemoryPressure, IsBadNearTheLimitAndNamesTheWorker) {
   document["workers"][1]["peak_memory_bytes"] = 9.6e8;
   const Verdict verdict = Find(document, "memory-pressure");
   EXPECT_EQ(verdict.severity, Severity::kBad);
-  EXPECT_EQ(verdict.sentence, "h:2 came to 96 % of its memory limit.");
+  EXPECT_EQ(verdict.sentence, "h:2 used 96 % of its memory limit.");
+}
+
+TEST(MemoryPressure, SaysHowSoonTheLimitIsReachedWhereMemoryStillGrows) {
+  Json document = HealthyRun();
+  document["metrics"]["memory_utilization_max"] = 0.9;
+  document["workers"][1].update({{"start", 0}, {"stop", 300}, {"peak_memory_bytes", 9e8}});
+  Json& memory = document["timelines"]["worker_memory"]["h:2"];
+  for (int second = 0; second <= 300; ++second) memory.push_back({second, 6e8 + 1e6 * second});
+  EXPECT_EQ(Find(document, "memory-pressure").sentence, "h:2 used 90 % of its memory limit; at its end it gained " +
+                                                            HumanMemory(6e7) + " a minute, and was 1 m 40 s from it.");
+  document["run"]["state"] = "running";
+  EXPECT_THAT(Find(document, "memory-pressure").sentence, HasSubstr("; it gains "));
+  // the same growth, then rest: a timeline has changes only
+  document["workers"][1]["stop"] = 400;
+  EXPECT_EQ(Find(document, "memory-pressure").sentence, "h:2 used 90 % of its memory limit.");
 }
 
 TEST(MemoryGrowth, SaysWhichWorkerIsFullestAndHowSoonItIsFull) {
@@ -191,7 +206,7 @@ TEST(MemoryGrowth, SaysWhichWorkerIsFullestAndHowSoonItIsFull) {
   document["run"]["state"] = "running";
   EXPECT_THAT(Find(document, "memory-growth").sentence, HasSubstr("is 20.0 s from"));
   document["workers"][1]["peak_memory_bytes"] = 1e9;
-  EXPECT_THAT(Find(document, "memory-growth").sentence, HasSubstr("and came to its limit of"));
+  EXPECT_THAT(Find(document, "memory-growth").sentence, HasSubstr("and reached its limit of"));
   for (Json& worker : document["workers"]) worker.erase("memory_limit_bytes");
   EXPECT_THAT(Find(document, "memory-growth").sentence, testing::EndsWith("does not come back."));
 }

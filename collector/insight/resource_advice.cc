@@ -54,7 +54,7 @@ UsedResource Describe(std::string resource, std::vector<double> used, const std:
   row.jobs = static_cast<double>(used.size());
   if (!requested.empty()) row.requested = Median(requested);
   if (!kJobsOfRequest.Holds(row.jobs)) {
-    row.reason = fmt::format("fewer than {:g} jobs told what they used: a {:g} % quantile of these is the largest",
+    row.reason = fmt::format("fewer than {:g} jobs told what they used: their {:g} % quantile is just the largest",
                              kJobsOfRequest.value, kRequestQuantile * 100);
     return row;
   }
@@ -66,7 +66,7 @@ UsedResource Describe(std::string resource, std::vector<double> used, const std:
   if (ranks.high.has_value()) {
     row.used_high = used[*ranks.high - 1];
   } else {
-    row.reason = "so few jobs give no upper end: the largest of them may be below the quantile";
+    row.reason = "there are too few jobs for an upper end: even the largest may be below the quantile";
   }
   return row;
 }

@@ -54,7 +54,7 @@ TEST(ResourceAdvice, OfFewJobsIsWithheldAndOfSomeHasNoUpperEnd) {
   EXPECT_EQ(some.used, 99 * kMegabyte);
   EXPECT_TRUE(some.used_low.has_value());
   EXPECT_FALSE(some.used_high.has_value());
-  EXPECT_THAT(some.reason, HasSubstr("no upper end"));
+  EXPECT_THAT(some.reason, HasSubstr("too few jobs for an upper end"));
 }
 
 TEST(ResourceAdvice, LeavesOutJobsThatWereEndedAndTakesTheLargerPeak) {

@@ -55,7 +55,7 @@ void AddIncompleteRecords(const Json& document, RunTrouble& trouble) {
   const double read = NumberField(quality, "records_read").value_or(0);
   if (coverage.has_value() && MarkOf(KeyFigure::kEventCoverage, *coverage) != Mark::kGood) {
     Add(trouble, MarkOf(KeyFigure::kEventCoverage, *coverage),
-        fmt::format("the records hold {} of the events only", HumanPercent(*coverage)), "records incomplete");
+        fmt::format("the records hold only {} of the events", HumanPercent(*coverage)), "records incomplete");
   } else if (dropped > 0 && MarkOf(KeyFigure::kDroppedRecords, dropped / (dropped + read)) == Mark::kBad) {
     Add(trouble, Mark::kWatch, Counted(dropped, "record was", "records were") + " lost", "records incomplete");
   }

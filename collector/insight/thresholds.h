@@ -52,43 +52,49 @@ inline constexpr double kLeastExcess = 0.01;    ///< of the core-seconds: below 
 
 // Whether there is anything to judge.
 inline constexpr Bound kEnoughCoreSeconds =
-    From(1, "process start, page faults of first use and the sampler's first second weigh as much as less work");
+    From(1, "in less work, the start of processes, first page faults and the sampler's first second weigh too much");
 inline constexpr Bound kIncompleteCoverage = Below(kFullCoverage, "sums and rates are too low by what is missing");
 inline constexpr Bound kMuchUnmeasured =
-    From(0.10, "of core-seconds of which nobody knows what they were: the budget says little then");
+    From(0.10, "of the core-seconds: if so much is unknown, the budget says little");
 
 // How the work was cut.
 inline constexpr Bound kSeveralCores = Above(1.5, "an average over the run: 2 cores that came late are a little less");
-inline constexpr Bound kIdleOfFewChunks = From(0.10, "less is the grain of any run: few chunks have not hurt");
+inline constexpr Bound kIdleOfFewChunks =
+    From(0.10, "every run loses a little to its last chunks; below this share, few chunks did no harm");
 inline constexpr Bound kMemoryOfLargeChunks = Above(kMostMemory, "where the key figure is no longer good");
 inline constexpr Bound kDearFixedCost = Above(kMostFixedCost, "of a median chunk's time: the advice allows as much");
 inline constexpr Bound kAnyOversized = From(1, "such a chunk");
-inline constexpr Bound kChunksOfFit = From(kLeastFittedAttempts, "chunks of a dataset: fewer points draw no line");
+inline constexpr Bound kChunksOfFit = From(kLeastFittedAttempts, "chunks of a dataset: a fit needs as many points");
 inline constexpr Bound kSpreadOfFit =
-    From(1.5, "largest chunk over smallest: chunks of nearly one size tell what they take, not how that splits");
+    From(1.5, "largest chunk over smallest: chunks of nearly one size do not show which part of their time is fixed");
 
 inline constexpr Bound kClearFixedCost =
-    UpTo(0.25, "of a median chunk's time: a wider interval says nothing of how to cut");
+    UpTo(0.25, "of a median chunk's time: a wider interval is too vague for advice");
 inline constexpr Bound kSizeHardlyMatters =
-    UpTo(0.25, "of a median chunk's time, that its events take at most: the rest is cost of any chunk");
+    UpTo(0.25, "of a median chunk's time: events take no more, so the rest is a cost of every chunk");
 
 // What takes longer than its like.
-inline constexpr Bound kAnyStraggler = From(1, "one is enough, where it cost so much");
-inline constexpr Bound kMuchExcess = From(kLeastExcess, "below a hundredth of the core-seconds nobody should look");
-inline constexpr Bound kChunksOfSlowWorker = From(8, "chunks before their mean says something of the worker");
-inline constexpr Bound kChunksOfSlowFile = From(3, "chunks before their mean says something of the file");
-inline constexpr Bound kSeveral = From(2, "one alone has nothing that it could differ from");
-inline constexpr Bound kAttemptsOfSpread = From(20, "a 95 % quantile of fewer chunks is its longest");
+inline constexpr Bound kAnyStraggler = From(1, "one is enough if it cost that much");
+inline constexpr Bound kMuchExcess =
+    From(kLeastExcess, "of the core-seconds: less than a hundredth is not worth a search");
+inline constexpr Bound kChunksOfSlowWorker = From(8, "chunks: the mean of fewer tells nothing about the worker");
+inline constexpr Bound kChunksOfSlowFile = From(3, "chunks: the mean of fewer tells nothing about the file");
+inline constexpr Bound kSeveral = From(2, "one alone cannot be compared");
+inline constexpr Bound kAttemptsOfSpread = From(20, "the 95 % quantile of fewer chunks is the longest chunk");
 inline constexpr Bound kBusyTimeOfSpread = From(0.10, "of the busy time: a smaller dataset does not matter");
 
 inline constexpr Bound kMostlyWaits = Below(0.5, "a section with less CPU is painted as waiting");
 
 // Workers.
-inline constexpr Bound kNearlyAllWorkers = From(0.90, "of the most workers: the others no longer matter");
+inline constexpr Bound kNearlyAllWorkers =
+    From(0.90, "of the largest number of workers: the last ones no longer matter");
 inline constexpr Bound kLongLag = From(10, "seconds: nobody notices a shorter wait");
 
 inline constexpr Bound kBeforeTheEnd =
-    Above(1, "seconds before the last worker's stop: who closes a pool ends its idle processes by a signal");
+    Above(1, "seconds before the last worker's stop: a pool that is closed ends its idle processes by a signal");
+
+inline constexpr Bound kChunksOfLeak = From(10, "chunks: fewer do not tell what is kept from chunk to chunk");
+inline constexpr Bound kMuchKept = From(1e6, "bytes: less is not worth a look");
 
 inline constexpr double kRequestQuantile = 0.99;  ///< of the jobs, whose needs a request should cover
 inline constexpr Bound kJobsOfRequest = From(100, "jobs: a 99 % quantile of fewer is the largest");
@@ -97,7 +103,7 @@ inline constexpr Bound kSecondsOfJob =
 
 // Python.
 inline constexpr Bound kLockIsTaken =
-    From(0.70, "of the time: threads that do other things as well leave the lock free for longer");
+    From(0.70, "of the time: threads that also do other things leave the lock free more often");
 
 // Bytes.
 inline constexpr Bound kWaitsToo = Above(kMostWaiting, "where waiting is no longer good");
@@ -108,23 +114,23 @@ inline constexpr Bound kMuchInput = From(1e8, "bytes: a disk delivers as much in
 
 // Requests to storage.
 inline constexpr Bound kCallsOfSlowServer =
-    From(20, "requests of an operation to it, and to the others, before their mean says something of a server");
+    From(20, "requests of an operation, to it and to the others: the mean of fewer tells nothing about a server");
 inline constexpr Bound kManyReads = From(1000, "requests: fewer cannot take long, unless their server is slow");
 inline constexpr Bound kMuchRequestTime = From(0.05, "of the core-seconds: what reading may take in any run");
 
 // The headline, where the verdict of that name has no bound for it.
 inline constexpr Bound kStarved = From(0.25, "every fourth core had nothing to do");
-inline constexpr Bound kOverheadBound = From(0.15, "as much as opening may be");
+inline constexpr Bound kOverheadBound = From(0.15, "opening may take as much");
 inline constexpr Bound kMostOfIt = Above(0.5, "more than half is most of it");
 // comparison of runs, of the first run's time
-inline constexpr Bound kAboutTheSame = UpTo(0.02, "machines and caches make equal runs differ by as much");
+inline constexpr Bound kAboutTheSame = UpTo(0.02, "equal runs differ by as much, because of machines and caches");
 inline constexpr Bound kWorthNaming = From(0.01, "what changed by less explains nothing");
 inline constexpr Bound kSpeaksForTheRun = From(0.90, "of a run's time: what takes part is nearly all of it");
 inline constexpr Bound kAllOfTheInput = From(0.995, "which is written as 100 %");
 inline constexpr double kRangeTail = 0.05;            // on each side of a range: ranges are of 90 %
 inline constexpr double kSectionSignificance = 0.05;  // of all sections together
 
-inline constexpr Bound kWorthASentence = From(0.03, "chunk granularity alone costs as much");
+inline constexpr Bound kWorthASentence = From(0.03, "the sizes of chunks alone cost as much");
 
 }  // namespace crema
 

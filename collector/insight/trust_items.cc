@@ -107,6 +107,14 @@ std::vector<TrustItem> TrustItems(const Json& document) {
     add("metrics.instrumentation_overhead", KeyFigure::kMeasuringCost, *cost, "measuring cost ", HumanPercent(*cost),
         "");
   }
+  const std::optional<double> busy_time = Metric(document, "busy_time");
+  const std::optional<double> counting = NumberField(quality, "allocations_cost_s");
+  if (counting.has_value() && busy_time.value_or(0) > 0) {
+    const double share = *counting / *busy_time;
+    items.push_back({MarkOf(KeyFigure::kMeasuringCost, share),
+                     {"of the busy time, counting allocations cost ", HumanPercent(share), "",
+                      "quality.allocations_cost_s", *counting}});
+  }
   std::stable_sort(items.begin(), items.end(),
                    [](const TrustItem& one, const TrustItem& other) { return one.mark > other.mark; });
   return items;

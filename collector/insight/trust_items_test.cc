@@ -44,6 +44,13 @@ TEST(TrustItems, WorstComesFirst) {
                   "100.0 % of events recorded", "1 000 records read", "0 malformed lines", "measuring cost 0.01 %"));
 }
 
+TEST(TrustItems, SayWhatCountingAllocationsCost) {
+  const Json document = {{"quality", {{"allocations_cost_s", 0.5}}},
+                         {"metrics", {{"instrumentation_overhead", 0.006}, {"busy_time", 100}}}};
+  EXPECT_THAT(Texts(TrustItems(document)),
+              ElementsAre("measuring cost 0.6 %", "of the busy time, counting allocations cost 0.5 %"));
+}
+
 TEST(TrustItems, MarksFollowTheBands) {
   const auto mark = [](double coverage) {
     return TrustItems({{"quality", {{"event_coverage", coverage}}}}).at(0).mark;

@@ -21,7 +21,7 @@ void JudgeFailures(const JudgedRun& run);
 // The others need `run.evidence.IsEnough()`.
 
 /// Parts of the budget: compute-bound, waiting-bound, gil-contention, cpu-contention, opening-bound, long-tail,
-/// idle-workers, startup-dominated, framework-overhead, retry-waste, oversubscribed.
+/// idle-workers, unused-cores, startup-dominated, framework-overhead, retry-waste, oversubscribed.
 void JudgeBudget(const JudgedRun& run);
 
 /// Sizes of chunks: too-few-chunks, too-few-clusters, chunks-too-small, chunks-too-large, oversized-chunks.
@@ -33,7 +33,7 @@ void JudgeOutliers(const JudgedRun& run);
 /// What all lanes wait for together: shared-bottleneck.
 void JudgeContention(const JudgedRun& run);
 
-/// memory-pressure, memory-growth, scaling-lag.
+/// memory-pressure, memory-growth, leaking-section, scaling-lag.
 void JudgeWorkers(const JudgedRun& run);
 
 /// What engine and files do with bytes: spilling, serialization-heavy, compression-heavy, low-compression.

@@ -13,63 +13,65 @@ constexpr std::string_view kHead =
     R"(<!-- Written by `bazel run //docs:generated_pages_test -- --write` from collector/insight: verdict_table.cc, thresholds.h. -->
 # Verdicts
 
-What `crema verdict`, the summary and the report say of a run beyond its figures. A verdict fires on measured evidence
-only, and says which; shares are of the core-seconds (the [budget](metrics.md#the-core-second-budget)). `saving` is the
-share that would be won if what the verdict names were cured, null where nobody can say; savings of verdicts that see the
-same loss (a tail and what made it) do not add up. `crema verdict SOURCE --fail-on long-tail,failing-chunks` ends with
-status 3 when one of these fires.
+Verdicts say in words what is remarkable in a run. `crema verdict`, the summary and the report show them. A verdict fires
+only on measured evidence, and lists this evidence. Shares are shares of the core-seconds (the
+[budget](metrics.md#the-core-second-budget)). `saving` is the share that the run would save if the cause were removed. It
+is null if the records do not tell. Two verdicts may see the same loss (a tail, and what made it): do not add up their
+savings. `crema verdict SOURCE --fail-on long-tail,failing-chunks` ends with status 3 if one of these verdicts fires.
 
 )";
 
 constexpr std::string_view kAdvice = R"(## Chunk-size advice
 
-`chunk_size_advice` in the document, and the suggestion of the verdicts on sizes. From each dataset's robust fit of
-duration = fixed + slope x events (`chunk_fits`):
+The advice is `chunk_size_advice` in the document; the verdicts on sizes suggest it, too. It comes from each dataset's
+robust fit of duration = fixed + slope x events (`chunk_fits`):
 
-- at least so many events that the fixed cost stays below {fixed:g} % of a chunk: {fixed_factor:g} fixed / slope;
-- at most so many that the tail is expected to stay below {tail:g} %: with n cores the last chunks of duration d leave n d / 2
-  core-seconds free on average, so d <= {tail_factor:g} busy_time / total_cores; not on one core;
-- at most so many that a worker of average memory stays below {memory:g} % of the least memory limit, with the 95 % quantile of
-  the memory that an event adds; only where one chunk at a time is open in a process.
+- A chunk should have enough events to keep the fixed cost below {fixed:g} % of its time: {fixed_factor:g} fixed / slope.
+- It should have few enough events to keep the expected tail below {tail:g} %. On n cores the last chunks, of duration d, leave
+  n d / 2 core-seconds free on average, so d <= {tail_factor:g} busy_time / total_cores. On one core there is no tail.
+- It should have few enough events to keep a worker of average memory below {memory:g} % of the smallest memory limit. An event
+  is taken to add the 95 % quantile of what events add. This bound needs processes with one open chunk at a time.
 
-No advice where a dataset has fewer than {chunks:g} chunks, or where the 95 % interval of the fixed cost is wider than {vague:g} %
-of a median chunk's time. Where chunks are of one size (the largest has less than {spread:g} times the events of the
-smallest), or their time does not grow with their events, there is advice only if the fit is sure that events take at most
-{hardly:g} % of that time: the rest is fixed cost then. An upper bound that the run itself contradicts is withheld: chunks below
-it left a long tail. Oversized chunks are never advised.
+There is no advice for a dataset with fewer than {chunks:g} chunks, or if the 95 % interval of the fixed cost is wider than
+{vague:g} % of a median chunk's time. Sometimes chunks are all of one size (the largest has less than {spread:g} times the events of
+the smallest), or their time does not grow with their events. Then there is advice only if the fit is sure that events
+take at most {hardly:g} % of a chunk's time; the rest counts as fixed cost. crema gives no upper bound if the run contradicts it:
+chunks below this bound left a long tail. crema never advises oversized chunks.
 
 )";
 
 constexpr std::string_view kResources = R"(## Resource advice
 
-`resource_advice` in the document, where a batch system told what its jobs used. What to ask for is the {quantile:g} % quantile
-of the jobs that ended by themselves: of the most memory that each used, and of its CPU time over its elapsed time. A job
-that was ended early would have used more, and does not count. Jobs of less than {seconds:g} s tell nothing of cores. The interval
-holds the quantile with 95 %, and takes the order of the values alone. There is no advice from fewer than {jobs:g} jobs.
+The advice is `resource_advice` in the document. It exists if a batch system told what its jobs used. Ask for the
+{quantile:g} % quantile of the jobs that ended by themselves: of the largest memory of each job, and of its CPU time over its
+elapsed time. A job that was ended early would have used more, so it does not count. A job of less than {seconds:g} s tells nothing
+about cores. The interval contains the quantile with 95 % probability; it uses only the order of the values. Fewer than
+{jobs:g} jobs give no advice.
 
 )";
 
 constexpr std::string_view kHeadlineText = R"(## The headline
 
 At most two sentences open every summary. The first says what is wrong with the results or the records: how the run ended,
-chunks without a result, workers that vanished and the chunks that had ended there, gaps of the records. Where nothing is
-wrong, it says of which kind the run is. The second is the larger of two: the verdict with the largest `saving` that nothing
-else explains, and the largest part of the budget that is a loss and that the first sentence has not named. At the end
-stands what is fine, where the records say so: all chunks have results. The kinds, by shares of the core-seconds; of several
-the one with the largest share:
+chunks without a result, workers that vanished and the chunks that had ended there, gaps of the records. If nothing is
+wrong, it says of which kind the run is. The second sentence names the larger of two losses: the verdict with the largest
+`saving` that has no other verdict as its cause, or the largest loss in the budget that the first sentence has not named.
+If the records show that all chunks have results, this is said at the end. The kinds depend on shares of the core-seconds.
+If a run is of several kinds, crema names the one with the largest share:
 
 | kind | when | reason |
 |---|---|---|
-| compute-bound | CPU in your code {compute}, whatever the rest did | as the verdict |
-| waiting-bound, short of CPU | waiting in your code {waiting}, or {also} and more than CPU; short of CPU where most of it was waiting for one | as the verdict, with the waiting for a CPU |
+| compute-bound | CPU in your code {compute}, for any other shares | as the verdict |
+| waiting-bound, short of CPU | waiting in your code {waiting}, or {also} and more than CPU; short of CPU if most of it was waiting for a CPU | as the verdict, with the waiting for a CPU |
 | opening-bound | opening and reading around your code {opening} | as the verdict |
-| busy outside chunks | CPU outside chunks {overhead} | as overhead |
-| overhead-bound | framework and repeats {overhead} | {overhead_reason} |
+| busy outside chunks | CPU outside chunks {overhead} | as overhead-bound |
+| overhead-bound | framework and repeated work {overhead} | {overhead_reason} |
 | starved | idle {starved} | {starved_reason} |
+| over-allocated | unused by tasks {starved} | as starved |
 | mixed | none of these | |
-| not judged | what is not measured is more than any of them | |
+| not judged | the unmeasured share is larger than any of these | |
 
-A loss, or a verdict's saving, is named where it is {loss}: {loss_reason}.
+crema names a loss, or a verdict's saving, if it is {loss}: {loss_reason}.
 
 )";
 
@@ -99,8 +101,8 @@ std::string HeadlineText() {
 /// The thresholds of report and terminal, from key_figure_bands.cc.
 std::string KeyFigureTable() {
   std::string text =
-      "## Bands of the key figures\n\nWhat the summary, the report and the live page call good, worth a look (between) "
-      "and bad.\n\n| figure | good | bad | reason |\n|---|---|---|---|\n";
+      "## Bands of the key figures\n\nThe summary, the report and the live page use these bands. A figure between good "
+      "and bad deserves a look.\n\n| figure | good | bad | reason |\n|---|---|---|---|\n";
   for (const KeyFigureBand& band : KeyFigureBands()) {
     const std::string_view good = band.more_is_better ? ">=" : "<=";
     const std::string_view bad = band.more_is_better ? "<" : ">";

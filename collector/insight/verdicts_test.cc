@@ -125,7 +125,8 @@ TEST_P(VerdictsOfOnePart, FireFromTheirThresholdOnAndTurnBadFromTheSecond) {
 INSTANTIATE_TEST_SUITE_P(Budget, VerdictsOfOnePart,
                          testing::Values(PartCase{"waiting-bound", "blocked"}, PartCase{"waiting-bound", "waiting"},
                                          PartCase{"cpu-contention", "cpu_wait"}, PartCase{"long-tail", "tail"},
-                                         PartCase{"idle-workers", "idle"}, PartCase{"startup-dominated", "startup"}));
+                                         PartCase{"idle-workers", "idle"}, PartCase{"unused-cores", "unused_by_tasks"},
+                                         PartCase{"startup-dominated", "startup"}));
 
 TEST(Verdicts, CallARunWaitingBoundThatWaitsLessThanAThirdButMoreThanItComputes) {
   nlohmann::ordered_json document = QuietRun();

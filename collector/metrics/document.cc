@@ -170,6 +170,9 @@ Json QualityOf(const Quality& quality, const RunFigures& figures) {
   json["fine_metrics_coverage"] = OrNull(engine.fine_coverage);
   json["clock_offset_max_s"] = OrNull(quality.clock_offset_max_s);
   json["clock_step_max_s"] = OrNull(quality.clock_step_max_s);
+  const std::optional<int64_t>& allocations_cost_ns = figures.findings.allocations.cost_ns;
+  json["allocations_cost_s"] =
+      allocations_cost_ns.has_value() ? Json(static_cast<double>(*allocations_cost_ns) / 1e9) : Json();
   json["sampling_gap_max_s"] = OrNull(quality.sampling_gap_max_s);
   json["workers_unseen"] = engine.has_scheduler ? Json(engine.workers_unseen) : Json();
   json["records_lost_bytes"] = engine.has_scheduler ? Json(engine.lost_bytes) : Json();

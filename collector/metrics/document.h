@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/metrics/attempt_tables.h"
 #include "collector/metrics/document_tables.h"
 #include "collector/metrics/quality.h"
 #include "collector/metrics/run_figures.h"

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "collector/metrics/run_figures.h"
@@ -20,6 +21,9 @@ Json OrNull(const std::optional<T>& value) {
   if constexpr (std::is_floating_point_v<T>) return value.has_value() ? OrNull(*value) : Json();
   return value.has_value() ? Json(*value) : Json();
 }
+
+/// A name, or null where it is empty.
+inline Json NameOrNull(const std::string& name) { return name.empty() ? Json() : Json(name); }
 
 Json BreakdownTable(const std::vector<BreakdownRow>& rows);
 /// The breakdown by worker, with each worker's life, cores, state and memory.
@@ -38,27 +42,8 @@ Json BudgetTable(const Budget& budget);
 /// Those of workers that have rows of their own.
 Json TimelineTable(const RunFigures& figures);
 
-/// Entry ranges of stragglers, which attempts do not keep: by index into `RunFigures::stragglers.stragglers`.
-struct EntryRange {
-  std::optional<int64_t> start;
-  std::optional<int64_t> stop;
-};
-/// Rows listed in the document; the count is in the metrics.
-inline constexpr size_t kMaxStragglerRows = 1000;
-/// The first stragglers, as many as there are ranges.
-Json StragglerTable(const RunFigures& figures, const std::vector<EntryRange>& ranges);
-
-/// One row for each dataset with an `ok` attempt: the robust fit of duration over events.
-Json ChunkFitTable(const RunFigures& figures);
-inline constexpr size_t kMaxExpectedRows = 500;
-/// Workers, then files, at most `kMaxExpectedRows` of each.
-Json ExpectedTimeTable(const RunFigures& figures);
-/// At most 100.
-Json SlowSpellTable(const RunFigures& figures);
 /// The processes of `crema run`.
 Json ProcessUseTable(const RunFigures& figures);
-/// One row; none where no attempt ended.
-Json ContentionTable(const RunFigures& figures);
 
 }  // namespace crema
 

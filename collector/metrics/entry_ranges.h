@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "collector/metrics/attempt_tables.h"
 #include "collector/metrics/chunk_search.h"
-#include "collector/metrics/document_tables.h"
 #include "collector/metrics/run_figures.h"
 
 namespace crema {

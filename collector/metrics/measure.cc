@@ -7,20 +7,25 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <system_error>
 #include <tuple>
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "collector/metrics/attempts/row_spill.h"
 #include "collector/metrics/coffea/coffea_accumulator.h"
+#include "collector/metrics/contents/function_names.h"
 #include "collector/metrics/document.h"
 #include "collector/metrics/entry_ranges.h"
 #include "collector/metrics/quality.h"
 #include "collector/metrics/read_records.h"
 #include "collector/metrics/run_figures.h"
+#include "collector/metrics/side_by_side.h"
 #include "collector/metrics/spell_sections.h"
 #include "collector/output/output_directory.h"
 #include "collector/sources/coffea_report.h"
 #include "collector/sources/prmon/prmon_reader.h"
+#include "collector/sources/process_tree/cgroup_limits.h"
 #include "collector/sources/process_tree/tree_log_reader.h"
 #include "collector/sources/record_log.h"
 
@@ -240,6 +245,19 @@ ReadingQuality SumUp(const RecordLogs& logs, const LogReading& records, const Re
   return quality;
 }
 
+size_t MemoryFor(const MeasureOptions& options) {
+  if (options.memory_bytes > 0) return static_cast<size_t>(options.memory_bytes);
+  const int64_t machine = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+  return static_cast<size_t>(std::min(machine, ReadCgroupLimits().memory_limit_bytes.value_or(machine)) / 4);
+}
+
+std::string SpillDirectory(const MeasureOptions& options) {
+  if (!options.spill.empty()) return options.spill;
+  std::error_code error;
+  const std::filesystem::path directory = std::filesystem::temp_directory_path(error);
+  return error ? "/tmp" : directory.string();
+}
+
 // Files without a record are known before they are read as a whole.
 absl::Status CheckStreams(const RecordLogs& logs, const LogReading& reading) {
   if (logs.logs.empty() || !logs.logs.front().is_stream || reading.records_read > 0) return absl::OkStatus();
@@ -267,10 +285,14 @@ absl::StatusOr<Measurement> Measure(const MeasureOptions& options) {
   RunFigures figures;
   ReadingQuality reading;
   std::vector<std::vector<ChunkStretch>> stretches;
+  const size_t memory_bytes = MemoryFor(options);
+  const WorkLimits limits = {ThreadsFor(options.jobs), memory_bytes - memory_bytes / 2};
   {
     ReadRecordsOptions how;
     how.all_runs = options.run == "all";
-    how.threads = options.jobs;
+    how.threads = limits.threads;
+    RowSpill spill(SpillDirectory(options), memory_bytes / 2);
+    how.spill = &spill;
     const std::optional<RecordWindow> window = WindowOf(options, *trees, clusters.table);
     // Where clocks differ, times of records cannot be held against the scheduler's before they are aligned.
     if (!clusters.table.ClocksDiffer()) how.window = window;
@@ -280,14 +302,30 @@ absl::StatusOr<Measurement> Measure(const MeasureOptions& options) {
     reading = SumUp(*logs, records.reading, trees->quality);
     Add(clusters.quality, reading);
     reading.warnings.insert(reading.warnings.end(), coffea->warnings.begin(), coffea->warnings.end());
+    for (const std::string& reason : records.accumulator.StacksRefused()) {
+      reading.warnings.push_back("stacks of native functions are missing: " + reason);
+    }
     const bool has_window = window.has_value();
-    figures = ComputeFigures(
-        std::move(records.accumulator).Finalize(), trees->accumulator, has_window ? window->start_ns : options.start_ns,
-        has_window ? window->stop_ns : options.stop_ns, std::move(coffea->figures), clusters.table);
+    RecordFindings findings = std::move(records.accumulator).Finalize();
+    if (const std::string problem = spill.problem(); !problem.empty()) {
+      reading.warnings.push_back(
+          fmt::format("chunks that had no room in memory stayed there all the same, for {} has none ({}); --spill DIR "
+                      "names another place",
+                      SpillDirectory(options), problem));
+    }
+    figures = ComputeFigures(std::move(findings), trees->accumulator, has_window ? window->start_ns : options.start_ns,
+                             has_window ? window->stop_ns : options.stop_ns, std::move(coffea->figures), clusters.table,
+                             limits);
+  }
+  RecordFindings& findings = figures.findings;
+  for (std::string& problem : NameFunctions(findings.omissions.functions > 0, &findings.functions)) {
+    reading.warnings.push_back(std::move(problem) + "; its functions have no names");
   }
   const SearchedLogs searched = {logs->logs, stretches};
-  const std::vector<EntryRange> ranges = FindEntryRanges(figures, searched);
-  NameSpellSections(searched, &figures);
+  std::vector<EntryRange> ranges;
+  RunSideBySide(
+      {{0, [&] { ranges = FindEntryRanges(figures, searched); }}, {0, [&] { NameSpellSections(searched, &figures); }}},
+      limits);
   const Quality quality = JudgeQuality(figures, std::move(reading));
   const Provenance provenance{AllSources(options), HostName(), absl::GetCurrentTimeNanos(),
                               NameRun(options, figures.tree)};

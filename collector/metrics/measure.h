@@ -29,8 +29,13 @@ struct MeasureOptions {
   std::string run;
   /// Shown as the run's name; empty: what `crema run` noted, else the first source's directory name.
   std::string name;
-  /// Threads that read records; 0: as many as the cores that this process may use. The document is the same for any.
+  /// Threads that read records and analyse them; 0: as many as the cores that this process may use. The document is the
+  /// same for any.
   size_t jobs = 0;
+  /// Memory that is to do: attempts take half of it, and the rest of them goes into files of `spill` (empty: TMPDIR, or
+  /// /tmp). 0: a quarter of what the machine has, or of what a control group leaves.
+  int64_t memory_bytes = 0;
+  std::string spill;
 };
 
 /// Reads every record of the sources and computes the whole metric set (docs/metrics.md).

@@ -51,6 +51,30 @@ TEST_F(MeasureFunctionsTest, AddsUpTheInnermostFunctionsOfASectionAndDataset) {
   EXPECT_TRUE(rows[4]["line"].is_null());
 }
 
+TEST_F(MeasureFunctionsTest, SaysWhyNativeFunctionsAreMissingOrHaveNoNames) {
+  Line native = Stacks(1, "zjets", "select", {{40, 40, 0}, {10, 10, 1}});
+  native["modules"] = {{"prog", "/nowhere/prog", "00ff"}, {"libold.so", "/nowhere/libold.so", nullptr}};
+  native["functions"] = {{"prog+0x1139", nullptr, nullptr}, {"libold.so+0x20", nullptr, nullptr}};
+  Line refused = Stacks(1, nullptr, "", Line::array());
+  refused["refused"] = "the program uses, or blocks, all real-time signals";
+  Write("a.jsonl", {ProcessLine(1, 0), ChunkLine(0, 0, 1), native, refused, refused, EndLine(10)});
+  const Document document = Take();
+  const Document& rows = document["functions"];
+  ASSERT_EQ(rows.size(), 2u) << rows.dump(1);
+  EXPECT_EQ(rows[0]["function"], "prog+0x1139");
+  EXPECT_EQ(rows[0]["file"], "/nowhere/prog");
+  EXPECT_TRUE(rows[0]["line"].is_null());
+  EXPECT_EQ(rows[0]["share"], 0.8);
+  const std::string warnings = document["quality"]["warnings"].dump();
+  EXPECT_NE(warnings.find("/nowhere/prog is not there, or is no program or library; its functions have no names"),
+            std::string::npos)
+      << warnings;
+  const std::string reason = "stacks of native functions are missing: the program uses, or blocks, all";
+  const size_t first = warnings.find(reason);
+  EXPECT_NE(first, std::string::npos) << warnings;
+  EXPECT_EQ(warnings.find(reason, first + 1), std::string::npos) << warnings;
+}
+
 TEST_F(MeasureFunctionsTest, ChangesNoOtherFigure) {
   const std::vector<Line> lines = {ProcessLine(1, 0), ChunkLine(0, 0, 1), EndLine(10)};
   std::vector<Line> more = lines;
@@ -86,6 +110,22 @@ TEST(FunctionTable, BeyondItsRowsKnowsNoShare) {
   EXPECT_EQ(rows.back().function, "(other)");
   EXPECT_EQ(rows.back().samples, 4 * most);
   EXPECT_EQ(rows.front().share, std::nullopt);
+}
+
+TEST(FunctionRows, ThatBecomeEqualByTheirNamesAreOne) {
+  std::vector<FunctionRow> rows(3);
+  for (FunctionRow& row : rows) row.section = "select";
+  rows[0].function = rows[2].function = "fit(int)";
+  rows[1].function = "draw()";
+  rows[0].samples = rows[0].squares = 30;
+  rows[1].samples = rows[1].squares = 50;
+  rows[2].samples = rows[2].squares = 20;
+  FinishFunctionRows(false, &rows);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].samples, 50);
+  EXPECT_EQ(rows[1].samples, 50);
+  EXPECT_EQ(rows[0].share, 0.5);
+  EXPECT_DOUBLE_EQ(*rows[0].share_error, 0.05);
 }
 
 }  // namespace

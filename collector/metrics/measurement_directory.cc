@@ -260,8 +260,8 @@ absl::StatusOr<Measurement> ParseMeasurement(const std::string& text, const std:
   const auto& schema = measurement.document["schema"].get_ref<const std::string&>();
   if (schema != kMeasurementSchema) {
     return absl::FailedPreconditionError(
-        fmt::format("{}: schema {} where {} is readable; read it with the crema that wrote it", source, schema,
-                    kMeasurementSchema));
+        fmt::format("{}: its schema is {}, but this crema reads {}; read it with the crema that wrote it", source,
+                    schema, kMeasurementSchema));
   }
   return measurement;
 }

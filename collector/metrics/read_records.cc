@@ -2,23 +2,19 @@
 
 #include <algorithm>
 #include <atomic>
-#include <exception>
-#include <functional>
 #include <iterator>
 #include <memory>
 #include <numeric>
 #include <optional>
 #include <set>
 #include <string>
-#include <system_error>
-#include <thread>
 #include <tuple>
 #include <utility>
 
+#include "collector/metrics/side_by_side.h"
 #include "collector/records/process_identity.h"
 #include "collector/records/seen_numbers.h"
 #include "collector/sources/log_life.h"
-#include "collector/sources/process_tree/allocated_cores.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -40,6 +36,8 @@ bool RecordWindow::Keeps(const Record& record) const {
       return record.fine.time_ns >= start_ns && record.fine.time_ns <= flushed_ns;
     case RecordType::kStacks:
       return record.stacks.time_ns >= start_ns && record.stacks.time_ns <= flushed_ns;
+    case RecordType::kAllocations:
+      return false;  // it says what the process allocated since it began, perhaps before this run
     default:
       return true;
   }
@@ -149,12 +147,18 @@ bool AreGood(LogInParts& log) {
   return true;
 }
 
+std::unique_ptr<RecordAccumulator> NewAccumulator(const ReadRecordsOptions& options) {
+  auto accumulator = std::make_unique<RecordAccumulator>();
+  accumulator->SpillTo(options.spill);
+  return accumulator;
+}
+
 void Join(LogInParts& log, const ReadRecordsOptions& options, std::vector<ChunkStretch>& stretches,
           RecordsRead& records) {
   if (log.parts.size() > 1) {
     if (!AreGood(log)) {
       log.parts = {LogPart{}};
-      auto whole = std::make_unique<RecordAccumulator>();
+      std::unique_ptr<RecordAccumulator> whole = NewAccumulator(options);
       PartRead read = ReadPart(log, log.parts[0], options, *whole);
       log.reads.clear();
       log.reads.push_back(std::move(read));
@@ -207,7 +211,7 @@ void Join(LogInParts& log, const ReadRecordsOptions& options, std::vector<ChunkS
 }  // namespace
 
 RecordsRead ReadRecords(const std::vector<RecordLog>& logs, const ReadRecordsOptions& options) {
-  const size_t cores = options.threads > 0 ? options.threads : static_cast<size_t>(AffinityCores().value_or(1));
+  const size_t cores = ThreadsFor(options.threads);
   std::vector<LogInParts> in_parts(logs.size());
   std::vector<std::pair<size_t, size_t>> tasks;  // log, part
   for (const size_t i : OrderOfProcesses(logs)) {
@@ -222,38 +226,18 @@ RecordsRead ReadRecords(const std::vector<RecordLog>& logs, const ReadRecordsOpt
 
   const size_t threads = std::clamp<size_t>(cores, 1, std::max<size_t>(1, tasks.size()));
   std::vector<RecordAccumulator> accumulators(threads);
+  for (RecordAccumulator& accumulator : accumulators) accumulator.SpillTo(options.spill);
   std::atomic<size_t> next{0};
-  const auto read_some = [&](size_t worker) {
+  OnThreads(threads, [&](size_t worker) {
     for (size_t i = next++; i < tasks.size(); i = next++) {
       LogInParts& log = in_parts[tasks[i].first];
       PartRead& read = log.reads[tasks[i].second];
       const bool alone = log.parts.size() == 1;
-      auto accumulator = alone ? nullptr : std::make_unique<RecordAccumulator>();
+      auto accumulator = alone ? nullptr : NewAccumulator(options);
       read = ReadPart(log, log.parts[tasks[i].second], options, alone ? accumulators[worker] : *accumulator);
       read.accumulator = std::move(accumulator);
     }
-  };
-  std::vector<std::exception_ptr> failures(threads);  // out of memory, in whichever thread
-  const auto work = [&](size_t worker) {
-    try {
-      read_some(worker);
-    } catch (...) {
-      failures[worker] = std::current_exception();
-    }
-  };
-  std::vector<std::thread> pool;
-  for (size_t worker = 1; worker < threads; ++worker) {
-    try {
-      pool.emplace_back(work, worker);
-    } catch (const std::system_error&) {
-      break;  // a limit on processes: those that are there do the work
-    }
-  }
-  work(0);
-  for (std::thread& thread : pool) thread.join();
-  for (const std::exception_ptr& failure : failures) {
-    if (failure != nullptr) std::rethrow_exception(failure);
-  }
+  });
 
   RecordsRead records;
   records.accumulator = std::move(accumulators[0]);

@@ -33,6 +33,8 @@ struct ReadRecordsOptions {
   int64_t part_bytes = int64_t{64} << 20;
   /// nullopt: everything counts.
   std::optional<RecordWindow> window;
+  /// Takes attempts that have no room in memory; outlives what is read. nullptr: all have.
+  RowSpill* spill = nullptr;
 };
 
 struct RecordsRead {

@@ -65,8 +65,13 @@ void RecordAccumulator::Add(const LogRef& log, const Record& record) {
       processes_.SawAlive(log, record.stacks.time_ns);
       functions_.Add(record.stacks);
       break;
+    case RecordType::kAllocations:
+      processes_.SawAlive(log, record.allocations.time_ns);
+      allocations_.Add(log.log_hash, record.allocations);
+      break;
     case RecordType::kSample:
       processes_.Add(log, record.sample);
+      process_metrics_.Add(log, record.sample.time_ns, record.sample.metrics);
       break;
     case RecordType::kFile:
       files_.Add(record.file);
@@ -77,6 +82,7 @@ void RecordAccumulator::Add(const LogRef& log, const Record& record) {
       break;
     case RecordType::kEnd:
       processes_.Add(log, record.end);
+      process_metrics_.Add(log, record.end.time_ns, record.end.metrics);
       break;
   }
 }
@@ -87,10 +93,12 @@ void RecordAccumulator::Merge(RecordAccumulator other) {
   sections_.Merge(other.sections_);
   memory_sections_.Merge(other.memory_sections_);
   custom_metrics_.Merge(other.custom_metrics_);
+  process_metrics_.Merge(other.process_metrics_, logs);
   cuts_.Merge(other.cuts_, logs);
   activities_.Merge(other.activities_, logs);
   requests_.Merge(other.requests_);
   functions_.Merge(other.functions_);
+  allocations_.Merge(other.allocations_);
   files_.Merge(other.files_);
   spans_.Merge(other.spans_);
   tasks_.Merge(other.tasks_, logs);
@@ -109,11 +117,13 @@ RecordFindings RecordAccumulator::Finalize() && {
   omissions.section_paths = AddCounts(findings.sections.sections_dropped, findings.processes.dropped_paths);
   omissions.inconsistent_chunks = findings.sections.inconsistent_chunks;
   findings.memory_sections = memory_sections_.Finalize(&omissions.memory_paths);
+  process_metrics_.AddTo(&custom_metrics_);
   findings.custom_metrics = custom_metrics_.Finalize(&omissions.metrics);
   findings.cuts = cuts_.Finalize(results, &omissions.cuts);
   findings.activities = activities_.Finalize(findings.processes, &omissions.activities);
   findings.requests = requests_.Finalize(&omissions.requests);
   findings.functions = functions_.Finalize(&omissions.functions);
+  findings.allocations = allocations_.Finalize(&findings.sections.rows, &findings.processes.sections);
   findings.files = files_.Finalize();
   omissions.columns = findings.files.columns_truncated;
   findings.spans = spans_.Finalize(&omissions.spans);

@@ -3,16 +3,19 @@
 #define CREMA_COLLECTOR_METRICS_RECORD_ACCUMULATOR_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "collector/metrics/attempts/attempt_table.h"
 #include "collector/metrics/attempts/file_table.h"
 #include "collector/metrics/attempts/sums_table.h"
 #include "collector/metrics/contents/activity_table.h"
+#include "collector/metrics/contents/allocation_table.h"
 #include "collector/metrics/contents/custom_metric_table.h"
 #include "collector/metrics/contents/cut_table.h"
 #include "collector/metrics/contents/function_table.h"
 #include "collector/metrics/contents/memory_section_table.h"
+#include "collector/metrics/contents/process_metrics.h"
 #include "collector/metrics/contents/request_table.h"
 #include "collector/metrics/contents/section_table.h"
 #include "collector/metrics/contents/span_table.h"
@@ -55,15 +58,20 @@ struct RecordFindings {
   std::vector<FineRow> fine;
   SumsFindings sums;
   Omissions omissions;
+  AllocationFindings allocations;
 };
 
 /// The monoid of records: any partition into accumulators, merged in any order, gives the same findings.
 class RecordAccumulator {
  public:
+  /// Attempts that have no room in memory go there; it outlives this.
+  void SpillTo(RowSpill* spill) { attempts_.SpillTo(spill); }
   /// Begins a log, or goes on with one: the facts that follow belong to its process.
   LogRef AddProcess(const ProcessFact& fact, bool running) { return processes_.Add(fact, running); }
   /// Adds a record of any type but `process`.
   void Add(const LogRef& log, const Record& record);
+  /// Why stacks of native code are missing, in some processes or threads.
+  std::vector<std::string> StacksRefused() const { return functions_.refused(); }
   /// What is moved in costs no second memory.
   void Merge(RecordAccumulator other);
   /// The findings so far; more may be added afterwards.
@@ -81,6 +89,7 @@ class RecordAccumulator {
   SectionTable sections_;
   MemorySectionTable memory_sections_;
   CustomMetricTable custom_metrics_;
+  ProcessMetrics process_metrics_;  // until all of it is read, as `sums_`
   CutTable cuts_;
   ActivityTable activities_;
   RequestTable requests_;
@@ -90,6 +99,7 @@ class RecordAccumulator {
   TaskTable tasks_;
   FineTable fine_;
   SumsTable sums_;  // until all of it is read: a later line replaces an earlier one
+  AllocationTable allocations_;
 };
 
 }  // namespace crema

@@ -22,6 +22,7 @@
 #include "collector/metrics/engine/task_join.h"
 #include "collector/metrics/record_accumulator.h"
 #include "collector/metrics/run_bounds.h"
+#include "collector/metrics/side_by_side.h"
 #include "collector/metrics/tree/tree_accumulator.h"
 #include "collector/metrics/tree/tree_processes.h"
 #include "collector/metrics/workers/worker_life.h"
@@ -97,9 +98,10 @@ struct RunFigures {
 };
 
 /// Computes the metric set from what records, process trees and Coffea's reports say. `start_ns` and `stop_ns` override
-/// the run's bounds.
+/// the run's bounds. `limits`: the figures are the same for any.
 RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees, std::optional<int64_t> start_ns,
-                          std::optional<int64_t> stop_ns, CoffeaFigures coffea = {}, const ClusterTable& clusters = {});
+                          std::optional<int64_t> stop_ns, CoffeaFigures coffea = {}, const ClusterTable& clusters = {},
+                          const WorkLimits& limits = {});
 
 }  // namespace crema
 

@@ -72,6 +72,17 @@ void SetSum(std::string_view key, const KnownSum& sum, MetricSet* metrics) {
   if (sum.IsTooLarge()) metrics->SetNull(key, "the sum is beyond 64 bits");
 }
 
+void SetAllocations(const AllocationFindings& found, MetricSet* metrics) {
+  for (const std::string_view key : {"allocations", "allocated_bytes", "live_bytes", "peak_live_bytes"}) {
+    if (!found.reason.empty()) metrics->SetNull(key, found.reason);
+  }
+  if (!found.all.has_value()) return;
+  metrics->Set("allocations", found.all->allocations);
+  metrics->Set("allocated_bytes", found.all->allocated_bytes);
+  SetIfKnown("live_bytes", found.all->live_bytes, metrics);
+  SetIfKnown("peak_live_bytes", found.all->peak_live_bytes, metrics);
+}
+
 void SetBytes(const ByteSums& bytes, const RunTotals& chosen, const CoffeaFigures& coffea, MetricSet* metrics) {
   const KnownSum read{bytes.read, bytes.with_read};
   SetSum("bytes_read_chunks", read, metrics);
@@ -116,6 +127,7 @@ void SetRunMetrics(const RecordFindings& findings, const AttemptTotals& totals, 
   SetRatioOfKeys("event_rate_core_khz", "total_events", "core_seconds", 1 / 1e3, metrics);
   SetRatioOfKeys("ideal_wall_time", "busy_time", "total_cores", 1, metrics);
   SetColumns(findings.files, coffea, metrics);
+  SetAllocations(findings.allocations, metrics);
 }
 
 void SetWorkerMetrics(const WorkerSteps& steps, MetricSet* metrics) {

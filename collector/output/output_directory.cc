@@ -105,7 +105,7 @@ absl::StatusOr<fs::path> Resolve(const std::string& directory) {
   if (error) return Failed(directory, error.value());
   if (!path.has_filename() && path.has_relative_path()) path = path.parent_path();  // `out/`
   if (fs::is_symlink(fs::symlink_status(path, error))) {
-    return absl::FailedPreconditionError(directory + ": is a symbolic link to nothing; make what it leads to");
+    return absl::FailedPreconditionError(directory + ": is a symbolic link to nothing; create what it points to");
   }
   return path;
 }
@@ -358,10 +358,9 @@ absl::Status CompleteOutput(const std::string& directory) {
   const absl::StatusOr<OutputDirectory> claimed = OutputDirectory::Claim(directory);
   if (!IsHalfReplaced(*path)) return absl::OkStatus();
   return absl::FailedPreconditionError(fmt::format(
-      "{}: is half replaced by a newer measurement, and cannot be completed ({}); have somebody who may write there "
-      "run "
-      "`crema show` on it",
-      directory, claimed.ok() ? "nothing may be changed there" : "somebody else has it, or it cannot be opened"));
+      "{}: is half replaced by a newer measurement, and crema cannot complete it ({}); ask somebody who may write "
+      "there to run `crema show` on it",
+      directory, claimed.ok() ? "you may not write there" : "another crema has it, or it cannot be opened"));
 }
 
 }  // namespace crema

@@ -86,13 +86,13 @@ absl::Status CheckMayReplacePicture(const std::string& path, bool force) {
   const fs::file_status status = fs::symlink_status(path, error);
   if (!fs::exists(status)) return absl::OkStatus();
   if (!fs::is_regular_file(status)) {
-    return absl::FailedPreconditionError(path + ": is there and is no regular file; choose another path");
+    return absl::FailedPreconditionError(path + ": exists and is not a regular file; choose another path");
   }
   if (force || fs::is_empty(path, error)) return absl::OkStatus();
   std::ifstream file(path, std::ios::binary);
   if (IsMarkedPicture(std::string(std::istreambuf_iterator<char>(file), {}))) return absl::OkStatus();
   return absl::AlreadyExistsError(path +
-                                  ": is there and was not written by `crema plot`; choose another path, or --force");
+                                  ": exists and was not written by `crema plot`; choose another path, or add --force");
 }
 
 absl::Status WritePicture(const std::string& path, const std::string& content) {

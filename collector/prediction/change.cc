@@ -148,8 +148,8 @@ absl::StatusOr<std::vector<ObservedChunk>> CutAnew(const ObservedRun& run, const
     const uint32_t dataset = old.front()->dataset;
     if (lines[dataset].error > kMostSlopeError) {
       return absl::FailedPreconditionError(
-          fmt::format("the chunks of `{}` differ too little in events to tell what a chunk takes besides its events; "
-                      "one run with other chunks would tell it",
+          fmt::format("the chunks of `{}` have nearly equal numbers of events, so the fixed cost of a chunk is not "
+                      "known; measure one run with other chunk sizes",
                       run.datasets[dataset]));
     }
     for (double i = 0; i < pieces; ++i) {
@@ -289,6 +289,8 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
   }
   std::vector<ObservedChunk> chunks = run.chunks;
   std::vector<Line> lines = LinesOf(run);
+  const ObservedRun* drawn_from = &run;
+  ObservedRun without;
   if (change.kind == Kind::kChunkEvents) {
     absl::StatusOr<std::vector<ObservedChunk>> cut = CutAnew(run, lines, change.number);
     if (cut.ok() && seed != 0) {
@@ -306,13 +308,18 @@ absl::StatusOr<ChangedRun> Apply(const ObservedRun& run, const RunChange& change
     if (run.workers.size() == 1) return absl::FailedPreconditionError("there is no other worker");
     const absl::Status done = DoneByOthers(run, static_cast<uint32_t>(found - run.workers.begin()), &chunks);
     if (!done.ok()) return done;
+    // What chunks vary by is what they would vary by without that worker.
+    without = run;
+    without.chunks = chunks;
+    drawn_from = &without;
+    lines = LinesOf(without);
   }
   const bool needs_cpu = change.kind == Kind::kWithoutWaiting || change.kind == Kind::kLanes;
   const auto has_cpu = [](const ObservedChunk& chunk) { return chunk.cpu_known; };
   if (needs_cpu && !std::all_of(chunks.begin(), chunks.end(), has_cpu)) {
     return absl::FailedPreconditionError("the CPU time of some chunks is not known");
   }
-  if (seed != 0) DrawAnew(run, lines, seed, &chunks);
+  if (seed != 0) DrawAnew(*drawn_from, lines, seed, &chunks);
 
   ChangedRun changed;
   ReplaySetup& setup = changed.setup;

@@ -67,6 +67,8 @@ struct ClusterTaskFact {
   int64_t stop_ns = 0;
   std::optional<int64_t> queue_ns;  ///< between the order and the start
   bool failed = false;
+  bool is_script = false;  ///< it starts other tasks, which have its cores: it counts where its processes recorded
+  int32_t cores = 0;       ///< of its worker, that it was given; 0: not told
   // Of engines that start a process for each task.
   std::string job;                      ///< `name` and `job` of `process.engine`, with a blank; empty: not known
   std::string directory;                ///< the name of the directory that it runs in: `task.14`; empty: not known

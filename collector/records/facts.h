@@ -80,6 +80,15 @@ struct FunctionFact {
   std::string_view name;
   std::string_view file;        ///< empty: not known
   std::optional<int64_t> line;  ///< of its definition
+  /// Of native code: `file` is a program or library, and `name` ends with `+0x` and where in it.
+  std::string_view build_id = {};
+};
+
+/// A program or library that native functions of sampled stacks lie in.
+struct ModuleFact {
+  std::string_view name;  ///< with which the names of its functions begin
+  std::string_view path;
+  std::string_view build_id;  ///< hexadecimal; empty: it has none
 };
 
 /// How often one stack was seen.
@@ -97,6 +106,32 @@ struct StacksFact {
   double hertz = 0;          ///< samples in a second of CPU time
   std::vector<FunctionFact> functions;
   std::vector<StackFact> stacks;
+  std::vector<ModuleFact> modules;
+  std::string_view refused;  ///< why native stacks were not taken; empty: they were, or nobody asked
+};
+
+/// What one section of a process allocated itself, without the sections inside it.
+struct AllocationSiteFact {
+  std::string_view path;  ///< empty: outside every section
+  std::string_view of;    ///< `chunk`, `helper` or `process`: outside chunks
+  int64_t allocations = 0;
+  int64_t allocated_bytes = 0;
+  std::optional<int64_t> live_bytes;
+  std::optional<int64_t> peak_live_bytes;
+  std::optional<int64_t> live_growth_bytes;  ///< may be negative
+};
+
+/// What a process allocated since it began. The last line counts.
+struct AllocationsFact {
+  int64_t time_ns = 0;
+  bool is_last = false;     ///< recording ended then
+  std::string_view reason;  ///< why figures are not known; empty: they are
+  std::optional<int64_t> allocations;
+  std::optional<int64_t> allocated_bytes;
+  std::optional<int64_t> live_bytes;
+  std::optional<int64_t> peak_live_bytes;
+  std::optional<int64_t> cost_ns;  ///< what counting them cost
+  std::vector<AllocationSiteFact> sites;
 };
 
 /// One occurrence of a section, in trace mode.
@@ -200,7 +235,9 @@ struct ChunkFact {
   std::vector<ActivityFact> activities;
   std::vector<RequestFact> requests;
   int64_t sections_dropped = 0;
-  int64_t suspended_ns = 0;      ///< of the time from start to stop, that in which it was on no thread
+  int64_t suspended_ns = 0;            ///< of the time from start to stop, that in which it was on no thread
+  std::optional<int64_t> allocations;  ///< of the owner thread
+  std::optional<int64_t> allocated_bytes;
   std::vector<TraceFact> trace;  ///< trace mode only
   int64_t trace_dropped = 0;     ///< occurrences that are not in `trace`
 
@@ -300,6 +337,7 @@ struct SampleFact {
   std::optional<int64_t> memory_limit_bytes;
   std::vector<SectionFact> sections;
   std::optional<int64_t> overhead_ns;  ///< what the instrumentation has cost so far
+  std::vector<MetricFact> metrics;     ///< of no chunk, since the process began
 };
 
 struct FileFact {
@@ -332,9 +370,24 @@ struct EndFact {
   std::optional<int64_t> unwritten;       ///< of `dropped`, lines that the disk did not take
   std::optional<int64_t> outside_chunks;  ///< of `dropped`, values and guards where no chunk was open
   std::optional<int64_t> tasks_left_out;  ///< tasks of an engine that have no line, for want of room on the disk
+  std::vector<MetricFact> metrics;        ///< of no chunk
 };
 
-enum class RecordType { kProcess, kBegin, kChunk, kSums, kTask, kSample, kFile, kSpan, kFine, kClock, kStacks, kEnd };
+enum class RecordType {
+  kProcess,
+  kBegin,
+  kChunk,
+  kSums,
+  kTask,
+  kSample,
+  kFile,
+  kSpan,
+  kFine,
+  kClock,
+  kStacks,
+  kEnd,
+  kAllocations,
+};
 
 /// One parsed line: `type` names the member that holds it; the others hold nothing of use.
 struct Record {
@@ -351,6 +404,7 @@ struct Record {
   ClockFact clock;
   StacksFact stacks;
   EndFact end;
+  AllocationsFact allocations;
 };
 
 }  // namespace crema

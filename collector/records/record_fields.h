@@ -223,6 +223,8 @@ inline constexpr Field<ChunkFact> kChunkFields[] = {
     Objects<&ChunkFact::requests, kRequestFields>("requests"),
     NotNegative<&ChunkFact::sections_dropped>("sections_dropped"),
     NotNegative<&ChunkFact::suspended_ns>("suspended_ns"),
+    NotNegative<&ChunkFact::allocations>("allocations"),
+    NotNegative<&ChunkFact::allocated_bytes>("allocated_bytes"),
     Skip<ChunkFact>("attributes"),
     Rare("trace", &ReadTrace, &ClearMember<&ChunkFact::trace>),
     NotNegative<&ChunkFact::trace_dropped>("trace_dropped"),
@@ -352,6 +354,7 @@ inline constexpr Field<SampleFact> kSampleFields[] = {
     NotNegative<&SampleFact::memory_limit_bytes>("memory_limit_bytes"),
     Objects<&SampleFact::sections, kSectionFields>("sections"),
     NotNegative<&SampleFact::overhead_ns>("overhead_ns"),
+    Objects<&SampleFact::metrics, kMetricFields>("metrics"),
 };
 
 inline constexpr Field<FileFact> kFileFields[] = {
@@ -386,6 +389,7 @@ inline constexpr Field<EndFact> kEndFields[] = {
     NotNegative<&EndFact::overhead_ns>("overhead_ns"),
     NotNegative<&EndFact::cpu_ns>("cpu_ns"),
     Objects<&EndFact::sections, kSectionFields>("sections"),
+    Objects<&EndFact::metrics, kMetricFields>("metrics"),
 };
 
 }  // namespace crema::json

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "collector/records/allocation_fields.h"
 #include "collector/records/json_fields.h"
 #include "collector/records/plain_lines.h"
 #include "collector/records/record_fields.h"
@@ -63,13 +64,21 @@ void Clear(ChunkFact& fact) {
 void Clear(SumsFact& fact) { ClearWithContents(fact); }
 
 template <class Fact>
-void ClearWithSections(Fact& fact) {
+void ClearOfProcess(Fact& fact) {
   auto sections = Emptied(fact.sections);
+  auto metrics = Emptied(fact.metrics);
   fact = Fact();
   fact.sections = std::move(sections);
+  fact.metrics = std::move(metrics);
 }
-void Clear(SampleFact& fact) { ClearWithSections(fact); }
-void Clear(EndFact& fact) { ClearWithSections(fact); }
+void Clear(SampleFact& fact) { ClearOfProcess(fact); }
+void Clear(EndFact& fact) { ClearOfProcess(fact); }
+
+void Clear(AllocationsFact& fact) {
+  auto sites = Emptied(fact.sites);
+  fact = AllocationsFact();
+  fact.sites = std::move(sites);
+}
 
 void Clear(FineFact& fact) {
   auto rows = Emptied(fact.rows);
@@ -92,25 +101,48 @@ Refusal CheckStacks(const StacksFact& fact) {
   for (const StackFact& stack : fact.stacks) {
     for (const int64_t function : stack.functions) {
       if (static_cast<size_t>(function) >= fact.functions.size())
-        return {"stacks", "names a function that is not there"};
+        return {"stacks", "names a function that is not in the list"};
     }
   }
   return {};
+}
+
+// Where native functions lie: what stands before the last `+0x` of their names is a module's.
+void LocateFunctions(StacksFact& fact) {
+  for (FunctionFact& function : fact.functions) {
+    const size_t plus = function.name.rfind("+0x");
+    if (plus == std::string_view::npos || !function.file.empty()) continue;
+    for (const ModuleFact& module : fact.modules) {
+      if (module.name != function.name.substr(0, plus)) continue;
+      function.file = module.path;
+      function.build_id = module.build_id;
+      break;
+    }
+  }
 }
 
 // Each of the chunks lasted no longer than from the first one's begin to the last one's end.
 Refusal CheckSums(const SumsFact& fact) {
   if (fact.last_stop_ns < fact.first_start_ns) return {"last_stop_ns", "is before first_start_ns"};
   const auto most_ns = static_cast<double>(fact.last_stop_ns - fact.first_start_ns) * static_cast<double>(fact.chunks);
-  if (static_cast<double>(fact.duration_ns) > most_ns) return {"duration_ns", "is more than the chunks had time for"};
+  if (static_cast<double>(fact.duration_ns) > most_ns) return {"duration_ns", "is more than the chunks' time"};
   return {};
 }
 
 constexpr std::pair<std::string_view, RecordType> kTypes[] = {
-    {"chunk", RecordType::kChunk},     {"begin", RecordType::kBegin}, {"sample", RecordType::kSample},
-    {"process", RecordType::kProcess}, {"file", RecordType::kFile},   {"span", RecordType::kSpan},
-    {"task", RecordType::kTask},       {"end", RecordType::kEnd},     {"fine", RecordType::kFine},
-    {"clock", RecordType::kClock},     {"sums", RecordType::kSums},   {"stacks", RecordType::kStacks},
+    {"chunk", RecordType::kChunk},
+    {"begin", RecordType::kBegin},
+    {"sample", RecordType::kSample},
+    {"process", RecordType::kProcess},
+    {"file", RecordType::kFile},
+    {"span", RecordType::kSpan},
+    {"task", RecordType::kTask},
+    {"end", RecordType::kEnd},
+    {"fine", RecordType::kFine},
+    {"clock", RecordType::kClock},
+    {"sums", RecordType::kSums},
+    {"stacks", RecordType::kStacks},
+    {"allocations", RecordType::kAllocations},
 };
 
 const std::pair<std::string_view, RecordType>* FindType(std::string_view name) {
@@ -252,6 +284,10 @@ ParseOutcome RecordParser::ParseGeneral(std::string_view line) {
     case RecordType::kStacks:
       refusal = Read(object, json::kStacksFields, record_.stacks);
       if (!refusal) refusal = CheckStacks(record_.stacks);
+      if (!refusal) LocateFunctions(record_.stacks);
+      break;
+    case RecordType::kAllocations:
+      refusal = Read(object, json::kAllocationsFields, record_.allocations);
       break;
     case RecordType::kEnd:
       refusal = Read(object, json::kEndFields, record_.end);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 namespace crema {
 
@@ -11,6 +12,18 @@ namespace crema {
 inline std::string NameOfPathPart(std::string part) {
   for (size_t at = part.find("%2F"); at != std::string::npos; at = part.find("%2F", at + 1)) part.replace(at, 3, "/");
   return part;
+}
+
+/// The names of a path, the outermost first; of the empty path, none.
+inline std::vector<std::string> NamesOfPath(const std::string& path) {
+  std::vector<std::string> names;
+  for (size_t begin = 0; begin < path.size();) {
+    const size_t slash = path.find('/', begin);
+    const size_t end = slash == std::string::npos ? path.size() : slash;
+    names.push_back(NameOfPathPart(path.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return names;
 }
 
 /// A name as a part of a path.

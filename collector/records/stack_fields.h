@@ -60,14 +60,40 @@ inline Complaint ReadStacks(ondemand::value& value, StacksFact& out) {
   return nullptr;
 }
 
+/// `[name, path, build id]`; the last may be null.
+inline Complaint ReadModules(ondemand::value& value, StacksFact& out) {
+  static constexpr char kBadModule[] = "holds something that is not a list of a name, a path and a build id";
+  ondemand::array array;
+  if (value.get_array().get(array)) return kNotAList;
+  out.modules.clear();
+  for (auto element : array) {
+    ondemand::array fields;
+    if (element.get_array().get(fields)) return kBadModule;
+    ModuleFact module;
+    std::string_view* const texts[] = {&module.name, &module.path, &module.build_id};
+    size_t at = 0;
+    for (auto field : fields) {
+      ondemand::value item;
+      if (field.get(item)) return kBadModule;
+      if (at < 3 && !(at == 2 && IsNull(item)) && ReadValue(item, *texts[at])) return kBadModule;
+      ++at;
+    }
+    if (at < 3) return kBadModule;
+    out.modules.push_back(module);
+  }
+  return nullptr;
+}
+
 inline constexpr Field<StacksFact> kStacksFields[] = {
     Skip<StacksFact>("type"),
     NotNegative<&StacksFact::time_ns>("time_ns", kRequired),
     Any<&StacksFact::dataset>("dataset"),
     Any<&StacksFact::section>("section", kRequired),
     NotNegative<&StacksFact::hertz>("hertz", kRequired),
+    {"modules", false, &ReadModules, &TakeNothing<StacksFact>, &ClearNothing<StacksFact>},
     {"functions", kRequired, &ReadFunctions, &TakeNothing<StacksFact>, &ClearNothing<StacksFact>},
     {"stacks", kRequired, &ReadStacks, &TakeNothing<StacksFact>, &ClearNothing<StacksFact>},
+    Any<&StacksFact::refused>("refused"),
 };
 
 }  // namespace crema::json

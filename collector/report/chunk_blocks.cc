@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/charts/worker_names.h"
+#include "collector/charts/workers_of_document.h"
 #include "collector/document/document_fields.h"
 #include "collector/report/html.h"
 #include "collector/report/html_table.h"
@@ -97,7 +97,7 @@ std::string SlowestCard(const PageInput& input) {
                    {"waiting"},
                    {"why", false}};
   const std::optional<double> median = Metric(input.document, "chunk_duration_p50");
-  const WorkerNames names(input.document);
+  const WorkerNames names = NamesOfWorkers(input.document);
   for (const DetailAttempt* attempt : slow) {
     if (table.rows.size() == kSlowest) break;
     const double duration = Seconds(*attempt->duration_ns);
@@ -196,7 +196,7 @@ std::string FailuresTable(const PageInput& input, const std::vector<const Detail
   table.columns = {{"file, chunk", false}, {PlaceTitle(detail), false}, {"at"}, {"attempt"}, {"status", false},
                    {"outcome", false},     {"error", false, "", true}};
   table.where_all = "crema export --to chunks";
-  const WorkerNames names(input.document);
+  const WorkerNames names = NamesOfWorkers(input.document);
   for (const DetailAttempt* attempt : failed) {
     if (table.rows.size() == input.limits.table_rows) break;
     const std::string& error = detail.errors[attempt->error];

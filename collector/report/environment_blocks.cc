@@ -1,10 +1,12 @@
 // How the run was made, and what its words mean.
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/time/time.h"
 #include "collector/appearance/human_numbers.h"
+#include "collector/appearance/worker_names.h"
 #include "collector/document/document_fields.h"
 #include "collector/report/html.h"
 #include "collector/report/page_block.h"
@@ -41,12 +43,14 @@ std::string Sources(const Json& run) {
 }
 
 std::string Hosts(const Json& document) {
-  const Json& hosts = ListField(document, "hosts");
+  std::vector<std::string> hosts;
+  for (const Json& host : ListField(document, "hosts")) hosts.push_back(TextField(host, "name"));
+  std::sort(hosts.begin(), hosts.end(), IsBefore);
   std::string text;
   size_t shown = 0;
-  for (const Json& host : hosts) {
+  for (const std::string& host : hosts) {
     if (++shown > 12) break;
-    text += (text.empty() ? "" : ", ") + Name(TextField(host, "name"), 40);
+    text += (text.empty() ? "" : ", ") + Name(host, 40);
   }
   if (hosts.size() > 12) text += fmt::format(" and {} more", hosts.size() - 12);
   return text;

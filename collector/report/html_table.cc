@@ -108,7 +108,8 @@ std::string DocumentHtmlTable(const Json& rows, const std::vector<DocumentColumn
       HtmlCell cell = FieldCell(Field(rows[index], column.field), column.kind,
                                 fmt::format("{}[{}].{}", options.key, index, column.field));
       if (column.field == options.bar_field && cell.number.has_value() && largest > 0) {
-        cell.html = Bar(*cell.number / largest, "cpu") + cell.html;
+        const std::string_view kind = options.bar_kind == nullptr ? "cpu" : options.bar_kind(rows[index]);
+        cell.html = Bar(*cell.number / largest, kind) + cell.html;
       }
       cells.push_back(std::move(cell));
     }

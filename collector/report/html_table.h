@@ -45,6 +45,8 @@ struct DocumentTableOptions {
   size_t most_rows = 200;
   std::string_view bar_field = "";  ///< its cells get a bar
   int most_rank = 4;                ///< columns of a higher rank are left to measurement.json
+  /// The class that colours a row's bar; nullptr: `cpu`.
+  std::string_view (*bar_kind)(const nlohmann::ordered_json& row) = nullptr;
 };
 std::string DocumentHtmlTable(const nlohmann::ordered_json& rows, const std::vector<DocumentColumn>& columns,
                               const DocumentTableOptions& options);

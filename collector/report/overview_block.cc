@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "collector/appearance/human_numbers.h"
-#include "collector/charts/worker_names.h"
+#include "collector/charts/workers_of_document.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/grouped_verdicts.h"
 #include "collector/insight/headline.h"
@@ -105,7 +105,7 @@ std::string ErrorOfMost(const PageInput& input) {
   return fmt::format("<p>Most often: <q>{}</q> ({} of {}; first on {} at {}).</p>",
                      Name(detail.errors[most->first], 120), ExactCount(static_cast<double>(most->second.count)),
                      ExactCount(static_cast<double>(all)),
-                     Name(WorkerNames(input.document).Of(detail.workers[first.worker].name)),
+                     Name(NamesOfWorkers(input.document).Of(detail.workers[first.worker].name)),
                      Escaped(HumanClock(static_cast<double>(first.start_ns) / 1e9)));
 }
 

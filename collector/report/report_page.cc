@@ -110,8 +110,8 @@ std::string Footer(const Json& document, const PageLimits& limits, size_t charts
   html += "The figures are those of measurement.json, schema " + Escaped(TextField(document, "schema")) + ".";
   if (charts > 0 && !kChartScript.text.empty()) html += " Charts are drawn by " + Escaped(kChartScriptVersions) + ".";
   html +=
-      "</p>\n<p class=\"print\">Printed in part: chunks, datasets, files, further charts and all rows are on the page "
-      "itself.</p>\n";
+      "</p>\n<p class=\"print\">Printed in part: further charts, the rest of long tables and the glossary are on the "
+      "page itself.</p>\n";
   if (charts > 0 && kChartScript.text.empty()) {
     html +=
         "<p class=\"absent\">This crema was built without the packages that draw charts: run tools/setup page, build "

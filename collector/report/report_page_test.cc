@@ -103,6 +103,29 @@ TEST(ReportPage, FunctionsAreATableBesideTheSectionsThatTheyAreOf) {
   }
 }
 
+TEST(ReportPage, TheTableOfWorkersHasTheirShortNames) {
+  const Json document = Json::parse(R"({"workers": [{"name": "tcp://lxb-0001.cern.example:4000", "chunks": 3},
+      {"name": "tcp://lxb-0002.cern.example:4000", "chunks": 4}]})");
+  const std::string html = BlockOf(PageOf(document, NothingRecorded()), "workers");
+  EXPECT_TRUE(Holds(html, ">0001:4000<")) << html;
+  EXPECT_TRUE(Holds(html, ">0002:4000<")) << html;
+}
+
+TEST(ReportPage, BarsOfSectionsSayWhatTheyMostlyDid) {
+  const Json document = Json::parse(R"({"sections": [
+      {"path": "read", "helper": false, "self": 9, "share": 0.9, "total": 9, "cpu": 1},
+      {"path": "select", "helper": false, "self": 2, "share": 0.2, "total": 2, "cpu": 2},
+      {"path": "fill", "helper": false, "self": 1, "share": 0.1, "total": 1, "cpu": null}]})");
+  const std::string page = PageOf(document, NothingRecorded());
+  const std::string table = page.substr(page.find("<caption>Sections by own time"));
+  const size_t read = table.find(">read<"), select = table.find(">select<"), fill = table.find(">fill<");
+  ASSERT_LT(read, select);
+  ASSERT_LT(select, fill);
+  EXPECT_TRUE(Holds(table.substr(read, select - read), "<rect class=\"wait\""));
+  EXPECT_TRUE(Holds(table.substr(select, fill - select), "<rect class=\"cpu\""));
+  EXPECT_TRUE(Holds(table.substr(fill, 500), "<rect class=\"unknown\""));
+}
+
 /// A page with one chart that is folded, of `values` over ranks.
 std::string PageWithChart(const std::vector<double>& values) {
   Json points = Json::array();

@@ -1,5 +1,6 @@
 #include "collector/report/report_writer.h"
 
+#include <future>
 #include <optional>
 #include <string>
 #include <vector>
@@ -62,6 +63,9 @@ RunOutlook LookOut(const ExportSource& source) {
 }
 
 absl::Status WriteReport(const ExportSource& source, const std::string&, TextSink* sink) {
+  // It reads the records by itself. Where the system refuses a thread, it is done later.
+  std::future<RunOutlook> looks_out =
+      std::async(std::launch::async | std::launch::deferred, [&source] { return LookOut(source); });
   const RunDetail detail = ReadRunDetail(source.document, source.for_each_attempt, {}, source.for_each_task);
   ChartInput input;
   input.document = &source.document;
@@ -72,7 +76,7 @@ absl::Status WriteReport(const ExportSource& source, const std::string&, TextSin
     input.baseline = &source.baseline->document;
     input.baseline_detail = &*baseline_detail;
   }
-  const RunOutlook outlook = LookOut(source);
+  const RunOutlook outlook = looks_out.get();
   std::vector<PageChart> charts = DrawCharts(input);
   charts.push_back({"What would help", MakePredictionChart(outlook.prediction)});
   charts.push_back({"What would help", MakeScalingChart(outlook.scaling)});

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/charts/workers_of_document.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/tree_figures.h"
 #include "collector/report/html.h"
@@ -98,8 +99,11 @@ PageBlock WorkersBlock(const PageInput& input) {
     block.html += "<section class=\"card\">" +
                   Absent("Workers", "no process recorded a chunk, and no scheduler told of workers") + "</section>\n";
   } else {
+    Json shown = workers;
+    const WorkerNames names = NamesOfWorkers(input.document);
+    for (Json& worker : shown) worker["name"] = names.Of(TextField(worker, "name"));
     block.html += "<section class=\"card\"><h3>Per worker</h3>\n" +
-                  DocumentHtmlTable(workers, WorkerColumns(),
+                  DocumentHtmlTable(shown, WorkerColumns(),
                                     {"workers", "Workers", "duration_sum", input.limits.table_rows, "duration_sum"}) +
                   "</section>\n";
   }

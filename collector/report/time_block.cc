@@ -9,6 +9,7 @@
 #include "collector/document/budget_parts.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/budget_rows.h"
+#include "collector/insight/thresholds.h"
 #include "collector/report/html.h"
 #include "collector/report/html_table.h"
 #include "collector/report/page_block.h"
@@ -134,6 +135,14 @@ Json IcicleData(const Json& document) {
           {"rows", std::move(rows)}};
 }
 
+/// What a section mostly did, as the icicle paints it.
+std::string_view KindOf(const Json& section) {
+  const std::optional<double> cpu = NumberField(section, "cpu");
+  const double total = NumberField(section, "total").value_or(0);
+  if (!cpu.has_value() || total <= 0) return "unknown";
+  return kMostlyWaits.Holds(*cpu / total) ? "wait" : "cpu";
+}
+
 bool HasCpu(const Json& sections) {
   for (const Json& section : sections) {
     if (Field(section, "cpu").is_number()) return true;
@@ -162,7 +171,7 @@ std::string SectionsCard(const PageInput& input) {
       "below. "
       "Arrow keys choose a section, Enter zooms in, 0 zooms out.\"></canvas>\n";
   html += DocumentHtmlTable(sections, SectionColumns(),
-                            {"sections", "Sections by own time", "self", input.limits.table_rows, "share", 6});
+                            {"sections", "Sections by own time", "self", input.limits.table_rows, "share", 6, KindOf});
   const std::optional<double> coverage = Metric(input.document, "section_coverage");
   if (coverage.has_value()) {
     html +=

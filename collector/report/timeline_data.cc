@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/charts/worker_names.h"
+#include "collector/charts/workers_of_document.h"
 #include "collector/document/document_fields.h"
 #include "collector/insight/grouped_verdicts.h"
 #include "collector/insight/short_name.h"
@@ -215,7 +215,7 @@ Json TimelineData(const PageInput& input) {
   for (const DetailWorker& worker : detail.workers) workers.push_back(Short(worker.name));
   data["workers"] = std::move(workers);
   Json rows = Json::array();
-  const WorkerNames names(input.document);
+  const WorkerNames names = NamesOfWorkers(input.document);
   for (const DetailRow& row : detail.rows) {
     const bool is_worker = row.lanes == 1 || detail.row_kind == "worker";
     rows.push_back(

@@ -149,7 +149,7 @@ void HttpSession::Handle() {
   server_->MoveToEnd(this);
   if (!server_->MakeRoomFor(this)) {
     is_known_ = false;
-    return Reply(503, kText, "as many clients as there is room for are served already\n");
+    return Reply(503, kText, "the server has no room for another client\n");
   }
   if (target.path == "/" && !server_->access().token.empty() && target.query.count("token") > 0) {
     return WelcomeWithCookie();

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/insight/memory_growth.h"
 #include "collector/metrics/attempts/slow_spells.h"
 #include "collector/metrics/statistics/known_sum.h"
 #include "collector/server/live_limits.h"
@@ -21,7 +22,6 @@ constexpr int64_t kBefore = 200;
 void LiveModel::Tick(int64_t now_ns, int64_t passed_ns) {
   if (now_ns_ == 0) {
     origin_ns_ = now_ns - kBefore * kSecondNs;
-    last_record_ns_ = 0;
   } else if (const int64_t jump = now_ns - now_ns_ - passed_ns; std::abs(jump) > kLeastJumpNs) {
     shift_ns_ += jump;
     now_ns_ = now_ns;
@@ -58,7 +58,7 @@ void LiveModel::Tick(int64_t now_ns, int64_t passed_ns) {
   if (state != noted_state_ && state_is_noted_) {
     if (state == LiveState::kEnded) NoteAt(stop_ns(), EventKind::kInfo, "the run has ended");
     if (state == LiveState::kLost)
-      NoteAt(stop_ns(), EventKind::kBad, "the run stopped without saying so: killed, or its host is gone");
+      NoteAt(stop_ns(), EventKind::kBad, "the run stopped without an end: it was killed, or its host is gone");
     if (state == LiveState::kRunning) Note(EventKind::kInfo, "the run goes on");
   }
   noted_state_ = state;
@@ -128,40 +128,9 @@ void LiveModel::NoteJoins() {
          fmt::format("{} joined: {}", names, Counted(static_cast<double>(cores), "core at work", "cores at work")));
 }
 
-namespace {
-
-/// Bytes a second by least squares over the samples from `from` on; nullopt where they are all of one moment.
-std::optional<double> GrowthSince(const std::vector<MemoryPoint>& memory, size_t from) {
-  const MemoryPoint& first = memory[from];
-  double n = 0, sum_t = 0, sum_m = 0, sum_tt = 0, sum_tm = 0;
-  for (size_t i = from; i < memory.size(); ++i) {
-    const MemoryPoint& point = memory[i];
-    const double t = static_cast<double>(point.time_ns - first.time_ns) / 1e9;
-    const auto m = static_cast<double>(point.rss_bytes);
-    n += 1;
-    sum_t += t;
-    sum_m += m;
-    sum_tt += t * t;
-    sum_tm += t * m;
-  }
-  const double spread = n * sum_tt - sum_t * sum_t;
-  return spread <= 0 ? std::nullopt : std::optional<double>((n * sum_tm - sum_t * sum_m) / spread);
-}
-
-}  // namespace
-
 std::optional<double> SecondsToLimit(const LiveWorker& worker) {
-  const std::vector<MemoryPoint>& memory = worker.memory;
-  if (!worker.memory_limit_bytes.has_value() || memory.size() < kLeastMemoryPoints) return std::nullopt;
-  const auto limit = static_cast<double>(*worker.memory_limit_bytes);
-  const std::optional<double> overall = GrowthSince(memory, 0);
-  const std::optional<double> lately = GrowthSince(memory, memory.size() - memory.size() / 3);
-  if (!overall.has_value() || !lately.has_value()) return std::nullopt;
-  const double slope = std::min(*overall, *lately);  // what grew and has come to rest does not reach the limit
-  const double span = static_cast<double>(memory.back().time_ns - memory.front().time_ns) / 1e9;
-  const auto now = static_cast<double>(worker.rss_bytes);
-  if (slope * span < kLeastGrowth * limit || now < kLeastMemory * limit || now >= limit) return std::nullopt;
-  return (limit - now) / slope;
+  return worker.memory_limit_bytes.has_value() ? SecondsToLimit(worker.memory, *worker.memory_limit_bytes)
+                                               : std::nullopt;
 }
 
 namespace {
@@ -175,7 +144,7 @@ std::string MemoryText(const LiveWorker& worker, const std::optional<double>& le
 }
 
 std::string SlowText(const LiveWorker& worker, double factor) {
-  return fmt::format("{} takes {} times as long as chunks of their size do", worker.name, HumanFactor(factor));
+  return fmt::format("{} takes {} times as long as chunks of the same size do", worker.name, HumanFactor(factor));
 }
 
 }  // namespace

@@ -3,18 +3,12 @@
 #ifndef CREMA_COLLECTOR_SERVER_LIVE_LIMITS_H_
 #define CREMA_COLLECTOR_SERVER_LIVE_LIMITS_H_
 
-#include <cstddef>
 #include <cstdint>
 
 namespace crema {
 
-// Memory that grows. A measurement has the slope over events, which a running job may not tell. So this slope is over
-// time.
-inline constexpr int64_t kMemorySpanNs = 120'000'000'000;  ///< of samples: older ones say little of the next minutes
-inline constexpr size_t kLeastMemoryPoints = 15;           ///< samples: a line through fewer follows single chunks
-inline constexpr double kLeastGrowth = 0.02;               ///< of the limit, within the span: caches move by less
-inline constexpr double kLeastMemory = 0.5;                ///< of the limit: below it growth is the start of a job
-inline constexpr double kSoonSeconds = 600;                ///< to the limit: time enough to do something about it
+// Memory that grows: what counts as growth stands in collector/insight/memory_growth.h.
+inline constexpr double kSoonSeconds = 600;  ///< to the limit: time enough to do something about it
 
 // A worker that is slow: kSpellFactor (slow_spells.h) as for the verdict slow-spell, where the last minute has many
 // chunks of it; with more tolerance where it has few.

@@ -114,7 +114,6 @@ void LiveModel::Add(WorkerId id, const Record& record) {
       break;
   }
   if (!recorded && worker.has_recorded()) joined_.push_back(id);
-  last_record_ns_ = std::max(last_record_ns_, worker.last_ns);
 }
 
 void LiveModel::AddSums(WorkerId id, const std::optional<SumsFact>& added) {
@@ -124,7 +123,6 @@ void LiveModel::AddSums(WorkerId id, const std::optional<SumsFact>& added) {
   const bool recorded = worker.has_recorded();
   AddSums(worker, *added);
   if (!recorded && worker.has_recorded()) joined_.push_back(id);
-  last_record_ns_ = std::max(last_record_ns_, worker.last_ns);
 }
 
 void LiveModel::AddSums(LiveWorker& worker, const SumsFact& added) {

@@ -184,7 +184,6 @@ class LiveModel {
   int64_t open_chunks() const;
   /// Chunks that failed or were lost, and have no result by now.
   int64_t unrecovered() const { return static_cast<int64_t>(failures_.size()); }
-  int64_t last_record_ns() const { return last_record_ns_; }
   std::optional<int64_t> total_events() const;
   std::optional<int64_t> total_events_of(const std::string& dataset) const;
   /// Seconds since anything was recorded.
@@ -224,7 +223,6 @@ class LiveModel {
   int64_t origin_ns_ = 0;  // of the seconds: well before now, so that none is negative
   int64_t shift_ns_ = 0;   // what the clock has jumped since
   int64_t second_ = 0;
-  int64_t last_record_ns_ = 0;
   double quiet_seconds_ = 0;
   int64_t records_at_tick_ = 0;
   std::optional<int64_t> first_start_ns_;

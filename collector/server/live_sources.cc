@@ -147,7 +147,7 @@ void LiveSources::LookInto(size_t source) {
   }
   if (!fs::is_directory(status)) {
     if (EndsWith(path, kRecordLogSuffix) || EndsWith(path, kTreeLogSuffix)) return OpenLog(path);
-    if (!log.has_value()) states_[source].problem = fmt::format("{}: nothing in it is known as a log yet", path);
+    if (!log.has_value()) states_[source].problem = fmt::format("{}: it holds no log yet that crema knows", path);
     return;
   }
   for (const fs::path& directory : {fs::path(path), fs::path(path) / "records"}) {

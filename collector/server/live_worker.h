@@ -12,6 +12,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "collector/insight/memory_growth.h"
 #include "collector/metrics/workers/worker_life.h"
 #include "collector/records/facts.h"
 #include "collector/records/seen_numbers.h"
@@ -53,11 +54,6 @@ struct WorkerSecond {
     chunks += other.chunks;
     return *this;
   }
-};
-
-struct MemoryPoint {
-  int64_t time_ns = 0;
-  int64_t rss_bytes = 0;
 };
 
 /// What one recorder of a process has told: its log may be read again, after it was copied or begun anew.

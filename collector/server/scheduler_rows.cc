@@ -67,7 +67,7 @@ bool TellsSeconds(const BareScheduler& scheduler) {
 }
 
 std::string WhyNoRate(const BareScheduler& scheduler) {
-  return scheduler.stream_problem().empty() ? "not a second of it was seen yet" : scheduler.stream_problem();
+  return scheduler.stream_problem().empty() ? "crema has not yet seen it for a second" : scheduler.stream_problem();
 }
 
 /// nullopt: one of them does not tell.

@@ -43,7 +43,7 @@ absl::StatusOr<Json> ReadObject(const std::string& path, std::string_view remedy
     const size_t at = std::min(error.byte, text.size());
     const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
     return absl::InvalidArgumentError(
-        fmt::format("{}:{}: is not JSON (NaN and single quotes are not); {}", path, line, remedy));
+        fmt::format("{}:{}: is not JSON (JSON has no NaN and no single quotes); {}", path, line, remedy));
   } catch (const Json::out_of_range&) {
     return absl::InvalidArgumentError(fmt::format("{}: holds a number that is too large; {}", path, remedy));
   }
@@ -92,7 +92,7 @@ absl::Status ReadColumns(const Json& object, std::string_view where, CoffeaRepor
   if (!columns.is_array()) return Refused(where, "columns", "is no list (Python: sorted(report[\"columns\"]))");
   std::set<std::string> names;  // Coffea's is a set until the end, in no order
   for (const Json& column : columns) {
-    if (!column.is_string()) return Refused(where, "columns", "holds something that is no text");
+    if (!column.is_string()) return Refused(where, "columns", "holds something that is not text");
     names.insert(column.get<std::string>());
   }
   report.columns.assign(names.begin(), names.end());

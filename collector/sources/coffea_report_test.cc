@@ -67,7 +67,7 @@ TEST(CoffeaReport, RefusesBadFilesInOneLine) {
   EXPECT_THAT(ErrorOf(R"({"bytesread": 9223372036854775808})"), HasSubstr("`bytesread` is beyond 64 bits"));
   EXPECT_THAT(ErrorOf(R"({"processtime": -0.5})"), HasSubstr("`processtime` is negative"));
   EXPECT_THAT(ErrorOf(R"({"columns": "Jet_pt"})"), HasSubstr("`columns` is no list"));
-  EXPECT_THAT(ErrorOf(R"({"columns": [1]})"), HasSubstr("`columns` holds something that is no text"));
+  EXPECT_THAT(ErrorOf(R"({"columns": [1]})"), HasSubstr("`columns` holds something that is not text"));
   EXPECT_THAT(ErrorOf("[1,\n2"), Not(HasSubstr("\n")));
 }
 

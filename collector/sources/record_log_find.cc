@@ -88,6 +88,8 @@ int64_t TimeOf(const Record& record) {
       return record.clock.time_ns;
     case RecordType::kStacks:
       return record.stacks.time_ns;
+    case RecordType::kAllocations:
+      return record.allocations.time_ns;
     case RecordType::kSums:
       return record.sums.first_start_ns;
     case RecordType::kEnd:
@@ -108,8 +110,8 @@ bool ReadHead(RecordLog& log, std::vector<std::string>& warnings) {
     const ParseOutcome outcome = line.too_long ? ParseOutcome::kMalformed : parser.Parse(line.text);
     if (outcome == ParseOutcome::kOtherSchema) {
       warnings.push_back(
-          fmt::format("{}:{}: schema {} where {} is readable; the log was left out: read it with the "
-                      "crema that wrote it",
+          fmt::format("{}:{}: its schema is {}, but this crema reads {}; the log was left out: read it with the crema "
+                      "that wrote it",
                       log.path, line.number, parser.reason(), kRecordSchema));
       refused = true;
       return false;
@@ -133,8 +135,7 @@ bool ReadHead(RecordLog& log, std::vector<std::string>& warnings) {
     usable = true;
     if (is_first) {
       warnings.push_back(
-          fmt::format("{}:{}: the first line is no process record; host and pid were taken from the "
-                      "file's name",
+          fmt::format("{}:{}: the first line is not a process record; crema took host and pid from the file's name",
                       log.path, line.number));
       FillFromName(log.path, log);
     }
@@ -174,7 +175,7 @@ absl::Status AddDirectory(const fs::path& directory, Paths& paths, bool& found) 
     std::error_code ignored;
     if (!entries->is_regular_file(ignored)) {
       if (IsNamedLikeALog(path)) {
-        paths.warnings.push_back(fmt::format("{}: is no file that can be read as a log; it was left out", path));
+        paths.warnings.push_back(fmt::format("{}: crema cannot read it as a log; it was left out", path));
       }
       continue;
     }
@@ -264,7 +265,8 @@ absl::Status ChooseRun(const std::vector<std::string>& sources, const std::strin
   for (RecordLog& log : found.logs) {
     if (!log.has_process_line) {
       if (logs_of_run.size() > 1) {
-        found.warnings.push_back(fmt::format("{}: whose run it is cannot be told; it was left out", log.path));
+        found.warnings.push_back(
+            fmt::format("{}: crema cannot tell to which run it belongs; it was left out", log.path));
         continue;
       }
       log.run_id = chosen;
@@ -315,8 +317,8 @@ absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& source
       found = true;
     } else if (!HasSuffixBeforeCompression(source, kRecordLogSuffix) &&
                !HasSuffixBeforeCompression(source, ".ndjson")) {
-      return absl::InvalidArgumentError(
-          fmt::format("{}: is no record log (*{}); of a measurement name the directory", source, kRecordLogSuffix));
+      return absl::InvalidArgumentError(fmt::format(
+          "{}: is not a record log (*{}); to name a measurement, give its directory", source, kRecordLogSuffix));
     } else {
       std::set<std::string>& kind = HasSuffixBeforeCompression(source, kTreeLogSuffix) ? paths.tree_logs : paths.logs;
       kind.insert(fs::path(source).lexically_normal());

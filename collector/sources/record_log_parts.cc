@@ -103,8 +103,9 @@ LogPartReading ReadLogPart(const RecordLog& log, const LogPart& part, bool runni
         Note(line.number, fmt::format("{}; the line was left out", parser.reason()), reading);
         break;
       case ParseOutcome::kOtherSchema:
-        reading.refused = {line.number, fmt::format("schema {} where {} is readable; the log was left out from here on",
-                                                    parser.reason(), kRecordSchema)};
+        reading.refused = {line.number,
+                           fmt::format("the schema is {}, but this crema reads {}; the log was left out from here on",
+                                       parser.reason(), kRecordSchema)};
         break;
     }
     return !reading.refused.has_value();

@@ -145,7 +145,7 @@ TEST_F(RecordLogTest, SaysWhereItStoppedHoweverMuchThereIsToSay) {
   const LogReading reading = ReadOnly(text + "\n" + FileLine("never read"), &files);
   EXPECT_THAT(files, SizeIs(0));
   EXPECT_THAT(reading.warnings, SizeIs(20));
-  EXPECT_THAT(reading.stops, ElementsAre(HasSubstr("a.jsonl:32: schema crema.records/2")));
+  EXPECT_THAT(reading.stops, ElementsAre(HasSubstr("a.jsonl:32: the schema is crema.records/2")));
 }
 
 TEST_F(RecordLogTest, KnowsAProcessByTheLockOnItsLogAndLeavesTheLockAlone) {
@@ -162,7 +162,7 @@ TEST_F(RecordLogTest, TakesHostAndPidFromTheNameWhereTheProcessLineIsLost) {
   Write("my-node-77-123456-2.jsonl", FileLine("f"));
   const auto logs = Find();
   ASSERT_TRUE(logs.ok()) << logs.status();
-  EXPECT_THAT(logs->warnings, ElementsAre(HasSubstr("the first line is no process record")));
+  EXPECT_THAT(logs->warnings, ElementsAre(HasSubstr("the first line is not a process record")));
   std::vector<std::string> hosts;
   ReadRecordLog(logs->logs[0], false, [&](const Record& record) {
     if (record.type == RecordType::kProcess) {
@@ -259,7 +259,7 @@ TEST_F(RecordLogTest, LeavesOutALogOfAnotherMajorSchemaAndSaysSo) {
   const auto logs = Find();
   ASSERT_TRUE(logs.ok());
   EXPECT_THAT(logs->logs, SizeIs(1));
-  EXPECT_THAT(logs->warnings, ElementsAre(HasSubstr("b.jsonl:1: schema crema.records/2")));
+  EXPECT_THAT(logs->warnings, ElementsAre(HasSubstr("b.jsonl:1: its schema is crema.records/2")));
 }
 
 TEST_F(RecordLogTest, SaysWhatIsWrongWithASourceWithoutLogs) {

@@ -21,7 +21,7 @@ std::string RenderChunkList(const ChunkListing& listing, const TerminalStyle& st
   if (listing.seen == 0 && listing.summed > 0) return text;
   if (listing.rows.empty()) {
     AddNote(listing.seen == 0 ? "no chunk was recorded"
-                              : fmt::format("none of {} is as asked for",
+                              : fmt::format("none of {} meets the conditions",
                                             Counted(static_cast<double>(listing.seen), "attempt", "attempts")),
             style, &text);
     return text;

@@ -63,7 +63,7 @@ TEST(RenderChunkList, SaysHowManyThereAre) {
 TEST(RenderChunkList, SaysWhyThereIsNothing) {
   ChunkListing listing = Listing();
   listing.rows = Json::array();
-  EXPECT_EQ(RenderChunkList(listing, {100}), "none of 1 000 attempts is as asked for\n");
+  EXPECT_EQ(RenderChunkList(listing, {100}), "none of 1 000 attempts meets the conditions\n");
   listing.seen = 0;
   EXPECT_EQ(RenderChunkList(listing, {100}), "no chunk was recorded\n");
 }

@@ -60,7 +60,7 @@ DocumentTable TableOf(const Json& rows, const std::vector<DocumentColumn>& colum
     bool is_there = shown.empty() || column.rank == 0;
     for (const Json& row : rows) is_there = is_there || !Field(row, column.field).is_null();
     if (!is_there) {
-      table.not_measured.emplace_back(column.header);
+      if (!column.has_a_switch) table.not_measured.emplace_back(column.header);
       continue;
     }
     const bool is_text = IsText(column.kind);

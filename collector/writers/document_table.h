@@ -18,7 +18,8 @@ struct DocumentColumn {
   std::string_view field;
   std::string_view header;
   FieldKind kind = FieldKind::kCount;
-  int rank = 0;  ///< as in TableColumn
+  int rank = 0;               ///< as in TableColumn
+  bool has_a_switch = false;  ///< measured for who asks: nobody misses it where it is null in every row
 };
 
 /// A value in words; `–` where it is null, absent or not of its kind.

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/appearance/worker_names.h"
 #include "collector/server/live_key_figures.h"
 #include "collector/server/worker_order.h"
 #include "collector/writers/display_text.h"
@@ -101,14 +104,23 @@ std::string Lanes(const LiveWorker& worker, const TerminalStyle& style) {
   return lanes;
 }
 
+WorkerNames NamesOfRecorded(const LiveModel& model) {
+  std::set<std::string> names;
+  for (const LiveWorker& worker : model.workers()) {
+    if (worker.has_recorded()) names.insert(worker.name);
+  }
+  return WorkerNames(names);
+}
+
 void AddWorkers(const LiveModel& model, int recorded, int rows, TerminalBox* box) {
   const TerminalStyle& style = box->style();
   box->Rule(fmt::format("workers ({})", recorded));
   if (recorded == 0) return box->Line({{"none has recorded a chunk yet", Paint::kDim}});
+  const WorkerNames names = NamesOfRecorded(model);
   const int shown = recorded <= rows ? recorded : rows - 1;
   for (const size_t i : WorstWorkersFirst(model, static_cast<size_t>(shown))) {
     const LiveWorker& worker = model.workers()[i];
-    PaintedLine line = {{CutFront(worker.name, 20, style)}};
+    PaintedLine line = {{CutFront(names.Of(worker.name), 20, style)}};
     line[0].text = Pad(line[0].text, 20, Align::kLeft, style);
     line.push_back({"  "});
     if (worker.state != LiveState::kRunning) {

@@ -32,9 +32,29 @@ TEST_F(LiveScreenTest, HidesNoWorkerThatVanishedBehindThoseThatRun) {
   const std::string screen = Screen(24);
   const size_t first = screen.find("workers (12)");
   ASSERT_NE(first, std::string::npos);
-  EXPECT_THAT(screen.substr(first, screen.find("node:", first) - first + 60), HasSubstr("node:111"));
+  const size_t row = screen.find('\n', first) + 1;
+  EXPECT_THAT(screen.substr(row, screen.find('\n', row) - row), HasSubstr("111  "));
   EXPECT_THAT(screen, HasSubstr("more"));
   EXPECT_THAT(Line(), HasSubstr("1 worker lost"));
+}
+
+TEST_F(LiveScreenTest, NamesOfWorkersAreWithoutWhatAllShare) {
+  for (const char* host : {"lxbatch-analysis-0007.cern.example", "lxbatch-analysis-0008.cern.example"}) {
+    ProcessFact fact;
+    fact.run_id = "run";
+    fact.host = host;
+    fact.pid = 4001;
+    fact.start_ns = At(0);
+    const auto worker = model_.AddProcess(fact);
+    ASSERT_TRUE(worker.has_value());
+    model_.SetLife(*worker, true);
+    Begin(*worker, 0, 0);
+  }
+  PassTo(2);
+  const std::string screen = Screen(24);
+  const std::string workers = screen.substr(screen.find("workers (2)"), screen.find("what happened"));
+  EXPECT_THAT(workers, HasSubstr(" 0007:4001 "));
+  EXPECT_THAT(workers, HasSubstr(" 0008:4001 "));
 }
 
 TEST_F(LiveScreenTest, ARunningJobIsNoWarning) {

@@ -59,13 +59,23 @@ std::vector<DocumentColumn> ProcessColumns() {
 }
 
 std::vector<DocumentColumn> SectionColumns() {
-  return {{"path", "section", Kind::kText, 0},      {"count", "calls", Kind::kCount, 1},
-          {"self", "own time", Kind::kDuration, 0}, {"share", "share", Kind::kShare, 0},
-          {"total", "total", Kind::kDuration, 2},   {"mean_when_run", "when run", Kind::kDuration, 3},
-          {"chunks", "chunks", Kind::kCount, 5},    {"mean", "per call", Kind::kDuration, 6},
-          {"max", "max call", Kind::kDuration, 7},  {"p50", "p50", Kind::kDuration, 8},
-          {"p95", "p95", Kind::kDuration, 6},       {"cpu", "cpu", Kind::kDuration, 4},
-          {"failed", "failed", Kind::kCount, 5}};
+  return {{"path", "section", Kind::kText, 0},
+          {"count", "calls", Kind::kCount, 1},
+          {"self", "own time", Kind::kDuration, 0},
+          {"share", "share", Kind::kShare, 0},
+          {"total", "total", Kind::kDuration, 2},
+          {"mean_when_run", "when run", Kind::kDuration, 3},
+          {"chunks", "chunks", Kind::kCount, 5},
+          {"mean", "per call", Kind::kDuration, 6},
+          {"max", "max call", Kind::kDuration, 7},
+          {"p50", "p50", Kind::kDuration, 8},
+          {"p95", "p95", Kind::kDuration, 6},
+          {"cpu", "cpu", Kind::kDuration, 4},
+          {"failed", "failed", Kind::kCount, 5},
+          {"allocations", "allocations", Kind::kCount, 7, true},
+          {"allocated_bytes", "allocated", Kind::kMemory, 2, true},
+          {"live_bytes", "live at the end", Kind::kMemory, 3, true},
+          {"peak_live_bytes", "most live", Kind::kMemory, 3, true}};
 }
 
 std::vector<DocumentColumn> StragglerColumns() {

@@ -161,8 +161,8 @@ void AddRequests(const Json& document, const TerminalStyle& style, std::string* 
 }
 
 void AddFunctions(const Json& document, const TerminalStyle& style, std::string* text) {
-  AddRows(ListField(document, "functions"), FunctionColumns(),
-          "no stacks were taken; crema run --stacks takes them of Python", style, text);
+  AddRows(ListField(document, "functions"), FunctionColumns(), "no stacks were taken; crema run --stacks takes them",
+          style, text);
 }
 
 void AddFine(const Json& document, const TerminalStyle& style, std::string* text) {

@@ -271,6 +271,8 @@ def begin_if_asked() -> None:
     """From now on chunks and sections tell the sampler of themselves, if CREMA_STACKS is set."""
     global _changed
     _sampler.hertz = asked_hertz() if _enabled() else 0
+    if _sampler.hertz:
+        _write(b"", 0, 0)  # the SDK leaves stacks to this package
     if _sampler.hertz and not _changed:
         _changed = True
         _tell_of_chunks()

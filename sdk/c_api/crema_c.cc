@@ -9,6 +9,7 @@
 
 #include "crema/crema.h"
 #include "crema/internal/finished_sections.h"
+#include "crema/internal/owned_text.h"
 #include "exit_and_fork.h"
 #include "guard_slots.h"
 #include "recorder.h"
@@ -132,7 +133,7 @@ struct TextVisit {
 void HandOverAsText(void* visit, const crema::internal::FinishedSection& section) {
   constexpr std::size_t kNumbers = 32;  // 20 digits, a sign, the helper's digit, two spaces and a NUL
   const std::size_t size = kNumbers + std::strlen(section.path);
-  auto* text = static_cast<char*>(std::malloc(size));
+  auto* text = static_cast<char*>(crema::internal::AllocateOwn(size));
   if (text == nullptr) return;
   std::snprintf(text, size, "%lld %d %s", static_cast<long long>(section.self_ns), section.is_helper ? 1 : 0,
                 section.path);

@@ -173,7 +173,8 @@ CREMA_API void crema_set_attribute(const char* name, const char* value);
 
 /* For packages of interpreted languages: writes a line `stacks` (docs/record_log.md) with these `size` bytes of fields,
  * JSON without the braces around them; 0: none, only the cost is added. `cost_ns`: what sampling took since the call
- * before. Returns whether the line is in the log. */
+ * before. Returns whether the line is in the log. From the first call on, the library takes no stacks of native code.
+ */
 CREMA_API int crema_write_stacks(const char* fields, size_t size, int64_t cost_ns);
 
 /* For other copies of this library in the process; not for users. */

@@ -1,6 +1,7 @@
 #include "guard_slots.h"
 
 #include "crema/internal/platform.h"
+#include "own_work.h"
 
 namespace crema {
 namespace {
@@ -31,6 +32,7 @@ GuardSlots::Slot* GuardSlots::TakeNew(std::uint32_t* place) noexcept {
     const std::uint32_t block_number = used / kSlotsInBlock;
     if (block_number >= kBlocks) return nullptr;
     if (blocks_[block_number].load(std::memory_order_acquire) == nullptr) {
+      const internal::OwnWork own_work;
       Slot* block = new (std::nothrow) Slot[kSlotsInBlock];
       if (block == nullptr) return nullptr;
       Slot* before = nullptr;

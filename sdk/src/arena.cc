@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "own_work.h"
+
 namespace crema {
 namespace internal {
 namespace {
@@ -32,6 +34,7 @@ void* Arena::Allocate(std::size_t bytes) noexcept {
     Block* next = current_ == nullptr ? first_ : current_->next;
     if (next == nullptr) {
       const std::size_t capacity = rounded > kBlockBytes ? rounded : kBlockBytes;
+      const OwnWork own_work;
       void* memory = std::malloc(sizeof(Block) + capacity);
       if (memory == nullptr) return nullptr;
       next = new (memory) Block();

@@ -6,6 +6,8 @@
 #include <new>
 #include <type_traits>
 
+#include "own_work.h"
+
 namespace crema {
 namespace internal {
 
@@ -19,6 +21,7 @@ Row* RowTable<Row>::Add() noexcept {
   static_assert(std::is_trivially_copyable<Row>::value, "rows are moved by realloc");
   if (size_ == capacity_) {
     const std::size_t capacity = capacity_ == 0 ? 16 : 2 * capacity_;
+    const OwnWork own_work;
     void* rows = std::realloc(static_cast<void*>(rows_), capacity * sizeof(Row));
     if (rows == nullptr) return nullptr;
     rows_ = static_cast<Row*>(rows);

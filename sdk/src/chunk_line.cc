@@ -108,6 +108,10 @@ std::uint64_t EncodeChunk(const Recorder& recorder, const ChunkEnd& end, ChunkSt
   ledger.AppendRequests(line);
   line->FieldUnsigned("sections_dropped", dropped);
   if (end.suspended_ns != 0) line->Field("suspended_ns", end.suspended_ns);
+  if (end.allocations.has_value()) {
+    line->Field("allocations", end.allocations);
+    line->Field("allocated_bytes", end.allocated_bytes);
+  }
   ledger.AppendAttributes(line);
   ledger.AppendTrace(rate, state->start.ticks, line);
   line->Raw("}\n");

@@ -22,6 +22,8 @@ struct ChunkEnd {
   std::optional<std::int64_t> wait_ns;
   std::optional<std::int64_t> rss_stop_bytes;
   std::optional<std::int64_t> io_read_bytes;
+  std::optional<std::int64_t> allocations;  ///< of the chunk's own thread; nullopt: nobody counts
+  std::optional<std::int64_t> allocated_bytes;
   std::int64_t open_chunks = 0;
   TickRate rate;                  ///< of the chunk
   std::int64_t duration_ns = 0;   ///< stop - start, at that rate

@@ -28,7 +28,8 @@ std::optional<std::int64_t> Integer(const char* name) {
   return value;
 }
 
-std::optional<double> Seconds(const char* name) {
+/// Finite, and not negative.
+std::optional<double> Number(const char* name) {
   const char* const text = Text(name);
   char* end = nullptr;
   const double value = strtod(text, &end);
@@ -43,6 +44,9 @@ std::string_view TextOr(std::string_view told, const char* name) { return told.e
 
 bool SwitchedOffByEnvironment() noexcept { return IsOne("CREMA_OFF"); }
 
+double AskedStacks() noexcept { return Number("CREMA_STACKS").value_or(0); }
+bool EnvironmentAsksForAllocations() noexcept { return IsOne("CREMA_ALLOCATIONS"); }
+
 bool EnvironmentNamesDirectory() noexcept { return *Text("CREMA_DIR") != '\0'; }
 
 void ReadSettings(const OptionTexts& texts, const Options& others, Settings* settings) noexcept {
@@ -55,7 +59,7 @@ void ReadSettings(const OptionTexts& texts, const Options& others, Settings* set
     const auto threads = Integer("CREMA_THREADS");
     if (threads.has_value() && *threads <= INT_MAX) settings->threads = static_cast<int>(*threads);
   }
-  settings->interval_seconds = others.interval_seconds.value_or(Seconds("CREMA_INTERVAL").value_or(1.0));
+  settings->interval_seconds = others.interval_seconds.value_or(Number("CREMA_INTERVAL").value_or(1.0));
   settings->total_events = others.total_events.has_value() ? others.total_events : Integer("CREMA_TOTAL_EVENTS");
   settings->max_log_bytes = others.max_log_bytes.has_value() ? others.max_log_bytes : Integer("CREMA_MAX_LOG_BYTES");
   settings->trace = others.trace.value_or(IsOne("CREMA_TRACE"));

@@ -19,6 +19,11 @@ struct OptionTexts {
 
 /// CREMA_OFF=1: nothing is recorded, whatever else says so.
 bool SwitchedOffByEnvironment() noexcept;
+/// CREMA_STACKS, a second of CPU time; 0: nobody asks.
+double AskedStacks() noexcept;
+
+/// CREMA_ALLOCATIONS=1: whoever starts the program wants its allocations counted.
+bool EnvironmentAsksForAllocations() noexcept;
 /// Whether CREMA_DIR is set.
 bool EnvironmentNamesDirectory() noexcept;
 /// What was told, with the environment's word for what it leaves open; of `others` the fields that are no texts. Values

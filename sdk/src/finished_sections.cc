@@ -5,6 +5,7 @@
 #include <new>
 #include <string_view>
 
+#include "own_work.h"
 #include "recorder.h"
 #include "thread_state.h"
 
@@ -61,6 +62,7 @@ class FinishedSections {
         bytes += MostPathBytes(node);
       });
     }
+    const OwnWork own_work;
     rows_.reset(new (std::nothrow) FinishedSection[rows]);
     text_.reset(new (std::nothrow) char[bytes]);
     if (rows_ == nullptr || text_ == nullptr) return;

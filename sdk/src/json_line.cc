@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "own_work.h"
+
 namespace crema {
 namespace internal {
 namespace {
@@ -84,6 +86,7 @@ char* JsonLine::Grow(std::size_t more) noexcept {
   if (size_ + more > capacity_) {
     const std::size_t wanted = size_ + more > 2 * capacity_ ? size_ + more : 2 * capacity_;
     const std::size_t capacity = wanted < 4096 ? 4096 : wanted;
+    const OwnWork own_work;
     char* data = static_cast<char*>(std::realloc(data_, capacity));
     if (data == nullptr) {
       broken_ = true;

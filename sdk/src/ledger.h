@@ -68,6 +68,8 @@ struct RequestRow {
   std::int64_t total_ns = 0;
   std::int64_t max_ns = 0;
   std::uint32_t followed_by = 0;
+
+  bool has_ended() const noexcept { return count != 0; }  ///< one of its requests, at least
 };
 
 /// One occurrence of a section (trace mode).
@@ -118,7 +120,7 @@ class Ledger {
   void MergeSums(Ledger& other) noexcept;
   void Reset() noexcept;
 
-  // `"metrics":[…],"cuts":[…]` and so on, as in the record.
+  // In ledger_lines.cc: `"metrics":[…],"cuts":[…]` and so on, as in the record.
   void AppendMemory(JsonLine* line) noexcept;
   void AppendMetrics(JsonLine* line) noexcept;
   void AppendCuts(JsonLine* line) noexcept;
@@ -131,6 +133,7 @@ class Ledger {
   void AppendTrace(const TickRate& rate, std::uint64_t start_ticks, JsonLine* line) noexcept;
   void AppendAttributes(JsonLine* line) noexcept;
 
+  std::size_t num_metrics() const noexcept { return metrics_.size(); }
   std::int64_t bytes_read() const noexcept { return bytes_read_; }                  ///< -1: never told
   std::int64_t bytes_uncompressed() const noexcept { return bytes_uncompressed_; }  ///< -1: never told
   std::int64_t rss_peak_bytes() const noexcept { return rss_peak_bytes_; }          ///< -1: never read

@@ -1,4 +1,6 @@
-// RecordMetric and RecordCut.
+// RecordMetric, RecordProcessMetric and RecordCut.
+#include <mutex>
+
 #include "crema/record_cut.h"
 #include "crema/record_metric.h"
 #include "recorder.h"
@@ -24,6 +26,17 @@ Ledger* CurrentLedger() {
 void RecordMetricValue(std::string_view name, double value, std::string_view unit) noexcept {
   internal::Ledger* ledger = internal::CurrentLedger();
   if (ledger != nullptr) ledger->AddMetric(name, value, unit);
+}
+
+void RecordProcessMetricValue(std::string_view name, double value, std::string_view unit) noexcept {
+  internal::Recorder* recorder = internal::Recording() ? internal::CurrentRecorder() : nullptr;
+  if (recorder == nullptr) return;
+  const std::lock_guard<std::mutex> lock(recorder->mutex);
+  internal::Ledger& values = recorder->process_values;
+  const std::uint64_t dropped = values.dropped();
+  values.LimitSketches(0);
+  values.AddMetric(name, value, unit);
+  if (values.dropped() != dropped) internal::CountDropped();
 }
 
 void RecordCutEvents(std::string_view name, std::int64_t events) noexcept {

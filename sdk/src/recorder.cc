@@ -9,6 +9,7 @@
 #include <memory>
 #include <new>
 
+#include "allocations.h"
 #include "calibration.h"
 #include "environment.h"
 #include "exit_and_fork.h"
@@ -85,6 +86,8 @@ Recorder* Start(const Settings& settings) {
     delete recorder;
     return nullptr;
   }
+  recorder->stacks.Start();
+  StartAllocations(recorder);
   g_recorder.store(recorder, std::memory_order_release);
   StartSampler(recorder);
   return recorder;
@@ -283,6 +286,8 @@ void EndRecording() noexcept {
   if (recorder == nullptr || g_shared != nullptr) return;
   if (was_off) recorder->log.LeaveRemoved();
   StopSampler();
+  recorder->stacks.Stop();
+  recorder->stacks.Write(recorder);
   WriteEnd(recorder);
   if (recorder->summary != nullptr) recorder->summary->Print(*recorder);
 }
@@ -302,7 +307,9 @@ void Flush() noexcept {
   internal::Recorder* recorder = internal::CurrentRecorder();
   if (recorder == nullptr || !internal::Recording()) return;
   internal::WriteSample(recorder);
+  internal::WriteAllocations(recorder, false);
   recorder->sums.WriteWhenDue(recorder, internal::MonotonicNanoseconds());
+  recorder->stacks.Write(recorder);
   recorder->log.Sync();
 }
 

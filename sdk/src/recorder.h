@@ -15,8 +15,10 @@
 #include "fork_mark.h"
 #include "json_line.h"
 #include "kernel_readings.h"
+#include "ledger.h"
 #include "log_file.h"
 #include "name_set.h"
+#include "native_stacks.h"
 #include "section_tree.h"
 
 namespace crema {
@@ -44,6 +46,9 @@ struct Settings {
   bool record_arguments = true;
 };
 
+/// Nobody counts allocations.
+inline constexpr std::int64_t kAllocationsNeverDue = INT64_MAX;
+
 /// Made at the first `Enable`, never destroyed, replaced in a forked child. Counters are atomics; `mutex` guards the
 /// rest and is never taken between enter and exit of a section, or by a chunk without spans.
 struct Recorder {
@@ -53,9 +58,10 @@ struct Recorder {
   LogFile log;
   DescriptorBudget descriptors;
   std::int64_t pid = 0;
-  std::int64_t section_cost_ns = 0;  ///< calibrated, of one occurrence
-  std::int64_t request_cost_ns = 0;  ///< calibrated, of a request's guard
-  std::int64_t reading_cost_ns = 0;  ///< calibrated, of a memory guard
+  std::int64_t section_cost_ns = 0;     ///< calibrated, of one occurrence
+  std::int64_t request_cost_ns = 0;     ///< calibrated, of a request's guard
+  std::int64_t reading_cost_ns = 0;     ///< calibrated, of a memory guard
+  std::int64_t allocation_cost_ns = 0;  ///< measured, of counting one block; 0: none are counted
 
   std::atomic<std::uint64_t> next_chunk{0};
   std::atomic<std::uint64_t> chunks{0};  ///< ended
@@ -71,6 +77,8 @@ struct Recorder {
   std::atomic<ThreadState*> threads{nullptr};
   std::atomic<SpanState*> process_span{nullptr};
 
+  std::atomic<std::int64_t> allocations_due_ns{kAllocationsNeverDue};  ///< CLOCK_MONOTONIC, of their next line
+
   ExitSummary* summary = nullptr;  ///< null: none was asked for
   ChunkSums sums;                  ///< of chunks without a line
   JsonLine process_line;           ///< the log's first
@@ -82,6 +90,9 @@ struct Recorder {
   Arena file_names;
   NameSet files;              ///< of which a `file` line was written
   SectionTree ended_threads;  ///< sections outside chunks, of threads that are gone
+  Ledger process_values;      ///< metrics of no chunk
+
+  NativeStacks stacks;
 };
 
 /// Null until recording was first switched on in this process. In a child that was made without the handlers of

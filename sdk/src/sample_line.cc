@@ -6,6 +6,7 @@
 #include <mutex>
 #include <new>
 
+#include "allocations.h"
 #include "cgroup.h"
 #include "kernel_readings.h"
 #include "proc_file.h"
@@ -72,6 +73,16 @@ OutsideSections AppendOutsideSections(Recorder* recorder, JsonLine* line) {
   return sections;
 }
 
+/// `"metrics":[…]`, those of the process; nothing where there is none. How many rows the line has no room for.
+std::uint64_t AppendProcessMetrics(Recorder* recorder, JsonLine* line) {
+  const std::lock_guard<std::mutex> lock(recorder->mutex);
+  Ledger& values = recorder->process_values;
+  if (values.num_metrics() == 0) return 0;
+  const std::uint64_t dropped = values.dropped();
+  values.AppendMetrics(line);
+  return values.dropped() - dropped;
+}
+
 void AppendProcessReadings(Recorder* recorder, JsonLine* line) {
   char text[4096];
   KernelReadings readings;
@@ -97,6 +108,7 @@ void AppendTime(Recorder* recorder, JsonLine* line) {
 
 std::int64_t OverheadNanoseconds(const Recorder& recorder, const OutsideSections& outside) {
   return recorder.overhead_ns.load() + recorder.clock.Rate().Nanoseconds(recorder.overhead_ticks.load()) +
+         AllocationCostNanoseconds(recorder) +
          static_cast<std::int64_t>(outside.merged + outside.not_merged) * recorder.section_cost_ns;
 }
 
@@ -110,6 +122,7 @@ void WriteSample(Recorder* recorder) noexcept {
   const OutsideSections sections = AppendOutsideSections(recorder, &line);
   line.FieldNumber("cpu_pressure_percent", CpuPressurePercent());
   line.Field("overhead_ns", OverheadNanoseconds(*recorder, sections));
+  AppendProcessMetrics(recorder, &line);
   line.Raw("}\n");
   recorder->log.Write(line);
 }
@@ -117,9 +130,11 @@ void WriteSample(Recorder* recorder) noexcept {
 void WriteEnd(Recorder* recorder) noexcept {
   recorder->log.ExpectLast();
   recorder->sums.WriteLast(recorder);
-  JsonLine sections_field;
-  const OutsideSections sections = AppendOutsideSections(recorder, &sections_field);
-  const auto write = [&](std::string_view last_field, std::uint64_t sections_dropped) {
+  WriteAllocations(recorder, true);
+  JsonLine last_fields;
+  const OutsideSections sections = AppendOutsideSections(recorder, &last_fields);
+  const std::uint64_t metrics_without_room = AppendProcessMetrics(recorder, &last_fields);
+  const auto write = [&](std::string_view last, std::uint64_t rows_dropped) {
     JsonLine& line = recorder->end_line;
     line.Clear();
     line.Raw("{\"type\":\"end\"");
@@ -128,21 +143,23 @@ void WriteEnd(Recorder* recorder) noexcept {
     line.FieldUnsigned("failed", recorder->failed.load());
     line.Field("open", recorder->open_chunks.load());
     line.FieldUnsigned("dropped",
-                       recorder->dropped.load() + recorder->log.dropped() + recorder->sums.lost() + sections_dropped);
+                       recorder->dropped.load() + recorder->log.dropped() + recorder->sums.lost() + rows_dropped);
     line.FieldUnsigned("summed_chunks", recorder->sums.chunks());
     line.FieldUnsigned("misused", recorder->misused.load());
     line.FieldUnsigned("unwritten", recorder->log.unwritten() + recorder->sums.unwritten());
     line.FieldUnsigned("outside_chunks", recorder->outside.load());
     line.Field("overhead_ns", OverheadNanoseconds(*recorder, sections));
     line.Field("cpu_ns", ProcessCpuNanoseconds());
-    line.Raw(last_field);
+    line.Raw(last);
     line.Raw("}\n");
     return !line.broken() && recorder->log.WriteLast(line.text());
   };
-  const std::uint64_t lost = sections.not_merged + sections.without_row;
-  if (!sections_field.broken() && write(sections_field.text(), lost)) return;
+  const std::uint64_t lost = sections.not_merged + sections.without_row + metrics_without_room;
+  if (!last_fields.broken() && write(last_fields.text(), lost)) return;
   // Where disk or memory are all but full there is still room for the counts.
-  const bool ended = write(",\"sections\":[]", sections.not_merged + sections.merged + sections.open);
+  const std::uint64_t all =
+      sections.not_merged + sections.merged + sections.open + recorder->process_values.num_metrics();
+  const bool ended = write(",\"sections\":[]", all);
   if (!ended && recorder->log.is_missed()) WarnOnce({"the record log ", recorder->log.path(), " was removed"});
 }
 

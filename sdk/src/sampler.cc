@@ -7,7 +7,9 @@
 
 #include <algorithm>
 
+#include "allocations.h"
 #include "crema/internal/section_node.h"
+#include "own_work.h"
 #include "recorder.h"
 #include "sample_line.h"
 
@@ -61,9 +63,12 @@ void SampleOrSum(Recorder* recorder) {
   const bool is_due = recorder->sums.IsDue(now_ns);
   if (is_due || !recorder->log.limits().is_stopped()) WriteSample(recorder);
   recorder->sums.WriteWhenDue(recorder, now_ns);
+  recorder->stacks.WriteWhenDue(recorder, now_ns);
+  WriteAllocationsWhenDue(recorder, now_ns);
 }
 
 void* Sample(void* recorder_pointer) {
+  const OwnWork own_work;
   auto* recorder = static_cast<Recorder*>(recorder_pointer);
   timespec next{};
   clock_gettime(CLOCK_MONOTONIC, &next);

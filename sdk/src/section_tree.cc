@@ -42,6 +42,7 @@ void Forget(SectionNode* node) {
   node->cpu_ns.store(-1, kRelaxed);
   node->self_ticks = 0;
   node->guard_ticks = 0;
+  node->allocation_site.store(0, kRelaxed);  // of a helper it depends on where the chunk was
 }
 
 template <class Function>

@@ -22,9 +22,10 @@ constexpr std::uint64_t Layout() {
   for (const char c : std::string_view(CREMA_VERSION_STRING)) {
     hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
   }
-  for (const std::size_t size : {sizeof(SharedCopy), sizeof(Recorder), sizeof(Settings), sizeof(ThreadState),
-                                 sizeof(ChunkState), sizeof(HelperState), sizeof(SectionNode), sizeof(SpanState),
-                                 sizeof(MetricRow), sizeof(CutRow), sizeof(MemoryRow), sizeof(ActivityRow)}) {
+  for (const std::size_t size :
+       {sizeof(SharedCopy), sizeof(Recorder), sizeof(Settings), sizeof(ThreadState), sizeof(ChunkState),
+        sizeof(HelperState), sizeof(SectionNode), sizeof(SpanState), sizeof(ThreadStacks), sizeof(StackTable),
+        sizeof(MetricRow), sizeof(CutRow), sizeof(MemoryRow), sizeof(ActivityRow)}) {
     hash = (hash ^ size) * 1099511628211u;
   }
   return hash;

@@ -42,10 +42,12 @@ void Suspend(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcep
   suspension.cpu_ns = ThreadCpuNanoseconds();
   suspension.wait_ns = thread->kernel.RunDelayNanoseconds(descriptors);
   suspension.read_bytes = thread->kernel.ReadBytes();
+  suspension.allocations = AllocationsOfThread(*recorder);
   suspension.ticks = Ticks(thread);
   TellOuter(state, suspension.cpu_ns, suspension.wait_ns);
   thread->GiveAway(state, Depth(state->outer));
   thread->Pop(state);
+  PauseStacks(thread);
   state->owner = nullptr;
   state->outer = nullptr;
   state->suspension = suspension;
@@ -55,6 +57,7 @@ void Suspend(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcep
 
 bool Resume(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept {
   if (!thread->TakeOver(recorder, state)) return false;
+  TakeStacks(recorder, thread);
   DescriptorBudget* descriptors = &recorder->descriptors;
   const Suspension suspension = *state->suspension;
   state->suspension.reset();
@@ -64,6 +67,9 @@ bool Resume(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept
   const std::int64_t cpu_ns = ThreadCpuNanoseconds();
   Shift(&state->wait_start_ns, suspension.wait_ns, thread->kernel.RunDelayNanoseconds(descriptors));
   Shift(&state->read_start_bytes, suspension.read_bytes, thread->kernel.ReadBytes());
+  const ThreadAllocations allocations = AllocationsOfThread(*recorder);
+  Shift(&state->allocations_start.calls, suspension.allocations.calls, allocations.calls);
+  Shift(&state->allocations_start.bytes, suspension.allocations.bytes, allocations.bytes);
   state->cpu_start_ns += cpu_ns - suspension.cpu_ns;
   state->uncaught_exceptions = *thread->uncaught_exceptions;
   for (SectionNode* open = suspension.open_section; open != nullptr && open->parent != nullptr; open = open->parent) {

@@ -64,6 +64,7 @@ void GiveBack(Recorder* recorder, ThreadState* thread) {
   }
   thread->kernel.Close(&recorder->descriptors);
   thread->perf.Close(&recorder->descriptors);
+  EndStacks(thread);
   // A chunk that is still open is lost, and stays counted as open; handles to it may be anywhere, so it is not reused.
   if (thread->work == nullptr) thread->in_use.store(false, std::memory_order_release);
 }

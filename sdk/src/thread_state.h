@@ -9,6 +9,8 @@
 #include "crema/internal/section_node.h"
 #include "json_line.h"
 #include "kernel_readings.h"
+#include "native_stacks.h"
+#include "own_work.h"
 #include "perf_counters.h"
 #include "work_frame.h"
 
@@ -37,6 +39,7 @@ struct ThreadState : ThreadContext {
   WorkFrame* work = nullptr;  ///< innermost open chunk or helper scope
   SpanState* span = nullptr;  ///< innermost span opened by this thread inside a chunk
   std::uint64_t activities_begun = 0;
+  std::atomic<ThreadStacks*> stacks{nullptr};  ///< once it had a chunk open, where stacks are taken
   FinishedChunk finished;  ///< the last one, until it is handed out (finished_sections.h) or the next one begins
 
   /// A frame at the present depth of nesting, made once and reused; nullptr when nested too deep or out of memory.
@@ -55,6 +58,8 @@ struct ThreadState : ThreadContext {
   /// Innermost open section outside chunks. Any thread may call it, and follow the sections around it while it holds
   /// the recorder's mutex; null when the thread is not to be caught between two trees.
   const SectionNode* OpenOutside() const noexcept;
+  /// Whether the thread itself, which a signal has struck, is about to work in another tree.
+  bool is_between_trees() const noexcept { return (switches_.load(std::memory_order_relaxed) & 1) != 0; }
   /// Ends all that is open outside chunks. With the recorder's mutex held.
   void CloseOutside() noexcept;
   /// `lanes` lanes of the process are busy now: raises the peak of this thread's open chunks. Any thread may call it.
@@ -99,6 +104,7 @@ class HostKeeper {
  private:
   int errno_;
   int cancel_state_;
+  OwnWork own_work_;
 };
 
 }  // namespace internal

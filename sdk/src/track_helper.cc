@@ -1,5 +1,6 @@
 #include "crema/track_helper.h"
 
+#include "allocations.h"
 #include "recorder.h"
 #include "thread_state.h"
 #include "work_frame.h"
@@ -25,6 +26,8 @@ bool Join(const ChunkHandle& handle, HelperState* helper) {
   JsonLine prefix;
   AppendPath(handle.section, &prefix);
   if (prefix.broken() || !helper->ledger.Keep(prefix.text(), &helper->prefix)) return false;
+  helper->section = handle.section;
+  SetAllocationSite(helper);
   helper->start_ns = MonotonicNanoseconds();
   if (chunk->active_helpers++ == 0) chunk->union_start_ns = helper->start_ns;
   return true;
@@ -78,7 +81,6 @@ TrackHelper::TrackHelper(const ChunkHandle& handle) noexcept {
   OccupyLane(recorder);
   helper->chunk = handle.state;
   helper->generation = handle.generation;
-  helper->section = handle.section;
   helper->activities.Clear();
   helper->inner_cpu_ns = helper->inner_wait_ns = 0;
   helper->guard_is_gone.store(false);

@@ -2,9 +2,11 @@
 
 #include <exception>
 
+#include "allocations.h"
 #include "chunk_line.h"
 #include "exit_summary.h"
 #include "file_line.h"
+#include "native_stacks.h"
 #include "recorder.h"
 #include "suspension.h"
 #include "thread_state.h"
@@ -81,10 +83,12 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   while (peak < lanes && !state->lanes_peak.compare_exchange_weak(peak, lanes)) {
   }
 
+  TakeStacks(recorder, thread);
   DescriptorBudget* descriptors = &recorder->descriptors;
   state->rss_start_bytes = thread->kernel.RssBytes(descriptors);
   state->ledger.SawRss(state->rss_start_bytes.value_or(-1));
   state->read_start_bytes = thread->kernel.ReadBytes();
+  state->allocations_start = AllocationsOfThread(*recorder);
   // CPU time and run delay are read inside the duration: so they never add up to more than it.
   state->start = recorder->clock.Now();
   state->wait_start_ns = thread->kernel.RunDelayNanoseconds(descriptors);
@@ -112,6 +116,9 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   end.stop = recorder->clock.Now();
   end.rss_stop_bytes = thread->kernel.RssBytes(descriptors);
   end.io_read_bytes = Difference(thread->kernel.ReadBytes(), state->read_start_bytes, 0);
+  const ThreadAllocations allocations = AllocationsOfThread(*recorder);
+  end.allocations = Difference(allocations.calls, state->allocations_start.calls, 0);
+  end.allocated_bytes = Difference(allocations.bytes, state->allocations_start.bytes, 0);
   if (cpu_stop_ns != kUnknownCpu && state->cpu_start_ns != kUnknownCpu) {
     end.cpu_ns = Difference(cpu_stop_ns, state->cpu_start_ns, state->inner_cpu_ns);
   }
@@ -122,6 +129,7 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   CloseSections(thread, *state, end.stop.ticks);
   state->ledger.SawRss(end.rss_stop_bytes.value_or(-1));
   thread->Pop(state);
+  PauseStacks(thread);
   if (state->outer != nullptr) {  // that time is this chunk's, not the one's around it
     state->outer->inner_cpu_ns += cpu_stop_ns - state->cpu_start_ns - state->told_outer_cpu_ns;
     state->outer->inner_wait_ns +=
@@ -140,11 +148,13 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   }
   FreeLane(recorder);
   end.open_chunks = recorder->open_chunks.fetch_sub(1, std::memory_order_relaxed);
-  recorder->chunks.fetch_add(1, std::memory_order_relaxed);
+  const std::uint64_t chunks = recorder->chunks.fetch_add(1, std::memory_order_relaxed) + 1;
   if (state->failed) recorder->failed.fetch_add(1, std::memory_order_relaxed);
   if (recorder->summary != nullptr) recorder->summary->Add(state, end);
   Write(recorder, thread, state, end);
   recorder->sums.WriteWhenDue(recorder, end.stop.monotonic_ns);
+  recorder->stacks.WriteWhenDue(recorder, end.stop.monotonic_ns);
+  NoteChunkOfAllocations(recorder, chunks, end.stop.monotonic_ns);
   thread->finished = {state, end.rate, end.duration_ns - end.suspended_ns};
   if (state->ledger.dropped() != 0) recorder->dropped.fetch_add(state->ledger.dropped(), std::memory_order_relaxed);
   const std::uint64_t sections = state->ledger.sections().Occurrences() + state->helpers.sections().Occurrences();

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "allocations.h"
 #include "clock.h"
 #include "crema/internal/section_node.h"
 #include "json_line.h"
@@ -59,6 +60,7 @@ struct Suspension {
   std::int64_t cpu_ns = 0;
   std::optional<std::int64_t> wait_ns;
   std::optional<std::int64_t> read_bytes;
+  ThreadAllocations allocations;
 };
 
 /// An open chunk. `generation` is odd while it is open; a handle with another one is stale.
@@ -81,6 +83,7 @@ struct ChunkState : WorkFrame {
   std::string_view reason;  ///< in the ledger's texts, or a literal
   std::optional<std::int64_t> rss_start_bytes;
   std::optional<std::int64_t> read_start_bytes;
+  ThreadAllocations allocations_start;
   std::optional<Suspension> suspension;  ///< set while it is suspended
   std::uint64_t suspended_ticks = 0;     ///< before
   std::int64_t told_outer_cpu_ns = 0;    ///< of its time, what the chunk around it was told of

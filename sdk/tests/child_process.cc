@@ -74,11 +74,27 @@ ChildResult RunInChild(const Environment& environment, const std::function<void(
   if (pid == 0) {
     dup2(output.descriptor(), STDOUT_FILENO);
     dup2(errors.descriptor(), STDERR_FILENO);
-    for (const char* name :
-         {"CREMA_DIR",      "CREMA_OFF",      "CREMA_RUN_ID",         "CREMA_PASS",    "CREMA_THREADS",
-          "CREMA_INTERVAL", "CREMA_TRACE",    "CREMA_TOTAL_EVENTS",   "CREMA_SUMMARY", "CREMA_NO_ARGUMENTS",
-          "CORES",          "VINE_SANDBOX",   "WORK_QUEUE_SANDBOX",   "WORKER_TMPDIR", "SLURM_JOB_ID",
-          "_CONDOR_SLOT",   "_CONDOR_JOB_AD", "OMPI_COMM_WORLD_RANK", "PMIX_RANK",     "PMI_RANK"}) {
+    for (const char* name : {"CREMA_DIR",
+                             "CREMA_OFF",
+                             "CREMA_RUN_ID",
+                             "CREMA_PASS",
+                             "CREMA_THREADS",
+                             "CREMA_INTERVAL",
+                             "CREMA_STACKS",
+                             "CREMA_TRACE",
+                             "CREMA_TOTAL_EVENTS",
+                             "CREMA_SUMMARY",
+                             "CREMA_NO_ARGUMENTS",
+                             "CORES",
+                             "VINE_SANDBOX",
+                             "WORK_QUEUE_SANDBOX",
+                             "WORKER_TMPDIR",
+                             "SLURM_JOB_ID",
+                             "_CONDOR_SLOT",
+                             "_CONDOR_JOB_AD",
+                             "OMPI_COMM_WORLD_RANK",
+                             "PMIX_RANK",
+                             "PMI_RANK"}) {
       unsetenv(name);
     }
     for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);

@@ -172,6 +172,7 @@ struct SampleLine {
   MaybeInteger open_chunks;
   MaybeInteger overhead_ns;
   std::vector<SectionRow> sections;
+  std::vector<MetricRow> metrics;
 };
 
 struct FileLine {
@@ -214,6 +215,7 @@ struct EndLine {
   std::int64_t outside_chunks = 0;
   std::int64_t overhead_ns = 0;
   std::vector<SectionRow> sections;
+  std::vector<MetricRow> metrics;
 };
 
 struct RecordLog {

@@ -66,6 +66,25 @@ BeginLine ReadBegin(const Json& line) {
   return begin;
 }
 
+/// Of a line that may leave them out.
+std::vector<MetricRow> ReadMetrics(const Json& line) {
+  std::vector<MetricRow> metrics;
+  for (const Json& row : line.value("metrics", Json::array())) {
+    MetricRow metric;
+    Get(row, "name", &metric.name);
+    metric.unit = row.at("unit").is_null() ? std::string() : row.at("unit").get<std::string>();
+    Get(row, "count", &metric.count);
+    metric.invalid = row.value("invalid", std::int64_t{0});
+    Get(row, "sum", &metric.sum);
+    Get(row, "min", &metric.min);
+    Get(row, "max", &metric.max);
+    metric.sketch = row.value("sketch", std::vector<std::int64_t>());
+    metric.sketch_shift = row.value("sketch_shift", std::int64_t{0});
+    metrics.push_back(metric);
+  }
+  return metrics;
+}
+
 /// What `chunk` and `sums` lines share.
 template <class Line>
 void ReadTables(const Json& line, Line* chunk) {
@@ -82,19 +101,7 @@ void ReadTables(const Json& line, Line* chunk) {
     Get(row, "peak_bytes", &memory.peak_bytes);
     chunk->memory_sections.push_back(memory);
   }
-  for (const Json& row : line.at("metrics")) {
-    MetricRow metric;
-    Get(row, "name", &metric.name);
-    metric.unit = row.at("unit").is_null() ? std::string() : row.at("unit").get<std::string>();
-    Get(row, "count", &metric.count);
-    metric.invalid = row.value("invalid", std::int64_t{0});
-    Get(row, "sum", &metric.sum);
-    Get(row, "min", &metric.min);
-    Get(row, "max", &metric.max);
-    metric.sketch = row.value("sketch", std::vector<std::int64_t>());
-    metric.sketch_shift = row.value("sketch_shift", std::int64_t{0});
-    chunk->metrics.push_back(metric);
-  }
+  chunk->metrics = ReadMetrics(line);
   for (const Json& row : line.at("cuts")) {
     CutRow cut;
     Get(row, "name", &cut.name);
@@ -190,6 +197,7 @@ SampleLine ReadSample(const Json& line) {
   Get(line, "open_chunks", &sample.open_chunks);
   Get(line, "overhead_ns", &sample.overhead_ns);
   sample.sections = ReadSections(line.at("sections"));
+  sample.metrics = ReadMetrics(line);
   return sample;
 }
 
@@ -240,6 +248,7 @@ EndLine ReadEnd(const Json& line) {
   Get(line, "outside_chunks", &end.outside_chunks);
   Get(line, "overhead_ns", &end.overhead_ns);
   end.sections = ReadSections(line.at("sections"));
+  end.metrics = ReadMetrics(line);
   return end;
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "crema/crema.h"
@@ -41,6 +42,42 @@ TEST(RecordMetric, TakesAnyArithmeticType) {
   EXPECT_EQ(x.count, 5);
   EXPECT_EQ(x.sum, 4503599627370496.0 + 1.5);
   EXPECT_EQ(x.min, -7);
+}
+
+TEST(RecordMetric, OfTheProcessNeedsNoChunk) {
+  const RecordLog log = Recorded([] {
+    RecordProcessMetric("bytes_written", std::int64_t{1000}, "B");
+    {
+      TrackMetrics chunk("ttbar");
+      RecordProcessMetric("bytes_written", 24.0, "B");
+    }
+    Flush();
+    std::thread([] { RecordProcessMetric("files", 1, "count"); }).join();
+  });
+  ASSERT_EQ(log.chunks.size(), 1u);
+  EXPECT_TRUE(log.chunks[0].metrics.empty());
+  ASSERT_EQ(log.samples.size(), 1u);
+  ASSERT_EQ(log.samples[0].metrics.size(), 1u);
+  EXPECT_EQ(log.samples[0].metrics[0].sum, 1024);
+  ASSERT_TRUE(log.end.has_value());
+  ASSERT_EQ(log.end->metrics.size(), 2u);
+  const MetricRow& written = log.end->metrics[0];
+  EXPECT_EQ(written.name, "bytes_written");
+  EXPECT_EQ(written.count, 2);
+  EXPECT_EQ(written.sum, 1024);
+  EXPECT_EQ(written.min, 24);
+  EXPECT_EQ(written.max, 1000);
+  EXPECT_EQ(log.end->metrics[1].name, "files");
+  EXPECT_EQ(log.end->dropped, 0);
+}
+
+TEST(RecordMetric, OfTheProcessBeyondTheRowsIsCounted) {
+  const RecordLog log = Recorded([] {
+    for (int i = 0; i < 1003; ++i) RecordProcessMetric("m" + std::to_string(i), i);
+  });
+  ASSERT_TRUE(log.end.has_value());
+  EXPECT_EQ(log.end->metrics.size(), 1000u);
+  EXPECT_EQ(log.end->dropped, 3);
 }
 
 TEST(RecordMetric, OfAnotherUnitIsAnotherRow) {

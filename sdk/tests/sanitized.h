@@ -1,4 +1,5 @@
-// Whether a sanitizer runs this test: it keeps memory that was freed, so growth says nothing.
+// Whether a sanitizer runs this test: it keeps memory that was freed, so growth says nothing, and its own work is in
+// every time.
 #ifndef CREMA_SDK_TESTS_SANITIZED_H_
 #define CREMA_SDK_TESTS_SANITIZED_H_
 

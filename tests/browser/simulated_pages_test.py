@@ -47,6 +47,14 @@ class SimulatedPages(PageTestCase):
               .map((cell) => cell.innerText)"""
         self.assertEqual(browser.run(script), [])
 
+    def assert_no_table_is_cut(self, browser):
+        """Every column of every table that is shown is in sight."""
+        script = """
+            return [...document.querySelectorAll(".scroll")]
+              .filter((region) => region.checkVisibility() && region.scrollWidth > region.clientWidth + 1)
+              .map((region) => [region.scrollWidth, region.clientWidth, region.innerText.slice(0, 200)])"""
+        self.assertEqual(browser.run(script), [])
+
     def printed_pages(self, browser, name):
         pdf = base64.b64decode(browser.devtools("Page.printToPDF")["data"])
         if PICTURES is not None:
@@ -66,9 +74,14 @@ class SimulatedPages(PageTestCase):
             browser.open(page)
             self.assertTrue(browser.wait(DRAW_SHOWN, 60))
             self.assert_cells_hold_their_text(browser)
+            self.assert_no_table_is_cut(browser)
             height = browser.run("return document.documentElement.scrollHeight")
             self.assertLessEqual(height, LONGEST_PIXELS)
             self.assertLessEqual(self.printed_pages(browser, kind), MOST_PRINTED_PAGES)
+        with Browser(1024) as browser:
+            browser.open(page)
+            self.assert_cells_hold_their_text(browser)
+            self.assert_no_table_is_cut(browser)
         with Browser(390) as browser:
             browser.open(page)
             self.assert_cells_hold_their_text(browser)

@@ -7,13 +7,18 @@ import unittest
 
 CHECKOUT = pathlib.Path(__file__).resolve().parent.parent.parent
 PACKAGES = (CHECKOUT / "docs/design.md").read_text().split("\n## Packages\n")[1].split("\n## ")[0]
+BAZEL = (CHECKOUT / "collector/package.bzl").read_text()
 RULE = re.compile(r"^(\w+)\(\n(.*?)^\)", re.MULTILINE | re.DOTALL)
 VISIBILITY = re.compile(r"visibility = \[.*?\]", re.DOTALL)
 TEST_DATA = re.compile(r"test_data = .*?(?=\n    \w+ = |\Z)", re.DOTALL)
 TYPE = re.compile(
     r"^(?:template <[^>]*>\s*)?(?:struct|class|enum class) (\w+)(?: final)?(?: : [^{;]*)? \{", re.MULTILINE
 )
+INCLUDED = re.compile(r'^#include "(collector/\w+)/', re.MULTILINE)
 LABEL = re.compile(r'"//([^":]+)[^"]*"')
+
+# {package of the collector: those that it uses}, as Bazel enforces it
+COLLECTOR = ast.literal_eval(re.search(r"^PACKAGES = (\{.*?^\})", BAZEL, re.MULTILINE | re.DOTALL)[1])
 
 # Sources of the collector that may say Dask although they are no engine's, and why.
 MAY_SAY_DASK = {
@@ -72,6 +77,9 @@ def package_of(folder, packages):
 def dependencies(packages):
     """{package: packages in the deps of its targets that are no tests}, from the BUILD files."""
     used = {name: set() for name in packages}
+    for name, others in COLLECTOR.items():
+        package = package_of(f"collector/{name}", packages)
+        used[package] |= {package_of(f"collector/{other}", packages) for other in others} - {package}
     for folder, text in builds():
         package = package_of(folder, packages)
         for kind, body in RULE.findall(text):
@@ -94,6 +102,14 @@ class PackagesTest(unittest.TestCase):
             with self.subTest(package):
                 self.assertEqual(used, self.said.get(package, "not in the table"))
 
+    def test_a_package_uses_what_its_sources_include(self):
+        """No BUILD file names a package of the collector that no source or test includes, nor leaves one out."""
+        for package in (name for name in self.said if name.startswith("collector/")):
+            sources = [path for path in (CHECKOUT / package).rglob("*.*") if path.suffix in (".cc", ".h")]
+            included = {name for path in sources for name in INCLUDED.findall(path.read_text())} - {package}
+            with self.subTest(package):
+                self.assertEqual({name for name in self.said[package] if name.startswith("collector/")}, included)
+
     def test_folders_inside_a_package_are_named(self):
         inner = {folder.split("/")[2] for folder, _ in builds() if folder.count("/") == 2}
         self.assertEqual(inner - set(re.findall(r"`(\w+)/`", PACKAGES)), set())
@@ -105,7 +121,7 @@ class PackagesTest(unittest.TestCase):
                 self.assertEqual({name for name in used if order.index(name) > order.index(package)}, set())
 
     def test_the_order_is_that_which_bazel_enforces(self):
-        enforced = re.findall(r'^    "(\w+)",$', (CHECKOUT / "collector/package.bzl").read_text(), re.MULTILINE)
+        enforced = [name for name in COLLECTOR if "/" not in name]
         self.assertEqual([name.split("/")[1] for name in self.said if name.startswith("collector/")], enforced)
 
     def test_no_two_types_have_one_name(self):

@@ -1,4 +1,7 @@
-// What the tests of engines run: a chunk of 100 events that holds some memory, or one that takes more and more.
+// What the tests of engines run: a chunk of 100 events that holds some memory, or one that takes more and more. With
+// HOLD in the environment, the chunk goes on until that file is there.
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdlib>
 #include <string>
@@ -17,6 +20,8 @@ int main(int argc, char** argv) {
     if (i < 2 || takes_all) held.emplace_back(10'000'000, 'x');
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
+  const char* const hold = std::getenv("HOLD");
+  while (hold != nullptr && access(hold, F_OK) != 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   chunk.SetEvents(100);
   return 0;
 }

@@ -60,7 +60,7 @@ class SlurmTest(unittest.TestCase):
             "--job-name=fill",
         )
         steps = self.slurm.submit(
-            self.script(f"srun {self.analysis} 4\nsrun {self.analysis} 5"),
+            self.script(f"srun {self.analysis} 4\nsrun {self.analysis} 5\n{self.analysis} 6"),
             "--ntasks=2",
             "--mem=300",
             "--time=2",
@@ -80,11 +80,12 @@ class SlurmTest(unittest.TestCase):
         document = json.loads((self.folder / "run/measurement.json").read_text())
         metrics, workers = document["metrics"], {worker["name"]: worker for worker in document["workers"]}
         self.assertEqual(document["run"]["engine"], "Slurm")
-        self.assertEqual((metrics["num_lost_attempts"], metrics["total_events"]), (1, 600))
+        self.assertEqual((metrics["num_lost_attempts"], metrics["total_events"]), (1, 700))
         self.assertEqual(metrics["task_join_coverage"], 1.0)
         steps_of_sacct = [row for row in rows if row["JobID"].startswith("1_") and "." in row["JobID"]]
         numbered = [row for row in rows if row["JobID"].partition(".")[2].isdigit()]
-        self.assertEqual(document["quality"]["tasks_read"], len(steps_of_sacct) + len(numbered))
+        # and the script of the second job, which ran a program of its own beside its steps
+        self.assertEqual(document["quality"]["tasks_read"], len(steps_of_sacct) + len(numbered) + 1)
         self.assertEqual(workers.keys(), jobs.keys())
         start = min(int(row["Start"]) for row in jobs.values())
         for name, row in jobs.items():
@@ -95,7 +96,7 @@ class SlurmTest(unittest.TestCase):
             self.assertAlmostEqual(worker["start"], int(row["Start"]) - start, delta=1e-6, msg=name)
             self.assertAlmostEqual(worker["engine_cpu"], seconds(row["TotalCPU"]), delta=1e-6, msg=name)
             self.assertEqual(worker["time_limit"], seconds(row["Timelimit"]), name)
-            self.assertEqual(worker["chunks"], {"fill": 1, "ranks": 4}[row["JobName"]] - (name == "job 1_2"), name)
+            self.assertEqual(worker["chunks"], {"fill": 1, "ranks": 5}[row["JobName"]] - (name == "job 1_2"), name)
             batch = next(one for one in rows if one["JobID"] == f"{row['JobID']}.batch")
             if row["JobName"] == "fill":
                 self.assertEqual(worker["engine_peak_memory_bytes"], int(batch["MaxRSS"].rstrip("K")) << 10, name)

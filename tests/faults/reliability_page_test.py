@@ -35,7 +35,7 @@ ONCE_HARMFUL = {
         "WorkerLogTest.test_a_full_disk_has_room_for_sums_and_the_end",
     ),
     "a lost line was taken for an attempt without an end": (
-        "MeasureChunksTest.ALostLineIsNoLostAttempt",
+        "MeasureLogsTest.ALostLineIsNoLostAttempt",
         "LiveModelTest.ALostLineIsNoLostAttempt",
     ),
     "a section without a name crashed the report": ("SectionCharts.SectionsWithoutANameStandWhereTheyWere",),

@@ -25,6 +25,8 @@ constexpr int kLanes = 2, kChunks = 160, kFiles = 8;
 
 std::string_view g_fault;
 thread_local std::vector<char> t_kept;  // what `memory-growth` never gives back
+// What `leaking-section` never gives back, not even when its thread ends.
+thread_local auto* t_pieces = new std::vector<std::vector<char>>();
 
 double ThreadCpuSeconds() {
   timespec time{};
@@ -108,6 +110,7 @@ bool Process(const Chunk& chunk, bool is_repeat, double pace) {
   {
     crema::TrackSection select("select");
     Work((Is("hot-section") ? 0.9 : 0.35) * seconds);
+    if (Is("leaking-section")) t_pieces->emplace_back(100'000);
   }
   if (Is("instrumentation-heavy")) {
     for (int i = 0; i < 60'000; ++i) crema::TrackSection every_event("every event");

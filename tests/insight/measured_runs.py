@@ -22,10 +22,11 @@ class MeasuredRunsCase(unittest.TestCase):
         self.addCleanup(scratch.cleanup)
         self.scratch = pathlib.Path(scratch.name)
 
-    def measure(self, name, *command, **variables):
+    def measure(self, name, *command, options=(), **variables):
         directory = self.scratch / name
         environment = {**os.environ, **variables}
-        subprocess.run([CREMA, "run", "-q", "-o", directory, "--", *map(str, command)], check=True, env=environment)
+        run = [CREMA, "run", "-q", *options, "-o", directory, "--", *map(str, command)]
+        subprocess.run(run, check=True, env=environment)
         return directory
 
     def json_of(self, *arguments):

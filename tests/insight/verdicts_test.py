@@ -33,6 +33,7 @@ SLEEPING = (
     "worker-loss",
     "low-compression",
     "memory-growth",
+    "leaking-section",
 )
 # These need a machine with nothing else on it, or many seconds.
 LONGER = (
@@ -44,13 +45,14 @@ LONGER = (
     "scaling-lag",
     "shared-bottleneck",
 )
-BY_DEFAULT = ("slow-file", "startup-dominated", "retry-waste")
+BY_DEFAULT = ("slow-file", "startup-dominated", "retry-waste", "leaking-section")
 
 # Which verdicts are planted elsewhere, or nowhere, and why.
 CANNOT_BE_PLANTED = {
     "gil-contention": "never fires where nobody measures the lock",
     "opening-bound": "needs the tasks of an engine: tests/dask",
     "framework-overhead": "needs the tasks of an engine: tests/dask",
+    "unused-cores": "needs tasks of several cores: collector/cli/crema_taskvine_test.py",
     "spilling": "needs Dask's fine metrics: tests/dask",
     "serialization-heavy": "needs Dask's fine metrics: tests/dask",
     "compression-heavy": "needs ROOT: tests/root",
@@ -68,7 +70,8 @@ class VerdictsTest(MeasuredRunsCase):
         """Those of one run, by id."""
         lanes = {"healthy": 1, "oversubscribed": 1, "cpu-contention": 6, "shared-bottleneck": 8}.get(fault, 2)
         command = [BUCKET, "shared", 200, lanes, 6, seed] if fault == "shared-bottleneck" else [ANALYSIS, fault, seed]
-        run = self.measure(f"{fault} {seed}", *command, CREMA_THREADS=str(lanes))
+        options = ["--allocations"] if fault in ("leaking-section", "none") else []
+        run = self.measure(f"{fault} {seed}", *command, options=options, CREMA_THREADS=str(lanes))
         document = json.loads((run / "measurement.json").read_text())
         return {verdict["id"]: verdict for verdict in document["verdicts"]}
 

@@ -93,6 +93,8 @@ class WheelTest(unittest.TestCase):
         numbers = [re.search(rf"CREMA_VERSION_{part} (\d+)", sdk)[1] for part in ("MAJOR", "MINOR", "PATCH")]
         self.assertEqual(".".join(numbers), version)
         self.assertEqual(self.wheel.name.split("-")[1], version)
+        module = (installed.CHECKOUT / "MODULE.bazel").read_text()
+        self.assertEqual(re.search(r'^    version = "(.*)"', module, re.MULTILINE)[1], version)
         plugin = (installed.PACKAGE / "crema_hep/dask_plugin.py").read_text()  # travels alone
         self.assertEqual(re.search(r'^VERSION = "(.*?)"', plugin, re.MULTILINE)[1], version)
         checkout = {"env": {**os.environ, "PYTHONPATH": str(installed.PACKAGE)}}

@@ -54,6 +54,7 @@ void RecordFullChunk() {
 void RecordEverything() {
   const TrackSection outside("set up");
   const Span span("process");
+  RecordProcessMetric("bytes_written", 4096, "B");
   RecordFullChunk();
   {
     TrackMetrics bare("bare");

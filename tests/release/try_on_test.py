@@ -1,4 +1,5 @@
-"""tools/try_on: what it says where it cannot work; with `tools/test --long`, the wheel on Debian 13.
+"""tools/try_on: what it says where it cannot work; with `tools/test --long`, the wheel on Debian 13, and a project with
+modules under the Bazel of Debian sid.
 
 Run by tools/test, outside Bazel.
 """
@@ -21,6 +22,27 @@ cmake -B build -DCMAKE_PREFIX_PATH="$(crema config --prefix)" >/tmp/log && cmake
 crema run -q -o measured -- build/analysis
 crema show measured --metric total_events --json
 touch /crema/left-by-the-command
+"""
+# Debian's Bazel takes its packaged rules for modules (/etc/bazel.bazelrc). Of other modules that Bazel itself names
+# nothing is used here: a registry of empty ones stands in for the central one, which needs a network.
+ON_DEBIAN_SID = """
+packages="bazel-bootstrap bazel-features bazel-platforms bazel-rules-cc bazel-rules-java bazel-rules-license"
+packages="$packages bazel-rules-proto bazel-rules-python bazel-skylib g++"
+apt-get -qq update && apt-get -qq install -y --no-install-recommends $packages >/tmp/log 2>&1
+mkdir -p /tmp/modules /tmp/nothing && ln -s /crema /tmp/crema
+cp -r /crema/tests/consumers/bazel_modules /tmp/analysis && cp /crema/tests/consumers/analysis.cc /tmp/analysis
+cd /tmp/analysis
+until bazel build --noenable_workspace --registry=file:///tmp //:analysis >/tmp/log 2>&1; do
+  missing=$(sed -nE 's/.*module ([a-z0-9_.-]+)@([^ ]+) not found in registries.*/\\1 \\2/p' /tmp/log | head -n 1)
+  [ -n "$missing" ] || { cat /tmp/log; exit 1; }
+  set -- $missing
+  mkdir -p "/tmp/modules/$1/$2"
+  echo "module(name = '$1', version = '$2')" >"/tmp/modules/$1/$2/MODULE.bazel"
+  echo '{"type": "local_path", "path": "/tmp/nothing"}' >"/tmp/modules/$1/$2/source.json"
+done
+CREMA_DIR=/tmp/records bazel-bin/analysis
+bazel --version
+grep '"type":"chunk"' /tmp/records/*.jsonl
 """
 
 
@@ -70,6 +92,16 @@ class TryOnTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn('"value": 1000', done.stdout)
         self.assertFalse((CHECKOUT / "left-by-the-command").exists())
+
+    @unittest.skipUnless("CREMA_TEST_LONG" in os.environ, "makes a chroot of Debian sid: tools/test --long")
+    def test_a_project_with_modules_builds_on_debian_sid(self):
+        if os.geteuid() != 0 or shutil.which("debootstrap") is None:
+            self.skipTest("needs root and debootstrap")
+        done = run(TRY_ON, "sid", "sh", "-ec", ON_DEBIAN_SID)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        version, chunk = filter(None, done.stdout.splitlines())
+        self.assertRegex(version, r"^bazel [7-9]\.")
+        self.assertIn('"status":"ok","events":1000,', chunk)
 
 
 if __name__ == "__main__":

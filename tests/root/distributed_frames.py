@@ -15,8 +15,51 @@ import crema_hep.root
 import ROOT
 from distributed import Client, LocalCluster
 
+# What the loop took by the program's own clocks: from each entry of a thread to the next one.
+DECLARATION = """
+#include <time.h>
+#include <atomic>
+
+namespace probe {
+std::atomic<long> wall_ns{0}, cpu_ns{0};
+inline long Now(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return now.tv_sec * 1'000'000'000 + now.tv_nsec;
+}
+/// 10 us.
+bool Spin(unsigned long long entry) {
+  thread_local unsigned long long last = 0;
+  thread_local long wall = 0, cpu = 0;
+  const long start = Now(CLOCK_MONOTONIC), start_cpu = Now(CLOCK_THREAD_CPUTIME_ID);
+  if (entry == last + 1) {
+    wall_ns += start - wall;
+    cpu_ns += start_cpu - cpu;
+  }
+  last = entry;
+  wall = start;
+  cpu = start_cpu;
+  while (Now(CLOCK_MONOTONIC) - start < 10000) {
+  }
+  return true;
+}
+}  // namespace probe
+"""
 TREES = [f"{sys.argv[1]}/tree{i}.root" for i in range(3)]
 NTUPLES = [f"{sys.argv[1]}/ntuple{i}.root" for i in range(3)]
+
+
+def declare():
+    assert ROOT.gInterpreter.Declare(DECLARATION)
+
+
+def clocks():
+    return ROOT.probe.wall_ns.load(), ROOT.probe.cpu_ns.load()
+
+
+def bytes_read(client):
+    """By ROOT's own counters, of all workers."""
+    return sum(client.run(lambda: ROOT.TFile.GetFileBytesRead()).values())
 
 
 def measured(output):
@@ -27,11 +70,25 @@ def measured(output):
         with contextlib.redirect_stdout(io.StringIO()), measurement:
             trees = ROOT.RDataFrame("Events", TREES, executor=client, npartitions=4)
             crema_hep.root.track(trees, "trees")
-            found["positive"] = trees.Filter("x > 0", "positive").Count().GetValue()
+            positive = trees.Filter("x > 0", "positive")
+            count, total = positive.Count(), positive.Sum("y")
+            before = bytes_read(client)
+            found["positive"], found["sum"] = count.GetValue(), total.GetValue()
+            found["bytes"] = bytes_read(client) - before
+            del positive, count, total  # docs/root.md: a named filter without an action may crash ROOT
             found["again"] = trees.Count().GetValue()
             ntuples = ROOT.RDataFrame("Events", NTUPLES, executor=client, npartitions=2)
             tracked = crema_hep.root.track(ntuples.Filter("x > 0"), "ntuples")
             found["ntuples"] = ntuples.Count().GetValue()
+            declare()  # ROOT compiles filters here, too
+            client.run(declare)
+            for name, files in (("slow trees", TREES), ("slow ntuples", NTUPLES)):
+                before = client.run(clocks)
+                slow = ROOT.RDataFrame("Events", files, executor=client, npartitions=4)
+                crema_hep.root.track(slow, name)
+                assert slow.Filter("probe::Spin(rdfentry_)").Count().GetValue() == found["again"]
+                after = client.run(clocks)
+                found[name] = [sum(after[worker][i] - before[worker][i] for worker in after) for i in range(2)]
         path = measurement.save_measurement(*os.path.split(output))
     print(json.dumps({**found, "tracked": repr(tracked), "path": str(path)}))
 

@@ -6,7 +6,7 @@ import pathlib
 import tempfile
 
 import root_case
-from root_case import ENTRIES
+from root_case import ENTRIES, metric, trees
 
 
 class DistributedTest(root_case.PyrootCase):
@@ -34,17 +34,48 @@ class DistributedTest(root_case.PyrootCase):
         for chunk in self.chunks:
             events[chunk["dataset"], chunk["pass"]] += chunk["events"]
         total = sum(ENTRIES)
-        self.assertEqual(events, {("trees", None): total, ("trees", "loop 2"): total, ("ntuples", None): total})
+        names = [("trees", None), ("trees", "loop 2"), ("ntuples", None), ("slow trees", None), ("slow ntuples", None)]
+        self.assertEqual(events, dict.fromkeys(names, total))
         self.assertEqual((self.found["again"], self.found["ntuples"]), (total, total))
-        self.assertEqual(self.document["metrics"]["total_events"], 3 * total)
+        self.assertEqual(self.document["metrics"]["total_events"], 5 * total)
+
+    def chunks_of(self, dataset, pass_=None):
+        return [chunk for chunk in self.chunks if (chunk["dataset"], chunk["pass"]) == (dataset, pass_)]
+
+    def test_bytes_of_all_workers_add_up_to_those_that_root_counts(self):
+        """In one process that crema does not record: ROOT's global counters, and the files' own baskets."""
+        one = self.run_program("frames", "one_loop", 0, *trees(), recording=False)
+        chunks = self.chunks_of("trees")
+        read = sum(line["bytes"] for line in one.probed)
+        unzipped = sum(metric(chunk, "unzip_bytes") for chunk in chunks)
+        self.assertAlmostEqual(unzipped / (2 * 8 * sum(ENTRIES)), 1, delta=0.01)
+        # a task reads ahead of its part, so the workers read more than one process; what opens a file is of no chunk
+        told = sum(metric(chunk, "bytes_read") for chunk in chunks)
+        self.assertGreater(told, read)
+        self.assertAlmostEqual(told / self.found["bytes"], 1, delta=0.05)
+        self.assertLessEqual(told, self.found["bytes"])
+        self.assertEqual(sum(chunk["bytes_read"] for chunk in chunks), sum(metric(c, "bytes_read") for c in chunks))
+        columns = sum(metric(chunk, f"column_bytes.{name}") for chunk in chunks for name in "xy")
+        self.assertAlmostEqual(columns / read, 1, delta=0.01)
+        for name in ("bytes_read", "unzip_bytes"):
+            rows = [row for row in self.document["custom_metrics"] if row["name"] == name]
+            self.assertEqual(sum(row["sum"] for row in rows), sum(metric(c, name) or 0 for c in self.chunks))
+
+    def test_times_of_all_workers_add_up_to_those_of_the_programs_clocks(self):
+        for dataset in ("slow trees", "slow ntuples"):
+            chunks = self.chunks_of(dataset)
+            wall, cpu = self.found[dataset]
+            self.assertGreater(wall, 10_000 * 0.99 * sum(ENTRIES))
+            with self.subTest(dataset):
+                self.assertAlmostEqual(sum(c["stop_ns"] - c["start_ns"] for c in chunks) / wall, 1, delta=0.01)
+                self.assertAlmostEqual(sum(chunk["cpu_ns"] for chunk in chunks) / cpu, 1, delta=0.01)
 
     def test_parts_of_a_file_are_chunks_of_their_own(self):
         for dataset, pass_ in (("trees", None), ("trees", "loop 2"), ("ntuples", None)):
             ends = collections.defaultdict(list)
-            for chunk in self.chunks:
-                if (chunk["dataset"], chunk["pass"]) == (dataset, pass_):
-                    self.assertEqual(chunk["events"], chunk["entry_stop"] - chunk["entry_start"])
-                    ends[chunk["file"]].append((chunk["entry_start"], chunk["entry_stop"]))
+            for chunk in self.chunks_of(dataset, pass_):
+                self.assertEqual(chunk["events"], chunk["entry_stop"] - chunk["entry_start"])
+                ends[chunk["file"]].append((chunk["entry_start"], chunk["entry_stop"]))
             for ranges in map(sorted, ends.values()):
                 self.assertEqual([start for start, _ in ranges], [0, *(stop for _, stop in ranges[:-1])])
             self.assertEqual(sorted(max(ranges)[1] for ranges in ends.values()), list(ENTRIES))

@@ -47,15 +47,15 @@ void WriteCompressed(const std::string& path, ROOT::RCompressionSetting::EAlgori
   Write(path, 60'000, 8, ROOT::RDF::ESnapshotOutputFormat::kTTree, {"x", "y", "v"}, options);
 }
 
-/// Many columns in small clusters: c0 to c59, 500 entries each.
-void WriteSmallClusters(const std::string& path) {
+/// Columns c0, c1, ... of random numbers.
+void WriteColumns(const std::string& path, int columns, int entries, int cluster) {
   TFile file(path.c_str(), "RECREATE");
-  TTree tree("Events", "many small baskets");
-  tree.SetAutoFlush(500);
-  float values[60];
-  for (int i = 0; i < 60; ++i) tree.Branch(("c" + std::to_string(i)).c_str(), &values[i]);
+  TTree tree("Events", "many columns");
+  tree.SetAutoFlush(cluster);
+  std::vector<float> values(columns);
+  for (int i = 0; i < columns; ++i) tree.Branch(("c" + std::to_string(i)).c_str(), &values[i]);
   gRandom->SetSeed(10);
-  for (int entry = 0; entry < 15'000; ++entry) {
+  for (int entry = 0; entry < entries; ++entry) {
     for (float& value : values) value = static_cast<float>(gRandom->Rndm());
     tree.Fill();
   }
@@ -89,7 +89,8 @@ int main(int, char** arguments) {
   WriteCompressed(folder + "/lzma.root", ROOT::RCompressionSetting::EAlgorithm::kLZMA);
   WriteCompressed(folder + "/lz4.root", ROOT::RCompressionSetting::EAlgorithm::kLZ4);
   WriteCompressed(folder + "/zstd.root", ROOT::RCompressionSetting::EAlgorithm::kZSTD);
-  WriteSmallClusters(folder + "/small_clusters.root");
+  WriteColumns(folder + "/small_clusters.root", 60, 15'000, 500);
+  WriteColumns(folder + "/wide.root", 120, 2000, 2000);
   WriteIndexedFriend(folder + "/friend.root");
   Write(folder + "/short_ntuple.root", 1000, 11, kNtuple);
   Write(folder + "/empty.root", 0, 9, kTree);

@@ -157,8 +157,9 @@ class PyrootCase(RootCase):
         return run_recorded(command, **cls.environment(), **options)
 
 
-def run_recorded(command, recording=True, status=0, **environment) -> Outcome:
-    """Runs it in a folder of its own; AssertionError where its end or its log is not as it should be."""
+def run_recorded(command, recording=True, status=0, misused=0, **environment) -> Outcome:
+    """Runs it in a folder of its own; AssertionError where its end or its log is not as it should be. `misused`: how
+    many guards end out of order."""
     with tempfile.TemporaryDirectory() as folder:
         # a program that ROOT aborts would start a debugger first, which takes a quarter of a minute
         pathlib.Path(folder, ".rootrc").write_text("Root.Stacktrace: 0\n")
@@ -169,6 +170,7 @@ def run_recorded(command, recording=True, status=0, **environment) -> Outcome:
             env={**os.environ, **directory, **environment},
             capture_output=True,
             text=True,
+            timeout=600,  # a worker of Dask that dies in ROOT's own handler of signals would hang
             check=False,
         )
         logs = sorted(pathlib.Path(folder).glob("*.jsonl"))
@@ -176,7 +178,7 @@ def run_recorded(command, recording=True, status=0, **environment) -> Outcome:
     if done.returncode != status:
         raise AssertionError(f"status {done.returncode}, not {status}:\n{done.stdout}{done.stderr}")
     for end in (record for record in records if record["type"] == "end"):
-        if (end["dropped"], end["misused"]) != (0, 0):
+        if (end["dropped"], end["misused"]) != (misused, misused):
             raise AssertionError(f"records were dropped, or guards misused: {end}")
     return Outcome(done.stdout, done.stderr, done.returncode, records)
 

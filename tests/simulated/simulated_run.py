@@ -1,10 +1,11 @@
 """Record logs of a whole cluster that never was: every truth about it is known.
 
-    python3 tests/simulated/simulated_run.py mock|wide|spell|killed|healthy DIRECTORY
+    python3 tests/simulated/simulated_run.py mock|wide|spell|killed|small|healthy DIRECTORY
 
 `mock` has every trouble of a bad day: a worker whose reads are slow for a while, one whose memory grows, two that join
 late, a few chunks with six times the usual events at the end, failures that are repeated. `spell` has only the slow
-reads, `wide` long names and more chunks. Of `killed`, half of the workers die in the middle. `healthy` has no trouble.
+reads, `wide` long names and more chunks. Of `killed`, half of the workers die in the middle. `small` has 12,000 chunks
+of nearly one size, and each takes 30 ms whatever its size. `healthy` has no trouble.
 """
 
 import dataclasses
@@ -26,6 +27,7 @@ class Dataset:
     chunks: int
     events: int  # of a chunk, in the mean
     us_per_event: float  # of CPU
+    spread: float = 0.3  # of the events of its chunks, to either side
 
 
 DATASETS = (
@@ -88,6 +90,8 @@ class Chunk:
 class SimulatedRun:
     """Threads take the next chunk as soon as they are free."""
 
+    task_margins = (0.015, 0.005)  # seconds of a task before and after its chunk
+
     def __init__(self, trouble, seed=1, workers=8, threads=4, datasets=DATASETS, host="w{}"):
         self.random = random.Random(seed)
         self.trouble = trouble
@@ -105,12 +109,15 @@ class SimulatedRun:
         chunks = []
         for dataset in datasets:
             for number in range(dataset.chunks):
-                chunks.append(Chunk(dataset, number, round(dataset.events * self.random.uniform(0.7, 1.3))))
+                chunks.append(Chunk(dataset, number, self.events_of_chunk(dataset)))
         for chunk in chunks[len(chunks) - self.trouble.large_chunks :]:
             chunk.events *= 6
         for chunk in self.random.sample(chunks[: len(chunks) // 2], self.trouble.failures):
             chunk.fails = True
         return chunks
+
+    def events_of_chunk(self, dataset):
+        return round(dataset.events * self.random.uniform(1 - dataset.spread, 1 + dataset.spread))
 
     def schedule(self):
         free = [
@@ -132,7 +139,13 @@ class SimulatedRun:
                 continue
             if chunk.fails:
                 waiting.append(Chunk(chunk.dataset, chunk.number, chunk.events, is_repeat=True))
-            heapq.heappush(free, (stop + self.random.uniform(0.02, 0.08), worker, thread))
+            heapq.heappush(free, (stop + self.seconds_between(), worker, thread))
+
+    def seconds_between(self):
+        return self.random.uniform(0.02, 0.08)
+
+    def cpu_seconds(self, chunk):
+        return (0.12 + chunk.events * chunk.dataset.us_per_event * 1e-6) * self.random.uniform(0.96, 1.04)
 
     def read_seconds(self, chunk, now, worker):
         seconds = (0.1 + chunk.events * 9e-6) * self.random.uniform(0.85, 1.15)
@@ -144,7 +157,7 @@ class SimulatedRun:
 
     def run(self, chunk, now, worker, thread):
         read = self.read_seconds(chunk, now, worker)
-        cpu = (0.12 + chunk.events * chunk.dataset.us_per_event * 1e-6) * self.random.uniform(0.96, 1.04)
+        cpu = self.cpu_seconds(chunk)
         stop = now + read + cpu
         number = self.numbers[worker]
         self.numbers[worker] += 1
@@ -152,6 +165,7 @@ class SimulatedRun:
         begin = {"type": "begin", "chunk": number, "time_ns": at(now), **where, "attributes": {}}
         self.lines[worker].append((now, 0, begin))
         self.lines[worker].append((stop, 1, self.chunk_line(chunk, number, now, read, cpu, where)))
+        before, after = self.task_margins
         task = {
             "type": "task",
             "key": f"process-{worker}-{number}",
@@ -159,14 +173,14 @@ class SimulatedRun:
             "group": "process",
             "span": None,
             "thread": 7000 + thread,
-            "start_ns": at(now - 0.015),
-            "stop_ns": at(stop + 0.005),
+            "start_ns": at(now - before),
+            "stop_ns": at(stop + after),
             "outcome": "error" if chunk.fails else "memory",
             "attempt": 0,
             "worker": self.host.format(worker),
             "engine": "dask",
         }
-        self.lines[worker].append((stop + 0.005, 2, task))
+        self.lines[worker].append((stop + after, 2, task))
         self.failed[worker] += chunk.fails
         if stop <= self.trouble.deaths.get(worker, math.inf):
             self.last_stop = max(self.last_stop, stop)
@@ -248,6 +262,29 @@ class SimulatedRun:
                 log.write(text(end_line(end, self.numbers[worker], self.failed[worker])))
 
 
+class SmallChunks(SimulatedRun):
+    """Chunks of nearly one size that take 30 ms: whatever their size, or in proportion to it."""
+
+    task_margins = (0.0003, 0.0001)
+    DATASETS = (Dataset("ttbar", 7_000, 2_000, 0, spread=0.02), Dataset("wjets", 5_000, 3_000, 0, spread=0.02))
+
+    def __init__(self, seed, in_proportion=False):
+        self.in_proportion = in_proportion
+        super().__init__(Trouble(), seed, datasets=self.DATASETS)
+
+    def seconds_between(self):
+        return self.random.uniform(0.0005, 0.002)
+
+    def read_seconds(self, chunk, now, worker):
+        return 0.003 * self.size(chunk) * self.random.uniform(0.85, 1.15)
+
+    def cpu_seconds(self, chunk):
+        return 0.027 * self.size(chunk) * self.random.uniform(0.96, 1.04)
+
+    def size(self, chunk):
+        return chunk.events / chunk.dataset.events if self.in_proportion else 1
+
+
 def at(seconds):
     return EPOCH + round(seconds * SECOND)
 
@@ -316,6 +353,7 @@ RUNS = {
     "wide": wide,
     "spell": lambda seed: SimulatedRun(SPELL, seed),
     "killed": lambda seed: SimulatedRun(KILLED, seed),
+    "small": SmallChunks,
     "healthy": healthy,
 }
 

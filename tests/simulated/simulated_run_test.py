@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
@@ -11,6 +12,7 @@ import simulated_run
 
 CREMA = "collector/cli/crema"
 HEALTHY_SEEDS = range(10)
+TOO_SMALL = r"Chunks are too small: .* \((\d+\.\d) ms to (\d+\.\d) ms in a chunk of 2.000"
 
 
 def measure(run):
@@ -54,7 +56,10 @@ class PlantedTrouble(unittest.TestCase):
         self.assertIn("oversized-chunks", found)
         self.assertIn("single_top", found["oversized-chunks"]["sentence"])
         self.assertIn("memory-pressure", found)
-        self.assertIn("w3", found["memory-pressure"]["sentence"])
+        self.assertIn("w3 used", found["memory-pressure"]["sentence"])
+        a_minute = run.trouble.memory_growth[3] * 60 / 2**20
+        gained = re.search(r"gained (\d+) MiB a minute, and was .* from it", found["memory-pressure"]["sentence"])
+        self.assertAlmostEqual(float(gained[1]), a_minute, delta=0.1 * a_minute)
         self.assertEqual(document["metrics"]["num_failed_attempts"], 3)
         self.assertEqual(document["metrics"]["num_chunks"], sum(one.chunks for one in simulated_run.DATASETS))
 
@@ -70,6 +75,20 @@ class PlantedTrouble(unittest.TestCase):
         absent = sum(run.last_stop - death for death in run.trouble.deaths.values())
         evidence = {row["key"]: row["value"] for row in found["evidence"]}
         self.assertAlmostEqual(evidence["workers.absent_seconds"], absent, delta=10)
+
+    def test_chunks_whose_time_does_not_grow_with_events_are_too_small(self):
+        document = measure(simulated_run.SmallChunks(seed=1))
+        self.assertEqual(document["metrics"]["num_chunks"], 12_000)
+        found = verdicts(document)["chunks-too-small"]
+        fixed = re.match(TOO_SMALL, found["sentence"])
+        self.assertIsNotNone(fixed, found["sentence"])
+        self.assertTrue(22.5 <= float(fixed[1]) <= 30, fixed[0])  # a chunk's events take a quarter at most
+        self.assertAlmostEqual(float(fixed[2]), 30, delta=0.5)
+
+    def test_chunks_of_the_same_sizes_whose_time_grows_with_events_are_not(self):
+        document = measure(simulated_run.SmallChunks(seed=1, in_proportion=True))
+        self.assertEqual(document["metrics"]["num_chunks"], 12_000)
+        self.assertNotIn("chunks-too-small", verdicts(document))
 
     def test_figures_are_those_of_the_simulation(self):
         run = simulated_run.RUNS["mock"](seed=2)

@@ -100,11 +100,10 @@ std::string BareFollower::StreamProblem() const {
     return stream_failure_.empty() ? "the scheduler's /eventstream is not connected yet"
                                    : fmt::format("no /eventstream from the scheduler ({})", stream_failure_);
   }
-  if (watch_.is_taken()) return "another program reads the scheduler's /eventstream; start again to take it back";
+  if (watch_.is_taken()) return "another program reads the scheduler's /eventstream; start crema again to read it";
   if (!watch_.is_doubtful(Now())) return "";
   return fmt::format(
-      "the scheduler's /eventstream has told nothing for {:.0f} s: "
-      "tasks take long or fail, or another program reads it",
+      "the scheduler's /eventstream has been silent for {:.0f} s: tasks take long or fail, or another program reads it",
       watch_.silent_seconds(Now()));
 }
 

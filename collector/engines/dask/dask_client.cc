@@ -60,8 +60,8 @@ absl::Status PullDaskLog(const std::string& address, const std::string& path) {
     file << page->body;
     const std::string next = page->headers["x-crema-next"];
     if (next.empty() || next == since) {
-      return absl::UnavailableError(fmt::format(
-          "{}: what it keeps has no end (page {} leads to itself); is it crema's plug-in?", address, since));
+      return absl::UnavailableError(
+          fmt::format("{}: its records have no end (page {} leads to itself); is it crema's plug-in?", address, since));
     }
     since = next;
   }

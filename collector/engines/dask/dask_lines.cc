@@ -66,8 +66,8 @@ absl::Status CheckSchema(const std::string& path, const nlohmann::json& first) {
   const std::string schema = is_cluster ? first.value("schema", "") : "";
   if (schema == kDaskSchema) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      is_cluster ? fmt::format("{}:1: schema {} where {} is readable; read it with the crema that wrote it", path,
-                               schema, kDaskSchema)
+      is_cluster ? fmt::format("{}:1: its schema is {}, but this crema reads {}; read it with the crema that wrote it",
+                               path, schema, kDaskSchema)
                  : fmt::format("{}:1: is no Dask log (the first line names no schema {}); save it with crema_hep", path,
                                kDaskSchema));
 }
@@ -110,7 +110,7 @@ absl::Status ForEachDaskLine(const std::string& path, const std::function<void(c
     if (line.fields["type"] == "records") {
       const auto& bytes = line.fields["bytes"];
       if (!bytes.is_number_unsigned()) {
-        on_fault({number, false, "`bytes` is no size; records that follow are taken for lines"});
+        on_fault({number, false, "`bytes` is not a size; the records that follow are read as lines"});
         continue;
       }
       const size_t size = bytes.get<size_t>();

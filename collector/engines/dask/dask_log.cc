@@ -206,8 +206,8 @@ std::string SayBare(const ClusterFact& cluster) {
     return found == cluster.counts.end() ? 0 : found->second;
   };
   return fmt::format(
-      "the scheduler {} has no crema plug-in: of its {} workers, {} cores and {} tasks of this moment nothing more is "
-      "known; attach with crema_hep.attach(client)",
+      "the scheduler {} has no crema plug-in: crema knows only that it has {} workers, {} cores and {} tasks now; "
+      "attach with crema_hep.attach(client)",
       cluster.address, count("workers"), count("cores"), count("tasks"));
 }
 

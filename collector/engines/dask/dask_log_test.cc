@@ -96,7 +96,7 @@ TEST_F(DaskLog, NamesWhatItCannotReadAndUsesTheRest) {
 TEST_F(DaskLog, RefusesAnotherMajorSchema) {
   const auto reading = ReadDaskLog(Write(Line(R"({"type":"cluster","schema":"crema.dask/2"})")));
   ASSERT_FALSE(reading.ok());
-  EXPECT_THAT(std::string(reading.status().message()), HasSubstr("run.ndjson:1: schema crema.dask/2"));
+  EXPECT_THAT(std::string(reading.status().message()), HasSubstr("run.ndjson:1: its schema is crema.dask/2"));
 }
 
 /// Fault [logs]: a Dask log is truncated while it is read

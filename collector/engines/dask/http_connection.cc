@@ -78,7 +78,7 @@ absl::StatusOr<HttpAnswer> HttpConnection::Get(const std::string& target) {
     stream_ = nullptr;
     if (is_too_large) {
       return absl::ResourceExhaustedError(
-          fmt::format("what it says at {} is larger than {} MiB", target, kLargestBodyMebibytes));
+          fmt::format("its answer to {} is larger than {} MiB", target, kLargestBodyMebibytes));
     }
     // A server may close a connection that was idle.
     return is_new ? absl::StatusOr<HttpAnswer>(absl::UnavailableError(reason)) : Get(target);

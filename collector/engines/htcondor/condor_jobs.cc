@@ -145,7 +145,8 @@ bool CondorJobs::Add(const CondorEvent& event) {
   job.last_ns = std::max(job.last_ns, event.time_ns);
   switch (event.code) {
     case kExecute: {
-      Stop(event, /*is_lost=*/true, "it was executed again, and its log does not say what became of it before", &job);
+      Stop(event, /*is_lost=*/true, "it was executed again, and its log does not say how the earlier execution ended",
+           &job);
       Execution& execution = job.executions.emplace_back();
       execution.start_ns = event.time_ns;
       execution.queued_ns = job.queued_ns;

@@ -261,13 +261,12 @@ void SacctJobs::AddRun(const Job& job, size_t number, ClusterFact* cluster) {
       const SacctExit exit = ParseSacctExit(step.exit).value_or(SacctExit());
       task.failed = (Bare(step.state) != "COMPLETED" && Bare(step.state) != "RUNNING") || exit.code + exit.signal > 0;
       task.job = JobOfProcess(job.id, step.name);
+      // Beside steps it mostly starts them, and its cores are theirs.
+      task.is_script = step.name == "batch" && has_numbers;
       task.is_repeat = number > 0;
     }
   };
-  for (const Step& step : run.steps) {
-    // A script that only starts steps does nothing itself: its core is theirs.
-    if (step.name != "batch" || !has_numbers) add_task(step);
-  }
+  for (const Step& step : run.steps) add_task(step);
   if (!run.steps.empty()) return;
   Step whole;
   whole.name = "batch";
@@ -297,8 +296,7 @@ ClusterFact SacctJobs::FactOf(const Job& job) {
   if (cluster.closed) session.end_ns = session.flushed_ns = cluster.last_ns;
   if (job.id.empty() && !cluster.workers.empty()) {
     cluster.complaints.push_back(fmt::format(
-        "job {} is one of an array: which processes were its own is known where sacct is asked for JobIDRaw, too",
-        job.name));
+        "job {} is part of an array: crema knows its processes only if you also ask sacct for JobIDRaw", job.name));
   }
   cluster.sessions.push_back(session);
   return cluster;

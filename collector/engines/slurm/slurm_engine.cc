@@ -36,7 +36,7 @@ absl::StatusOr<EngineReading> Read(const std::string& log) {
   const bool has_end = header.Has("End") || header.Has("Elapsed");
   if (!header.is_sacct() || !(header.Has("Start") ? has_end : header.Has("End") && header.Has("Elapsed"))) {
     return absl::InvalidArgumentError(fmt::format(
-        "{}:1: sacct did not say when jobs ran: ask for the columns JobID, JobIDRaw, State, Start and End", log));
+        "{}:1: sacct did not say when jobs ran: ask it for the columns JobID, JobIDRaw, State, Start and End", log));
   }
   EngineReading reading;
   SacctJobs jobs(header);
@@ -49,7 +49,7 @@ absl::StatusOr<EngineReading> Read(const std::string& log) {
     if (reading.problems.size() >= kMostProblems) continue;
     reading.problems.push_back(
         fmt::format("{}:{}: the line {}; it was left out", log, number,
-                    is_whole ? "is none of sacct's, or has not the first one's columns" : "is cut"));
+                    is_whole ? "is not from sacct, or has other columns than the first line" : "is cut"));
   }
   reading.clusters = std::move(jobs).Finish();
   return reading;

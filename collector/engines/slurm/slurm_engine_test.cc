@@ -66,7 +66,7 @@ TEST(Slurm, AJobIsAWorkerWithWhatItAskedForAndUsed) {
   EXPECT_EQ(worker.cpu_ns, 30 * kSecond);
   ASSERT_EQ(cluster.tasks.size(), 1u);
   EXPECT_EQ(cluster.tasks[0].job, "slurm 7");
-  EXPECT_FALSE(cluster.tasks[0].failed);
+  EXPECT_FALSE(cluster.tasks[0].failed || cluster.tasks[0].is_script);
   EXPECT_EQ(cluster.sessions.at(0).end_ns, 160 * kSecond);
 }
 
@@ -103,12 +103,16 @@ TEST(Slurm, StepsAreTheTasksOfAJobOnEachOfItsNodes) {
   EXPECT_EQ(cluster.workers[1].address, "job 9 on n2");
   EXPECT_EQ(cluster.workers[1].threads, 4);
   EXPECT_EQ(cluster.workers[1].memory_limit_bytes, 2048 * kMebibyte);
-  ASSERT_EQ(cluster.tasks.size(), 3u) << "the script only starts steps";
-  EXPECT_EQ(cluster.tasks[0].job, "slurm 9.0");
+  ASSERT_EQ(cluster.tasks.size(), 4u);
+  EXPECT_EQ(cluster.tasks[0].job, "slurm 9");
   EXPECT_EQ(cluster.tasks[0].worker, "job 9 on n1");
-  EXPECT_EQ(cluster.tasks[1].worker, "job 9 on n2");
-  EXPECT_EQ(cluster.tasks[2].job, "slurm 9.1");
+  EXPECT_TRUE(cluster.tasks[0].is_script) << "beside its steps";
+  EXPECT_EQ(cluster.tasks[1].job, "slurm 9.0");
+  EXPECT_EQ(cluster.tasks[1].worker, "job 9 on n1");
   EXPECT_EQ(cluster.tasks[2].worker, "job 9 on n2");
+  EXPECT_EQ(cluster.tasks[3].job, "slurm 9.1");
+  EXPECT_EQ(cluster.tasks[3].worker, "job 9 on n2");
+  EXPECT_FALSE(cluster.tasks[1].is_script || cluster.tasks[2].is_script || cluster.tasks[3].is_script);
   EXPECT_FALSE(cluster.workers[0].peak_memory_bytes.has_value()) << "of several tasks MaxRSS is that of one";
   EXPECT_FALSE(cluster.workers[0].cpu_ns.has_value()) << "of both nodes together";
 }
@@ -195,7 +199,7 @@ TEST(Slurm, CutAndStrangeLinesAreCountedAndTheRestIsUsed) {
 
 TEST(Slurm, WithoutTimesNothingCanBeRead) {
   const auto reading = kSlurm.read(Write("JobID|State|MaxRSS\n5|COMPLETED|3M\n"));
-  EXPECT_THAT(std::string(reading.status().message()), HasSubstr("ask for the columns"));
+  EXPECT_THAT(std::string(reading.status().message()), HasSubstr("ask it for the columns"));
   for (const char* other : {"", "JobID|x", "State|Start\n1|2\n", "a,b\n", "{\"JobID\":1}\n"}) {
     EXPECT_FALSE(kSlurm.find_log(Write(other)).has_value()) << other;
   }

@@ -40,10 +40,10 @@ std::string Ready(double seconds, int task, int attempt = 1) {
   return Line(seconds, fmt::format("TASK {} READY processing FIRST_RESOURCES {} {{}}", task, attempt));
 }
 
-std::string Running(double seconds, int task, const std::string& worker = "w1") {
+std::string Running(double seconds, int task, const std::string& worker = "w1", const std::string& cores = "1") {
   return Line(seconds, fmt::format(R"(TASK {} RUNNING {}  FIRST_RESOURCES {{"time_commit_start":[{},"s"],)"
-                                   R"("time_commit_end":[{},"s"],"cores":[1,"cores"]}})",
-                                   task, worker, kOrigin + seconds, kOrigin + seconds));
+                                   R"("time_commit_end":[{},"s"],"cores":[{},"cores"]}})",
+                                   task, worker, kOrigin + seconds, kOrigin + seconds, cores));
 }
 
 /// The worker's own times may be on another clock.
@@ -122,6 +122,7 @@ TEST_F(VineLog, TellsTheSamplesWorkerAndTasks) {
   EXPECT_EQ(task.dispatch_ns, 1795382037587157000 - 1795382037584440000);
   EXPECT_EQ(task.retrieval_ns, 1795382043929511000 - 1795382043928345000);
   EXPECT_EQ(task.queue_ns, 1795382037584440000 - 1795382031567563000);
+  EXPECT_EQ(task.cores, 1);
   EXPECT_FALSE(task.failed || task.is_repeat);
 }
 
@@ -157,6 +158,28 @@ TEST_F(VineLog, AProgramThatFailedIsAFailedTaskThoughItsResultIsSuccess) {
   EXPECT_TRUE(reading.clusters[0].tasks[0].failed);
   EXPECT_TRUE(reading.clusters[0].tasks[1].failed);
   EXPECT_EQ(reading.clusters[0].erred, 2);
+}
+
+TEST_F(VineLog, ATaskThatItsWorkerGaveBackIsDoneTwiceForTheManager) {
+  const std::string given_back = Line(3, "TASK 1 WAITING_RETRIEVAL w1") + Ready(3, 1, 2);
+  const std::string log = Write(kHead + Join(1) + Ready(1, 1) + Running(2, 1) + given_back + Running(4, 1) +
+                                Retrieved(6, 1, 4, 5) + Line(7, "MANAGER 7 END 7"));
+  Write("# timestamp tasks_done\n1 2\n", "performance");
+  const auto reading = ReadVineLog(log);
+  ASSERT_TRUE(reading.ok()) << reading.status();
+  ASSERT_EQ(reading->clusters.at(0).tasks.size(), 2u);
+  EXPECT_TRUE(reading->clusters[0].tasks[0].failed);
+  EXPECT_THAT(reading->clusters[0].complaints, IsEmpty());
+}
+
+TEST_F(VineLog, ATaskHasTheCoresThatItWasGiven) {
+  const EngineReading reading = Read(Join(1) + Ready(1, 1) + Running(2, 1, "w1", "2") + Retrieved(4, 1, 2, 3) +
+                                     Ready(5, 2) + Running(6, 2, "w1", "0") + Retrieved(8, 2, 6, 7) + Ready(9, 3) +
+                                     Running(9, 3, "w1", "1e300") + Retrieved(11, 3, 9, 10));
+  ASSERT_EQ(reading.clusters.at(0).tasks.size(), 3u);
+  EXPECT_EQ(reading.clusters[0].tasks[0].cores, 2);
+  EXPECT_EQ(reading.clusters[0].tasks[1].cores, 0) << "not told";
+  EXPECT_EQ(reading.clusters[0].tasks[2].cores, 0) << "nonsense";
 }
 
 TEST_F(VineLog, ACancelledTaskEndsThere) {
@@ -245,9 +268,9 @@ TEST_F(VineLog, PerformanceIsReadByItsHeader) {
   Write("# timestamp tasks_done new_column workers_joined\n1 1 9 1\n2 3 9 1\n3 5 9\n", "performance");
   const auto reading = ReadVineLog(Write(text));
   ASSERT_TRUE(reading.ok());
-  EXPECT_THAT(reading->clusters.at(0).complaints,
-              ElementsAre("the manager counted 3 tasks that were done, and its transactions show 1: a part of them is "
-                          "missing"))
+  EXPECT_THAT(
+      reading->clusters.at(0).complaints,
+      ElementsAre("the manager counted 3 tasks that were done, but its transactions show 1: some of them are missing"))
       << "the last row is cut";
   Write("# timestamp other\n1 1\n", "performance");
   EXPECT_THAT(ReadVineLog(Write(text))->clusters.at(0).complaints, IsEmpty());

@@ -37,9 +37,8 @@ void VinePerformance::Compare(std::vector<ClusterFact>* clusters) const {
     const auto counted = static_cast<int64_t>(told->second);
     if (counted <= seen->second) return;
     cluster.complaints.push_back(
-        fmt::format("the manager counted {} {}, and its transactions show {}: a part of them "
-                    "is missing",
-                    counted, what, seen->second));
+        fmt::format("the manager counted {} {}, but its transactions show {}: some of them are missing", counted, what,
+                    seen->second));
   };
   compare("tasks_done", "done", "tasks that were done");
   compare("tasks_dispatched", "dispatched", "tasks that were dispatched");

@@ -40,6 +40,13 @@ std::optional<int64_t> TimeNs(const Json& values, const char* key) {
   return static_cast<int64_t>(std::llround(*seconds * 1e6)) * 1000;  // microseconds are what the engine has
 }
 
+/// 0: not told.
+int32_t CoresOf(const Json& values) {
+  constexpr double kMost = 1e6;
+  const double cores = Reading(values, "cores").value_or(0);
+  return cores >= 1 && cores <= kMost ? static_cast<int32_t>(cores) : 0;
+}
+
 std::optional<int64_t> BytesOf(const Json& values, const char* key) {
   const std::optional<double> megabytes = Reading(values, key);
   if (!megabytes.has_value() || *megabytes < 0 || *megabytes > 1e12) return std::nullopt;
@@ -199,7 +206,7 @@ VineLine VineTransactions::AddWorker(const Event& event, Manager* manager) {
     if (event.objects.empty()) return VineLine::kMalformed;
     if (worker == nullptr) return VineLine::kTaken;
     const Json& resources = event.objects.front();
-    if (const auto cores = Reading(resources, "cores")) worker->threads = static_cast<int64_t>(*cores);
+    if (const int32_t cores = CoresOf(resources); cores > 0) worker->threads = cores;
     worker->memory_limit_bytes = BytesOf(resources, "memory");
     worker->disk_bytes = BytesOf(resources, "disk");
     return VineLine::kTaken;
@@ -214,8 +221,9 @@ VineLine VineTransactions::AddTask(const Event& event, Manager* manager) const {
   const auto found = manager->attempts.find(*id);
   if (what == "READY" || what == "WAITING") {
     int64_t number = Whole(event.word(5)).value_or(1);
-    if (found != manager->attempts.end()) {  // it comes again: its worker went
+    if (found != manager->attempts.end()) {  // it comes again: its worker went, or could not run it
       number = std::max(number, found->second.number + 1);
+      if (found->second.waiting_ns.has_value()) ++manager->cluster.counts["done"];  // as the manager counts it
       EndAttempt(*id, event.time_ns, /*failed=*/true, manager);
     }
     Attempt& attempt = manager->attempts[*id];
@@ -233,6 +241,7 @@ VineLine VineTransactions::AddTask(const Event& event, Manager* manager) const {
     if (!event.objects.empty()) {
       attempt.commit_ns = TimeNs(event.objects.front(), "time_commit_start").value_or(event.time_ns);
       attempt.sent_ns = TimeNs(event.objects.front(), "time_commit_end").value_or(event.time_ns);
+      attempt.cores = CoresOf(event.objects.front());
     }
     ++manager->cluster.counts["dispatched"];
     return VineLine::kTaken;
@@ -278,6 +287,7 @@ void VineTransactions::EndAttempt(int64_t task, int64_t time_ns, bool failed, Ma
   fact.stop_ns = std::max(fact.start_ns, attempt.waiting_ns.value_or(time_ns));
   if (attempt.ready_ns > 0) fact.queue_ns = std::max<int64_t>(0, *attempt.commit_ns - attempt.ready_ns);
   fact.failed = failed;
+  fact.cores = attempt.cores;
   fact.job = fmt::format("{} {}", names_.engine, task);
   fact.directory = fmt::format("{}{}", names_.directory, task);
   fact.is_repeat = attempt.number > 1;
@@ -341,8 +351,7 @@ std::vector<ClusterFact> VineTransactions::Finish() && {
       size_t running = 0;
       for (const auto& [id, attempt] : manager.attempts) running += attempt.commit_ns.has_value();
       manager.cluster.complaints.push_back(fmt::format(
-          "{} of the manager's tasks had not ended when its log stops; {} were on a worker: what these did since is "
-          "not known",
+          "{} of the manager's tasks had not ended when its log stops; {} were on a worker, and their end is not known",
           manager.attempts.size(), running));
     }
     clusters.push_back(std::move(manager.cluster));

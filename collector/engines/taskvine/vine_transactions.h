@@ -36,7 +36,8 @@ class VineTransactions {
     int64_t number = 0;
     int64_t ready_ns = 0;
     std::string worker;
-    std::optional<int64_t> commit_ns;   ///< its core was held from here; nullopt: it was not sent
+    int32_t cores = 0;                  ///< that it was given; 0: not told
+    std::optional<int64_t> commit_ns;   ///< these were held from here; nullopt: it was not sent
     std::optional<int64_t> sent_ns;     ///< all that it needs was there
     std::optional<int64_t> waiting_ns;  ///< the manager heard that it ended
     std::optional<int64_t> worker_start_ns;

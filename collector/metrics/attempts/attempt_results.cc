@@ -29,21 +29,30 @@ class HashSieve {
   std::vector<uint64_t> words_;
 };
 
-// The attempts at chunks that were attempted more than once, and a few others, by chunk: nearly all chunks are
-// attempted once, and need no sorting.
-std::vector<ChunkAttempt> FindRepeated(const std::vector<AttemptRow>& attempts) {
-  HashSieve seen(attempts.size());
-  HashSieve repeated(attempts.size());
-  for (const AttemptRow& attempt : attempts) {
-    if (seen.Has(attempt.chunk_id)) {
-      repeated.Add(attempt.chunk_id);
+// Finds the attempts at chunks that were attempted more than once, and a few others: nearly all chunks are attempted
+// once, and need no sorting.
+class RepeatedChunks {
+ public:
+  explicit RepeatedChunks(size_t attempts) : seen_(attempts), repeated_(attempts) {}
+  // Each attempt, before any is looked for.
+  void See(const AttemptRow& attempt) {
+    if (seen_.Has(attempt.chunk_id)) {
+      repeated_.Add(attempt.chunk_id);
     } else {
-      seen.Add(attempt.chunk_id);
+      seen_.Add(attempt.chunk_id);
     }
   }
+  std::vector<ChunkAttempt> SortByChunk(const std::vector<AttemptRow>& attempts) const;
+
+ private:
+  HashSieve seen_;
+  HashSieve repeated_;
+};
+
+std::vector<ChunkAttempt> RepeatedChunks::SortByChunk(const std::vector<AttemptRow>& attempts) const {
   std::vector<ChunkAttempt> found;
   for (uint32_t i = 0; i < attempts.size(); ++i) {
-    if (repeated.Has(attempts[i].chunk_id)) found.push_back({attempts[i].chunk_id, i});
+    if (repeated_.Has(attempts[i].chunk_id)) found.push_back({attempts[i].chunk_id, i});
   }
   boost::sort::pdqsort_branchless(found.begin(), found.end(),
                                   [](const ChunkAttempt& a, const ChunkAttempt& b) { return a.chunk_id < b.chunk_id; });
@@ -97,6 +106,7 @@ void CountChunk(const std::vector<AttemptRow>& attempts, ChunkAttempts first, Ch
 AttemptCounts MarkResults(std::vector<AttemptRow>& attempts) {
   AttemptCounts counts;
   counts.num_attempts = static_cast<int64_t>(attempts.size());
+  RepeatedChunks repeated(attempts.size());
   for (AttemptRow& attempt : attempts) {
     counts.num_failed_attempts += attempt.status == AttemptState::kFailed;
     counts.num_lost_attempts += attempt.status == AttemptState::kLost;
@@ -104,8 +114,9 @@ AttemptCounts MarkResults(std::vector<AttemptRow>& attempts) {
     counts.num_unrecorded_attempts += attempt.status == AttemptState::kUnrecorded;
     attempt.is_result = attempt.status == AttemptState::kOk;
     CountOnly(attempt, 1, counts);
+    repeated.See(attempt);
   }
-  std::vector<ChunkAttempt> by_chunk = FindRepeated(attempts);
+  std::vector<ChunkAttempt> by_chunk = repeated.SortByChunk(attempts);
   for (auto first = by_chunk.begin(); first != by_chunk.end();) {
     auto last = first + 1;
     while (last != by_chunk.end() && last->chunk_id == first->chunk_id) ++last;

@@ -24,7 +24,7 @@ struct Run {
 
 void AttemptRows::Add(const AttemptRow& row) {
   if (blocks_.empty() || blocks_.back().size() == blocks_.back().capacity()) {
-    blocks_.emplace_back().reserve(std::clamp(size_, kLeastRows, kMostRows));
+    blocks_.emplace_back(RowAllocator(spill_)).reserve(std::clamp(size_, kLeastRows, kMostRows));
   }
   blocks_.back().push_back(row);
   ++size_;
@@ -51,11 +51,12 @@ std::vector<AttemptRow> AttemptRows::TakeGrouped(const std::vector<uint32_t>& gr
   for (const Block& block : blocks_) left.push_back(block.size());
   std::vector<AttemptRow> rows;
   ReserveLargePages(rows, size_);
+  if (spill_ != nullptr) spill_->LayUnder(rows.data(), rows.capacity() * sizeof(AttemptRow));
   for (const Run& run : runs) {
     Block& block = blocks_[run.block];
     rows.insert(rows.end(), block.begin() + run.begin, block.begin() + run.end);
     left[run.block] -= run.end - run.begin;
-    if (left[run.block] == 0) block = Block();
+    if (left[run.block] == 0) block = Block(RowAllocator(nullptr));
   }
   return rows;
 }

@@ -42,6 +42,14 @@ void CountSummed(const std::vector<SummedAttempts>& all, AttemptCounts& counts) 
   }
 }
 
+// Millions of rows need not be gone through for it.
+bool ChangesNothing(const Renumbering& renumbering) {
+  for (uint32_t i = 0; i < renumbering.size(); ++i) {
+    if (renumbering[i] != i) return false;
+  }
+  return true;
+}
+
 ByteSums& At(std::vector<ByteSums>& sums, size_t index) {
   if (index >= sums.size()) sums.resize(index + 1);
   return sums[index];
@@ -149,6 +157,7 @@ void AttemptTable::MakeRoom() {
 
 void AttemptTable::RenumberInputs(const Renumbering& renumbering) {
   renumbering.ApplySumming(bytes_of_input_, [](ByteSums& to, const ByteSums& from) { to.Add(from); });
+  if (ChangesNothing(renumbering)) return;
   recent_inputs_.Clear();
   rows_.ForEach([&](AttemptRow& row) { row.input = renumbering[row.input]; });
   for (auto& [key, row] : begun_) row.input = renumbering[row.input];
@@ -157,6 +166,7 @@ void AttemptTable::RenumberInputs(const Renumbering& renumbering) {
 
 void AttemptTable::RenumberThreads(const Renumbering& renumbering) {
   const auto renumber = [&](AttemptRow& row) { row.thread = renumbering[row.thread]; };
+  if (ChangesNothing(renumbering)) return;
   recent_threads_.fill({});
   rows_.ForEach(renumber);
   for (auto& [key, row] : begun_) renumber(row);

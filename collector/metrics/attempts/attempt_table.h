@@ -53,6 +53,8 @@ class AttemptTable {
  public:
   static constexpr size_t kMaxThreads = 10000;
 
+  /// Rows that have no room in memory go there; it outlives this table.
+  void SpillTo(RowSpill* spill) { rows_.SpillTo(spill); }
   void Add(const LogRef& log, const BeginFact& fact);
   void Add(const LogRef& log, const ChunkFact& fact);
   /// The last line of its row: call it once for each, after every `Merge`.

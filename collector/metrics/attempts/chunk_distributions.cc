@@ -1,5 +1,6 @@
 #include "collector/metrics/attempts/chunk_distributions.h"
 
+#include <array>
 #include <optional>
 #include <type_traits>
 
@@ -46,46 +47,45 @@ class Column {
   ChunkDistribution result_;
 };
 
-// Three columns are filled in one pass over the attempts, which are large: a pass for each would take longer, and all
-// columns at once would take more memory than the attempts leave.
 template <class A, class B, class C, class Fill>
-void DescribeThree(const std::vector<AttemptRow>& attempts, Column<A> a, Column<B> b, Column<C> c, const Fill& fill,
-                   std::vector<ChunkDistribution>& results) {
+std::vector<ChunkDistribution> DescribeThree(const std::vector<AttemptRow>& attempts, Column<A> a, Column<B> b,
+                                             Column<C> c, const Fill& fill) {
   for (const AttemptRow& attempt : attempts) {
     if (attempt.status == AttemptState::kOk) fill(attempt, a, b, c);
   }
-  results.push_back(a.Describe());
-  results.push_back(b.Describe());
-  results.push_back(c.Describe());
+  return {a.Describe(), b.Describe(), c.Describe()};
 }
 
-}  // namespace
+using Integers = Column<int64_t>;
+using Reals = Column<double>;
+using Helpers = std::vector<HelperTimes>;
 
-std::vector<ChunkDistribution> DescribeChunks(const std::vector<AttemptRow>& attempts,
-                                              const std::vector<HelperTimes>& helpers) {
-  using Integers = Column<int64_t>;
-  using Reals = Column<double>;
+std::vector<ChunkDistribution> DescribeTimes(const std::vector<AttemptRow>& attempts, const Helpers& helpers) {
   const size_t count = attempts.size();
-  std::vector<ChunkDistribution> results;
-  DescribeThree(
-      attempts, Integers("chunk_duration", kPerSecond, count), Integers("chunk_cpu", kPerSecond, count),
-      Integers("chunk_cpu_wait", kPerSecond, count),
-      [&helpers](const AttemptRow& attempt, Integers& duration, Integers& cpu, Integers& cpu_wait) {
-        duration.Add(Known(attempt.duration_ns));
-        cpu.Add(ChunkCpu(attempt, helpers));
-        cpu_wait.Add(Known(attempt.cpu_wait_ns));
-      },
-      results);
-  DescribeThree(
+  return DescribeThree(attempts, Integers("chunk_duration", kPerSecond, count),
+                       Integers("chunk_cpu", kPerSecond, count), Integers("chunk_cpu_wait", kPerSecond, count),
+                       [&helpers](const AttemptRow& attempt, Integers& duration, Integers& cpu, Integers& cpu_wait) {
+                         duration.Add(Known(attempt.duration_ns));
+                         cpu.Add(ChunkCpu(attempt, helpers));
+                         cpu_wait.Add(Known(attempt.cpu_wait_ns));
+                       });
+}
+
+std::vector<ChunkDistribution> DescribeSizes(const std::vector<AttemptRow>& attempts, const Helpers& helpers) {
+  const size_t count = attempts.size();
+  return DescribeThree(
       attempts, Integers("chunk_blocked", kPerSecond, count), Integers("chunk_events", kPerOne, count),
       Reals("chunk_time_per_event", kPerOne, count),
       [&helpers](const AttemptRow& attempt, Integers& blocked, Integers& events, Reals& time_per_event) {
         blocked.Add(ChunkBlocked(attempt, helpers));
         events.Add(Known(attempt.events));
         time_per_event.Add(Ratio(static_cast<double>(attempt.duration_ns) / kPerSecond, attempt.events));
-      },
-      results);
-  DescribeThree(
+      });
+}
+
+std::vector<ChunkDistribution> DescribeMemory(const std::vector<AttemptRow>& attempts, const Helpers& /*helpers*/) {
+  const size_t count = attempts.size();
+  return DescribeThree(
       attempts, Integers("chunk_rss_delta", kPerOne, count), Reals("chunk_rss_delta_per_event", kPerOne, count),
       Reals("chunk_event_rate", kPerOne, count),
       [](const AttemptRow& attempt, Integers& rss_delta, Reals& rss_delta_per_event, Reals& event_rate) {
@@ -95,9 +95,16 @@ std::vector<ChunkDistribution> DescribeChunks(const std::vector<AttemptRow>& att
         rss_delta_per_event.Add(delta.has_value() ? Ratio(static_cast<double>(*delta), attempt.events) : std::nullopt);
         event_rate.Add(known ? Ratio(static_cast<double>(attempt.events) * kPerSecond, attempt.duration_ns)
                              : std::nullopt);
-      },
-      results);
-  return results;
+      });
+}
+
+}  // namespace
+
+std::vector<ChunkDistribution> DescribeChunks(size_t pass, const std::vector<AttemptRow>& attempts,
+                                              const std::vector<HelperTimes>& helpers) {
+  using Describe = std::vector<ChunkDistribution> (*)(const std::vector<AttemptRow>&, const Helpers&);
+  constexpr std::array<Describe, kDistributionPasses> kPasses = {DescribeTimes, DescribeSizes, DescribeMemory};
+  return kPasses[pass](attempts, helpers);
 }
 
 }  // namespace crema

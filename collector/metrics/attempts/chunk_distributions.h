@@ -2,6 +2,7 @@
 #ifndef CREMA_COLLECTOR_METRICS_ATTEMPTS_CHUNK_DISTRIBUTIONS_H_
 #define CREMA_COLLECTOR_METRICS_ATTEMPTS_CHUNK_DISTRIBUTIONS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -18,8 +19,13 @@ struct ChunkDistribution {
   int64_t unknown = 0;  ///< `ok` attempts without a value
 };
 
-/// In docs/metrics.md's order. The attempts' order matters in the last bits of ratios only.
-std::vector<ChunkDistribution> DescribeChunks(const std::vector<AttemptRow>& attempts,
+/// Three quantities take one pass over the attempts, which are large: a pass for each would take longer, and all at
+/// once would take more memory than the attempts leave.
+constexpr size_t kDistributionPasses = 3;
+
+/// Those of one pass (from 0); all passes together are in docs/metrics.md's order. The attempts' order matters in the
+/// last bits of ratios only.
+std::vector<ChunkDistribution> DescribeChunks(size_t pass, const std::vector<AttemptRow>& attempts,
                                               const std::vector<HelperTimes>& helpers);
 
 }  // namespace crema

@@ -4,10 +4,11 @@
 #include <cstddef>
 #include <limits>
 
-#include "collector/document/budget_parts.h"
 #include "collector/metrics/attempts/attempt_interval.h"
 #include "collector/metrics/attempts/large_pages.h"
+#include "collector/metrics/budget/budget_totals.h"
 #include "collector/metrics/budget/free_time.h"
+#include "collector/metrics/budget/held_cores.h"
 #include "collector/metrics/budget/lane_sweep.h"
 #include "collector/metrics/budget/lane_time.h"
 #include "collector/metrics/budget/process_cpu.h"
@@ -29,22 +30,6 @@ struct Milestones {
   int64_t tail_start_ns = kNever;   ///< T; kNever: 90 % were never occupied
 };
 
-struct LaneParts {
-  Int128 compute = 0;
-  Int128 cpu_wait = 0;
-  Int128 blocked = 0;
-  Int128 failed = 0;
-  Int128 unmeasured = 0;
-  bool wait_known = true;
-};
-
-struct Totals {
-  LaneParts attempts;
-  FreeParts rest;
-  Int128 outside_chunk = 0;
-  Int128 framework = 0;  // of tasks; both are lane nanoseconds x `kOneLane`
-};
-
 /// What the budget is made from.
 struct Facts {
   const std::vector<AttemptRow>& attempts;
@@ -57,21 +42,13 @@ struct Facts {
   std::vector<std::vector<uint32_t>> attempts_of_worker = {};
   std::vector<std::vector<uint32_t>> summed_of_worker = {};
   std::vector<std::vector<uint32_t>> stretches_of_worker = {};
-  std::vector<SummedLanes> lanes_of_sums = {};  ///< by worker
+  std::vector<std::vector<uint32_t>> cores_of_worker = {};  ///< by worker: tasks, where any has several cores
+  std::vector<SummedLanes> lanes_of_sums = {};              ///< by worker
 
   LaneTime LaneOf(const AttemptRow& attempt) const {
     return SplitLaneTime(attempt, IntervalOf(attempt, processes), helpers, run);
   }
 };
-
-void Add(const LaneTime& lane, LaneParts& totals) {
-  totals.compute += lane.compute_ns;
-  totals.cpu_wait += lane.cpu_wait_ns;
-  totals.blocked += lane.blocked_ns;
-  totals.failed += lane.failed_ns;
-  totals.unmeasured += lane.unmeasured_ns;
-  totals.wait_known = totals.wait_known && lane.wait_known;
-}
 
 /// A task's lane without its chunk, which may have been summed.
 void AddStretch(const TaskStretch& stretch, const RunWindow& run, const SummedLanes& sums, Changes& changes) {
@@ -85,8 +62,8 @@ void AddStretch(const TaskStretch& stretch, const RunWindow& run, const SummedLa
   AddLanes(inside.stop_ns, whole.stop_ns, kOneLane, changes);
 }
 
-/// The last moment from `from_ns` to `last_stop_ns` at which 90 % of the live cores were occupied, or may have been by
-/// attempts that were summed; else kNever.
+/// The last moment from `from_ns` to `last_stop_ns` at which 90 % of the live cores were occupied, or held by tasks, or
+/// may have been occupied by attempts that were summed; else kNever.
 int64_t FindTailStart(const Facts& facts, int64_t from_ns, int64_t last_stop_ns) {
   const RunWindow window = {from_ns, last_stop_ns};
   Changes changes;
@@ -108,9 +85,13 @@ int64_t FindTailStart(const Facts& facts, int64_t from_ns, int64_t last_stop_ns)
   for (const WorkerLife& worker : facts.workers) {
     AddCores(window.Clip(worker.start_ns), window.Clip(worker.stop_ns), worker.cores, changes);
   }
+  HeldCores held;
+  for (const TaskCores& task : facts.engine.cores_of_tasks) held.Add(task, window);
+  held.AddBoundaries(changes);
   int64_t tail_start_ns = kNever;
-  Sweep(changes, [&](int64_t, int64_t to_ns, int64_t lanes, int64_t cores) {
-    const bool full = Int128{lanes + kLaneTolerance} * 10 >= Int128{cores} * kOneLane * 9;
+  Sweep(changes, [&](int64_t now_ns, int64_t to_ns, int64_t lanes, int64_t cores) {
+    const int64_t taken = std::max(lanes, held.At(now_ns));
+    const bool full = Int128{taken + kLaneTolerance} * 10 >= Int128{cores} * kOneLane * 9;
     if (cores > 0 && full) tail_start_ns = to_ns;
   });
   return tail_start_ns;
@@ -234,8 +215,9 @@ void AddCpu(const AttemptRow& row, const AttemptInterval& interval, const std::v
 }
 
 /// Free and occupied together are the cores of every worker, and what it had beyond them.
-Totals AddUp(const Facts& facts, const Milestones& milestones) {
-  Totals totals;
+BudgetTotals AddUp(const Facts& facts, const Milestones& milestones) {
+  BudgetTotals totals;
+  totals.tasks_have_several_cores = !facts.engine.cores_of_tasks.empty();
   for (size_t i = 0; i < facts.workers.size(); ++i) {
     const WorkerLife& worker = facts.workers[i];
     Changes changes;
@@ -247,7 +229,7 @@ Totals AddUp(const Facts& facts, const Milestones& milestones) {
     for (uint32_t index : facts.attempts_of_worker[i]) {
       const AttemptRow& attempt = facts.attempts[index];
       const LaneTime lane = facts.LaneOf(attempt);
-      Add(lane, totals.attempts);
+      totals.attempts.Add(lane);
       joined_ns += lane.joined_ns;
       if (cpu.is_known()) AddCpu(attempt, IntervalOf(attempt, facts.processes), facts.helpers, cpu);
       AddLanes(lane.inside.start_ns, lane.inside.stop_ns, lane.lanes, changes);
@@ -257,7 +239,7 @@ Totals AddUp(const Facts& facts, const Milestones& milestones) {
     for (uint32_t index : facts.summed_of_worker[i]) {
       const SummedAttempts& summed = facts.summed[index];
       const LaneTime lane = SplitLaneTime(summed, facts.helpers, facts.run);
-      Add(lane, totals.attempts);
+      totals.attempts.Add(lane);
       joined_ns += lane.joined_ns;
       AddCpu(summed.row, {summed.row.start_ns, summed.stop_ns}, facts.helpers, cpu);
       first_begin_ns = std::min(first_begin_ns, summed.row.start_ns);
@@ -288,13 +270,18 @@ Totals AddUp(const Facts& facts, const Milestones& milestones) {
       // So that no stretch belongs to two parts.
       if (boundary_ns != kNever) changes.others.push_back({facts.run.Clip(boundary_ns)});
     }
+    HeldCores held;
+    for (uint32_t index : facts.cores_of_worker[i]) held.Add(facts.engine.cores_of_tasks[index], facts.run);
+    held.AddBoundaries(changes);
     Int128 oversubscribed = 0;
     Sweep(changes, [&](int64_t from_ns, int64_t to_ns, int64_t lanes, int64_t cores) {
       const Int128 free = Int128{cores} * kOneLane - lanes;
       if (free < -kLaneTolerance) {
         oversubscribed += -free * (to_ns - from_ns);
       } else if (free > 0) {
-        PartOf(from_ns, first_begin_ns, milestones, free_time.At(from_ns)) += free * (to_ns - from_ns);
+        const Int128 unused = std::clamp(Int128{held.At(from_ns)} - lanes, Int128{0}, free);
+        totals.unused_by_tasks += unused * (to_ns - from_ns);
+        PartOf(from_ns, first_begin_ns, milestones, free_time.At(from_ns)) += (free - unused) * (to_ns - from_ns);
       }
     });
     FreeParts rest = free_time.Split();
@@ -331,43 +318,6 @@ std::optional<double> MeasureBalance(const Facts& facts, const Milestones& miles
   return static_cast<double>(busy) / static_cast<double>(kOneLane) / static_cast<double>(available);
 }
 
-double Seconds(Int128 nanoseconds) { return static_cast<double>(nanoseconds) / 1e9; }
-double LaneSeconds(Int128 lane_nanoseconds) {
-  return static_cast<double>(lane_nanoseconds) / static_cast<double>(kOneLane) / 1e9;
-}
-
-std::vector<BudgetRow> MakeRows(const Totals& totals) {
-  const LaneParts& attempts = totals.attempts;
-  const FreeParts& rest = totals.rest;
-  std::vector<BudgetRow> rows;
-  const auto add = [&rows](std::string_view part, double core_seconds) {
-    rows.push_back({part, FindBudgetPart(part)->group, core_seconds, std::nullopt});
-  };
-  add("compute", Seconds(attempts.compute));
-  if (attempts.wait_known) {
-    add("cpu_wait", Seconds(attempts.cpu_wait));
-    add("blocked", Seconds(attempts.blocked));
-  } else {
-    add("waiting", Seconds(attempts.cpu_wait + attempts.blocked));
-  }
-  add("outside_chunk", LaneSeconds(totals.outside_chunk));
-  if (rest.process_cpu_known) add("process_cpu", LaneSeconds(rest.process_cpu.sum()));
-  add("framework", LaneSeconds(totals.framework + rest.framework));
-  add("failed", Seconds(attempts.failed));
-  add("joined", LaneSeconds(rest.joined));
-  add("startup", LaneSeconds(rest.free.startup));
-  add("idle", LaneSeconds(rest.free.idle));
-  add("tail", LaneSeconds(rest.free.tail));
-  add("shutdown", LaneSeconds(rest.free.shutdown));
-  if (attempts.unmeasured > 0) add("unmeasured", Seconds(attempts.unmeasured));
-  double sum = 0;
-  for (const BudgetRow& row : rows) sum += row.core_seconds;
-  for (BudgetRow& row : rows) {
-    if (sum > 0) row.share = row.core_seconds / sum;
-  }
-  return rows;
-}
-
 }  // namespace
 
 Budget ComputeBudget(const std::vector<AttemptRow>& attempts, const std::vector<ProcessRow>& processes,
@@ -378,9 +328,11 @@ Budget ComputeBudget(const std::vector<AttemptRow>& attempts, const std::vector<
   facts.summed_of_worker = RowsOfWorkers(facts, summed, [](const SummedAttempts& sums) { return sums.row.process; });
   facts.stretches_of_worker =
       RowsOfWorkers(facts, engine.stretches, [](const TaskStretch& stretch) { return stretch.process; });
+  facts.cores_of_worker =
+      RowsOfWorkers(facts, engine.cores_of_tasks, [](const TaskCores& task) { return task.process; });
   for (size_t worker = 0; worker < workers.size(); ++worker) facts.lanes_of_sums.push_back(PlaceSums(facts, worker));
   const Milestones milestones = FindMilestones(facts);
-  const Totals totals = AddUp(facts, milestones);
+  const BudgetTotals totals = AddUp(facts, milestones);
   Budget budget;
   budget.rows = MakeRows(totals);
   Int128 core_ns = 0;

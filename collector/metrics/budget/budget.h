@@ -10,6 +10,7 @@
 #include "collector/metrics/attempts/attempt_row.h"
 #include "collector/metrics/attempts/process_row.h"
 #include "collector/metrics/attempts/summed_attempts.h"
+#include "collector/metrics/budget/held_cores.h"
 #include "collector/metrics/engine/task_join.h"
 #include "collector/metrics/run_window.h"
 #include "collector/metrics/workers/worker_life.h"
@@ -27,10 +28,12 @@ struct BudgetRow {
 struct EngineTime {
   std::vector<TaskStretch> stretches;     ///< tasks, while no chunk of theirs was open
   std::vector<int64_t> outside_tasks_ns;  ///< by process: execution outside tasks, which has no time stamps
+  std::vector<TaskCores> cores_of_tasks;  ///< of all tasks; empty where none was given more than one
 };
 
 struct Budget {
-  /// The parts in docs/metrics.md's order. Three exceptions: where the run delay of a result is not known, `cpu_wait`
+  /// The parts in docs/metrics.md's order. Four exceptions: where no task was given more than one core, there is no
+  /// `unused_by_tasks`. Where the run delay of a result is not known, `cpu_wait`
   /// and `blocked` are one row `waiting`. Where no worker's CPU time is known, there is no `process_cpu`. Where
   /// attempts are still open (a live run), or the record of one is lost, or a result's CPU time is not known, a last
   /// row `unmeasured` (group "Not measured") holds their lane time, so that it passes for nothing else.

@@ -338,12 +338,58 @@ TEST(Budget, DoesNotCountCpuOfTasksAndOfUnknownChunksOutsideChunks) {
   task.process = process;
   task.start_ns = planted.run.start_ns + 3 * kSecond;
   task.stop_ns = planted.run.start_ns + 8 * kSecond;
-  const Budget budget = ComputeBudget(
-      planted.attempts, planted.processes, planted.helpers,
-      FindWorkerLives(planted.attempts, planted.processes, planted.helpers, planted.run), planted.run, {{task}, {}});
+  const Budget budget =
+      ComputeBudget(planted.attempts, planted.processes, planted.helpers,
+                    FindWorkerLives(planted.attempts, planted.processes, planted.helpers, planted.run), planted.run,
+                    {{task}, {}, {}});
   EXPECT_NEAR(Part(budget, "process_cpu"), 10 - 3 - 5, 1e-8);
   EXPECT_NEAR(Part(budget, "framework"), 5, 1e-8);
   EXPECT_NEAR(Part(budget, "unmeasured"), 3, 1e-8);
+}
+
+/// The budget with tasks that hold cores; `stretches`: the parts of them without a chunk.
+Budget ComputeWithTasks(const PlantedRun& planted, std::vector<TaskCores> tasks,
+                        std::vector<TaskStretch> stretches = {}) {
+  for (TaskCores& task : tasks) {
+    task.start_ns = planted.run.start_ns + task.start_ns * kSecond;
+    task.stop_ns = planted.run.start_ns + task.stop_ns * kSecond;
+  }
+  const EngineTime engine = {std::move(stretches), {}, std::move(tasks)};
+  return ComputeBudget(planted.attempts, planted.processes, planted.helpers,
+                       FindWorkerLives(planted.attempts, planted.processes, planted.helpers, planted.run), planted.run,
+                       engine);
+}
+
+TEST(Budget, CoresThatATaskHoldsBesideThoseThatItUsesAreNotIdle) {
+  PlantedRun planted(10);
+  const uint32_t process = planted.AddProcess(0, 10, 4);
+  planted.AddChunk(process, 2, 8);
+  planted.AddChunk(process, 2, 10);
+  TaskStretch stretch;  // the first task around its chunk
+  stretch.process = process;
+  stretch.around_chunk = true;
+  stretch.start_ns = planted.run.start_ns + 8 * kSecond;
+  stretch.stop_ns = planted.run.start_ns + 9 * kSecond;
+  // three cores for one lane from 2 to 9, and one core for the other until 10: all four are held while both are there
+  const Budget budget = ComputeWithTasks(planted, {{process, 2, 9, 3}, {process, 2, 10, 1}}, {stretch});
+  ExpectParts(budget,
+              {{"compute", 14}, {"outside_chunk", 1}, {"unused_by_tasks", 2 * 7}, {"startup", 4 * 2}, {"tail", 3}});
+  EXPECT_EQ(budget.tail_start_ns, planted.run.start_ns + 9 * kSecond) << "until then no other task found a core";
+}
+
+TEST(Budget, LanesBeyondTheCoresOfTheirTaskTakeThoseOfNoOther) {
+  PlantedRun planted(10);
+  const uint32_t process = planted.AddProcess(0, 10, 2);
+  for (int lane = 0; lane < 3; ++lane) planted.AddChunk(process, 0, 10);
+  const Budget budget = ComputeWithTasks(planted, {{process, 0, 10, 2}});
+  ExpectParts(budget, {{"compute", 30}, {"unused_by_tasks", 0}});
+  EXPECT_NEAR(budget.oversubscribed_core_seconds, 10, 1e-9);
+}
+
+TEST(Budget, HasUnusedCoresOfTasksOnlyWhereTheyAreTold) {
+  PlantedRun planted(10);
+  planted.AddChunk(planted.AddProcess(0, 10, 2), 0, 10);
+  for (const BudgetRow& row : planted.Compute().rows) EXPECT_NE(row.part, "unused_by_tasks");
 }
 
 TEST(Budget, BooksLanesBeyondTheCoresAsOversubscribed) {

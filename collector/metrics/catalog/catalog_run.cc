@@ -9,6 +9,8 @@ constexpr std::string_view kNoChunks = "no chunk has a result";
 constexpr std::string_view kNoEvents = "no result said how many events it had (SetEvents)";
 constexpr std::string_view kNoBytes = "no attempt said how many bytes it read (AddBytesRead), and there is no report";
 constexpr std::string_view kNoCpu = "no attempt recorded its CPU time";
+constexpr std::string_view kNoAllocations =
+    "no process counted its allocations for this run alone (crema run --allocations)";
 constexpr std::string_view kNoCoffea = "no Coffea report was given";
 constexpr std::string_view kNoColumns = "no attempt said which columns it read (AddColumns), and there is no report";
 
@@ -49,6 +51,16 @@ constexpr MetricEntry kEntries[] = {
      "total_bytes_read_coffea; where it is not known, bytes_read_chunks. run.bytes_source says which one.", kNoBytes},
     {"bytes_read_uncompressed", "total_bytes_uncompressed", "B", "Bytes after decompression",
      "Bytes of ended attempts after decompression.", "no attempt said its uncompressed bytes (AddBytesRead)"},
+    {"allocations", "", "count", "Allocations",
+     "Blocks that the processes which record allocated, from their begin until recording ended.", kNoAllocations},
+    {"allocated_bytes", "", "B", "Bytes allocated", "Of these blocks, as malloc_usable_size counts them.",
+     kNoAllocations},
+    {"live_bytes", "", "B", "Bytes live at the end",
+     "Of these, not freed when recording ended; sum over processes. Objects that live as long as their process are "
+     "among them.",
+     kNoAllocations},
+    {"peak_live_bytes", "", "B", "Most bytes live at once", "The most that was allocated and not freed in one process.",
+     kNoAllocations},
     {"compression_ratio", "", "ratio", "Compression ratio",
      "Uncompressed bytes divided by compressed bytes, of attempts that recorded both.",
      "no attempt carries both sizes"},

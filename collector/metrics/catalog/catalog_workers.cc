@@ -42,18 +42,20 @@ constexpr MetricEntry kEntries[] = {
      "CPU time of the workers' processes divided by the time of their cores, between the first and the last sample of "
      "each.",
      "no worker's CPU time was sampled twice"},
-    {"task_slot_utilization_avg", "", "ratio", "Task slots used", "Executing tasks divided by the workers' threads.",
+    {"task_slot_utilization_avg", "", "ratio", "Task slots used",
+     "Cores that executing tasks were given (one each where the engine does not tell), divided by the workers' "
+     "threads.",
      "no engine's tasks were observed"},
     {"gil_contention", "", "ratio", "GIL contention",
-     "Share of the time in which Python's global interpreter lock was not to be had at once, as gilknocker tells in "
-     "Dask's workers: mean over tasks of workers that executed at least two.",
+     "Share of the time in which Python's global interpreter lock was not free, as gilknocker tells in Dask's workers. "
+     "It is the mean over times in which a worker executed two tasks or more, weighted by the number of tasks.",
      "no worker told it while it executed two tasks (gilknocker is not installed there, or Dask was not asked)"},
     {"tree_cpu_user", "", "s", "CPU of the process tree, user", "User CPU time of all processes of the command.",
      kNoTree},
     {"tree_cpu_system", "", "s", "CPU of the process tree, system", "System CPU time of all processes of the command.",
      kNoTree},
     {"job_cpu_efficiency", "", "ratio", "Job CPU efficiency",
-     "(tree_cpu_user + tree_cpu_system) / (wall_time x allocated_cores): what a site sees.", kNoTree},
+     "(tree_cpu_user + tree_cpu_system) / (wall_time x allocated_cores): what a batch system reports.", kNoTree},
     {"cpu_outside_chunks_share", "", "ratio", "CPU outside chunks",
      "1 - chunk_cpu_time / (CPU time of the process tree).", kNoTree},
     {"process_peak_rss_bytes", "", "B", "Peak memory of a process",

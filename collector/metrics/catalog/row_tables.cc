@@ -14,7 +14,7 @@ constexpr RowField kPhaseFields[] = {
 constexpr RowField kBreakdownFields[] = {
     {"name", "", "the dataset, file, host or thread"},
     {"chunks", "count", "chunks whose result is in the row"},
-    {"attempts", "count", "attempts, whatever became of them"},
+    {"attempts", "count", "attempts with any status"},
     {"failed", "count", "attempts that failed"},
     {"lost", "count", "attempts that began and whose process ended or vanished"},
     {"events", "count", "of results"},
@@ -40,8 +40,8 @@ constexpr RowField kWorkerFields[] = {
     {"start", "s", "since the run's start; the fields between are those of the rows above"},
     {"stop", "s", "since the run's start"},
     {"cores", "cores",
-     "declared, else the most lanes it ever had at once, at most what it was allowed, and what its batch system "
-     "gave it; `run.cores_source`"},
+     "declared cores; else the most lanes that it had at once, but no more than it was allowed or its batch system "
+     "gave it; `run.cores_source` says which"},
     {"state", "", "ended, running or lost"},
     {"peak_memory_bytes", "B", "largest sample of resident memory"},
     {"memory_limit_bytes", "B", "the limit in force"},
@@ -76,7 +76,17 @@ constexpr RowField kSectionFields[] = {
     {"mean_when_run", "s", "over those in which it ran"},
     {"share", "ratio", "self / busy_time"},
     {"self_in_workers", "s",
-     "outside chunks: of `self`, that of workers; the others' (a parent that waits) is no core's time"},
+     "outside chunks: the part of `self` that is in workers; other processes (a parent that waits) use no core"},
+    {"allocations", "count",
+     "blocks that the section allocated itself, without the sections inside it; null where they were not counted "
+     "(`crema run --allocations`), as the next four"},
+    {"allocated_bytes", "B", "of these blocks, as malloc_usable_size counts them"},
+    {"live_bytes", "B", "of these, not freed by anyone when recording ended; sum over processes"},
+    {"peak_live_bytes", "B", "the most that was live at once, in one process"},
+    {"live_growth_bytes", "B",
+     "live bytes less those that were live when a quarter to half of its process's chunks had ended, the largest of "
+     "one "
+     "process; a cache that was filled before does not count. Null where no process had four chunks"},
 };
 
 constexpr RowField kMemorySectionFields[] = {
@@ -101,8 +111,8 @@ constexpr RowField kCustomMetricFields[] = {
     {"p50", "its unit", "median of the values; those of summed chunks are not among them"},
     {"p95", "its unit", "95 % quantile of the same"},
     {"quantiles_of", "",
-     "`values`; `chunk means` where some chunk with several values told no sketch of them, and "
-     "their mean stands for each"},
+     "`values`; or `chunk means`, if a chunk with several values has no sketch of them: then their mean stands for "
+     "each of them"},
     {"invalid", "count", "values that were not finite: counted, not summed"},
     {"failed_count", "count", "finite values of failed attempts, which no other field holds"},
     {"failed_sum", "its unit", "their sum"},
@@ -131,8 +141,10 @@ constexpr RowField kRequestFields[] = {
 constexpr RowField kFunctionFields[] = {
     {"section", "", "path of the section that was open; empty outside every section"},
     {"dataset", "", "of the chunk; null where it has none"},
-    {"function", "", "the innermost function of the stack, as its language names it"},
-    {"file", "", "where it is defined; null where that is not known"},
+    {"function", "",
+     "the innermost function of the stack, as its language names it; of native code without a symbol `file+0xaddress`"},
+    {"file", "",
+     "where it is defined, of native code the program or library that has it; null where that is not known"},
     {"line", "", "the line of its definition; null where that is not known"},
     {"samples", "count",
      "how often it was seen on a CPU, weighed by the CPU time since the thread was looked at before"},
@@ -153,7 +165,7 @@ constexpr RowField kFineFields[] = {
 
 constexpr RowField kBudgetFields[] = {
     {"part", "", "see the parts below"},
-    {"group", "", "what people are shown it under"},
+    {"group", "", "the heading under which it is shown"},
     {"core_seconds", "core s", "the rows add up to core_seconds + oversubscribed_core_seconds"},
     {"share", "ratio", "of the sum of the rows"},
 };
@@ -167,7 +179,7 @@ constexpr RowField kStragglerFields[] = {
     {"worker", "", "`<host>:<pid>`"},
     {"start", "s", "since the run's start"},
     {"duration", "s", "what it took"},
-    {"predicted", "s", "what the robust fit of its dataset gives for its events"},
+    {"predicted", "s", "what the robust fit of its dataset predicts for its events"},
     {"events", "count", "as recorded"},
     {"cpu", "s", "owner and helpers"},
     {"cpu_wait", "s", "run delay of the owner"},
@@ -178,7 +190,9 @@ constexpr RowField kStragglerFields[] = {
 constexpr RowField kChunkFitFields[] = {
     {"dataset", "", "as recorded"},
     {"attempts", "count", "ok attempts in the fit"},
-    {"fixed_seconds", "s", "what a chunk takes whatever its size; null where all have one size, as the next five"},
+    {"fixed_seconds", "s",
+     "the part of a chunk's time that does not depend on its size; this and the next five are null if all chunks have "
+     "one size"},
     {"fixed_seconds_low", "s", "lower end of its 95 % interval, from the scale of the residuals"},
     {"fixed_seconds_high", "s", "upper end"},
     {"seconds_per_event", "s", "what each event adds"},
@@ -198,10 +212,10 @@ constexpr RowField kSlowSpellFields[] = {
     {"stop", "s", "since the run's start: their last stop"},
     {"attempts", "count", "ok attempts in it, as the next two"},
     {"duration", "s", "what they took"},
-    {"predicted", "s", "what the fits of their datasets give for their events"},
+    {"predicted", "s", "what the fits of their datasets predict for their events"},
     {"reason", "",
-     "where most of what they took beyond that went, against chunks elsewhere: `cpu`, `cpu_wait`, `blocked`, `joined` "
-     "or `unknown`"},
+     "where most of the time beyond that went, compared with other chunks: `cpu`, `cpu_wait`, `blocked`, `joined` or "
+     "`unknown`"},
     {"section", "",
      "the section whose own time took over half of that; null where no one section did, for all but the first 10 "
      "spells, and where the records were a stream"},
@@ -220,18 +234,19 @@ constexpr RowField kProcessFields[] = {
 
 constexpr RowField kContentionFields[] = {
     {"attempts", "count", "ok attempts whose events, CPU time and run delay are known"},
-    {"lanes_low", "count", "mean open lanes during a chunk: 5 % of these had fewer"},
+    {"lanes_low", "count", "mean number of open lanes during a chunk: 5 % of the chunks had fewer"},
     {"lanes_high", "count", "5 % had more"},
-    {"slope", "s", "an event is blocked for longer by so much with each lane more; null where nothing can be told"},
+    {"slope", "s", "how much longer an event is blocked with each further lane; null if the records do not tell"},
     {"slope_low", "s", "lower end of its 90 % interval: above 0 there is a shared resource"},
     {"slope_high", "s", "its upper end"},
     {"ceiling", "Hz", "1 / slope, events per second that the resource serves; null where slope_low is not above 0"},
     {"ceiling_low", "Hz", "1 / slope_high"},
     {"ceiling_high", "Hz", "1 / slope_low"},
-    {"excess", "s", "of the blocked time, what the slope gives for the lanes beyond one"},
+    {"excess", "s", "the part of the blocked time that the slope gives for the lanes beyond one"},
     {"excess_low", "s", "the same with slope_low"},
     {"points", "",
-     "pairs of mean open lanes and median blocked seconds an event, what datasets differ by taken out; at most 24"},
+     "pairs of mean open lanes and median blocked seconds per event, without the differences between datasets; at most "
+     "24"},
     {"reason", "", "why there is no slope"},
 };
 
@@ -240,7 +255,7 @@ constexpr RowField kExpectedTimeFields[] = {
     {"by", "", "worker or file"},
     {"attempts", "count", "ok attempts that a fit judges"},
     {"duration", "s", "what they took together"},
-    {"predicted", "s", "what the robust fits of their datasets give for their events"},
+    {"predicted", "s", "what the robust fits of their datasets predict for their events"},
 };
 
 constexpr RowField kChunkSizeAdviceFields[] = {
@@ -257,7 +272,9 @@ constexpr RowField kChunkSizeAdviceFields[] = {
 
 constexpr RowField kResourceAdviceFields[] = {
     {"resource", "", "memory, in bytes, or cores"},
-    {"jobs", "count", "that ended by themselves and told what they used: the most memory, CPU time over elapsed time"},
+    {"jobs", "count",
+     "jobs that ended by themselves, and of which it is known what they used: largest memory; CPU time over elapsed "
+     "time"},
     {"requested", "", "median of what jobs had"},
     {"used", "",
      "99 % quantile of what they used, the value of rank ceil(0.99 n): the request to make; null: `reason`"},
@@ -272,7 +289,7 @@ constexpr RowField kVerdictFields[] = {
     {"sentence", "", "the finding, for people"},
     {"evidence", "", "rows `key value`: the figures that made it fire"},
     {"suggestion", "", "what to do; empty where nothing is to be done"},
-    {"saving", "ratio", "share of the core-seconds that could be saved; null where none can be said"},
+    {"saving", "ratio", "share of the core-seconds that could be saved; null if it is not known"},
     {"cause", "", "id of the verdict that explains this one, which stands before it; null where none does"},
 };
 
@@ -287,7 +304,9 @@ constexpr RowTable kTables[] = {
      "per-chunk fields are null.",
      kSectionFields},
     {"memory_sections", "By path.", kMemorySectionFields},
-    {"custom_metrics", "Your own metrics, by name and unit.", kCustomMetricFields},
+    {"custom_metrics",
+     "Your own metrics, by name and unit. Those of processes (`RecordProcessMetric`) are of no dataset.",
+     kCustomMetricFields},
     {"cuts", "The cut flow, in the order in which cuts were recorded.", kCutFields},
     {"requests",
      "Requests to storage, by server and operation, `(other)` last. They may overlap: their seconds are no part of the "
@@ -304,12 +323,12 @@ constexpr RowTable kTables[] = {
     {"chunk_fits", "The robust fit of duration = fixed + slope x events of each dataset's ok attempts.",
      kChunkFitFields},
     {"expected_time",
-     "What workers and files took against what chunks of their dataset and size take; largest excess first, at most "
-     "500 of each. Only datasets with 8 ok attempts or more count.",
+     "The time that workers and files took, beside the time that chunks of the same dataset and size take. Largest "
+     "excess first, at most 500 of each. Only datasets with 8 ok attempts or more count.",
      kExpectedTimeFields},
     {"slow_spells",
-     "Slowness that lasted only a while, largest excess first, at most 100: chunks that follow each other on a worker, "
-     "on a host, in a file, of a dataset or in all, and took 1.5 times what the fits give or more.",
+     "Times in which chunks were slow: chunks that follow each other on a worker, on a host, in a file, of a dataset "
+     "or in the whole run, and took 1.5 times what the fits predict, or more. Largest excess first, at most 100.",
      kSlowSpellFields},
     {"processes",
      "The processes of `crema run` as sampled, most CPU time first, at most 200. What began and ended between two "
@@ -319,59 +338,15 @@ constexpr RowTable kTables[] = {
      "Whether chunks are blocked for longer while more of them are open, in one row. A resource that serves R events a "
      "second blocks each of k open chunks for k / R an event; what a chunk waits for by itself does not depend on k.",
      kContentionFields},
-    {"chunk_size_advice", "The events per chunk that the fits, the cores and the memory limits speak for.",
+    {"chunk_size_advice", "The number of events per chunk that fits, cores and memory limits suggest.",
      kChunkSizeAdviceFields},
     {"resource_advice",
-     "What to ask the batch system for: a row for memory and one for cores where it told of its jobs, else none.",
+     "What to ask the batch system for. If it told what its jobs used, there is a row for memory and one for cores.",
      kResourceAdviceFields},
     {"verdicts",
-     "Worst first, each with what it explains behind it; among equals gaps of the measurement, failing chunks, then "
-     "largest saving first.",
+     "Worst first; behind each verdict stand those that it explains. Of equal severity, gaps of the measurement come "
+     "first, then failing chunks, then the largest saving.",
      kVerdictFields},
-};
-
-constexpr RowField kQualityFields[] = {
-    {"records_read", "count", "lines of record logs that were used"},
-    {"records_malformed", "count", "lines that are no record: named in `warnings`, left out"},
-    {"records_torn", "count", "lines whose rest was never written"},
-    {"records_unknown", "count", "lines of a type that this version does not know"},
-    {"records_dropped", "count",
-     "records that processes could not write, and what guards were told and was not kept (they say so at their end)"},
-    {"guards_misused", "count",
-     "of `records_dropped`: guards that were not used as they should be, as a chunk that ended on another thread"},
-    {"records_unwritten", "count",
-     "of `records_dropped`: lines that the disk did not take; null where a log with losses does not tell causes "
-     "(before "
-     "minor 10)"},
-    {"values_outside_chunks", "count",
-     "of `records_dropped`: values and guards where no chunk was open; null where a log with losses does not tell "
-     "causes"},
-    {"records_lost", "count",
-     "chunks that ended, as the `end` of their log or their thread's next chunk tells, and have no record"},
-    {"sections_dropped", "count", "section paths beyond the limits"},
-    {"summed_chunks", "count",
-     "attempts without a line, for want of room on a disk: they are in every total, and single ones are not known"},
-    {"tasks_read", "count", "task records of an engine"},
-    {"tasks_left_out", "count", "tasks of an engine that have no record, for want of room on a disk"},
-    {"chunks_without_events", "count", "results that did not say their events"},
-    {"processes_ended", "count", "processes that said that they ended"},
-    {"processes_running", "count", "processes that still hold their log"},
-    {"processes_lost", "count", "neither: killed, crashed or vanished"},
-    {"chunks_joined_to_tasks", "count", "null without an engine's tasks, as the next two"},
-    {"chunks_unjoined", "count", "chunks that belong to no task"},
-    {"tasks_without_chunk", "count", "tasks in which no chunk was recorded"},
-    {"event_coverage", "ratio", "events in records over the Coffea report's, else over CREMA_TOTAL_EVENTS"},
-    {"fine_metrics_coverage", "ratio", "in-task fine seconds over the engine's own; below 0.99 is flagged"},
-    {"clock_offset_max_s", "s", "largest difference between clocks of hosts"},
-    {"clock_step_max_s", "s", "largest step of a wall clock while a process ran"},
-    {"sampling_gap_max_s", "s", "longest time between two samples"},
-    {"workers_unseen", "count", "workers of the engine that sent nothing"},
-    {"records_lost_bytes", "B", "records that workers sent and the scheduler could not keep"},
-    {"tree_cpu_sampled", "count", "processes whose CPU is known from their last sample only"},
-    {"processes_left_running", "count", "processes of the command that outlived it"},
-    {"missing_values", "", "ok attempts without a value, by quantity"},
-    {"not_measured", "", "why a metric is null, by key"},
-    {"warnings", "", "one line each"},
 };
 
 constexpr RowField kTimelines[] = {
@@ -392,16 +367,22 @@ constexpr RowField kTimelines[] = {
     {"worker_disk_read_bps", "B/s", "read from devices"},
     {"worker_disk_write_bps", "B/s", "written to devices"},
     {"worker_event_loop_interval", "s", "time between two turns of the engine's event loop"},
-    {"worker_gil_contention", "ratio", "of the time, that Python's global interpreter lock was not to be had at once"},
+    {"worker_gil_contention", "ratio", "share of the time in which Python's global interpreter lock was not free"},
     {"worker_open_chunks", "count", "chunks open"},
     {"worker_fds", "count", "open file descriptors"},
     {"worker_threads", "count", "threads of the process"},
     {"tree_cpu", "cores", "all processes of a `crema run`: CPU seconds per second since the reading before"},
+    {"tree_cpu_system", "cores", "of it, in the kernel"},
     {"tree_memory", "B", "their resident memory"},
+    {"tree_pss", "B", "their proportional memory: a shared page is divided among those that share it"},
     {"tree_processes", "count", "how many they were"},
     {"tree_threads", "count", "their threads"},
     {"tree_read_bps", "B/s", "they read from devices"},
     {"tree_write_bps", "B/s", "they wrote to devices"},
+    {"tree_rchar_bps", "B/s", "their read calls returned, from caches and pipes too"},
+    {"tree_wchar_bps", "B/s", "their write calls took"},
+    {"tree_net_rx_bps", "B/s", "received in their network namespace (host-wide where run.net_host_wide says so)"},
+    {"tree_net_tx_bps", "B/s", "sent from it"},
     {"process_cpu", "cores",
      "a process of theirs, `<name>:<pid>`; the 24 with most CPU time and the 8 with most memory"},
     {"process_memory", "B", "its resident memory"},
@@ -411,7 +392,6 @@ constexpr RowField kTimelines[] = {
 }  // namespace
 
 absl::Span<const RowTable> RowTables() { return kTables; }
-absl::Span<const RowField> QualityFields() { return kQualityFields; }
 absl::Span<const RowField> TimelineSeries() { return kTimelines; }
 
 }  // namespace crema

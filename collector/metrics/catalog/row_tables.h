@@ -23,9 +23,6 @@ struct RowTable {
 /// In the document's order.
 absl::Span<const RowTable> RowTables();
 
-/// The keys of `quality`.
-absl::Span<const RowField> QualityFields();
-
 /// The keys of `timelines`; `worker_counts` is one series, the others have one for each worker.
 absl::Span<const RowField> TimelineSeries();
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -33,6 +34,7 @@ std::string NameOf(const StacksFact& stacks, const FunctionFact& function) {
   Append(function.name, &name);
   Append(function.file, &name);
   Append(function.line.has_value() ? std::to_string(*function.line) : "", &name);
+  Append(function.build_id, &name);
   return name;
 }
 
@@ -41,10 +43,55 @@ FunctionRow RowOf(std::string_view name) {
   for (std::string* text : {&row.section, &row.dataset, &row.function, &row.file}) *text = TakeText(&name);
   const std::string line = TakeText(&name);
   if (!line.empty()) row.line = std::stoll(line);
+  row.build_id = TakeText(&name);
   return row;
 }
 
+auto PlaceAndFunction(const FunctionRow& row) {
+  return std::tie(row.section, row.dataset, row.function, row.file, row.line, row.build_id);
+}
+
 }  // namespace
+
+void FinishFunctionRows(bool last_is_other, std::vector<FunctionRow>* rows) {
+  std::vector<FunctionRow> finished;
+  std::optional<FunctionRow> other;
+  if (last_is_other) {
+    other = std::move(rows->back());
+    rows->pop_back();
+  }
+  std::sort(rows->begin(), rows->end(), [](const FunctionRow& one, const FunctionRow& another) {
+    return PlaceAndFunction(one) < PlaceAndFunction(another);
+  });
+  std::map<std::pair<std::string, std::string>, std::pair<int64_t, int64_t>> totals;  // by section and dataset
+  for (FunctionRow& row : *rows) {
+    auto& [samples, squares] = totals[{row.section, row.dataset}];
+    samples = AddCounts(samples, row.samples);
+    squares = AddCounts(squares, row.squares);
+    if (!finished.empty() && PlaceAndFunction(finished.back()) == PlaceAndFunction(row)) {
+      finished.back().samples = AddCounts(finished.back().samples, row.samples);
+      finished.back().squares = AddCounts(finished.back().squares, row.squares);
+    } else {
+      finished.push_back(std::move(row));
+    }
+  }
+  for (FunctionRow& row : finished) {
+    const auto [samples, squares] = totals[{row.section, row.dataset}];
+    row.share = row.share_error = std::nullopt;
+    if (other.has_value() || samples == 0 || squares == 0) continue;
+    const auto all = static_cast<double>(samples);
+    row.share = static_cast<double>(row.samples) / all;
+    // A sighting may stand for several samples: of so many equal ones the share would be as uncertain.
+    const double sightings = all * all / static_cast<double>(squares);
+    row.share_error = std::sqrt(*row.share * (1 - *row.share) / sightings);
+  }
+  std::stable_sort(finished.begin(), finished.end(), [](const FunctionRow& one, const FunctionRow& another) {
+    return std::tie(one.section, one.dataset, another.samples) <
+           std::tie(another.section, another.dataset, one.samples);
+  });
+  if (other.has_value()) finished.push_back(*std::move(other));
+  *rows = std::move(finished);
+}
 
 void FunctionTable::Sum::Add(const Sum& other) {
   samples = AddCounts(samples, other.samples);
@@ -69,44 +116,39 @@ void FunctionTable::Add(const StacksFact& stacks) {
     const auto innermost = static_cast<size_t>(stack.functions.back());
     Add(NameOf(stacks, stacks.functions[innermost]), {stack.samples, stack.squares});
   }
+  if (!stacks.refused.empty()) AddReason(std::string(stacks.refused));
+}
+
+void FunctionTable::AddReason(std::string reason) {
+  refused_reasons_.insert(std::move(reason));
+  if (refused_reasons_.size() > kMostReasons) refused_reasons_.erase(std::prev(refused_reasons_.end()));
 }
 
 void FunctionTable::Merge(const FunctionTable& other) {
   refused_.Add(other.refused_);
   for (uint32_t i = 0; i < other.names_.size(); ++i) Add(other.names_.name(i), other.sums_[i]);
+  for (const std::string& reason : other.refused_reasons_) AddReason(reason);
 }
 
 std::vector<FunctionRow> FunctionTable::Finalize(int64_t* dropped) const {
   FunctionTable pruned = *this;
   pruned.names_.Prune().Apply(pruned.sums_, [&pruned](const Sum& refused) { pruned.refused_.Add(refused); });
   std::vector<FunctionRow> rows;
-  std::map<std::pair<std::string, std::string>, Sum> totals;  // by section and dataset
   for (uint32_t i = 0; i < pruned.names_.size(); ++i) {
     FunctionRow row = RowOf(pruned.names_.name(i));
     row.samples = pruned.sums_[i].samples;
-    totals[{row.section, row.dataset}].Add(pruned.sums_[i]);
+    row.squares = pruned.sums_[i].squares;
     rows.push_back(std::move(row));
   }
   *dropped = pruned.refused_.samples;
-  for (FunctionRow& row : rows) {
-    const Sum& total = totals[{row.section, row.dataset}];
-    if (*dropped > 0 || total.samples == 0 || total.squares == 0) continue;
-    const auto all = static_cast<double>(total.samples);
-    row.share = static_cast<double>(row.samples) / all;
-    // A sighting may stand for several samples: of so many equal ones the share would be as uncertain.
-    const double sightings = all * all / static_cast<double>(total.squares);
-    row.share_error = std::sqrt(*row.share * (1 - *row.share) / sightings);
-  }
-  std::sort(rows.begin(), rows.end(), [](const FunctionRow& one, const FunctionRow& other) {
-    return std::tie(one.section, one.dataset, other.samples, one.function, one.file, one.line) <
-           std::tie(other.section, other.dataset, one.samples, other.function, other.file, other.line);
-  });
   if (*dropped > 0) {
     FunctionRow other;
     other.section = other.function = kOtherName;
     other.samples = *dropped;
+    other.squares = pruned.refused_.squares;
     rows.push_back(std::move(other));
   }
+  FinishFunctionRows(*dropped > 0, &rows);
   return rows;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,10 +21,16 @@ struct FunctionRow {
   std::string function;
   std::string file;             ///< empty: not known
   std::optional<int64_t> line;  ///< of its definition
+  std::string build_id;         ///< of `file`, where that is a program or library and `function` an address in it
   int64_t samples = 0;
+  int64_t squares = 0;                ///< the sum of each sighting's samples, squared
   std::optional<double> share;        ///< of the section's samples of this dataset; nullopt: not all of them are known
   std::optional<double> share_error;  ///< one standard deviation of a binomial share
 };
+
+/// Puts equal rows together, orders them, and computes the shares. `last_is_other`: the last row is that of what found
+/// no room; it stays there, and no share is known.
+void FinishFunctionRows(bool last_is_other, std::vector<FunctionRow>* rows);
 
 /// Accumulator of the innermost functions of `stacks` lines.
 class FunctionTable {
@@ -35,6 +42,8 @@ class FunctionTable {
   /// Rows by section and dataset, in each the largest first; last the one of all that found no room, if any did: then
   /// no share is known. `dropped`: its samples.
   std::vector<FunctionRow> Finalize(int64_t* dropped) const;
+  /// Why native stacks were not taken, in some processes or threads.
+  std::vector<std::string> refused() const { return {refused_reasons_.begin(), refused_reasons_.end()}; }
 
  private:
   struct Sum {
@@ -44,10 +53,13 @@ class FunctionTable {
     void Add(const Sum& other);
   };
   void Add(const std::string& name, const Sum& sum);
+  void AddReason(std::string reason);
 
   BoundedNames names_{kMaxRows};
   std::vector<Sum> sums_;
   Sum refused_;
+  static constexpr size_t kMostReasons = 10;
+  std::set<std::string> refused_reasons_;  ///< the first ones in the order of the alphabet
 };
 
 }  // namespace crema

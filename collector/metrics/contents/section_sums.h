@@ -49,6 +49,16 @@ struct SectionSums {
   }
 };
 
+/// What a section allocated itself, without the sections inside it.
+struct AllocationSums {
+  int64_t allocations = 0;
+  int64_t allocated_bytes = 0;
+  std::optional<int64_t> live_bytes;       ///< when recording ended; sum over processes
+  std::optional<int64_t> peak_live_bytes;  ///< the largest of one process
+  /// `live_bytes` less what was live when a quarter to half of the chunks had ended; the largest of one process.
+  std::optional<int64_t> live_growth_bytes;
+};
+
 /// A finished row of the table `sections`; seconds.
 struct SectionRow {
   std::string path;
@@ -67,8 +77,9 @@ struct SectionRow {
   std::optional<double> p99;
   std::optional<double> mean_per_chunk;
   std::optional<double> mean_when_run;
-  std::optional<double> share;            ///< self / busy_time
-  std::optional<double> self_in_workers;  ///< of `self`, what workers took; nullopt for sections inside chunks
+  std::optional<double> share;              ///< self / busy_time
+  std::optional<double> self_in_workers;    ///< of `self`, what workers took; nullopt for sections inside chunks
+  std::optional<AllocationSums> allocated;  ///< nullopt: not counted
 };
 
 inline double SecondsOf(absl::int128 nanoseconds) { return static_cast<double>(nanoseconds) / 1e9; }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -197,7 +198,9 @@ std::optional<uint32_t> ClusterWorkerIndex::Find(const ClusterTaskFact& task) co
   return worker->second;
 }
 
-int64_t AddClusterTasks(const ClusterTable& clusters, const std::vector<ClusterWorker>& workers, TaskFindings* tasks) {
+int64_t AddClusterTasks(const ClusterTable& clusters, const std::vector<ClusterWorker>& workers,
+                        const std::map<uint32_t, RunWindow>& lives, TaskFindings* tasks) {
+  constexpr int64_t kMostCores = std::numeric_limits<uint16_t>::max();
   const ClusterWorkerIndex index(workers);
   const std::optional<ClusterSession> session = clusters.Session();
   int64_t left_out = 0;
@@ -208,7 +211,8 @@ int64_t AddClusterTasks(const ClusterTable& clusters, const std::vector<ClusterW
       TaskRow row;
       row.told = number++;
       const bool is_inside = !session.has_value() || session->window.Clip(task.start_ns) == task.start_ns;
-      if (!is_inside) continue;
+      const auto life = lives.find(row.told);
+      if (!is_inside || (task.is_script && life == lives.end())) continue;
       const std::optional<uint32_t> process = index.Find(task);
       if (!process.has_value()) {
         ++left_out;
@@ -220,6 +224,13 @@ int64_t AddClusterTasks(const ClusterTable& clusters, const std::vector<ClusterW
       row.dispatch_ns = task.dispatch_ns.value_or(TaskRow::kUnknown);
       row.retrieval_ns = task.retrieval_ns.value_or(TaskRow::kUnknown);
       row.thread = TaskRow::kAnyThread;
+      row.cores = static_cast<uint16_t>(std::clamp<int64_t>(task.cores, 0, kMostCores));
+      if (task.is_script) {
+        row.thread = TaskRow::kNoLane;
+        const RunWindow whole = {row.start_ns, row.stop_ns};
+        row.start_ns = whole.Clip(life->second.start_ns);
+        row.stop_ns = whole.Clip(life->second.stop_ns);
+      }
       row.process = *process;
       row.outcome = task.failed ? TaskOutcome::kFailed : TaskOutcome::kDone;
       row.is_repeat = task.is_repeat;

@@ -86,8 +86,10 @@ class ClusterWorkerIndex {
 std::vector<ClusterWorker> MatchWorkers(const ClusterTable& clusters, ProcessFindings& findings);
 
 /// Adds the tasks that schedulers' own logs tell, of the session where there is one. Returns how many were left out,
-/// because nobody told of their worker.
-int64_t AddClusterTasks(const ClusterTable& clusters, const std::vector<ClusterWorker>& workers, TaskFindings* tasks);
+/// because nobody told of their worker. `lives`: of tasks with processes, by number; a script is there as long as
+/// these.
+int64_t AddClusterTasks(const ClusterTable& clusters, const std::vector<ClusterWorker>& workers,
+                        const std::map<uint32_t, RunWindow>& lives, TaskFindings* tasks);
 
 }  // namespace crema
 

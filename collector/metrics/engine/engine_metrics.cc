@@ -5,6 +5,8 @@
 #include <functional>
 #include <string_view>
 
+#include "collector/metrics/engine/task_cores.h"
+
 namespace crema {
 namespace {
 
@@ -174,6 +176,11 @@ void SetTasks(const EngineFacts& facts, MetricSet* metrics) {
   if (queue_known) metrics->Set("task_queue_seconds", static_cast<double>(queue_ns) / 1e9);
   SetSumOf("task_dispatch_seconds", &TaskRow::dispatch_ns, facts.tasks, metrics);
   SetSumOf("task_retrieval_seconds", &TaskRow::retrieval_ns, facts.tasks, metrics);
+  if (const std::optional<double> cores = MeanCoresOfTasks(facts.tasks.rows)) {
+    metrics->Set("task_cores_avg", *cores);
+  } else {
+    metrics->SetNull("task_cores_avg", "the engine's log does not tell how many cores a task was given");
+  }
   SetRatioOf("task_join_coverage", static_cast<double>(facts.join.chunks_joined),
              static_cast<double>(facts.join.chunks_joined + facts.join.chunks_unjoined), "the number of chunks", 1,
              metrics);

@@ -91,6 +91,11 @@ TaskJoin JoinTasks(const std::vector<AttemptRow>& attempts, const std::vector<ui
   TaskJoin join;
   join.task_of_attempt.assign(attempts.size(), TaskJoin::kNone);
   join.chunks_of_task.assign(tasks.size(), 0);
+  if (tasks.empty()) {
+    join.chunks_unjoined =
+        std::count_if(attempts.begin(), attempts.end(), [](const AttemptRow& attempt) { return HasEnded(attempt); });
+    return join;
+  }
   int64_t longest_ns = 0;
   for (const TaskRow& task : tasks) {
     if (task.thread == TaskRow::kAnyThread) longest_ns = std::max(longest_ns, task.stop_ns - task.start_ns);
@@ -129,6 +134,7 @@ TaskJoin JoinTasks(const std::vector<AttemptRow>& attempts, const std::vector<ui
       const bool is_lost = attempt.status == AttemptState::kLost;
       chunks.emplace_back(attempt.start_ns, is_lost ? tasks[task].stop_ns : attempt.stop_ns());
     }
+    if (tasks[task].thread == TaskRow::kNoLane) continue;
     join.tasks_without_chunk += !ended;
     if (ended) join.chunk_task_ns += tasks[task].stop_ns - tasks[task].start_ns;
     AddStretches(tasks[task], ended, chunks, join);

@@ -111,6 +111,15 @@ TEST(JoinTasks, AChunkThatReachesOutOfItsTaskLeavesNothingNegative) {
   EXPECT_TRUE(join.stretches.empty());
 }
 
+TEST(JoinTasks, AScriptBesideItsStepsIsNoLaneOfItsOwn) {
+  TaskRow script = Task(0, 100, TaskRow::kNoLane);
+  script.told = 3;
+  const TaskJoin join = JoinTasks({Chunk(20, 40), Chunk(10, 30, 1, 1)}, kThreads, {script}, {3, TaskRow::kNone});
+  EXPECT_EQ(join.task_of_attempt, (std::vector<uint32_t>{0, TaskJoin::kNone})) << "only its own processes' chunks";
+  EXPECT_TRUE(join.stretches.empty());
+  EXPECT_EQ(join.outside_ns + join.chunk_task_ns + join.before_ns + join.tasks_without_chunk, 0);
+}
+
 TEST(JoinTasks, ATaskWithoutAChunkIsOneStretch) {
   const TaskJoin join = JoinTasks({}, kThreads, {Task(0, 100)});
   ASSERT_EQ(join.stretches.size(), 1u);

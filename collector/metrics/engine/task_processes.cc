@@ -82,11 +82,12 @@ std::optional<size_t> Choose(const ToldTasks& tasks, std::pair<It, It> found, co
 }
 
 std::optional<size_t> FindTold(const ToldTasks& tasks, const ProcessRow& process) {
-  // Of a step whose engine tells of its job alone, the job is the task.
   const std::string_view job = process.job;
-  for (const std::string_view named : {job, job.substr(0, job.rfind('.'))}) {
-    if (named.empty()) continue;
-    if (auto task = Choose(tasks, tasks.by_job.equal_range(named), process)) return task;
+  if (!job.empty()) {
+    if (auto task = Choose(tasks, tasks.by_job.equal_range(job), process)) return task;
+    // Of a step whose engine tells of its job alone, the job is the task. The job's script is not: it has steps beside.
+    const auto task = Choose(tasks, tasks.by_job.equal_range(job.substr(0, job.rfind('.'))), process);
+    if (task.has_value() && !tasks.all[*task].fact->is_script) return task;
   }
   const std::vector<std::string> names = absl::StrSplit(process.working_directory, '/', absl::SkipEmpty());
   for (auto name = names.rbegin(); name != names.rend(); ++name) {
@@ -103,7 +104,8 @@ std::optional<size_t> FindByLife(const ToldTasks& tasks, const std::vector<bool>
   while (at != tasks.by_start.begin()) {
     const ToldTask& task = tasks.all[*--at];
     if (LocalStart(task) + tasks.longest_ns + kTolerance < process.last_ns) break;
-    if (taken[task.number] || process.last_ns + task.offset_ns > task.fact->stop_ns + kTolerance) continue;
+    if (taken[task.number] || task.fact->is_script) continue;
+    if (process.last_ns + task.offset_ns > task.fact->stop_ns + kTolerance) continue;
     if (found.has_value()) return std::nullopt;
     found = task.number;
   }
@@ -163,6 +165,21 @@ TaskOfProcess MatchTaskProcesses(const ClusterTable& clusters, std::vector<Proce
   return task_of_process;
 }
 
+std::map<uint32_t, RunWindow> LivesOfTasks(const TaskOfProcess& task_of_process,
+                                           const std::vector<ProcessRow>& processes) {
+  std::map<uint32_t, RunWindow> lives;
+  for (uint32_t i = 0; i < task_of_process.size(); ++i) {
+    if (task_of_process[i] == TaskRow::kNone) continue;
+    const ProcessRow& process = processes[i];
+    const int64_t start_ns = process.start_ns + process.clock_offset_ns.value_or(0);  // its end is aligned already
+    const auto [life, is_new] = lives.try_emplace(task_of_process[i], RunWindow{start_ns, process.last_ns});
+    if (is_new) continue;
+    life->second.start_ns = std::min(life->second.start_ns, start_ns);
+    life->second.stop_ns = std::max(life->second.stop_ns, process.last_ns);
+  }
+  return lives;
+}
+
 struct WorkerOfTask::Tasks {
   ToldTasks told;
 };
@@ -187,7 +204,10 @@ std::set<uint32_t> MoveToWorkers(const ClusterTable& clusters, const std::vector
   const ToldTasks tasks = ListTasks(clusters);
   for (uint32_t i = 0; i < task_of_process.size(); ++i) {
     if (task_of_process[i] == TaskRow::kNone) continue;
-    const std::optional<uint32_t> found = index.Find(*tasks.all[task_of_process[i]].fact);
+    const ClusterTaskFact& task = *tasks.all[task_of_process[i]].fact;
+    // One that vanished was there until its task ended: its records end with the last chunk that did.
+    if (processes[i].state == ProcessState::kLost) processes[i].last_ns = std::max(processes[i].last_ns, task.stop_ns);
+    const std::optional<uint32_t> found = index.Find(task);
     if (!found.has_value() || *found == i) continue;
     const uint32_t worker = *found;
     worker_of[i] = worker;

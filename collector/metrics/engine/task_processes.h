@@ -3,6 +3,7 @@
 #define CREMA_COLLECTOR_METRICS_ENGINE_TASK_PROCESSES_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "collector/metrics/engine/cluster_table.h"
 #include "collector/metrics/engine/task_join.h"
 #include "collector/metrics/record_accumulator.h"
+#include "collector/metrics/run_window.h"
 #include "collector/metrics/workers/process_table.h"
 
 namespace crema {
@@ -20,6 +22,10 @@ namespace crema {
 /// this task, it is the one that ran when the process began. One that says nothing is known by its life, where it lies
 /// in the time of a single task. Puts the processes' clocks on those of their schedulers.
 TaskOfProcess MatchTaskProcesses(const ClusterTable& clusters, std::vector<ProcessRow>* processes);
+
+/// By the number of a task: from the first begin to the last end of its processes, whose times are aligned.
+std::map<uint32_t, RunWindow> LivesOfTasks(const TaskOfProcess& task_of_process,
+                                           const std::vector<ProcessRow>& processes);
 
 /// The address of the worker in one of whose tasks a process ran; empty: none is known. `process` need not be whole:
 /// what it says of its task, and its start.

@@ -72,6 +72,24 @@ TEST(MatchTaskProcesses, AStepIsKnownByItsOwnNumberElseByItsJobs) {
               ElementsAre(0, 1, kNone, kNone));
 }
 
+TEST(MatchTaskProcesses, WhatRunsBesideTheStepsIsTheScripts) {
+  std::vector<ClusterTaskFact> tasks = {Task(7, 0, 30), Task(8, 0, 15)};
+  tasks[0].job = "slurm 7";
+  tasks[0].is_script = true;
+  tasks[1].job = "slurm 7.0";
+  const ClusterTable table = Table(std::move(tasks));
+  EXPECT_THAT(
+      Match(table, {Process(20, 29, "", "slurm 7"), Process(1, 9, "", "slurm 7.0"), Process(1, 9, "", "slurm 7.1")}),
+      ElementsAre(0, 1, kNone))
+      << "a step of which nobody told is not the script";
+  EXPECT_THAT(Match(table, {Process(2, 9)}), ElementsAre(1)) << "and neither is what says nothing";
+  const std::vector<ProcessRow> processes = {Process(20, 24), Process(22, 29), Process(1, 9)};
+  const std::map<uint32_t, RunWindow> lives = LivesOfTasks({0, 0, kNone}, processes);
+  ASSERT_EQ(lives.size(), 1u);
+  EXPECT_EQ(lives.at(0).start_ns, processes[0].start_ns);
+  EXPECT_EQ(lives.at(0).stop_ns, processes[1].last_ns);
+}
+
 TEST(MatchTaskProcesses, OfTasksAtOnceItIsTheOneOnItsHost) {
   ClusterTable table;
   for (const char* host : {"far", "node"}) {
@@ -115,6 +133,8 @@ TEST(MoveToWorkers, WhatAProcessDidItsWorkerDid) {
     sample.rss_bytes = 100 * (i + 1);
     findings.processes.processes[i].samples.push_back(sample);
   }
+  findings.processes.processes[0].state = ProcessState::kEnded;
+  findings.processes.processes[1].state = ProcessState::kLost;
   findings.processes.executables.resize(3);
   findings.processes.serves_engine.resize(3);
   const TaskOfProcess task_of_process = MatchTaskProcesses(table, &findings.processes.processes);
@@ -135,6 +155,8 @@ TEST(MoveToWorkers, WhatAProcessDidItsWorkerDid) {
   EXPECT_EQ(findings.attempts.rows[2].process, 2u) << "it was no task's";
   EXPECT_EQ(findings.attempts.bytes_of_process[worker].read, 500);
   EXPECT_EQ(findings.attempts.bytes_of_process[1].read, 0);
+  EXPECT_EQ(findings.processes.processes[0].last_ns, kOrigin + 9 * kSecond);
+  EXPECT_EQ(findings.processes.processes[1].last_ns, kOrigin + 15 * kSecond) << "it was lost: until its task ended";
   const ProcessRow& row = findings.processes.processes[worker];
   EXPECT_EQ(row.process(), "node:77");
   EXPECT_EQ(row.declared_threads, 2);

@@ -23,18 +23,21 @@ struct TaskRow {
   static constexpr int64_t kUnknown = -1;
   static constexpr uint32_t kNone = 0xffffffff;
   static constexpr uint64_t kAnyThread = ~uint64_t{0};  ///< one of its process: which, nobody told
+  /// None: it starts other tasks, and holds a core only while a chunk of its own processes is open.
+  static constexpr uint64_t kNoLane = kAnyThread - 1;
 
   int64_t start_ns = 0;  ///< Unix time, on its process's clock
   int64_t stop_ns = 0;
   int64_t queue_ns = kUnknown;      ///< between the engine's order and the start
   int64_t dispatch_ns = kUnknown;   ///< before the start, in which its core was held for it already
   int64_t retrieval_ns = kUnknown;  ///< after the stop, in which its core was held for it still
-  uint64_t thread = 0;              ///< pthread_self(3), or `kAnyThread`; 0: not known
+  uint64_t thread = 0;              ///< pthread_self(3), `kAnyThread` or `kNoLane`; 0: not known
   uint32_t process = 0;             ///< index of the finished process (of the log while it is collected)
   uint32_t prefix = 0;              ///< index into `TaskFindings::prefixes`
   uint32_t told = kNone;            ///< its number among the tasks that schedulers' own logs tell
   TaskOutcome outcome = TaskOutcome::kDone;
   bool is_repeat = false;  ///< it was tried before, in the same process
+  uint16_t cores = 0;      ///< of its worker, that it was given; 0: not told, and taken for one
 };
 
 struct TaskFindings {

@@ -89,14 +89,19 @@ std::optional<std::map<std::string, Timeline>> IfAny(Lines lines) {
 }  // namespace
 
 void AddTreeTimelines(const TreeAccumulator& trees, const RunWindow& run, WorkerTimelines* timelines) {
-  Lines cpu, memory, processes, threads, read, write, process_cpu, process_memory, process_threads;
+  Lines cpu, system, memory, pss, processes, threads, read, write, rchar, wchar, received, sent;
+  Lines process_cpu, process_memory, process_threads;
   for (const TreeRun* tree : trees.Runs()) {
     const std::string name = tree->run.host + ":" + std::to_string(tree->run.pid);
     const std::vector<TreePoint>& points = tree->points;
     AddRates<TreePoint>(
         points, [](const TreePoint& point) { return point.cpu_ns; }, 1e-9, run, &cpu[name]);
+    AddRates<TreePoint>(
+        points, [](const TreePoint& point) { return point.cpu_system_ns; }, 1e-9, run, &system[name]);
     AddLevels<TreePoint>(
         points, [](const TreePoint& point) { return point.rss_bytes; }, run, &memory[name]);
+    AddLevels<TreePoint>(
+        points, [](const TreePoint& point) { return point.pss_bytes; }, run, &pss[name]);
     AddLevels<TreePoint>(
         points, [](const TreePoint& point) { return point.processes; }, run, &processes[name]);
     AddLevels<TreePoint>(
@@ -108,6 +113,15 @@ void AddTreeTimelines(const TreeAccumulator& trees, const RunWindow& run, Worker
     };
     AddRates<TreePoint>(points, io(&TreeIo::read_bytes), 1, run, &read[name]);
     AddRates<TreePoint>(points, io(&TreeIo::write_bytes), 1, run, &write[name]);
+    AddRates<TreePoint>(points, io(&TreeIo::rchar_bytes), 1, run, &rchar[name]);
+    AddRates<TreePoint>(points, io(&TreeIo::wchar_bytes), 1, run, &wchar[name]);
+    const auto net = [](int64_t TreeNet::*field) {
+      return [field](const TreePoint& point) {
+        return point.net.has_value() ? std::optional<int64_t>((*point.net).*field) : std::nullopt;
+      };
+    };
+    AddRates<TreePoint>(points, net(&TreeNet::rx_bytes), 1, run, &received[name]);
+    AddRates<TreePoint>(points, net(&TreeNet::tx_bytes), 1, run, &sent[name]);
     for (const ProcessKey& key : Largest(*tree)) {
       const std::vector<ProcessSample>& samples = tree->processes.at(key);
       const auto named = tree->names.find(key);
@@ -123,11 +137,17 @@ void AddTreeTimelines(const TreeAccumulator& trees, const RunWindow& run, Worker
   }
   std::vector<NamedTimelines>& series = timelines->series;
   series.push_back({"tree_cpu", IfAny(std::move(cpu))});
+  series.push_back({"tree_cpu_system", IfAny(std::move(system))});
   series.push_back({"tree_memory", IfAny(std::move(memory))});
+  series.push_back({"tree_pss", IfAny(std::move(pss))});
   series.push_back({"tree_processes", IfAny(std::move(processes))});
   series.push_back({"tree_threads", IfAny(std::move(threads))});
   series.push_back({"tree_read_bps", IfAny(std::move(read))});
   series.push_back({"tree_write_bps", IfAny(std::move(write))});
+  series.push_back({"tree_rchar_bps", IfAny(std::move(rchar))});
+  series.push_back({"tree_wchar_bps", IfAny(std::move(wchar))});
+  series.push_back({"tree_net_rx_bps", IfAny(std::move(received))});
+  series.push_back({"tree_net_tx_bps", IfAny(std::move(sent))});
   series.push_back({"process_cpu", IfAny(std::move(process_cpu))});
   series.push_back({"process_memory", IfAny(std::move(process_memory))});
   series.push_back({"process_threads", IfAny(std::move(process_threads))});

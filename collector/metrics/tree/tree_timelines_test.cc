@@ -63,6 +63,25 @@ TEST(TreeTimelines, RatesHoldFromTheReadingBefore) {
   EXPECT_EQ(Text(timelines, "tree_read_bps", "node:7"), "0:300 2:0 3:300 4:0");
 }
 
+TEST(TreeTimelines, TellWhatTheKernelTookWhatCallsMovedAndWhatTheNetworkCarried) {
+  std::vector<TreeSampleFact> samples = {Sample(0, 0, 0, {}), Sample(2, 4, 0, {}), Sample(4, 8, 0, {})};
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const auto n = static_cast<int64_t>(i);
+    samples[i].cpu_system_ns = 2 * n * kSecond;
+    samples[i].io = TreeIo{0, 0, 1000 * n, 500 * n};
+    samples[i].net = TreeNet{60 * n, 30 * n};
+  }
+  samples[1].pss_bytes = 77;
+  const WorkerTimelines timelines = Drawn(samples);
+  EXPECT_EQ(Text(timelines, "tree_cpu", "node:7"), "0:3 4:0") << "with that in the kernel";
+  EXPECT_EQ(Text(timelines, "tree_cpu_system", "node:7"), "0:1 4:0");
+  EXPECT_EQ(Text(timelines, "tree_rchar_bps", "node:7"), "0:500 4:0");
+  EXPECT_EQ(Text(timelines, "tree_wchar_bps", "node:7"), "0:250 4:0");
+  EXPECT_EQ(Text(timelines, "tree_net_rx_bps", "node:7"), "0:30 4:0");
+  EXPECT_EQ(Text(timelines, "tree_net_tx_bps", "node:7"), "0:15 4:0");
+  EXPECT_EQ(Text(timelines, "tree_pss", "node:7"), "2:77 6:0");
+}
+
 TEST(TreeTimelines, ProcessesAreNamedAndEnd) {
   const WorkerTimelines timelines =
       Drawn({Sample(0, 0, 0, {{11, kEpoch, 100, 0, 1, "sort"}}),

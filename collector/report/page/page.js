@@ -211,6 +211,8 @@ function markCurrent(chosen = chosenLink) {
   chosenLink = chosen;
   const current = chosen || currentLink();
   links().forEach((link) => (link === current ? link.setAttribute("aria-current", "true") : link.removeAttribute("aria-current")));
+  const list = current.closest("ul");
+  list.scrollLeft = current.offsetLeft - list.offsetLeft - (list.clientWidth - current.offsetWidth) / 2;  // where it is a row
 }
 function goTo(step) {
   const all = links(), at = all.indexOf(chosenLink || currentLink()) + step;

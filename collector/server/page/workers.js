@@ -1,6 +1,6 @@
 // Who works, and what happened.
 
-// Names of workers without what all of them share, as in the report (collector/charts/worker_names.h): the scheme of an
+// Names of workers without what all of them share, as in the report (collector/appearance/worker_names.h): the scheme of an
 // address, the domain, and the beginning up to a sign between words. `tcp://n1.cern.ch:4000` is `n1:4000`.
 function withoutShared(names) {
   const bare = names.map((name) => name.replace(/^[a-z]+:\/\//, ''));

@@ -91,7 +91,9 @@ absl::StatusOr<Rows> ReadText(const std::string& path, TreeLogReading* reading) 
     } else if (!whole) {
       ++reading->torn;
     } else {
-      Note(path, fmt::format("not {} non-negative numbers, as the first line has names", names.size()), reading);
+      Note(path,
+           fmt::format("does not have {} non-negative numbers, one for each name in the first line", names.size()),
+           reading);
     }
   }
   if (names.empty()) {
@@ -177,10 +179,9 @@ absl::StatusOr<TreeLogReading> ReadPrmon(const PrmonPaths& paths, const OnTreeSa
   } else {
     reading.problems.push_back(path + ": no summary (prmon.json) beside it; prmon was killed, or still runs");
   }
-  reading.problems.push_back(
-      path +
-      ": prmon cuts CPU time to whole seconds and misses what follows its last row; the tree's CPU time, peaks "
-      "and I/O are at least what is shown");
+  reading.problems.push_back(path +
+                             ": prmon rounds CPU time down to whole seconds, and misses what follows its last row; the "
+                             "tree's CPU time, peaks and I/O are at least as large as shown");
   return reading;
 }
 

@@ -26,7 +26,7 @@ void TreeRun::Add(const TreeSampleFact& sample) {
   totals.max_threads = Larger(totals.max_threads, sample.threads);
   if (samples % points_every_ == 0) {
     points.push_back({sample.time_ns, sample.cpu_user_ns + sample.cpu_system_ns, sample.rss_bytes, sample.processes,
-                      sample.threads, sample.io});
+                      sample.threads, sample.io, sample.cpu_system_ns, sample.pss_bytes, sample.net});
   }
   if (points.size() >= kMostPoints) {
     for (size_t i = 0; 2 * i + 1 < points.size(); ++i) points[i] = points[2 * i + 1];

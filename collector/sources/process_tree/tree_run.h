@@ -30,6 +30,9 @@ struct TreePoint {
   int64_t processes = 0;
   int64_t threads = 0;
   std::optional<TreeIo> io;
+  int64_t cpu_system_ns = 0;         ///< of `cpu_ns`
+  std::optional<int64_t> pss_bytes;  ///< not in every sample
+  std::optional<TreeNet> net;
 };
 
 /// One `crema run`, folded from its facts as they were written. A log cut short (crema was killed, or still runs)

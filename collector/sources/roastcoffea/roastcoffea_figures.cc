@@ -95,7 +95,7 @@ void AddWorkers(const RoastcoffeaTimelines& timelines, Patch* patch) {
   patch->Set("mean_sampled_workers", measured(count_sum / static_cast<double>(timelines.worker_counts.size())),
              kNotTracked);
   patch->Set("total_cores", cores, kNotTracked);
-  patch->Set("peak_cores", std::nullopt, "roastcoffea samples each worker's cores at times of its own");
+  patch->Set("peak_cores", std::nullopt, "roastcoffea samples the cores of each worker at other times");
   patch->Set("cores_per_worker", Ratio(measured(core_integral), measured(worker_seconds)), kNotTracked);
   patch->Set("core_seconds", core_seconds, kNotTracked);
   patch->Set("peak_memory_bytes", has_memory ? std::optional<double>(peak_memory) : std::nullopt, kNotTracked);
@@ -236,8 +236,8 @@ void AddRoastcoffeaFigures(const RoastcoffeaMeasurement& measurement, const Roas
   run["cores_source"] = patch.Get("total_cores").has_value() ? Json("nthreads") : Json();
   for (const char* key : {"start_ns", "stop_ns", "start"}) run[key] = nullptr;
   patch.Warn(
-      "read from a roastcoffea measurement, which keeps no time of its start: the run is taken to end with its "
-      "last chunk");
+      "read from a roastcoffea measurement, which does not keep its start time: crema takes the end of the last chunk "
+      "as the end of the run");
   if (fine_left_out > 0) {
     patch.Warn(fmt::format("{} of raw_span_metrics have no number, or no name of four texts; they were left out",
                            fine_left_out));
@@ -245,8 +245,8 @@ void AddRoastcoffeaFigures(const RoastcoffeaMeasurement& measurement, const Roas
   if (records.malformed > 0) patch.Warn(fmt::format("{} chunk records have no start or duration", records.malformed));
   if (records.overlapping_timings > 0) {
     patch.Warn(
-        fmt::format("in {} chunks the sections add up to more than the chunk: they were nested, which roastcoffea "
-                    "does not record; they were left out",
+        fmt::format("in {} chunks the sections take longer than the chunk, because they were nested, and roastcoffea "
+                    "does not record this; these sections were left out",
                     records.overlapping_timings));
   }
 }

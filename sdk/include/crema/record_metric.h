@@ -1,4 +1,4 @@
-// RecordMetric: a number of the user's own, per chunk.
+// RecordMetric and RecordProcessMetric: a number of the user's own, per chunk and per process.
 #ifndef CREMA_RECORD_METRIC_H_
 #define CREMA_RECORD_METRIC_H_
 
@@ -28,8 +28,20 @@ void RecordMetric(std::string_view name, Value value, std::string_view unit = {}
   RecordMetricValue(name, static_cast<double>(value), unit);
 }
 
+/// Adds a value to the process: for what no chunk did alone, such as a file that all of them wrote. Kept as those of a
+/// chunk are, without a sketch of their sizes, and written with each sample and at the end. Takes a lock: for few
+/// values. Never throws.
+void RecordProcessMetricValue(std::string_view name, double value, std::string_view unit) noexcept;
+
+/// As above, for any arithmetic type: `RecordProcessMetric("bytes_written", size, "B")`.
+template <class Value, class = std::enable_if_t<std::is_arithmetic<Value>::value>>
+void RecordProcessMetric(std::string_view name, Value value, std::string_view unit = {}) noexcept {
+  RecordProcessMetricValue(name, static_cast<double>(value), unit);
+}
+
 #ifdef CREMA_COMPILED_OUT
 inline void RecordMetricValue(std::string_view, double, std::string_view) noexcept {}
+inline void RecordProcessMetricValue(std::string_view, double, std::string_view) noexcept {}
 #endif
 
 }  // namespace crema

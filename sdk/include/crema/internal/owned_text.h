@@ -15,6 +15,13 @@
 namespace crema {
 namespace internal {
 
+/// As malloc(3), for memory that is not the program's.
+#ifdef CREMA_COMPILED_OUT  // there is no library then, and nobody counts
+inline void* AllocateOwn(std::size_t bytes) noexcept { return std::malloc(bytes); }
+#else
+void* AllocateOwn(std::size_t bytes) noexcept;
+#endif
+
 /// A copy of a text, short ones in place. Reads as a `std::string_view`. Never throws, calls no `new` of the host's and
 /// leaves `errno` alone: where memory is refused it is empty, and `is_lost()`.
 class OwnedText {
@@ -58,7 +65,7 @@ class OwnedText {
   void Assign(std::string_view text) noexcept {
     if (text.size() > sizeof in_place_) {
       const int host_errno = errno;
-      memory_ = static_cast<char*>(std::malloc(text.size()));
+      memory_ = static_cast<char*>(AllocateOwn(text.size()));
       is_lost_ = memory_ == nullptr;
       if (is_lost_) {
         errno = host_errno;

@@ -48,6 +48,8 @@ struct SectionNode {
   std::uint64_t guard_ticks = 0;
   SectionNode* unkept_child = nullptr;  ///< stands for all children that found no place
   bool is_unkept = false;
+  /// What counts allocations knows the section by this number; 0: it was not asked yet.
+  std::atomic<std::uint32_t> allocation_site{0};
 
   /// The name's bytes follow the node in the same allocation.
   const char* name() const { return reinterpret_cast<const char*>(this + 1); }
@@ -60,6 +62,7 @@ struct ThreadContext {
   const unsigned int* uncaught_exceptions = nullptr;
   bool counter_is_clock = false;  ///< the tick counter is invariant, so that it may measure
   bool traces = false;            ///< every occurrence is kept, not only the sums
+  std::uint32_t own_work = 0;     ///< scopes in which the thread works for the SDK (see own_work.h)
 };
 
 enum Mode : std::uint8_t { kModeUndecided = 0, kModeOff = 1, kModeOn = 2 };

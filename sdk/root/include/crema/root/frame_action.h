@@ -15,6 +15,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -24,6 +25,7 @@
 #include <vector>
 
 #include "crema/record_metric.h"
+#include "crema/recorder.h"
 #include "crema/root/cut_flow.h"
 #include "crema/root/error_notes.h"
 #include "crema/root/failed_input.h"
@@ -33,6 +35,7 @@
 #include "crema/root/requirements.h"  // IWYU pragma: keep
 #include "crema/root/server_name.h"
 #include "crema/root/tree_position.h"
+#include "crema/root/written_bytes.h"
 #include "crema/track_metrics.h"
 #include "crema/track_section.h"
 
@@ -144,6 +147,7 @@ class alignas(128) FrameTask {
   void End(bool file_is_open = true) {
     set_up_.reset();
     if (!chunk_.has_value()) return;
+    if (!is_recorded_) return chunk_.reset();
     chunk_->SetEvents(events_);
     cut_flow_.End(*filters_, slot_, events_);
     if (is_tree_) counters_.Record(file_is_open && !MayHaveGoneOn());
@@ -163,7 +167,7 @@ class alignas(128) FrameTask {
 
  private:
   static constexpr std::string_view kTreeClusters = "tree_clusters";
-  static constexpr std::string_view kNotTold = "ROOT does not tell bytes and times of RNTuple in RDataFrame";
+  static constexpr std::string_view kNotTold = "ROOT does not tell bytes, times and columns of RNTuple in RDataFrame";
 
   static std::string NameOf(const ROOT::RDF::RSampleInfo& sample) {
     try {
@@ -230,6 +234,8 @@ class alignas(128) FrameTask {
     events_ = 0;
     exceptions_ = std::uncaught_exceptions();
     chunk_.emplace(where);
+    is_recorded_ = Enabled();
+    if (!is_recorded_) return;
     TTree* const tree = tree_read_ != nullptr ? tree_read_->GetTree() : nullptr;
     if (tree != nullptr && is_first_loop_) RecordMetric(kTreeClusters, CountClusters(tree, {next_, stop_}), "count");
     counters_.Install(&*chunk_, tree_read_);
@@ -253,6 +259,7 @@ class alignas(128) FrameTask {
   std::int64_t offset_ = 0;        ///< and the entries of the files before it
   int exceptions_ = 0;             ///< in flight when the chunk began
   bool has_failed_ = false;
+  bool is_recorded_ = false;  ///< the chunk, from its begin on
   bool is_tree_ = false;
   bool is_first_loop_ = true;      ///< no loop of the process read the file before
   TTreeReader* reader_ = nullptr;  ///< null where ROOT hides it
@@ -276,6 +283,11 @@ class FrameTasks {
   FrameTasks(FrameIdentity identity, unsigned slots) : identity_(std::move(identity)), tasks_(slots) {}
 
   FrameTask& operator[](unsigned slot) { return tasks_[slot]; }
+  /// From the next loop on.
+  void SetIdentity(const FrameIdentity& identity) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    next_identity_ = identity;
+  }
   void BeginTask(unsigned slot, TTreeReader* reader) {
     TaskGap::End(loop_);
     tasks_[slot].SetUp(reader);
@@ -285,6 +297,10 @@ class FrameTasks {
     TaskGap::Begin(loop_);
   }
   void BeginLoop(ROOT::Detail::RDF::RLoopManager* loop_manager) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (next_identity_.has_value()) identity_ = *std::exchange(next_identity_, std::nullopt);
+    }
     loop_.number = NextLoop();
     loop_.source = loop_manager->GetDataSource();
     auto* trees = dynamic_cast<ROOT::Internal::RDF::RTTreeDS*>(loop_manager->GetDataSource());
@@ -293,11 +309,14 @@ class FrameTasks {
     exceptions_ = std::uncaught_exceptions();
     loop_.filters.Find(*loop_manager);
     error_notes_.emplace();
+    written_.emplace(tasks_.size() > 1);
   }
+  bool is_in_loop() const { return error_notes_.has_value(); }
   void BeginMerging() { merging_.emplace("merge results"); }
   /// ROOT has dropped the loop's actions; where an exception ended the loop, it is on its way.
   void EndLoop() {
     merging_.reset();
+    written_.reset();
     bool has_failed = false;
     for (FrameTask& task : tasks_) {
       task.End(false);
@@ -315,11 +334,14 @@ class FrameTasks {
 
  private:
   FrameIdentity identity_;
+  std::mutex mutex_;  ///< for the next one
+  std::optional<FrameIdentity> next_identity_;
   FrameLoop loop_;
   int exceptions_ = 0;  ///< in flight when the loop began
   std::vector<FrameTask> tasks_;
   std::optional<ErrorNotes> error_notes_;
   std::optional<TrackSection> merging_;
+  std::optional<WrittenBytes> written_;
 };
 
 /// Booked at the head of the frame, so it sees each entry that is read.

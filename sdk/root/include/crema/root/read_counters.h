@@ -15,8 +15,10 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <thread>
 
 #include "crema/record_metric.h"
+#include "crema/root/column_bytes.h"
 #include "crema/root/requirements.h"  // IWYU pragma: keep
 #include "crema/root/server_name.h"
 #include "crema/track_metrics.h"
@@ -39,31 +41,45 @@ class ReadCounters final : public TVirtualPerfStats {
   void Install(TrackMetrics* chunk, TTree* tree) {
     Uninstall();
     chunk_ = chunk;
+    thread_ = std::this_thread::get_id();
     counts_ = Counts();
+    columns_.Clear();
     around_ = gPerfStats;
-    const auto* counters = dynamic_cast<ReadCounters*>(around_);
-    own_ = counters != nullptr ? counters->own_ : around_;  // a chunk inside another one: what it reads is its own
+    const auto* outer = dynamic_cast<ReadCounters*>(around_);
+    own_ = outer != nullptr ? outer->own_ : around_;  // a chunk inside another one: what it reads is its own
     gPerfStats = this;
     tree_ = tree;
+    tree_own_ = nullptr;
     current_tree_ = tree != nullptr ? tree->GetTree() : nullptr;
-    if (current_tree_ != nullptr && current_tree_->GetPerfStats() != nullptr) {
-      own_ = current_tree_->GetPerfStats();
-      current_tree_->SetPerfStats(this);
-    } else {
-      current_tree_ = nullptr;
-    }
+    if (current_tree_ == nullptr) return;
+    // Only a tree's own statistics are told which baskets are used.
+    tree_around_ = current_tree_->GetPerfStats();
+    const auto* counters = dynamic_cast<ReadCounters*>(tree_around_);
+    tree_own_ = counters != nullptr ? counters->tree_own_ : tree_around_;
+    if (tree_own_ != nullptr) own_ = tree_own_;
+    current_tree_->SetPerfStats(this);
   }
   void Uninstall() {
     if (chunk_ == nullptr) return;
     chunk_ = nullptr;
-    if (gPerfStats == this) gPerfStats = around_;
-    if (current_tree_ != nullptr && tree_->GetTree() == current_tree_) current_tree_->SetPerfStats(own_);
+    if (gPerfStats == this) {
+      gPerfStats = around_;
+    } else {
+      LeaveChain(gPerfStats, &ReadCounters::around_);
+    }
+    if (current_tree_ == nullptr || tree_->GetTree() != current_tree_) return;
+    if (current_tree_->GetPerfStats() == this) {
+      current_tree_->SetPerfStats(tree_around_);
+    } else {
+      LeaveChain(current_tree_->GetPerfStats(), &ReadCounters::tree_around_);
+    }
   }
-  /// Tells the chunk. `files_are_open`: all files that were read still are.
-  void Record(bool files_are_open) {
+  /// Tells the chunk. `file_is_open`: the tree's still is. The program may have closed others that it read meanwhile.
+  void Record(bool file_is_open) {
+    const TFile* const open = file_is_open && tree_ != nullptr ? tree_->GetCurrentFile() : nullptr;
     for (int i = 0; i < counts_.num_files; ++i) {
       ReadFile& read = counts_.files[i];
-      if (files_are_open) read.NoteOverhead();
+      if (read.file == open) read.NoteOverhead();
       counts_.overhead_bytes += read.overhead_bytes;
     }
     const std::int64_t payload_bytes = counts_.read_bytes - counts_.overhead_bytes;
@@ -76,27 +92,36 @@ class ReadCounters final : public TVirtualPerfStats {
     RecordMetric(metric::kReadWall, counts_.read_seconds, "s");
     RecordMetric(metric::kUnzipBytes, counts_.unzip_bytes, "B");
     RecordMetric(metric::kUnzipWall, counts_.unzip_seconds, "s");
+    columns_.Record();
   }
 
   /// ROOT tells a vector read as one, so reads of both kinds are requests "read".
   void FileReadEvent(TFile* file, Int_t bytes, Double_t start) override {
-    const double seconds = SecondsSince(start);
-    counts_.read_seconds += seconds;
-    counts_.read_bytes += bytes;
-    ++counts_.read_calls;
-    RecordRequest(NoteFile(file)->server, "read", bytes, static_cast<std::int64_t>(seconds * 1e9));
-    AddColumns(file, nullptr);
+    if (IsOwnThread()) {
+      const double seconds = SecondsSince(start);
+      counts_.read_seconds += seconds;
+      counts_.read_bytes += bytes;
+      ++counts_.read_calls;
+      RecordRequest(NoteFile(file)->server, "read", bytes, static_cast<std::int64_t>(seconds * 1e9));
+      AddColumns(file, nullptr);
+    }
     if (own_ != nullptr) own_->FileReadEvent(file, bytes, start);
   }
   void UnzipEvent(TObject* tree, Long64_t position, Double_t start, Int_t stored, Int_t bytes) override {
-    counts_.unzip_seconds += SecondsSince(start);
-    counts_.zip_bytes += stored;
-    counts_.unzip_bytes += bytes;
-    if (TFile* file = static_cast<TTree*>(tree)->GetCurrentFile()) {
-      NoteFile(file)->NoteOverhead();
-      AddColumns(file, tree);
+    if (IsOwnThread()) {
+      counts_.unzip_seconds += SecondsSince(start);
+      counts_.zip_bytes += stored;
+      counts_.unzip_bytes += bytes;
+      if (TFile* file = static_cast<TTree*>(tree)->GetCurrentFile()) {
+        NoteFile(file)->NoteOverhead();
+        AddColumns(file, tree);
+      }
     }
     if (own_ != nullptr) own_->UnzipEvent(tree, position, start, stored, bytes);
+  }
+  void SetUsed(TBranch* branch, size_t basket) override {
+    if (IsOwnThread()) columns_.Add(*branch, basket);
+    if (tree_own_ != nullptr) tree_own_->SetUsed(branch, basket);
   }
 
   // The rest is the program's own.
@@ -128,31 +153,28 @@ class ReadCounters final : public TVirtualPerfStats {
     if (own_ != nullptr) own_->PrintBasketInfo(option);
   }
   void SetLoaded(TBranch* branch, size_t basket) override {
-    if (own_ != nullptr) own_->SetLoaded(branch, basket);
+    if (tree_own_ != nullptr) tree_own_->SetLoaded(branch, basket);
   }
   void SetLoaded(size_t branch, size_t basket) override {
-    if (own_ != nullptr) own_->SetLoaded(branch, basket);
+    if (tree_own_ != nullptr) tree_own_->SetLoaded(branch, basket);
   }
   void SetLoadedMiss(TBranch* branch, size_t basket) override {
-    if (own_ != nullptr) own_->SetLoadedMiss(branch, basket);
+    if (tree_own_ != nullptr) tree_own_->SetLoadedMiss(branch, basket);
   }
   void SetLoadedMiss(size_t branch, size_t basket) override {
-    if (own_ != nullptr) own_->SetLoadedMiss(branch, basket);
+    if (tree_own_ != nullptr) tree_own_->SetLoadedMiss(branch, basket);
   }
   void SetMissed(TBranch* branch, size_t basket) override {
-    if (own_ != nullptr) own_->SetMissed(branch, basket);
+    if (tree_own_ != nullptr) tree_own_->SetMissed(branch, basket);
   }
   void SetMissed(size_t branch, size_t basket) override {
-    if (own_ != nullptr) own_->SetMissed(branch, basket);
-  }
-  void SetUsed(TBranch* branch, size_t basket) override {
-    if (own_ != nullptr) own_->SetUsed(branch, basket);
+    if (tree_own_ != nullptr) tree_own_->SetMissed(branch, basket);
   }
   void SetUsed(size_t branch, size_t basket) override {
-    if (own_ != nullptr) own_->SetUsed(branch, basket);
+    if (tree_own_ != nullptr) tree_own_->SetUsed(branch, basket);
   }
   void UpdateBranchIndices(TObjArray* branches) override {
-    if (own_ != nullptr) own_->UpdateBranchIndices(branches);
+    if (tree_own_ != nullptr) tree_own_->UpdateBranchIndices(branches);
   }
 
  private:
@@ -162,6 +184,7 @@ class ReadCounters final : public TVirtualPerfStats {
     std::int64_t overhead_start_bytes = 0;
     std::int64_t overhead_bytes = 0;
     std::string server;
+    std::string name;  ///< another file may come to be in the same place
     void NoteOverhead() {
       overhead_bytes = std::max<std::int64_t>(0, file->GetBytesReadExtra() - overhead_start_bytes);
     }
@@ -183,17 +206,27 @@ class ReadCounters final : public TVirtualPerfStats {
   };
 
   void SetFile(TFile*) override {}
+  /// Where ROOT reads the branches of an entry on several threads, it tells a tree's statistics on all of them.
+  bool IsOwnThread() const { return thread_ == std::this_thread::get_id(); }
+  /// Ends before a chunk that began later, which would put it back.
+  void LeaveChain(TVirtualPerfStats* innermost, TVirtualPerfStats* ReadCounters::*around) {
+    for (auto* other = dynamic_cast<ReadCounters*>(innermost); other != nullptr;
+         other = dynamic_cast<ReadCounters*>(other->*around)) {
+      if (other->*around == this) other->*around = this->*around;
+    }
+  }
   /// By the clock that ROOT took `start` from; 0 where somebody set it back.
   static double SecondsSince(double start) { return std::max(0.0, static_cast<double>(TTimeStamp()) - start); }
 
   ReadFile* NoteFile(TFile* file) {
     for (int i = 0; i < counts_.num_files; ++i) {
-      if (counts_.files[i].file == file) return &counts_.files[i];
+      ReadFile& known = counts_.files[i];
+      if (known.file == file && known.name == file->GetName()) return &known;
     }
     if (counts_.num_files == 0) AddServer(*file);
     ReadFile* read = &other_;
     if (counts_.num_files < kMostFiles) read = &counts_.files[counts_.num_files++];
-    *read = {file, file->GetBytesReadExtra(), 0, KeptServerName(*file)};
+    *read = {file, file->GetBytesReadExtra(), 0, KeptServerName(*file), file->GetName()};
     return read;
   }
   void AddServer(const TFile& file) {
@@ -216,11 +249,15 @@ class ReadCounters final : public TVirtualPerfStats {
   }
 
   TrackMetrics* chunk_ = nullptr;  ///< null: not installed
+  std::thread::id thread_;         ///< the chunk's
   Counts counts_;
+  ColumnBytes columns_;
   TVirtualPerfStats* around_ = nullptr;  ///< was the thread's before
   TVirtualPerfStats* own_ = nullptr;     ///< the program's
   TTree* tree_ = nullptr;
-  TTree* current_tree_ = nullptr;  ///< the tree that has statistics of its own
+  TTree* current_tree_ = nullptr;             ///< the tree that is read
+  TVirtualPerfStats* tree_around_ = nullptr;  ///< was the tree's before
+  TVirtualPerfStats* tree_own_ = nullptr;     ///< the program's for this tree: hears of baskets
   ReadFile other_;
 };
 

@@ -6,7 +6,11 @@
 #include <ROOT/RDF/RLoopManager.hxx>
 #include <ROOT/RResultPtr.hxx>
 #include <cstdint>
+#include <cstdlib>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -52,6 +56,33 @@ class FrameTracker : public std::enable_shared_from_this<FrameTracker> {
         loop_manager_(std::move(loop_manager)),
         tasks_(std::make_shared<FrameTasks>(std::move(identity), loop_manager_->GetNSlots())) {}
 
+  /// Of a frame that is tracked already: the one that it has, which takes this identity from its next loop on.
+  static std::shared_ptr<FrameTracker> Find(const std::shared_ptr<ROOT::Detail::RDF::RLoopManager>& loop_manager,
+                                            const FrameIdentity& identity) {
+    const std::lock_guard<std::mutex> lock(Mutex());
+    const auto known = All().find(loop_manager.get());
+    auto tracker = known != All().end() ? known->second.lock() : nullptr;
+    if (tracker != nullptr) tracker->tasks_->SetIdentity(identity);
+    return tracker;
+  }
+  ~FrameTracker() {
+    const std::lock_guard<std::mutex> lock(Mutex());
+    const auto known = All().find(loop_manager_.get());
+    if (known != All().end() && known->second.expired()) All().erase(known);
+  }
+  FrameTracker(const FrameTracker&) = delete;
+  FrameTracker& operator=(const FrameTracker&) = delete;
+
+  /// From now on `Find` finds it.
+  void Enter() {
+    const std::lock_guard<std::mutex> lock(Mutex());
+#ifndef __CLING__  // whose code is gone then; Python lets go of its objects before
+    // ROOT is torn down after that, and before the handles that the program keeps in static objects.
+    static const int is_registered = std::atexit(&FrameTracker::ReleaseAll);
+    static_cast<void>(is_registered);
+#endif
+    All()[loop_manager_.get()] = weak_from_this();
+  }
   /// Throws what RDataFrame's `Book` throws.
   void Book() {
     using Head = ROOT::RDF::RInterface<ROOT::Detail::RDF::RLoopManager>;
@@ -62,15 +93,15 @@ class FrameTracker : public std::enable_shared_from_this<FrameTracker> {
   }
 
  private:
+  /// Keeps the tracker while a loop runs: ROOT goes through its actions then, and none of them may go.
   class LoopEnd {
    public:
-    explicit LoopEnd(std::weak_ptr<FrameTracker> tracker) : tracker_(std::move(tracker)) {}
+    explicit LoopEnd(std::shared_ptr<FrameTracker> tracker) : tracker_(std::move(tracker)) {}
     ~LoopEnd() {
-      const auto tracker = tracker_.lock();
-      if (tracker == nullptr) return;
-      tracker->tasks_->EndLoop();
+      tracker_->tasks_->EndLoop();
+      if (tracker_.use_count() == 1) return;  // its handle went meanwhile
       try {
-        tracker->Book();
+        tracker_->Book();
       } catch (...) {  // later loops of the frame are not tracked; the program goes on
       }
     }
@@ -78,21 +109,51 @@ class FrameTracker : public std::enable_shared_from_this<FrameTracker> {
     LoopEnd& operator=(const LoopEnd&) = delete;
 
    private:
-    std::weak_ptr<FrameTracker> tracker_;
+    std::shared_ptr<FrameTracker> tracker_;
   };
+
+  /// The process ends: lets go of the frames that no loop runs of.
+  static void ReleaseAll() {
+    Trackers all;
+    {
+      const std::lock_guard<std::mutex> lock(Mutex());
+      all.swap(All());
+    }
+    for (const auto& [frame, weak] : all) {
+      const auto tracker = weak.lock();
+      if (tracker != nullptr && !tracker->tasks_->is_in_loop()) tracker->Release();
+    }
+  }
+  void Release() {
+    booked_ = {};
+    tasks_.reset();
+    log_.reset();
+    node_.reset();
+    loop_manager_.reset();
+  }
 
   void LoopBegins() {
     tasks_->BeginLoop(loop_manager_.get());
     // An action at the head asks for every entry. This one does not: the loop ends when a Range has had enough.
     loop_manager_->StopProcessing();
-    loop_manager_->RegisterCallback(0, [end = std::make_shared<LoopEnd>(weak_from_this())](unsigned) {});
+    loop_manager_->RegisterCallback(0, [end = std::make_shared<LoopEnd>(shared_from_this())](unsigned) {});
+  }
+
+  using Trackers = std::map<const ROOT::Detail::RDF::RLoopManager*, std::weak_ptr<FrameTracker>>;
+  static Trackers& All() {
+    static auto* const all = new Trackers();  // a handle may end when the process does
+    return *all;
+  }
+  static std::mutex& Mutex() {
+    static auto* const mutex = new std::mutex();
+    return *mutex;
   }
 
   std::shared_ptr<const void> node_;
   std::shared_ptr<ROOT::Detail::RDF::RLoopManager> loop_manager_;
   std::shared_ptr<FrameTasks> tasks_;
   ROOT::RDF::RResultPtr<int> booked_;
-  LoopLog::Use log_;
+  std::optional<LoopLog::Use> log_{std::in_place};
 };
 
 }  // namespace internal
@@ -109,7 +170,8 @@ class TrackedDataFrame {
 
 /// Makes a chunk of each task of each event loop of the frame that `node` belongs to (any node), on the thread that
 /// runs it: file, tree, entry range, events read, bytes, columns, and time for reading and decompression. Does nothing
-/// when recording is off. Call it before you book actions: their set-up is then measured too. Throws nothing but what
+/// when recording is off. Call it before you book actions: their set-up is then measured too. A frame is tracked once:
+/// of several calls the options of the last one hold, for the loops that begin then. Throws nothing but what
 /// RDataFrame's `Book` throws.
 ///
 ///     ROOT::RDataFrame events("Events", files);
@@ -119,9 +181,12 @@ template <class Node>
   if (!Enabled()) return TrackedDataFrame();
   const auto& loop_manager = internal::LoopManagerOf::Get(node);
   internal::FrameIdentity identity{options.dataset, options.pass, options.entries_per_chunk, options.counts_loops};
-  auto tracker =
-      std::make_shared<internal::FrameTracker>(std::make_shared<Node>(node), loop_manager, std::move(identity));
-  tracker->Book();
+  auto tracker = internal::FrameTracker::Find(loop_manager, identity);
+  if (tracker == nullptr) {
+    tracker = std::make_shared<internal::FrameTracker>(std::make_shared<Node>(node), loop_manager, std::move(identity));
+    tracker->Book();
+    tracker->Enter();
+  }
   return TrackedDataFrame(std::move(tracker));
 }
 

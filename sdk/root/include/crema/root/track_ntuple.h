@@ -64,6 +64,7 @@ class TrackNtuple {
     chunk_.emplace(where);
     const std::string_view host = internal::HostOf(std::string_view(where.file));
     if (!host.empty()) chunk_->SetAttribute("server", host);
+    chunk_->SetAttribute("reading", "ROOT does not tell the columns that an RNTupleReader reads");
   }
   ~TrackNtuple() {
     if (!chunk_.has_value()) return;

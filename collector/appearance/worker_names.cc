@@ -1,18 +1,11 @@
-#include "collector/charts/worker_names.h"
+#include "collector/appearance/worker_names.h"
 
 #include <algorithm>
 #include <cctype>
 #include <optional>
-#include <set>
-#include <vector>
-
-#include "collector/charts/shown_names.h"
-#include "collector/document/document_fields.h"
 
 namespace crema {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
@@ -24,33 +17,25 @@ std::string_view DomainOf(std::string_view name) {
   return std::all_of(host.begin(), host.end(), [](char c) { return IsDigit(c) || c == '.'; }) ? "" : host.substr(dot);
 }
 
-std::set<std::string> NamesIn(const Json& document) {
-  std::set<std::string> names;
-  for (const Json& worker : ListField(document, "workers"))
-    names.insert(std::string(WorkerName(TextField(worker, "name"))));
-  for (const char* series : {"worker_memory", "worker_cpu", "worker_active_tasks"}) {
-    const Json& workers = Field(Field(document, "timelines"), series);
-    if (!workers.is_object()) continue;
-    for (const auto& [name, points] : workers.items()) names.insert(std::string(WorkerName(name)));
-  }
-  return names;
-}
-
 /// What all names begin with, up to a sign between words; no name is nothing but that.
-std::string SharedBeginning(const std::vector<std::string>& names) {
+std::string SharedBeginning(const std::set<std::string>& names) {
   if (names.size() < 2) return "";
-  std::string shared = names.front();
+  std::string shared = *names.begin();
   for (const std::string& name : names) {
     const auto end = std::mismatch(shared.begin(), shared.end(), name.begin(), name.end()).first;
     shared.erase(end, shared.end());
   }
   const size_t sign = shared.find_last_of(":/-.");
   shared.resize(sign == std::string::npos ? 0 : sign + 1);
-  const bool is_name = std::find(names.begin(), names.end(), shared) != names.end();
-  return is_name ? "" : shared;
+  return names.count(shared) != 0 ? "" : shared;
 }
 
 }  // namespace
+
+std::string_view WorkerName(std::string_view name) {
+  const size_t scheme = name.find("://");
+  return scheme == std::string_view::npos ? name : name.substr(scheme + 3);
+}
 
 bool IsBefore(std::string_view a, std::string_view b) {
   size_t i = 0, k = 0;
@@ -75,18 +60,16 @@ bool IsBefore(std::string_view a, std::string_view b) {
   return left_of_a != left_of_b ? left_of_a < left_of_b : a < b;
 }
 
-WorkerNames::WorkerNames(const Json& document) {
-  const std::set<std::string> names = NamesIn(document);
+WorkerNames::WorkerNames(const std::set<std::string>& names) {
   std::optional<std::string> domain;
   for (const std::string& name : names) {
-    const std::string own(DomainOf(name));
+    const std::string own(DomainOf(WorkerName(name)));
     if (domain.value_or(own) != own) domain = "";
     if (!domain.has_value()) domain = own;
   }
   domain_ = domain.value_or("");
-  std::vector<std::string> without;
-  without.reserve(names.size());
-  for (const std::string& name : names) without.push_back(WithoutDomain(name));
+  std::set<std::string> without;
+  for (const std::string& name : names) without.insert(WithoutDomain(name));
   beginning_ = SharedBeginning(without);
 }
 

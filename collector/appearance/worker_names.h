@@ -1,23 +1,25 @@
 // Names of workers as people tell them apart: without what all of a run's workers share.
-#ifndef CREMA_COLLECTOR_CHARTS_WORKER_NAMES_H_
-#define CREMA_COLLECTOR_CHARTS_WORKER_NAMES_H_
+#ifndef CREMA_COLLECTOR_APPEARANCE_WORKER_NAMES_H_
+#define CREMA_COLLECTOR_APPEARANCE_WORKER_NAMES_H_
 
+#include <set>
 #include <string>
 #include <string_view>
 
-#include "nlohmann/json.hpp"
-
 namespace crema {
+
+/// Without the scheme of an address.
+std::string_view WorkerName(std::string_view name);
 
 /// Whether `a` stands before `b`: numbers in names count as numbers (`w2` before `w10`). The one order of workers.
 bool IsBefore(std::string_view a, std::string_view b);
 
-/// The workers of a document. Their names lose the scheme of an address, the domain that all hosts share, and the
+/// The workers of a run. Their names lose the scheme of an address, the domain that all hosts share, and the
 /// beginning that all names share up to a `:`, `/`, `-` or `.`: `tcp://n1.cern.ch:4000` is `n1:4000`.
 class WorkerNames {
  public:
-  explicit WorkerNames(const nlohmann::ordered_json& document);
-  /// Two workers of the document never get the same name.
+  explicit WorkerNames(const std::set<std::string>& names);
+  /// Two of them never get the same name.
   std::string Of(std::string_view name) const;
 
  private:
@@ -28,4 +30,4 @@ class WorkerNames {
 
 }  // namespace crema
 
-#endif  // CREMA_COLLECTOR_CHARTS_WORKER_NAMES_H_
+#endif  // CREMA_COLLECTOR_APPEARANCE_WORKER_NAMES_H_

@@ -1,19 +1,16 @@
-#include "collector/charts/worker_names.h"
+#include "collector/appearance/worker_names.h"
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <vector>
 
 namespace crema {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 std::vector<std::string> Short(const std::vector<std::string>& names) {
-  Json document = {{"workers", Json::array()}};
-  for (const std::string& name : names) document["workers"].push_back({{"name", name}});
-  const WorkerNames shown(document);
+  const WorkerNames shown({names.begin(), names.end()});
   std::vector<std::string> result;
   for (const std::string& name : names) result.push_back(shown.Of(name));
   return result;
@@ -37,8 +34,13 @@ TEST(WorkerNames, OfOneWorkerStayWhole) { EXPECT_EQ(Short({"node-1"}), (Names{"n
 
 TEST(WorkerNames, AreNeverNothing) { EXPECT_EQ(Short({"n:", "n:1"}), (Names{"n:", "n:1"})); }
 
-TEST(WorkerNames, OfAWorkerThatTheDocumentDoesNotListStayAsTheyAre) {
-  EXPECT_EQ(WorkerNames(Json::object()).Of("w.cern.ch:1"), "w.cern.ch:1");
+TEST(WorkerNames, OfAWorkerThatIsNotListedStayAsTheyAre) {
+  EXPECT_EQ(WorkerNames({}).Of("w.cern.ch:1"), "w.cern.ch:1");
+}
+
+TEST(WorkerName, IsWithoutTheSchemeOfAnAddress) {
+  EXPECT_EQ(WorkerName("tcp://127.0.0.1:4711"), "127.0.0.1:4711");
+  EXPECT_EQ(WorkerName("node1:4711"), "node1:4711");
 }
 
 TEST(WorkerNames, StandInTheOrderOfTheirNumbers) {

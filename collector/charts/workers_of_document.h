@@ -1,0 +1,15 @@
+// The workers of a document, for WorkerNames.
+#ifndef CREMA_COLLECTOR_CHARTS_WORKERS_OF_DOCUMENT_H_
+#define CREMA_COLLECTOR_CHARTS_WORKERS_OF_DOCUMENT_H_
+
+#include "collector/appearance/worker_names.h"
+#include "nlohmann/json.hpp"
+
+namespace crema {
+
+/// Of its table and of its timelines: an engine may tell the one or the other.
+WorkerNames NamesOfWorkers(const nlohmann::ordered_json& document);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_CHARTS_WORKERS_OF_DOCUMENT_H_

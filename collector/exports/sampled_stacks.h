@@ -1,0 +1,58 @@
+// The sampled stacks of a run, from its records.
+#ifndef CREMA_COLLECTOR_EXPORTS_SAMPLED_STACKS_H_
+#define CREMA_COLLECTOR_EXPORTS_SAMPLED_STACKS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "collector/exports/export_format.h"
+
+namespace crema {
+
+/// A function with its name as people read it.
+struct SampledFunction {
+  std::string name;
+  std::string file;             ///< empty: not known
+  std::optional<int64_t> line;  ///< of its definition
+};
+inline bool operator<(const SampledFunction& a, const SampledFunction& b) {
+  return std::tie(a.name, a.file, a.line) < std::tie(b.name, b.file, b.line);
+}
+
+struct StackWeight {
+  int64_t samples = 0;
+  double cpu_seconds = 0;  ///< that the samples stand for
+};
+
+/// Where stacks were seen.
+struct StackPlace {
+  std::string dataset;  ///< empty: none
+  std::string section;  ///< a path; empty: outside every section
+};
+inline bool operator<(const StackPlace& a, const StackPlace& b) {
+  return std::tie(a.dataset, a.section) < std::tie(b.dataset, b.section);
+}
+
+struct SampledStacks {
+  std::vector<SampledFunction> functions;
+  /// Of each place, its stacks: indices into `functions`, the outermost first.
+  std::map<StackPlace, std::map<std::vector<size_t>, StackWeight>> places;
+};
+
+/// Errors: the records cannot be read, or have no stacks. Beyond 200,000 different stacks those of a place are one,
+/// `(other)`.
+absl::StatusOr<SampledStacks> ReadSampledStacks(const ExportSource& source);
+
+/// What a dataset is called in exports of stacks.
+std::string DatasetFrame(const std::string& dataset);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_EXPORTS_SAMPLED_STACKS_H_

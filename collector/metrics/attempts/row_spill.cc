@@ -1,0 +1,115 @@
+#include "collector/metrics/attempts/row_spill.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace crema {
+namespace {
+
+/// Its files would take the memory that they are to spare.
+bool IsInMemory(int descriptor) {
+  struct statfs system = {};
+  return fstatfs(descriptor, &system) == 0 && (system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC);
+}
+
+size_t PageBytes() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
+
+}  // namespace
+
+RowSpill::RowSpill(std::string directory, size_t memory_bytes)
+    : directory_(std::move(directory)), memory_bytes_(memory_bytes) {}
+
+RowSpill::~RowSpill() {
+  for (const auto& [memory, bytes] : files_) munmap(memory, bytes);
+}
+
+bool RowSpill::Count(size_t bytes) {
+  if (in_memory_ > memory_bytes_ || bytes > memory_bytes_ - in_memory_) return false;
+  in_memory_ += bytes;
+  return true;
+}
+
+int RowSpill::MakeFile(size_t bytes) {
+  std::string name = directory_ + "/.crema-rows-XXXXXX";
+  const int descriptor = mkostemp(name.data(), O_CLOEXEC);
+  if (descriptor < 0) {
+    problem_ = strerror(errno);
+    return -1;
+  }
+  unlink(name.c_str());
+  if (IsInMemory(descriptor)) {
+    problem_ = "it lies in memory";
+  } else if (const int failure = posix_fallocate(descriptor, 0, static_cast<off_t>(bytes)); failure != 0) {
+    problem_ = strerror(failure);  // without room, a later write would kill the process (SIGBUS)
+  } else {
+    return descriptor;
+  }
+  close(descriptor);
+  return -1;
+}
+
+void* RowSpill::MapFile(void* place, size_t bytes) {
+  const int descriptor = MakeFile(bytes);
+  if (descriptor < 0) return nullptr;
+  void* memory =
+      mmap(place, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | (place == nullptr ? 0 : MAP_FIXED), descriptor, 0);
+  if (memory == MAP_FAILED) problem_ = strerror(errno);
+  close(descriptor);
+  if (memory == MAP_FAILED) return nullptr;
+  spilled_ += bytes;
+  return memory;
+}
+
+void* RowSpill::Map(size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (Count(bytes)) return nullptr;
+  void* memory = bytes >= kLeastMapped && problem_.empty() ? MapFile(nullptr, bytes) : nullptr;
+  if (memory == nullptr) {
+    in_memory_ += bytes;
+  } else {
+    files_.emplace(memory, bytes);
+  }
+  return memory;
+}
+
+bool RowSpill::Unmap(void* memory, size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (files_.erase(memory) == 0) {
+    in_memory_ -= bytes;
+    return false;
+  }
+  munmap(memory, bytes);
+  return true;
+}
+
+void RowSpill::LayUnder(void* memory, size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (Count(bytes)) return;
+  const auto begin = reinterpret_cast<uintptr_t>(memory);
+  const size_t page = PageBytes();
+  const size_t skipped = (page - begin % page) % page;
+  const size_t whole = bytes < kLeastLaidUnder ? 0 : (bytes - skipped) / page * page;
+  if (whole > 0 && problem_.empty() && MapFile(static_cast<char*>(memory) + skipped, whole) != nullptr) return;
+  in_memory_ += bytes;
+}
+
+size_t RowSpill::spilled_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return spilled_;
+}
+
+std::string RowSpill::problem() const {
+  const std::lock_guard lock(mutex_);
+  return problem_;
+}
+
+}  // namespace crema

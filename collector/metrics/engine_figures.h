@@ -1,0 +1,25 @@
+// What an engine tells of a run, among the run's figures.
+#ifndef CREMA_COLLECTOR_METRICS_ENGINE_FIGURES_H_
+#define CREMA_COLLECTOR_METRICS_ENGINE_FIGURES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "collector/metrics/engine/task_processes.h"
+#include "collector/metrics/run_figures.h"
+
+namespace crema {
+
+/// Finds the process of each of the engine's workers, adds those that recorded nothing, and gives them their tasks.
+std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, const TaskOfProcess& task_of_process,
+                                        RunFigures& figures);
+
+/// The engine's metrics, once workers and window are known.
+void SetEngine(const ClusterTable& clusters, const std::vector<ClusterWorker>& workers, RunFigures& figures);
+
+/// Without chunk records, what the processor's tasks did is what is known of that of chunks.
+void UseTimesOfTasks(RunFigures& figures);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_ENGINE_FIGURES_H_

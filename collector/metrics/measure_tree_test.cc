@@ -1,0 +1,133 @@
+// Whole measurements from literal records: what the process tree of `crema run` adds.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "collector/metrics/measure.h"
+#include "collector/metrics/measure_fixture.h"
+#include "collector/metrics/record_lines.h"
+
+namespace crema {
+namespace {
+
+using ::testing::HasSubstr;
+
+using MeasureTreeTest = MeasureTest;
+
+TEST_F(MeasureTreeTest, TakesBoundsCoresAndMemoryFromTheProcessTree) {
+  Write("a.jsonl", {ProcessLine(1, 1), ChunkLine(0, 2, 6), EndLine(9)});
+  const Line run = {{"type", "run"},
+                    {"schema", "crema.tree/1"},
+                    {"schema_minor", 0},
+                    {"run_id", "run"},
+                    {"name", "my analysis"},
+                    {"command", {"./a", "b"}},
+                    {"host", "node"},
+                    {"pid", 1},
+                    {"start_ns", At(0)},
+                    {"interval_seconds", 1.0},
+                    {"allocated_cores", 2.0},
+                    {"allocated_cores_source", "slurm"},
+                    {"memory_limit_bytes", 1000000},
+                    {"net_host_wide", true}};
+  const auto sample = [](double time, int64_t rss_bytes) {
+    return Line{{"type", "tree_sample"},
+                {"time_ns", At(time)},
+                {"rss_bytes", rss_bytes},
+                {"cpu_user_ns", kSecond},
+                {"cpu_system_ns", 0},
+                {"processes", 1},
+                {"threads", 1},
+                {"process_rows",
+                 {{{"pid", 1}, {"start_ns", At(1)}, {"rss_bytes", rss_bytes}, {"cpu_ns", kSecond}, {"threads", 1}}}}};
+  };
+  const Line end = {{"type", "run_end"},
+                    {"time_ns", At(10)},
+                    {"exit_status", 3},
+                    {"tree_cpu_user_ns", 4 * kSecond},
+                    {"tree_cpu_system_ns", kSecond},
+                    {"process_peak_rss_bytes", 700000}};
+  Write("node-1-1.tree.ndjson", {run, sample(2, 300000), sample(5, 500000), end});
+  const Document document = Take();
+  EXPECT_EQ(document["run"]["boundary"], "command");
+  EXPECT_EQ(document["run"]["name"], "my analysis");
+  EXPECT_EQ(document["run"]["command"], Document({"./a", "b"}));
+  EXPECT_EQ(document["run"]["exit_status"], 3);
+  EXPECT_EQ(document["run"]["allocated_cores_source"], "slurm");
+  EXPECT_DOUBLE_EQ(Metric(document, "wall_time"), 10);
+  EXPECT_DOUBLE_EQ(Metric(document, "job_cpu_efficiency"), 0.25);
+  EXPECT_DOUBLE_EQ(Metric(document, "cpu_outside_chunks_share"), 1 - 2 / 5.0);
+  EXPECT_EQ(document["metrics"]["peak_memory_bytes"], 500000);
+  EXPECT_DOUBLE_EQ(Metric(document, "memory_utilization_max"), 0.5);
+  EXPECT_EQ(document["workers"][0]["peak_memory_bytes"], 500000);
+  EXPECT_EQ(document["workers"][0]["memory_limit_bytes"], 1000000);
+  EXPECT_DOUBLE_EQ(document["quality"]["sampling_gap_max_s"].get<double>(), 3);
+}
+
+TEST_F(MeasureTreeTest, MeasuresACommandThatRecordsNothing) {
+  Write("node-1-1.tree.ndjson", {{{"type", "run"},
+                                  {"schema", "crema.tree/1"},
+                                  {"schema_minor", 0},
+                                  {"run_id", "run"},
+                                  {"command", {"sleep"}},
+                                  {"host", "node"},
+                                  {"pid", 1},
+                                  {"start_ns", At(0)},
+                                  {"interval_seconds", 1.0}},
+                                 {{"type", "run_end"},
+                                  {"time_ns", At(10)},
+                                  {"exit_status", 0},
+                                  {"tree_cpu_user_ns", kSecond},
+                                  {"tree_cpu_system_ns", 0}}});
+  MeasureOptions options;
+  options.run = "run";
+  const Document document = Take(options);
+  EXPECT_DOUBLE_EQ(Metric(document, "wall_time"), 10);
+  EXPECT_DOUBLE_EQ(Metric(document, "tree_cpu_user"), 1);
+  EXPECT_TRUE(document["metrics"]["num_chunks"].is_null()) << "nobody counted";
+  EXPECT_THAT(document["quality"]["not_measured"]["num_chunks"].get<std::string>(), HasSubstr("no record log"));
+  options.run = "another";
+  options.sources = {directory_.string()};
+  EXPECT_EQ(Measure(options).status().code(), absl::StatusCode::kNotFound);
+}
+
+std::vector<Line> TreeOf(const std::string& run_id, int64_t start_ns, int64_t sampled_ns) {
+  return {{{"type", "run"},
+           {"schema", "crema.tree/1"},
+           {"schema_minor", 0},
+           {"run_id", run_id},
+           {"host", "node"},
+           {"pid", 7},
+           {"start_ns", start_ns}},
+          {{"type", "tree_sample"}, {"time_ns", sampled_ns}, {"rss_bytes", 1}, {"cpu_user_ns", kSecond}}};
+}
+
+TEST_F(MeasureTreeTest, TakesARunThatHasOnlyAProcessTreeAndNotTheTreeOfAnother) {
+  Write("a.jsonl", {ProcessLine(1, 0), ChunkLine(0, 1, 2), EndLine(3)});  // of the run `run`
+  Write("node-7-1.tree.ndjson", TreeOf("other", At(0), At(4)));
+  MeasureOptions options;
+  options.run = "other";
+  const Document of_tree = Take(options);
+  EXPECT_DOUBLE_EQ(Metric(of_tree, "tree_cpu_user"), 1);
+  EXPECT_EQ(of_tree["quality"]["records_read"], 0);
+  options.run = "run";
+  const Document of_records = Take(options);
+  EXPECT_EQ(of_records["metrics"]["num_chunks"], 1);
+  EXPECT_TRUE(of_records["metrics"]["tree_cpu_user"].is_null());
+  options.run = "third";
+  options.sources = {directory_.string()};
+  EXPECT_EQ(Measure(options).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(MeasureTreeTest, TheCommandGoesOnWhereOnlyCremaRunWasKilled) {
+  Write("a.jsonl", {ProcessLine(1, 0), ChunkLine(0, 1, 2), EndLine(10)});
+  Write("node-7-1.tree.ndjson", TreeOf("run", At(0), At(4)));
+  const Document document = Take();
+  EXPECT_EQ(document["run"]["boundary"], "command");
+  EXPECT_DOUBLE_EQ(Metric(document, "wall_time"), 10);
+}
+
+}  // namespace
+}  // namespace crema

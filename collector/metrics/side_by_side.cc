@@ -1,0 +1,106 @@
+#include "collector/metrics/side_by_side.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <system_error>
+#include <thread>
+
+#include "collector/sources/process_tree/allocated_cores.h"
+
+namespace crema {
+namespace {
+
+/// Which pieces are left, and what those take that run.
+class Schedule {
+ public:
+  Schedule(const std::vector<Piece>& pieces, size_t most_bytes)
+      : pieces_(pieces), most_bytes_(most_bytes), begun_(pieces.size()) {}
+
+  /// The next piece to run, once there is memory for one; nullopt: all have begun.
+  std::optional<size_t> Take() {
+    std::unique_lock lock(mutex_);
+    while (left_ > 0) {
+      for (size_t i = 0; i < pieces_.size(); ++i) {
+        if (begun_[i] || !Fits(pieces_[i])) continue;
+        begun_[i] = true;
+        --left_;
+        ++running_;
+        used_bytes_ += pieces_[i].bytes;
+        return i;
+      }
+      // Not wait(): of libstdc++ it asks for a version that systems with glibc 2.34 do not have.
+      ended_.wait_for(lock, std::chrono::seconds(10));
+    }
+    return std::nullopt;
+  }
+
+  void End(size_t piece) {
+    const std::lock_guard lock(mutex_);
+    --running_;
+    used_bytes_ -= pieces_[piece].bytes;
+    ended_.notify_all();
+  }
+
+ private:
+  bool Fits(const Piece& piece) const {
+    return running_ == 0 || (used_bytes_ <= most_bytes_ && piece.bytes <= most_bytes_ - used_bytes_);
+  }
+
+  const std::vector<Piece>& pieces_;
+  size_t most_bytes_;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  std::vector<bool> begun_;
+  size_t left_ = pieces_.size();
+  size_t running_ = 0;
+  size_t used_bytes_ = 0;
+};
+
+}  // namespace
+
+size_t ThreadsFor(size_t jobs) { return jobs > 0 ? jobs : static_cast<size_t>(AffinityCores().value_or(1)); }
+
+void OnThreads(size_t threads, const std::function<void(size_t)>& work) {
+  std::vector<std::exception_ptr> failures(std::max<size_t>(1, threads));
+  const auto guarded = [&](size_t i) {
+    try {
+      work(i);
+    } catch (...) {
+      failures[i] = std::current_exception();
+    }
+  };
+  std::vector<std::thread> pool;
+  pool.reserve(failures.size() - 1);
+  for (size_t i = 1; i < failures.size(); ++i) {
+    try {
+      pool.emplace_back(guarded, i);
+    } catch (const std::system_error&) {
+      break;  // a limit on processes: those that are there do the work
+    }
+  }
+  guarded(0);
+  for (std::thread& thread : pool) thread.join();
+  for (const std::exception_ptr& failure : failures) {
+    if (failure != nullptr) std::rethrow_exception(failure);
+  }
+}
+
+void RunSideBySide(const std::vector<Piece>& pieces, const WorkLimits& limits) {
+  Schedule schedule(pieces, limits.bytes);
+  OnThreads(std::min(limits.threads, pieces.size()), [&](size_t) {
+    while (const std::optional<size_t> piece = schedule.Take()) {
+      struct EndsPiece {
+        Schedule& of;
+        size_t index;
+        ~EndsPiece() { of.End(index); }
+      } ends{schedule, *piece};
+      pieces[*piece].run();
+    }
+  });
+}
+
+}  // namespace crema

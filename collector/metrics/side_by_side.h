@@ -1,0 +1,38 @@
+// Work on several threads: as much of it at once as memory allows.
+#ifndef CREMA_COLLECTOR_METRICS_SIDE_BY_SIDE_H_
+#define CREMA_COLLECTOR_METRICS_SIDE_BY_SIDE_H_
+
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <vector>
+
+namespace crema {
+
+/// What a computation may use. Its result is the same whatever this is.
+struct WorkLimits {
+  size_t threads = 1;
+  size_t bytes = std::numeric_limits<size_t>::max();  ///< of memory beside its input, where it has a choice
+};
+
+/// As many threads as were asked for; for 0 one on each core that this process may use.
+size_t ThreadsFor(size_t jobs);
+
+/// Calls `work(i)`, each i from 0 to `threads` - 1 on a thread of its own, and returns when all have returned. A system
+/// that is out of threads gives fewer: whoever is there takes what is to do from a common list. What one of them threw
+/// (memory ran out) is thrown here, after all have returned.
+void OnThreads(size_t threads, const std::function<void(size_t)>& work);
+
+/// Work that needs no result of other work beside it.
+struct Piece {
+  size_t bytes = 0;  ///< of memory that it takes while it runs
+  std::function<void()> run;
+};
+
+/// Runs all pieces: one begins as soon as a thread is free and those that run leave it the memory, the first of the
+/// list first. Where one piece alone is beyond the limit, it runs alone. Throws as `OnThreads`.
+void RunSideBySide(const std::vector<Piece>& pieces, const WorkLimits& limits);
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_SIDE_BY_SIDE_H_

@@ -1,0 +1,90 @@
+#include "collector/metrics/side_by_side.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <new>
+#include <vector>
+
+namespace crema {
+namespace {
+
+/// Counts who is there, and lets them wait for one another.
+class Meeting {
+ public:
+  /// Returns whether so many were there at once, at the latest after `patience`.
+  bool WaitFor(int count, std::chrono::milliseconds patience) {
+    std::unique_lock lock(mutex_);
+    most_ = std::max(most_, ++present_);
+    changed_.notify_all();
+    const bool met = changed_.wait_for(lock, patience, [&] { return most_ >= count; });
+    --present_;
+    return met;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int present_ = 0;
+  int most_ = 0;
+};
+
+constexpr std::chrono::milliseconds kAMinute = std::chrono::minutes(1);
+constexpr std::chrono::milliseconds kAMoment{20};
+
+TEST(SideBySide, RunsEachPieceOnceWithAnyNumberOfThreads) {
+  for (const size_t threads : {0, 1, 2, 7, 100}) {
+    std::vector<std::atomic<int>> runs(20);
+    std::vector<Piece> pieces;
+    for (std::atomic<int>& count : runs) pieces.push_back({1, [&count] { ++count; }});
+    RunSideBySide(pieces, {threads, 3});
+    for (const std::atomic<int>& count : runs) EXPECT_EQ(count, 1) << threads;
+  }
+  RunSideBySide({}, {4});
+}
+
+TEST(SideBySide, RunsPiecesAtOnceWhereMemoryAllows) {
+  Meeting meeting;
+  const Piece waits = {50, [&] { EXPECT_TRUE(meeting.WaitFor(2, kAMinute)); }};
+  RunSideBySide({waits, waits}, {2, 100});
+}
+
+TEST(SideBySide, RunsPiecesOneAfterAnotherWhereMemoryIsShort) {
+  Meeting meeting;
+  const Piece alone = {51, [&] { EXPECT_FALSE(meeting.WaitFor(2, kAMoment)); }};
+  RunSideBySide({alone, alone, alone}, {3, 100});
+}
+
+TEST(SideBySide, RunsAPieceThatIsBeyondTheLimitAlone) {
+  Meeting meeting;
+  const Piece alone = {1000, [&] { EXPECT_FALSE(meeting.WaitFor(2, kAMoment)); }};
+  const Piece small = {1, [&] { EXPECT_FALSE(meeting.WaitFor(2, kAMoment)); }};
+  RunSideBySide({alone, small}, {2, 100});
+}
+
+TEST(SideBySide, BeginsWhatFitsBeforeWhatHasToWait) {
+  Meeting meeting;
+  const Piece waits = {60, [&] { EXPECT_TRUE(meeting.WaitFor(2, kAMinute)); }};
+  RunSideBySide({waits, {60, [] {}}, {40, waits.run}}, {2, 100});
+}
+
+TEST(SideBySide, ThrowsWhatAPieceThrewAfterTheOthersHaveEnded) {
+  for (const size_t threads : {1, 2, 4}) {
+    std::atomic<int> ended{0};
+    const Piece ends = {60, [&] { ++ended; }};
+    const Piece fails = {60, [] { throw std::bad_alloc(); }};
+    EXPECT_THROW(RunSideBySide({ends, fails, ends}, {threads, 100}), std::bad_alloc);
+    EXPECT_GE(ended, 1);
+  }
+}
+
+TEST(SideBySide, HasAThreadForEachCoreUnlessAskedOtherwise) {
+  EXPECT_EQ(ThreadsFor(3), 3u);
+  EXPECT_GE(ThreadsFor(0), 1u);
+}
+
+}  // namespace
+}  // namespace crema

@@ -1,0 +1,181 @@
+#include "collector/symbols/symbol_table.h"
+
+#include <cxxabi.h>
+#include <elf.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+#include "absl/status/status.h"
+
+namespace crema {
+namespace {
+
+// No table of a real file is larger; a file that claims more is damaged.
+constexpr uint64_t kMostTableBytes = uint64_t{1} << 30;
+
+std::string Hexadecimal(std::string_view bytes) {
+  std::string text;
+  for (const char byte : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return text;
+}
+
+}  // namespace
+
+/// What a file says of itself; pieces that it does not have are empty.
+class ElfFile {
+ public:
+  explicit ElfFile(const std::string& path) : file_(path, std::ios::binary | std::ios::ate) {
+    if (!file_) return;
+    bytes_ = static_cast<uint64_t>(file_.tellg());
+    const std::vector<Elf64_Ehdr> heads = Rows<Elf64_Ehdr>(0, sizeof(Elf64_Ehdr), sizeof(Elf64_Ehdr));
+    if (heads.empty()) return;
+    const Elf64_Ehdr& head = heads.front();
+    constexpr uint16_t kByteOrderProbe = 1;
+    const bool is_little = *reinterpret_cast<const char*>(&kByteOrderProbe) == 1;
+    if (std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
+        head.e_ident[EI_DATA] != (is_little ? ELFDATA2LSB : ELFDATA2MSB)) {
+      return;
+    }
+    is_elf_ = true;
+    sections_ = Rows<Elf64_Shdr>(head.e_shoff, uint64_t{head.e_shnum} * sizeof(Elf64_Shdr), head.e_shentsize);
+    segments_ = Rows<Elf64_Phdr>(head.e_phoff, uint64_t{head.e_phnum} * sizeof(Elf64_Phdr), head.e_phentsize);
+  }
+
+  bool is_elf() const { return is_elf_; }
+
+  /// In hexadecimal; empty: it has none.
+  std::string BuildId() {
+    for (const Elf64_Phdr& segment : segments_) {
+      if (segment.p_type == PT_NOTE) {
+        if (std::string id = BuildIdIn(Bytes(segment.p_offset, segment.p_filesz)); !id.empty()) return id;
+      }
+    }
+    for (const Elf64_Shdr& section : sections_) {  // a file with debug symbols only has empty segments
+      if (section.sh_type == SHT_NOTE) {
+        if (std::string id = BuildIdIn(Bytes(section.sh_offset, section.sh_size)); !id.empty()) return id;
+      }
+    }
+    return "";
+  }
+
+  /// Adds the functions of the table of this kind, SHT_SYMTAB or SHT_DYNSYM; whether there was one.
+  bool AddFunctions(uint32_t kind, std::vector<SymbolTable::Symbol>& symbols) {
+    bool is_there = false;
+    for (const Elf64_Shdr& section : sections_) {
+      if (section.sh_type != kind || section.sh_link >= sections_.size()) continue;
+      const Elf64_Shdr& names_section = sections_[section.sh_link];
+      const std::string names = Bytes(names_section.sh_offset, names_section.sh_size);
+      for (const Elf64_Sym& symbol : Rows<Elf64_Sym>(section.sh_offset, section.sh_size, section.sh_entsize)) {
+        is_there = true;
+        const auto type = ELF64_ST_TYPE(symbol.st_info);
+        const bool is_function = type == STT_FUNC || type == STT_GNU_IFUNC;
+        if (!is_function || symbol.st_shndx == SHN_UNDEF || symbol.st_name >= names.size()) continue;
+        const char* const name = names.c_str() + symbol.st_name;
+        if (*name == '\0') continue;
+        symbols.push_back({symbol.st_value, symbol.st_value + symbol.st_size,
+                           ELF64_ST_BIND(symbol.st_info) == STB_LOCAL, std::string(name)});
+      }
+    }
+    return is_there;
+  }
+
+ private:
+  std::string Bytes(uint64_t offset, uint64_t size) {
+    if (size > kMostTableBytes || offset > bytes_ || size > bytes_ - offset) return "";
+    std::string bytes(size, '\0');
+    file_.clear();
+    file_.seekg(static_cast<std::streamoff>(offset));
+    file_.read(bytes.data(), static_cast<std::streamsize>(size));
+    return file_ ? bytes : "";
+  }
+
+  template <class Row>
+  std::vector<Row> Rows(uint64_t offset, uint64_t size, uint64_t row_bytes) {
+    std::vector<Row> rows;
+    if (row_bytes != sizeof(Row)) return rows;
+    const std::string bytes = Bytes(offset, size);
+    rows.resize(bytes.size() / sizeof(Row));
+    if (!rows.empty()) std::memcpy(rows.data(), bytes.data(), rows.size() * sizeof(Row));
+    return rows;
+  }
+
+  static std::string BuildIdIn(std::string_view notes) {
+    static constexpr char kOwner[] = "GNU";  // and the zero after it
+    Elf64_Nhdr note;
+    while (notes.size() >= sizeof note) {
+      std::memcpy(&note, notes.data(), sizeof note);
+      notes.remove_prefix(sizeof note);
+      const auto rounded = [](uint64_t size) { return (size + 3) / 4 * 4; };
+      const uint64_t name = rounded(note.n_namesz);
+      if (name > notes.size() || note.n_descsz > notes.size() - name) break;
+      if (note.n_type == NT_GNU_BUILD_ID && notes.substr(0, note.n_namesz) == std::string_view(kOwner, sizeof kOwner)) {
+        return Hexadecimal(notes.substr(name, note.n_descsz));
+      }
+      notes.remove_prefix(std::min<uint64_t>(name + rounded(note.n_descsz), notes.size()));
+    }
+    return "";
+  }
+
+  std::ifstream file_;
+  uint64_t bytes_ = 0;
+  bool is_elf_ = false;
+  std::vector<Elf64_Shdr> sections_;
+  std::vector<Elf64_Phdr> segments_;
+};
+
+std::string ReadableName(std::string_view symbol) {
+  std::string name(symbol.substr(0, symbol.find('@')));  // the version of a library's function
+  // f.cold, f.part.0, f.constprop.0, f.isra.0: of parts and copies of f.
+  if (const size_t dot = name.find('.', 1); dot != std::string::npos) name.resize(dot);
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> demangled(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
+                                                         std::free);
+  const bool is_mangled = name.rfind("_Z", 0) == 0;  // else `f` would be read as the type float
+  return is_mangled && status == 0 ? std::string(demangled.get()) : name;
+}
+
+absl::StatusOr<SymbolTable> SymbolTable::Read(const std::string& path, std::string_view build_id) {
+  ElfFile file(path);
+  if (!file.is_elf()) return absl::NotFoundError(fmt::format("{} is not there, or is no program or library", path));
+  if (build_id.empty()) {
+    return absl::FailedPreconditionError(
+        fmt::format("{} has no build id (link it with -Wl,--build-id): it may be another one than what ran", path));
+  }
+  if (file.BuildId() != build_id) {
+    return absl::FailedPreconditionError(fmt::format("{} is another one than what ran: it was built again", path));
+  }
+  SymbolTable table;
+  if (!file.AddFunctions(SHT_SYMTAB, table.symbols_)) {
+    ElfFile debug(fmt::format("/usr/lib/debug/.build-id/{}/{}.debug", build_id.substr(0, 2), build_id.substr(2)));
+    if (!debug.is_elf() || debug.BuildId() != build_id || !debug.AddFunctions(SHT_SYMTAB, table.symbols_)) {
+      file.AddFunctions(SHT_DYNSYM, table.symbols_);
+    }
+  }
+  // Of several names for one function, a global one that others would use, too.
+  std::sort(table.symbols_.begin(), table.symbols_.end(), [](const Symbol& one, const Symbol& other) {
+    return std::tie(one.begin, one.is_local, one.name) < std::tie(other.begin, other.is_local, other.name);
+  });
+  return table;
+}
+
+std::optional<std::string_view> SymbolTable::NameAt(uint64_t address) const {
+  auto after = std::upper_bound(symbols_.begin(), symbols_.end(), address,
+                                [](uint64_t value, const Symbol& symbol) { return value < symbol.begin; });
+  if (after == symbols_.begin()) return std::nullopt;
+  const uint64_t begin = std::prev(after)->begin;
+  auto first = std::lower_bound(symbols_.begin(), after, begin,
+                                [](const Symbol& symbol, uint64_t value) { return symbol.begin < value; });
+  for (; first != after; ++first) {
+    if (address < first->end || address == first->begin) return first->name;
+  }
+  return std::nullopt;
+}
+
+}  // namespace crema

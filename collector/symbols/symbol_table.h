@@ -1,0 +1,42 @@
+// The functions of a program or library, from the symbols in its file (ELF: elf(5)).
+#ifndef CREMA_COLLECTOR_SYMBOLS_SYMBOL_TABLE_H_
+#define CREMA_COLLECTOR_SYMBOLS_SYMBOL_TABLE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace crema {
+
+/// A name as people read it: that of C++ demangled, without what compilers append to parts and copies of a function.
+std::string ReadableName(std::string_view symbol);
+
+/// Of files of 64 bits in the byte order of this machine.
+class SymbolTable {
+ public:
+  /// Reads the file, and where it has been stripped the one with its debug symbols (/usr/lib/debug/.build-id), if they
+  /// are what the linker called `build_id`, in hexadecimal. An error says what they are instead.
+  static absl::StatusOr<SymbolTable> Read(const std::string& path, std::string_view build_id);
+
+  /// The function that has this address, as the file counts; nullopt: no symbol says so.
+  std::optional<std::string_view> NameAt(uint64_t address) const;
+
+ private:
+  struct Symbol {
+    uint64_t begin = 0;
+    uint64_t end = 0;
+    bool is_local = false;
+    std::string name;
+  };
+  friend class ElfFile;
+
+  std::vector<Symbol> symbols_;  ///< by `begin`
+};
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_SYMBOLS_SYMBOL_TABLE_H_

@@ -1,0 +1,216 @@
+#include "counting.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+
+#include "allocation_counter.h"
+#include "block_table.h"
+#include "crema/internal/platform.h"
+#include "site_table.h"
+
+namespace crema {
+namespace allocations {
+namespace {
+
+using internal::AllocationCounter;
+constexpr auto kRelaxed = std::memory_order_relaxed;
+
+std::atomic<std::uint32_t (*)()> g_site_of_thread{nullptr};
+std::atomic<std::uint64_t> g_blocks_lost{0};
+
+/// A page that the kernel gives to a forked child empty (MADV_WIPEONFORK): so it is seen without a handler, that of
+/// clone(2) too. Nothing is counted before it is there.
+std::atomic<std::uint32_t*> g_mark{nullptr};
+std::atomic<bool> g_mark_refused{false};
+
+/// What the thread does in this library. A block that comes meanwhile is not counted: a signal's handler allocates, or
+/// the allocator does for itself, which tcmalloc does when it is asked for a size for the first time.
+enum class Doing : std::uint8_t { kNothing, kCounting, kAskingAllocator };
+CREMA_THREAD_LOCAL Doing t_doing = Doing::kNothing;
+CREMA_THREAD_LOCAL std::uint64_t t_own_calls = 0;
+CREMA_THREAD_LOCAL std::uint64_t t_calls = 0;
+CREMA_THREAD_LOCAL std::uint64_t t_bytes = 0;
+CREMA_THREAD_LOCAL bool t_probes = false;  ///< it measures what counting costs
+
+CREMA_NEVER_INLINE bool SetMark() {
+  if (g_mark_refused.load(kRelaxed)) return false;
+  const int host_errno = errno;
+  void* page = mmap(nullptr, sizeof(std::uint32_t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const bool is_set = page != MAP_FAILED && madvise(page, sizeof(std::uint32_t), MADV_WIPEONFORK) == 0;
+  if (is_set) {
+    *static_cast<std::uint32_t*>(page) = 1;
+    std::uint32_t* none = nullptr;
+    if (!g_mark.compare_exchange_strong(none, static_cast<std::uint32_t*>(page))) munmap(page, sizeof(std::uint32_t));
+  } else {
+    g_mark_refused.store(true, kRelaxed);
+    if (page != MAP_FAILED) munmap(page, sizeof(std::uint32_t));
+  }
+  errno = host_errno;
+  return is_set;
+}
+
+CREMA_NEVER_INLINE void StartAnewAfterFork(std::uint32_t* mark) {
+  ForgetAllBlocks();
+  ForgetCounts();
+  g_blocks_lost.store(0, kRelaxed);
+  __atomic_store_n(mark, 1u, __ATOMIC_RELAXED);
+}
+
+/// Whether the process is counted; in a child that was forked, from here on.
+bool IsCounted(const NextAllocator& next) {
+  std::uint32_t* mark = g_mark.load(std::memory_order_acquire);
+  if (CREMA_UNLIKELY(mark == nullptr)) {
+    if (next.malloc_usable_size == nullptr || !SetMark()) return false;
+    return true;
+  }
+  if (CREMA_UNLIKELY(__atomic_load_n(mark, __ATOMIC_RELAXED) == 0)) StartAnewAfterFork(mark);
+  return true;
+}
+
+std::uint32_t SiteOfThread() {
+  std::uint32_t (*const ask)() = g_site_of_thread.load(std::memory_order_acquire);
+  const std::uint32_t site = ask == nullptr ? static_cast<std::uint32_t>(internal::kOutsideChunks) : ask();
+  return CREMA_UNLIKELY(t_probes) ? static_cast<std::uint32_t>(internal::kAllocationProbe) : site;
+}
+
+std::size_t SizeOf(const NextAllocator& next, void* block) {
+  t_doing = Doing::kAskingAllocator;
+  const std::size_t bytes = next.malloc_usable_size(block);
+  t_doing = Doing::kCounting;
+  return bytes;
+}
+
+void CountLost() { g_blocks_lost.fetch_add(1, kRelaxed); }
+
+/// A block came or went while the thread was here.
+void CountUnseen() {
+  if (t_doing == Doing::kCounting) CountLost();
+}
+
+bool Attach(std::uint32_t (*site_of_thread)()) noexcept {
+  std::uint32_t (*none)() = nullptr;
+  return g_site_of_thread.compare_exchange_strong(none, site_of_thread) || none == site_of_thread;
+}
+
+const char* WhyNot() noexcept {
+  const NextAllocator* next = FindNextAllocator();
+  if (next == nullptr || next->malloc_usable_size == nullptr) return "the allocator does not tell the sizes of blocks";
+  if (!IsCounted(*next)) return "the kernel has no MADV_WIPEONFORK (Linux before 4.14), or refuses memory";
+  return nullptr;
+}
+
+std::uint64_t BlocksLost() noexcept { return g_blocks_lost.load(kRelaxed); }
+std::uint64_t OwnCalls() noexcept { return t_own_calls; }
+
+void ThreadCounts(std::uint64_t* calls, std::uint64_t* bytes) noexcept {
+  *calls = t_calls;
+  *bytes = t_bytes;
+}
+
+std::int64_t MeasureCost() noexcept;
+
+constexpr AllocationCounter kCounter = {AllocationCounter::kVersion,
+                                        Attach,
+                                        WhyNot,
+                                        FindSite,
+                                        SiteCount,
+                                        Site,
+                                        BlocksLost,
+                                        OwnCalls,
+                                        ThreadCounts,
+                                        MarkLiveBytes,
+                                        MeasureCost};
+
+}  // namespace
+
+void SawBlock(const NextAllocator& next, void* block, bool may_be_counted) noexcept {
+  if (block == nullptr) return;
+  if (CREMA_UNLIKELY(t_doing != Doing::kNothing)) return CountUnseen();
+  t_doing = Doing::kCounting;
+  if (CREMA_LIKELY(IsCounted(next))) {
+    const std::uint32_t site = SiteOfThread();
+    if (CREMA_UNLIKELY(site == internal::kOwnAllocation)) {
+      ++t_own_calls;
+    } else {
+      const Noted noted = NoteBlock(block, site, may_be_counted);
+      if (CREMA_LIKELY(noted == Noted::kAsNew || (noted == Noted::kInstead && !may_be_counted))) {
+        const std::size_t bytes = SizeOf(next, block);
+        CountAllocation(site, bytes);
+        ++t_calls;
+        t_bytes += bytes;
+      }
+      if (CREMA_UNLIKELY(noted == Noted::kNowhere || (noted == Noted::kInstead && !may_be_counted))) CountLost();
+    }
+  }
+  t_doing = Doing::kNothing;
+}
+
+EndedBlock SeeEnd(const NextAllocator& next, void* block) noexcept {
+  if (block == nullptr) return {};
+  if (CREMA_UNLIKELY(t_doing != Doing::kNothing)) {
+    CountUnseen();
+    return {};
+  }
+  EndedBlock ended;
+  t_doing = Doing::kCounting;
+  if (CREMA_LIKELY(IsCounted(next))) {
+    bool is_lost = false;
+    ended.site = ForgetBlock(block, &is_lost);
+    if (ended.site != 0) {
+      ended.bytes = SizeOf(next, block);
+      CountFree(ended.site, ended.bytes);
+    }
+    if (CREMA_UNLIKELY(is_lost)) CountLost();
+  }
+  t_doing = Doing::kNothing;
+  return ended;
+}
+
+void TakeBackEnd(void* block, const EndedBlock& ended) noexcept {
+  if (ended.site == 0) return;
+  if (t_doing != Doing::kNothing) return CountUnseen();
+  t_doing = Doing::kCounting;
+  const bool is_noted = NoteBlock(block, ended.site, false) == Noted::kAsNew;
+  if (is_noted) CountKept(ended.site, ended.bytes);
+  if (!is_noted) CountLost();
+  t_doing = Doing::kNothing;
+}
+
+namespace {
+
+std::int64_t MeasureCost() noexcept {
+  constexpr int kRounds = 8;
+  constexpr int kBlocks = 64;
+  constexpr std::size_t kBytes = 64;
+  const NextAllocator* next = FindNextAllocator();
+  if (next == nullptr || WhyNot() != nullptr) return 0;
+  std::int64_t counted_ns = INT64_MAX;
+  std::int64_t plain_ns = INT64_MAX;
+  t_probes = true;
+  for (int round = 0; round < kRounds; ++round) {  // the first fills the caches, any may be interrupted
+    const std::int64_t start_ns = internal::MonotonicNanoseconds();
+    for (int i = 0; i < kBlocks; ++i) {
+      void* block = next->malloc(kBytes);
+      SawBlock(*next, block);
+      SeeEnd(*next, block);
+      next->free(block);
+    }
+    const std::int64_t middle_ns = internal::MonotonicNanoseconds();
+    for (int i = 0; i < kBlocks; ++i) next->free(next->malloc(kBytes));
+    const std::int64_t stop_ns = internal::MonotonicNanoseconds();
+    counted_ns = std::min(counted_ns, middle_ns - start_ns);
+    plain_ns = std::min(plain_ns, stop_ns - middle_ns);
+  }
+  t_probes = false;
+  return std::max<std::int64_t>((counted_ns - plain_ns) / kBlocks, 0);
+}
+
+}  // namespace
+}  // namespace allocations
+}  // namespace crema
+
+extern "C" __attribute__((visibility("default"))) const crema::internal::AllocationCounter* crema_allocation_counter();
+const crema::internal::AllocationCounter* crema_allocation_counter() { return &crema::allocations::kCounter; }

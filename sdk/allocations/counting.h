@@ -1,0 +1,30 @@
+// Counts the blocks of the process, each for the site that the SDK names.
+#ifndef CREMA_ALLOCATIONS_COUNTING_H_
+#define CREMA_ALLOCATIONS_COUNTING_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "next_allocator.h"
+
+namespace crema {
+namespace allocations {
+
+/// The allocator has made `block`; nullptr: it has not. With `may_be_counted`, by a function that may have called
+/// another one of this library for it.
+void SawBlock(const NextAllocator& next, void* block, bool may_be_counted = false) noexcept;
+
+/// What is known of a block that ends.
+struct EndedBlock {
+  std::uint32_t site = 0;  ///< 0: nothing
+  std::size_t bytes = 0;
+};
+/// The program gives `block` back. Before the allocator gets it: after that another thread may be given it anew.
+EndedBlock SeeEnd(const NextAllocator& next, void* block) noexcept;
+/// It did not take it.
+void TakeBackEnd(void* block, const EndedBlock& ended) noexcept;
+
+}  // namespace allocations
+}  // namespace crema
+
+#endif  // CREMA_ALLOCATIONS_COUNTING_H_

@@ -1,0 +1,152 @@
+// What the signal of native stacks does to system calls of the program (docs/reliability.md, "Stacks").
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/select.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <condition_variable>
+#include <cstdint>
+#include <cstdlib>
+#include <ctime>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "crema/crema.h"
+#include "sdk/tests/clocks.h"
+#include "sdk/tests/recorded.h"
+#include "sdk/tests/shared_value.h"
+
+namespace crema {
+namespace testing {
+namespace {
+
+/// The real-time signal that has a handler.
+int SignalOfStacks() {
+  int signal = SIGRTMIN;
+  for (struct sigaction action = {}; signal < SIGRTMAX; ++signal) {
+    if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_DFL) break;
+  }
+  return signal;
+}
+
+/// What a call returns, or its errno as a negative number, while the thread is struck by the signal of the stacks again
+/// and again; `let_go` ends a call that goes on all the same.
+int Struck(const std::function<int()>& call, const std::function<void()>& let_go) {
+  std::atomic<bool> is_ready{false};
+  std::atomic<bool> is_done{false};
+  int result = 0;
+  std::thread thread([&] {
+    TrackMetrics metrics("struck");
+    is_ready = true;
+    errno = 0;
+    result = call();
+    if (result < 0) result = -errno;
+    is_done = true;
+  });
+  while (!is_ready) std::this_thread::yield();
+  const int signal = SignalOfStacks();
+  constexpr int kTries = 200;
+  for (int i = 0; i < kTries && !is_done; ++i) {
+    pthread_kill(thread.native_handle(), signal);
+    Sleep(1000000);
+  }
+  if (!is_done) let_go();
+  thread.join();
+  return result;
+}
+
+TEST(NativeStacks, InterruptTheCallsThatTheirPageNames) {
+  struct Results {
+    int polled, selected, slept, read, waited;
+  };
+  const SharedValue<Results> results;
+  Recorded(
+      [&] {
+        int ends[2];
+        if (pipe(ends) != 0) std::abort();
+        const auto write_byte = [&] {
+          if (write(ends[1], "a", 1) != 1) std::abort();
+        };
+        results->polled = Struck(
+            [&] {
+              pollfd waited = {ends[0], POLLIN, 0};
+              return poll(&waited, 1, -1);
+            },
+            write_byte);
+        results->selected = Struck(
+            [&] {
+              fd_set set;
+              FD_ZERO(&set);
+              FD_SET(ends[0], &set);
+              return select(ends[0] + 1, &set, nullptr, nullptr, nullptr);
+            },
+            write_byte);
+        results->slept = Struck(
+            [] {
+              const timespec time = {3, 0};
+              return nanosleep(&time, nullptr);
+            },
+            [] {});
+        results->read = Struck(
+            [&] {
+              char byte = 0;
+              return static_cast<int>(read(ends[0], &byte, 1));
+            },
+            write_byte);
+        std::mutex mutex;
+        std::condition_variable condition;
+        bool is_over = false;
+        results->waited = Struck(
+            [&] {
+              std::unique_lock<std::mutex> lock(mutex);
+              condition.wait(lock, [&] { return is_over; });
+              return 5;
+            },
+            [&] {
+              const std::lock_guard<std::mutex> lock(mutex);
+              is_over = true;
+              condition.notify_one();
+            });
+      },
+      {{"CREMA_STACKS", "1"}});
+  EXPECT_EQ(results->polled, -EINTR);
+  EXPECT_EQ(results->selected, -EINTR);
+  EXPECT_EQ(results->slept, -EINTR);
+  EXPECT_EQ(results->read, 1);
+  EXPECT_EQ(results->waited, 5);
+}
+
+TEST(NativeStacks, AreGivenUpWhereTheProgramTakesTheirSignal) {
+  static std::atomic<int> struck{0};
+  const SharedValue<int> by_stacks;
+  const RecordLog log = Recorded(
+      [&] {
+        { TrackMetrics first("first"); }
+        struct sigaction action = {};
+        action.sa_handler = [](int) { ++struck; };
+        sigaction(SignalOfStacks(), &action, nullptr);
+        std::thread([] {
+          TrackMetrics second("second");
+          SpinCpu(100000000);
+        }).join();
+        *by_stacks = struck;
+      },
+      {{"CREMA_STACKS", "1000"}});
+  EXPECT_EQ(*by_stacks, 0);
+  const auto is_refusal = [](const std::string& line) {
+    return line.find("\"refused\":\"the program has taken the signal for itself\"") != std::string::npos;
+  };
+  EXPECT_EQ(std::count_if(log.lines.begin(), log.lines.end(), is_refusal), 1);
+  EXPECT_EQ(log.chunks.size(), 2u);
+}
+
+}  // namespace
+}  // namespace testing
+}  // namespace crema

@@ -1,0 +1,205 @@
+"""Allocations of known sizes, by section, under the C library's allocator, jemalloc and tcmalloc: to the byte."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+KNOWN = pathlib.Path("tests/allocations/known_allocations").absolute()
+OWN_ALLOCATOR = pathlib.Path("tests/allocations/own_allocator").absolute()
+LIBRARY = pathlib.Path("sdk/allocations/libcrema_allocations.so").absolute()
+CREMA = pathlib.Path("collector/cli/crema").absolute()
+FORMAT = pathlib.Path("docs/record_log.md")
+FIGURES = ("allocations", "allocated_bytes", "live_bytes", "peak_live_bytes")
+ALLOCATORS = ("", "libjemalloc.so.2", "libtcmalloc_minimal.so.4")
+
+
+def is_installed(allocator):
+    """The loader goes on without a library that it does not find, and says so."""
+    environment = {**os.environ, "LD_PRELOAD": allocator}
+    return not allocator or not subprocess.run(["/bin/true"], env=environment, capture_output=True).stderr
+
+
+class AllocationsCase(unittest.TestCase):
+    def setUp(self):
+        self.place = pathlib.Path(tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR")))
+        self.addCleanup(shutil.rmtree, self.place, ignore_errors=True)
+
+    def run_program(self, *command, preloaded=str(LIBRARY), allocator="", **environment):
+        """What the program printed, one list a process, and its logs' lines."""
+        shutil.rmtree(self.place / "records", ignore_errors=True)
+        names = {name: value for name, value in os.environ.items() if not name.startswith("CREMA_")}
+        names.update(CREMA_DIR=str(self.place / "records"), CREMA_INTERVAL="0", CREMA_ALLOCATIONS="1")
+        names.update(environment)
+        names["LD_PRELOAD"] = ":".join(filter(None, (preloaded, allocator)))
+        result = subprocess.run([str(word) for word in command], env=names, capture_output=True, text=True, timeout=300)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        known, rest = [], result.stdout.strip()
+        decoder = json.JSONDecoder()
+        while rest:
+            rows, end = decoder.raw_decode(rest)
+            known.append(rows)
+            rest = rest[end:].strip()
+        logs = sorted((self.place / "records").glob("*.jsonl"))
+        return known, [[json.loads(line) for line in log.read_text().splitlines()] for log in logs]
+
+    def last(self, lines):
+        found = [line for line in lines if line["type"] == "allocations"]
+        self.assertTrue(found, "no line `allocations`")
+        self.assertTrue(found[-1]["last"])
+        self.assertEqual([line["last"] for line in found[:-1]], [False] * (len(found) - 1))
+        return found[-1]
+
+    def assert_known(self, known, line, figures=FIGURES):
+        rows = {(row["of"], row["path"]): row for row in line["sites"]}
+        for expected in known:
+            with self.subTest(section=expected["path"]):
+                row = rows.get((expected["of"], expected["path"]), dict.fromkeys(FIGURES))
+                self.assertEqual({key: row[key] for key in figures}, {key: expected[key] for key in figures})
+        return rows
+
+
+class KnownSizesTest(AllocationsCase):
+    def each_allocator(self):
+        for allocator in ALLOCATORS:
+            if is_installed(allocator):
+                yield allocator
+            else:
+                print(f"{allocator} is not installed: not tried", file=sys.stderr)
+
+    def test_sections_are_right_to_the_byte(self):
+        for allocator in self.each_allocator():
+            with self.subTest(allocator=allocator or "libc"):
+                (known,), (lines,) = self.run_program(KNOWN, allocator=allocator)
+                self.assertGreaterEqual(len(known), 10)
+                line = self.last(lines)
+                self.assertIsNone(line["reason"])
+                rows = self.assert_known(known, line)
+                self.assertNotIn(("chunk", "quiet"), rows, "what crema allocates is not the program's")
+                self.assertNotIn(("chunk", "free"), rows)
+                for figure in FIGURES[:3]:
+                    self.assertEqual(line[figure], sum(row[figure] for row in line["sites"]), figure)
+                self.assertGreaterEqual(line["peak_live_bytes"], max(row["peak_live_bytes"] for row in rows.values()))
+                self.assertGreater(line["cost_ns"], 0)
+                chunks = [line for line in lines if line["type"] == "chunk"]
+                own = [row for row in line["sites"] if row["of"] == "chunk"]
+                for figure in FIGURES[:2]:  # other threads work outside chunks, and as helpers
+                    self.assertEqual(sum(chunk[figure] for chunk in chunks), sum(row[figure] for row in own), figure)
+
+    def test_lines_have_the_fields_of_the_format(self):
+        page = FORMAT.read_text(encoding="utf-8").partition("### `allocations`")[2].partition("### `sample`")[0]
+        tables = [re.findall(r"^\| `(\w+)` \|", part, re.MULTILINE) for part in page.split("#### A row of `sites`")]
+        _, (lines,) = self.run_program(KNOWN)
+        for line in (line for line in lines if line["type"] == "allocations"):
+            self.assertEqual(list(line), tables[0])
+            self.assertEqual({tuple(row) for row in line["sites"]}, {tuple(tables[1])})
+
+    def test_a_child_counts_from_its_fork_on(self):
+        for allocator in self.each_allocator():
+            with self.subTest(allocator=allocator or "libc"):
+                known, logs = self.run_program(KNOWN, "fork", allocator=allocator)
+                self.assertEqual((len(known), len(logs)), (2, 2))
+                for rows, own in ((known[0], "in child"), (known[1], "in parent")):
+                    (lines,) = [log for log in logs if any(own in json.dumps(line) for line in log)]
+                    line = self.last(lines)
+                    found = self.assert_known(rows, line)
+                    self.assertEqual(
+                        [path for _, path in found if path in ("in child", "in parent")],
+                        [own],
+                        "blocks of the parent are not the child's",
+                    )
+                    self.assertGreaterEqual(line["live_bytes"], 0)
+
+    def test_threads_that_share_a_section_lose_nothing(self):
+        for allocator in self.each_allocator():
+            with self.subTest(allocator=allocator or "libc"):
+                (known,), (lines,) = self.run_program(KNOWN, "threads", allocator=allocator)
+                self.assert_known(known, self.last(lines), FIGURES[:3])
+
+
+class ReasonsTest(AllocationsCase):
+    def reason(self, *command, **more):
+        _, (lines,) = self.run_program(*command, **more)
+        line = self.last(lines)
+        self.assertEqual([line[figure] for figure in FIGURES], [None] * 4)
+        self.assertEqual(line["sites"], [])
+        return line["reason"]
+
+    def test_a_program_without_the_library_says_so(self):
+        self.assertIn("was not loaded", self.reason(KNOWN, preloaded=""))
+
+    def test_an_allocator_inside_the_program_is_not_counted(self):
+        self.assertIn("allocator inside", self.reason(OWN_ALLOCATOR))
+
+    def test_nothing_is_said_where_nobody_asked(self):
+        _, (lines,) = self.run_program(KNOWN, preloaded="", CREMA_ALLOCATIONS="0")
+        self.assertNotIn("allocations", [line["type"] for line in lines])
+        self.assertNotIn("allocations", [field for line in lines for field in line])
+
+    def test_the_library_needs_no_cpp_runtime(self):
+        needed = subprocess.run(["readelf", "-d", LIBRARY], capture_output=True, text=True, check=True).stdout
+        self.assertNotIn("libstdc++", needed)
+
+
+class RunTest(AllocationsCase):
+    def measure(self, *options, command=(str(KNOWN),)):
+        output = self.place / "run"
+        shutil.rmtree(output, ignore_errors=True)
+        names = {name: value for name, value in os.environ.items() if not name.startswith("CREMA_")}
+        subprocess.run(
+            [CREMA, "run", "-q", *options, "-o", output, "--", *command], env=names, capture_output=True, check=False
+        )
+        return json.loads((output / "measurement.json").read_text())
+
+    def test_the_document_has_the_figures_of_the_sections(self):
+        document = self.measure("--allocations")
+        metrics, rows = document["metrics"], {row["path"]: row for row in document["sections"] if not row["helper"]}
+        self.assertEqual(rows["outer"]["allocations"], 3)
+        self.assertGreaterEqual(rows["outer"]["peak_live_bytes"], 3_000_000)
+        self.assertEqual(rows["quiet"]["allocations"], 0)
+        helpers = {row["path"]: row for row in document["sections"] if row["helper"]}
+        self.assertEqual(helpers["select/sort"]["allocations"], 1)
+        (outside,) = [row for row in document["process_sections"] if row["path"] == "set up"]
+        self.assertEqual(outside["allocations"], 1)
+        inside = sum(row["allocations"] for row in document["sections"])
+        self.assertGreater(metrics["allocations"], inside + 1)
+        self.assertGreaterEqual(metrics["peak_live_bytes"], metrics["live_bytes"])
+
+    def test_without_it_every_figure_is_null_with_a_reason(self):
+        document = self.measure()
+        for figure in FIGURES:
+            self.assertIsNone(document["metrics"][figure])
+            self.assertIn("--allocations", document["quality"]["not_measured"][figure])
+            self.assertEqual({row[figure] for row in document["sections"]}, {None})
+
+    def test_a_process_that_is_killed_has_no_figures(self):
+        document = self.measure("--allocations", command=(str(KNOWN), "killed"))
+        for figure in FIGURES:
+            self.assertIsNone(document["metrics"][figure])
+            self.assertIn("was killed", document["quality"]["not_measured"][figure])
+
+    def test_it_changes_no_other_figure(self):
+        counted, plain = self.measure("--allocations"), self.measure()
+        same = ("num_chunks", "num_attempts", "total_events", "num_failed_attempts", "peak_workers", "peak_cores")
+        for key in same:
+            self.assertEqual(counted["metrics"][key], plain["metrics"][key], key)
+
+        def shape(document):
+            rows = document["sections"] + document["process_sections"]
+            return sorted(str([row[key] for key in ("path", "helper", "count", "failed", "chunks")]) for row in rows)
+
+        self.assertEqual(shape(counted), shape(plain))
+        for table in ("custom_metrics", "cuts", "datasets", "requests"):
+            sums = [[row.get(key) for key in ("name", "count", "sum", "events")] for row in counted[table]]
+            self.assertEqual(
+                sums, [[row.get(key) for key in ("name", "count", "sum", "events")] for row in plain[table]]
+            )
+
+
+if __name__ == "__main__":
+    unittest.main()

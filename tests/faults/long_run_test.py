@@ -1,0 +1,70 @@
+"""Many chunks in one process: all of them arrive in the measurement, and memory stays flat.
+
+20,000 chunks; 10,000,000 with `tools/test --long`, which takes 12 GB of disk and a quarter of an hour."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+CREMA = str(pathlib.Path("collector/cli/crema").absolute())
+PROGRAM = str(pathlib.Path("tests/faults/long_program").absolute())
+LONG = "CREMA_TEST_LONG" in os.environ
+CHUNKS = 10_000_000 if LONG else 20_000
+LIMIT = 64_000_000 if LONG else 2_000_000
+LAST_LINES = 65_536  # the last sums and the end may pass the limit
+MOST_GROWTH = 256  # kB, from the first tenth to the last
+
+
+class LongRunTest(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = temporary.name
+
+    def run_with(self, **variables):
+        """The program's memory after each tenth, the size of its log, and the document."""
+        records = f"{self.folder}/records"
+        others = {name: value for name, value in os.environ.items() if not name.startswith("CREMA_")}
+        told = subprocess.run(
+            [PROGRAM, str(CHUNKS)],
+            env={**others, "CREMA_DIR": records, **variables},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        self.assertEqual(told.stderr, "")
+        (log,) = pathlib.Path(records).iterdir()
+        measured = f"{self.folder}/measured"
+        subprocess.run([CREMA, "collect", records, "--no-records", "-q", "-o", measured], check=True)
+        document = json.loads(pathlib.Path(measured, "measurement.json").read_text())
+        memory = list(map(int, told.stdout.split()))
+        metrics = document["metrics"]
+        if LONG:
+            summed = document["quality"]["summed_chunks"]
+            print(f"memory in kB: {memory}; log of {log.stat().st_size} bytes; {summed} chunks summed")
+        self.assertEqual(len(memory), 10)
+        self.assertLess(memory[-1] - memory[0], MOST_GROWTH)
+        self.assertEqual((metrics["num_chunks"], metrics["num_attempts"]), (CHUNKS, CHUNKS))
+        self.assertEqual((metrics["num_failed_attempts"], metrics["num_lost_attempts"]), (0, 0))
+        self.assertEqual(metrics["total_events"], 100 * CHUNKS)
+        self.assertEqual({row["path"]: row["count"] for row in document["sections"]}["select"], CHUNKS)
+        self.assertEqual(sum(row["chunks"] for row in document["files"]), CHUNKS)
+        for loss in ("records_malformed", "records_torn", "records_dropped", "records_lost", "sections_dropped"):
+            self.assertEqual(document["quality"][loss], 0, loss)
+        return log.stat().st_size, document
+
+    def test_each_chunk_of_a_long_run_is_in_the_measurement(self):
+        _, document = self.run_with()
+        self.assertEqual(document["quality"]["summed_chunks"], 0)
+
+    def test_beyond_the_limit_of_the_log_each_is_in_its_sums(self):
+        size, document = self.run_with(CREMA_MAX_LOG_BYTES=str(LIMIT))
+        self.assertLess(size, LIMIT + LAST_LINES)
+        self.assertGreater(document["quality"]["summed_chunks"], CHUNKS // 2)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
