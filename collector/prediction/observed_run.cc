@@ -147,7 +147,8 @@ void SetWorkers(const Json& document, ObservedRun* run) {
     steps[chunk.worker].emplace_back(chunk.start, 1);
     steps[chunk.worker].emplace_back(FreeFrom(chunk), -1);
   }
-  const double last_stop = run->wall_time - run->shutdown;
+  double last_start = 0;
+  for (const ObservedChunk& chunk : run->chunks) last_start = std::max(last_start, chunk.start);
   for (size_t i = 0; i < run->workers.size(); ++i) {
     ObservedWorker& worker = run->workers[i];
     std::sort(steps[i].begin(), steps[i].end());  // at one moment, ends come first
@@ -160,8 +161,8 @@ void SetWorkers(const Json& document, ObservedRun* run) {
       if (TextField(row, "name") != worker.name && TextField(row, "process") != worker.name) continue;
       worker.cores = std::max(1.0, NumberField(row, "cores").value_or(worker.cores));
       const double stop = NumberField(row, "stop").value_or(kForever);
-      // It left while others still had work.
-      if (stop < last_stop - kShareOfABarrier * run->wall_time) worker.left = stop;
+      // It left while there was work to begin. One that ended when nothing was left to begin would have stayed for it.
+      if (stop < last_start - kShareOfABarrier * run->wall_time) worker.left = stop;
     }
   }
 }

@@ -50,11 +50,15 @@ class MadeRun {
     observer_.Add({processes_[worker], AttemptState::kOk, fact});
   }
 
+  /// Each worker ends after its own last chunk.
+  void EndWorkersAlone() { ends_alone_ = true; }
+
   /// `blocked_slope`: as the document's `contention` has it.
   ObservedRun Finish(double blocked_slope = 0) {
     Json workers = Json::array();
     for (size_t i = 0; i < processes_.size(); ++i) {
-      workers.push_back({{"name", processes_[i].worker}, {"cores", free_[i].size()}, {"stop", end_}});
+      const double stop = ends_alone_ ? *std::max_element(free_[i].begin(), free_[i].end()) : end_;
+      workers.push_back({{"name", processes_[i].worker}, {"cores", free_[i].size()}, {"stop", stop}});
     }
     return observer_.Finish(
         {{"run", {{"start_ns", kEpoch}}},
@@ -71,6 +75,7 @@ class MadeRun {
   std::vector<AttemptProcess> processes_;
   std::vector<std::vector<double>> free_;
   double end_ = 0;
+  bool ends_alone_ = false;
   int64_t number_ = 0;
 };
 
@@ -131,6 +136,29 @@ TEST(Prediction, WithoutTheSlowWorkerOthersDoItsChunksAtTheirPace) {
   EXPECT_GT(without.low, 0.95 * without.value);
   EXPECT_LT(without.high, 1.05 * without.value);
   EXPECT_EQ(Only(run, {Kind::kWithoutWorker, 0, "nobody"}).why_not, "no worker `nobody`");
+}
+
+TEST(Prediction, AWorkerThatEndedWithNothingLeftToBeginWouldHaveStayedForMore) {
+  MadeRun made;
+  made.AddWorker("quick", 1);
+  made.AddWorker("slow", 1);
+  for (int i = 0; i < 90; ++i) made.AddChunk(0, 0.1, 0.1, 1000);
+  for (int i = 0; i < 31; ++i) made.AddChunk(1, 0.3, 0.3, 1000);  // began the last one before the other ended
+  made.EndWorkersAlone();
+  const PredictedRow row = Only(made.Finish(), {Kind::kWithoutWorker, 0, "slow"});
+  EXPECT_EQ(row.why_not, "");
+  EXPECT_NEAR(row.wall_time.value, 121 * 0.101, 0.1);
+}
+
+TEST(Prediction, AWorkerThatLeftWhileOthersBeganChunksDoesNoMore) {
+  MadeRun made;
+  made.AddWorker("quick", 1);
+  made.AddWorker("slow", 1);
+  for (int i = 0; i < 40; ++i) made.AddChunk(0, 0.1, 0.1, 1000);
+  for (int i = 0; i < 31; ++i) made.AddChunk(1, 0.3, 0.3, 1000);
+  made.EndWorkersAlone();
+  const PredictedRow row = Only(made.Finish(), {Kind::kWithoutWorker, 0, "slow"});
+  EXPECT_EQ(row.why_not, "all workers had left before the work was done");
 }
 
 TEST(Prediction, LargerChunksPayTheirFixedCostLessOften) {
