@@ -53,28 +53,11 @@ class Cursor {
     at_ += bytes;
   }
   /// A number of any length, 7 bits a byte.
-  std::uint64_t Unsigned() {
-    std::uint64_t value = 0;
-    unsigned shift = 0;
-    std::uint8_t byte = 0;
-    do {
-      byte = Take<std::uint8_t>();
-      if (shift < 64) value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
-      shift += 7;
-    } while ((byte & 0x80) != 0);
-    return value;
-  }
+  std::uint64_t Unsigned() { return TakeNumber().value; }
   std::int64_t Signed() {
-    std::uint64_t value = 0;
-    unsigned shift = 0;
-    std::uint8_t byte = 0;
-    do {
-      byte = Take<std::uint8_t>();
-      if (shift < 64) value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
-      shift += 7;
-    } while ((byte & 0x80) != 0);
-    if (shift < 64 && (byte & 0x40) != 0) value |= ~std::uint64_t{0} << shift;
-    return static_cast<std::int64_t>(value);
+    Number number = TakeNumber();
+    if (number.bits < 64 && (number.last & 0x40) != 0) number.value |= ~std::uint64_t{0} << number.bits;
+    return static_cast<std::int64_t>(number.value);
   }
   /// A pointer of this encoding, or only its value where `relation` is left out.
   std::uintptr_t Pointer(std::uint8_t encoding, bool is_relative = true) {
@@ -102,6 +85,20 @@ class Cursor {
   }
 
  private:
+  struct Number {
+    std::uint64_t value = 0;
+    unsigned bits = 0;
+    std::uint8_t last = 0;
+  };
+  Number TakeNumber() {
+    Number number;
+    do {
+      number.last = Take<std::uint8_t>();
+      if (number.bits < 64) number.value |= static_cast<std::uint64_t>(number.last & 0x7f) << number.bits;
+      number.bits += 7;
+    } while ((number.last & 0x80) != 0);
+    return number;
+  }
   void Fail() {
     ok_ = false;
     at_ = end_;

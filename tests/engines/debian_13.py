@@ -6,6 +6,8 @@ import pathlib
 import shutil
 import subprocess
 import tarfile
+import tempfile
+import unittest
 
 CHECKOUT = pathlib.Path(__file__).resolve().parent.parent.parent
 # Files come and go through the pipes; what the script and its programs print goes to stderr.
@@ -61,3 +63,18 @@ def build(folder: pathlib.Path) -> pathlib.Path:
     command = ["g++", "-std=c++17", "-O1", "-static-libstdc++", "-static-libgcc", "-I", CHECKOUT / "sdk/include"]
     subprocess.run([*command, source, library, "-ldl", "-pthread", "-o", folder / "analysis"], check=True)
     return folder / "analysis"
+
+
+class Debian13Case(unittest.TestCase):
+    """Runs `script` beside the analysis; `ran` is the folder with what it left there."""
+
+    script = ""
+
+    def setUp(self):
+        if missing():
+            self.skipTest(missing())
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.ran = self.folder / "ran"
+        self.ran.mkdir()
+        run(self.script, [build(self.folder)], self.ran)

@@ -1,10 +1,7 @@
 """A real pool of HTCondor on Debian 13: jobs that succeed, are held and are killed, beside what HTCondor says."""
 
 import json
-import pathlib
-import shutil
 import subprocess
-import tempfile
 import unittest
 
 import debian_13
@@ -87,15 +84,8 @@ condor_off -master -fast >/dev/null 2>&1 || true
 """
 
 
-@unittest.skipIf(debian_13.missing(), debian_13.missing())
-class HTCondorTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp())
-        self.addCleanup(shutil.rmtree, self.folder)
-        analysis = debian_13.build(self.folder)
-        self.ran = self.folder / "ran"
-        self.ran.mkdir()
-        debian_13.run(RUN, [analysis], self.ran)
+class HTCondorTest(debian_13.Debian13Case):
+    script = RUN
 
     def test_executions_their_ends_and_joins_are_htcondors(self):
         jobs = {}

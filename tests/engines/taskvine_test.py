@@ -1,10 +1,7 @@
 """A real manager of TaskVine and its workers, on Debian 13: crema's figures beside what the manager counts and logs."""
 
 import json
-import pathlib
-import shutil
 import subprocess
-import tempfile
 import unittest
 
 import debian_13
@@ -34,15 +31,11 @@ wait $manager
 """
 
 
-@unittest.skipIf(debian_13.missing(), debian_13.missing())
-class TaskVineTest(unittest.TestCase):
+class TaskVineTest(debian_13.Debian13Case):
+    script = RUN
+
     def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp())
-        self.addCleanup(shutil.rmtree, self.folder)
-        analysis = debian_13.build(self.folder)
-        self.ran = self.folder / "ran"
-        self.ran.mkdir()
-        debian_13.run(RUN, [analysis], self.ran)
+        super().setUp()
         _, *lines = (self.ran / "manager.json").read_text().splitlines()
         *self.tasks, self.counted = map(json.loads, lines)
 
