@@ -88,7 +88,7 @@ void AddCollectCommand(CLI::App* program, int* status) {
   collect
       ->add_option("--memory", options->measure.memory_bytes,
                    "Memory that should do, like 2G: what the chunks take beyond half of it goes into files (default: a "
-                   "quarter of the machine's); the result is the same for any")
+                   "quarter of the machine's, or of a control group's limit); the result is the same for any")
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::PositiveNumber)
       ->option_text("SIZE");

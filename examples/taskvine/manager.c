@@ -1,8 +1,7 @@
 /* A manager of TaskVine: 8 tasks of two cores each, each one chunk of a guarded program, on whatever workers come.
  *
  *   gcc manager.c -o manager -ltaskvine -ldttools -lssl -lcrypto -lm -lz
- *   ./manager PROGRAM                          prints its port, then a line for each task, and at the end what it
- * counted
+ *   ./manager PROGRAM      prints its port, a line for each task, and then its counts
  *
  * Debian 13 has what it needs in coop-computing-tools-dev, libssl-dev and zlib1g-dev.
  *

@@ -156,6 +156,8 @@ void UseCrema() {
   const std::string_view file = "/a/path/that/is/longer/than/what/a/text/of/crema/holds/in/its/own/place/events.root";
   const crema::TrackSection section("quiet");
   for (const char* name : names) crema::RecordMetric(name, 1.5, "count");
+  crema::RecordCut("all events", 100);
+  crema::RecordRequest("root://one.example.org", "read", 4096, 1000);
   for (const char* name : names) crema::SetAttribute(name, "a value");
   crema::TrackMetrics metrics({"inner", file, 0, 10});
   for (int i = 0; i < 100; ++i) const crema::TrackSection other(names[i]);

@@ -47,7 +47,7 @@ def run(script: str, files, folder: pathlib.Path) -> str:
         for file in files:
             archive.add(file, arcname=pathlib.Path(file).name)
     command = [CHECKOUT / "tools/try_on", "trixie", "sh", "-ec", AROUND + script + TO_PIPE]
-    done = subprocess.run(command, input=packed.getvalue(), capture_output=True, check=False)
+    done = subprocess.run(command, input=packed.getvalue(), capture_output=True, timeout=1800, check=False)
     printed = done.stderr.decode(errors="replace")
     if done.returncode != 0:
         raise AssertionError(f"in Debian 13, exit status {done.returncode}:\n{printed[-5000:]}")

@@ -110,6 +110,8 @@ class HTCondorTest(debian_13.Debian13Case):
         self.assertIn("held", held["left_reason"])
         self.assertIn(jobs["job 1.1"]["HoldReason"], held["left_reason"])
         self.assertEqual((killed["state"], killed["left_reason"]), ("lost", "terminated, signal 9"))
+        failed = workers["job 2.1"]
+        self.assertEqual((failed["state"], failed["left_reason"]), ("ended", "terminated, exit code 3"))
         for name, job in jobs.items():
             if name in workers and "CompletionDate" in job and job["CompletionDate"] > 0:
                 seconds = job["CompletionDate"] - job["JobCurrentStartDate"]

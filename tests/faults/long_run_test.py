@@ -46,6 +46,7 @@ class LongRunTest(unittest.TestCase):
             summed = document["quality"]["summed_chunks"]
             print(f"memory in kB: {memory}; log of {log.stat().st_size} bytes; {summed} chunks summed")
         self.assertEqual(len(memory), 10)
+        self.assertGreater(min(memory), 0)
         self.assertLess(memory[-1] - memory[0], MOST_GROWTH)
         self.assertEqual((metrics["num_chunks"], metrics["num_attempts"]), (CHUNKS, CHUNKS))
         self.assertEqual((metrics["num_failed_attempts"], metrics["num_lost_attempts"]), (0, 0))
