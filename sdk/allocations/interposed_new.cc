@@ -1,6 +1,6 @@
-// The operators new and delete. The usual ones ask malloc(3), and are counted there. Allocators bring their own, which
-// do not ask it; these are called, and what they gave is counted. So are those of other libraries, as they would be
-// without this one; what they ask malloc for is counted there.
+// The operators new and delete. Each calls the one that the program would have without this library. Those of the C++
+// runtime ask malloc(3), where the block is counted, or another operator, which may be the program's own. Allocators
+// bring operators that do not ask malloc: what these gave is counted here.
 //
 // This library must load where no C++ is, so it has no part of the C++ runtime: the operators stand here under the
 // names that the Itanium C++ ABI gives them ("Mangling"; `m` is std::size_t on 64 bits), and exceptions pass through.
@@ -9,7 +9,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdlib>
-#include <cstring>
 
 #include "counting.h"
 #include "next_allocator.h"
@@ -23,7 +22,7 @@ class NextOperator {
  public:
   explicit constexpr NextOperator(const char* name) : name_(name) {}
 
-  enum Kind : int { kUnknown, kUsual, kOfAllocator, kOther };
+  enum Kind : int { kUnknown, kNone, kOfAllocator, kOther };
   Kind kind() noexcept {
     const int kind = kind_.load(std::memory_order_acquire);
     return kind != kUnknown ? static_cast<Kind>(kind) : Find();
@@ -35,15 +34,9 @@ class NextOperator {
   Kind Find() noexcept {
     const NextAllocator* next = FindNextAllocator();
     void* function = NextSymbol(name_);
-    Kind kind = kUsual;
-    if (next != nullptr && function != nullptr) {
-      const char* object = ObjectOf(function);
-      const bool is_runtime = std::strncmp(object, "libstdc++.", 10) == 0 || std::strncmp(object, "libc++", 6) == 0;
-      if (AreOfOneObject(function, reinterpret_cast<void*>(next->malloc))) {
-        kind = kOfAllocator;
-      } else if (!is_runtime) {
-        kind = kOther;
-      }
+    Kind kind = function == nullptr ? kNone : kOther;
+    if (next != nullptr && function != nullptr && AreOfOneObject(function, reinterpret_cast<void*>(next->malloc))) {
+      kind = kOfAllocator;
     }
     function_.store(function, std::memory_order_relaxed);
     kind_.store(kind, std::memory_order_release);
@@ -55,11 +48,11 @@ class NextOperator {
   std::atomic<int> kind_{kUnknown};
 };
 
-/// No memory: the C++ runtime's own operator calls the program's new_handler, and throws. A program may have loaded it
-/// where only its own plug-ins see it, or has it inside.
+/// No memory, and no operator: a program may have loaded the C++ runtime where only its own plug-ins see it, or has it
+/// inside. The runtime's operator calls the program's new_handler, and throws.
 template <class... Arguments>
 void* AskRuntime(const NextOperator& op, Arguments... arguments) {
-  void* function = op.function();
+  void* function = nullptr;
   constexpr const char* kRuntimes[] = {"libstdc++.so.6", "libc++.so.1"};
   for (const char* library : kRuntimes) {
     if (function != nullptr) break;
@@ -81,7 +74,7 @@ void* Forward(NextOperator::Kind kind, const NextOperator& op, Arguments... argu
 template <class... Tag>
 void* New(NextOperator* op, std::size_t bytes, Tag... tag) {
   const NextOperator::Kind kind = op->kind();
-  if (kind != NextOperator::kUsual) return Forward(kind, *op, bytes, tag...);
+  if (kind != NextOperator::kNone) return Forward(kind, *op, bytes, tag...);
   void* block = std::malloc(bytes == 0 ? 1 : bytes);
   return block != nullptr ? block : AskRuntime(*op, bytes, tag...);
 }
@@ -89,7 +82,7 @@ void* New(NextOperator* op, std::size_t bytes, Tag... tag) {
 template <class... Tag>
 void* NewAligned(NextOperator* op, std::size_t bytes, std::size_t alignment, Tag... tag) {
   const NextOperator::Kind kind = op->kind();
-  if (kind != NextOperator::kUsual) return Forward(kind, *op, bytes, alignment, tag...);
+  if (kind != NextOperator::kNone) return Forward(kind, *op, bytes, alignment, tag...);
   // As libstdc++ does: aligned_alloc(3) wants a multiple.
   const std::size_t rounded = ((bytes == 0 ? 1 : bytes) + alignment - 1) & ~(alignment - 1);
   void* block = rounded == 0 ? nullptr : std::aligned_alloc(alignment, rounded);
@@ -99,7 +92,7 @@ void* NewAligned(NextOperator* op, std::size_t bytes, std::size_t alignment, Tag
 template <class... Rest>
 void Delete(NextOperator* op, void* block, Rest... rest) {
   const NextOperator::Kind kind = op->kind();
-  if (kind == NextOperator::kUsual) return std::free(block);
+  if (kind == NextOperator::kNone) return std::free(block);
   const NextAllocator* next = FindNextAllocator();
   if (kind == NextOperator::kOfAllocator && next != nullptr) SeeEnd(*next, block);
   reinterpret_cast<void (*)(void*, Rest...)>(op->function())(block, rest...);

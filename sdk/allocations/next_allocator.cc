@@ -4,7 +4,6 @@
 #include <sched.h>
 
 #include <atomic>
-#include <cstring>
 
 #include "crema/internal/platform.h"
 
@@ -79,13 +78,6 @@ bool AreOfOneObject(const void* one, const void* other) noexcept {
   Dl_info first{};
   Dl_info second{};
   return dladdr(one, &first) != 0 && dladdr(other, &second) != 0 && first.dli_fbase == second.dli_fbase;
-}
-
-const char* ObjectOf(const void* function) noexcept {
-  Dl_info info{};
-  if (dladdr(function, &info) == 0 || info.dli_fname == nullptr) return "";
-  const char* slash = std::strrchr(info.dli_fname, '/');
-  return slash == nullptr ? info.dli_fname : slash + 1;
 }
 
 }  // namespace allocations

@@ -34,8 +34,6 @@ std::size_t EarlyBytesFrom(const void* block) noexcept;
 void* NextSymbol(const char* name) noexcept;
 /// Whether both functions are of one object.
 bool AreOfOneObject(const void* one, const void* other) noexcept;
-/// The file name of the object that has the function, without its directory; empty where it is not known.
-const char* ObjectOf(const void* function) noexcept;
 
 }  // namespace allocations
 }  // namespace crema

@@ -34,7 +34,7 @@ constexpr std::int64_t kIntervalNanoseconds = 10000000000;
 /// From so many chunks on there are marks at a quarter to half of them, and after the first.
 constexpr std::uint64_t kChunksOfGrowth = 4;
 
-/// Set while this copy of the SDK is asked; never taken back.
+/// Set in the copy of the SDK that the library asks, never taken back; all copies have that of their recorder.
 std::atomic<const AllocationCounter*> g_counter{nullptr};
 
 CREMA_NEVER_INLINE std::uint32_t FindSite(const ThreadState* thread, SectionNode* node) {
@@ -208,7 +208,8 @@ void WriteWhyNot(Recorder* recorder, std::string_view why_not) {
   recorder->log.Write(line);
 }
 
-void WriteCounts(Recorder* recorder, const AllocationCounter& counter, std::int64_t now_ns, bool is_last) {
+void WriteCounts(Recorder* recorder, std::int64_t now_ns, bool is_last) {
+  const AllocationCounter& counter = *recorder->allocation_counter;
   const bool is_live_known = counter.blocks_lost() == 0;
   Counts all = CountsOf(*counter.site(kWholeProcess), is_live_known, false);
   ForEachSite(counter, [&](const AllocationSite& site, std::uint32_t) {
@@ -233,15 +234,16 @@ void StartAllocations(Recorder* recorder) noexcept {
   if (!why_not.empty()) WriteWhyNot(recorder, why_not);
   if (counter == nullptr) return;
   recorder->allocation_cost_ns = counter->measure_cost_ns();
+  recorder->allocation_counter = counter;
   recorder->allocations_due_ns.store(0);
   WriteAllocationsWhenDue(recorder, MonotonicNanoseconds());
 }
 
 ThreadAllocations AllocationsOfThread(const Recorder& recorder) noexcept {
-  if (CREMA_LIKELY(recorder.allocations_due_ns.load(kRelaxed) == kAllocationsNeverDue)) return {};
+  if (CREMA_LIKELY(recorder.allocations_due_ns.load(std::memory_order_acquire) == kAllocationsNeverDue)) return {};
   std::uint64_t calls = 0;
   std::uint64_t bytes = 0;
-  g_counter.load(std::memory_order_acquire)->thread_counts(&calls, &bytes);
+  recorder.allocation_counter->thread_counts(&calls, &bytes);
   return {static_cast<std::int64_t>(calls), static_cast<std::int64_t>(bytes)};
 }
 
@@ -249,36 +251,32 @@ void WriteAllocationsWhenDue(Recorder* recorder, std::int64_t now_ns) noexcept {
   std::int64_t due_ns = recorder->allocations_due_ns.load(kRelaxed);
   if (CREMA_LIKELY(now_ns < due_ns) || recorder->log.limits().is_stopped()) return;  // what room is left is for sums
   if (!recorder->allocations_due_ns.compare_exchange_strong(due_ns, now_ns + kIntervalNanoseconds)) return;
-  if (const AllocationCounter* counter = g_counter.load(std::memory_order_acquire)) {
-    WriteCounts(recorder, *counter, now_ns, false);
-  }
+  if (recorder->allocation_counter != nullptr) WriteCounts(recorder, now_ns, false);
 }
 
 void NoteChunkOfAllocations(Recorder* recorder, std::uint64_t chunks, std::int64_t now_ns) noexcept {
-  if (CREMA_LIKELY(recorder->allocations_due_ns.load(kRelaxed) == kAllocationsNeverDue)) return;
-  const AllocationCounter* counter = g_counter.load(std::memory_order_acquire);
-  if (counter != nullptr && (chunks & (chunks - 1)) == 0) counter->mark();
+  if (CREMA_LIKELY(recorder->allocations_due_ns.load(std::memory_order_acquire) == kAllocationsNeverDue)) return;
+  if ((chunks & (chunks - 1)) == 0) recorder->allocation_counter->mark();
   WriteAllocationsWhenDue(recorder, now_ns);
 }
 
 void WriteAllocations(Recorder* recorder, bool is_last) noexcept {
-  const AllocationCounter* counter = g_counter.load(std::memory_order_acquire);
-  const bool is_counted = recorder->allocations_due_ns.load(kRelaxed) != kAllocationsNeverDue;
+  if (recorder->allocations_due_ns.load(std::memory_order_acquire) == kAllocationsNeverDue) return;
   if (!is_last && recorder->log.limits().is_stopped()) return;
-  if (counter != nullptr && is_counted) WriteCounts(recorder, *counter, MonotonicNanoseconds(), is_last);
+  WriteCounts(recorder, MonotonicNanoseconds(), is_last);
 }
 
 std::int64_t AllocationCostNanoseconds(const Recorder& recorder) noexcept {
-  const AllocationCounter* counter = g_counter.load(std::memory_order_acquire);
-  if (counter == nullptr || recorder.allocation_cost_ns == 0) return 0;
+  if (recorder.allocation_cost_ns == 0) return 0;
   std::uint64_t calls = 0;
-  ForEachSite(*counter, [&calls](const AllocationSite& site, std::uint32_t) { calls += site.calls.load(kRelaxed); });
+  ForEachSite(*recorder.allocation_counter,
+              [&calls](const AllocationSite& site, std::uint32_t) { calls += site.calls.load(kRelaxed); });
   return static_cast<std::int64_t>(calls) * recorder.allocation_cost_ns;
 }
 
-void SetAllocationSite(HelperState* helper) noexcept {
-  const AllocationCounter* counter = g_counter.load(std::memory_order_acquire);
-  if (counter == nullptr) return;
+void SetAllocationSite(const Recorder& recorder, HelperState* helper) noexcept {
+  if (recorder.allocations_due_ns.load(std::memory_order_acquire) == kAllocationsNeverDue) return;
+  const AllocationCounter* const counter = recorder.allocation_counter;
   helper->ledger.sections().root()->allocation_site.store(HelperSite(*counter, helper->section), kRelaxed);
 }
 

@@ -34,7 +34,7 @@ void WriteAllocations(Recorder* recorder, bool is_last) noexcept;
 std::int64_t AllocationCostNanoseconds(const Recorder& recorder) noexcept;
 
 /// What the helper allocates belongs to the section of its chunk, and to its own sections inside that.
-void SetAllocationSite(HelperState* helper) noexcept;
+void SetAllocationSite(const Recorder& recorder, HelperState* helper) noexcept;
 
 }  // namespace internal
 }  // namespace crema

@@ -33,6 +33,8 @@ constexpr std::int64_t kWriteNanoseconds = 10'000'000'000;
 constexpr std::int64_t kNanoseconds = 1'000'000'000;
 /// What the handler itself needs of its stack, several times over.
 constexpr std::size_t kHandlerBytes = 32768;
+/// Of a stack that is ours: other handlers of the program that ask for such a stack run there, too.
+constexpr std::size_t kOwnStackBytes = 262144;
 /// A stack without a limit is taken to be so large: what lies further down may be something else.
 constexpr std::uintptr_t kMostMainStackBytes = std::uintptr_t{64} << 20;
 /// So often somebody who writes tries to get a thread's table: its handler may have lost the CPU.
@@ -119,21 +121,21 @@ bool IsBlocked(int signal) {
   return pthread_sigmask(SIG_SETMASK, nullptr, &blocked) == 0 && sigismember(&blocked, signal) == 1;
 }
 
-bool IsOurs(const struct sigaction& action) {
-  return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == OnSignal;
+bool IsOf(const struct sigaction& action, NativeStacks::Handler handler) {
+  return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == handler;
 }
 
 /// Takes the highest real-time signal that is free, below the last one: programs count from the first. 0: none is.
-int TakeSignal() {
+int TakeSignal(NativeStacks::Handler handler) {
   for (int signal = SIGRTMAX - 1; signal > SIGRTMIN; --signal) {
     struct sigaction action = {};
     if (sigaction(signal, nullptr, &action) != 0 || IsBlocked(signal)) continue;
-    if (IsOurs(action)) return signal;  // the parent's, before a fork
+    if (IsOf(action, handler)) return signal;  // the parent's, before a fork
     if ((action.sa_flags & SA_SIGINFO) != 0 || action.sa_handler != SIG_DFL) continue;
     action = {};
-    action.sa_sigaction = OnSignal;
+    action.sa_sigaction = handler;
     action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
-    sigfillset(&action.sa_mask);  // no handler of the program's runs on the stack that is ours
+    sigfillset(&action.sa_mask);  // while it runs no other does: they may share a stack
     if (sigaction(signal, &action, nullptr) == 0) return signal;
   }
   return 0;
@@ -171,17 +173,22 @@ StackBounds BoundsOfThread(std::int64_t tid, std::int64_t pid) {
   return bounds;
 }
 
-/// The handler takes nothing of the thread's own stack, which may be nearly used up. False where there is no memory.
-bool GiveHandlerStack(ThreadStacks* stacks) {
+/// The handler takes nothing of the thread's own stack, which may be nearly used up. Why it gets none; nullptr: it has
+/// one.
+const char* GiveHandlerStack(ThreadStacks* stacks) {
+  constexpr const char* kNoMemory = "the system refuses the memory for a handler's stack";
+  const auto frame = static_cast<std::size_t>(getauxval(AT_MINSIGSTKSZ));
   stack_t now = {};
-  if (sigaltstack(nullptr, &now) == 0 && (now.ss_flags & SS_DISABLE) == 0) return true;
+  if (sigaltstack(nullptr, &now) == 0 && (now.ss_flags & SS_DISABLE) == 0) {
+    const bool is_enough = now.ss_size >= kHandlerBytes + frame;
+    return is_enough ? nullptr : "a thread's stack for handlers (sigaltstack) is too small: it has no stacks";
+  }
   if (stacks->handler_stack == nullptr) {
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    const std::size_t least = kHandlerBytes + static_cast<std::size_t>(getauxval(AT_MINSIGSTKSZ));
-    const std::size_t bytes = (least + page - 1) / page * page;
+    const std::size_t bytes = (kOwnStackBytes + frame + page - 1) / page * page;
     void* const block =
         mmap(nullptr, page + bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-    if (block == MAP_FAILED) return false;
+    if (block == MAP_FAILED) return kNoMemory;
     mprotect(block, page, PROT_NONE);
     stacks->handler_stack = static_cast<char*>(block) + page;
     stacks->handler_stack_bytes = bytes;
@@ -189,7 +196,7 @@ bool GiveHandlerStack(ThreadStacks* stacks) {
   stack_t ours = {};
   ours.ss_sp = stacks->handler_stack;
   ours.ss_size = stacks->handler_stack_bytes;
-  return sigaltstack(&ours, nullptr) == 0;
+  return sigaltstack(&ours, nullptr) == 0 ? nullptr : kNoMemory;
 }
 
 void TakeHandlerStackBack(const ThreadStacks& stacks) {
@@ -238,8 +245,8 @@ bool Prepare(Recorder* recorder, ThreadState* thread) {
     all.Refuse(recorder, "a thread blocks the signal: it has no stacks");
     return false;
   }
-  if (!GiveHandlerStack(stacks)) {
-    all.Refuse(recorder, "the system refuses the memory for a handler's stack");
+  if (const char* const why_not = GiveHandlerStack(stacks)) {
+    all.Refuse(recorder, why_not);
     return false;
   }
   stacks->bounds = BoundsOfThread(thread->tid, recorder->pid);
@@ -268,6 +275,8 @@ void NativeStacks::Start() noexcept {
   const double asked = AskedStacks();
   if (asked <= 0 || g_is_left_to_interpreter.load()) return;
   hertz_ = std::clamp(asked, kLeastHertz, kMostHertz);
+  can_find_files_ = CanFindFiles();
+  handler_ = OnSignal;
   next_write_ns_.store(MonotonicNanoseconds() + kWriteNanoseconds);
   is_on_.store(true);
 }
@@ -275,15 +284,14 @@ void NativeStacks::Start() noexcept {
 bool NativeStacks::EnsureSignal(Recorder* recorder) noexcept {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (signal_.load() != 0 || !is_on()) return is_on();
-  if (!CanFindFiles()) {
+  if (!can_find_files_) {
     Stop();
     Refuse(recorder,
            "the C library cannot tell a handler whose code it is in (glibc 2.35 can), or the processor is "
            "neither x86-64 nor aarch64");
     return false;
   }
-  handler_ = OnSignal;
-  signal_.store(TakeSignal());
+  signal_.store(TakeSignal(handler_));
   if (signal_.load() != 0) return true;
   Stop();
   Refuse(recorder, "the program uses, or blocks, all real-time signals");
@@ -292,8 +300,7 @@ bool NativeStacks::EnsureSignal(Recorder* recorder) noexcept {
 
 bool NativeStacks::HasSignal() const noexcept {
   struct sigaction action = {};
-  return sigaction(signal(), nullptr, &action) == 0 && (action.sa_flags & SA_SIGINFO) != 0 &&
-         action.sa_sigaction == handler_;
+  return sigaction(signal(), nullptr, &action) == 0 && IsOf(action, handler_);
 }
 
 void NativeStacks::GiveUp(Recorder* recorder) noexcept {
@@ -317,7 +324,7 @@ void NativeStacks::LeaveToInterpreter() noexcept {
 }
 
 void NativeStacks::WriteWhenDue(Recorder* recorder, std::int64_t now_ns) noexcept {
-  if (!is_on()) return;
+  if (!is_on() || signal() == 0) return;  // before the first chunk there is nothing to write
   const bool is_due = now_ns >= next_write_ns_.load(std::memory_order_relaxed);
   if (!is_due && !is_half_full_.load(std::memory_order_relaxed)) return;
   const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
@@ -350,14 +357,19 @@ void NativeStacks::WriteLocked(Recorder* recorder) noexcept {
       stacks->table->Clear();
     }
     stacks->is_taken.store(false, std::memory_order_release);
+    if (all_->is_half_full()) WriteMerged(recorder);  // so the next thread's have room
   }
   if (all_->is_empty()) return;
-  WriteCountedStacks(recorder, *all_);
-  all_->Clear();
+  WriteMerged(recorder);
   const std::int64_t end_ns = ThreadCpuNanoseconds();
   if (begin_ns != kUnknownCpu && end_ns > begin_ns) {
     recorder->overhead_ns.fetch_add(end_ns - begin_ns, std::memory_order_relaxed);
   }
+}
+
+void NativeStacks::WriteMerged(Recorder* recorder) noexcept {
+  WriteCountedStacks(recorder, *all_);
+  all_->Clear();
 }
 
 void TakeStacks(Recorder* recorder, ThreadState* thread) noexcept {

@@ -37,7 +37,10 @@ struct ThreadStacks {
 /// Of a recorder. Off where nobody asks for stacks: then chunks load one number, and sections none.
 class NativeStacks {
  public:
-  /// On, if stacks are asked for.
+  using Handler = void (*)(int, siginfo_t*, void*);
+
+  /// On, if stacks are asked for. Of several copies of the SDK the recorder's own calls it: its handler knows all
+  /// threads.
   void Start() noexcept;
   bool is_on() const noexcept { return is_on_.load(std::memory_order_relaxed); }
   /// The package of an interpreted language takes the stacks of its own functions: none are taken here, nor in forked
@@ -66,6 +69,7 @@ class NativeStacks {
 
  private:
   void WriteLocked(Recorder* recorder) noexcept;
+  void WriteMerged(Recorder* recorder) noexcept;
 
   std::atomic<bool> is_on_{false};
   std::atomic<bool> is_refused_{false};
@@ -73,7 +77,8 @@ class NativeStacks {
   std::atomic<std::int64_t> next_write_ns_{0};
   double hertz_ = 0;
   std::atomic<int> signal_{0};
-  void (*handler_)(int, siginfo_t*, void*) = nullptr;
+  Handler handler_ = nullptr;
+  bool can_find_files_ = false;
   std::mutex mutex_;  ///< guards what follows
   StackTable* all_ = nullptr;
 };

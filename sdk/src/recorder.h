@@ -25,6 +25,7 @@ namespace crema {
 namespace internal {
 
 class ExitSummary;
+struct AllocationCounter;
 struct ChunkState;
 struct SpanState;
 struct ThreadState;
@@ -77,6 +78,7 @@ struct Recorder {
   std::atomic<ThreadState*> threads{nullptr};
   std::atomic<SpanState*> process_span{nullptr};
 
+  const AllocationCounter* allocation_counter = nullptr;               ///< set before `allocations_due_ns`
   std::atomic<std::int64_t> allocations_due_ns{kAllocationsNeverDue};  ///< CLOCK_MONOTONIC, of their next line
 
   ExitSummary* summary = nullptr;  ///< null: none was asked for

@@ -167,6 +167,8 @@ class LineWriter {
   void AppendFunctions(bool is_other) {
     line_.Raw(",\"functions\":[");
     if (is_other) line_.Raw("[\"(other)\",null,null]");
+    const StackTable::File* last = nullptr;
+    std::string_view name;
     for (const StackFrame function : functions_) {
       line_.Raw(line_.EndsWith('[') ? std::string_view("[\"") : std::string_view(",[\""));
       if (function == kOuterFrames) {
@@ -176,7 +178,10 @@ class LineWriter {
       } else if (function == kUnkeptFile) {
         line_.Raw("(other)");
       } else {
-        line_.StringPart(NameOf(table_.FileOf(function)), false);
+        const StackTable::File* const file = &table_.FileOf(function);
+        if (file != last) name = NameOf(*file);
+        last = file;
+        line_.StringPart(name, false);
         line_.Raw("+0x");
         AppendHex(function & ((StackFrame{1} << kFrameAddressBits) - 1), 1);
       }

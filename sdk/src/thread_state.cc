@@ -54,8 +54,8 @@ bool g_has_end_key = false;
 char g_first_round;
 char g_second_round;
 
-/// Gives the thread's state back when the thread ends.
-void GiveBack(Recorder* recorder, ThreadState* thread) {
+/// Gives back what the state of a thread that ends holds. Whether another thread may have the state.
+bool GiveBack(Recorder* recorder, ThreadState* thread) {
   {
     const std::lock_guard<std::mutex> lock(recorder->mutex);
     recorder->ended_threads.Merge(&thread->outside, nullptr, thread);
@@ -66,19 +66,28 @@ void GiveBack(Recorder* recorder, ThreadState* thread) {
   thread->perf.Close(&recorder->descriptors);
   EndStacks(thread);
   // A chunk that is still open is lost, and stays counted as open; handles to it may be anywhere, so it is not reused.
-  if (thread->work == nullptr) thread->in_use.store(false, std::memory_order_release);
+  return thread->work == nullptr;
 }
 
-void EndThread(void* round) {
+/// The state that another thread may have from now on; null: none.
+ThreadState* LeaveState(void* round) {
   const HostKeeper keeper;
   // Other copies that use this state let go of it in the first round, and destructors of other keys may still record. A
   // thread whose first guard is in such a destructor may have no second round: its state is then not used again.
   const bool is_owner = !UsesSharedCopy();
-  if (is_owner && round == &g_first_round && pthread_setspecific(g_end_key, &g_second_round) == 0) return;
+  if (is_owner && round == &g_first_round && pthread_setspecific(g_end_key, &g_second_round) == 0) return nullptr;
   EndCallingThread();
   Recorder* recorder = CurrentRecorder();
-  if (is_owner && t_ended_state != nullptr && recorder != nullptr) GiveBack(recorder, t_ended_state);
+  ThreadState* const ended = t_ended_state;
   t_ended_state = nullptr;
+  const bool has_state = is_owner && ended != nullptr && recorder != nullptr;
+  return has_state && GiveBack(recorder, ended) ? ended : nullptr;
+}
+
+void EndThread(void* round) {
+  ThreadState* const state = LeaveState(round);
+  if (state != nullptr)
+    state->in_use.store(false, std::memory_order_release);  // its own work was noted there until now
 }
 
 /// Has the end of the calling thread noted; false where there is no memory for that.

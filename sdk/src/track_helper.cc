@@ -19,7 +19,7 @@ bool WorksFor(const ThreadState& thread, const ChunkHandle& handle) {
 }
 
 /// Notes the scope with the chunk; false when the chunk is over, or memory is refused.
-bool Join(const ChunkHandle& handle, HelperState* helper) {
+bool Join(const Recorder& recorder, const ChunkHandle& handle, HelperState* helper) {
   ChunkState* chunk = handle.state;
   const std::lock_guard<std::mutex> lock(chunk->helpers_mutex);
   if (chunk->generation.load() != handle.generation) return false;
@@ -27,7 +27,7 @@ bool Join(const ChunkHandle& handle, HelperState* helper) {
   AppendPath(handle.section, &prefix);
   if (prefix.broken() || !helper->ledger.Keep(prefix.text(), &helper->prefix)) return false;
   helper->section = handle.section;
-  SetAllocationSite(helper);
+  SetAllocationSite(recorder, helper);
   helper->start_ns = MonotonicNanoseconds();
   if (chunk->active_helpers++ == 0) chunk->union_start_ns = helper->start_ns;
   return true;
@@ -74,7 +74,7 @@ TrackHelper::TrackHelper(const ChunkHandle& handle) noexcept {
   if (WorksFor(*thread, handle)) return;
   HelperState* helper = thread->NewHelperFrame();
   if (helper != nullptr) helper->ledger.Reset();
-  if (helper == nullptr || !Join(handle, helper)) {
+  if (helper == nullptr || !Join(*recorder, handle, helper)) {
     CountDropped();
     return;
   }

@@ -59,7 +59,7 @@ class Cursor {
     if (number.bits < 64 && (number.last & 0x40) != 0) number.value |= ~std::uint64_t{0} << number.bits;
     return static_cast<std::int64_t>(number.value);
   }
-  /// A pointer of this encoding, or only its value where `relation` is left out.
+  /// A pointer of this encoding, or only its value if it is not `is_relative`.
   std::uintptr_t Pointer(std::uint8_t encoding, bool is_relative = true) {
     const auto place = reinterpret_cast<std::uintptr_t>(at_);
     std::uintptr_t value = 0;

@@ -1,5 +1,6 @@
 // Which functions the sections of native code are made of (docs/inside.md).
 #include <dlfcn.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <link.h>
 #include <pthread.h>
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -129,6 +131,35 @@ void WorkSevenOfTen() {
     Work<1>(70000);
     Work<2>(30000);
   }
+}
+
+TEST(NativeStacks, AFirstChunkMayBeginLongAfterRecording) {
+  Environment environment = kStacks;
+  environment.emplace_back("CREMA_INTERVAL",
+                           "1");  // the sampler looks whether something is due, which it is after ten seconds
+  const auto late = [] {
+    { const TrackSection set_up("set up"); }
+    std::this_thread::sleep_for(std::chrono::milliseconds(11'500));
+    WorkSevenOfTen();
+  };
+  const Seen seen = StacksOf(Recorded(late, environment));
+  EXPECT_THAT(seen.refused, ::testing::IsEmpty());
+  EXPECT_GT(seen.Samples("select"), 100);
+}
+
+TEST(NativeStacks, AThreadWithASmallStackForHandlersHasNone) {
+  const auto with_small_stack = [] {
+    static char small[16384];
+    stack_t stack = {};
+    stack.ss_sp = small;
+    stack.ss_size = sizeof small;
+    if (sigaltstack(&stack, nullptr) != 0) std::abort();
+    WorkSevenOfTen();
+  };
+  const Seen seen = StacksOf(Recorded(with_small_stack, kStacks));
+  ASSERT_EQ(seen.refused.size(), 1);
+  EXPECT_THAT(seen.refused.front(), ::testing::HasSubstr("too small"));
+  EXPECT_EQ(seen.Samples("select"), 0);
 }
 
 TEST(NativeStacks, SharesOfASectionAreThoseOfItsCpuTime) {

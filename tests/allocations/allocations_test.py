@@ -6,11 +6,15 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
 KNOWN = pathlib.Path("tests/allocations/known_allocations").absolute()
 OWN_ALLOCATOR = pathlib.Path("tests/allocations/own_allocator").absolute()
+OWN_OPERATORS = pathlib.Path("tests/allocations/own_operators").absolute()
+LIBRARY_OF_C = pathlib.Path("sdk/c_api/libcrema.so.1").absolute()
+PLUGIN = pathlib.Path("sdk/c_api/recording_plugin.so").absolute()
 LIBRARY = pathlib.Path("sdk/allocations/libcrema_allocations.so").absolute()
 CREMA = pathlib.Path("collector/cli/crema").absolute()
 FORMAT = pathlib.Path("docs/record_log.md")
@@ -119,6 +123,29 @@ class KnownSizesTest(AllocationsCase):
                 self.require(allocator)
                 (known,), (lines,) = self.run_program(KNOWN, "threads", allocator=allocator)
                 self.assert_known(known, self.last(lines), FIGURES[:3])
+
+    def test_a_chunk_has_what_its_own_thread_allocated_in_it(self):
+        (known,), (lines,) = self.run_program(KNOWN, "chunks")
+        chunks = {line["dataset"]: line for line in lines if line["type"] == "chunk"}
+        told = [{key: chunks[row["dataset"]][key] for key in row} for row in known]
+        self.assertEqual(told, known)
+
+    def test_operators_of_the_program_get_back_what_they_gave(self):
+        _, (lines,) = self.run_program(OWN_OPERATORS)
+        (row,) = [row for row in self.last(lines)["sites"] if row["path"] == "select"]
+        self.assertEqual((row["allocations"], row["live_bytes"]), (4, 0))
+
+    def test_a_plug_in_with_a_copy_of_the_sdk_is_counted_too(self):
+        code = """if True:
+            import ctypes, sys
+            library, plugin = map(ctypes.CDLL, sys.argv[1:])
+            library.crema_section_close(library.crema_section_open(b"set up"))
+            plugin.plugin_chunk(b"zjets")
+            print([])"""
+        _, (lines,) = self.run_program(sys.executable, "-c", code, LIBRARY_OF_C, PLUGIN)
+        (chunk,) = [line for line in lines if line["type"] == "chunk"]
+        self.assertEqual((chunk["dataset"], chunk["allocations"]), ("zjets", 0))
+        self.assertGreater(self.last(lines)["allocations"], 0)
 
 
 class ReasonsTest(AllocationsCase):

@@ -1,6 +1,6 @@
 // Allocates blocks of known sizes in sections, frees some of them, and prints what the sections came to: the table that
-// the record log has to hold, to the byte. With an argument, `fork`, `threads` or `loop N`, it does only that; with
-// `killed`, it then kills itself.
+// the record log has to hold, to the byte. With an argument, `fork`, `threads`, `chunks` or `loop N`, it does only
+// that; with `killed`, it then kills itself.
 #include <malloc.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -12,6 +12,7 @@
 #include <cstring>
 #include <map>
 #include <new>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -231,6 +232,37 @@ void Fork() {
   PrintKnown();
 }
 
+void PrintChunk(const char* before, const char* dataset, const Known& known) {
+  std::printf("%s{\"dataset\":\"%s\",\"allocations\":%lld,\"allocated_bytes\":%lld}", before, dataset,
+              static_cast<long long>(known.calls), static_cast<long long>(known.bytes));
+}
+
+/// What each chunk's own thread allocates in it: with a chunk inside it, and on two threads with a pause between.
+void UseChunks() {
+  static Known outer, inner, moved;
+  {
+    const crema::TrackMetrics metrics({"outer", "a.root", 0, 100});
+    g_kept = outer.Allocated(std::malloc(100));
+    const crema::TrackMetrics nested({"inner", "b.root", 0, 100});
+    g_kept = outer.Allocated(inner.Allocated(std::malloc(20000)));
+  }
+  static std::optional<crema::TrackMetrics> chunk;
+  chunk.emplace(crema::Chunk("moved", "a.root", 100, 200));
+  g_kept = moved.Allocated(std::malloc(300));
+  chunk->Suspend();
+  g_kept = std::malloc(5000);
+  std::thread([] {
+    g_kept = std::malloc(7000);
+    chunk->Resume();
+    g_kept = moved.Allocated(std::malloc(40000));
+    chunk.reset();
+  }).join();
+  PrintChunk("[", "outer", outer);
+  PrintChunk(",", "inner", inner);
+  PrintChunk(",", "moved", moved);
+  std::printf("]\n");
+}
+
 thread_local std::vector<char> t_until_the_thread_ends;
 
 /// Threads that allocate at once, in the same sections, and give blocks to each other.
@@ -293,6 +325,8 @@ int main(int count, char** arguments) {
     raise(SIGKILL);
   } else if (what == "fork") {
     Fork();
+  } else if (what == "chunks") {
+    UseChunks();
   } else if (what == "threads") {
     UseThreads();
   } else if (what == "loop") {
