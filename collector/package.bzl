@@ -23,7 +23,7 @@ PACKAGES = {
     "history": ["appearance", "document"],
     "detail": ["document", "metrics", "sources"],
     "exports": ["document", "metrics", "output", "records", "sources", "sources/prmon", "sources/process_tree"],
-    "server": ["appearance", "compression", "document", "engines", "exports", "insight", "metrics", "records", "sources", "sources/process_tree"],
+    "server": ["appearance", "compression", "document", "engines", "exports", "insight", "metrics", "records", "sources"],
     "writers": ["appearance", "document", "insight", "records", "server"],
     "pictures": ["output"],
     "charts": ["appearance", "detail", "document", "insight", "pictures"],

@@ -101,6 +101,14 @@ TEST(ChunkCharts, EachFitHasTheColourOfItsDatasetAndSaysWhatItTells) {
   EXPECT_EQ(rows.back()["events"], 300);
 }
 
+TEST(ChunkCharts, FitsAreOfDatasetsWhoseColoursAreToldApart) {
+  RunDetail detail = MadeDetail();
+  while (detail.datasets.size() < 20) detail.datasets.push_back(detail.datasets.back());
+  detail.fits = {{0, 0.5, 0.003, true, 4, 500, 1000}, {18, 0.25, 0.001, true, 90, 100, 300}};
+  const Chart chart = Drawn("runtime_vs_events", detail);
+  EXPECT_EQ(chart.spec["layer"].back()["encoding"]["color"]["scale"]["domain"].size(), 1u);
+}
+
 TEST(ChunkCharts, ManyChunksAreCountedInCells) {
   RunDetail detail = MadeDetail();
   detail.is_exact = false;

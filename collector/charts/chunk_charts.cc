@@ -134,12 +134,12 @@ std::string FitWords(const DetailFit& fit) {
   return fmt::format("{} + {} per event", HumanDuration(fit.fixed_seconds), HumanDuration(fit.seconds_per_event));
 }
 
-/// Lines of the datasets with most chunks, each over the events that its chunks have: it says nothing of others. They
-/// have the datasets' colours, and the legend says which is which and what it tells.
+/// Lines of the datasets that took most time, each over the events that its chunks have: it says nothing of others.
+/// They have the datasets' colours, and the legend says which is which and what it tells.
 std::vector<Json> FitLayers(const RunDetail& detail) {
   std::vector<DetailFit> fits;
   for (const DetailFit& fit : detail.fits) {
-    if (fit.slope_known) fits.push_back(fit);
+    if (fit.slope_known && SlotOf(detail, fit.dataset) < kMostFits) fits.push_back(fit);
   }
   if (fits.empty()) return {};
   std::stable_sort(fits.begin(), fits.end(),

@@ -231,10 +231,11 @@ class Sections(ExportTestCase):
         before = self.read(self.export("stacks", "alone"))
         self.add_stacks(samples=7)
         lines = self.read(self.export("stacks", "both", "--baseline", self.path("before"))).splitlines()
-        self.assertEqual([line.rsplit(" ", 1)[0] + "\n" for line in lines], before.splitlines(keepends=True))
+        stacks = [f"{line.rsplit(' ', 1)[0]} {int(line.rsplit(' ', 1)[1])}0000" for line in before.splitlines()]
+        self.assertEqual([line.rsplit(" ", 1)[0] for line in lines], stacks)  # microseconds, at 100 samples a second
         self.assertEqual(
             {line.rsplit(" ", 1)[0]: int(line.rsplit(" ", 1)[1]) for line in lines},
-            {line: {4: 8, 5: 14}[int(line.rsplit(" ", 1)[1])] for line in before.splitlines()},
+            {line: {40_000: 80_000, 50_000: 140_000}[int(line.rsplit(" ", 1)[1])] for line in stacks},
         )
         # sections that one side does not have count 0 there
         shutil.rmtree(self.path("before"))
@@ -245,6 +246,17 @@ class Sections(ExportTestCase):
         result = crema("export", self.records, "--to", "csv", "-o", self.path("x"), "--baseline", self.path("before"))
         self.assertEqual(result.returncode, 2)
         self.assertIn("folded", result.stderr)
+
+    def test_processes_of_other_runs_in_the_same_log_are_left_out(self):
+        self.add_stacks()
+        alone = self.read(self.export("stacks", "alone"))
+        log = min(pathlib.Path(self.records).glob("*.jsonl"))
+        lines = log.read_text(encoding="utf-8").splitlines()
+        run = json.loads(lines[0])["run_id"]
+        lines += [line.replace(f'"run_id":"{run}"', '"run_id":"another"') for line in lines[:2]]
+        log.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+        self.assertEqual(self.read(self.export("stacks", "again", "--run", run)), alone)
+        self.assertNotEqual(self.read(self.export("stacks", "all", "--run", "all")), alone)
 
     def test_speedscope_has_a_profile_a_dataset_in_seconds(self):
         self.add_stacks()

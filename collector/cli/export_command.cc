@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "CLI/App.hpp"
@@ -50,10 +51,22 @@ void NoteWhatIsNotKnown(const std::string& path, const std::vector<ExpectedFile>
   }
 }
 
+/// The formats that compare runs.
+std::string Comparing() {
+  std::vector<std::string_view> names;
+  for (const ExportFormat& format : ExportFormats()) {
+    if (format.compares) names.push_back(format.name);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 int RunExport(const ExportOptions& options) {
   const ExportFormat* format = nullptr;
   for (const ExportFormat& known : ExportFormats()) {
     if (known.name == options.format) format = &known;
+  }
+  if (!options.baseline.empty() && !format->compares) {
+    throw CLI::ValidationError("--baseline", fmt::format("{} does not compare runs; {} do", format->name, Comparing()));
   }
   const absl::StatusOr<MeasuredSource> opened = MeasuredSource::Open(options.source, options.run, options.output.quiet);
   if (!opened.ok()) return ReportFailure(opened.status());
@@ -69,10 +82,6 @@ int RunExport(const ExportOptions& options) {
   absl::StatusOr<MeasuredSource> opened_baseline;
   std::optional<ExportSource> baseline;
   if (!options.baseline.empty()) {
-    if (!format->compares) {
-      throw CLI::ValidationError("--baseline",
-                                 fmt::format("{} does not compare runs; folded and stacks do", format->name));
-    }
     opened_baseline = MeasuredSource::Open(options.baseline, "", options.output.quiet);
     if (!opened_baseline.ok()) return ReportFailure(opened_baseline.status());
     baseline.emplace(ExportSourceOf(*opened_baseline));
@@ -116,9 +125,10 @@ void AddExportCommand(CLI::App* program, int* status) {
           "The fileset of Coffea (JSON) that should have been processed, for files and entries without a result")
       ->option_text("FILE");
   command
-      ->add_option("--baseline", options->baseline,
-                   "Another run, before this one: formats folded and stacks write both numbers, as flamegraph.pl draws "
-                   "a difference")
+      ->add_option(
+          "--baseline", options->baseline,
+          "Another run, before this one. The numbers of both are written, as flamegraph.pl draws a difference; of: " +
+              Comparing())
       ->option_text("SOURCE");
   command->add_flag("--force", options->force, "Replace files that crema did not write");
   AddOutputOptions(command, &options->output);

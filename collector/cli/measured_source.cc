@@ -216,7 +216,7 @@ absl::Status MeasuredSource::ForEachAttempt(const OnAttempt& on_attempt) const {
   const absl::StatusOr<RecordLogs> logs = FindLogs();
   if (!logs.ok()) return logs.status();
   const EngineWorkers workers(document(), *logs);
-  crema::ForEachAttempt(logs->logs, run_ == "all", [&](const Attempt& attempt) {
+  crema::ForEachAttempt(*logs, [&](const Attempt& attempt) {
     const std::string_view name = workers.Find(attempt.process);
     if (name.empty()) return on_attempt(attempt);
     AttemptProcess process = attempt.process;
@@ -230,7 +230,7 @@ absl::Status MeasuredSource::ForEachTask(const OnTask& on_task) const {
   const absl::StatusOr<RecordLogs> logs = FindLogs();
   if (!logs.ok()) return logs.status();
   const EngineWorkers workers(document(), *logs);
-  crema::ForEachTask(logs->logs, run_ == "all", [&](const TaskOfRun& task) {
+  crema::ForEachTask(*logs, [&](const TaskOfRun& task) {
     const std::string_view name = workers.Find(task.process);
     if (name.empty()) return on_task(task);
     AttemptProcess process = task.process;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "collector/metrics/statistics/known_sum.h"
 #include "collector/records/section_path.h"
 #include "fmt/format.h"
 
@@ -24,7 +25,7 @@ std::string FoldedStack(const std::string& root, const std::string& path) {
 void FoldedLines::Add(const std::string& stack, int64_t number) {
   const auto [place, is_new] = places_.try_emplace(stack, lines_.size());
   if (is_new) lines_.emplace_back(stack, 0);
-  lines_[place->second].second += number;
+  lines_[place->second].second = AddCounts(lines_[place->second].second, number);
 }
 
 int64_t FoldedLines::NumberOf(const std::string& stack) const {
@@ -46,7 +47,7 @@ absl::Status WriteFoldedLines(const ExportSource& source, absl::StatusOr<FoldedL
     sink->Write(fmt::format("{} {} {}\n", stack, number, lines->NumberOf(stack)));
   }
   for (const auto& [stack, number] : lines->all()) {
-    if (before->NumberOf(stack) == 0) sink->Write(fmt::format("{} 0 {}\n", stack, number));
+    if (!before->Has(stack)) sink->Write(fmt::format("{} 0 {}\n", stack, number));
   }
   return absl::OkStatus();
 }

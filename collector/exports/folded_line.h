@@ -26,6 +26,7 @@ std::string FoldedStack(const std::string& root, const std::string& path);
 class FoldedLines {
  public:
   void Add(const std::string& stack, int64_t number);
+  bool Has(const std::string& stack) const { return places_.count(stack) != 0; }
   /// 0: there is no such stack.
   int64_t NumberOf(const std::string& stack) const;
   const std::vector<std::pair<std::string, int64_t>>& all() const { return lines_; }

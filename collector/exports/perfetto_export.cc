@@ -30,12 +30,7 @@ int64_t ZeroOf(const Json& document, const RecordLogs& logs) {
 void AddLog(const RecordLog& log, bool all_runs, TraceEvents* events) {
   const bool running = MayLackItsEnd(log.path);
   AttemptAssembler assembler(running, [events](const Attempt& attempt) { events->Add(attempt); });
-  bool taken = false;
-  ReadRecordLog(log, running, [&](const Record& record) {
-    if (record.type == RecordType::kProcess) {
-      taken = all_runs || record.process.run_id == log.run_id || !log.has_process_line;
-    }
-    if (!taken) return;
+  ReadLogOfRun(log, running, all_runs, [&](const Record& record) {
     assembler.Add(record);
     const AttemptProcess& process = assembler.process();
     if (record.type == RecordType::kProcess) events->Process(process);
@@ -91,8 +86,7 @@ absl::Status WritePerfetto(const ExportSource& source, const std::string&, TextS
   sink->Write(R"({"otherData":)" + about.dump(-1, ' ', false, Json::error_handler_t::replace) + R"(,"traceEvents":[)");
   TraceEvents events(sink, zero_ns);
   if (source.find_logs) {
-    const bool all_runs = ListField(Field(source.document, "run"), "run_ids").size() > 1;
-    for (const RecordLog& log : logs.logs) AddLog(log, all_runs, &events);
+    for (const RecordLog& log : logs.logs) AddLog(log, logs.all_runs, &events);
     for (const std::string& path : logs.tree_logs) {
       // what cannot be read is named in the measurement's own warnings
       if (const absl::StatusOr<TreeLogReading> tree = ReadTreeLog(path); tree.ok()) AddTree(tree->run, &events);

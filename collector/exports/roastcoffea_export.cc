@@ -130,13 +130,9 @@ absl::Status ReadFilesAndSums(const ExportSource& source, Sums* sums) {
   if (!logs.ok()) return logs.status();
   for (const RecordLog& log : logs->logs) {
     SumsSoFar told;
-    bool is_of_run = true;
-    ReadRecordLog(log, true, [&](const Record& record) {
-      if (record.type == RecordType::kProcess) {
-        is_of_run = record.process.run_id == log.run_id;
-        told = SumsSoFar();
-      }
-      if (record.type == RecordType::kSums && is_of_run) {
+    ReadLogOfRun(log, true, logs->all_runs, [&](const Record& record) {
+      if (record.type == RecordType::kProcess) told = SumsSoFar();
+      if (record.type == RecordType::kSums) {
         if (const std::optional<SumsFact> added = told.Increment(record.sums)) AddUp(*added, sums);
       }
       if (record.type != RecordType::kFile) return;

@@ -2,51 +2,81 @@
 
 #include "absl/status/status.h"
 #include "collector/metrics/contents/function_names.h"
-#include "collector/sources/record_log.h"
+#include "collector/metrics/statistics/bounded_names.h"
+#include "collector/metrics/statistics/known_sum.h"
+#include "collector/sources/attempt_stream.h"
 
 namespace crema {
 namespace {
 
-// A picture of more shows nothing; names of sections may hold counters.
+// A picture of more shows nothing; names of sections and of generated functions may hold counters.
 constexpr size_t kMostStacks = 200'000;
+constexpr size_t kMostFunctions = 200'000;
 
 class StackReader {
  public:
   void Add(const StacksFact& fact) {
-    std::vector<size_t> numbers;
+    std::vector<std::optional<size_t>> numbers;
     numbers.reserve(fact.functions.size());
     for (const FunctionFact& function : fact.functions) numbers.push_back(NumberOf(function));
-    auto& stacks = stacks_.places[{std::string(fact.dataset), std::string(fact.section)}];
     for (const StackFact& stack : fact.stacks) {
-      std::vector<size_t> functions;
-      functions.reserve(stack.functions.size());
-      for (const int64_t place : stack.functions) functions.push_back(numbers[static_cast<size_t>(place)]);
-      auto known = stacks.find(functions);
-      if (known == stacks.end()) {
-        if (num_stacks_ >= kMostStacks) functions = {NumberOf(FunctionFact{"(other)", "", {}})};
-        known = stacks.try_emplace(functions).first;
-        ++num_stacks_;
-      }
-      known->second.samples += stack.samples;
-      if (fact.hertz > 0) known->second.cpu_seconds += static_cast<double>(stack.samples) / fact.hertz;
+      StackWeight* const weight = WeightOf({std::string(fact.dataset), std::string(fact.section)}, stack, numbers);
+      StackWeight& known = weight != nullptr ? *weight : other_;
+      known.samples = AddCounts(known.samples, stack.samples);
+      known.cpu_seconds += static_cast<double>(stack.samples) / fact.hertz;
     }
   }
 
-  SampledStacks Take() { return std::move(stacks_); }
+  SampledStacks Take() {
+    if (other_.samples > 0) {
+      stacks_.places[{"", std::string(kOtherName)}][{stacks_.functions.size()}] = other_;
+      stacks_.functions.push_back({std::string(kOtherName), "", {}, ""});
+    }
+    return std::move(stacks_);
+  }
 
  private:
-  size_t NumberOf(const FunctionFact& fact) {
-    const std::string file(fact.file);
-    SampledFunction function = {namer_.NameOf(std::string(fact.name), file, std::string(fact.build_id)), file,
-                                fact.line};
-    const auto [known, is_new] = numbers_.try_emplace(function, stacks_.functions.size());
-    if (is_new) stacks_.functions.push_back(std::move(function));
-    return known->second;
+  bool IsFull() const { return num_stacks_ >= kMostStacks || stacks_.functions.size() >= kMostFunctions; }
+
+  /// nullptr: it found no room.
+  StackWeight* WeightOf(StackPlace place, const StackFact& stack, const std::vector<std::optional<size_t>>& numbers) {
+    std::vector<size_t> functions;
+    functions.reserve(stack.functions.size());
+    for (const int64_t function : stack.functions) {
+      const std::optional<size_t> number = numbers[static_cast<size_t>(function)];
+      if (!number.has_value()) return nullptr;
+      functions.push_back(*number);
+    }
+    const auto at = stacks_.places.find(place);
+    if (at != stacks_.places.end()) {
+      const auto known = at->second.find(functions);
+      if (known != at->second.end()) return &known->second;
+    }
+    if (IsFull()) return nullptr;
+    ++num_stacks_;
+    return &stacks_.places[std::move(place)][std::move(functions)];
+  }
+
+  /// nullopt: it found no room.
+  std::optional<size_t> NumberOf(const FunctionFact& fact) {
+    SampledFunction told = {std::string(fact.name), std::string(fact.file), fact.line, std::string(fact.build_id)};
+    const auto known = told_.find(told);
+    if (known != told_.end()) return known->second;
+    if (IsFull()) return std::nullopt;
+    SampledFunction named = told;
+    named.name = namer_.NameOf(told.name, told.file, told.build_id);
+    if (named.name != told.name) named.build_id.clear();
+    const auto [place, is_new] = numbers_.try_emplace(named, stacks_.functions.size());
+    if (is_new) stacks_.functions.push_back(std::move(named));
+    told_.emplace(std::move(told), place->second);
+    return place->second;
   }
 
   FunctionNamer namer_;
   SampledStacks stacks_;
-  std::map<SampledFunction, size_t> numbers_;
+  StackWeight other_;                          ///< of what found no room
+  std::map<SampledFunction, size_t> told_;     ///< as the records name them
+  std::map<SampledFunction, size_t> numbers_;  ///< as people do
   size_t num_stacks_ = 0;
 };
 
@@ -57,7 +87,8 @@ absl::StatusOr<SampledStacks> ReadSampledStacks(const ExportSource& source) {
   if (!logs.ok()) return logs.status();
   StackReader reader;
   for (const RecordLog& log : logs->logs) {
-    ReadRecordLog(log, true, [&reader](const Record& record) {
+    // what cannot be read is named in the measurement's own warnings
+    ReadLogOfRun(log, true, logs->all_runs, [&reader](const Record& record) {
       if (record.type == RecordType::kStacks) reader.Add(record.stacks);
     });
   }
@@ -68,6 +99,6 @@ absl::StatusOr<SampledStacks> ReadSampledStacks(const ExportSource& source) {
   return stacks;
 }
 
-std::string DatasetFrame(const std::string& dataset) { return dataset.empty() ? "(no dataset)" : dataset; }
+std::string DatasetFrame(const std::string& dataset) { return dataset.empty() ? std::string(kNoName) : dataset; }
 
 }  // namespace crema

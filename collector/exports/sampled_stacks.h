@@ -21,9 +21,10 @@ struct SampledFunction {
   std::string name;
   std::string file;             ///< empty: not known
   std::optional<int64_t> line;  ///< of its definition
+  std::string build_id;         ///< of `file`, while `name` is an address in it
 };
 inline bool operator<(const SampledFunction& a, const SampledFunction& b) {
-  return std::tie(a.name, a.file, a.line) < std::tie(b.name, b.file, b.line);
+  return std::tie(a.name, a.file, a.line, a.build_id) < std::tie(b.name, b.file, b.line, b.build_id);
 }
 
 struct StackWeight {
@@ -46,8 +47,8 @@ struct SampledStacks {
   std::map<StackPlace, std::map<std::vector<size_t>, StackWeight>> places;
 };
 
-/// Errors: the records cannot be read, or have no stacks. Beyond 200,000 different stacks those of a place are one,
-/// `(other)`.
+/// Errors: there are no records, or they have no stacks. Beyond 200,000 different stacks, or functions, the rest is in
+/// one place, `(other)`.
 absl::StatusOr<SampledStacks> ReadSampledStacks(const ExportSource& source);
 
 /// What a dataset is called in exports of stacks.

@@ -49,7 +49,7 @@ absl::Status WriteSpeedscope(const ExportSource& source, const std::string&, Tex
   for (const auto& [place, by_stack] : stacks->places) {
     Profile& profile = profiles[DatasetFrame(place.dataset)];
     std::vector<size_t> sections;
-    for (const std::string& name : NamesOfPath(place.section)) sections.push_back(frames.NumberOf({name, "", {}}));
+    for (const std::string& name : NamesOfPath(place.section)) sections.push_back(frames.NumberOf({name, "", {}, ""}));
     for (const auto& [functions, weight] : by_stack) {
       std::vector<size_t> sample = sections;
       for (const size_t function : functions) sample.push_back(frames.NumberOf(stacks->functions[function]));

@@ -9,14 +9,13 @@
 #include <utility>
 
 #include "collector/metrics/attempts/spell_reasons.h"
+#include "collector/metrics/statistics/bounded_names.h"
 #include "collector/metrics/workers/lanes.h"
 
 namespace crema {
 namespace {
 
 constexpr size_t kMostSampledSpells = 10;  // a look into the logs for each
-
-constexpr std::string_view kNoName = "(none)";  // of a dataset or file that the chunk did not name
 
 // Memory that the analyses take beside the attempts, in bytes an attempt.
 constexpr size_t kStragglerBytes = 32;     // a point, and its residual twice

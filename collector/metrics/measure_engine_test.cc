@@ -136,6 +136,18 @@ TEST_F(MeasureEngineTest, WhatBeganOutsideTheSessionIsNoneOfIt) {
   EXPECT_EQ(document["run"]["boundary"], "context");
 }
 
+TEST_F(MeasureEngineTest, ValuesOfNoChunkAreNoneOfASessionAmongOthers) {
+  // They are sums since the process began.
+  Line end = EndLine(10);
+  end["metrics"] = Line::array(
+      {{{"name", "bytes_written"}, {"unit", "B"}, {"count", 1}, {"sum", 11e9}, {"min", 11e9}, {"max", 11e9}}});
+  Write("a.jsonl", {ProcessLine(1), BeginLine(0, 4), ChunkLine(0, 4, 5), TaskLine(4, 5), end});
+  Write("run.dask.ndjson", {Cluster(), Join(0), Session("begin", 3), Session("end", 6)});
+  const Document document = Take();
+  for (const Document& row : document["custom_metrics"]) EXPECT_NE(row["name"], "bytes_written");
+  EXPECT_THAT(document["quality"]["warnings"].dump(), ::testing::HasSubstr("values of no chunk"));
+}
+
 TEST_F(MeasureEngineTest, TimesOfAnotherHostAreOnTheSchedulersClock) {
   // The host is 100 s behind; of two estimates the one that is better known counts.
   Write("a.jsonl", {ProcessLine(1, -100), ClockLine(90, 20), ClockLine(100, 0.001), TaskLine(-99, -96),

@@ -60,6 +60,7 @@ struct PartRead {
   SeenNumbers ended;                               ///< chunks of the last process in it
   int64_t repeated = 0;                            ///< lines of chunks that had ended before: left out
   int64_t sums_across = 0;                         ///< sums that are only in part of the window: left out
+  bool has_process_metrics = false;                ///< which are sums since the process began: left out in a window
   std::unique_ptr<RecordAccumulator> accumulator;  ///< of a log in several parts; else the thread's own is used
 };
 
@@ -115,7 +116,14 @@ PartRead ReadPart(const LogInParts& log, const LogPart& part, const ReadRecordsO
     } else if (taken && options.window.has_value() && record.type == RecordType::kEnd) {
       Record end = record;  // it counts what lies outside, too
       end.end.chunks = end.end.open = std::nullopt;
+      read.has_process_metrics |= !end.end.metrics.empty();
+      end.end.metrics.clear();
       accumulator.Add(process, end);
+    } else if (taken && options.window.has_value() && record.type == RecordType::kSample) {
+      Record sample = record;
+      read.has_process_metrics |= !sample.sample.metrics.empty();
+      sample.sample.metrics.clear();
+      accumulator.Add(process, sample);
     } else if (taken && (!options.window.has_value() || options.window->Keeps(record))) {
       accumulator.Add(process, record);
     } else if (taken && record.type == RecordType::kSums) {
@@ -172,6 +180,7 @@ void Join(LogInParts& log, const ReadRecordsOptions& options, std::vector<ChunkS
   std::vector<LogPartReading> readings;
   int64_t repeated = 0;
   int64_t sums_across = 0;
+  bool has_process_metrics = false;
   int64_t of_other_runs = 0;
   int64_t again = 0;
   for (PartRead& read : log.reads) {
@@ -179,6 +188,7 @@ void Join(LogInParts& log, const ReadRecordsOptions& options, std::vector<ChunkS
     again += read.again;
     repeated += read.repeated;
     sums_across += read.sums_across;
+    has_process_metrics |= read.has_process_metrics;
     std::move(read.reading.stretches.begin(), read.reading.stretches.end(), std::back_inserter(stretches));
     readings.push_back(std::move(read.reading));
   }
@@ -195,6 +205,11 @@ void Join(LogInParts& log, const ReadRecordsOptions& options, std::vector<ChunkS
         fmt::format("{}: chunks were summed beyond the run's bounds; their sums of this run are not known, and "
                     "were left out",
                     log.log->path));
+  }
+  if (has_process_metrics) {
+    reading.Warn(fmt::format(
+        "{}: values of no chunk are sums since the process began, perhaps before this run; they were left out",
+        log.log->path));
   }
   if (log.log->is_stream && of_other_runs > 0) {
     reading.Warn(

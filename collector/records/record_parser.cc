@@ -97,7 +97,11 @@ Refusal CheckInterval(const Fact& fact) {
   return fact.stop_ns < fact.start_ns ? Refusal{"stop_ns", "is before start_ns"} : Refusal{};
 }
 
+// A thread cannot be sampled so often.
+constexpr double kMostHertz = 1e6;
+
 Refusal CheckStacks(const StacksFact& fact) {
+  if (!(fact.hertz > 0 && fact.hertz <= kMostHertz)) return {"hertz", "is no rate of samples"};
   for (const StackFact& stack : fact.stacks) {
     for (const int64_t function : stack.functions) {
       if (static_cast<size_t>(function) >= fact.functions.size())

@@ -21,19 +21,18 @@ void TakeProcess(const ProcessFact& fact, AttemptProcess* process) {
   process->worker = process->host + ":" + std::to_string(process->pid);
 }
 
-/// Reads logs, and hands out the records of those processes that belong to their run.
-template <class Use>
-LogReading ReadRun(const RecordLog& log, bool running, bool all_runs, const Use& use) {
+}  // namespace
+
+LogReading ReadLogOfRun(const RecordLog& log, bool running, bool all_runs,
+                        const std::function<void(const Record&)>& on_record) {
   bool taken = false;
   return ReadRecordLog(log, running, [&](const Record& record) {
     if (record.type == RecordType::kProcess) {
       taken = all_runs || record.process.run_id == log.run_id || !log.has_process_line;
     }
-    if (taken) use(record);
+    if (taken) on_record(record);
   });
 }
-
-}  // namespace
 
 void AttemptAssembler::Add(const Record& record) {
   switch (record.type) {
@@ -106,23 +105,24 @@ void AttemptAssembler::Finish() {
   begun_.clear();
 }
 
-LogReading ForEachAttempt(const std::vector<RecordLog>& logs, bool all_runs, const OnAttempt& on_attempt) {
+LogReading ForEachAttempt(const RecordLogs& logs, const OnAttempt& on_attempt) {
   LogReading reading;
-  for (const RecordLog& log : logs) {
+  for (const RecordLog& log : logs.logs) {
     const bool running = MayLackItsEnd(log.path);
     AttemptAssembler assembler(running, on_attempt);
-    reading.Add(ReadRun(log, running, all_runs, [&assembler](const Record& record) { assembler.Add(record); }));
+    reading.Add(
+        ReadLogOfRun(log, running, logs.all_runs, [&assembler](const Record& record) { assembler.Add(record); }));
     assembler.Finish();
   }
   return reading;
 }
 
-LogReading ForEachTask(const std::vector<RecordLog>& logs, bool all_runs, const OnTask& on_task) {
+LogReading ForEachTask(const RecordLogs& logs, const OnTask& on_task) {
   LogReading reading;
   AttemptProcess process;
-  for (const RecordLog& log : logs) {
+  for (const RecordLog& log : logs.logs) {
     process = AttemptProcess();
-    reading.Add(ReadRun(log, MayLackItsEnd(log.path), all_runs, [&process, &on_task](const Record& record) {
+    reading.Add(ReadLogOfRun(log, MayLackItsEnd(log.path), logs.all_runs, [&process, &on_task](const Record& record) {
       if (record.type == RecordType::kProcess) TakeProcess(record.process, &process);
       if (record.type == RecordType::kTask) on_task({process, record.task});
     }));

@@ -81,12 +81,16 @@ class AttemptAssembler {
   SeenNumbers ended_;
 };
 
-/// Reads the logs that `FindRecordLogs(sources, run)` found; with `all_runs` a log that holds processes of other runs
-/// is read whole. Attempts come in the order of their ends, those that never ended last, log by log.
-LogReading ForEachAttempt(const std::vector<RecordLog>& logs, bool all_runs, const OnAttempt& on_attempt);
+/// Reads the records of one log as `ReadRecordLog` does, those of processes of other runs left out unless `all_runs`.
+LogReading ReadLogOfRun(const RecordLog& log, bool running, bool all_runs,
+                        const std::function<void(const Record&)>& on_record);
+
+/// Reads the logs that `FindRecordLogs` found. Attempts come in the order of their ends, those that never ended last,
+/// log by log.
+LogReading ForEachAttempt(const RecordLogs& logs, const OnAttempt& on_attempt);
 
 /// The same of tasks, in the order of their lines.
-LogReading ForEachTask(const std::vector<RecordLog>& logs, bool all_runs, const OnTask& on_task);
+LogReading ForEachTask(const RecordLogs& logs, const OnTask& on_task);
 
 }  // namespace crema
 

@@ -41,6 +41,7 @@ struct RecordLogs {
   std::vector<PrmonPaths> prmon;         ///< jobs that prmon watched
   std::vector<std::string> directories;  ///< those that held logs
   std::vector<std::string> warnings;
+  bool all_runs = false;  ///< asked for: logs are read whole, whatever runs their processes are of
 };
 
 /// Finds the logs of one run. A source is a directory of logs, a directory with a folder `records` (a measurement), or

@@ -287,6 +287,7 @@ bool IsStream(const std::string& source) {
 absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& sources, const std::string& run,
                                           bool takes_streams) {
   RecordLogs result;
+  result.all_runs = run == "all";
   Paths paths;
   std::vector<RecordLog> streams;
   for (const std::string& source : sources) {

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "collector/metrics/statistics/bounded_names.h"
 #include "collector/metrics/statistics/known_sum.h"
 
 namespace crema {
@@ -12,7 +13,6 @@ namespace {
 
 constexpr std::string_view kOfProcess = "process";
 constexpr std::string_view kOfHelper = "helper";
-constexpr std::string_view kOther = "(other)";
 
 void AddIfKnown(std::optional<int64_t>* sum, const std::optional<int64_t>& more) {
   *sum = sum->has_value() && more.has_value() ? std::optional<int64_t>(AddCounts(**sum, *more)) : std::nullopt;
@@ -107,7 +107,7 @@ AllocationFindings AllocationTable::Finalize(std::vector<SectionRow>* sections,
   for (SectionRow& row : *process_sections) row.allocated = take(kOfProcess, row.path);
   SectionRow* other = nullptr;
   for (SectionRow& row : *sections) {
-    if (row.path == kOther && !row.helper) {
+    if (row.path == kOtherName && !row.helper) {
       other = &row;
     } else {
       row.allocated = take(row.helper ? kOfHelper : std::string_view("chunk"), row.path);

@@ -29,6 +29,7 @@ void AddHeldByScheduler(const std::vector<TaskRow>& tasks, std::vector<int64_t>*
 double CoreTimeOfTasks(const std::vector<TaskRow>& tasks, const RunWindow& run) {
   double core_ns = 0;
   for (const TaskRow& task : tasks) {
+    if (task.thread == TaskRow::kNoLane) continue;
     const int64_t inside_ns = run.Clip(task.stop_ns) - run.Clip(task.start_ns);
     core_ns += static_cast<double>(inside_ns) * static_cast<double>(CoresOf(task));
   }

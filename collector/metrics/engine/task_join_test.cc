@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "collector/metrics/engine/task_cores.h"
+
 namespace crema {
 namespace {
 
@@ -118,6 +120,13 @@ TEST(JoinTasks, AScriptBesideItsStepsIsNoLaneOfItsOwn) {
   EXPECT_EQ(join.task_of_attempt, (std::vector<uint32_t>{0, TaskJoin::kNone})) << "only its own processes' chunks";
   EXPECT_TRUE(join.stretches.empty());
   EXPECT_EQ(join.outside_ns + join.chunk_task_ns + join.before_ns + join.tasks_without_chunk, 0);
+}
+
+TEST(CoreTimeOfTasks, AScriptBesideItsStepsHoldsNoCore) {
+  RunWindow run;
+  run.start_ns = 0;
+  run.stop_ns = 100;
+  EXPECT_EQ(CoreTimeOfTasks({Task(20, 70), Task(0, 100, TaskRow::kNoLane)}, run), 50);
 }
 
 TEST(JoinTasks, ATaskWithoutAChunkIsOneStretch) {

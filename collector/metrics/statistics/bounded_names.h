@@ -16,6 +16,8 @@ namespace crema {
 
 /// What stands for names that found no room.
 inline constexpr std::string_view kOtherName = "(other)";
+/// What stands for a dataset or file that a chunk did not name.
+inline constexpr std::string_view kNoName = "(none)";
 
 /// What pruning did to the indices of a table's names. It knows how many names are left, so nobody has to ask the table
 /// for it at the right moment.

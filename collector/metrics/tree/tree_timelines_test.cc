@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -80,6 +81,18 @@ TEST(TreeTimelines, TellWhatTheKernelTookWhatCallsMovedAndWhatTheNetworkCarried)
   EXPECT_EQ(Text(timelines, "tree_net_rx_bps", "node:7"), "0:30 4:0");
   EXPECT_EQ(Text(timelines, "tree_net_tx_bps", "node:7"), "0:15 4:0");
   EXPECT_EQ(Text(timelines, "tree_pss", "node:7"), "2:77 6:0");
+}
+
+TEST(TreeTimelines, AReadingThatIsNotInEachSampleStaysWhenPointsAreThinnedOut) {
+  TreeRun run;
+  for (int second = 1; second <= 20'000; ++second) {
+    TreeSampleFact sample = Sample(second, 0, 0, {});
+    if (second % 10 == 1) sample.pss_bytes = second;
+    run.Add(sample);
+  }
+  const auto has_pss = [](const TreePoint& point) { return point.pss_bytes.has_value(); };
+  // one of eight samples is a point: nearly all have a reading since the one before
+  EXPECT_GT(std::count_if(run.points.begin(), run.points.end(), has_pss), 0.7 * static_cast<double>(run.points.size()));
 }
 
 TEST(TreeTimelines, ProcessesAreNamedAndEnd) {

@@ -1,6 +1,7 @@
 #include "collector/sources/process_tree/tree_run.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace crema {
 namespace {
@@ -24,12 +25,18 @@ void TreeRun::Add(const TreeSampleFact& sample) {
   if (sample.net.has_value()) totals.net = sample.net;
   totals.max_processes = Larger(totals.max_processes, sample.processes);
   totals.max_threads = Larger(totals.max_threads, sample.threads);
+  if (sample.pss_bytes.has_value()) pss_since_point_ = sample.pss_bytes;
   if (samples % points_every_ == 0) {
     points.push_back({sample.time_ns, sample.cpu_user_ns + sample.cpu_system_ns, sample.rss_bytes, sample.processes,
-                      sample.threads, sample.io, sample.cpu_system_ns, sample.pss_bytes, sample.net});
+                      sample.threads, sample.io, sample.cpu_system_ns, std::exchange(pss_since_point_, {}),
+                      sample.net});
   }
   if (points.size() >= kMostPoints) {
-    for (size_t i = 0; 2 * i + 1 < points.size(); ++i) points[i] = points[2 * i + 1];
+    for (size_t i = 0; 2 * i + 1 < points.size(); ++i) {
+      const std::optional<int64_t> before = points[2 * i].pss_bytes;
+      points[i] = points[2 * i + 1];
+      if (!points[i].pss_bytes.has_value()) points[i].pss_bytes = before;
+    }
     points.resize(points.size() / 2);
     points_every_ *= 2;
   }

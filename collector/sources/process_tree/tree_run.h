@@ -62,6 +62,7 @@ struct TreeRun {
   int64_t reaped_system_ns_ = 0;
   int64_t last_sample_ns_ = 0;
   int64_t points_every_ = 1;
+  std::optional<int64_t> pss_since_point_;  ///< the latest reading that no point has yet
 };
 
 }  // namespace crema
