@@ -22,7 +22,9 @@ class AttacksTest(root_case.RootCase):
         """Runs it, and checks that without recording it does the same."""
         recorded = self.run_program("odd_loops", case, threads, *files, **options)
         plain = self.run_program("odd_loops", case, threads, *files, recording=False, status=recorded.status)
-        self.assertEqual((recorded.said, recorded.errors), (plain.said, plain.errors))
+        self.assertEqual(recorded.said, plain.said)
+        # each thread of ROOT that meets an exception says so: how many do is chance
+        self.assertEqual(set(recorded.errors.splitlines()), set(plain.errors.splitlines()))
         self.assertEqual(plain.records, [])
         return recorded
 
