@@ -28,6 +28,13 @@ class StackReader {
   }
 
   SampledStacks Take() {
+    const std::vector<std::optional<SourceLine>> lines = namer_.LinesOf(native_);
+    for (size_t i = 0; i < lines.size(); ++i) {
+      if (!lines[i].has_value()) continue;
+      SampledFunction& function = stacks_.functions[numbers_of_native_[i]];
+      function.file = lines[i]->file;
+      function.line = lines[i]->line;
+    }
     if (other_.samples > 0) {
       stacks_.places[{"", std::string(kOtherName)}][{stacks_.functions.size()}] = other_;
       stacks_.functions.push_back({std::string(kOtherName), "", {}, ""});
@@ -64,15 +71,27 @@ class StackReader {
     if (known != told_.end()) return known->second;
     if (IsFull()) return std::nullopt;
     SampledFunction named = told;
-    named.name = namer_.NameOf(told.name, told.file, told.build_id);
-    if (named.name != told.name) named.build_id.clear();
+    std::optional<NamedFunction> found =
+        told.line.has_value() ? std::nullopt : namer_.Find(told.name, told.file, told.build_id);
+    if (found.has_value()) {
+      named.name = found->name;
+      named.build_id.clear();
+    }
     const auto [place, is_new] = numbers_.try_emplace(named, stacks_.functions.size());
-    if (is_new) stacks_.functions.push_back(std::move(named));
+    if (is_new) {
+      stacks_.functions.push_back(std::move(named));
+      if (found.has_value()) {
+        native_.push_back(*std::move(found));
+        numbers_of_native_.push_back(place->second);
+      }
+    }
     told_.emplace(std::move(told), place->second);
     return place->second;
   }
 
   FunctionNamer namer_;
+  std::vector<NamedFunction> native_;
+  std::vector<size_t> numbers_of_native_;      ///< in `stacks_.functions`
   SampledStacks stacks_;
   StackWeight other_;                          ///< of what found no room
   std::map<SampledFunction, size_t> told_;     ///< as the records name them

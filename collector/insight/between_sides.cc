@@ -16,31 +16,53 @@ double SquaresAbout(double mean, const std::vector<double>& values) {
   return sum;
 }
 
+double MeanOf(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// How far one run of a side is from another.
+struct Scatter {
+  double variance = 0;
+  size_t freedom = 0;
+};
+
+Scatter WithinSides(const std::vector<double>& before, const std::vector<double>& after) {
+  const size_t freedom = before.size() + after.size() - 2;
+  const double squares = SquaresAbout(MeanOf(before), before) + SquaresAbout(MeanOf(after), after);
+  return {squares / static_cast<double>(freedom), freedom};
+}
+
+/// Of what is left once the runs of a pair share whatever was slow then.
+Scatter WithinPairs(const std::vector<double>& differences) {
+  const size_t freedom = differences.size() - 1;
+  return {SquaresAbout(MeanOf(differences), differences) / static_cast<double>(freedom) / 2, freedom};
+}
+
+/// Whether runs next to each other are alike: the sums of the pairs then scatter more than their differences. Both have
+/// as many degrees of freedom m, and (F^0.5 - F^-0.5) m^0.5 / 2 of their ratio F is distributed as Student's t.
+bool PairsAreAlike(const Scatter& of_sides, const Scatter& of_pairs) {
+  const double of_sums = 2 * of_sides.variance - of_pairs.variance;
+  if (of_pairs.variance <= 0 || of_sums <= 0) return of_sums > of_pairs.variance;
+  const double root = std::sqrt(of_sums / of_pairs.variance);
+  const double t = (root - 1 / root) * std::sqrt(static_cast<double>(of_pairs.freedom)) / 2;
+  return t > StudentQuantile(kPairsByChance, of_pairs.freedom);
+}
+
 }  // namespace
 
 MeasuredChange BetweenSides(const std::vector<double>& before, const std::vector<double>& after, double* deviation) {
-  const auto mean_of = [](const std::vector<double>& values) {
-    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-  };
-  const double mean_before = mean_of(before), mean_after = mean_of(after);
-  double error = 0;
-  size_t freedom = 0;
+  Scatter scatter = WithinSides(before, after);
   if (before.size() == after.size()) {
     std::vector<double> differences;
     for (size_t i = 0; i < before.size(); ++i) differences.push_back(after[i] - before[i]);
-    freedom = before.size() - 1;
-    const double variance = SquaresAbout(mean_after - mean_before, differences) / static_cast<double>(freedom);
-    error = std::sqrt(variance / static_cast<double>(before.size()));
-    *deviation = std::sqrt(variance / 2);
-  } else {
-    freedom = before.size() + after.size() - 2;
-    const double variance =
-        (SquaresAbout(mean_before, before) + SquaresAbout(mean_after, after)) / static_cast<double>(freedom);
-    error = std::sqrt(variance * (1 / static_cast<double>(before.size()) + 1 / static_cast<double>(after.size())));
-    *deviation = std::sqrt(variance);
+    const Scatter of_pairs = WithinPairs(differences);
+    if (PairsAreAlike(scatter, of_pairs)) scatter = of_pairs;
   }
-  const double change = mean_after - mean_before, half = StudentQuantile(kRangeTail, freedom) * error;
-  const double none = error > 0 ? StudentBeyond(change / error, freedom) : (change == 0 ? 1.0 : 0.0);
+  *deviation = std::sqrt(scatter.variance);
+  const double shares = 1 / static_cast<double>(before.size()) + 1 / static_cast<double>(after.size());
+  const double error = std::sqrt(scatter.variance * shares), change = MeanOf(after) - MeanOf(before);
+  const double half = StudentQuantile(kRangeTail, scatter.freedom) * error;
+  const double none = error > 0 ? StudentBeyond(change / error, scatter.freedom) : (change == 0 ? 1.0 : 0.0);
   return {change, half, half, none};
 }
 

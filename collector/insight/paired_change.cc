@@ -261,7 +261,8 @@ size_t RunsNeeded(double effect, double between_runs) {
   constexpr double kMissed = 0.2;
   for (size_t runs = 2; runs <= kMostRuns; ++runs) {
     const double error = between_runs * std::sqrt(2 / static_cast<double>(runs));
-    if ((StudentQuantile(kRangeTail, runs - 1) + StudentQuantile(kMissed, runs - 1)) * error <= effect) return runs;
+    const size_t freedom = 2 * (runs - 1);
+    if ((StudentQuantile(kRangeTail, freedom) + StudentQuantile(kMissed, freedom)) * error <= effect) return runs;
   }
   return 0;
 }

@@ -319,7 +319,7 @@ absl::StatusOr<Measurement> Measure(const MeasureOptions& options) {
   }
   RecordFindings& findings = figures.findings;
   for (std::string& problem : NameFunctions(findings.omissions.functions > 0, &findings.functions)) {
-    reading.warnings.push_back(std::move(problem) + "; its functions have no names");
+    reading.warnings.push_back(std::move(problem));
   }
   const SearchedLogs searched = {logs->logs, stretches};
   std::vector<EntryRange> ranges;

@@ -46,6 +46,7 @@ class ElfFile {
     is_elf_ = true;
     sections_ = Rows<Elf64_Shdr>(head.e_shoff, uint64_t{head.e_shnum} * sizeof(Elf64_Shdr), head.e_shentsize);
     segments_ = Rows<Elf64_Phdr>(head.e_phoff, uint64_t{head.e_phnum} * sizeof(Elf64_Phdr), head.e_phentsize);
+    section_names_ = head.e_shstrndx;
   }
 
   bool is_elf() const { return is_elf_; }
@@ -63,6 +64,14 @@ class ElfFile {
       }
     }
     return "";
+  }
+
+  bool HasSection(std::string_view name) {
+    if (section_names_ >= sections_.size()) return false;
+    const std::string names = Bytes(sections_[section_names_].sh_offset, sections_[section_names_].sh_size);
+    return std::any_of(sections_.begin(), sections_.end(), [&](const Elf64_Shdr& section) {
+      return section.sh_name < names.size() && names.c_str() + section.sh_name == name;
+    });
   }
 
   /// Adds the functions of the table of this kind, SHT_SYMTAB or SHT_DYNSYM; whether there was one.
@@ -128,6 +137,7 @@ class ElfFile {
   bool is_elf_ = false;
   std::vector<Elf64_Shdr> sections_;
   std::vector<Elf64_Phdr> segments_;
+  size_t section_names_ = 0;  ///< the section that has them
 };
 
 std::string ReadableName(std::string_view symbol) {
@@ -152,11 +162,17 @@ absl::StatusOr<SymbolTable> SymbolTable::Read(const std::string& path, std::stri
     return absl::FailedPreconditionError(fmt::format("{} is another one than what ran: it was built again", path));
   }
   SymbolTable table;
+  const auto take_lines = [&table](const std::string& from, ElfFile* elf) {
+    if (table.file_with_lines_.empty() && elf->HasSection(".debug_line")) table.file_with_lines_ = from;
+  };
+  take_lines(path, &file);
   if (!file.AddFunctions(SHT_SYMTAB, table.symbols_)) {
-    ElfFile debug(fmt::format("/usr/lib/debug/.build-id/{}/{}.debug", build_id.substr(0, 2), build_id.substr(2)));
-    if (!debug.is_elf() || debug.BuildId() != build_id || !debug.AddFunctions(SHT_SYMTAB, table.symbols_)) {
-      file.AddFunctions(SHT_DYNSYM, table.symbols_);
-    }
+    const std::string debug_path =
+        fmt::format("/usr/lib/debug/.build-id/{}/{}.debug", build_id.substr(0, 2), build_id.substr(2));
+    ElfFile debug(debug_path);
+    const bool belongs = debug.is_elf() && debug.BuildId() == build_id;
+    if (belongs) take_lines(debug_path, &debug);
+    if (!belongs || !debug.AddFunctions(SHT_SYMTAB, table.symbols_)) file.AddFunctions(SHT_DYNSYM, table.symbols_);
   }
   // Of several names for one function, a global one that others would use, too.
   std::sort(table.symbols_.begin(), table.symbols_.end(), [](const Symbol& one, const Symbol& other) {
@@ -165,7 +181,7 @@ absl::StatusOr<SymbolTable> SymbolTable::Read(const std::string& path, std::stri
   return table;
 }
 
-std::optional<std::string_view> SymbolTable::NameAt(uint64_t address) const {
+std::optional<NativeFunction> SymbolTable::FunctionAt(uint64_t address) const {
   auto after = std::upper_bound(symbols_.begin(), symbols_.end(), address,
                                 [](uint64_t value, const Symbol& symbol) { return value < symbol.begin; });
   if (after == symbols_.begin()) return std::nullopt;
@@ -173,7 +189,7 @@ std::optional<std::string_view> SymbolTable::NameAt(uint64_t address) const {
   auto first = std::lower_bound(symbols_.begin(), after, begin,
                                 [](const Symbol& symbol, uint64_t value) { return symbol.begin < value; });
   for (; first != after; ++first) {
-    if (address < first->end || address == first->begin) return first->name;
+    if (address < first->end || address == first->begin) return NativeFunction{first->name, first->begin};
   }
   return std::nullopt;
 }

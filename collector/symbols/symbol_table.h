@@ -15,6 +15,11 @@ namespace crema {
 /// A name as people read it: that of C++ demangled, without what compilers append to parts and copies of a function.
 std::string ReadableName(std::string_view symbol);
 
+struct NativeFunction {
+  std::string_view symbol;
+  uint64_t begin = 0;  ///< its first address, as the file counts
+};
+
 /// Of files of 64 bits in the byte order of this machine.
 class SymbolTable {
  public:
@@ -23,7 +28,10 @@ class SymbolTable {
   static absl::StatusOr<SymbolTable> Read(const std::string& path, std::string_view build_id);
 
   /// The function that has this address, as the file counts; nullopt: no symbol says so.
-  std::optional<std::string_view> NameAt(uint64_t address) const;
+  std::optional<NativeFunction> FunctionAt(uint64_t address) const;
+
+  /// The file that knows its lines (`FindSourceLines`), this one or the one with its debug symbols; empty: none does.
+  const std::string& file_with_lines() const { return file_with_lines_; }
 
  private:
   struct Symbol {
@@ -35,6 +43,7 @@ class SymbolTable {
   friend class ElfFile;
 
   std::vector<Symbol> symbols_;  ///< by `begin`
+  std::string file_with_lines_;
 };
 
 }  // namespace crema

@@ -57,12 +57,13 @@ TEST(SymbolTable, NamesTheFunctionsOfWhatRan) {
   const absl::StatusOr<SymbolTable> table = SymbolTable::Read("/proc/self/exe", place.build_id);
   ASSERT_TRUE(table.ok()) << table.status();
   for (const uint64_t offset : {0, 1}) {
-    const std::optional<std::string_view> name = table->NameAt(place.address + offset);
-    ASSERT_TRUE(name.has_value());
-    EXPECT_EQ(ReadableName(*name), "crema::FunctionOfThisTest(int)");
+    const std::optional<NativeFunction> function = table->FunctionAt(place.address + offset);
+    ASSERT_TRUE(function.has_value());
+    EXPECT_EQ(ReadableName(function->symbol), "crema::FunctionOfThisTest(int)");
+    EXPECT_EQ(function->begin, place.address);
   }
-  EXPECT_EQ(table->NameAt(0), std::nullopt);
-  EXPECT_EQ(table->NameAt(UINT64_MAX), std::nullopt);
+  EXPECT_FALSE(table->FunctionAt(0).has_value());
+  EXPECT_FALSE(table->FunctionAt(UINT64_MAX).has_value());
   EXPECT_EQ(FunctionOfThisTest(1), 4);
 }
 
@@ -86,7 +87,7 @@ TEST(SymbolTable, OfADamagedFileIsEmptyOrRefused) {
     std::ofstream(path, std::ios::binary) << head.substr(0, bytes);
     const absl::StatusOr<SymbolTable> table = SymbolTable::Read(path, place.build_id);
     if (table.ok()) {
-      EXPECT_EQ(table->NameAt(place.address), std::nullopt) << bytes;
+      EXPECT_FALSE(table->FunctionAt(place.address).has_value()) << bytes;
     }
   }
 }

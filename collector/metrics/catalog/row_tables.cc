@@ -144,7 +144,8 @@ constexpr RowField kFunctionFields[] = {
     {"function", "",
      "the innermost function of the stack, as its language names it; of native code without a symbol `file+0xaddress`"},
     {"file", "",
-     "where it is defined, of native code the program or library that has it; null where that is not known"},
+     "the source that defines it; of native code without debug information the program or library that has it; null "
+     "where that is not known"},
     {"line", "", "the line of its definition; null where that is not known"},
     {"samples", "count",
      "how often it was seen on a CPU, weighed by the CPU time since the thread was looked at before"},

@@ -1,7 +1,6 @@
 #include "collector/metrics/contents/function_names.h"
 
 #include <charconv>
-#include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -22,36 +21,70 @@ std::optional<uint64_t> AddressOf(std::string_view name) {
 
 }  // namespace
 
-std::string FunctionNamer::NameOf(const std::string& function, const std::string& file, const std::string& build_id) {
-  if (file.empty() || file.front() != '/') return function;  // the kernel's has no path
+std::optional<NamedFunction> FunctionNamer::Find(const std::string& function, const std::string& file,
+                                                 const std::string& build_id) {
+  if (file.empty() || file.front() != '/') return std::nullopt;  // the kernel's has no path
   const std::optional<uint64_t> address = AddressOf(function);
-  if (!address.has_value()) return function;
+  if (!address.has_value()) return std::nullopt;
   auto [known, is_new] = files_.try_emplace({file, build_id});
   if (is_new) {
     absl::StatusOr<SymbolTable> symbols = SymbolTable::Read(file, build_id);
     if (symbols.ok()) {
       known->second = *std::move(symbols);
     } else {
-      problems_.push_back(std::string(symbols.status().message()));
+      problems_.push_back(std::string(symbols.status().message()) + "; its functions have no names");
     }
   }
-  const std::optional<std::string_view> symbol =
-      known->second.has_value() ? known->second->NameAt(*address) : std::nullopt;
-  return symbol.has_value() ? ReadableName(*symbol) : function;
+  if (!known->second.has_value()) return std::nullopt;
+  const std::optional<NativeFunction> found = known->second->FunctionAt(*address);
+  if (!found.has_value()) return std::nullopt;
+  return NamedFunction{ReadableName(found->symbol), file, build_id, found->begin};
+}
+
+std::vector<std::optional<SourceLine>> FunctionNamer::LinesOf(const std::vector<NamedFunction>& functions) {
+  std::map<std::string, std::vector<size_t>> of_file;
+  for (size_t i = 0; i < functions.size(); ++i) {
+    const auto known = files_.find({functions[i].file, functions[i].build_id});
+    if (known == files_.end() || !known->second.has_value()) continue;
+    const std::string& file = known->second->file_with_lines();
+    if (!file.empty()) of_file[file].push_back(i);
+  }
+  std::vector<std::optional<SourceLine>> lines(functions.size());
+  for (const auto& [file, asked] : of_file) {
+    std::vector<uint64_t> addresses;
+    addresses.reserve(asked.size());
+    for (const size_t i : asked) addresses.push_back(functions[i].begin);
+    const absl::StatusOr<std::vector<std::optional<SourceLine>>> found = FindSourceLines(file, addresses);
+    if (!found.ok()) {
+      problems_.push_back(std::string(found.status().message()) + "; functions have no lines");
+      if (absl::IsUnavailable(found.status())) break;
+      continue;
+    }
+    for (size_t at = 0; at < asked.size(); ++at) lines[asked[at]] = (*found)[at];
+  }
+  return lines;
 }
 
 std::vector<std::string> NameFunctions(bool last_is_other, std::vector<FunctionRow>* rows) {
   FunctionNamer namer;
-  bool is_changed = false;
+  std::vector<NamedFunction> named;
+  std::vector<FunctionRow*> rows_of_named;
   for (FunctionRow& row : *rows) {
     if (row.line.has_value()) continue;
-    std::string name = namer.NameOf(row.function, row.file, row.build_id);
-    if (name == row.function) continue;
-    row.function = std::move(name);
+    std::optional<NamedFunction> found = namer.Find(row.function, row.file, row.build_id);
+    if (!found.has_value()) continue;
+    row.function = found->name;
     row.build_id.clear();
-    is_changed = true;
+    named.push_back(*std::move(found));
+    rows_of_named.push_back(&row);
   }
-  if (is_changed) FinishFunctionRows(last_is_other, rows);
+  const std::vector<std::optional<SourceLine>> lines = namer.LinesOf(named);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (!lines[i].has_value()) continue;
+    rows_of_named[i]->file = lines[i]->file;
+    rows_of_named[i]->line = lines[i]->line;
+  }
+  if (!named.empty()) FinishFunctionRows(last_is_other, rows);
   return namer.problems();
 }
 

@@ -1,0 +1,35 @@
+// A section of two functions: `Fit` computes for 70 % of its time, `Sort` for the rest.
+#include <ctime>
+
+#include "crema/crema.h"
+
+namespace {
+
+double ThreadCpuSeconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+volatile double g_sum = 0;
+
+__attribute__((always_inline)) inline void ComputeUntil(double cpu_seconds) {
+  while (ThreadCpuSeconds() < cpu_seconds) {
+    for (int i = 0; i < 20000; ++i) g_sum = g_sum + 1.0 / (1 + i);
+  }
+}
+
+__attribute__((noinline)) void Fit(double seconds) { ComputeUntil(ThreadCpuSeconds() + seconds); }
+
+__attribute__((noinline)) void Sort(double seconds) { ComputeUntil(ThreadCpuSeconds() + seconds); }
+
+}  // namespace
+
+int main() {
+  for (int chunk = 0; chunk < 10; ++chunk) {
+    crema::TrackMetrics metrics({"zjets", "a.root", chunk, chunk + 1});
+    const crema::TrackSection select("select");
+    Fit(0.07);
+    Sort(0.03);
+  }
+}
