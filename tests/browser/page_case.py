@@ -1,5 +1,6 @@
 """What tests of pages have in common: a browser, pages to open in it, and what holds for every one of them."""
 
+import base64
 import os
 import pathlib
 import re
@@ -16,7 +17,8 @@ from webdriver import Browser  # noqa: E402  (run_tests.py and unittest put this
 
 CREMA = CHECKOUT / "bazel-bin/collector/cli/crema"
 LARGEST_PAGE = 5_000_000
-# Where pictures of every page are kept: light and dark, 1,280, 1,024 and 390 pixels wide; one looks at them by eye.
+# Where pictures of every page are kept: light and dark, 1,280, 1,024 and 390 pixels wide, and printed; one looks at
+# them by eye.
 PICTURES = os.environ.get("CREMA_TEST_PICTURES")
 
 # as one sees it: what is folded stays folded
@@ -60,6 +62,11 @@ def crema(*arguments):
     if result.returncode != 0:
         raise AssertionError(f"{arguments}: {result.stderr}")
     return result.stdout
+
+
+def printed(browser):
+    """The page that is open, as a PDF."""
+    return base64.b64decode(browser.devtools("Page.printToPDF")["data"])
 
 
 def value_at(document, key):
@@ -122,3 +129,5 @@ class PageTestCase(unittest.TestCase):
                     browser.run("scrollTo({ top: 0, behavior: 'instant' })")
                     theme = "dark" if dark else "light"
                     browser.screenshot(pathlib.Path(PICTURES, f"{name}-{width}-{theme}.png"))
+                    if width == 1280:
+                        pathlib.Path(PICTURES, f"{name}-{theme}.pdf").write_bytes(printed(browser))

@@ -1,6 +1,5 @@
 """Reports of whole simulated runs: how long they are, how many pages they print, and how a narrow window begins."""
 
-import base64
 import os
 import pathlib
 import re
@@ -8,7 +7,7 @@ import sys
 import unittest
 
 import page_case
-from page_case import CHECKOUT, DRAW_SHOWN, PICTURES, PageTestCase, crema
+from page_case import CHECKOUT, DRAW_SHOWN, PageTestCase, crema
 from webdriver import Browser
 
 sys.path.insert(0, str(CHECKOUT / "tests/simulated"))
@@ -55,13 +54,6 @@ class SimulatedPages(PageTestCase):
               .map((region) => [region.scrollWidth, region.clientWidth, region.innerText.slice(0, 200)])"""
         self.assertEqual(browser.run(script), [])
 
-    def printed_pages(self, browser, name):
-        pdf = base64.b64decode(browser.devtools("Page.printToPDF")["data"])
-        if PICTURES is not None:
-            pathlib.Path(PICTURES).mkdir(parents=True, exist_ok=True)
-            pathlib.Path(PICTURES, f"{name}.pdf").write_bytes(pdf)
-        return len(re.findall(rb"/Type\s*/Page\b", pdf))
-
     def open_report(self, kind):
         page = self.report_of(kind)
         self.assert_quiet(page)
@@ -77,7 +69,8 @@ class SimulatedPages(PageTestCase):
             self.assert_no_table_is_cut(browser)
             height = browser.run("return document.documentElement.scrollHeight")
             self.assertLessEqual(height, LONGEST_PIXELS)
-            self.assertLessEqual(self.printed_pages(browser, kind), MOST_PRINTED_PAGES)
+            pages = re.findall(rb"/Type\s*/Page\b", page_case.printed(browser))
+            self.assertLessEqual(len(pages), MOST_PRINTED_PAGES)
         with Browser(1024) as browser:
             browser.open(page)
             self.assert_cells_hold_their_text(browser)
