@@ -259,11 +259,12 @@ TEST(PairedChange, RunsInTurnsCancelWhatChangesSlowly) {
 TEST(PairedChange, RangesHoldWhetherOrNotRunsInTurnsAreAlike) {
   std::mt19937 random(1);
   std::normal_distribution<double> own(0, 0.01);
+  constexpr int kDraws = 20'000;
   for (const size_t runs : {2u, 4u}) {
     for (const double shared : {0.0, 0.01, 0.1}) {
       std::normal_distribution<double> of_pair(0, std::max(shared, 1e-12));
       int covered = 0;
-      for (int i = 0; i < 2000; ++i) {
+      for (int i = 0; i < kDraws; ++i) {
         std::vector<double> one, other;
         for (size_t run = 0; run < runs; ++run) {
           const double drift = of_pair(random);
@@ -273,7 +274,7 @@ TEST(PairedChange, RangesHoldWhetherOrNotRunsInTurnsAreAlike) {
         const MeasuredChange change = BetweenSides(one, other, &measured);
         covered += std::fabs(change.change) <= change.above;
       }
-      EXPECT_NEAR(covered / 2000.0, 0.9, 0.04) << runs << " runs a side that share " << shared;
+      EXPECT_NEAR(static_cast<double>(covered) / kDraws, 0.9, 0.04) << runs << " runs a side that share " << shared;
     }
   }
 }

@@ -58,8 +58,10 @@ class FunctionsTest(unittest.TestCase):
 
     def test_exports_have_them(self):
         def export(form):
-            command = [CREMA, "export", self.place / "known", "--to", form]
-            return subprocess.run(command, check=True, capture_output=True, timeout=300).stdout
+            file = self.place / form
+            command = [CREMA, "export", self.place / "known", "--to", form, "-o", file]
+            subprocess.run(command, check=True, capture_output=True, timeout=300)
+            return file.read_bytes()
 
         frames = {frame["name"]: frame for frame in json.loads(export("speedscope"))["shared"]["frames"]}
         (fit,) = [frame for name, frame in frames.items() if "Fit(" in name]

@@ -13,15 +13,20 @@ double ThreadCpuSeconds() {
 
 volatile double g_sum = 0;
 
-__attribute__((always_inline)) inline void ComputeUntil(double cpu_seconds) {
-  while (ThreadCpuSeconds() < cpu_seconds) {
+// Two different bodies: a compiler makes one function of equal ones.
+__attribute__((noinline)) void Fit(double seconds) {
+  const double until = ThreadCpuSeconds() + seconds;
+  while (ThreadCpuSeconds() < until) {
     for (int i = 0; i < 20000; ++i) g_sum = g_sum + 1.0 / (1 + i);
   }
 }
 
-__attribute__((noinline)) void Fit(double seconds) { ComputeUntil(ThreadCpuSeconds() + seconds); }
-
-__attribute__((noinline)) void Sort(double seconds) { ComputeUntil(ThreadCpuSeconds() + seconds); }
+__attribute__((noinline)) void Sort(double seconds) {
+  const double until = ThreadCpuSeconds() + seconds;
+  while (ThreadCpuSeconds() < until) {
+    for (int i = 0; i < 20000; ++i) g_sum = g_sum * 0.5 + i;
+  }
+}
 
 }  // namespace
 
