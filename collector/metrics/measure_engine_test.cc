@@ -202,6 +202,23 @@ TEST_F(MeasureEngineTest, AWorkerThatCameAgainIsThereOnceAtATime) {
   EXPECT_EQ(lost["disk_bytes"], 10 << 20);
 }
 
+TEST_F(MeasureEngineTest, AJobThatFailedBeforeAnyGuardHasARow) {
+  const auto event = [](const std::string& code, const std::string& job, const std::string& text) {
+    return code + " (" + job + ".000) 2026-11-25 20:10:4" + (code == "000" ? "0 " : "3 ") + text + "\n...\n";
+  };
+  std::string log;
+  for (const auto& [job, status] : {std::pair("002.000", "0"), {"002.001", "3"}}) {
+    log += event("000", job, "Job submitted from host: <127.0.0.1:9618>");
+    log += event("001", job, "Job executing on host: <127.0.0.1:9618>");
+    log += event("005", job, std::string("Job terminated.\n\t(1) Normal termination (return value ") + status + ")");
+  }
+  WriteText("run.htcondor.log", log);
+  const Document workers = Take()["workers"];
+  ASSERT_EQ(workers.size(), 1u) << workers.dump(1);
+  EXPECT_EQ(workers[0]["name"], "job 2.1");
+  EXPECT_EQ(workers[0]["left_reason"], "terminated, exit code 3");
+}
+
 TEST_F(MeasureEngineTest, WhatAnEnginesTasksRecordedNamesTheLogThatIsMissing) {
   Line process = ProcessLine(1);
   process["engine"] = {{"name", "taskvine"}, {"job", "14"}};

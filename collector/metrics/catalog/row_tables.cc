@@ -299,7 +299,10 @@ constexpr RowTable kTables[] = {
     {"datasets files workers hosts threads",
      "Attempts summed by what they belong to, largest `duration_sum` first. `workers` has more fields, below.",
      kBreakdownFields},
-    {"workers", "Beside the fields above.", kWorkerFields},
+    {"workers",
+     "Beside the fields above. A worker of an engine that had no chunk stands here if it was lost, or if a task of it "
+     "failed.",
+     kWorkerFields},
     {"sections process_sections",
      "Sections inside chunks, as a tree, `(other)` last, helpers after owners; and those outside chunks, whose "
      "per-chunk fields are null.",
