@@ -48,14 +48,19 @@ class ReadersTest(root_case.RootCase):
         self.assertIn("no_such_column", chunk["error"])
 
     def test_the_programs_own_statistics_go_on_and_say_the_same(self):
-        outcome = self.run_case("own_statistics", trees()[0])
-        self.assertIn("stays 1", outcome.output)
-        (chunk,) = outcome.chunks
-        (own,) = outcome.probed
-        stored = metric(chunk, "bytes_read") + metric(chunk, "read_overhead_bytes")
-        self.assertEqual((stored, metric(chunk, "read_calls")), (own["bytes"], own["calls"]))
-        for name in ("read_wall", "unzip_wall"):  # both read the clock after each read: 1 us apart, if undisturbed
-            self.assertAlmostEqual(metric(chunk, name), own[name], delta=0.01 * own[name] + 1e-3)
+        differences = []
+        for _ in range(10):  # both read the clock after each read, 1 us apart; the kernel may take the core in between
+            outcome = self.run_case("own_statistics", trees()[0])
+            self.assertIn("stays 1", outcome.output)
+            (chunk,) = outcome.chunks
+            (own,) = outcome.probed
+            stored = metric(chunk, "bytes_read") + metric(chunk, "read_overhead_bytes")
+            self.assertEqual((stored, metric(chunk, "read_calls")), (own["bytes"], own["calls"]))
+            times = [(metric(chunk, name), own[name]) for name in ("read_wall", "unzip_wall")]
+            if all(abs(ours - theirs) <= 0.01 * theirs + 1e-3 for ours, theirs in times):
+                return
+            differences.append(times)
+        self.fail(f"no run of ten has the same times: {differences}")
 
     def test_a_task_of_a_tree_processor_is_a_chunk(self):
         outcome = self.run_case("processor", *trees())
