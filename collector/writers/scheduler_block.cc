@@ -18,7 +18,7 @@ std::string CountOf(const BareScheduler& scheduler, const char* name) {
 }
 
 std::string State(const BareScheduler& scheduler) {
-  return fmt::format("{} workers, {} cores · {} tasks: {} at workers, {} wait for others, {} failed",
+  return fmt::format("{} workers, {} cores · {} tasks: {} at workers, {} wait, {} failed",
                      CountOf(scheduler, "workers"), CountOf(scheduler, "cores"), CountOf(scheduler, "tasks"),
                      CountOf(scheduler, "processing"), CountOf(scheduler, "waiting"), CountOf(scheduler, "erred"));
 }

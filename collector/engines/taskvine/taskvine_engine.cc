@@ -1,5 +1,8 @@
 #include "collector/engines/taskvine/taskvine_engine.h"
 
+#include <memory>
+
+#include "collector/engines/taskvine/vine_feed.h"
 #include "collector/engines/taskvine/vine_log.h"
 #include "collector/engines/taskvine/worker_directory.h"
 
@@ -12,9 +15,13 @@ constexpr EngineTraits kTraits = {
 
 absl::StatusOr<EngineReading> Read(const std::string& log) { return ReadVineLog(log); }
 
+std::unique_ptr<EngineFeed> MakeFeed(const std::string&, LiveRun* run) {
+  return std::make_unique<VineFeed>("TaskVine", TaskNames(), run);
+}
+
 }  // namespace
 
 const Engine kTaskVine = {kTraits,     "",      kVineLogSuffix, FindVineLog, Read,
-                          KeepVineLog, nullptr, nullptr,        nullptr,     PidOfWorkerDirectory};
+                          KeepVineLog, nullptr, nullptr,        MakeFeed,    PidOfWorkerDirectory};
 
 }  // namespace crema

@@ -297,6 +297,20 @@ void VineTransactions::EndAttempt(int64_t task, int64_t time_ns, bool failed, Ma
   manager->timed.push_back(is_timed ? std::optional<Attempt>(std::move(attempt)) : std::nullopt);
 }
 
+void VineTransactions::TellNews(const std::function<void(const VineNews&)>& visit) {
+  for (Manager& manager : managers_) {
+    VineNews news;
+    news.cluster = &manager.cluster;
+    for (const auto& [task, attempt] : manager.attempts) {
+      if (manager.libraries.count(task) > 0) continue;
+      ++(attempt.commit_ns.has_value() ? news.running : news.ready);
+    }
+    visit(news);
+    manager.cluster.tasks.clear();
+    manager.timed.clear();
+  }
+}
+
 // A task began after its core was held, and ended before the manager heard of it: between these its worker's clock is.
 void VineTransactions::AlignClocks(Manager* manager) {
   ClusterFact& cluster = manager->cluster;

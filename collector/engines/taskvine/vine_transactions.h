@@ -3,6 +3,7 @@
 #define CREMA_COLLECTOR_ENGINES_TASKVINE_VINE_TRANSACTIONS_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -22,12 +23,23 @@ struct TaskNames {
   std::string_view directory = "task.";  ///< a task's directory, but for the task's number
 };
 
+/// What happened to a manager's tasks since it was told last.
+struct VineNews {
+  const ClusterFact* cluster = nullptr;  ///< with all its workers, and the tasks that ended since; until the next call
+  int64_t ready = 0;                     ///< tasks that no worker has
+  int64_t running = 0;                   ///< tasks that a worker has, output that waits there included
+};
+
 /// Takes lines in order, and makes a cluster of each manager. Work Queue's older forms of the lines are taken too.
 class VineTransactions {
  public:
   explicit VineTransactions(const TaskNames& names = {}) : names_(names) {}
   VineLine Add(std::string_view line);
   std::vector<ClusterFact> Finish() &&;
+
+  /// For who follows the lines while they grow: calls `visit` for each manager. Its tasks that were told are forgotten,
+  /// so nothing is left to `Finish`.
+  void TellNews(const std::function<void(const VineNews&)>& visit);
 
  private:
   /// One attempt at a task, as far as it came. Times are the manager's, but those of the worker.

@@ -1,5 +1,8 @@
 #include "collector/engines/work_queue/work_queue_engine.h"
 
+#include <memory>
+
+#include "collector/engines/taskvine/vine_feed.h"
 #include "collector/engines/taskvine/vine_log.h"
 #include "collector/engines/taskvine/worker_directory.h"
 
@@ -19,9 +22,13 @@ std::optional<std::string> Find(const std::string& path) {
 // TaskVine came out of Work Queue: its manager writes the same lines, and the times of workers besides.
 absl::StatusOr<EngineReading> Read(const std::string& log) { return ReadVineLog(log, kNames); }
 
+std::unique_ptr<EngineFeed> MakeFeed(const std::string&, LiveRun* run) {
+  return std::make_unique<VineFeed>("Work Queue", kNames, run);
+}
+
 }  // namespace
 
 const Engine kWorkQueue = {kTraits, "",      ".work-queue.log", Find,    Read,
-                           nullptr, nullptr, nullptr,           nullptr, PidOfWorkerDirectory};
+                           nullptr, nullptr, nullptr,           MakeFeed, PidOfWorkerDirectory};
 
 }  // namespace crema

@@ -1,4 +1,4 @@
-// What schedulers without crema's plug-in tell.
+// What schedulers without crema's plug-in tell, and managers whose log is followed.
 const cell = (tag, text, className = '') => element(tag, className, text);
 
 function smallTable(head, lines) {
@@ -21,7 +21,7 @@ function schedulerCard(scheduler) {
   const count = (name) => (scheduler[name] === null ? '–' : humanCount(scheduler[name]));
   const facts = element('p');
   facts.append(element('b', '', `${count('workers')} workers, ${count('cores')} cores · ${count('tasks')} tasks`),
-    `: ${count('processing')} at workers, ${count('waiting')} wait for others, ${count('erred')} failed`
+    `: ${count('processing')} at workers, ${count('waiting')} wait, ${count('erred')} failed`
     + (scheduler.unrunnable ? `, ${count('unrunnable')} with no worker to run on` : ''));
   const missing = scheduler.not_measured;
   const finished = element('p');
