@@ -25,7 +25,7 @@ constexpr int kLeastRowsOfBlock = 2;
 PaintedText StateText(const LiveModel& model, const LiveFigures& figures) {
   const std::string clock = " " + HumanClock(figures.wall_seconds);
   const std::string trouble = LiveTrouble(model, figures);
-  if (model.is_bare()) return {"▲ no crema plug-in" + clock, Paint::kWatch};
+  if (model.is_bare()) return {"▲ no records" + clock, Paint::kWatch};
   if (model.workers().empty() && !model.command().known) return {"waiting for records", Paint::kWatch};
   switch (model.state()) {
     case LiveState::kRunning:
@@ -224,7 +224,7 @@ std::string RenderLive(const LiveModel& model, const LiveFigures& figures, const
 
 std::string RenderLiveLine(const LiveModel& model, const LiveFigures& figures) {
   if (model.is_bare())
-    return HumanClock(figures.wall_seconds) + " no crema plug-in · " + SchedulersInOneLine(model) + "\n";
+    return HumanClock(figures.wall_seconds) + " no records · " + SchedulersInOneLine(model) + "\n";
   const LiveTotals& totals = model.totals();
   std::string text = fmt::format("{} {} · {} · {} events", HumanClock(figures.wall_seconds), NameOf(model.state()),
                                  Counted(static_cast<double>(totals.chunks), "chunk", "chunks"),

@@ -163,7 +163,7 @@ class LivePage(PageTestCase):
         self.wait_for("the tasks", f"{text}.includes('7 tasks finished')")
         self.assertRegex(self.browser.run(text), r"2 workers, 4 cores · 10 tasks: (.|\n)*fill<b>&\s+7\s")
         self.assertIn("no crema plug-in", self.browser.run("return document.getElementById('banner').innerText"))
-        self.assertIn("no crema plug-in", self.browser.run("return document.getElementById('state').innerText"))
+        self.assertIn("no records", self.browser.run("return document.getElementById('state').innerText"))
         hidden = "return [...document.querySelectorAll('.records')].every((part) => !part.checkVisibility())"
         self.assertTrue(self.browser.run(hidden), "a zero of what is not known")
         self.assert_asks_only_its_server()

@@ -59,7 +59,7 @@ class Watched(DaskTestCase):
 class WithoutThePlugIn(DaskTestCase):
     def test_what_every_scheduler_tells_is_followed_until_there_is_a_plug_in(self):
         truth = self.run_scenario("followed_without_plugin")
-        self.assertRegex(truth["top"], r"no crema plug-in · 2 workers, 4 cores · 0 tasks: .*, 0 failed · 0 finished")
+        self.assertRegex(truth["top"], r"no records · 2 workers, 4 cores · 0 tasks: .*, 0 failed · 0 finished")
         self.check_scheduler(truth)
         self.check_page(truth)
         attached = truth["attached"]

@@ -7,7 +7,7 @@ function drawHead() {
   const words = {running: 'running', finished: 'finished', killed: 'stopped without an end'};
   const kinds = {running: 'info', finished: 'good', killed: 'bad'};
   const failed = run.state === 'finished' && run.exit_status;
-  $('state').textContent = run.is_bare ? 'no crema plug-in' : !run.has_records ? 'waiting for records'
+  $('state').textContent = run.is_bare ? 'no records' : !run.has_records ? 'waiting for records'
     : (failed ? 'ended with status ' + run.exit_status : words[run.state]) + ' ' + humanClock(tiles.wall_seconds) + (run.trouble ? ', ' + run.trouble : '');
   $('state').className = 'pill ' + (failed || run.trouble ? 'bad' : run.has_records ? kinds[run.state] : 'info');
   const facts = [];
