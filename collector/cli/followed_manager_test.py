@@ -51,7 +51,9 @@ class FollowedManager(ServeTestCase):
         ended = len(re.findall(r"TASK \d+ RETRIEVED", whole))
         row = self.wait_for_row("all tasks", lambda row: row["finished"] == ended)
         self.assertEqual(sum(worker["finished"] for worker in row["finished_by_worker"]), ended)
-        self.assertEqual({prefix["prefix"] for prefix in row["prefixes"]}, {"preprocessing", "processing", "accumulating"})
+        self.assertEqual(
+            {prefix["prefix"] for prefix in row["prefixes"]}, {"preprocessing", "processing", "accumulating"}
+        )
         self.assertEqual((row["tasks"], row["workers"]), (0, 0))
         self.wait_for("its end", lambda: f"{MANAGER} has ended" in self.texts())
         self.assertEqual(self.json("/api/v1/quality")["records_malformed"], 0)

@@ -91,7 +91,7 @@ class StackReader {
 
   FunctionNamer namer_;
   std::vector<NamedFunction> native_;
-  std::vector<size_t> numbers_of_native_;      ///< in `stacks_.functions`
+  std::vector<size_t> numbers_of_native_;  ///< in `stacks_.functions`
   SampledStacks stacks_;
   StackWeight other_;                          ///< of what found no room
   std::map<SampledFunction, size_t> told_;     ///< as the records name them

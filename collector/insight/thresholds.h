@@ -129,7 +129,7 @@ inline constexpr Bound kSpeaksForTheRun = From(0.90, "of a run's time: what take
 inline constexpr Bound kAllOfTheInput = From(0.995, "which is written as 100 %");
 inline constexpr double kRangeTail = 0.05;            // on each side of a range: ranges are of 90 %
 inline constexpr double kSectionSignificance = 0.05;  // of all sections together
-inline constexpr double kPairsByChance = 0.05;         // runs in turns that have nothing in common look so alike
+inline constexpr double kPairsByChance = 0.05;        // runs in turns that have nothing in common look so alike
 
 inline constexpr Bound kWorthASentence = From(0.03, "the sizes of chunks alone cost as much");
 

@@ -111,8 +111,7 @@ absl::StatusOr<std::vector<std::optional<SourceLine>>> FindSourceLines(const std
   Program program(std::move(command));
   const std::optional<std::string> output = program.Output();
   if (!output.has_value()) {
-    return absl::DeadlineExceededError(
-        fmt::format("addr2line took more than {} s to read {}", kLongest.count(), file));
+    return absl::DeadlineExceededError(fmt::format("addr2line took more than {} s to read {}", kLongest.count(), file));
   }
   if (program.Status() != 0) return absl::UnavailableError("addr2line does not run here (install binutils)");
   std::vector<std::optional<SourceLine>> lines;

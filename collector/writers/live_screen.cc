@@ -223,8 +223,7 @@ std::string RenderLive(const LiveModel& model, const LiveFigures& figures, const
 }
 
 std::string RenderLiveLine(const LiveModel& model, const LiveFigures& figures) {
-  if (model.is_bare())
-    return HumanClock(figures.wall_seconds) + " no records · " + SchedulersInOneLine(model) + "\n";
+  if (model.is_bare()) return HumanClock(figures.wall_seconds) + " no records · " + SchedulersInOneLine(model) + "\n";
   const LiveTotals& totals = model.totals();
   std::string text = fmt::format("{} {} · {} · {} events", HumanClock(figures.wall_seconds), NameOf(model.state()),
                                  Counted(static_cast<double>(totals.chunks), "chunk", "chunks"),

@@ -39,7 +39,7 @@ class VineFeed : public EngineFeed {
   LiveRun* run_;
   VineTransactions transactions_;
   VinePerformance performance_;
-  std::string held_;  ///< of a line that is not whole yet
+  std::string held_;                      ///< of a line that is not whole yet
   std::map<std::string, Told> managers_;  ///< by epoch
 };
 

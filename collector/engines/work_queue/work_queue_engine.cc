@@ -28,7 +28,7 @@ std::unique_ptr<EngineFeed> MakeFeed(const std::string&, LiveRun* run) {
 
 }  // namespace
 
-const Engine kWorkQueue = {kTraits, "",      ".work-queue.log", Find,    Read,
+const Engine kWorkQueue = {kTraits, "",      ".work-queue.log", Find,     Read,
                            nullptr, nullptr, nullptr,           MakeFeed, PidOfWorkerDirectory};
 
 }  // namespace crema

@@ -39,7 +39,8 @@ class FunctionNamer {
   std::vector<std::string> problems_;
 };
 
-/// Gives rows of native functions (`FunctionRow::build_id`) their names, and their sources where these are known. Puts together those that become equal
+/// Gives rows of native functions (`FunctionRow::build_id`) their names, and their sources where these are known. Puts
+/// together those that become equal
 /// (`FinishFunctionRows`). Returns what is wrong with files.
 std::vector<std::string> NameFunctions(bool last_is_other, std::vector<FunctionRow>* rows);
 
