@@ -359,8 +359,7 @@ void NativeStacks::WriteLocked(Recorder* recorder) noexcept {
     stacks->is_taken.store(false, std::memory_order_release);
     if (all_->is_half_full()) WriteMerged(recorder);  // so the next thread's have room
   }
-  if (all_->is_empty()) return;
-  WriteMerged(recorder);
+  if (!all_->is_empty()) WriteMerged(recorder);
   const std::int64_t end_ns = ThreadCpuNanoseconds();
   if (begin_ns != kUnknownCpu && end_ns > begin_ns) {
     recorder->overhead_ns.fetch_add(end_ns - begin_ns, std::memory_order_relaxed);
