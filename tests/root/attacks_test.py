@@ -22,9 +22,11 @@ class AttacksTest(root_case.RootCase):
         """Runs it, and checks that without recording it does the same."""
         recorded = self.run_program("odd_loops", case, threads, *files, **options)
         plain = self.run_program("odd_loops", case, threads, *files, recording=False, status=recorded.status)
-        self.assertEqual(recorded.said, plain.said)
         # each thread of ROOT that meets an exception says so: how many do is chance
-        self.assertEqual(set(recorded.errors.splitlines()), set(plain.errors.splitlines()))
+        told = set if case == "throw_in_a_sample" else list
+        self.assertEqual(
+            (recorded.said, told(recorded.errors.splitlines())), (plain.said, told(plain.errors.splitlines()))
+        )
         self.assertEqual(plain.records, [])
         return recorded
 
