@@ -128,6 +128,20 @@ TEST_F(EngineRunTest, ASchedulerWithoutThePlugInTellsLess) {
   EXPECT_THAT(document["quality"]["not_measured"]["num_chunks"], ::testing::HasSubstr("no crema plug-in"));
 }
 
+TEST_F(EngineRunTest, BetweenTwoProcessesOfItsTasksARunIsNotOver) {
+  TellWorker();
+  const SchedulerFact busy = {"manager 7", {{"tasks", 3}}, {}, {}, ""},
+                      idle = {"manager 7", {{"tasks", 0}}, {}, {}, ""};
+  run_.AddScheduler(busy);
+  model_.SetLife(0, false);
+  EXPECT_EQ(model_.state(), LiveState::kLost) << "no process came to its end";
+  log_ += R"({"type":"end","time_ns":1790000009000000000,"chunks":1,"failed":0,"open":0,"dropped":0,"sections":[]})";
+  Send(0, log_ + "\n");
+  EXPECT_EQ(model_.state(), LiveState::kRunning);
+  run_.AddScheduler(idle);
+  EXPECT_EQ(model_.state(), LiveState::kEnded);
+}
+
 TEST_F(EngineRunTest, WorkersOfABareSchedulerAreNotedButNotInvented) {
   Tell(kBareCluster);
   Tell(kBare);

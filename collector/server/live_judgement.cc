@@ -193,12 +193,12 @@ LiveState LiveModel::state() const {
     any_ended |= worker.state == LiveState::kEnded;
   }
   if (command_.known) return command_.running ? LiveState::kRunning : LiveState::kLost;
-  // an engine may start a process for each task: between two of them none runs
-  for (const auto& [address, scheduler] : bare_schedulers_) {
-    if (scheduler.count("tasks").value_or(0) > 0) return LiveState::kRunning;
-  }
   if (workers_.empty()) return LiveState::kRunning;
-  return any_ended ? LiveState::kEnded : LiveState::kLost;
+  if (!any_ended) return LiveState::kLost;
+  // an engine may start a process for each task: between two of them none runs
+  const bool has_tasks = std::any_of(bare_schedulers_.begin(), bare_schedulers_.end(),
+                                     [](const auto& entry) { return entry.second.count("tasks").value_or(0) > 0; });
+  return has_tasks ? LiveState::kRunning : LiveState::kEnded;
 }
 
 int64_t LiveModel::start_ns() const {
