@@ -14,9 +14,9 @@ struct MeasuredChange {
   double probability_of_none = 1;  ///< of a change so far from 0, if there is none
 };
 
-/// One value a run, in the order in which the runs of a side ran; three runs at least in all. With as many
-/// on both sides, the first of one ran next to the first of the other, and so on: where such pairs are more alike than
-/// chance makes them, what their runs share cancels. `deviation` gets the standard deviation of equal runs.
+/// One value a run, in the order in which the runs of a side ran; three runs at least in all. With as many on both
+/// sides, the first of one ran next to the first of the other, and so on: where such pairs are more alike than chance
+/// makes them, what their runs share cancels. `deviation` gets the standard deviation of equal runs.
 MeasuredChange BetweenSides(const std::vector<double>& before, const std::vector<double>& after, double* deviation);
 
 }  // namespace crema

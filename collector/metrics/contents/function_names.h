@@ -40,8 +40,7 @@ class FunctionNamer {
 };
 
 /// Gives rows of native functions (`FunctionRow::build_id`) their names, and their sources where these are known. Puts
-/// together those that become equal
-/// (`FinishFunctionRows`). Returns what is wrong with files.
+/// together those that become equal (`FinishFunctionRows`). Returns what is wrong with files.
 std::vector<std::string> NameFunctions(bool last_is_other, std::vector<FunctionRow>* rows);
 
 }  // namespace crema
