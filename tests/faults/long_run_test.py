@@ -66,7 +66,7 @@ class LongRunTest(unittest.TestCase):
         room = shutil.disk_usage(self.folder).free // 11 // MOST_BYTES
         if room < FEWEST:
             self.skipTest(
-                f"the disk has no room for a log of {FEWEST} chunks: it needs {11 * FEWEST * MOST_BYTES} bytes"
+                f"a log of {FEWEST} chunks needs {11 * FEWEST * MOST_BYTES} free bytes"
             )
         _, document = self.run_with(min(CHUNKS, room))
         self.assertEqual(document["quality"]["summed_chunks"], 0)
