@@ -65,9 +65,7 @@ class LongRunTest(unittest.TestCase):
         # a log may be a tenth of what is free then, its own size included (docs/record_log.md)
         room = shutil.disk_usage(self.folder).free // 11 // MOST_BYTES
         if room < FEWEST:
-            self.skipTest(
-                f"a log of {FEWEST} chunks needs {11 * FEWEST * MOST_BYTES} free bytes"
-            )
+            self.skipTest(f"a log of {FEWEST} chunks needs {11 * FEWEST * MOST_BYTES} free bytes")
         _, document = self.run_with(min(CHUNKS, room))
         self.assertEqual(document["quality"]["summed_chunks"], 0)
 
