@@ -6,6 +6,7 @@ leaves DIRECTORY/run.ndjson (what the scheduler has), DIRECTORY/logs (what the w
 what Dask itself, and the tasks' own results, say of the same run.
 """
 
+import atexit
 import contextlib
 import functools
 import json
@@ -920,6 +921,12 @@ def main() -> None:
     run = Run(directory)
     globals()[name](run)
     (run.directory / "truth.json").write_text(json.dumps(run.truth))
+    # Not through the interpreter's end: up to Python 3.13 it unwinds the daemon threads of Dask that wait for its lock,
+    # and a C++ frame below one of them then aborts the process ("exception not rethrown", python/cpython#87135).
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 if __name__ == "__main__":
