@@ -40,6 +40,7 @@ struct PageInput {
   PageLimits limits;
   const nlohmann::ordered_json* baseline = nullptr;  ///< another measurement, to compare with
   const RunOutlook* outlook = nullptr;
+  const nlohmann::ordered_json* flames = nullptr;  ///< `FlamesOf`; null: no stacks were sampled, or none can be read
 };
 
 struct PageBlock {

@@ -189,7 +189,8 @@ std::vector<ChartSize> LargestFirst(const std::vector<PageChart>& charts) {
 }  // namespace
 
 std::string ReportPage(const Json& document, const RunDetail& detail, const std::vector<PageChart>& charts,
-                       const Json& chart_config, const Json* baseline, size_t largest, const RunOutlook* outlook) {
+                       const Json& chart_config, const Json* baseline, size_t largest, const RunOutlook* outlook,
+                       const Json* flames) {
   PageLimits limits;
   if (!detail.timeline_is_exact && detail.row_kind != "thread" && !detail.rows.empty()) {
     limits.notes.push_back(fmt::format("Threads were merged: the timeline has one row per {}.", detail.row_kind));
@@ -216,7 +217,7 @@ std::string ReportPage(const Json& document, const RunDetail& detail, const std:
     limits.tasks = step.tasks;
     if (!step.tasks && detail.tasks.empty() && step.table_rows > 50) continue;  // there are none to leave out
     if (!step.note.empty()) limits.notes.emplace_back(step.note);
-    html = Write({document, detail, charts, limits, baseline, outlook}, chart_config);
+    html = Write({document, detail, charts, limits, baseline, outlook, flames}, chart_config);
     if (html.size() <= largest) return html;
   }
   // What still is too much are charts with a mark for each of many names.
@@ -233,7 +234,7 @@ std::string ReportPage(const Json& document, const RunDetail& detail, const std:
       chart.spec = nullptr;
       still_too_much -= std::min(still_too_much, size.bytes);
     }
-    html = Write({document, detail, fewer, limits, baseline, outlook}, chart_config);
+    html = Write({document, detail, fewer, limits, baseline, outlook, flames}, chart_config);
   }
   return html;
 }

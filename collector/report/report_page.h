@@ -17,11 +17,12 @@ inline constexpr size_t kLargestPage = 5'000'000;
 
 /// The page. Where it would be larger than `largest`, the sections of single chunks are left out, then tables get
 /// shorter, then the charts with most marks are left out; the page says so. `chart_config` is `{"light": …, "dark":
-/// …}`. `baseline`: another measurement, that key figures are compared with; may be null, as may `outlook`.
+/// …}`. `baseline`: another measurement, that key figures are compared with; may be null, as may `outlook`
+/// and `flames` (`FlamesOf`).
 std::string ReportPage(const nlohmann::ordered_json& document, const RunDetail& detail,
                        const std::vector<PageChart>& charts, const nlohmann::ordered_json& chart_config,
                        const nlohmann::ordered_json* baseline = nullptr, size_t largest = kLargestPage,
-                       const RunOutlook* outlook = nullptr);
+                       const RunOutlook* outlook = nullptr, const nlohmann::ordered_json* flames = nullptr);
 
 /// Whether a file that begins so is a page of ours.
 bool IsReportPage(std::string_view beginning);

@@ -12,9 +12,11 @@
 #include "collector/charts/scaling_chart.h"
 #include "collector/detail/run_detail.h"
 #include "collector/document/document_fields.h"
+#include "collector/exports/sampled_stacks.h"
 #include "collector/prediction/prediction.h"
 #include "collector/prediction/usual_changes.h"
 #include "collector/report/report_page.h"
+#include "collector/report/stack_flames.h"
 #include "collector/scaling/scaling_study.h"
 #include "fmt/format.h"
 
@@ -62,6 +64,13 @@ RunOutlook LookOut(const ExportSource& source) {
   return outlook;
 }
 
+/// Null: the document tells of no functions, or the records are gone.
+nlohmann::ordered_json ReadFlames(const ExportSource& source) {
+  if (ListField(source.document, "functions").empty()) return nullptr;
+  const absl::StatusOr<SampledStacks> stacks = ReadSampledStacks(source);
+  return stacks.ok() ? FlamesOf(*stacks) : nlohmann::ordered_json();
+}
+
 absl::Status WriteReport(const ExportSource& source, const std::string&, TextSink* sink) {
   // It reads the records by itself. Where the system refuses a thread, it is done later.
   std::future<RunOutlook> looks_out =
@@ -76,13 +85,15 @@ absl::Status WriteReport(const ExportSource& source, const std::string&, TextSin
     input.baseline = &source.baseline->document;
     input.baseline_detail = &*baseline_detail;
   }
+  const nlohmann::ordered_json flames = ReadFlames(source);
   const RunOutlook outlook = looks_out.get();
   std::vector<PageChart> charts = DrawCharts(input);
   charts.push_back({"What would help", MakePredictionChart(outlook.prediction)});
   charts.push_back({"What would help", MakeScalingChart(outlook.scaling)});
   const nlohmann::ordered_json config = {{"light", ChartConfig(ChartTheme::kLight)},
                                          {"dark", ChartConfig(ChartTheme::kDark)}};
-  sink->Write(ReportPage(source.document, detail, charts, config, input.baseline, kLargestPage, &outlook));
+  sink->Write(ReportPage(source.document, detail, charts, config, input.baseline, kLargestPage, &outlook,
+                         flames.is_null() ? nullptr : &flames));
   return absl::OkStatus();
 }
 

@@ -184,9 +184,21 @@ std::string SectionsCard(const PageInput& input) {
 std::string FunctionsCard(const PageInput& input) {
   const Json& functions = ListField(input.document, "functions");
   if (functions.empty()) return "";
-  return "<section class=\"card\" id=\"functions\"><h3>Functions inside the sections</h3><p class=\"sub\">Share of the "
-         "section’s samples, each with its standard deviation. <span class=\"js\">Click a section above to see its "
-         "functions.</span></p>\n" +
+  std::string html =
+      "<section class=\"card\" id=\"functions\"><div class=\"card-head\"><div><h3>Functions inside the sections</h3>"
+      "<p class=\"sub\">Share of the section’s samples, each with its standard deviation. <span class=\"js\">Click a "
+      "section above to see its functions.</span></p></div>";
+  if (input.flames != nullptr) {
+    html +=
+        "<label class=\"find js\">Dataset <select id=\"flame-dataset\"><option value=\"\">all</option></select>"
+        "</label></div>\n<p class=\"sub js\">Width = samples: CPU time. What a function called stands under it.</p>\n"
+        "<canvas class=\"js\" id=\"flame\" tabindex=\"0\" role=\"img\" aria-label=\"Functions by samples, under their "
+        "sections and callers; the table below has the functions alone. Arrow keys choose a box, Enter zooms in, 0 "
+        "zooms out.\"></canvas>\n";
+  } else {
+    html += "</div>\n";
+  }
+  return html +
          DocumentHtmlTable(functions, FunctionColumns(),
                            {"functions", "Functions by section", "", input.limits.table_rows, "share", 4}) +
          "</section>\n";
@@ -235,6 +247,7 @@ PageBlock TimeBlock(const PageInput& input) {
                MemoryCard(input) + ChartCards(input, block.id);
   if (!ListField(input.document, "sections").empty())
     block.data = DataScript("icicle-data", IcicleData(input.document));
+  if (input.flames != nullptr) block.data += DataScript("flame-data", *input.flames);
   block.data += ChartData(input, block.id);
   return block;
 }

@@ -25,6 +25,8 @@ HAS_CHARTS = (CHECKOUT / "third_party/page/node_modules/vega").is_dir()
 
 IN_FIRST_ROW = 96  # pixels below the top of the timeline's canvas
 
+DOWN, ENTER = "\ue015", "\ue007"  # WebDriver's names of keys
+
 HOSTILE_NAMES = [
     "</script><img src=x onerror=alert(1)>",
     "\"quotes\" and 'single' & <b>bold</b>",
@@ -69,6 +71,29 @@ def one_chunk(directory):
     return write_lines(directory, [*lines, invented_run.end_line(3.1, 1)])
 
 
+def with_stacks(directory):
+    """Stacks of two datasets: `select` is 90 % `fit`, which mostly calls `exp`; `jets` inside it is `cluster` alone."""
+    stacks = {"type": "stacks", "hertz": 100.0}
+    lines = [invented_run.process_line(1)]
+    for number, dataset in enumerate(("ttbar", "zjets")):
+        lines += [
+            invented_run.begin_line(number, 4 * number, dataset),
+            invented_run.chunk_line(number, 4 * number, 4 * number + 3, dataset=dataset),
+            {
+                **stacks,
+                "time_ns": invented_run.at(4 * number + 3),
+                "dataset": dataset,
+                "section": "select",
+                "functions": [["main", "", None], ["<b>fit</b>", "fit.py", 12], ["exp", "", None]],
+                "stacks": [[10, 10, 0], [20, 20, 0, 1], [70 * (number + 1), 70 * (number + 1), 0, 1, 2]],
+            },
+        ]
+    jets = {"dataset": "zjets", "section": "select/jets", "functions": [["cluster", "", None]], "stacks": [[50, 50, 0]]}
+    return write_lines(
+        directory, [*lines, {**stacks, "time_ns": invented_run.at(8), **jets}, invented_run.end_line(8, 2)]
+    )
+
+
 def hostile_names(directory):
     lines = [invented_run.process_line(1)]
     for number, name in enumerate(HOSTILE_NAMES):
@@ -110,7 +135,7 @@ class ReportTestCase(PageTestCase):
 
 class AnyRun(ReportTestCase):
     def test_no_page_asks_for_anything_or_complains(self):
-        for make in (with_sampled_cpu, empty_run, all_failed, one_chunk, hostile_names):
+        for make in (with_sampled_cpu, empty_run, all_failed, one_chunk, hostile_names, with_stacks):
             with self.subTest(make.__name__):
                 page, _ = self.report_of(make)
                 self.assert_quiet(page)
@@ -478,6 +503,46 @@ class UsedByHand(ReportTestCase):
         self.assertEqual(self.browser.run("return typeof vega"), "undefined")
         self.assertTrue(self.browser.wait(DRAW_ALL, 120))
         self.assertGreater(self.browser.run("return document.querySelectorAll('[data-drawn=yes] canvas').length"), 5)
+
+
+class Functions(ReportTestCase):
+    def setUp(self):
+        self.page, _ = self.report_of(with_stacks)
+        self.browser.open(self.page)
+
+    def choose(self, canvas, keys):
+        """Goes there by keys; what the card says then."""
+        self.browser.run(f"document.getElementById('{canvas}').focus()")
+        for key in keys:
+            self.browser.keys(key)
+        return self.browser.run("return document.getElementById('tip').innerText").replace("\xa0", " ")
+
+    def test_what_a_function_called_is_below_it(self):
+        self.assertRegex(self.choose("flame", DOWN), r"^select\s+samples\s+320\s+of all samples\s+100 %")
+        self.assertRegex(self.choose("flame", DOWN), r"^main\s+samples\s+270\s+of its section’s samples\s+100 %")
+        fit = self.choose("flame", DOWN)
+        self.assertRegex(fit, r"^<b>fit</b>\s+fit.py:12\s+samples\s+250\s+of its section’s samples\s+93 % ± 1.6 %")
+        self.assertRegex(fit, r"in itself\s+15 %")
+        self.assertRegex(self.choose("flame", DOWN), r"^exp\s+samples\s+210")
+
+    def test_a_section_that_is_chosen_above_is_the_whole(self):
+        self.browser.open(self.page, "#functions&section=select%2Fjets")
+        self.assertRegex(self.choose("flame", DOWN), r"^cluster\s+samples\s+50\s+of its section’s samples\s+100 %")
+        sections = self.browser.run(
+            "return [...document.querySelectorAll('#functions tbody tr')].filter((row) => !row.hidden)"
+            ".map((row) => row.cells[0].textContent)"
+        )
+        self.assertEqual(sections, ["select/jets"])
+        self.browser.open(self.page)
+        self.choose("icicle", [DOWN, ENTER])  # the largest: select
+        self.assertRegex(self.choose("flame", DOWN), r"^main\s")
+
+    def test_a_dataset_alone(self):
+        self.browser.run(
+            "const choice = document.getElementById('flame-dataset');"
+            "choice.value = '=ttbar'; choice.dispatchEvent(new Event('change'));"
+        )
+        self.assertRegex(self.choose("flame", [DOWN, DOWN]), r"^main\s+samples\s+100\s")
 
 
 @unittest.skipUnless(os.environ.get("CREMA_TEST_MILLION"), "takes minutes: CREMA_TEST_MILLION=1 asks for it")

@@ -6,6 +6,7 @@ $$("table.sortable").forEach(setUpTable);
 $$("[role=tablist]").forEach(setUpTabs);
 setUpKeys();
 setUpTimeline();
+setUpFunctions();
 setUpIcicle();
 setUpCharts();
 markCurrent();

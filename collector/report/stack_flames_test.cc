@@ -1,0 +1,48 @@
+#include "collector/report/stack_flames.h"
+
+#include "gtest/gtest.h"
+
+namespace crema {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+SampledStacks FitAndSort() {
+  SampledStacks stacks;
+  stacks.functions = {
+      {"main", "", {}, ""}, {"fit", "fit.cc", 12, ""}, {"exp", "libm.so.6", {}, ""}, {"sort", "", {}, ""}};
+  auto& select = stacks.places[{"zjets", "select"}];
+  select[{0}].samples = 1;
+  select[{0, 1}].samples = 20;
+  select[{0, 1, 2}].samples = 70;
+  select[{0, 3}].samples = 9;
+  stacks.places[{"", "(other)"}][{0, 3}].samples = 5;
+  return stacks;
+}
+
+TEST(StackFlames, HoldTheSamplesOfWhatWasOnTheStack) {
+  const Json wanted = Json::parse(R"json({
+    "functions": [["main", ""], ["sort", ""], ["fit", "fit.cc:12"], ["exp", "libm.so.6"]],
+    "places": [{"dataset": "", "section": "(other)", "samples": 5, "tree": [[0, 0, 5], [1, 1, 5]]},
+               {"dataset": "zjets", "section": "select", "samples": 100,
+                "tree": [[0, 0, 100], [1, 2, 90], [2, 3, 70], [1, 1, 9]]}]})json");
+  EXPECT_EQ(FlamesOf(FitAndSort()), wanted);
+}
+
+TEST(StackFlames, TheRarestAreLeftOut) {
+  const Json flames = FlamesOf(FitAndSort(), 3);
+  EXPECT_EQ(flames["places"][0]["tree"], Json::array());
+  EXPECT_EQ(flames["places"][0]["samples"], 5);
+  EXPECT_EQ(flames["places"][1]["tree"], Json::parse("[[0, 0, 100], [1, 1, 90], [2, 2, 70]]"));
+}
+
+TEST(StackFlames, ARecursionIsAsDeepAsItIs) {
+  SampledStacks stacks;
+  stacks.functions = {{"walk", "", {}, ""}};
+  stacks.places[{"", ""}][{0, 0, 0}].samples = 2;
+  stacks.places[{"", ""}][{0}].samples = 1;
+  EXPECT_EQ(FlamesOf(stacks)["places"][0]["tree"], Json::parse("[[0, 0, 3], [1, 0, 2], [2, 0, 2]]"));
+}
+
+}  // namespace
+}  // namespace crema
