@@ -97,6 +97,8 @@ ChildResult RunInChild(const Environment& environment, const std::function<void(
                              "PMI_RANK"}) {
       unsetenv(name);
     }
+    // every test again, beside what looks into its threads
+    if (const char* hertz = getenv("CREMA_TEST_STACKS"); hertz != nullptr) setenv("CREMA_STACKS", hertz, 1);
     for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
     body();
     std::exit(0);
