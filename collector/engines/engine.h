@@ -100,8 +100,8 @@ struct Engine {
   absl::Status (*pull)(const std::string& address, const std::string& log) = nullptr;
   /// Begins to follow an address. Null where there is no scheme.
   std::unique_ptr<EngineFollower> (*follow)(const std::string& address) = nullptr;
-  /// For a log of the source that grows. `run` outlives it. Null: its runs are not followed.
-  std::unique_ptr<EngineFeed> (*make_feed)(const std::string& source, LiveRun* run) = nullptr;
+  /// For a log that grows, or an address that is followed. `run` outlives it. Null: its runs are not followed.
+  std::unique_ptr<EngineFeed> (*make_feed)(const std::string& log, LiveRun* run) = nullptr;
   /// The process of the worker below whose directory a task ran, from a path; nullopt: the path is of no such task.
   /// Null: directories tell nothing of workers.
   std::optional<int64_t> (*pid_of_worker)(std::string_view directory) = nullptr;

@@ -67,8 +67,9 @@ struct ClusterTaskFact {
   int64_t stop_ns = 0;
   std::optional<int64_t> queue_ns;  ///< between the order and the start
   bool failed = false;
-  bool is_script = false;  ///< it starts other tasks, which have its cores: it counts where its processes recorded
-  int32_t cores = 0;       ///< of its worker, that it was given; 0: not told
+  bool is_cancelled = false;  ///< nobody wanted it any more; it counts as failed too
+  bool is_script = false;     ///< it starts other tasks, which have its cores: it counts where its processes recorded
+  int32_t cores = 0;          ///< of its worker, that it was given; 0: not told
   // Of engines that start a process for each task.
   std::string job;                      ///< `name` and `job` of `process.engine`, with a blank; empty: not known
   std::string directory;                ///< the name of the directory that it runs in: `task.14`; empty: not known
@@ -135,7 +136,8 @@ struct SchedulerFact {
   std::map<std::string, int64_t> counts;  ///< at this moment: `workers`, `cores`, `tasks`, `erred` and others
   std::vector<Finished> finished;         ///< since it was told last, as the next
   std::map<std::string, int64_t> finished_by_worker;
-  std::string problem;  ///< why finished tasks are not told; empty: they are
+  std::string problem;    ///< why finished tasks are not told; empty: they are
+  bool is_there = false;  ///< it is known to live: its process has its log open on this host
 };
 
 }  // namespace crema

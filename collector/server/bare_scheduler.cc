@@ -16,6 +16,7 @@ Value& ValueOf(std::map<std::string, Value>& values, const std::string& name, si
 
 void BareScheduler::Add(const SchedulerFact& told, int64_t second) {
   counts_ = told.counts;
+  is_there_ = told.is_there;
   stream_problem_ = told.problem;
   if (!stream_problem_.empty()) {
     streams_since_.reset();

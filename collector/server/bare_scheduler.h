@@ -40,6 +40,9 @@ class BareScheduler {
   /// One of its own numbers, such as `workers`; nullopt: it does not tell.
   std::optional<int64_t> count(const std::string& name) const;
   const std::map<std::string, int64_t>& counts() const { return counts_; }
+  /// It is known to live, and has tasks that have not ended.
+  bool is_at_work() const { return is_there_ && has_tasks(); }
+  bool has_tasks() const { return count("tasks").value_or(0) > 0; }
   /// Why finished tasks are not told at present; empty: they are.
   const std::string& stream_problem() const { return stream_problem_; }
   /// Since it is followed, as far as they were told; nullopt: none was ever told of.
@@ -54,6 +57,7 @@ class BareScheduler {
   const Engine* engine_;
   int64_t since_ns_;
   std::map<std::string, int64_t> counts_;
+  bool is_there_ = false;
   std::string stream_problem_ = "nothing was told yet";
   std::optional<int64_t> streams_since_;  // the second from which on its stream is read without a gap
   bool has_streamed_ = false;

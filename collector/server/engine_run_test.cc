@@ -135,6 +135,11 @@ TEST_F(EngineRunTest, BetweenTwoProcessesOfItsTasksARunIsNotOver) {
   run_.AddScheduler(busy);
   model_.SetLife(0, false);
   EXPECT_EQ(model_.state(), LiveState::kLost) << "no process came to its end";
+  SchedulerFact known = busy;
+  known.is_there = true;
+  run_.AddScheduler(known);
+  EXPECT_EQ(model_.state(), LiveState::kRunning) << "its manager lives";
+  run_.AddScheduler(busy);
   log_ += R"({"type":"end","time_ns":1790000009000000000,"chunks":1,"failed":0,"open":0,"dropped":0,"sections":[]})";
   Send(0, log_ + "\n");
   EXPECT_EQ(model_.state(), LiveState::kRunning);

@@ -194,11 +194,12 @@ LiveState LiveModel::state() const {
   }
   if (command_.known) return command_.running ? LiveState::kRunning : LiveState::kLost;
   if (workers_.empty()) return LiveState::kRunning;
-  if (!any_ended) return LiveState::kLost;
-  // an engine may start a process for each task: between two of them none runs
-  const bool has_tasks = std::any_of(bare_schedulers_.begin(), bare_schedulers_.end(),
-                                     [](const auto& entry) { return entry.second.count("tasks").value_or(0) > 0; });
-  return has_tasks ? LiveState::kRunning : LiveState::kEnded;
+  // An engine may start a process for each task: between two of them none runs. Whether a manager lives is not always
+  // known; that one process came to its end says that the others were not all killed with it.
+  for (const auto& [address, scheduler] : bare_schedulers_) {
+    if (scheduler.is_at_work() || (any_ended && scheduler.has_tasks())) return LiveState::kRunning;
+  }
+  return any_ended ? LiveState::kEnded : LiveState::kLost;
 }
 
 int64_t LiveModel::start_ns() const {

@@ -125,10 +125,10 @@ void LiveSources::OpenLog(const std::string& path) {
   AddLog(std::move(log));
 }
 
-void LiveSources::OpenEngineLog(const std::string& source, const EngineLog& found) {
+void LiveSources::OpenEngineLog(const EngineLog& found) {
   if (log_index_.count(found.path) > 0) return;
   auto log = std::make_unique<Log>(found.path);
-  log->engine = std::make_unique<EngineTaker>(*found.engine, source, &parser_, model_);
+  log->engine = std::make_unique<EngineTaker>(*found.engine, found.path, &parser_, model_);
   AddLog(std::move(log));
 }
 
@@ -140,7 +140,7 @@ void LiveSources::LookInto(size_t source) {
   NoteProblem(states_[source], true, "");
   const std::optional<EngineLog> log = FindEngineLog(path);
   if (log.has_value() && log->engine->make_feed != nullptr) {
-    OpenEngineLog(path, *log);
+    OpenEngineLog(*log);
   } else if (log.has_value()) {
     states_[source].problem =
         fmt::format("{}: a log of {} can be collected, not followed", path, log->engine->traits.name);

@@ -48,7 +48,7 @@ class LiveSources {
 
   void LookInto(size_t source);
   void OpenLog(const std::string& path);
-  void OpenEngineLog(const std::string& source, const EngineLog& log);
+  void OpenEngineLog(const EngineLog& log);
   void AddLog(std::unique_ptr<Log> log);
   void SetLives();
   bool ReadLog(Log& log, size_t most);

@@ -9,6 +9,8 @@ import subprocess
 import tempfile
 import time
 import unittest
+import urllib.parse
+import urllib.request
 
 CHECKOUT = pathlib.Path(__file__).resolve().parent.parent.parent
 EXAMPLE = CHECKOUT / "examples/work_queue"
@@ -72,6 +74,29 @@ class WorkQueueTest(unittest.TestCase):
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         return self.start("work_queue_worker", *place, "127.0.0.1", port, env=environment, **quiet)
 
+    def serve(self):
+        """`crema serve` beside the manager: what asks it for a table of its."""
+        server = self.start(PROGRAM, "serve", self.records, "transactions.log", stdout=subprocess.PIPE)
+        url, _, token = server.stdout.readline().strip().partition("?token=")
+
+        def ask(table):
+            request = urllib.request.Request(
+                urllib.parse.urljoin(url, f"/api/v1/{table}"), headers={"Authorization": f"Bearer {token}"}
+            )
+            with urllib.request.urlopen(request, timeout=GIVEN_UP) as answer:
+                return json.load(answer)
+
+        return ask
+
+    def wait_for_counts(self, ask, **counts):
+        """Until the manager's row has them."""
+
+        def counts_of_row():
+            (row,) = ask("schedulers")
+            return {name: row[name] for name in counts} == counts
+
+        wait_for(counts_of_row)
+
     def open_chunks(self):
         logs = list(self.records.glob("*.jsonl"))
         return sum(b'"type":"begin"' in log.read_bytes() for log in logs)
@@ -79,11 +104,19 @@ class WorkQueueTest(unittest.TestCase):
     def test_workers_tasks_and_joins_are_the_managers(self):
         manager = self.start("./manager", "analysis", self.records, stdout=subprocess.PIPE)
         port = manager.stdout.readline().strip()
+        wait_for((self.folder / "transactions.log").exists)
+        ask = self.serve()
         killed = self.start_worker(port)
         wait_for(lambda: self.open_chunks() == 2)
+        self.wait_for_counts(ask, workers=1, cores=2, processing=2, waiting=6, finished=0)
         kill_tree(killed.pid)
+        wait_for(lambda: any("FAILURE" in event["text"] for event in ask("events")))
+        self.wait_for_counts(ask, workers=0, cores=0, processing=0, waiting=8, finished=0)
+        self.assertEqual(ask("run")["state"], "running")
         self.hold.touch()
         self.start_worker(port)
+        self.wait_for_counts(ask, workers=0, processing=0, waiting=0, finished=8, erred=0)
+        wait_for(lambda: any("has ended" in event["text"] for event in ask("events")))
         counted = json.loads(manager.stdout.readline())
         self.assertEqual((counted["done"], counted["failed"], counted["joined"]), (8, 0, 2))
         self.assertEqual(manager.wait(GIVEN_UP), 0)
@@ -98,6 +131,7 @@ class WorkQueueTest(unittest.TestCase):
         self.assertEqual(metrics["num_lost_attempts"], 2)
         self.assertEqual(metrics["task_join_coverage"], 1.0)
         self.assertEqual(quality["tasks_read"], counted["dispatched"])
+        self.assertEqual((metrics["num_tasks"], metrics["num_failed_tasks"]), (8, 0))
         workers = document["workers"]
         self.assertEqual([worker["cores"] for worker in workers], [2] * counted["joined"])
         self.assertEqual(sorted(worker["chunks"] for worker in workers), [0, 8])

@@ -15,8 +15,8 @@ constexpr EngineTraits kTraits = {
 
 absl::StatusOr<EngineReading> Read(const std::string& log) { return ReadVineLog(log); }
 
-std::unique_ptr<EngineFeed> MakeFeed(const std::string&, LiveRun* run) {
-  return std::make_unique<VineFeed>("TaskVine", TaskNames(), run);
+std::unique_ptr<EngineFeed> MakeFeed(const std::string& log, LiveRun* run) {
+  return std::make_unique<VineFeed>("TaskVine", TaskNames(), log, run);
 }
 
 }  // namespace

@@ -1,9 +1,12 @@
 #include "collector/engines/taskvine/vine_feed.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace crema {
@@ -11,10 +14,24 @@ namespace {
 
 constexpr size_t kLongestLine = size_t{1} << 20;
 
+/// A process of this host. Those of other users do not tell.
+bool HasOpen(int64_t pid, const std::string& path) {
+  struct stat wanted = {}, open = {};
+  if (stat(path.c_str(), &wanted) != 0) return false;
+  std::error_code error;
+  std::filesystem::directory_iterator entry(fmt::format("/proc/{}/fd", pid), error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    if (stat(entry->path().c_str(), &open) == 0 && open.st_dev == wanted.st_dev && open.st_ino == wanted.st_ino) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
-VineFeed::VineFeed(std::string engine, const TaskNames& names, LiveRun* run)
-    : engine_(std::move(engine)), run_(run), transactions_(names) {
+VineFeed::VineFeed(std::string engine, const TaskNames& names, std::string log, LiveRun* run)
+    : engine_(std::move(engine)), log_(std::move(log)), run_(run), transactions_(names) {
   run_->SetVersion("");
 }
 
@@ -53,11 +70,13 @@ void VineFeed::Tell(const VineNews& news) {
                       {"processing", news.running},
                       {"waiting", news.ready},
                       {"erred", cluster.erred}};
+  scheduler.is_there = HasOpen(news.pid, log_);
   TellWorkers(cluster, scheduler.address, &told, &scheduler);
   std::map<std::string, SchedulerFact::Finished> finished;
   for (const ClusterTaskFact& task : cluster.tasks) {
     const double seconds = static_cast<double>(task.stop_ns - task.start_ns) / 1e9;
     told.seconds[task.prefix] += seconds;
+    if (task.failed) continue;  // it comes again, or is among `erred`
     SchedulerFact::Finished& row = finished[task.prefix];
     row.prefix = task.prefix;
     ++row.tasks;

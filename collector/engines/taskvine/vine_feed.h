@@ -18,8 +18,8 @@ namespace crema {
 /// ended, and which workers were lost.
 class VineFeed : public EngineFeed {
  public:
-  /// `engine` is what people call it: `TaskVine`. `run` outlives this.
-  VineFeed(std::string engine, const TaskNames& names, LiveRun* run);
+  /// `engine` is what people call it: `TaskVine`. `log` is the file of the transactions. `run` outlives this.
+  VineFeed(std::string engine, const TaskNames& names, std::string log, LiveRun* run);
   void Add(std::string_view bytes) override;
   void Tick() override;
 
@@ -36,6 +36,7 @@ class VineFeed : public EngineFeed {
   void TellWorkers(const ClusterFact& cluster, const std::string& address, Told* told, SchedulerFact* scheduler);
 
   std::string engine_;
+  std::string log_;
   LiveRun* run_;
   VineTransactions transactions_;
   VinePerformance performance_;

@@ -138,7 +138,8 @@ VineTransactions::Manager& VineTransactions::ManagerOf(int64_t pid, int64_t time
   for (auto manager = managers_.rbegin(); manager != managers_.rend(); ++manager) {
     if (manager->cluster.address == address && !manager->cluster.closed) return *manager;
   }
-  ClusterFact& cluster = managers_.emplace_back().cluster;
+  managers_.emplace_back().pid = pid;
+  ClusterFact& cluster = managers_.back().cluster;
   cluster.address = address;
   cluster.epoch = fmt::format("{} {}", pid, time_ns);
   cluster.first_ns = cluster.last_ns = time_ns;
@@ -269,7 +270,10 @@ VineLine VineTransactions::AddTask(const Event& event, Manager* manager) const {
     return VineLine::kTaken;
   }
   if (what == "CANCELED" || what == "CANCELLED") {  // nobody waits for it; what it did was for nothing
-    if (found != manager->attempts.end()) EndAttempt(*id, event.time_ns, /*failed=*/true, manager);
+    if (found == manager->attempts.end()) return VineLine::kTaken;
+    const size_t tasks = manager->cluster.tasks.size();
+    EndAttempt(*id, event.time_ns, /*failed=*/true, manager);
+    if (manager->cluster.tasks.size() > tasks) manager->cluster.tasks.back().is_cancelled = true;
     return VineLine::kTaken;
   }
   return VineLine::kUnknown;
@@ -301,6 +305,7 @@ void VineTransactions::TellNews(const std::function<void(const VineNews&)>& visi
   for (Manager& manager : managers_) {
     VineNews news;
     news.cluster = &manager.cluster;
+    news.pid = manager.pid;
     for (const auto& [task, attempt] : manager.attempts) {
       if (manager.libraries.count(task) > 0) continue;
       ++(attempt.commit_ns.has_value() ? news.running : news.ready);

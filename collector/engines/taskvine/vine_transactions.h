@@ -28,6 +28,7 @@ struct VineNews {
   const ClusterFact* cluster = nullptr;  ///< with all its workers, and the tasks that ended since; until the next call
   int64_t ready = 0;                     ///< tasks that no worker has
   int64_t running = 0;                   ///< tasks that a worker has, output that waits there included
+  int64_t pid = 0;                       ///< of the manager
 };
 
 /// Takes lines in order, and makes a cluster of each manager. Work Queue's older forms of the lines are taken too.
@@ -57,6 +58,7 @@ class VineTransactions {
   };
   struct Manager {
     ClusterFact cluster;
+    int64_t pid = 0;
     std::map<int64_t, Attempt> attempts;  // open ones, by task
     std::set<int64_t> libraries;
     std::map<std::string, size_t> workers;      // by id: index of the last

@@ -22,8 +22,8 @@ std::optional<std::string> Find(const std::string& path) {
 // TaskVine came out of Work Queue: its manager writes the same lines, and the times of workers besides.
 absl::StatusOr<EngineReading> Read(const std::string& log) { return ReadVineLog(log, kNames); }
 
-std::unique_ptr<EngineFeed> MakeFeed(const std::string&, LiveRun* run) {
-  return std::make_unique<VineFeed>("Work Queue", kNames, run);
+std::unique_ptr<EngineFeed> MakeFeed(const std::string& log, LiveRun* run) {
+  return std::make_unique<VineFeed>("Work Queue", kNames, log, run);
 }
 
 }  // namespace
