@@ -45,6 +45,10 @@ class BatchTest(run_test_case.RunTestCase):
         self.assertEqual(lost["engine_peak_memory_bytes"], 179052 << 10)
         (verdict,) = [verdict for verdict in document["verdicts"] if verdict["id"] == "worker-loss"]
         self.assertIn(f"the engine says {BEYOND}", verdict["sentence"])
+        metrics = document["metrics"]
+        counted = ("num_tasks", "num_failed_tasks", "num_failed_tasks_without_chunk", "num_unfinished_chunks")
+        self.assertEqual([metrics[name] for name in counted], [5, 1, 0, 1])
+        self.assertNotIn("tasks failed", document["headline"])  # its chunk without a result is named
 
     def test_what_a_script_records_beside_its_steps_is_its_jobs(self):
         records = self.directory.parent / "with_script"
@@ -87,6 +91,11 @@ class BatchTest(run_test_case.RunTestCase):
         reasons = {worker["name"]: worker["left_reason"] for worker in document["workers"]}
         self.assertEqual(reasons["job 41.1"], "evicted")
         self.assertIn("held, out of memory", reasons["job 41.1, run 2"])
+        # of jobs 41.0, 41.1 and 42.0, the second ran well when it was run again, and the last was removed
+        metrics = document["metrics"]
+        counted = ("num_tasks", "num_failed_tasks", "num_failed_tasks_without_chunk")
+        self.assertEqual([metrics[name] for name in counted], [3, 1, 1])
+        self.assertIn("1 of 3 tasks failed before a chunk began", document["headline"])
         (verdict,) = [verdict for verdict in document["verdicts"] if verdict["id"] == "worker-loss"]
         self.assertIn("evicted", verdict["sentence"])
 

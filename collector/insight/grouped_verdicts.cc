@@ -116,7 +116,7 @@ bool Applies(const Explanation& explanation, const Verdict& symptom, const Json&
 int Rank(const Verdict& verdict) {
   if (verdict.id == "incomplete-measurement") return 0;
   if (verdict.id == "worker-loss") return 1;
-  return verdict.id == "failing-chunks" ? 2 : 3;
+  return verdict.id == "failing-chunks" || verdict.id == "failing-tasks" ? 2 : 3;
 }
 
 Verdict* Find(std::vector<Verdict>& verdicts, std::string_view id) {

@@ -45,6 +45,32 @@ void JudgeAttempts(const JudgedRun& run) {
        evidence.budget.has_value() ? std::optional(evidence.budget->Share("failed")) : std::nullopt});
 }
 
+void JudgeTasks(const JudgedRun& run) {
+  const VerdictRule& rule = RuleOf("failing-tasks");
+  const double failed = Metric(run.document, "num_failed_tasks").value_or(0);
+  if (run.is_running() || !rule.threshold.Holds(failed)) return;
+  const double tasks = Metric(run.document, "num_tasks").value_or(failed);
+  const double without_chunk = Metric(run.document, "num_failed_tasks_without_chunk").value_or(0);
+  std::string sentence = fmt::format("{} says that {} of {} failed and {} not tried again.",
+                                     TextField(Field(run.document, "run"), "engine"), HumanCount(failed),
+                                     Counted(tasks, "task", "tasks"), failed == 1 ? "was" : "were");
+  if (without_chunk > 0) {
+    const bool is_one = without_chunk == 1;
+    sentence += fmt::format(" {} had begun no chunk, so what {} should have read is in no other figure.",
+                            without_chunk < failed ? HumanCount(without_chunk) + " of them"
+                            : is_one               ? "It"
+                                                   : "They",
+                            is_one ? "it" : "they");
+  }
+  run.verdicts->push_back(
+      {std::string(rule.id),
+       without_chunk > 0 ? Severity::kBad : rule.severity,
+       sentence,
+       {{"num_failed_tasks", failed}, {"num_failed_tasks_without_chunk", without_chunk}, {"num_tasks", tasks}},
+       std::string(rule.suggestion),
+       std::nullopt});
+}
+
 void JudgeLostWorkers(const JudgedRun& run) {
   const VerdictRule& rule = RuleOf("worker-loss");
   const LostWorkers lost = FindLostWorkers(run.document);
@@ -77,6 +103,7 @@ void JudgeLostWorkers(const JudgedRun& run) {
 
 void JudgeFailures(const JudgedRun& run) {
   JudgeAttempts(run);
+  JudgeTasks(run);
   JudgeLostWorkers(run);
 }
 

@@ -32,6 +32,29 @@ void AddMissingResults(const Json& document, RunTrouble& trouble) {
       Counted(unfinished, "chunk", "chunks") + " without a result");
 }
 
+/// By the engine's own log, and in no record.
+void AddTasksWithoutChunk(const Json& document, RunTrouble& trouble) {
+  const double without_chunk = Metric(document, "num_failed_tasks_without_chunk").value_or(0);
+  if (without_chunk <= 0) return;
+  trouble.results_may_lack = true;
+  Add(trouble, Mark::kBad,
+      fmt::format("{} of {} failed before a chunk began", HumanCount(without_chunk),
+                  Counted(Metric(document, "num_tasks").value_or(without_chunk), "task", "tasks")),
+      Counted(without_chunk, "task", "tasks") + " failed");
+}
+
+/// What a task should have written after its chunks may lack. Where chunks or workers were lost, that was said.
+void AddOtherFailedTasks(const Json& document, RunTrouble& trouble) {
+  const double failed = Metric(document, "num_failed_tasks").value_or(0);
+  if (failed <= 0) return;
+  trouble.results_may_lack = true;
+  if (trouble.any()) return;
+  Add(trouble, Mark::kWatch,
+      fmt::format("{} of {} failed after chunks in them had ended", HumanCount(failed),
+                  Counted(Metric(document, "num_tasks").value_or(failed), "task", "tasks")),
+      Counted(failed, "task", "tasks") + " failed");
+}
+
 void AddLostWorkers(const Json& document, RunTrouble& trouble) {
   const LostWorkers lost = FindLostWorkers(document);
   if (!lost.any()) return;
@@ -75,7 +98,9 @@ RunTrouble FindRunTrouble(const Json& document) {
   RunTrouble trouble;
   const bool is_running = ReadRunEvidence(document).state == RunState::kRunning;
   if (!is_running) AddMissingResults(document, trouble);
+  if (!is_running) AddTasksWithoutChunk(document, trouble);
   AddLostWorkers(document, trouble);
+  if (!is_running) AddOtherFailedTasks(document, trouble);
   if (!is_running) AddIncompleteRecords(document, trouble);
   return trouble;
 }

@@ -81,7 +81,7 @@ TEST_P(VerdictBound, FiresWithEvidenceWordsAndWhatToDo) {
 TEST_P(VerdictBound, IsNoAlarmWhereTooLittleWasMeasured) {
   const Knob& knob = GetParam();
   // they need no shares
-  for (const char* id : {"incomplete-measurement", "worker-loss", "failing-chunks"}) {
+  for (const char* id : {"incomplete-measurement", "worker-loss", "failing-chunks", "failing-tasks"}) {
     if (knob.id == id) return;
   }
   Json document = HealthyRun();

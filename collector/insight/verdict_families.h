@@ -15,7 +15,7 @@ inline constexpr std::string_view kMissingShare = "workers.missing_share";
 /// itself where there is too little to judge.
 void JudgeMeasurement(const JudgedRun& run);
 
-/// failing-chunks, worker-loss: they need no core-seconds.
+/// failing-chunks, failing-tasks, worker-loss: they need no core-seconds.
 void JudgeFailures(const JudgedRun& run);
 
 // The others need `run.evidence.IsEnough()`.

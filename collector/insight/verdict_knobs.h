@@ -345,6 +345,12 @@ inline const Knob kKnobs[] = {
        SetMetric(document, "num_attempts", 1e6);
        SetMetric(document, "num_failed_attempts", 1e6 * share);
      }},
+    {"failing-tasks", 0,
+     [](Json* document, double tasks) {
+       SetMetric(document, "num_tasks", 10);
+       SetMetric(document, "num_failed_tasks", tasks);
+     },
+     1},
     {"retry-waste", 0, PartKnob("failed")},
     {"worker-loss", 0,
      [](Json* document, double workers) {

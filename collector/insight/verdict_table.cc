@@ -302,6 +302,13 @@ const std::vector<VerdictRule>& VerdictTable() {
        "short failures of storage stay below 0.01, and a second attempt cures them; the events of a chunk without a "
        "result are missing from the physics result",
        "See the errors: crema show --table chunks --failed."},
+      {"failing-tasks", "failures", From(1), kNever, Severity::kWarning,
+       "by the engine's own log, the last try of tasks {0} failed (num_failed_tasks). It is bad if one of them began "
+       "no chunk. The run is over",
+       "an engine tries a task again until it succeeds, as far as it may; what such a task should have read or written "
+       "is missing, unless the program gave it again under another name",
+       "See the engine's log for the reason. crema export RUN --to chunks --without-result --expected FILESET lists "
+       "the work to run again."},
       {"retry-waste", "failures", From(0.02), 0.10, Severity::kWarning,
        "budget: failed {0} of the core-seconds (attempts that failed, were lost or repeated); bad from {1}",
        "if 0.01 of the attempts fail, and each takes as long as its repetition, the waste stays below 0.02",

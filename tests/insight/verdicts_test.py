@@ -51,6 +51,7 @@ BY_DEFAULT = ("slow-file", "startup-dominated", "retry-waste", "leaking-section"
 CANNOT_BE_PLANTED = {
     "gil-contention": "never fires where nobody measures the lock",
     "opening-bound": "needs the tasks of an engine: tests/dask",
+    "failing-tasks": "needs an engine's log: tests/engines",
     "framework-overhead": "needs the tasks of an engine: tests/dask",
     "unused-cores": "needs tasks of several cores: collector/cli/crema_taskvine_test.py",
     "spilling": "needs Dask's fine metrics: tests/dask",

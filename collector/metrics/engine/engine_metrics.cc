@@ -165,7 +165,30 @@ void SetSumOf(std::string_view key, int64_t TaskRow::*member, const TaskFindings
   }
 }
 
+/// A task of which several processes on several workers are tries at once counts as each of them.
+void SetFailedTasks(const EngineFacts& facts, MetricSet* metrics) {
+  int64_t tasks = 0, failed = 0, without_chunk = 0;
+  for (size_t i = 0; i < facts.tasks.rows.size(); ++i) {
+    const TaskRow& task = facts.tasks.rows[i];
+    if (!task.is_last) continue;
+    ++tasks;
+    if (task.outcome != TaskOutcome::kFailed) continue;
+    ++failed;
+    without_chunk += facts.join.chunks_of_task[i] + facts.join.lost_of_task[i] == 0;
+  }
+  if (tasks == 0) {
+    for (std::string_view key : {"num_tasks", "num_failed_tasks", "num_failed_tasks_without_chunk"}) {
+      metrics->SetNull(key, "only records tell of the tasks, and they do not tell which tries are of one task");
+    }
+    return;
+  }
+  metrics->Set("num_tasks", tasks);
+  metrics->Set("num_failed_tasks", failed);
+  metrics->Set("num_failed_tasks_without_chunk", without_chunk);
+}
+
 void SetTasks(const EngineFacts& facts, MetricSet* metrics) {
+  SetFailedTasks(facts, metrics);
   int64_t queue_ns = 0;
   bool queue_known = false;
   for (const TaskRow& task : facts.tasks.rows) {

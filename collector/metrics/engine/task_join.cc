@@ -91,6 +91,7 @@ TaskJoin JoinTasks(const std::vector<AttemptRow>& attempts, const std::vector<ui
   TaskJoin join;
   join.task_of_attempt.assign(attempts.size(), TaskJoin::kNone);
   join.chunks_of_task.assign(tasks.size(), 0);
+  join.lost_of_task.assign(tasks.size(), 0);
   if (tasks.empty()) {
     join.chunks_unjoined =
         std::count_if(attempts.begin(), attempts.end(), [](const AttemptRow& attempt) { return HasEnded(attempt); });
@@ -109,8 +110,10 @@ TaskJoin JoinTasks(const std::vector<AttemptRow>& attempts, const std::vector<ui
     uint32_t task = task_of_recorder(attempt);
     if (task == TaskJoin::kNone && thread != 0) task = FindTask(attempt, thread, tasks);
     if (task == TaskJoin::kNone) task = FindTaskOfProcess(attempt, longest_ns, tasks);
-    if (is_lost) {  // it is in nobody's count, but the task around it is no lane of its own
-      if (task != TaskJoin::kNone) pairs.emplace_back(task, i);
+    if (is_lost) {  // the task around it is no lane of its own
+      if (task == TaskJoin::kNone) continue;
+      ++join.lost_of_task[task];
+      pairs.emplace_back(task, i);
       continue;
     }
     join.task_of_attempt[i] = task;

@@ -37,6 +37,7 @@ struct TaskRow {
   uint32_t told = kNone;            ///< its number among the tasks that schedulers' own logs tell
   TaskOutcome outcome = TaskOutcome::kDone;
   bool is_repeat = false;  ///< it was tried before, in the same process
+  bool is_last = false;    ///< the engine's own log tells of no later try, and not that it was cancelled
   uint16_t cores = 0;      ///< of its worker, that it was given; 0: not told, and taken for one
 };
 
