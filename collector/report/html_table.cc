@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "collector/appearance/function_names.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
 #include "collector/report/html.h"
@@ -14,7 +15,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-bool IsText(FieldKind kind) { return kind == FieldKind::kText || kind == FieldKind::kPath; }
+/// The whole name is in the card of the pointer.
+std::string FunctionName(const std::string& name) {
+  const std::string short_name = ShortFunctionName(name);
+  return short_name == name ? Name(name) : fmt::format("<span title=\"{}\">{}</span>", Escaped(name), Name(short_name));
+}
 
 std::string Header(const HtmlColumn& column, bool is_sorted) {
   return fmt::format("<th scope=\"col\"{}{}{}>{}</th>", column.is_number ? " class=\"n\"" : "",
@@ -65,8 +70,10 @@ std::string Render(const HtmlTable& table) {
 HtmlCell FieldCell(const Json& value, FieldKind kind, std::string_view key) {
   HtmlCell cell;
   if (value.is_string()) {
-    cell.html = kind == FieldKind::kPath ? PathName(value.get_ref<const std::string&>())
-                                         : Name(value.get_ref<const std::string&>());
+    const std::string& text = value.get_ref<const std::string&>();
+    cell.html = kind == FieldKind::kPath       ? PathName(text)
+                : kind == FieldKind::kFunction ? FunctionName(text)
+                                               : Name(text);
     return cell;
   }
   const std::string text = FieldText(value, kind);
@@ -96,6 +103,7 @@ std::string DocumentHtmlTable(const Json& rows, const std::vector<DocumentColumn
     }
     shown.push_back(column);
     table.columns.push_back({std::string(column.header), !IsText(column.kind)});
+    table.columns.back().wraps = column.kind == FieldKind::kFunction;
     if (column.field == options.sort_field) table.sorted_by = std::string(column.header);
   }
   double largest = 0;

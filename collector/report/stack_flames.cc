@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "collector/appearance/function_names.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -67,8 +68,8 @@ Json FlamesOf(const SampledStacks& stacks, size_t most) {
     const auto [known, is_new] = numbers.try_emplace(function, numbers.size());
     if (is_new) {
       const SampledFunction& named = stacks.functions[function];
-      functions.push_back(
-          {named.name, named.line.has_value() ? fmt::format("{}:{}", named.file, *named.line) : named.file});
+      functions.push_back({named.name, ShortFunctionName(named.name),
+                           named.line.has_value() ? fmt::format("{}:{}", named.file, *named.line) : named.file});
     }
     return known->second;
   };

@@ -10,7 +10,7 @@ using Json = nlohmann::ordered_json;
 SampledStacks FitAndSort() {
   SampledStacks stacks;
   stacks.functions = {
-      {"main", "", {}, ""}, {"fit", "fit.cc", 12, ""}, {"exp", "libm.so.6", {}, ""}, {"sort", "", {}, ""}};
+      {"main", "", {}, ""}, {"fit", "fit.cc", 12, ""}, {"exp", "libm.so.6", {}, ""}, {"ns::sort(int)", "", {}, ""}};
   auto& select = stacks.places[{"zjets", "select"}];
   select[{0}].samples = 1;
   select[{0, 1}].samples = 20;
@@ -22,7 +22,8 @@ SampledStacks FitAndSort() {
 
 TEST(StackFlames, HoldTheSamplesOfWhatWasOnTheStack) {
   const Json wanted = Json::parse(R"json({
-    "functions": [["main", ""], ["sort", ""], ["fit", "fit.cc:12"], ["exp", "libm.so.6"]],
+    "functions": [["main", "main", ""], ["ns::sort(int)", "ns::sort", ""], ["fit", "fit", "fit.cc:12"],
+                  ["exp", "exp", "libm.so.6"]],
     "places": [{"dataset": "", "section": "(other)", "samples": 5, "tree": [[0, 0, 5], [1, 1, 5]]},
                {"dataset": "zjets", "section": "select", "samples": 100,
                 "tree": [[0, 0, 100], [1, 2, 90], [2, 3, 70], [1, 1, 9]]}]})json");

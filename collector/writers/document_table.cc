@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 
+#include "collector/appearance/function_names.h"
 #include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
 
@@ -14,15 +15,21 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kNothing = "–";
 
-bool IsText(FieldKind kind) { return kind == FieldKind::kText || kind == FieldKind::kPath; }
+/// What tells it from others stands at its end.
+bool IsCutAtItsBegin(FieldKind kind) { return kind == FieldKind::kPath || kind == FieldKind::kFunction; }
 
 /// Compact, and never an exception on text that is not UTF-8.
 std::string Dump(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 }  // namespace
 
+bool IsText(FieldKind kind) {
+  return kind == FieldKind::kText || kind == FieldKind::kPath || kind == FieldKind::kFunction;
+}
+
 std::string FieldText(const Json& value, FieldKind kind) {
   if (value.is_null()) return std::string(kNothing);
+  if (value.is_string() && kind == FieldKind::kFunction) return ShortFunctionName(value.get_ref<const std::string&>());
   if (value.is_string()) return value.get<std::string>();
   if (kind == FieldKind::kFlag) return value.is_boolean() && value.get<bool>() ? "yes" : "no";
   if (!value.is_number()) return IsText(kind) ? Dump(value) : std::string(kNothing);
@@ -31,6 +38,7 @@ std::string FieldText(const Json& value, FieldKind kind) {
   switch (kind) {
     case FieldKind::kText:
     case FieldKind::kPath:
+    case FieldKind::kFunction:
       return Dump(value);
     case FieldKind::kCount:
       return HumanCount(number);
@@ -66,7 +74,7 @@ DocumentTable TableOf(const Json& rows, const std::vector<DocumentColumn>& colum
     const bool is_text = IsText(column.kind);
     shown.push_back(column);
     table.text.columns.push_back({std::string(column.header), is_text ? Align::kLeft : Align::kRight, column.rank,
-                                  is_text, column.kind == FieldKind::kPath});
+                                  is_text, IsCutAtItsBegin(column.kind)});
   }
   for (const Json& row : rows) {
     PaintedLine line;

@@ -12,7 +12,20 @@
 namespace crema {
 
 /// What a field holds; durations are in seconds, rates per second, shares from 0 to 1.
-enum class FieldKind { kText, kPath, kCount, kExactCount, kNumber, kDuration, kMemory, kData, kShare, kRate, kFlag };
+enum class FieldKind {
+  kText,
+  kPath,
+  kFunction,
+  kCount,
+  kExactCount,
+  kNumber,
+  kDuration,
+  kMemory,
+  kData,
+  kShare,
+  kRate,
+  kFlag
+};
 
 struct DocumentColumn {
   std::string_view field;
@@ -21,6 +34,8 @@ struct DocumentColumn {
   int rank = 0;               ///< as in TableColumn
   bool has_a_switch = false;  ///< measured for who asks: nobody misses it where it is null in every row
 };
+
+bool IsText(FieldKind kind);
 
 /// A value in words; `–` where it is null, absent or not of its kind.
 std::string FieldText(const nlohmann::ordered_json& value, FieldKind kind);

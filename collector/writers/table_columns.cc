@@ -210,10 +210,10 @@ std::vector<DocumentColumn> HistoryLevelColumns() {
 }
 
 std::vector<DocumentColumn> FunctionColumns() {
-  return {{"section", "section", Kind::kText, 0},   {"dataset", "dataset", Kind::kText, 2},
-          {"function", "function", Kind::kText, 0}, {"file", "file", Kind::kPath, 4},
-          {"line", "line", Kind::kExactCount, 4},   {"samples", "samples", Kind::kCount, 3},
-          {"share", "share", Kind::kShare, 0},      {"share_error", "error", Kind::kShare, 1}};
+  return {{"section", "section", Kind::kText, 0},       {"dataset", "dataset", Kind::kText, 2},
+          {"function", "function", Kind::kFunction, 0}, {"file", "file", Kind::kPath, 4},
+          {"line", "line", Kind::kExactCount, 4},       {"samples", "samples", Kind::kCount, 3},
+          {"share", "share", Kind::kShare, 0},          {"share_error", "error", Kind::kShare, 1}};
 }
 
 std::vector<DocumentColumn> FineColumns() {

@@ -88,7 +88,8 @@ def with_stacks(directory):
                 "stacks": [[10, 10, 0], [20, 20, 0, 1], [70 * (number + 1), 70 * (number + 1), 0, 1, 2]],
             },
         ]
-    jets = {"dataset": "zjets", "section": "select/jets", "functions": [["cluster", "", None]], "stacks": [[50, 50, 0]]}
+    jets = {"dataset": "zjets", "section": "select/jets", "functions": [["run", "", None], ["cluster", "", None]]}
+    jets["stacks"] = [[50, 50, 0, 1]]
     return write_lines(
         directory, [*lines, {**stacks, "time_ns": invented_run.at(8), **jets}, invented_run.end_line(8, 2)]
     )
@@ -527,7 +528,9 @@ class Functions(ReportTestCase):
 
     def test_a_section_that_is_chosen_above_is_the_whole(self):
         self.browser.open(self.page, "#functions&section=select%2Fjets")
-        self.assertRegex(self.choose("flame", DOWN), r"^cluster\s+samples\s+50\s+of its section’s samples\s+100 %")
+        self.assertRegex(
+            self.choose("flame", DOWN), r"^cluster\s+called by run\s+samples\s+50\s+of its section’s samples\s+100 %"
+        )
         sections = self.browser.run(
             "return [...document.querySelectorAll('#functions tbody tr')].filter((row) => !row.hidden)"
             ".map((row) => row.cells[0].textContent)"

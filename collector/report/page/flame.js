@@ -1,7 +1,7 @@
 // Functions inside sections, as sampled: a section's functions under it, and what each called under that.
 function setUpFunctions() {
-  const rows = $$("#functions tbody tr"), isIn = (section, path) => !path || section === path || section.startsWith(path + "/");
-  whenSectionIsChosen.push((path) => rows.forEach((row) => { row.hidden = !isIn(row.cells[0].textContent, path); }));
+  const table = $("#functions table"), isIn = (section, path) => !path || section === path || section.startsWith(path + "/");
+  if (table) whenSectionIsChosen.push((path) => table.showOnly((row) => isIn(row.cells[0].textContent, path)));
   const canvas = $("#flame"), data = readData("flame-data");
   if (!canvas || !data) return;
   let sections;
@@ -23,25 +23,34 @@ function setUpFunctions() {
       root.samples += place.samples;
       for (const name of place.section ? place.section.split("/") : []) {
         path += (path ? "/" : "") + name;
-        node = part(node, "section " + name, { name, path, isSection: true });
+        node = part(node, "section " + name, { name, short: name, path, isSection: true });
         node.samples += place.samples;
         sections.set(path, node);
       }
       node.own = (node.own ?? 0) + place.samples;
       const open = [node];
       for (const [depth, number, samples] of place.tree) {
-        const [name, source] = data.functions[number], above = open[depth];
-        open[depth + 1] = part(above, number, { name, source, section: node });
+        const [name, short, source] = data.functions[number], above = open[depth];
+        open[depth + 1] = part(above, number, { name, short, source, section: node });
         open[depth + 1].samples += samples;
       }
     }
+    squeeze(root);
     return root;
   }
-  // as people call it: without what it takes, and without the name of a namespace that has none
-  const short = (name) => {
-    const bare = name.replaceAll("(anonymous namespace)::", ""), cut = bare.indexOf("(", bare.startsWith("operator()") ? 10 : 1);
-    return cut > 0 && !bare.endsWith("operator()") ? bare.slice(0, cut) : bare;
-  };
+  // Functions that were always on the stack together are one box: the outermost of every stack would fill the window.
+  function squeeze(node) {
+    for (const child of node.children) {
+      child.depth = node.depth + 1;
+      child.parent = node;
+      while (!child.isSection && child.children.length === 1 && child.children[0].samples === child.samples) {
+        const { name, short, source, children } = child.children[0];
+        child.callers = [child.short, ...(child.callers ?? [])];
+        Object.assign(child, { name, short, source, children });
+      }
+      squeeze(child);
+    }
+  }
   // of a function: of the samples of its section, without those of sections inside
   const whole = (node) => (node.isSection ? root.samples : node.section.own) || 1;
   const share = (node) => node.samples / whole(node);
@@ -49,6 +58,7 @@ function setUpFunctions() {
     const first = make("p"), out = [first], all = whole(node), of = share(node);
     first.append(make("b", "", node.name));
     if (node.source) out.push(make("p", "file", node.source));
+    if (node.callers) out.push(make("p", "file", "called by " + node.callers.join(" ← ")));
     out.push(tipRow("samples", humanCount(node.samples)));
     if (node === root) return out;
     out.push(tipRow(node.isSection ? "of all samples" : "of its section’s samples",
@@ -63,8 +73,13 @@ function setUpFunctions() {
     deepest: 40,
     sizeOf: (node) => node.samples,
     kindOf: (node) => (node === root ? "idle" : node.isSection ? "unknown" : "cpu"),
-    labels: (node) => (node === root ? [humanCount(node.samples) + " samples", node.name]
-      : [short(node.name) + " " + humanPercent(share(node)), short(node.name)]),
+    labels: (node) => {
+      if (node === root) return [humanCount(node.samples) + " samples", node.name];
+      const percent = " " + humanPercent(share(node)), last = node.short.split("::").pop();
+      const told = [node.short + percent, node.short, last + percent, last];
+      if (!node.callers) return told;
+      return [node.callers.at(-1) + (node.callers.length > 1 ? " → … → " : " → ") + told[0], ...told];
+    },
     tell,
   });
   const zoomToSection = () => tree.zoomTo(sections.get(chosen) || root);

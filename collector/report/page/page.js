@@ -159,8 +159,12 @@ function setUpTable(table) {
   });
   // a long table shows its first rows until it is asked for all
   const most = MOST_ROWS, all = make("button", "all-rows", "show all " + exactCount(body.rows.length) + " rows");
-  let folded = body.rows.length > most + 2;
-  const fold = () => [...body.rows].forEach((row, at) => { row.hidden = folded && at >= most; });
+  let folded = body.rows.length > most + 2, isWanted = () => true;
+  const fold = () => {
+    let shown = 0;
+    for (const row of body.rows) row.hidden = !isWanted(row) || (folded && ++shown > most);
+  };
+  table.showOnly = (wanted) => { isWanted = wanted; fold(); };
   if (!folded) return;
   all.type = "button";
   all.addEventListener("click", () => { folded = false; fold(); all.remove(); });
