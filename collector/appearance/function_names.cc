@@ -15,14 +15,20 @@ bool IsPartOfAWord(char c) {
 
 bool BeginsAt(std::string_view text, size_t at, std::string_view what) { return text.substr(at, what.size()) == what; }
 
+// The longest first.
+constexpr std::string_view kOperators[] = {
+    "<<=", ">>=", "<=>", "->*", "()", "[]", "->", "<<", ">>", "<=", ">=", "==",  "!=", "&&",
+    "||",  "++",  "--",  "+=",  "-=", "*=", "/=", "%=", "&=", "|=", "^=", "+",   "-",  "*",
+    "/",   "%",   "&",   "|",   "^",  "~",  "!",  "=",  "<",  ">",  ",",  "\"\""};
+
 /// Behind `operator<<`, `operator()` and their like, if one begins at `at`; else `at`.
 size_t BehindOperator(std::string_view name, size_t at) {
   if (!BeginsAt(name, at, kOperator) || (at > 0 && IsPartOfAWord(name[at - 1]))) return at;
-  size_t end = at + kOperator.size();
-  if (BeginsAt(name, end, "()")) return end + 2;
-  if (end >= name.size() || IsPartOfAWord(name[end]) || name[end] == ' ') return at;
-  while (end < name.size() && name[end] != '(' && !IsPartOfAWord(name[end]) && name[end] != ' ') ++end;
-  return end;
+  const size_t end = at + kOperator.size();
+  for (const std::string_view symbol : kOperators) {
+    if (BeginsAt(name, end, symbol)) return end + symbol.size();
+  }
+  return at;
 }
 
 /// Behind the bracket that the one at `at` opens; npos: it is not closed.
@@ -57,7 +63,8 @@ std::string ShortFunctionName(std::string_view name) {
       continue;
     }
     const char c = name[at];
-    if (c == '<' && at > 0) {
+    // not so `fit.<locals>.chi2` of Python
+    if (c == '<' && at > 0 && (IsPartOfAWord(name[at - 1]) || text.find(kOperator) != std::string::npos)) {
       const size_t behind = BehindBracket(name, at);
       if (behind == std::string_view::npos) return std::string(name);
       text += "<…>";

@@ -200,7 +200,7 @@ std::string FunctionsCard(const PageInput& input) {
   }
   return html +
          DocumentHtmlTable(functions, FunctionColumns(),
-                           {"functions", "Functions by section", "", input.limits.table_rows, "share", 4}) +
+                           {"functions", "Functions by section", "samples", input.limits.table_rows, "share", 4}) +
          "</section>\n";
 }
 
