@@ -46,6 +46,10 @@ OUTSIDE_BAZEL = (
     "tests/release",
 )
 FOLDERS_AT_ONCE = 2
+# With --long these run once more while stacks are taken: no fault may be worse for it.
+AGAIN_WITH_STACKS = ["//sdk/tests/..."]
+FOLDERS_AGAIN_WITH_STACKS = ("tests/python", "tests/dask")
+STACKS = {"CREMA_TEST_STACKS": "500", "CREMA_STACKS": "500"}
 SLOWEST = 5  # tests of a folder that are told with their time
 
 
@@ -78,12 +82,13 @@ def skip_tagged(configurations: list[str], patterns: list[str]) -> Results:
     return results
 
 
-def run_bazel_tests(configurations: list[str], patterns: list[str]) -> Results:
+def run_bazel_tests(configurations: list[str], patterns: list[str], **environment: str) -> Results:
     with tempfile.TemporaryDirectory() as folder:
         events = pathlib.Path(folder, "events.json")
         command = ["bazel", "test", "--keep_going", f"--build_event_json_file={events}"]
         if "CREMA_TEST_LONG" in os.environ:
             command += ["--test_env=CREMA_TEST_LONG", "--test_timeout=3600"]
+        command += [f"--test_env={name}={value}" for name, value in environment.items()]
         command += [f"--config={name}" for name in configurations]
         if configurations:
             command.append("--test_tag_filters=" + ",".join(f"-no-{name}" for name in configurations))
@@ -129,14 +134,19 @@ def run_outside_bazel(folder: str) -> Results:
     )
 
 
-def run_folder(folder: str) -> tuple[Results, str]:
+def run_folder(folder: str, **environment: str) -> tuple[Results, str]:
     """Runs the tests of a folder in a process of their own; what they came to, and what they printed."""
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch:
         file = pathlib.Path(scratch, "results.json")
         command = [sys.executable, __file__, f"--folder={folder}", f"--results={file}"]
         done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+            env={**os.environ, **environment},
         )
         if file.exists():
             results = Results(**json.loads(file.read_text()))
@@ -157,6 +167,16 @@ def run_folders() -> Results:
     return results
 
 
+def run_with_stacks() -> Results:
+    results = run_bazel_tests([], AGAIN_WITH_STACKS, **STACKS)
+    print(f"with stacks, Bazel: {results}", flush=True)
+    for folder in FOLDERS_AGAIN_WITH_STACKS:
+        part, printed = run_folder(folder, **STACKS)
+        print(f"with stacks, {printed}", flush=True)
+        results.add(part)
+    return results
+
+
 def main() -> int:
     arguments = parse_arguments()
     configurations = [name for name in CONFIGURATIONS if getattr(arguments, name)]
@@ -173,6 +193,8 @@ def main() -> int:
     print(f"Bazel: {results} ({time.monotonic() - start:.0f} s)", flush=True)
     if not configurations and not arguments.patterns:
         results.add(run_folders())
+        if arguments.long:
+            results.add(run_with_stacks())
     for reason in results.skipped:
         print(f"skipped: {reason}")
     for name in results.failed:

@@ -47,6 +47,8 @@ def run_scenario(name, directory, python=PYTHON):
         PYTHONPATH=f"{pathlib.Path(__file__).parent}:{CHECKOUT / 'python'}",
         TMPDIR=str(directory),
     )
+    if "CREMA_TEST_STACKS" in os.environ:  # everything again, while stacks are taken
+        environment["CREMA_STACKS"] = os.environ["CREMA_TEST_STACKS"]
     script = pathlib.Path(__file__).with_name("scenarios.py")
     return subprocess.run(
         [python, script, name, directory],
