@@ -112,6 +112,13 @@ class TaskVineTest(run_test_case.RunTestCase):
         self.assertNotIn("unused_by_tasks", [row["part"] for row in single["budget"]])
         self.assertIn("unused-cores", [verdict["id"] for verdict in document["verdicts"]])
 
+    def test_a_catalog_is_refused_with_what_to_collect_instead(self):
+        command = [run_test_case.CREMA, "collect", "taskvine://127.0.0.1:9/run", "-o", self.directory]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1))
+        self.assertIn("taskvine://127.0.0.1:9/run: it tells of this moment only", done.stderr)
+        self.assertIn("collect TaskVine run directories (vine-run-info) instead", done.stderr)
+
     def test_what_was_collected_says_the_same_again(self):
         first = self.sample()
         again = json.loads(self.crema("show", self.directory / "records", "--json"))

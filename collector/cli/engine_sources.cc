@@ -50,6 +50,11 @@ absl::StatusOr<std::string> UnpackInto(const fs::path& directory, EngineLog log,
   fs::create_directories(folder, error);
   if (error) return absl::UnavailableError(fmt::format("{}: {}", folder.string(), error.message()));
   if (log.path.empty()) {
+    if (log.engine->pull == nullptr) {
+      return absl::InvalidArgumentError(
+          fmt::format("{}: it tells of this moment only, which crema serve and crema top follow; collect {} instead",
+                      source, log.engine->traits.logs));
+    }
     log.path = (directory / "pulled").string();
     if (absl::Status pulled = log.engine->pull(source, log.path); !pulled.ok()) return pulled;
   }
@@ -57,11 +62,12 @@ absl::StatusOr<std::string> UnpackInto(const fs::path& directory, EngineLog log,
   return folder.string();
 }
 
-/// Of the engines that have addresses.
-std::string JoinOver(const std::function<std::string(const EngineTraits&)>& text) {
+/// Of the engines that have addresses; of those that can be collected from, or of all.
+std::string JoinOver(bool all, const std::function<std::string(const EngineTraits&)>& text) {
   std::vector<std::string> texts;
   for (const Engine* engine : Engines()) {
-    if (!engine->traits.dashboard.empty()) texts.push_back(text(engine->traits));
+    if (engine->traits.dashboard.empty() || !(all || engine->pull != nullptr)) continue;
+    texts.push_back(text(engine->traits));
   }
   return fmt::format("{}", fmt::join(texts, ", "));
 }
@@ -90,18 +96,20 @@ absl::StatusOr<std::shared_ptr<TemporaryDirectory>> UnpackEngineSources(std::vec
 std::string EngineSourcesHelp() {
   std::string logs;
   for (const Engine* engine : Engines()) logs += fmt::format(", {}", engine->traits.logs);
-  return JoinOver([](const EngineTraits& traits) {
-           return fmt::format("{} (a {}'s dashboard)", traits.dashboard, traits.scheduler);
-         }) +
+  return JoinOver(false,
+                  [](const EngineTraits& traits) {
+                    return fmt::format("{} (a {}'s dashboard)", traits.dashboard, traits.scheduler);
+                  }) +
          logs;
 }
 
 std::string EngineAddressesHelp() {
-  return JoinOver([](const EngineTraits& traits) { return std::string(traits.dashboard); });
+  return JoinOver(true, [](const EngineTraits& traits) { return std::string(traits.dashboard); });
 }
 
 std::string EngineSchedulersHelp() {
-  return JoinOver([](const EngineTraits& traits) { return fmt::format("a {} {}", traits.name, traits.scheduler); });
+  return JoinOver(false,
+                  [](const EngineTraits& traits) { return fmt::format("a {} {}", traits.name, traits.scheduler); });
 }
 
 }  // namespace crema

@@ -34,8 +34,8 @@ struct EngineTraits {
   std::string_view scheduler = "scheduler";  ///< what hands out its tasks
   std::string_view task = "task";            ///< what it hands out
   std::string_view logs = {};                ///< its logs, for `--help`
-  std::string_view dashboard = {};  ///< where the scheduler's dashboard is, for `--help`: an address; empty: nowhere
-  std::optional<EngineMemory> memory = {};  ///< nullopt: workers may fill their limit
+  std::string_view dashboard = {};           ///< what tells of the scheduler, for `--help`: an address; empty: nothing
+  std::optional<EngineMemory> memory = {};   ///< nullopt: workers may fill their limit
   /// `process.engine.name` of processes that it starts for its tasks (docs/record_log.md, "`engine`"); empty: it starts
   /// none, or they do not say so.
   std::string_view task_processes = {};
@@ -96,7 +96,7 @@ struct Engine {
   /// Takes a log apart into `directory`: record logs, and the engine's own as `<name><log_suffix>`. Null: the log is
   /// copied there under that name.
   absl::Status (*unpack)(const std::string& log, const std::string& directory, const std::string& name) = nullptr;
-  /// Writes all that a scheduler tells at this moment as a log. Null where there is no scheme.
+  /// Writes all that a scheduler tells at this moment as a log. Null where no address tells what happened before.
   absl::Status (*pull)(const std::string& address, const std::string& log) = nullptr;
   /// Begins to follow an address. Null where there is no scheme.
   std::unique_ptr<EngineFollower> (*follow)(const std::string& address) = nullptr;

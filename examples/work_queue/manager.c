@@ -1,8 +1,9 @@
 /* A manager of Work Queue: 8 tasks, each one chunk of a guarded program, on whatever workers come.
  *
  *   gcc manager.c -o manager -lwork_queue -ldttools -lm -lz        (Debian: coop-computing-tools-dev)
- *   ./manager PROGRAM RECORDS                                      prints its port, and at the end what it counted
+ *   ./manager PROGRAM RECORDS [NAME]                               prints its port, and at the end what it counted
  *
+ * With a NAME it tells the catalog at CATALOG_HOST, CATALOG_PORT of itself, once a minute.
  * It asks for the log of transactions that crema reads, and tells each task where to record. Work Queue's library has
  * the GNU General Public License 2: a program that links it, as this one, may be handed on under that licence only. */
 #include <stdio.h>
@@ -13,13 +14,14 @@
 enum { kTasks = 8 };
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    fprintf(stderr, "usage: manager PROGRAM RECORDS\n");
+  if (argc != 3 && argc != 4) {
+    fprintf(stderr, "usage: manager PROGRAM RECORDS [NAME]\n");
     return 2;
   }
   struct work_queue* queue = work_queue_create(0); /* any free port */
   if (queue == NULL) return 1;
   work_queue_specify_transactions_log(queue, "transactions.log");
+  if (argc == 4) work_queue_specify_name(queue, argv[3]);
   printf("%d\n", work_queue_port(queue));
   fflush(stdout);
   for (int number = 0; number < kTasks; ++number) {

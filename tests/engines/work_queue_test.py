@@ -5,6 +5,7 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -62,6 +63,20 @@ class WorkQueueTest(unittest.TestCase):
             command = ["gcc", "-Wall", "-Wextra", "-Werror", source, "-o", self.folder / name, *libraries]
             subprocess.run(command, check=True)
 
+    def start_catalog(self):
+        """The variables by which a manager finds it."""
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            port = str(taken.getsockname()[1])
+        self.start("catalog_server", "-p", port, "-I", "127.0.0.1", stderr=subprocess.DEVNULL)
+
+        def answers():
+            with socket.socket() as probe:
+                return probe.connect_ex(("127.0.0.1", int(port))) == 0
+
+        wait_for(answers)
+        return {"CATALOG_HOST": "127.0.0.1", "CATALOG_PORT": port}
+
     def start(self, *command, **options):
         process = subprocess.Popen(command, cwd=self.folder, text=True, **options)
         self.addCleanup(process.wait)
@@ -74,9 +89,9 @@ class WorkQueueTest(unittest.TestCase):
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         return self.start("work_queue_worker", *place, "127.0.0.1", port, env=environment, **quiet)
 
-    def serve(self):
+    def serve(self, source):
         """`crema serve` beside the manager: what asks it for a table of its."""
-        server = self.start(PROGRAM, "serve", self.records, "transactions.log", stdout=subprocess.PIPE)
+        server = self.start(PROGRAM, "serve", self.records, source, stdout=subprocess.PIPE)
         url, _, token = server.stdout.readline().strip().partition("?token=")
 
         def ask(table):
@@ -92,8 +107,8 @@ class WorkQueueTest(unittest.TestCase):
         """Until the manager's row has them."""
 
         def counts_of_row():
-            (row,) = ask("schedulers")
-            return {name: row[name] for name in counts} == counts
+            rows = ask("schedulers")
+            return [{name: row[name] for name in counts} for row in rows] == [counts]
 
         wait_for(counts_of_row)
 
@@ -105,7 +120,7 @@ class WorkQueueTest(unittest.TestCase):
         manager = self.start("./manager", "analysis", self.records, stdout=subprocess.PIPE)
         port = manager.stdout.readline().strip()
         wait_for((self.folder / "transactions.log").exists)
-        ask = self.serve()
+        ask = self.serve("transactions.log")
         killed = self.start_worker(port)
         wait_for(lambda: self.open_chunks() == 2)
         self.wait_for_counts(ask, workers=1, cores=2, processing=2, waiting=6, finished=0)
@@ -139,6 +154,23 @@ class WorkQueueTest(unittest.TestCase):
         self.assertEqual((lost["lost"], lost["left_reason"]), (2, "FAILURE"))
         (verdict,) = [verdict for verdict in document["verdicts"] if verdict["id"] == "worker-loss"]
         self.assertIn("the engine says FAILURE", verdict["sentence"])
+
+    @unittest.skipUnless(shutil.which("catalog_server"), "no catalog: tools/setup engines installs it")
+    def test_where_its_log_is_not_a_catalog_tells_of_it(self):
+        self.hold.touch()
+        catalog = self.start_catalog()
+        ask = self.serve(f"workqueue://127.0.0.1:{catalog['CATALOG_PORT']}/crema%20test")
+        wait_for(
+            lambda: any("it knows no wq_master of the name crema test" in event["text"] for event in ask("events"))
+        )
+        manager = self.start(
+            "./manager", "analysis", self.records, "crema test", stdout=subprocess.PIPE, env={**os.environ, **catalog}
+        )
+        port = manager.stdout.readline().strip()
+        self.wait_for_counts(ask, workers=0, cores=0, processing=0, waiting=8)
+        self.assertEqual(ask("run")["state"], "running")
+        self.start_worker(port)
+        self.assertEqual(manager.wait(GIVEN_UP), 0)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,8 @@
 #include "absl/status/statusor.h"
 #include "collector/engines/dask/event_stream.h"
 #include "collector/engines/dask/event_sums.h"
-#include "collector/engines/dask/http_connection.h"
 #include "collector/engines/dask/stream_watch.h"
+#include "collector/engines/http/http_connection.h"
 
 namespace crema {
 

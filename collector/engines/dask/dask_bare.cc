@@ -9,7 +9,7 @@
 #include "absl/time/clock.h"
 #include "collector/engines/dask/bare_lines.h"
 #include "collector/engines/dask/dask_client.h"
-#include "collector/engines/dask/http_connection.h"
+#include "collector/engines/http/http_connection.h"
 
 namespace crema {
 

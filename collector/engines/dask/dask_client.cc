@@ -6,7 +6,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "collector/engines/dask/http_connection.h"
+#include "collector/engines/http/http_connection.h"
 
 namespace crema {
 namespace {

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "collector/engines/dask/bare_follower.h"
 #include "collector/engines/dask/dask_client.h"
-#include "collector/engines/dask/http_connection.h"
+#include "collector/engines/http/http_connection.h"
 
 namespace crema {
 namespace {

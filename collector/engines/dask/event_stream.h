@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "collector/engines/dask/server_name.h"
+#include "collector/engines/http/server_name.h"
 
 namespace crema {
 

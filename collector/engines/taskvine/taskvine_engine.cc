@@ -2,6 +2,8 @@
 
 #include <memory>
 
+#include "collector/engines/taskvine/catalog_feed.h"
+#include "collector/engines/taskvine/catalog_follower.h"
 #include "collector/engines/taskvine/vine_feed.h"
 #include "collector/engines/taskvine/vine_log.h"
 #include "collector/engines/taskvine/worker_directory.h"
@@ -10,18 +12,24 @@ namespace crema {
 namespace {
 
 constexpr EngineTraits kTraits = {
-    "TaskVine", "manager", "task", "TaskVine run directories (vine-run-info)", {}, {}, "taskvine",
-};
+    "TaskVine", "manager", "task", "TaskVine run directories (vine-run-info)", "taskvine://CATALOG:PORT/NAME",
+    {},         "taskvine"};
+constexpr std::string_view kScheme = "taskvine://";
 
 absl::StatusOr<EngineReading> Read(const std::string& log) { return ReadVineLog(log); }
 
 std::unique_ptr<EngineFeed> MakeFeed(const std::string& log, LiveRun* run) {
+  if (log.compare(0, kScheme.size(), kScheme) == 0) return std::make_unique<CatalogFeed>("TaskVine", run);
   return std::make_unique<VineFeed>("TaskVine", TaskNames(), log, run);
+}
+
+std::unique_ptr<EngineFollower> Follow(const std::string& address) {
+  return std::make_unique<CatalogFollower>(address, "vine_manager");
 }
 
 }  // namespace
 
-const Engine kTaskVine = {kTraits,     "",      kVineLogSuffix, FindVineLog, Read,
-                          KeepVineLog, nullptr, nullptr,        MakeFeed,    PidOfWorkerDirectory};
+const Engine kTaskVine = {kTraits,     kScheme, kVineLogSuffix, FindVineLog, Read,
+                          KeepVineLog, nullptr, Follow,         MakeFeed,    PidOfWorkerDirectory};
 
 }  // namespace crema

@@ -2,6 +2,8 @@
 
 #include <memory>
 
+#include "collector/engines/taskvine/catalog_feed.h"
+#include "collector/engines/taskvine/catalog_follower.h"
 #include "collector/engines/taskvine/vine_feed.h"
 #include "collector/engines/taskvine/vine_log.h"
 #include "collector/engines/taskvine/worker_directory.h"
@@ -10,8 +12,9 @@ namespace crema {
 namespace {
 
 constexpr EngineTraits kTraits = {
-    "Work Queue", "manager", "task", "transaction logs of Work Queue", {}, {}, "work_queue",
-};
+    "Work Queue", "manager",   "task", "transaction logs of Work Queue", "workqueue://CATALOG:PORT/NAME",
+    {},           "work_queue"};
+constexpr std::string_view kScheme = "workqueue://";
 
 constexpr TaskNames kNames = {"work_queue", "t."};
 
@@ -23,12 +26,17 @@ std::optional<std::string> Find(const std::string& path) {
 absl::StatusOr<EngineReading> Read(const std::string& log) { return ReadVineLog(log, kNames); }
 
 std::unique_ptr<EngineFeed> MakeFeed(const std::string& log, LiveRun* run) {
+  if (log.compare(0, kScheme.size(), kScheme) == 0) return std::make_unique<CatalogFeed>("Work Queue", run);
   return std::make_unique<VineFeed>("Work Queue", kNames, log, run);
+}
+
+std::unique_ptr<EngineFollower> Follow(const std::string& address) {
+  return std::make_unique<CatalogFollower>(address, "wq_master");
 }
 
 }  // namespace
 
-const Engine kWorkQueue = {kTraits, "",      ".work-queue.log", Find,     Read,
-                           nullptr, nullptr, nullptr,           MakeFeed, PidOfWorkerDirectory};
+const Engine kWorkQueue = {kTraits, kScheme,  ".work-queue.log",   Find, Read, nullptr, nullptr,
+                           Follow,  MakeFeed, PidOfWorkerDirectory};
 
 }  // namespace crema

@@ -1,4 +1,4 @@
-#include "collector/engines/dask/http_connection.h"
+#include "collector/engines/http/http_connection.h"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>

@@ -1,13 +1,13 @@
 // A connection to an HTTP server, for plain GET requests.
-#ifndef CREMA_COLLECTOR_ENGINES_DASK_HTTP_CONNECTION_H_
-#define CREMA_COLLECTOR_ENGINES_DASK_HTTP_CONNECTION_H_
+#ifndef CREMA_COLLECTOR_ENGINES_HTTP_HTTP_CONNECTION_H_
+#define CREMA_COLLECTOR_ENGINES_HTTP_HTTP_CONNECTION_H_
 
 #include <map>
 #include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "collector/engines/dask/server_name.h"
+#include "collector/engines/http/server_name.h"
 
 namespace crema {
 
@@ -38,4 +38,4 @@ class HttpConnection {
 
 }  // namespace crema
 
-#endif  // CREMA_COLLECTOR_ENGINES_DASK_HTTP_CONNECTION_H_
+#endif  // CREMA_COLLECTOR_ENGINES_HTTP_HTTP_CONNECTION_H_
