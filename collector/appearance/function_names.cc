@@ -76,7 +76,9 @@ std::string ShortFunctionName(std::string_view name) {
       const size_t behind = BehindBracket(name, at);
       if (behind == std::string_view::npos) return std::string(name);
       const size_t inner = BeginsAt(name, behind, " const::") ? behind + 6 : behind;
-      if (!BeginsAt(name, inner, "::") && !BeginsAt(name, inner, "#")) break;
+      // the type of the result was `decltype(…)`
+      const bool is_of_type = BeginsAt(name, behind, " ") && name.find('(', behind) != std::string_view::npos;
+      if (!BeginsAt(name, inner, "::") && !BeginsAt(name, inner, "#") && !is_of_type) break;
       at = inner;
       continue;
     }

@@ -24,6 +24,8 @@ TEST(ShortFunctionName, HasNeitherParametersNorWhatTemplatesAreGiven) {
       {"run(int)::once", "run::once"},
       {"ROOT::RVecN<int, 12u> ROOT::operator&&<int, int>(ROOT::RVec<int> const&)", "ROOT::operator&&<…>"},
       {"int& RVec<int>::operator[]<int, 12u, std::enable_if<true, void> >(int)", "RVec<…>::operator[]<…>"},
+      {"decltype(auto) std::apply<F, std::tuple<int> >(F&&, std::tuple<int>&&)", "std::apply<…>"},
+      {"Fill(int) [clone .isra.0]", "Fill"},
       {"_impl.<locals>.action", "_impl.<locals>.action"},
       {"cos", "cos"},
       {"Processor.process", "Processor.process"},

@@ -55,12 +55,11 @@ void JudgeTasks(const JudgedRun& run) {
                                      TextField(Field(run.document, "run"), "engine"), HumanCount(failed),
                                      Counted(tasks, "task", "tasks"), failed == 1 ? "was" : "were");
   if (without_chunk > 0) {
-    const bool is_one = without_chunk == 1;
-    sentence += fmt::format(" {} had begun no chunk, so what {} should have read is in no other figure.",
+    sentence += fmt::format(" No record tells of a chunk in {}, so nobody knows what {} would have added.",
                             without_chunk < failed ? HumanCount(without_chunk) + " of them"
-                            : is_one               ? "It"
-                                                   : "They",
-                            is_one ? "it" : "they");
+                            : failed == 1          ? "it"
+                                                   : "them",
+                            without_chunk == 1 ? "it" : "they");
   }
   run.verdicts->push_back(
       {std::string(rule.id),

@@ -32,27 +32,25 @@ void AddMissingResults(const Json& document, RunTrouble& trouble) {
       Counted(unfinished, "chunk", "chunks") + " without a result");
 }
 
-/// By the engine's own log, and in no record.
-void AddTasksWithoutChunk(const Json& document, RunTrouble& trouble) {
-  const double without_chunk = Metric(document, "num_failed_tasks_without_chunk").value_or(0);
-  if (without_chunk <= 0) return;
-  trouble.results_may_lack = true;
-  Add(trouble, Mark::kBad,
-      fmt::format("{} of {} failed before a chunk began", HumanCount(without_chunk),
-                  Counted(Metric(document, "num_tasks").value_or(without_chunk), "task", "tasks")),
-      Counted(without_chunk, "task", "tasks") + " failed");
-}
-
-/// What a task should have written after its chunks may lack. Where chunks or workers were lost, that was said.
-void AddOtherFailedTasks(const Json& document, RunTrouble& trouble) {
+/// By the engine's own log. Those of lost chunks and of chunks without a result are told as these.
+void AddFailedTasks(const Json& document, RunTrouble& trouble) {
   const double failed = Metric(document, "num_failed_tasks").value_or(0);
   if (failed <= 0) return;
+  const double without_chunk = Metric(document, "num_failed_tasks_without_chunk").value_or(0);
+  const double told = std::max(Metric(document, "num_unfinished_chunks").value_or(0),
+                               Metric(document, "num_lost_attempts").value_or(0));
+  const double shown = failed - without_chunk > told ? failed : without_chunk;
   trouble.results_may_lack = true;
-  if (trouble.any()) return;
-  Add(trouble, Mark::kWatch,
-      fmt::format("{} of {} failed after chunks in them had ended", HumanCount(failed),
-                  Counted(Metric(document, "num_tasks").value_or(failed), "task", "tasks")),
-      Counted(failed, "task", "tasks") + " failed");
+  if (shown <= 0) return;
+  std::string clause = fmt::format("{} of {} failed", HumanCount(shown),
+                                   Counted(Metric(document, "num_tasks").value_or(failed), "task", "tasks"));
+  if (shown == without_chunk) {
+    clause += " without a recorded chunk";
+  } else if (without_chunk > 0) {
+    clause += fmt::format(", {} without a recorded chunk", HumanCount(without_chunk));
+  }
+  Add(trouble, without_chunk > 0 ? Mark::kBad : Mark::kWatch, std::move(clause),
+      Counted(shown, "task", "tasks") + " failed");
 }
 
 void AddLostWorkers(const Json& document, RunTrouble& trouble) {
@@ -98,9 +96,8 @@ RunTrouble FindRunTrouble(const Json& document) {
   RunTrouble trouble;
   const bool is_running = ReadRunEvidence(document).state == RunState::kRunning;
   if (!is_running) AddMissingResults(document, trouble);
-  if (!is_running) AddTasksWithoutChunk(document, trouble);
+  if (!is_running) AddFailedTasks(document, trouble);
   AddLostWorkers(document, trouble);
-  if (!is_running) AddOtherFailedTasks(document, trouble);
   if (!is_running) AddIncompleteRecords(document, trouble);
   return trouble;
 }

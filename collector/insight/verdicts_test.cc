@@ -282,28 +282,28 @@ TEST(Verdicts, AreRowsOfTheDocumentWithEvidence) {
   EXPECT_THAT(fields, ElementsAre("id", "severity", "sentence", "evidence", "suggestion", "saving", "cause"));
 }
 
-TEST(Verdicts, TasksThatFailedBeforeAChunkAreTroubleThatNoRecordTells) {
+TEST(Verdicts, TasksThatFailedWithoutAChunkAreTroubleThatNoRecordTells) {
   nlohmann::ordered_json document = QuietRun();
   document["run"]["engine"] = "HTCondor";
   document["metrics"]["num_tasks"] = 40;
   document["metrics"]["num_failed_tasks"] = 3;
   document["metrics"]["num_failed_tasks_without_chunk"] = 1;
   AddInsight(&document);
-  EXPECT_EQ(document["trouble"]["state"], "finished, 1 task failed");
+  EXPECT_EQ(document["trouble"]["state"], "finished, 3 tasks failed");
   EXPECT_EQ(document["trouble"]["mark"], "bad");
-  EXPECT_THAT(document["trouble"]["clauses"], ElementsAre("1 of 40 tasks failed before a chunk began"));
+  EXPECT_THAT(document["trouble"]["clauses"], ElementsAre("3 of 40 tasks failed, 1 without a recorded chunk"));
   EXPECT_THAT(document["headline"].get<std::string>(),
-              testing::StartsWith("1 of 40 tasks failed before a chunk began"));
+              testing::StartsWith("3 of 40 tasks failed, 1 without a recorded chunk"));
   const nlohmann::ordered_json& verdict = document["verdicts"][0];
   EXPECT_EQ(verdict["id"], "failing-tasks");
   EXPECT_EQ(verdict["severity"], "bad");
   EXPECT_EQ(
       verdict["sentence"],
-      "HTCondor says that 3 of 40 tasks failed and were not tried again. 1 of them had begun no chunk, so what it "
-      "should have read is in no other figure.");
+      "HTCondor says that 3 of 40 tasks failed and were not tried again. No record tells of a chunk in 1 of them, "
+      "so nobody knows what it would have added.");
 }
 
-TEST(Verdicts, TasksThatFailedAfterTheirChunksAreTroubleWhereNothingElseIs) {
+TEST(Verdicts, TasksThatFailedWithTheirChunksAreToldOnce) {
   nlohmann::ordered_json document = QuietRun();
   document["run"]["engine"] = "HTCondor";
   document["metrics"]["num_tasks"] = 40;
@@ -311,7 +311,7 @@ TEST(Verdicts, TasksThatFailedAfterTheirChunksAreTroubleWhereNothingElseIs) {
   document["metrics"]["num_failed_tasks_without_chunk"] = 0;
   AddInsight(&document);
   EXPECT_EQ(document["trouble"]["mark"], "watch");
-  EXPECT_THAT(document["trouble"]["clauses"], ElementsAre("1 of 40 tasks failed after chunks in them had ended"));
+  EXPECT_THAT(document["trouble"]["clauses"], ElementsAre("1 of 40 tasks failed"));
   EXPECT_EQ(document["verdicts"][0]["sentence"], "HTCondor says that 1 of 40 tasks failed and was not tried again.");
   document["metrics"]["num_unfinished_chunks"] = 1;  // of that task
   AddInsight(&document);

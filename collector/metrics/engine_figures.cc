@@ -85,12 +85,25 @@ std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, const Task
   return workers;
 }
 
+namespace {
+
+std::string_view WhyChunksOfTasksAreUnknown(const RunFigures& figures) {
+  const AttemptFindings& attempts = figures.findings.attempts;
+  if (!figures.findings.processes.has_records()) return "there are no records";
+  if (!attempts.summed.empty()) return "chunks were summed: of which tasks they were is not known";
+  if (attempts.counts.num_unrecorded_attempts > 0) return "records of ended chunks are missing";
+  return figures.engine.join.chunks_unjoined > 0 ? "of some chunks it is not known in which task they were" : "";
+}
+
+}  // namespace
+
 void SetEngine(const ClusterTable& clusters, const std::vector<ClusterWorker>& workers, RunFigures& figures) {
   const RunWindow& window = figures.bounds.window;
   EngineFacts facts = {figures.findings.fine, figures.findings.tasks, figures.engine.join};
   facts.processors = clusters.Processors();
   facts.task_slot_utilization = TaskSlotUtilization(figures);
   facts.gil_contention = GilContention(workers, window);
+  facts.chunks_unknown = WhyChunksOfTasksAreUnknown(figures);
   const std::optional<ClusterSession> session = clusters.Session();
   const int64_t last_ns = session.has_value() ? session->flushed_ns : std::numeric_limits<int64_t>::max();
   const int64_t told_ns = clusters.FlushedAfter(window.stop_ns).value_or(last_ns);

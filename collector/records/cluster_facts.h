@@ -67,9 +67,9 @@ struct ClusterTaskFact {
   int64_t stop_ns = 0;
   std::optional<int64_t> queue_ns;  ///< between the order and the start
   bool failed = false;
-  bool is_cancelled = false;  ///< nobody wanted it any more; it counts as failed too
-  bool is_script = false;     ///< it starts other tasks, which have its cores: it counts where its processes recorded
-  int32_t cores = 0;          ///< of its worker, that it was given; 0: not told
+  bool is_last = false;    ///< it is not tried again, and nobody cancelled it; false too where the engine does not tell
+  bool is_script = false;  ///< it starts other tasks, which have its cores: it counts where its processes recorded
+  int32_t cores = 0;       ///< of its worker, that it was given; 0: not told
   // Of engines that start a process for each task.
   std::string job;                      ///< `name` and `job` of `process.engine`, with a blank; empty: not known
   std::string directory;                ///< the name of the directory that it runs in: `task.14`; empty: not known
@@ -137,7 +137,7 @@ struct SchedulerFact {
   std::vector<Finished> finished;         ///< since it was told last, as the next
   std::map<std::string, int64_t> finished_by_worker;
   std::string problem;    ///< why finished tasks are not told; empty: they are
-  bool is_there = false;  ///< it is known to live: its process has its log open on this host
+  bool is_there = false;  ///< it is known to live: it was heard of just now, or its process here has its log open
 };
 
 }  // namespace crema

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct Flame {
   size_t depth = 0;
   size_t function = 0;
   int64_t samples = 0;
+  int64_t own = 0;
 };
 
 std::vector<Flame> FlamesOfPlace(const std::map<std::vector<size_t>, StackWeight>& stacks) {
@@ -35,24 +37,40 @@ std::vector<Flame> FlamesOfPlace(const std::map<std::vector<size_t>, StackWeight
     open.resize(same);
     for (size_t depth = same; depth < functions.size(); ++depth) {
       open.push_back(flames.size());
-      flames.push_back({depth, functions[depth], 0});
+      flames.push_back({depth, functions[depth], 0, 0});
     }
     for (const size_t flame : open) flames[flame].samples += weight.samples;
+    if (!open.empty()) flames[open.back()].own += weight.samples;
     last = &functions;
   }
   return flames;
 }
 
-/// Which samples a flame needs so that at most `most` have as many.
-int64_t FewestSamples(const std::vector<std::vector<Flame>>& places, size_t most) {
+/// Those that have this many samples or more are at most `most`, with the first `ties` of those that have as many.
+struct Least {
+  int64_t samples = 0;
+  size_t ties = 0;
+};
+
+Least LeastSamples(const std::vector<std::vector<Flame>>& places, size_t most) {
   std::vector<int64_t> samples;
   for (const std::vector<Flame>& flames : places) {
     for (const Flame& flame : flames) samples.push_back(flame.samples);
   }
-  if (samples.size() <= most) return 0;
-  const auto first_left_out = samples.begin() + static_cast<ptrdiff_t>(most);
-  std::nth_element(samples.begin(), first_left_out, samples.end(), std::greater<>());
-  return *first_left_out + 1;
+  if (samples.size() <= most) return {0, samples.size()};
+  std::sort(samples.begin(), samples.end(), std::greater<>());
+  const int64_t least = samples[most];
+  const auto first = std::lower_bound(samples.begin(), samples.end(), least, std::greater<>());
+  return {least, most - static_cast<size_t>(first - samples.begin())};
+}
+
+/// At most `kMostBytes`, with whole characters.
+std::string Cut(std::string_view name) {
+  constexpr size_t kMostBytes = 200;
+  if (name.size() <= kMostBytes) return std::string(name);
+  size_t end = kMostBytes;
+  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) --end;
+  return std::string(name.substr(0, end)) + "…";
 }
 
 }  // namespace
@@ -60,7 +78,7 @@ int64_t FewestSamples(const std::vector<std::vector<Flame>>& places, size_t most
 Json FlamesOf(const SampledStacks& stacks, size_t most) {
   std::vector<std::vector<Flame>> places;
   for (const auto& [place, of_place] : stacks.places) places.push_back(FlamesOfPlace(of_place));
-  const int64_t fewest = FewestSamples(places, most);
+  Least least = LeastSamples(places, most);
 
   Json functions = Json::array();
   std::map<size_t, size_t> numbers;  // of functions in the page, by theirs in `stacks`
@@ -68,24 +86,34 @@ Json FlamesOf(const SampledStacks& stacks, size_t most) {
     const auto [known, is_new] = numbers.try_emplace(function, numbers.size());
     if (is_new) {
       const SampledFunction& named = stacks.functions[function];
-      functions.push_back({named.name, ShortFunctionName(named.name),
-                           named.line.has_value() ? fmt::format("{}:{}", named.file, *named.line) : named.file});
+      functions.push_back({Cut(named.name), Cut(ShortFunctionName(named.name)),
+                           Cut(named.line.has_value() ? fmt::format("{}:{}", named.file, *named.line) : named.file)});
     }
     return known->second;
   };
   Json rows = Json::array();
+  int64_t left_out = 0;
   auto flames = places.begin();
   for (const auto& [place, of_place] : stacks.places) {
     int64_t samples = 0;
     for (const auto& [of_stack, weight] : of_place) samples += weight.samples;
     Json tree = Json::array();
-    for (const Flame& flame : *flames++) {  // what is left out has no more samples below it
-      if (flame.samples >= fewest) tree.push_back({flame.depth, number_of(flame.function), flame.samples});
+    size_t drawn_depth = 0;  // what is below one that is left out is, too
+    for (const Flame& flame : *flames++) {
+      const bool is_tie = flame.samples == least.samples && least.ties > 0;
+      if (flame.depth > drawn_depth || !(flame.samples > least.samples || is_tie)) {
+        ++left_out;
+        drawn_depth = std::min(drawn_depth, flame.depth);
+        continue;
+      }
+      if (is_tie) --least.ties;
+      drawn_depth = flame.depth + 1;
+      tree.push_back({flame.depth, number_of(flame.function), flame.samples, flame.own});
     }
     rows.push_back(
         {{"dataset", place.dataset}, {"section", place.section}, {"samples", samples}, {"tree", std::move(tree)}});
   }
-  return {{"functions", std::move(functions)}, {"places", std::move(rows)}};
+  return {{"functions", std::move(functions)}, {"places", std::move(rows)}, {"left_out", left_out}};
 }
 
 }  // namespace crema

@@ -1,5 +1,7 @@
 #include "collector/report/stack_flames.h"
 
+#include <string>
+
 #include "gtest/gtest.h"
 
 namespace crema {
@@ -24,9 +26,10 @@ TEST(StackFlames, HoldTheSamplesOfWhatWasOnTheStack) {
   const Json wanted = Json::parse(R"json({
     "functions": [["main", "main", ""], ["ns::sort(int)", "ns::sort", ""], ["fit", "fit", "fit.cc:12"],
                   ["exp", "exp", "libm.so.6"]],
-    "places": [{"dataset": "", "section": "(other)", "samples": 5, "tree": [[0, 0, 5], [1, 1, 5]]},
+    "places": [{"dataset": "", "section": "(other)", "samples": 5, "tree": [[0, 0, 5, 0], [1, 1, 5, 5]]},
                {"dataset": "zjets", "section": "select", "samples": 100,
-                "tree": [[0, 0, 100], [1, 2, 90], [2, 3, 70], [1, 1, 9]]}]})json");
+                "tree": [[0, 0, 100, 1], [1, 2, 90, 20], [2, 3, 70, 70], [1, 1, 9, 9]]}],
+    "left_out": 0})json");
   EXPECT_EQ(FlamesOf(FitAndSort()), wanted);
 }
 
@@ -34,7 +37,19 @@ TEST(StackFlames, TheRarestAreLeftOut) {
   const Json flames = FlamesOf(FitAndSort(), 3);
   EXPECT_EQ(flames["places"][0]["tree"], Json::array());
   EXPECT_EQ(flames["places"][0]["samples"], 5);
-  EXPECT_EQ(flames["places"][1]["tree"], Json::parse("[[0, 0, 100], [1, 1, 90], [2, 2, 70]]"));
+  EXPECT_EQ(flames["left_out"], 3);
+  EXPECT_EQ(flames["places"][1]["tree"], Json::parse("[[0, 0, 100, 1], [1, 1, 90, 20], [2, 2, 70, 70]]"));
+}
+
+TEST(StackFlames, OfEqualOnesAsManyAreDrawnAsMayBe) {
+  SampledStacks stacks;
+  for (size_t i = 0; i < 10; ++i) {
+    stacks.functions.push_back({"f" + std::to_string(i), "", {}, ""});
+    stacks.places[{"", ""}][{i}].samples = 1;
+  }
+  const Json flames = FlamesOf(stacks, 4);
+  EXPECT_EQ(flames["places"][0]["tree"].size(), 4u);
+  EXPECT_EQ(flames["left_out"], 6);
 }
 
 TEST(StackFlames, ARecursionIsAsDeepAsItIs) {
@@ -42,7 +57,7 @@ TEST(StackFlames, ARecursionIsAsDeepAsItIs) {
   stacks.functions = {{"walk", "", {}, ""}};
   stacks.places[{"", ""}][{0, 0, 0}].samples = 2;
   stacks.places[{"", ""}][{0}].samples = 1;
-  EXPECT_EQ(FlamesOf(stacks)["places"][0]["tree"], Json::parse("[[0, 0, 3], [1, 0, 2], [2, 0, 2]]"));
+  EXPECT_EQ(FlamesOf(stacks)["places"][0]["tree"], Json::parse("[[0, 0, 3, 1], [1, 0, 2, 0], [2, 0, 2, 2]]"));
 }
 
 }  // namespace

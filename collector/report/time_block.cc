@@ -191,7 +191,9 @@ std::string FunctionsCard(const PageInput& input) {
   if (input.flames != nullptr) {
     html +=
         "<label class=\"find js\">Dataset <select id=\"flame-dataset\"><option value=\"\">all</option></select>"
-        "</label></div>\n<p class=\"sub js\">Width = samples: CPU time. What a function called stands under it.</p>\n"
+        "</label></div>\n<p class=\"sub js\">Width = samples, in equal steps of CPU time. What a function called "
+        "stands under it.<span "
+        "id=\"flame-left-out\"></span></p>\n"
         "<canvas class=\"js\" id=\"flame\" tabindex=\"0\" role=\"img\" aria-label=\"Functions by samples, under their "
         "sections and callers; the table below has the functions alone. Arrow keys choose a box, Enter zooms in, 0 "
         "zooms out.\"></canvas>\n";

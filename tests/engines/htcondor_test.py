@@ -123,7 +123,7 @@ class HTCondorTest(debian_13.Debian13Case):
         self.assertEqual(metrics["num_failed_tasks_without_chunk"], 2)
         (verdict,) = [verdict for verdict in document["verdicts"] if verdict["id"] == "failing-tasks"]
         self.assertIn("3 of 4 tasks failed", verdict["sentence"])
-        self.assertIn("2 of 4 tasks failed before a chunk began", document["headline"])
+        self.assertIn("2 of 4 tasks failed without a recorded chunk", document["headline"])
 
 
 if __name__ == "__main__":

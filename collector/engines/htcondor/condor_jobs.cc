@@ -151,6 +151,7 @@ bool CondorJobs::Add(const CondorEvent& event) {
       execution.start_ns = event.time_ns;
       execution.queued_ns = job.queued_ns;
       job.queued_ns.reset();
+      job.is_held = false;
       execution.host = HostOf(event);
       int64_t cores = 0;
       double memory = 0;
@@ -202,12 +203,14 @@ bool CondorJobs::Add(const CondorEvent& event) {
       return true;
     case kAborted:
       Stop(event, true, Shortened("removed" + (event.lines.empty() ? "" : ": " + event.lines[0])), &job);
-      job.is_over = true;
+      job.is_over = job.is_removed = true;
       return true;
     case kHeld:
       Stop(event, true, WhyHeld(event), &job);
+      job.is_held = true;
       return true;
     case kReleased:
+      job.is_held = false;
       job.queued_ns = event.time_ns;
       return true;
     default:
@@ -248,6 +251,9 @@ ClusterFact CondorJobs::FactOf(const std::string& name, const Job& job) {
     task.failed = execution.failed;
     task.job = "htcondor " + name;
     task.is_repeat = i > 0;
+    const bool is_waiting = !job.is_over && !job.is_held && job.queued_ns.has_value();
+    const bool has_ended = execution.stop_ns.has_value();
+    task.is_last = i + 1 == job.executions.size() && has_ended && !is_waiting && !job.is_removed;
   }
   return cluster;
 }

@@ -41,6 +41,8 @@ class CondorJobs {
     int64_t last_ns = 0;
     std::optional<int64_t> queued_ns;
     bool is_over = false;
+    bool is_removed = false;  ///< by somebody
+    bool is_held = false;     ///< until somebody releases it
     std::vector<Execution> executions;
   };
 

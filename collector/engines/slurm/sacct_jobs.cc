@@ -264,6 +264,8 @@ void SacctJobs::AddRun(const Job& job, size_t number, ClusterFact* cluster) {
       // Beside steps it mostly starts them, and its cores are theirs.
       task.is_script = step.name == "batch" && has_numbers;
       task.is_repeat = number > 0;
+      const bool has_ended = run.end_ns.has_value() || step.end_ns.has_value();
+      task.is_last = number + 1 == job.runs.size() && has_ended && Bare(run.state) != "CANCELLED";
     }
   };
   for (const Step& step : run.steps) add_task(step);

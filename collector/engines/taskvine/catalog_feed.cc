@@ -13,11 +13,15 @@ using Json = nlohmann::json;
 constexpr int64_t kSecond = 1'000'000'000;
 /// A manager tells the catalog of itself once a minute.
 constexpr int64_t kLateSeconds = 150;
+constexpr int64_t kMostCount = int64_t{1} << 52;
+constexpr int64_t kMostMicroseconds = int64_t{1} << 52;  // some 140 years
+constexpr size_t kMostManagers = 1000;
 constexpr const char* kWholeQueue = "whole queue";
 
 int64_t Count(const Json& object, const char* key) {
   const auto found = object.find(key);
-  return found != object.end() && found->is_number_integer() ? std::max<int64_t>(0, found->get<int64_t>()) : 0;
+  if (found == object.end() || !found->is_number_integer()) return 0;
+  return std::clamp<int64_t>(found->get<int64_t>(), 0, kMostCount);
 }
 
 std::string Text(const Json& object, const char* key) {
@@ -44,29 +48,53 @@ void CatalogFeed::Add(std::string_view bytes) {
   }
 }
 
+void CatalogFeed::Tick() {
+  for (auto& [id, told] : managers_) {
+    const bool is_late = run_->now_ns() / kSecond - told.heard_s > kLateSeconds;
+    if (is_late != told.is_late) Tell(&told);
+  }
+}
+
+void CatalogFeed::Tell(Told* told) {
+  SchedulerFact& scheduler = told->scheduler;
+  const int64_t age = run_->now_ns() / kSecond - told->heard_s;
+  const bool is_late = age > kLateSeconds;
+  scheduler.is_there = !is_late;
+  scheduler.problem = is_late ? fmt::format("it told the catalog nothing for {} s", age)
+                              : std::string("a catalog hears of them once a minute");
+  run_->AddScheduler(scheduler);
+  scheduler.finished.clear();
+  if (is_late && !told->is_late) {
+    run_->Note(EventKind::kWarning, fmt::format("{} told the catalog nothing for {} s", scheduler.address, age));
+  }
+  told->is_late = is_late;
+}
+
 void CatalogFeed::AddManager(const Json& manager) {
   if (!manager.is_object()) return run_->CountMalformed(1);
   const std::string name =
       fmt::format("{} {} at {}:{}", engine_, Text(manager, "project"), Text(manager, "name"), Count(manager, "port"));
-  const auto [entry, is_new] =
-      managers_.try_emplace(fmt::format("{} {}", name, Count(manager, "time_when_started")), Told());
+  const int64_t started_us = Count(manager, "time_when_started");
+  const std::string id = fmt::format("{} {}", name, started_us);
+  if (managers_.size() >= kMostManagers && managers_.count(id) == 0) return;
+  const auto [entry, is_new] = managers_.try_emplace(id, Told());
   Told& told = entry->second;
-  if (is_new) run_->BeginSession(Count(manager, "time_when_started") * 1000);
-  SchedulerFact scheduler;
+  if (started_us > 0 && started_us < kMostMicroseconds && !std::exchange(has_begun_, true)) {
+    run_->BeginSession(started_us * 1000);
+  }
+  SchedulerFact& scheduler = told.scheduler;
   scheduler.address = name;
   const int64_t running = std::max(Count(manager, "tasks_running"), Count(manager, "tasks_on_workers"));
-  scheduler.counts = {{"workers", Count(manager, "workers_connected")},     {"cores", Count(manager, "cores_total")},
-                      {"tasks", Count(manager, "tasks_waiting") + running}, {"processing", running},
-                      {"waiting", Count(manager, "tasks_waiting")},         {"erred", Count(manager, "tasks_failed")}};
-  const int64_t age = run_->now_ns() / kSecond - Count(manager, "lastheardfrom");
-  scheduler.is_there = age <= kLateSeconds;
+  const int64_t waiting = Count(manager, "tasks_waiting");
+  scheduler.counts = {{"workers", Count(manager, "workers_connected")},
+                      {"cores", Count(manager, "cores_total")},
+                      {"tasks", waiting + running},
+                      {"processing", running},
+                      {"waiting", waiting},
+                      {"erred", Count(manager, "tasks_failed")}};
+  told.heard_s = Count(manager, "lastheardfrom");
   TellTasks(manager, !is_new, &told, &scheduler);
-  if (!scheduler.is_there) scheduler.problem = fmt::format("it told the catalog nothing for {} s", age);
-  run_->AddScheduler(scheduler);
-  if (!scheduler.is_there && !told.is_stale) {
-    run_->Note(EventKind::kWarning, fmt::format("{} told the catalog nothing for {} s", name, age));
-  }
-  told.is_stale = !scheduler.is_there;
+  Tell(&told);
   const int64_t lost = Count(manager, "workers_lost");
   if (lost > told.lost) {
     run_->Note(EventKind::kBad, fmt::format("{} lost {} worker{}{}", name, lost - told.lost,
@@ -77,10 +105,7 @@ void CatalogFeed::AddManager(const Json& manager) {
 
 void CatalogFeed::TellTasks(const Json& manager, bool is_known, Told* told, SchedulerFact* scheduler) {
   const auto categories = manager.find("categories");
-  if (categories == manager.end() || !categories->is_array()) {
-    scheduler->problem = "it does not tell its tasks by category";
-    return;
-  }
+  if (categories == manager.end() || !categories->is_array()) return;
   for (const Json& category : *categories) {
     if (!category.is_object()) continue;
     const std::string name = Text(category, "category");
@@ -90,7 +115,6 @@ void CatalogFeed::TellTasks(const Json& manager, bool is_known, Told* told, Sche
     if (is_known && done > before) scheduler->finished.push_back({name, done - before, 0});
     before = done;
   }
-  if (!is_known) scheduler->problem = "it is followed from now on";
 }
 
 }  // namespace crema

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <string>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "boost/asio/error.hpp"
 #include "boost/asio/ip/tcp.hpp"
 #include "collector/engines/http/server_name.h"
 #include "nlohmann/json.hpp"
@@ -19,7 +21,7 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kUsualPort = "9097";
 constexpr std::chrono::seconds kPause(10);
-constexpr std::chrono::seconds kMostAnswer(10);
+constexpr std::chrono::seconds kMostAnswer(5);
 constexpr size_t kMostBytes = size_t{64} << 20;
 
 int HexDigit(char c) {
@@ -57,18 +59,20 @@ absl::StatusOr<std::string> Get(const ServerName& server, const std::string& tar
   stream.connect(server.host, server.port);
   stream << "GET " << target << " HTTP/1.0\r\nHost: " << server.HostField() << "\r\nConnection: close\r\n\r\n"
          << std::flush;
-  std::string line, body;
-  std::getline(stream, line);
-  if (stream.fail()) return absl::UnavailableError(fmt::format("no answer ({})", stream.error().message()));
-  const std::string status = line.substr(std::min(line.find(' ') + 1, line.size()), 3);
+  std::string answer;
+  std::array<char, 1 << 16> block;
+  while (stream.read(block.data(), block.size()), stream.gcount() > 0) {
+    answer.append(block.data(), static_cast<size_t>(stream.gcount()));
+    if (answer.size() > kMostBytes) return absl::UnavailableError("its answer is too long");
+  }
+  if (stream.error() && stream.error() != boost::asio::error::eof) {
+    return absl::UnavailableError(fmt::format("no answer ({})", stream.error().message()));
+  }
+  const std::string status = answer.substr(std::min(answer.find(' ') + 1, answer.size()), 3);
   if (status != "200") return absl::UnavailableError(fmt::format("it answered {} to {}", status, target));
-  while (std::getline(stream, line) && !line.empty() && line != "\r") {
-  }
-  while (std::getline(stream, line)) {
-    body += line + "\n";
-    if (body.size() > kMostBytes) return absl::UnavailableError("its answer is too long");
-  }
-  return body;
+  const size_t strict = answer.find("\r\n\r\n"), plain = answer.find("\n\n");
+  if (std::min(strict, plain) == std::string::npos) return absl::UnavailableError("its answer has no end of headers");
+  return strict < plain ? answer.substr(strict + 4) : answer.substr(plain + 2);
 }
 
 }  // namespace

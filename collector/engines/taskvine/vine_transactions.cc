@@ -270,10 +270,8 @@ VineLine VineTransactions::AddTask(const Event& event, Manager* manager) const {
     return VineLine::kTaken;
   }
   if (what == "CANCELED" || what == "CANCELLED") {  // nobody waits for it; what it did was for nothing
-    if (found == manager->attempts.end()) return VineLine::kTaken;
-    const size_t tasks = manager->cluster.tasks.size();
-    EndAttempt(*id, event.time_ns, /*failed=*/true, manager);
-    if (manager->cluster.tasks.size() > tasks) manager->cluster.tasks.back().is_cancelled = true;
+    if (found != manager->attempts.end()) EndAttempt(*id, event.time_ns, /*failed=*/true, manager);
+    manager->last_tries.erase(*id);
     return VineLine::kTaken;
   }
   return VineLine::kUnknown;
@@ -297,6 +295,7 @@ void VineTransactions::EndAttempt(int64_t task, int64_t time_ns, bool failed, Ma
   fact.is_repeat = attempt.number > 1;
   const bool is_timed = attempt.worker_start_ns.has_value() && attempt.worker_stop_ns.has_value();
   if (is_timed) fact.retrieval_ns = time_ns;  // when the output was there, until clocks are aligned
+  manager->last_tries[task] = manager->cluster.tasks.size();
   manager->cluster.tasks.push_back(std::move(fact));
   manager->timed.push_back(is_timed ? std::optional<Attempt>(std::move(attempt)) : std::nullopt);
 }
@@ -312,6 +311,7 @@ void VineTransactions::TellNews(const std::function<void(const VineNews&)>& visi
     }
     visit(news);
     manager.cluster.tasks.clear();
+    manager.last_tries.clear();
     manager.timed.clear();
   }
 }
@@ -361,6 +361,9 @@ std::vector<ClusterFact> VineTransactions::Finish() && {
   std::vector<ClusterFact> clusters;
   for (Manager& manager : managers_) {
     AlignClocks(&manager);
+    for (const auto& [task, last] : manager.last_tries) {
+      manager.cluster.tasks[last].is_last = manager.attempts.count(task) == 0;
+    }
     for (ClusterWorkerFact& worker : manager.cluster.workers) {
       if (!worker.is_lost) continue;
       manager.cluster.complaints.push_back(

@@ -61,6 +61,7 @@ class VineTransactions {
     int64_t pid = 0;
     std::map<int64_t, Attempt> attempts;  // open ones, by task
     std::set<int64_t> libraries;
+    std::map<int64_t, size_t> last_tries;       // by task: index of the last in `cluster`; not of cancelled ones
     std::map<std::string, size_t> workers;      // by id: index of the last
     std::map<std::string, std::string> ids;     // Work Queue names workers by their address in lines of tasks
     std::vector<std::optional<Attempt>> timed;  // by task in `cluster`: those with times of the worker

@@ -58,16 +58,6 @@ void TakeSamples(const ClusterWorkerFact& worker, ProcessRow& process) {
   }
 }
 
-/// By what a task's processes call it: when it was tried last.
-std::map<std::string_view, int64_t> LastStarts(const std::vector<ClusterTaskFact>& tasks) {
-  std::map<std::string_view, int64_t> starts;
-  for (const ClusterTaskFact& task : tasks) {
-    int64_t& start_ns = starts.emplace(task.job, task.start_ns).first->second;
-    start_ns = std::max(start_ns, task.start_ns);
-  }
-  return starts;
-}
-
 }  // namespace
 
 void ClusterTable::Add(const Engine& engine, ClusterFact cluster) {
@@ -215,9 +205,10 @@ int64_t AddClusterTasks(const ClusterTable& clusters, const std::vector<ClusterW
   const std::optional<ClusterSession> session = clusters.Session();
   int64_t left_out = 0;
   uint32_t number = 0;
+  uint32_t num_jobs = 0;
   std::vector<NamedTask> told;
   for (const auto& [epoch, cluster] : clusters.by_epoch()) {
-    const std::map<std::string_view, int64_t> last_starts = LastStarts(cluster.tasks);
+    std::map<std::string_view, uint32_t> jobs;
     for (const ClusterTaskFact& task : cluster.tasks) {
       TaskRow row;
       row.told = number++;
@@ -245,8 +236,12 @@ int64_t AddClusterTasks(const ClusterTable& clusters, const std::vector<ClusterW
       row.process = *process;
       row.outcome = task.failed ? TaskOutcome::kFailed : TaskOutcome::kDone;
       row.is_repeat = task.is_repeat;
-      row.is_last = !task.is_cancelled && !task.job.empty() &&
-                    std::max(task.start_ns + 1, task.stop_ns) > last_starts.at(task.job);
+      row.is_last = task.is_last;
+      if (!task.job.empty()) {
+        const auto [job, is_new] = jobs.try_emplace(task.job, num_jobs);
+        num_jobs += is_new;
+        row.job = job->second;
+      }
       told.push_back({task.prefix, row});
     }
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <string_view>
 
 #include "collector/metrics/engine/task_cores.h"
@@ -165,26 +166,36 @@ void SetSumOf(std::string_view key, int64_t TaskRow::*member, const TaskFindings
   }
 }
 
-/// A task of which several processes on several workers are tries at once counts as each of them.
 void SetFailedTasks(const EngineFacts& facts, MetricSet* metrics) {
-  int64_t tasks = 0, failed = 0, without_chunk = 0;
+  struct Job {
+    bool failed = false;
+    bool has_chunk = false;
+  };
+  std::map<uint32_t, Job> jobs;
   for (size_t i = 0; i < facts.tasks.rows.size(); ++i) {
     const TaskRow& task = facts.tasks.rows[i];
-    if (!task.is_last) continue;
-    ++tasks;
-    if (task.outcome != TaskOutcome::kFailed) continue;
-    ++failed;
-    without_chunk += facts.join.chunks_of_task[i] + facts.join.lost_of_task[i] == 0;
+    if (!task.is_last || task.job == TaskRow::kNone) continue;
+    Job& job = jobs[task.job];
+    job.failed |= task.outcome == TaskOutcome::kFailed;
+    job.has_chunk |= facts.join.chunks_of_task[i] + facts.join.lost_of_task[i] > 0;
   }
-  if (tasks == 0) {
+  if (jobs.empty()) {
     for (std::string_view key : {"num_tasks", "num_failed_tasks", "num_failed_tasks_without_chunk"}) {
-      metrics->SetNull(key, "only records tell of the tasks, and they do not tell which tries are of one task");
+      metrics->SetNull(key, "no log of an engine tells of a task that ended and was not cancelled");
     }
     return;
   }
-  metrics->Set("num_tasks", tasks);
-  metrics->Set("num_failed_tasks", failed);
-  metrics->Set("num_failed_tasks_without_chunk", without_chunk);
+  const auto count = [&jobs](const std::function<bool(const Job&)>& passes) {
+    return static_cast<int64_t>(
+        std::count_if(jobs.begin(), jobs.end(), [&](const auto& entry) { return passes(entry.second); }));
+  };
+  metrics->Set("num_tasks", static_cast<int64_t>(jobs.size()));
+  metrics->Set("num_failed_tasks", count([](const Job& job) { return job.failed; }));
+  if (facts.chunks_unknown.empty()) {
+    metrics->Set("num_failed_tasks_without_chunk", count([](const Job& job) { return job.failed && !job.has_chunk; }));
+  } else {
+    metrics->SetNull("num_failed_tasks_without_chunk", std::string(facts.chunks_unknown));
+  }
 }
 
 void SetTasks(const EngineFacts& facts, MetricSet* metrics) {

@@ -38,6 +38,8 @@ struct EngineFacts {
   /// Of tasks inside the run, over the integral of live workers' cores; nullopt: no tasks, or no cores.
   std::optional<double> task_slot_utilization = {};
   std::optional<double> gil_contention = {};
+  /// Why a task may have had a chunk that is in no join; empty: it cannot.
+  std::string_view chunks_unknown = {};
 };
 
 /// In-task seconds over the scheduler's compute seconds, of the prefixes that it told; nullopt: it told none.

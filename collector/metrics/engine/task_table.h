@@ -35,9 +35,10 @@ struct TaskRow {
   uint32_t process = 0;             ///< index of the finished process (of the log while it is collected)
   uint32_t prefix = 0;              ///< index into `TaskFindings::prefixes`
   uint32_t told = kNone;            ///< its number among the tasks that schedulers' own logs tell
+  uint32_t job = kNone;             ///< the same of all tries of one task, on all its nodes; none: not told
   TaskOutcome outcome = TaskOutcome::kDone;
   bool is_repeat = false;  ///< it was tried before, in the same process
-  bool is_last = false;    ///< the engine's own log tells of no later try, and not that it was cancelled
+  bool is_last = false;    ///< as in ClusterTaskFact
   uint16_t cores = 0;      ///< of its worker, that it was given; 0: not told, and taken for one
 };
 

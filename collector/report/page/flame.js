@@ -29,10 +29,11 @@ function setUpFunctions() {
       }
       node.own = (node.own ?? 0) + place.samples;
       const open = [node];
-      for (const [depth, number, samples] of place.tree) {
+      for (const [depth, number, samples, own] of place.tree) {
         const [name, short, source] = data.functions[number], above = open[depth];
         open[depth + 1] = part(above, number, { name, short, source, section: node });
         open[depth + 1].samples += samples;
+        open[depth + 1].own = (open[depth + 1].own ?? 0) + own;
       }
     }
     squeeze(root);
@@ -44,9 +45,9 @@ function setUpFunctions() {
       child.depth = node.depth + 1;
       child.parent = node;
       while (!child.isSection && child.children.length === 1 && child.children[0].samples === child.samples) {
-        const { name, short, source, children } = child.children[0];
+        const { name, short, source, own, children } = child.children[0];
         child.callers = [child.short, ...(child.callers ?? [])];
-        Object.assign(child, { name, short, source, children });
+        Object.assign(child, { name, short, source, own, children });
       }
       squeeze(child);
     }
@@ -63,8 +64,7 @@ function setUpFunctions() {
     if (node === root) return out;
     out.push(tipRow(node.isSection ? "of all samples" : "of its section’s samples",
       humanPercent(of) + " ± " + humanPercent(Math.sqrt(of * (1 - of) / all))));
-    const called = node.children.reduce((sum, child) => sum + child.samples, 0);
-    if (!node.isSection && called) out.push(tipRow("in itself", humanPercent((node.samples - called) / all)));
+    if (!node.isSection && node.own < node.samples) out.push(tipRow("in itself", humanPercent(node.own / all)));
     return out;
   };
   let root = treeOf(data.places), chosen = "";
@@ -97,5 +97,6 @@ function setUpFunctions() {
     zoomToSection();
   });
   whenSectionIsChosen.push((path) => { chosen = path; zoomToSection(); });
+  if (data.left_out) $("#flame-left-out").textContent = " The rarest " + exactCount(data.left_out) + " boxes are not drawn.";
   tree.draw();
 }
