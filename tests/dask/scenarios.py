@@ -17,6 +17,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.request
 
@@ -515,7 +516,9 @@ def stuck_worker(run):
             run.truth.update(state=_state_of(pid), late=attachment.late, flushed=attachment.silent, stuck=stuck)
         finally:
             os.kill(pid, signal.SIGCONT)
-        client.run(lambda: None)
+        name = dask_plugin.NAME
+        while not client.run(lambda dask_worker: name in dask_worker.plugins, workers=[stuck])[stuck]:
+            time.sleep(0.05)
         futures = client.map(record_chunk, range(20, 40), key="later", workers=[stuck])
         wait(futures)
         run.end(client, attachment, chunks=40)
@@ -923,6 +926,7 @@ def main() -> None:
     (run.directory / "truth.json").write_text(json.dumps(run.truth))
     # Not through the interpreter's end: up to Python 3.13 it unwinds the daemon threads of Dask that wait for its lock,
     # and a C++ frame below one of them then aborts the process ("exception not rethrown", python/cpython#87135).
+    threading._shutdown()
     atexit._run_exitfuncs()
     sys.stdout.flush()
     sys.stderr.flush()
