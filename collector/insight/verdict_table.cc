@@ -303,9 +303,8 @@ const std::vector<VerdictRule>& VerdictTable() {
        "result are missing from the physics result",
        "See the errors: crema show --table chunks --failed."},
       {"failing-tasks", "failures", From(1), kNever, Severity::kWarning,
-       "by the engine's own log, the last try of tasks {0} failed (num_failed_tasks). It is bad if no record tells of "
-       "a "
-       "chunk in one of them. The run is over",
+       "by the engine's own log, the last try of tasks {0} failed (num_failed_tasks). It is bad if no record tells "
+       "of a chunk in one of them. The run is over",
        "an engine tries a task again until it succeeds, as far as it may; what such a task should have read or written "
        "is missing, unless the program gave it again under another name",
        "See the engine's log for the reason. crema export RUN --to chunks --without-result --expected FILESET lists "

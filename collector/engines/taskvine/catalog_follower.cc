@@ -47,10 +47,6 @@ std::string TextOf(const Json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-}  // namespace
-
-namespace {
-
 /// The body of an answer to a plain request. Catalogs end the lines of their headers with a line feed alone, which a
 /// strict reader of HTTP refuses.
 absl::StatusOr<std::string> Get(const ServerName& server, const std::string& target) {

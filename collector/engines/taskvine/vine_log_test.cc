@@ -146,9 +146,22 @@ TEST_F(VineLog, ATaskWhoseWorkerWentWasTriedAndIsTriedAgain) {
   EXPECT_EQ(cluster.tasks[0].stop_ns, At(5));
   EXPECT_FALSE(cluster.tasks[1].failed);
   EXPECT_TRUE(cluster.tasks[1].is_repeat);
+  EXPECT_FALSE(cluster.tasks[0].is_last);
+  EXPECT_TRUE(cluster.tasks[1].is_last);
   EXPECT_EQ(cluster.tasks[1].start_ns, At(7.5));
   EXPECT_TRUE(cluster.workers.at(0).is_lost);
   EXPECT_THAT(cluster.complaints, ElementsAre("w1 was lost: the manager says FAILURE"));
+}
+
+TEST_F(VineLog, ATaskThatWaitsForAnotherTryOrIsCancelledHasNoLastOne) {
+  const std::string lost = Line(0, "MANAGER 7 START 0") + Join(1) + Ready(1, 1) + Running(2, 1) +
+                           Line(5, "WORKER w1 DISCONNECTION FAILURE") + Ready(5, 1, 2);
+  const EngineReading waits = Read(lost);
+  ASSERT_EQ(waits.clusters.at(0).tasks.size(), 1u);
+  EXPECT_FALSE(waits.clusters[0].tasks[0].is_last);
+  const EngineReading cancelled = Read(lost + Line(6, "TASK 1 CANCELED"));
+  ASSERT_EQ(cancelled.clusters.at(0).tasks.size(), 1u);
+  EXPECT_FALSE(cancelled.clusters[0].tasks[0].is_last);
 }
 
 TEST_F(VineLog, AProgramThatFailedIsAFailedTaskThoughItsResultIsSuccess) {

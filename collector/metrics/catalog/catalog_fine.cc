@@ -46,19 +46,16 @@ constexpr MetricEntry kEntries[] = {
     {"transfer_serialization_seconds", "", "s", "Transfer, serialization", "Serialization within transfers.", kNoDask},
     {"task_overhead_seconds", "", "s", "Task overhead", "executor + offload + other.", kNoDask},
     {"num_tasks", "", "count", "Tasks",
-     "Tasks that ended, by the engine's log: each once, however often it was tried and on however many nodes. Those "
-     "that "
-     "were cancelled are left out.",
+     "Tasks that ended, by the engine's log: each once, however often it was tried and on however many nodes. "
+     "Those that were cancelled are left out.",
      kNoTasks},
     {"num_failed_tasks", "", "count", "Failed tasks",
-     "Those of num_tasks whose last try failed, in the engine's words. A task that the program gave again under "
-     "another "
-     "name is another task.",
+     "Those of num_tasks whose last try failed, in the engine's words. A task that the program gave again "
+     "under another name is another task.",
      kNoTasks},
     {"num_failed_tasks_without_chunk", "", "count", "Failed tasks without a chunk",
-     "Those of num_failed_tasks of whose last try no record tells a chunk. Null where a chunk may be that is joined to "
-     "no "
-     "task.",
+     "Those of num_failed_tasks of whose last try no record tells a chunk. Null where a chunk may be that is "
+     "joined to no task.",
      kNoTasks},
     {"task_queue_seconds", "", "s", "Task queue",
      "Time from the engine's order until a task started, or until a core was held for it. It occupies no thread.",

@@ -56,14 +56,13 @@ function setUpFunctions() {
   const whole = (node) => (node.isSection ? root.samples : node.section.own) || 1;
   const share = (node) => node.samples / whole(node);
   const tell = (node) => {
-    const first = make("p"), out = [first], all = whole(node), of = share(node);
+    const first = make("p"), out = [first], all = whole(node);
     first.append(make("b", "", node.name));
     if (node.source) out.push(make("p", "file", node.source));
     if (node.callers) out.push(make("p", "file", "called by " + node.callers.join(" ← ")));
     out.push(tipRow("samples", humanCount(node.samples)));
     if (node === root) return out;
-    out.push(tipRow(node.isSection ? "of all samples" : "of its section’s samples",
-      humanPercent(of) + " ± " + humanPercent(Math.sqrt(of * (1 - of) / all))));
+    out.push(tipRow(node.isSection ? "of all samples" : "of its section’s samples", humanPercent(share(node))));
     if (!node.isSection && node.own < node.samples) out.push(tipRow("in itself", humanPercent(node.own / all)));
     return out;
   };
