@@ -112,6 +112,22 @@ TEST_F(HtcondorTest, SaysWhyAJobWasLost) {
             "lost: the connection to its node was lost");
 }
 
+TEST_F(HtcondorTest, TheLastTryIsOneThatNobodyWaitsFor) {
+  const std::string at = " (012.000.000) 2026-11-25 03:05:00 ";
+  const auto is_last = [&](const std::string& events) {
+    return Read(kRun + events).clusters.at(0).tasks.at(0).is_last;
+  };
+  const std::string evicted = "004" + at + "Job was evicted.\n\t(0) CPU times\n...\n";
+  const std::string held = "012" + at + "Job was held.\n\tBy me\n\tCode 1 Subcode 0\n...\n";
+  EXPECT_FALSE(is_last("")) << "it runs";
+  EXPECT_FALSE(is_last(evicted)) << "it is queued again";
+  EXPECT_TRUE(is_last(evicted + held));
+  EXPECT_TRUE(is_last(held + evicted));
+  EXPECT_FALSE(is_last(held + "013" + at + "Job was released.\n\tvia condor_release\n...\n"));
+  EXPECT_FALSE(is_last("009" + at + "Job was aborted.\n\tvia condor_rm (by user ana)\n...\n")) << "cancelled";
+  EXPECT_TRUE(is_last("005" + at + "Job terminated.\n\t(1) Normal termination (return value 3)\n...\n"));
+}
+
 TEST_F(HtcondorTest, AJobThatReconnectedGoesOn) {
   const std::string at = " (012.000.000) 2026-11-25 03:05:00 ";
   const EngineReading reading =
