@@ -5,7 +5,6 @@ import os
 import pathlib
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -25,11 +24,11 @@ def build() -> None:
     subprocess.run(["bazel", "build", "--noshow_progress", *targets], cwd=CHECKOUT, check=True)
 
 
-def wait_for(found):
+def wait_for(found, seen=lambda: ""):
     deadline = time.monotonic() + GIVEN_UP
     while not (result := found()):
         if time.monotonic() > deadline:
-            raise AssertionError("it did not come")
+            raise AssertionError(f"it did not come {seen()}")
         time.sleep(0.05)
     return result
 
@@ -65,17 +64,12 @@ class WorkQueueTest(unittest.TestCase):
 
     def start_catalog(self):
         """The variables by which a manager finds it."""
-        with socket.socket() as taken:
-            taken.bind(("127.0.0.1", 0))
-            port = str(taken.getsockname()[1])
-        self.start("catalog_server", "-p", port, "-I", "127.0.0.1", stderr=subprocess.DEVNULL)
-
-        def answers():
-            with socket.socket() as probe:
-                return probe.connect_ex(("127.0.0.1", int(port))) == 0
-
-        wait_for(answers)
-        return {"CATALOG_HOST": "127.0.0.1", "CATALOG_PORT": port}
+        told, log = self.folder / "port", self.folder / "catalog.log"
+        # it would tell a catalog of the university of itself, and wait for its name to be found
+        options = ["-Z", told, "-I", "127.0.0.1", "-u", "127.0.0.1", "-d", "all", "-o", log]
+        catalog = self.start("catalog_server", *options)
+        wait_for(lambda: told.exists() and told.read_text(), lambda: (catalog.poll(), log.read_text()[-2000:]))
+        return {"CATALOG_HOST": "127.0.0.1", "CATALOG_PORT": told.read_text().strip()}
 
     def start(self, *command, **options):
         process = subprocess.Popen(command, cwd=self.folder, text=True, **options)
@@ -110,7 +104,7 @@ class WorkQueueTest(unittest.TestCase):
             rows = ask("schedulers")
             return [{name: row[name] for name in counts} for row in rows] == [counts]
 
-        wait_for(counts_of_row)
+        wait_for(counts_of_row, lambda: (ask("schedulers"), ask("events")))
 
     def open_chunks(self):
         logs = list(self.records.glob("*.jsonl"))
@@ -161,14 +155,15 @@ class WorkQueueTest(unittest.TestCase):
         catalog = self.start_catalog()
         ask = self.serve(f"workqueue://127.0.0.1:{catalog['CATALOG_PORT']}/crema%20test")
         wait_for(
-            lambda: any("it knows no wq_master of the name crema test" in event["text"] for event in ask("events"))
+            lambda: any("it knows no wq_master of the name crema test" in event["text"] for event in ask("events")),
+            lambda: ask("events"),
         )
         manager = self.start(
             "./manager", "analysis", self.records, "crema test", stdout=subprocess.PIPE, env={**os.environ, **catalog}
         )
         port = manager.stdout.readline().strip()
         self.wait_for_counts(ask, workers=0, cores=0, processing=0, waiting=8)
-        self.assertEqual(ask("run")["state"], "running")
+        wait_for(lambda: ask("run")["state"] == "running", lambda: ask("run"))
         self.start_worker(port)
         self.assertEqual(manager.wait(GIVEN_UP), 0)
 
