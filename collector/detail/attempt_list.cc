@@ -40,7 +40,7 @@ class Lister {
     row.input = InputOf(chunk.input);
     row.thread = ThreadOf(row.process, chunk);
     row.status = attempt.state;
-    list_->rows.push_back(row);
+    list_->rows.Add(row);
     list_->bytes.push_back(bytes);
     list_->columns.push_back(static_cast<uint32_t>(chunk.columns.size()));
   }
@@ -120,6 +120,7 @@ absl::Status ListAttempts(const AttemptReader& for_each_attempt, AttemptList* li
   if (absl::Status read = for_each_attempt([&lister](const Attempt& attempt) { lister.Add(attempt); }); !read.ok()) {
     return read;
   }
+  list->rows.Seal();
   MarkResults(list->rows);
   list->lanes = AssignLanes(list->rows);
   PlaceUnended(list);

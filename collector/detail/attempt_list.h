@@ -11,7 +11,7 @@
 
 #include "absl/status/status.h"
 #include "collector/detail/run_detail.h"
-#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/attempts/attempt_rows.h"
 
 namespace crema {
 
@@ -50,7 +50,7 @@ struct AttemptBytes {
 };
 
 struct AttemptList {
-  std::vector<AttemptRow> rows;  ///< `process` and `input` are indices into the tables below
+  AttemptRows rows;  ///< `process` and `input` are indices into the tables below
   std::vector<AttemptBytes> bytes;
   std::vector<uint32_t> columns;  ///< how many the attempt said that it read
   std::vector<HelperTimes> helpers;

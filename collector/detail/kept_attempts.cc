@@ -22,7 +22,7 @@ struct Turn {
 };
 
 /// Of chunks that were attempted once, nothing is in the map.
-absl::flat_hash_map<size_t, Turn> FindTurns(const std::vector<AttemptRow>& rows) {
+absl::flat_hash_map<size_t, Turn> FindTurns(const AttemptRows& rows) {
   absl::flat_hash_map<uint64_t, int32_t> counts;
   counts.reserve(rows.size());
   for (const AttemptRow& row : rows) ++counts[row.chunk_id];

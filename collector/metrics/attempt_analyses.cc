@@ -18,11 +18,11 @@ namespace {
 constexpr size_t kMostSampledSpells = 10;  // a look into the logs for each
 
 // Memory that the analyses take beside the attempts, in bytes an attempt.
-constexpr size_t kStragglerBytes = 32;     // a point, and its residual twice
+constexpr size_t kStragglerBytes = 40;     // a point; while fits are drawn, less
 constexpr size_t kTimeBytes = 24;          // begin and stop, and indices by worker
 constexpr size_t kDistributionBytes = 24;  // three values
 constexpr size_t kBreakdownBytes = 24;     // a duration for inputs, processes and threads
-constexpr size_t kContentionBytes = 8;     // an index, in a list that doubles
+constexpr size_t kContentionBytes = 16;    // a start and an index
 constexpr size_t kMemoryGrowthBytes = 8;   // the same
 constexpr size_t kLaneBytes = 20;          // a lane, its begin and an index
 
@@ -142,13 +142,14 @@ void FindSlowChunks(RunFigures& figures) {
   const AttemptFindings& attempts = figures.findings.attempts;
   figures.stragglers = FindStragglers(attempts.rows, attempts.helpers, attempts.dataset_of_input);
   const std::vector<DatasetFit>& fits = figures.stragglers.datasets;
-  figures.expected_by_worker = ExpectedTimeByProcess(attempts.rows, attempts.dataset_of_input, fits);
-  figures.expected_by_file = ExpectedTimeByFile(attempts.rows, attempts.dataset_of_input, attempts.file_of_input, fits);
+  ExpectedTimes expected = FindExpectedTimes(attempts.rows, attempts.dataset_of_input, attempts.file_of_input, fits);
+  figures.expected_by_worker = std::move(expected.by_process);
+  figures.expected_by_file = std::move(expected.by_file);
   figures.slow_spells = FindNamedSpells(figures);
 }
 
 void MeasureLanes(const RunFigures& figures, AttemptAnalyses& analyses) {
-  const std::vector<AttemptRow>& rows = figures.findings.attempts.rows;
+  const AttemptRows& rows = figures.findings.attempts.rows;
   analyses.load_imbalance = LoadImbalance(rows);
   const std::vector<int64_t> open = MaxOpenChunks(rows, figures.findings.processes.processes);
   if (!rows.empty()) analyses.max_open_chunks = *std::max_element(open.begin(), open.end());

@@ -12,11 +12,11 @@
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "collector/metrics/attempts/row_spill.h"
 #include "collector/metrics/coffea/coffea_accumulator.h"
 #include "collector/metrics/contents/function_names.h"
 #include "collector/metrics/document.h"
 #include "collector/metrics/entry_ranges.h"
+#include "collector/metrics/memory/row_spill.h"
 #include "collector/metrics/quality.h"
 #include "collector/metrics/read_records.h"
 #include "collector/metrics/run_figures.h"
@@ -282,16 +282,16 @@ absl::StatusOr<Measurement> Measure(const MeasureOptions& options) {
   if (!trees.ok()) return trees.status();
 
   Clusters clusters = ReadClusters(*logs);
-  RunFigures figures;
+  const size_t memory_bytes = MemoryFor(options);
+  RowSpill spill(SpillDirectory(options), memory_bytes / 2);
+  RunFigures figures;  // has rows of the spill
   ReadingQuality reading;
   std::vector<std::vector<ChunkStretch>> stretches;
-  const size_t memory_bytes = MemoryFor(options);
-  const WorkLimits limits = {ThreadsFor(options.jobs), memory_bytes - memory_bytes / 2};
+  const WorkLimits limits = {ThreadsFor(options.jobs), memory_bytes - memory_bytes / 2, &spill};
   {
     ReadRecordsOptions how;
     how.all_runs = options.run == "all";
     how.threads = limits.threads;
-    RowSpill spill(SpillDirectory(options), memory_bytes / 2);
     how.spill = &spill;
     const std::optional<RecordWindow> window = WindowOf(options, *trees, clusters.table);
     // Where clocks differ, times of records cannot be held against the scheduler's before they are aligned.
@@ -307,15 +307,15 @@ absl::StatusOr<Measurement> Measure(const MeasureOptions& options) {
     }
     const bool has_window = window.has_value();
     RecordFindings findings = std::move(records.accumulator).Finalize();
-    if (const std::string problem = spill.problem(); !problem.empty()) {
-      reading.warnings.push_back(
-          fmt::format("chunks that had no room in memory stayed there all the same, for {} has none ({}); --spill DIR "
-                      "names another place",
-                      SpillDirectory(options), problem));
-    }
     figures = ComputeFigures(std::move(findings), trees->accumulator, has_window ? window->start_ns : options.start_ns,
                              has_window ? window->stop_ns : options.stop_ns, std::move(coffea->figures), clusters.table,
                              limits);
+  }
+  if (const std::string problem = spill.problem(); !problem.empty()) {
+    reading.warnings.push_back(
+        fmt::format("chunks that had no room in memory stayed there all the same, for {} has none ({}); --spill DIR "
+                    "names another place",
+                    SpillDirectory(options), problem));
   }
   RecordFindings& findings = figures.findings;
   for (std::string& problem : NameFunctions(findings.omissions.functions > 0, &findings.functions)) {

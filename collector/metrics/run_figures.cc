@@ -37,7 +37,9 @@ void AlignClocks(RecordFindings& findings) {
   const auto is_aligned = [](const ProcessRow& process) { return process.clock_offset_ns.value_or(0) == 0; };
   if (std::all_of(processes.begin(), processes.end(), is_aligned)) return;
   const auto offset_of = [&](uint32_t process) { return processes[process].clock_offset_ns.value_or(0); };
-  for (AttemptRow& attempt : findings.attempts.rows) attempt.start_ns += offset_of(attempt.process);
+  std::vector<int64_t> offsets;
+  for (uint32_t i = 0; i < processes.size(); ++i) offsets.push_back(offset_of(i));
+  findings.attempts.rows.ShiftStarts(offsets);
   for (SummedAttempts& summed : findings.attempts.summed) {
     summed.row.start_ns += offset_of(summed.row.process);
     summed.stop_ns += offset_of(summed.row.process);

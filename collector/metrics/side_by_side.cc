@@ -9,6 +9,7 @@
 #include <system_error>
 #include <thread>
 
+#include "collector/metrics/memory/spilled_lists.h"
 #include "collector/sources/process_tree/allocated_cores.h"
 
 namespace crema {
@@ -98,6 +99,7 @@ void RunSideBySide(const std::vector<Piece>& pieces, const WorkLimits& limits) {
         size_t index;
         ~EndsPiece() { of.End(index); }
       } ends{schedule, *piece};
+      const SpilledLists lists(pieces[*piece].bytes > limits.bytes ? limits.spill : nullptr);
       pieces[*piece].run();
     }
   });

@@ -7,12 +7,15 @@
 #include <limits>
 #include <vector>
 
+#include "collector/metrics/memory/row_spill.h"
+
 namespace crema {
 
 /// What a computation may use. Its result is the same whatever this is.
 struct WorkLimits {
   size_t threads = 1;
   size_t bytes = std::numeric_limits<size_t>::max();  ///< of memory beside its input, where it has a choice
+  RowSpill* spill = nullptr;                          ///< where lists go of work that takes more; nullptr: into memory
 };
 
 /// As many threads as were asked for; for 0 one on each core that this process may use.
@@ -30,7 +33,8 @@ struct Piece {
 };
 
 /// Runs all pieces: one begins as soon as a thread is free and those that run leave it the memory, the first of the
-/// list first. Where one piece alone is beyond the limit, it runs alone. Throws as `OnThreads`.
+/// list first. Where one piece alone is beyond the limit, it runs alone, and its large lists
+/// lie in files. Throws as `OnThreads`.
 void RunSideBySide(const std::vector<Piece>& pieces, const WorkLimits& limits);
 
 }  // namespace crema

@@ -16,13 +16,16 @@ struct ChunkAttempt {
 class HashSieve {
  public:
   explicit HashSieve(size_t expected) {
-    while (bits_ < 40 && (uint64_t{1} << bits_) < 16 * expected) ++bits_;
+    const uint64_t each = expected < kMany ? 16 : 8;
+    while (bits_ < 40 && (uint64_t{1} << bits_) < each * expected) ++bits_;
     words_.resize((size_t{1} << bits_) / 64);
   }
   bool Has(uint64_t hash) const { return (words_[Place(hash) / 64] >> Place(hash) % 64 & 1) != 0; }
   void Add(uint64_t hash) { words_[Place(hash) / 64] |= uint64_t{1} << Place(hash) % 64; }
 
  private:
+  static constexpr size_t kMany = size_t{1} << 25;  // two such sieves take 128 MB then
+
   size_t Place(uint64_t hash) const { return static_cast<size_t>(hash >> (64 - bits_)); }
 
   int bits_ = 6;
@@ -42,17 +45,19 @@ class RepeatedChunks {
       seen_.Add(attempt.chunk_id);
     }
   }
-  std::vector<ChunkAttempt> SortByChunk(const std::vector<AttemptRow>& attempts) const;
+  std::vector<ChunkAttempt> SortByChunk(const AttemptRows& attempts) const;
 
  private:
   HashSieve seen_;
   HashSieve repeated_;
 };
 
-std::vector<ChunkAttempt> RepeatedChunks::SortByChunk(const std::vector<AttemptRow>& attempts) const {
+std::vector<ChunkAttempt> RepeatedChunks::SortByChunk(const AttemptRows& attempts) const {
   std::vector<ChunkAttempt> found;
-  for (uint32_t i = 0; i < attempts.size(); ++i) {
-    if (repeated_.Has(attempts[i].chunk_id)) found.push_back({attempts[i].chunk_id, i});
+  uint32_t i = 0;
+  for (const AttemptRow& attempt : attempts) {
+    if (repeated_.Has(attempt.chunk_id)) found.push_back({attempt.chunk_id, i});
+    ++i;
   }
   boost::sort::pdqsort_branchless(found.begin(), found.end(),
                                   [](const ChunkAttempt& a, const ChunkAttempt& b) { return a.chunk_id < b.chunk_id; });
@@ -62,15 +67,15 @@ std::vector<ChunkAttempt> RepeatedChunks::SortByChunk(const std::vector<AttemptR
 // The attempts at one chunk, in the order given.
 using ChunkAttempts = std::vector<ChunkAttempt>::const_iterator;
 
-void MarkResult(std::vector<AttemptRow>& attempts, ChunkAttempts first, ChunkAttempts last) {
-  AttemptRow* result = nullptr;
+void MarkResult(AttemptRows& attempts, ChunkAttempts first, ChunkAttempts last) {
+  auto result = last;
   for (auto at = first; at != last; ++at) {
-    AttemptRow& attempt = attempts[at->attempt];
-    attempt.is_result = false;
+    const AttemptRow attempt = attempts[at->attempt];
+    attempts.SetResult(at->attempt, false);
     if (attempt.status != AttemptState::kOk) continue;
-    if (result == nullptr || attempt.stop_ns() >= result->stop_ns()) result = &attempt;
+    if (result == last || attempt.stop_ns() >= attempts[result->attempt].stop_ns()) result = at;
   }
-  if (result != nullptr) result->is_result = true;
+  if (result != last) attempts.SetResult(result->attempt, true);
 }
 
 // What a chunk comes to that was attempted only once.
@@ -80,8 +85,7 @@ void CountOnly(const AttemptRow& attempt, int64_t weight, AttemptCounts& counts)
   counts.num_unfinished_chunks += ok || attempt.status == AttemptState::kUnrecorded ? 0 : weight;
 }
 
-void CountChunk(const std::vector<AttemptRow>& attempts, ChunkAttempts first, ChunkAttempts last,
-                AttemptCounts& counts) {
+void CountChunk(const AttemptRows& attempts, ChunkAttempts first, ChunkAttempts last, AttemptCounts& counts) {
   int64_t latest_start_ns = attempts[first->attempt].start_ns;
   for (auto at = first; at != last; ++at) latest_start_ns = std::max(latest_start_ns, attempts[at->attempt].start_ns);
   int64_t ok = 0;
@@ -103,19 +107,19 @@ void CountChunk(const std::vector<AttemptRow>& attempts, ChunkAttempts first, Ch
 
 }  // namespace
 
-AttemptCounts MarkResults(std::vector<AttemptRow>& attempts) {
+AttemptCounts MarkResults(AttemptRows& attempts) {
   AttemptCounts counts;
   counts.num_attempts = static_cast<int64_t>(attempts.size());
   RepeatedChunks repeated(attempts.size());
-  for (AttemptRow& attempt : attempts) {
+  attempts.SetResults([&](const AttemptRow& attempt) {
     counts.num_failed_attempts += attempt.status == AttemptState::kFailed;
     counts.num_lost_attempts += attempt.status == AttemptState::kLost;
     counts.num_open_attempts += attempt.status == AttemptState::kRunning;
     counts.num_unrecorded_attempts += attempt.status == AttemptState::kUnrecorded;
-    attempt.is_result = attempt.status == AttemptState::kOk;
     CountOnly(attempt, 1, counts);
     repeated.See(attempt);
-  }
+    return attempt.status == AttemptState::kOk;
+  });
   std::vector<ChunkAttempt> by_chunk = repeated.SortByChunk(attempts);
   for (auto first = by_chunk.begin(); first != by_chunk.end();) {
     auto last = first + 1;

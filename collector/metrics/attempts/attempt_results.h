@@ -3,9 +3,8 @@
 #define CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_RESULTS_H_
 
 #include <cstdint>
-#include <vector>
 
-#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/attempts/attempt_rows.h"
 
 namespace crema {
 
@@ -28,7 +27,7 @@ struct AttemptCounts {
 
 /// Sets `is_result` (docs/metrics.md, "Chunks and attempts"): of each chunk's `ok` attempts the one that stopped last;
 /// of several that stopped at the same moment, the last in the order given. Returns what became of the chunks.
-AttemptCounts MarkResults(std::vector<AttemptRow>& attempts);
+AttemptCounts MarkResults(AttemptRows& attempts);
 
 }  // namespace crema
 

@@ -19,14 +19,14 @@ AttemptRow Attempt(uint64_t chunk, int64_t start_ns, AttemptState status, int64_
   return row;
 }
 
-std::vector<bool> Results(std::vector<AttemptRow> attempts) {
+std::vector<bool> Results(AttemptRows attempts) {
   MarkResults(attempts);
   std::vector<bool> results;
   for (const AttemptRow& attempt : attempts) results.push_back(attempt.is_result);
   return results;
 }
 
-AttemptCounts Count(std::vector<AttemptRow> attempts) { return MarkResults(attempts); }
+AttemptCounts Count(AttemptRows attempts) { return MarkResults(attempts); }
 
 TEST(MarkResults, TakesTheOkAttemptThatStoppedLast) {
   EXPECT_THAT(Results({Attempt(1, 0, AttemptState::kOk, 500), Attempt(1, 100, AttemptState::kOk, 10),

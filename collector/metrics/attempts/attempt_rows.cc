@@ -5,14 +5,116 @@
 #include <utility>
 
 namespace crema {
+
+AttemptRows::AttemptRows(std::initializer_list<AttemptRow> rows) : AttemptRows(std::vector<AttemptRow>(rows)) {}
+
+AttemptRows::AttemptRows(const std::vector<AttemptRow>& rows) {
+  for (const AttemptRow& row : rows) Add(row);
+  Seal();
+}
+
+void AttemptRows::Seal() {
+  if (!pending_.empty()) Pack();
+  if (block_at_.size() != (size_ + kLeastOfBlock - 1) / kLeastOfBlock) Index();
+}
+
+void AttemptRows::Pack() {
+  PackedBlock block(pending_, &memory_);
+  pending_.clear();
+  first_.push_back(size_ - block.size());
+  blocks_.push_back(std::move(block));
+}
+
+void AttemptRows::AddBlock(PackedBlock block) {
+  if (!pending_.empty()) Pack();
+  first_.push_back(size_);
+  size_ += block.size();
+  blocks_.push_back(std::move(block));
+}
+
+void AttemptRows::Index() {
+  block_at_.clear();
+  uint32_t block = 0;
+  for (size_t i = 0; i < size_; i += kLeastOfBlock) {
+    while (i - first_[block] >= blocks_[block].size()) ++block;
+    block_at_.push_back(block);
+  }
+}
+
+void AttemptRows::Take(AttemptRows other) {
+  for (PackedBlock& block : other.blocks_) AddBlock(std::move(block));
+  for (const AttemptRow& row : other.pending_) Add(row);
+}
+
+void AttemptRows::SetResult(size_t i, bool is_result) {
+  size_t block = block_at_[i / kLeastOfBlock];
+  while (i - first_[block] >= blocks_[block].size()) ++block;
+  blocks_[block].SetResult(i - first_[block], is_result);
+}
+
+void AttemptRows::ShiftHelpers(uint32_t offset) {
+  for (PackedBlock& block : blocks_) block.ShiftHelpers(offset);
+  for (AttemptRow& row : pending_) {
+    if (row.helpers != AttemptRow::kNone) row.helpers += offset;
+  }
+}
+
+void AttemptRows::MoveToWorkers(const std::vector<uint32_t>& worker_of) {
+  Seal();
+  for (PackedBlock& block : blocks_) {
+    block.MoveToWorkers([&worker_of](uint32_t process) { return worker_of[process]; });
+  }
+}
+
+void AttemptRows::ShiftStarts(const std::vector<int64_t>& offsets) {
+  Seal();
+  std::vector<AttemptRow> rows;
+  for (PackedBlock& block : blocks_) {
+    uint32_t process = 0;
+    if (block.HasOneProcess(&process)) {
+      block.ShiftStarts(offsets[process]);
+      continue;
+    }
+    rows.clear();
+    for (size_t i = 0; i < block.size(); ++i) {
+      rows.push_back(block[i]);
+      rows.back().start_ns += offsets[rows.back().process];
+    }
+    block = PackedBlock(rows, &memory_);
+  }
+}
+
 namespace {
 
-// The first block of few rows is small, since a log may have few.
-constexpr size_t kLeastRows = 64;
-// Large pages: malloc(3) gives such blocks back to the system. The last one of a list is half empty on average.
-constexpr size_t kMostRows = (kLargePageBytes + sizeof(AttemptRow) - 1) / sizeof(AttemptRow);
+// A process writes its chunks as they end, so each is a few places from where it belongs.
+constexpr size_t kMostMoved = 4096;
 
-// Rows of one group that stand together.
+/// What rows are ordered by within a group.
+struct Place {
+  explicit Place(const AttemptRow& row)
+      : number(row.number),
+        start_ns(row.start_ns),
+        duration_ns(row.duration_ns),
+        chunk_id(row.chunk_id),
+        status(row.status) {}
+  Place() = default;
+
+  friend bool operator<(const Place& a, const Place& b) {
+    if (a.number != b.number) return a.number < b.number;
+    if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
+    if (a.duration_ns != b.duration_ns) return a.duration_ns < b.duration_ns;
+    if (a.chunk_id != b.chunk_id) return a.chunk_id < b.chunk_id;
+    return a.status < b.status;
+  }
+
+  int64_t number = 0;
+  int64_t start_ns = 0;
+  int64_t duration_ns = 0;
+  uint64_t chunk_id = 0;
+  AttemptState status = AttemptState::kOk;
+};
+
+/// Rows of one group that stand together in a block.
 struct Run {
   uint32_t group;
   uint32_t block;
@@ -22,43 +124,151 @@ struct Run {
 
 }  // namespace
 
-void AttemptRows::Add(const AttemptRow& row) {
-  if (blocks_.empty() || blocks_.back().size() == blocks_.back().capacity()) {
-    blocks_.emplace_back(RowAllocator(spill_)).reserve(std::clamp(size_, kLeastRows, kMostRows));
+/// Puts rows in order, group after group.
+class RowsInOrder {
+ public:
+  RowsInOrder(AttemptRows rows, const std::vector<uint32_t>& group_of_process) : from_(std::move(rows)) {
+    from_.Seal();
+    to_.memory_ = std::move(from_.memory_);
+    for (uint32_t block = 0; block < from_.blocks_.size(); ++block) {
+      left_.push_back(from_.blocks_[block].size());
+      AddRuns(block, group_of_process);
+    }
+    std::stable_sort(runs_.begin(), runs_.end(), [](const Run& a, const Run& b) { return a.group < b.group; });
   }
-  blocks_.back().push_back(row);
-  ++size_;
-}
 
-void AttemptRows::Take(AttemptRows other) {
-  std::move(other.blocks_.begin(), other.blocks_.end(), std::back_inserter(blocks_));
-  size_ += other.size_;
-}
+  AttemptRows Take() && {
+    for (size_t first = 0; first < runs_.size();) {
+      size_t last = first;
+      while (last < runs_.size() && runs_[last].group == runs_[first].group) ++last;
+      AddGroup(first, last);
+      first = last;
+    }
+    to_.Seal();
+    return std::move(to_);
+  }
 
-std::vector<AttemptRow> AttemptRows::TakeGrouped(const std::vector<uint32_t>& group_of_process) && {
-  std::vector<Run> runs;
-  for (uint32_t block = 0; block < blocks_.size(); ++block) {
-    for (uint32_t i = 0; i < blocks_[block].size(); ++i) {
-      const uint32_t group = group_of_process[blocks_[block][i].process];
-      if (runs.empty() || runs.back().block != block || runs.back().group != group)
-        runs.push_back({group, block, i, i});
-      runs.back().end = i + 1;
+ private:
+  void AddRuns(uint32_t index, const std::vector<uint32_t>& group_of_process) {
+    const PackedBlock& block = from_.blocks_[index];
+    uint32_t process = 0;
+    if (block.HasOneProcess(&process)) {
+      runs_.push_back({group_of_process[process], index, 0, block.size()});
+      return;
+    }
+    for (uint32_t i = 0; i < block.size(); ++i) {
+      const uint32_t group = group_of_process[block[i].process];
+      if (i == 0 || runs_.back().group != group) runs_.push_back({group, index, i, i});
+      runs_.back().end = i + 1;
     }
   }
-  std::stable_sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.group < b.group; });
-  std::vector<size_t> left;
-  left.reserve(blocks_.size());
-  for (const Block& block : blocks_) left.push_back(block.size());
-  std::vector<AttemptRow> rows;
-  ReserveLargePages(rows, size_);
-  if (spill_ != nullptr) spill_->LayUnder(rows.data(), rows.capacity() * sizeof(AttemptRow));
-  for (const Run& run : runs) {
-    Block& block = blocks_[run.block];
-    rows.insert(rows.end(), block.begin() + run.begin, block.begin() + run.end);
-    left[run.block] -= run.end - run.begin;
-    if (left[run.block] == 0) block = Block(RowAllocator(nullptr));
+
+  template <class Visit>
+  void ForEach(size_t first, size_t last, const Visit& visit) const {
+    for (size_t run = first; run < last; ++run) {
+      const PackedBlock& block = from_.blocks_[runs_[run].block];
+      for (size_t i = runs_[run].begin; i < runs_[run].end; ++i) visit(block[i]);
+    }
   }
-  return rows;
+
+  void AddGroup(size_t first, size_t last) {
+    switch (OrderOf(first, last)) {
+      case Order::kExact:
+        return AddAsTheyAre(first, last);
+      case Order::kNearly:
+        return AddNearlyOrdered(first, last);
+      case Order::kNone:
+        return AddSorted(first, last);
+    }
+  }
+
+  enum class Order { kExact, kNearly, kNone };
+
+  /// Nearly: no row has more than `kMostMoved` rows between it and one before it that belongs behind it.
+  Order OrderOf(size_t first, size_t last) const {
+    Place recent;
+    bool is_exact = true;
+    size_t seen = 0;
+    ForEach(first, last, [&](const AttemptRow& row) {
+      const Place place(row);
+      is_exact = is_exact && (seen++ == 0 || !(place < recent));
+      recent = place;
+    });
+    if (is_exact) return Order::kExact;
+    std::vector<Place> most(kMostMoved);  // the one that belongs furthest behind, of those up to each of the last ones
+    bool is_nearly = true;
+    seen = 0;
+    ForEach(first, last, [&](const AttemptRow& row) {
+      const Place place(row);
+      is_nearly = is_nearly && !(seen >= kMostMoved && place < most[seen % kMostMoved]);
+      recent = seen == 0 || recent < place ? place : recent;
+      most[seen++ % kMostMoved] = recent;
+    });
+    return is_nearly ? Order::kNearly : Order::kNone;
+  }
+
+  void AddAsTheyAre(size_t first, size_t last) {
+    for (size_t run = first; run < last; ++run) {
+      PackedBlock& block = from_.blocks_[runs_[run].block];
+      const bool is_whole = runs_[run].end - runs_[run].begin == block.size();
+      const auto is_enough = [](size_t rows) { return rows >= AttemptRows::kLeastOfBlock; };
+      if (is_whole && is_enough(block.size()) && (to_.pending_.empty() || is_enough(to_.pending_.size()))) {
+        to_.AddBlock(std::move(block));
+      } else {
+        for (size_t i = runs_[run].begin; i < runs_[run].end; ++i) to_.Add(block[i]);
+      }
+      Forget(run);
+    }
+  }
+
+  void AddNearlyOrdered(size_t first, size_t last) {
+    std::vector<AttemptRow> window;  // in order; nothing that comes belongs before its first half once it is full
+    for (size_t run = first; run < last; ++run) {
+      const PackedBlock& block = from_.blocks_[runs_[run].block];
+      for (size_t i = runs_[run].begin; i < runs_[run].end; ++i) {
+        const AttemptRow row = block[i];
+        auto at = window.end();
+        while (at != window.begin() && Place(row) < Place(*(at - 1))) --at;
+        window.insert(at, row);
+        if (window.size() < 2 * kMostMoved) continue;
+        for (size_t k = 0; k < kMostMoved; ++k) to_.Add(window[k]);
+        window.erase(window.begin(), window.begin() + kMostMoved);
+      }
+      Forget(run);
+    }
+    for (const AttemptRow& row : window) to_.Add(row);
+  }
+
+  void AddSorted(size_t first, size_t last) {
+    struct Where {
+      uint32_t block;
+      uint32_t row;
+    };
+    std::vector<Where> rows;
+    for (size_t run = first; run < last; ++run) {
+      for (uint32_t i = runs_[run].begin; i < runs_[run].end; ++i) rows.push_back({runs_[run].block, i});
+    }
+    const auto row_at = [this](const Where& where) { return from_.blocks_[where.block][where.row]; };
+    std::stable_sort(rows.begin(), rows.end(),
+                     [&](const Where& a, const Where& b) { return Place(row_at(a)) < Place(row_at(b)); });
+    for (const Where& where : rows) to_.Add(row_at(where));
+    for (size_t run = first; run < last; ++run) Forget(run);
+  }
+
+  void Forget(size_t run) {
+    size_t& left = left_[runs_[run].block];
+    left -= runs_[run].end - runs_[run].begin;
+    if (left == 0) from_.blocks_[runs_[run].block] = PackedBlock();
+  }
+
+  AttemptRows from_;
+  AttemptRows to_;
+  std::vector<Run> runs_;
+  std::vector<size_t> left_;  // by block: rows that were not added yet
+};
+
+AttemptRows AttemptRows::Ordered(const std::vector<uint32_t>& group_of_process) && {
+  return RowsInOrder(std::move(*this), group_of_process).Take();
 }
 
 }  // namespace crema

@@ -1,84 +1,147 @@
-// The rows of attempts while they are collected.
+// All attempts of a run.
 #ifndef CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_ROWS_H_
 #define CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_ROWS_H_
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
+#include <initializer_list>
+#include <iterator>
 #include <vector>
 
+#include "absl/base/attributes.h"
 #include "collector/metrics/attempts/attempt_row.h"
-#include "collector/metrics/attempts/large_pages.h"
-#include "collector/metrics/attempts/row_spill.h"
+#include "collector/metrics/attempts/packed_block.h"
+#include "collector/metrics/memory/row_memory.h"
+#include "collector/metrics/memory/row_spill.h"
 
 namespace crema {
 
-/// Memory of a block: in large pages, or in a file where rows have no room.
-class RowAllocator {
- public:
-  using value_type = AttemptRow;
-  using propagate_on_container_move_assignment = std::true_type;  // NOLINT(readability-identifier-naming)
-  template <class>
-  struct rebind {                // NOLINT(readability-identifier-naming)
-    using other = RowAllocator;  // NOLINT(readability-identifier-naming)
-  };
-
-  /// `spill` outlives all that was allocated. nullptr: all rows have room in memory.
-  explicit RowAllocator(RowSpill* spill) : spill_(spill) {}
-
-  AttemptRow* allocate(size_t count) {
-    void* file = spill_ == nullptr ? nullptr : spill_->Map(count * sizeof(AttemptRow));
-    return file == nullptr ? LargePageAllocator<AttemptRow>().allocate(count) : static_cast<AttemptRow*>(file);
-  }
-  void deallocate(AttemptRow* memory, size_t count) {
-    if (spill_ != nullptr && spill_->Unmap(memory, count * sizeof(AttemptRow))) return;
-    LargePageAllocator<AttemptRow>().deallocate(memory, count);
-  }
-
-  friend bool operator==(const RowAllocator& a, const RowAllocator& b) { return a.spill_ == b.spill_; }
-  friend bool operator!=(const RowAllocator& a, const RowAllocator& b) { return a.spill_ != b.spill_; }
-
- private:
-  RowSpill* spill_;
-};
-
-/// Rows in blocks that never grow: a million rows are most of the collector's memory, and a list that doubles would
-/// need it three times over.
+/// Rows in the order in which they came, packed as they come: they are most of the collector's memory. Rows are read by
+/// value. `Seal` packs those that were added last: call it before any is read.
 class AttemptRows {
  public:
+  class Iterator;
+
+  AttemptRows() = default;
+  AttemptRows(std::initializer_list<AttemptRow> rows);
+  AttemptRows(const std::vector<AttemptRow>& rows);  // NOLINT(google-explicit-constructor): a list of them is one
+
   /// From here on, rows that have no room in memory go there; it outlives these rows.
-  void SpillTo(RowSpill* spill) { spill_ = spill; }
-  void Add(const AttemptRow& row);
-  size_t size() const { return size_; }
-
-  /// Calls `visit(row)` for each row, in the order in which they came.
-  template <class Visit>
-  void ForEach(const Visit& visit) {
-    for (Block& block : blocks_) {
-      for (AttemptRow& row : block) visit(row);
-    }
+  void SpillTo(RowSpill* spill) { memory_.SpillTo(spill); }
+  void Add(const AttemptRow& row) {
+    pending_.push_back(row);
+    ++size_;
+    if (pending_.size() == PackedBlock::kMostRows) Pack();
   }
-  template <class Visit>
-  void ForEach(const Visit& visit) const {
-    for (const Block& block : blocks_) {
-      for (const AttemptRow& row : block) visit(row);
-    }
-  }
-
   /// Puts all of the other's rows behind these.
   void Take(AttemptRows other);
+  void Seal();
 
-  /// All rows by `group_of_process[row.process]`, those of one group in the order in which they came. Gives back the
-  /// blocks' memory as it goes.
-  std::vector<AttemptRow> TakeGrouped(const std::vector<uint32_t>& group_of_process) &&;
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  /// Of rows that were made from a list, or put in order.
+  ABSL_ATTRIBUTE_ALWAYS_INLINE AttemptRow operator[](size_t i) const {
+    size_t block = block_at_[i / kLeastOfBlock];
+    while (i - first_[block] >= blocks_[block].size()) ++block;
+    return blocks_[block][i - first_[block]];
+  }
+  Iterator begin() const;
+  Iterator end() const;
+
+  void SetResult(size_t i, bool is_result);
+  /// Of each row by `is_result(row)`, in order.
+  template <class IsResult>
+  void SetResults(const IsResult& is_result);
+  template <class Renumber>
+  void RenumberInputs(const Renumber& renumber);
+  template <class Renumber>
+  void RenumberThreads(const Renumber& renumber);
+  template <class Renumber>
+  void RenumberProcesses(const Renumber& renumber);
+  void ShiftHelpers(uint32_t offset);
+  /// `worker_of[process]`: the process that counts as the one that worked; the other is the row's recorder from then
+  /// on.
+  void MoveToWorkers(const std::vector<uint32_t>& worker_of);
+  /// `offsets[process]`: nanoseconds to be added to the starts of its rows.
+  void ShiftStarts(const std::vector<int64_t>& offsets);
+
+  /// All rows by (`group_of_process[row.process]`, number, start, duration, chunk_id, status); those that are equal in
+  /// all of it as they came. Gives back memory as it goes. They can be read by index then.
+  AttemptRows Ordered(const std::vector<uint32_t>& group_of_process) &&;
 
  private:
-  using Block = std::vector<AttemptRow, RowAllocator>;
+  friend class RowsInOrder;
 
-  RowSpill* spill_ = nullptr;
-  std::vector<Block> blocks_;
+  // All blocks have so many rows, except for the last one and those that were taken and not put in order yet.
+  static constexpr size_t kLeastOfBlock = 256;
+
+  void Pack();
+  void AddBlock(PackedBlock block);
+  /// Where to find a row by its index.
+  void Index();
+
+  RowMemory memory_;
+  std::vector<PackedBlock> blocks_;
+  std::vector<size_t> first_;       // by block: the index of its first row
+  std::vector<uint32_t> block_at_;  // of every 256th row
+  std::vector<AttemptRow> pending_;
   size_t size_ = 0;
 };
+
+class AttemptRows::Iterator {
+ public:
+  // As the standard library names them.
+  using iterator_category = std::input_iterator_tag;  // NOLINT(readability-identifier-naming)
+  using value_type = AttemptRow;                      // NOLINT(readability-identifier-naming)
+  using difference_type = std::ptrdiff_t;             // NOLINT(readability-identifier-naming)
+  using pointer = const AttemptRow*;                  // NOLINT(readability-identifier-naming)
+  using reference = AttemptRow;                       // NOLINT(readability-identifier-naming)
+
+  explicit Iterator(const PackedBlock* block) : block_(block) {}
+
+  ABSL_ATTRIBUTE_ALWAYS_INLINE AttemptRow operator*() const { return (*block_)[row_]; }
+  Iterator& operator++() {
+    if (++row_ == block_->size()) {
+      ++block_;
+      row_ = 0;
+    }
+    return *this;
+  }
+  friend bool operator==(const Iterator& a, const Iterator& b) { return a.block_ == b.block_ && a.row_ == b.row_; }
+  friend bool operator!=(const Iterator& a, const Iterator& b) { return !(a == b); }
+
+ private:
+  const PackedBlock* block_;
+  size_t row_ = 0;
+};
+
+inline AttemptRows::Iterator AttemptRows::begin() const { return Iterator(blocks_.data()); }
+inline AttemptRows::Iterator AttemptRows::end() const { return Iterator(blocks_.data() + blocks_.size()); }
+
+template <class IsResult>
+void AttemptRows::SetResults(const IsResult& is_result) {
+  for (PackedBlock& block : blocks_) {
+    for (size_t i = 0; i < block.size(); ++i) block.SetResult(i, is_result(block[i]));
+  }
+}
+
+template <class Renumber>
+void AttemptRows::RenumberInputs(const Renumber& renumber) {
+  for (PackedBlock& block : blocks_) block.RenumberInputs(renumber);
+  for (AttemptRow& row : pending_) row.input = renumber(row.input);
+}
+
+template <class Renumber>
+void AttemptRows::RenumberThreads(const Renumber& renumber) {
+  for (PackedBlock& block : blocks_) block.RenumberThreads(renumber);
+  for (AttemptRow& row : pending_) row.thread = renumber(row.thread);
+}
+
+template <class Renumber>
+void AttemptRows::RenumberProcesses(const Renumber& renumber) {
+  for (PackedBlock& block : blocks_) block.RenumberProcesses(renumber);
+  for (AttemptRow& row : pending_) row.process = renumber(row.process);
+}
 
 }  // namespace crema
 

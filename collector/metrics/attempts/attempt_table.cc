@@ -15,23 +15,6 @@
 namespace crema {
 namespace {
 
-// A process writes its chunks as they end, so each is a few places from where it belongs; lines that were put together
-// in another way are sorted as such.
-template <class Less>
-void SortNearlySorted(std::vector<AttemptRow>& rows, const Less& less) {
-  size_t moves_left = 8 * rows.size() + 1000;
-  for (size_t i = 1; i < rows.size(); ++i) {
-    if (!less(rows[i], rows[i - 1])) continue;
-    const AttemptRow row = rows[i];
-    size_t at = i;
-    for (; at > 0 && less(row, rows[at - 1]) && moves_left > 0; --at, --moves_left) rows[at] = rows[at - 1];
-    rows[at] = row;
-    if (moves_left > 0) continue;
-    std::sort(rows.begin(), rows.end(), less);
-    return;
-  }
-}
-
 // Which of them repeat another is not known: each `ok` one is a chunk.
 void CountSummed(const std::vector<SummedAttempts>& all, AttemptCounts& counts) {
   for (const SummedAttempts& summed : all) {
@@ -159,17 +142,16 @@ void AttemptTable::RenumberInputs(const Renumbering& renumbering) {
   renumbering.ApplySumming(bytes_of_input_, [](ByteSums& to, const ByteSums& from) { to.Add(from); });
   if (ChangesNothing(renumbering)) return;
   recent_inputs_.Clear();
-  rows_.ForEach([&](AttemptRow& row) { row.input = renumbering[row.input]; });
+  rows_.RenumberInputs([&](uint32_t input) { return renumbering[input]; });
   for (auto& [key, row] : begun_) row.input = renumbering[row.input];
   for (SummedAttempts& summed : summed_) summed.row.input = renumbering[summed.row.input];
 }
 
 void AttemptTable::RenumberThreads(const Renumbering& renumbering) {
-  const auto renumber = [&](AttemptRow& row) { row.thread = renumbering[row.thread]; };
   if (ChangesNothing(renumbering)) return;
   recent_threads_.fill({});
-  rows_.ForEach(renumber);
-  for (auto& [key, row] : begun_) renumber(row);
+  rows_.RenumberThreads([&](uint32_t thread) { return renumbering[thread]; });
+  for (auto& [key, row] : begun_) row.thread = renumbering[row.thread];
   renumbering.Apply(threads_, [](const Thread&) {});
   renumbering.Apply(bytes_of_thread_, [this](const ByteSums& bytes) { bytes_of_other_threads_.Add(bytes); });
 }
@@ -187,16 +169,18 @@ void AttemptTable::Merge(AttemptTable other, const std::vector<uint32_t>& logs) 
       bytes_of_thread_.resize(threads_.size());
     }
   }
-  const auto translate = [&](AttemptRow& row) {
-    row.process = logs[row.process];
-    row.input = inputs[row.input];
-    if (row.thread != BoundedNames::kRefused) row.thread = threads[row.thread];
-    if (row.helpers != AttemptRow::kNone) row.helpers += static_cast<uint32_t>(helpers_.size());
-  };
-  other.rows_.ForEach(translate);
+  const auto log_of = [&](uint32_t log) { return logs[log]; };
+  const auto input_of = [&](uint32_t input) { return inputs[input]; };
+  const auto thread_of = [&](uint32_t thread) { return thread == BoundedNames::kRefused ? thread : threads[thread]; };
+  other.rows_.RenumberProcesses(log_of);
+  other.rows_.RenumberInputs(input_of);
+  other.rows_.RenumberThreads(thread_of);
+  other.rows_.ShiftHelpers(static_cast<uint32_t>(helpers_.size()));
   rows_.Take(std::move(other.rows_));
   for (auto& [key, row] : other.begun_) {
-    translate(row);
+    row.process = log_of(row.process);
+    row.input = input_of(row.input);
+    row.thread = thread_of(row.thread);
     begun_.insert_or_assign(AttemptKey(logs[key.first], key.second), row);
   }
   for (const uint32_t log : other.suspending_logs_) suspending_logs_.insert(logs[log]);
@@ -239,10 +223,10 @@ int64_t AttemptTable::JudgeBegun(const ProcessFindings& processes) {
     if (before.row->process != row.process || before.row->thread != row.thread) return;
     before.next_ns = std::min(before.next_ns.value_or(row.start_ns), row.start_ns);
   };
-  rows_.ForEach([&](const AttemptRow& row) {
+  for (const AttemptRow& row : rows_) {
     ++ended[row.process];
     if (!begun.empty()) see(row);
-  });
+  }
   for (auto& [key, row] : begun_) see(row);
 
   for (const AttemptKey& key : begun_and_summed_) begun_.erase(key);
@@ -284,20 +268,15 @@ AttemptFindings AttemptTable::Finalize(const ProcessFindings& processes, std::ve
   table.RenumberInputs(table.inputs_.Prune());
   table.RenumberThreads(table.thread_names_.Prune());
 
+  table.rows_.Seal();
   // A begin and its chunk line may have been read apart.
   if (!table.begun_.empty()) {
-    table.rows_.ForEach([&](const AttemptRow& row) { table.begun_.erase(AttemptKey(row.process, row.number)); });
+    for (const AttemptRow& row : table.rows_) table.begun_.erase(AttemptKey(row.process, row.number));
   }
   AttemptFindings findings;
   findings.records_lost = table.JudgeBegun(processes);
   for (auto& [key, row] : table.begun_) table.rows_.Add(row);
-  findings.rows = std::move(table.rows_).TakeGrouped(processes.process_of_log);
-
-  const auto order = [&processes](const AttemptRow& row) {
-    return std::tuple(processes.process_of_log[row.process], row.number, row.start_ns, row.duration_ns, row.chunk_id,
-                      row.status);
-  };
-  SortNearlySorted(findings.rows, [&order](const AttemptRow& a, const AttemptRow& b) { return order(a) < order(b); });
+  findings.rows = std::move(table.rows_).Ordered(processes.process_of_log);
   findings.counts = MarkResults(findings.rows);
   CountSummed(table.summed_, findings.counts);
   if (results != nullptr) {
@@ -355,18 +334,17 @@ AttemptFindings AttemptTable::Finalize(const ProcessFindings& processes, std::ve
   for (uint32_t i = 0; i < table.bytes_of_log_.size(); ++i) {
     findings.bytes_of_process[processes.process_of_log[i]].Add(table.bytes_of_log_[i]);
   }
-  const auto finish = [&](AttemptRow& row) {
-    row.process = processes.process_of_log[row.process];
-    row.thread = row.thread == BoundedNames::kRefused ? static_cast<uint32_t>(findings.threads.size() - 1)
-                                                      : thread_order[row.thread];
-    if (row.helpers != AttemptRow::kNone) {
-      findings.helpers.push_back(table.helpers_[row.helpers]);
-      row.helpers = static_cast<uint32_t>(findings.helpers.size() - 1);
-    }
+  const auto thread_of = [&](uint32_t thread) {
+    return thread == BoundedNames::kRefused ? static_cast<uint32_t>(findings.threads.size() - 1) : thread_order[thread];
   };
-  for (AttemptRow& row : findings.rows) finish(row);
+  findings.rows.RenumberProcesses([&](uint32_t log) { return processes.process_of_log[log]; });
+  findings.rows.RenumberThreads(thread_of);
   findings.summed = std::move(table.summed_);
-  for (SummedAttempts& summed : findings.summed) finish(summed.row);
+  for (SummedAttempts& summed : findings.summed) {
+    summed.row.process = processes.process_of_log[summed.row.process];
+    summed.row.thread = thread_of(summed.row.thread);
+  }
+  findings.helpers = std::move(table.helpers_);
   return findings;
 }
 

@@ -27,7 +27,7 @@ namespace crema {
 
 /// The attempts in an order that depends on nothing but themselves, and the tables their indices point into.
 struct AttemptFindings {
-  std::vector<AttemptRow> rows;  ///< by (process, number, start); `process` is an index into the finished processes
+  AttemptRows rows;  ///< by (process, number, start); `process` is an index into the finished processes
   std::vector<SummedAttempts> summed;  ///< those that have no row; their `thread` is the last one, `(other)`
   AttemptCounts counts;                ///< of both
   int64_t records_lost = 0;            ///< chunks that ended and have no record, begun in the records or not

@@ -28,7 +28,7 @@ void Add(const SummedAttempts& summed, const std::vector<HelperTimes>& helpers, 
 
 }  // namespace
 
-AttemptTotals SumAttempts(const std::vector<AttemptRow>& attempts, const std::vector<SummedAttempts>& summed,
+AttemptTotals SumAttempts(const AttemptRows& attempts, const std::vector<SummedAttempts>& summed,
                           const std::vector<HelperTimes>& helpers, const AttemptCounts& counts) {
   AttemptTotals totals;
   totals.counts = counts;

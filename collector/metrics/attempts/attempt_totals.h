@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "collector/metrics/attempts/attempt_results.h"
-#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/attempts/attempt_rows.h"
 #include "collector/metrics/attempts/summed_attempts.h"
 #include "collector/metrics/statistics/known_sum.h"
 
@@ -29,7 +29,7 @@ struct AttemptTotals {
 };
 
 /// `counts`: of these attempts.
-AttemptTotals SumAttempts(const std::vector<AttemptRow>& attempts, const std::vector<SummedAttempts>& summed,
+AttemptTotals SumAttempts(const AttemptRows& attempts, const std::vector<SummedAttempts>& summed,
                           const std::vector<HelperTimes>& helpers, const AttemptCounts& counts);
 
 }  // namespace crema

@@ -10,7 +10,7 @@
 #include "absl/types/span.h"
 #include "collector/metrics/attempts/attempt_interval.h"
 #include "collector/metrics/attempts/attempt_quantities.h"
-#include "collector/metrics/attempts/large_pages.h"
+#include "collector/metrics/memory/large_pages.h"
 #include "collector/metrics/statistics/exact_quantiles.h"
 #include "collector/metrics/statistics/known_sum.h"
 
@@ -100,9 +100,13 @@ class Summand {
   std::optional<int64_t> rss_delta_;
 };
 
+constexpr std::array<uint32_t AttemptRow::*, 3> kUnitKinds = {&AttemptRow::input, &AttemptRow::process,
+                                                              &AttemptRow::thread};
+
 // All inputs, all processes or all threads: what they sum to, and their durations, those of one unit together.
 struct Units {
   uint32_t AttemptRow::*index;
+  size_t kind = 0;              // of kUnitKinds
   std::vector<uint32_t> order;  // of the units' durations
   std::vector<Sums> sums;
   std::vector<size_t> next;  // by unit: where its next duration goes; at the end, where the next unit's begin
@@ -189,16 +193,21 @@ BreakdownRow RowOf(std::string name, uint32_t group, const Sums& sums, const Joi
 }
 
 // Two passes over the attempts, which are many and large, whatever the number of tables.
-void AddUp(const std::vector<AttemptRow>& attempts, const std::vector<SummedAttempts>& summed,
+void AddUp(const AttemptRows& attempts, const std::vector<SummedAttempts>& summed,
            const std::vector<HelperTimes>& helpers, std::vector<Units>& all_units) {
   for (const SummedAttempts& sums : summed) {
     for (Units& units : all_units) units.sums[sums.row.*units.index].Add(sums, helpers);
   }
+  // Named one by one: where a field is chosen as it runs, all others of the row are unpacked too.
+  const auto units_of = [](const AttemptRow& attempt) {
+    return std::array<uint32_t, kUnitKinds.size()>{attempt.input, attempt.process, attempt.thread};
+  };
   size_t ended = 0;
   for (const AttemptRow& attempt : attempts) {
     if (!HasEnded(attempt)) continue;
     ++ended;
-    for (Units& units : all_units) ++units.next[attempt.*units.index];
+    const auto of_attempt = units_of(attempt);
+    for (Units& units : all_units) ++units.next[of_attempt[units.kind]];
   }
   for (Units& units : all_units) {
     size_t before = 0;
@@ -208,8 +217,9 @@ void AddUp(const std::vector<AttemptRow>& attempts, const std::vector<SummedAtte
   }
   for (const AttemptRow& attempt : attempts) {
     const Summand summand(attempt, helpers);
+    const auto of_attempt = units_of(attempt);
     for (Units& units : all_units) {
-      const uint32_t unit = attempt.*units.index;
+      const uint32_t unit = of_attempt[units.kind];
       summand.AddTo(units.sums[unit]);
       if (summand.ended()) units.durations_ns[units.next[unit]++] = attempt.duration_ns;
     }
@@ -241,8 +251,7 @@ std::vector<BreakdownRow> MakeTable(const Grouping& grouping, const Units& units
 
 }  // namespace
 
-std::vector<std::vector<BreakdownRow>> BreakDown(const std::vector<AttemptRow>& attempts,
-                                                 const std::vector<SummedAttempts>& summed,
+std::vector<std::vector<BreakdownRow>> BreakDown(const AttemptRows& attempts, const std::vector<SummedAttempts>& summed,
                                                  const std::vector<HelperTimes>& helpers,
                                                  const std::vector<Grouping>& groupings) {
   std::vector<Units> all_units;
@@ -254,6 +263,8 @@ std::vector<std::vector<BreakdownRow>> BreakDown(const std::vector<AttemptRow>& 
     if (units_of(grouping) != all_units.end()) continue;
     Units& units = all_units.emplace_back();
     units.index = grouping.index;
+    units.kind =
+        static_cast<size_t>(std::find(kUnitKinds.begin(), kUnitKinds.end(), grouping.index) - kUnitKinds.begin());
     units.sums.resize(grouping.units());
     units.next.resize(grouping.units());
     // Units of one group together, so that its durations need no copy.

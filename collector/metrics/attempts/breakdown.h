@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/attempts/attempt_rows.h"
 #include "collector/metrics/attempts/summed_attempts.h"
 #include "collector/metrics/statistics/byte_sums.h"
 
@@ -52,8 +52,7 @@ struct Grouping {
 };
 
 /// A table for each grouping: one row for each group that has an attempt, largest `duration_sum` first, then by name.
-std::vector<std::vector<BreakdownRow>> BreakDown(const std::vector<AttemptRow>& attempts,
-                                                 const std::vector<SummedAttempts>& summed,
+std::vector<std::vector<BreakdownRow>> BreakDown(const AttemptRows& attempts, const std::vector<SummedAttempts>& summed,
                                                  const std::vector<HelperTimes>& helpers,
                                                  const std::vector<Grouping>& groupings);
 

@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "collector/metrics/attempts/attempt_quantities.h"
-#include "collector/metrics/attempts/large_pages.h"
+#include "collector/metrics/memory/large_pages.h"
 
 namespace crema {
 namespace {
@@ -48,8 +48,8 @@ class Column {
 };
 
 template <class A, class B, class C, class Fill>
-std::vector<ChunkDistribution> DescribeThree(const std::vector<AttemptRow>& attempts, Column<A> a, Column<B> b,
-                                             Column<C> c, const Fill& fill) {
+std::vector<ChunkDistribution> DescribeThree(const AttemptRows& attempts, Column<A> a, Column<B> b, Column<C> c,
+                                             const Fill& fill) {
   for (const AttemptRow& attempt : attempts) {
     if (attempt.status == AttemptState::kOk) fill(attempt, a, b, c);
   }
@@ -60,7 +60,7 @@ using Integers = Column<int64_t>;
 using Reals = Column<double>;
 using Helpers = std::vector<HelperTimes>;
 
-std::vector<ChunkDistribution> DescribeTimes(const std::vector<AttemptRow>& attempts, const Helpers& helpers) {
+std::vector<ChunkDistribution> DescribeTimes(const AttemptRows& attempts, const Helpers& helpers) {
   const size_t count = attempts.size();
   return DescribeThree(attempts, Integers("chunk_duration", kPerSecond, count),
                        Integers("chunk_cpu", kPerSecond, count), Integers("chunk_cpu_wait", kPerSecond, count),
@@ -71,7 +71,7 @@ std::vector<ChunkDistribution> DescribeTimes(const std::vector<AttemptRow>& atte
                        });
 }
 
-std::vector<ChunkDistribution> DescribeSizes(const std::vector<AttemptRow>& attempts, const Helpers& helpers) {
+std::vector<ChunkDistribution> DescribeSizes(const AttemptRows& attempts, const Helpers& helpers) {
   const size_t count = attempts.size();
   return DescribeThree(
       attempts, Integers("chunk_blocked", kPerSecond, count), Integers("chunk_events", kPerOne, count),
@@ -83,7 +83,7 @@ std::vector<ChunkDistribution> DescribeSizes(const std::vector<AttemptRow>& atte
       });
 }
 
-std::vector<ChunkDistribution> DescribeMemory(const std::vector<AttemptRow>& attempts, const Helpers& /*helpers*/) {
+std::vector<ChunkDistribution> DescribeMemory(const AttemptRows& attempts, const Helpers& /*helpers*/) {
   const size_t count = attempts.size();
   return DescribeThree(
       attempts, Integers("chunk_rss_delta", kPerOne, count), Reals("chunk_rss_delta_per_event", kPerOne, count),
@@ -100,9 +100,9 @@ std::vector<ChunkDistribution> DescribeMemory(const std::vector<AttemptRow>& att
 
 }  // namespace
 
-std::vector<ChunkDistribution> DescribeChunks(size_t pass, const std::vector<AttemptRow>& attempts,
+std::vector<ChunkDistribution> DescribeChunks(size_t pass, const AttemptRows& attempts,
                                               const std::vector<HelperTimes>& helpers) {
-  using Describe = std::vector<ChunkDistribution> (*)(const std::vector<AttemptRow>&, const Helpers&);
+  using Describe = std::vector<ChunkDistribution> (*)(const AttemptRows&, const Helpers&);
   constexpr std::array<Describe, kDistributionPasses> kPasses = {DescribeTimes, DescribeSizes, DescribeMemory};
   return kPasses[pass](attempts, helpers);
 }

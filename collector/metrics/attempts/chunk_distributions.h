@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/attempts/attempt_rows.h"
 #include "collector/metrics/statistics/distribution.h"
 
 namespace crema {
@@ -25,7 +25,7 @@ constexpr size_t kDistributionPasses = 3;
 
 /// Those of one pass (from 0); all passes together are in docs/metrics.md's order. The attempts' order matters in the
 /// last bits of ratios only.
-std::vector<ChunkDistribution> DescribeChunks(size_t pass, const std::vector<AttemptRow>& attempts,
+std::vector<ChunkDistribution> DescribeChunks(size_t pass, const AttemptRows& attempts,
                                               const std::vector<HelperTimes>& helpers);
 
 }  // namespace crema

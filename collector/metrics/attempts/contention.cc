@@ -3,16 +3,18 @@
 #include <absl/numeric/int128.h>
 
 #include <algorithm>
+#include <boost/sort/pdqsort/pdqsort.hpp>
 #include <cmath>
 #include <cstddef>
 #include <map>
 #include <optional>
 #include <random>
 #include <string>
-#include <tuple>
+#include <utility>
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/metrics/attempts/owner_time.h"
+#include "collector/metrics/memory/large_pages.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -42,7 +44,7 @@ struct Point {
 /// The integral of the number of open attempts, up to some moments: millions of attempts are not kept for it.
 class OpenLanes {
  public:
-  OpenLanes(const std::vector<AttemptRow>& attempts, const std::vector<Point>& points) {
+  OpenLanes(const AttemptRows& attempts, const std::vector<Point>& points) {
     for (const Point& point : points) {
       moments_.push_back(point.start_ns);
       moments_.push_back(point.stop_ns);
@@ -92,7 +94,12 @@ struct Sample {
   size_t attempts = 0;  ///< `points` may be of a part of them
 };
 
-Sample SampleOf(const std::vector<AttemptRow>& attempts, const std::vector<HelperTimes>& helpers,
+struct Eligible {
+  int64_t start_ns;
+  uint32_t attempt;
+};
+
+Sample SampleOf(const AttemptRows& attempts, const std::vector<HelperTimes>& helpers,
                 const std::vector<uint32_t>& dataset_of_input) {
   const auto time_of = [&](const AttemptRow& attempt) -> std::optional<OwnerTime> {
     if (attempt.status != AttemptState::kOk || attempt.events <= 0 || attempt.duration_ns <= 0) return std::nullopt;
@@ -100,18 +107,25 @@ Sample SampleOf(const std::vector<AttemptRow>& attempts, const std::vector<Helpe
     return time.has_value() && time->wait_known ? time : std::nullopt;
   };
   Sample sample;
-  std::vector<uint32_t> eligible;  // a number each: there may be millions
-  for (size_t i = 0; i < attempts.size(); ++i) {
-    if (time_of(attempts[i]).has_value()) eligible.push_back(static_cast<uint32_t>(i));
+  std::vector<Eligible> eligible;
+  ReserveLargePages(eligible, attempts.size());
+  uint32_t index = 0;
+  for (const AttemptRow& attempt : attempts) {
+    if (time_of(attempt).has_value()) eligible.push_back({attempt.start_ns, index});
+    ++index;
   }
   sample.attempts = eligible.size();
-  std::sort(eligible.begin(), eligible.end(), [&](uint32_t a, uint32_t b) {
-    const AttemptRow &left = attempts[a], &right = attempts[b];
-    return std::make_tuple(left.start_ns, left.stop_ns(), a) < std::make_tuple(right.start_ns, right.stop_ns(), b);
-  });
+  const auto earlier = [&](const Eligible& a, const Eligible& b) {
+    if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
+    return std::make_pair(attempts[a.attempt].stop_ns(), a.attempt) <
+           std::make_pair(attempts[b.attempt].stop_ns(), b.attempt);
+  };
+  if (!std::is_sorted(eligible.begin(), eligible.end(), earlier)) {
+    boost::sort::pdqsort(eligible.begin(), eligible.end(), earlier);
+  }
   const size_t step = std::max<size_t>(1, (eligible.size() + kMostPoints - 1) / kMostPoints);
   for (size_t i = 0; i < eligible.size(); i += step) {
-    const AttemptRow& attempt = attempts[eligible[i]];
+    const AttemptRow& attempt = attempts[eligible[i].attempt];
     Point point;
     point.start_ns = attempt.start_ns;
     point.stop_ns = attempt.stop_ns();
@@ -255,7 +269,7 @@ void SetPoints(const std::vector<Point>& points, Contention* found) {
 
 }  // namespace
 
-Contention FindContention(const std::vector<AttemptRow>& attempts, const std::vector<HelperTimes>& helpers,
+Contention FindContention(const AttemptRows& attempts, const std::vector<HelperTimes>& helpers,
                           const std::vector<uint32_t>& dataset_of_input) {
   Contention found;
   Sample sample = SampleOf(attempts, helpers, dataset_of_input);

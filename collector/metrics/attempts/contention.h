@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/attempts/attempt_rows.h"
 
 namespace crema {
 
@@ -33,7 +33,7 @@ struct Contention {
 /// at most 24 groups of a dataset's `ok` attempts by their mean open lanes, from pairs within datasets. The interval
 /// comes from 300 draws of 40 stretches of time: chunks at one time have much in common. Blocked: docs/metrics.md,
 /// "Chunks and attempts"; attempts without events, CPU time or run delay take no part.
-Contention FindContention(const std::vector<AttemptRow>& attempts, const std::vector<HelperTimes>& helpers,
+Contention FindContention(const AttemptRows& attempts, const std::vector<HelperTimes>& helpers,
                           const std::vector<uint32_t>& dataset_of_input);
 
 }  // namespace crema

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/attempts/attempt_rows.h"
 #include "collector/metrics/attempts/stragglers.h"
 
 namespace crema {
@@ -20,16 +20,15 @@ struct ExpectedTime {
   double excess_seconds() const { return duration_seconds - predicted_seconds; }
 };
 
-/// By process; largest excess first, then by group.
-std::vector<ExpectedTime> ExpectedTimeByProcess(const std::vector<AttemptRow>& attempts,
-                                                const std::vector<uint32_t>& dataset_of_input,
-                                                const std::vector<DatasetFit>& fits);
+/// Each of those with attempts; the largest excess first, then by group.
+struct ExpectedTimes {
+  std::vector<ExpectedTime> by_process;
+  std::vector<ExpectedTime> by_file;
+};
 
-/// By file, where `file_of_input[attempt.input]` is the attempt's file.
-std::vector<ExpectedTime> ExpectedTimeByFile(const std::vector<AttemptRow>& attempts,
-                                             const std::vector<uint32_t>& dataset_of_input,
-                                             const std::vector<uint32_t>& file_of_input,
-                                             const std::vector<DatasetFit>& fits);
+/// `file_of_input[attempt.input]` is the attempt's file.
+ExpectedTimes FindExpectedTimes(const AttemptRows& attempts, const std::vector<uint32_t>& dataset_of_input,
+                                const std::vector<uint32_t>& file_of_input, const std::vector<DatasetFit>& fits);
 
 }  // namespace crema
 

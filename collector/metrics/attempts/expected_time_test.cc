@@ -35,7 +35,8 @@ const std::vector<uint32_t> kFileOfInput = {0, 1};
 TEST(ExpectedTime, IsWhatWasTakenWhereNobodyIsSlow) {
   const std::vector<AttemptRow> attempts = Chunks(1);
   const auto fits = FindStragglers(attempts, {}, kOneDataset).datasets;
-  for (const ExpectedTime& time : ExpectedTimeByProcess(attempts, kOneDataset, fits)) {
+  const ExpectedTimes times = FindExpectedTimes(attempts, kOneDataset, kFileOfInput, fits);
+  for (const ExpectedTime& time : times.by_process) {
     EXPECT_NEAR(time.duration_seconds, time.predicted_seconds, 1e-6);
   }
 }
@@ -43,7 +44,7 @@ TEST(ExpectedTime, IsWhatWasTakenWhereNobodyIsSlow) {
 TEST(ExpectedTime, TellsTheSlowWorkerFromTheOthers) {
   const std::vector<AttemptRow> attempts = Chunks(3);
   const auto fits = FindStragglers(attempts, {}, kOneDataset).datasets;
-  const std::vector<ExpectedTime> times = ExpectedTimeByProcess(attempts, kOneDataset, fits);
+  const std::vector<ExpectedTime> times = FindExpectedTimes(attempts, kOneDataset, kFileOfInput, fits).by_process;
   ASSERT_EQ(times.size(), 2u);
   EXPECT_EQ(times[0].group, 1u);
   EXPECT_EQ(times[0].attempts, 10);
@@ -54,7 +55,7 @@ TEST(ExpectedTime, TellsTheSlowWorkerFromTheOthers) {
 TEST(ExpectedTime, SumsByFile) {
   const std::vector<AttemptRow> attempts = Chunks(3);  // the slow worker reads file 0 only
   const auto fits = FindStragglers(attempts, {}, kOneDataset).datasets;
-  const std::vector<ExpectedTime> times = ExpectedTimeByFile(attempts, kOneDataset, kFileOfInput, fits);
+  const std::vector<ExpectedTime> times = FindExpectedTimes(attempts, kOneDataset, kFileOfInput, fits).by_file;
   ASSERT_EQ(times.size(), 2u);
   EXPECT_EQ(times[0].group, 0u);
   EXPECT_NEAR(times[0].duration_seconds / times[0].predicted_seconds, 2, 0.05);
@@ -69,7 +70,7 @@ TEST(ExpectedTime, LeavesOutWhatNoFitJudges) {
   attempts.push_back(failed);
   const std::vector<uint32_t> datasets = {0, 0, 1};
   const auto fits = FindStragglers(attempts, {}, datasets).datasets;
-  EXPECT_EQ(ExpectedTimeByProcess(attempts, datasets, fits).size(), 2u);
+  EXPECT_EQ(FindExpectedTimes(attempts, datasets, kFileOfInput, fits).by_process.size(), 2u);
 }
 
 }  // namespace

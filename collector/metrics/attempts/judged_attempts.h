@@ -6,15 +6,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/attempts/attempt_rows.h"
 #include "collector/metrics/attempts/stragglers.h"
 
 namespace crema {
 
-/// Calls `visit(index, predicted_ns)` for each `ok` attempt of a dataset that has enough of them to be judged
+/// Calls `visit(index, attempt, predicted_ns)` for each `ok` attempt of a dataset that has enough of them to be judged
 /// (`kLeastFittedAttempts`); those whose events are not known are left out where others' are.
 template <class Visit>
-void ForEachJudged(const std::vector<AttemptRow>& attempts, const std::vector<uint32_t>& dataset_of_input,
+void ForEachJudged(const AttemptRows& attempts, const std::vector<uint32_t>& dataset_of_input,
                    const std::vector<DatasetFit>& fits, Visit visit) {
   std::vector<const DatasetFit*> fit_of_dataset;
   for (const DatasetFit& fit : fits) {
@@ -22,15 +22,16 @@ void ForEachJudged(const std::vector<AttemptRow>& attempts, const std::vector<ui
     if (fit.dataset >= fit_of_dataset.size()) fit_of_dataset.resize(fit.dataset + size_t{1});
     fit_of_dataset[fit.dataset] = &fit;
   }
-  for (size_t i = 0; i < attempts.size(); ++i) {
-    const AttemptRow& attempt = attempts[i];
+  size_t next = 0;
+  for (const AttemptRow& attempt : attempts) {
+    const size_t i = next++;
     if (attempt.status != AttemptState::kOk || attempt.duration_ns < 0) continue;
     const uint32_t dataset = dataset_of_input[attempt.input];
     const DatasetFit* fit = dataset < fit_of_dataset.size() ? fit_of_dataset[dataset] : nullptr;
     const bool has_events = attempt.events != AttemptRow::kUnknown;
     if (fit == nullptr || (fit->by_events && !has_events)) continue;
     const double predicted = fit->fit.Predict(has_events ? static_cast<double>(attempt.events) : 0);
-    visit(i, static_cast<int64_t>(predicted * 1e9));
+    visit(i, attempt, static_cast<int64_t>(predicted * 1e9));
   }
 }
 

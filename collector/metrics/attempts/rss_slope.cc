@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "absl/base/attributes.h"
 #include "collector/metrics/attempts/attempt_interval.h"
 #include "collector/metrics/statistics/quantile_rank.h"
 
@@ -17,9 +18,6 @@ constexpr double kRounding = 1e-9;  // far above that of a division and a produc
 constexpr double kNoSlopeYet = std::numeric_limits<double>::lowest();
 constexpr double kTwoSided95 = 1.959963984540054;  // standard normal
 
-/// Attempts of one process, as indices.
-using Readings = std::vector<uint32_t>;
-
 struct BinPoint {
   double number = 0;
   double rss_bytes = 0;
@@ -31,22 +29,55 @@ struct Interval {
   double high = 0;
 };
 
-/// Readings in order of chunk number, in at most 200 runs whose lengths differ by one at most.
-std::vector<BinPoint> MediansOfBins(const std::vector<AttemptRow>& attempts, const Readings& readings, size_t first) {
-  const size_t count = readings.size() - first;
-  const size_t bins = std::min(kMostBins, count);
-  std::vector<BinPoint> medians;
-  std::vector<int64_t> rss;
-  for (size_t bin = 0; bin < bins; ++bin) {
-    const size_t begin = first + bin * count / bins;
-    const size_t end = first + (bin + 1) * count / bins;
-    rss.clear();
-    for (size_t i = begin; i < end; ++i) rss.push_back(attempts[readings[i]].rss_stop_bytes);
-    const AttemptRow& middle = attempts[readings[begin + QuantileRank(0.5, end - begin) - 1]];
-    medians.push_back({static_cast<double>(middle.number), static_cast<double>(ExactQuantile(rss, 0.5))});
-  }
-  return medians;
+bool HasReading(const AttemptRow& attempt) {
+  return HasEnded(attempt) && attempt.rss_stop_bytes != AttemptRow::kUnknown;
 }
+
+/// The readings of one process, as they come by chunk number, in at most 200 runs whose lengths differ by one at most.
+class BinnedReadings {
+ public:
+  explicit BinnedReadings(size_t readings)
+      : first_(readings / 10), count_(readings - first_), bins_(std::min(kMostBins, count_)) {}
+
+  // Inline, so that only what it uses is unpacked.
+  ABSL_ATTRIBUTE_ALWAYS_INLINE void Add(const AttemptRow& attempt) {
+    if (seen_++ < first_) return;  // warming up: libraries, caches, histograms
+    if (attempt.events != AttemptRow::kUnknown) {
+      events_ += attempt.events;
+      ++known_;
+    }
+    if (rss_.empty()) {
+      const size_t bin = medians_.size();
+      in_bin_ = (bin + 1) * count_ / bins_ - bin * count_ / bins_;
+      middle_place_ = QuantileRank(0.5, in_bin_) - 1;
+    }
+    if (rss_.size() == middle_place_) middle_ = attempt.number;
+    rss_.push_back(attempt.rss_stop_bytes);
+    if (rss_.size() < in_bin_) return;
+    medians_.push_back({static_cast<double>(middle_), static_cast<double>(ExactQuantile(rss_, 0.5))});
+    rss_.clear();
+  }
+
+  /// nullopt where events are not known.
+  std::optional<double> PerThousandEvents() const {
+    if (events_ <= 0) return std::nullopt;
+    return 1000 * static_cast<double>(known_) / static_cast<double>(events_);
+  }
+  const std::vector<BinPoint>& medians() const { return medians_; }
+
+ private:
+  size_t first_;
+  size_t count_;
+  size_t bins_;
+  size_t seen_ = 0;
+  int64_t events_ = 0;
+  int64_t known_ = 0;
+  std::vector<int64_t> rss_;  // of the bin that is filled now
+  size_t in_bin_ = 0;         // how many it gets
+  size_t middle_place_ = 0;
+  int64_t middle_ = 0;  // number of the chunk that stands there
+  std::vector<BinPoint> medians_;
+};
 
 /// Theil-Sen, in bytes per chunk; nullopt where no two points differ in number, or where the slope is surely not above
 /// `at_least`: then the cost of finding it is spared.
@@ -85,48 +116,46 @@ std::optional<Interval> SlopeOf(const std::vector<BinPoint>& points, double at_l
 }
 
 /// nullopt too where the process's slope is surely not above `at_least`.
-std::optional<RssSlope> SlopeOfProcess(const std::vector<AttemptRow>& attempts, Readings& readings, uint32_t process,
-                                       double at_least) {
-  if (readings.size() < kLeastChunks) return std::nullopt;
-  const auto earlier = [&attempts](uint32_t a, uint32_t b) {
-    const AttemptRow& left = attempts[a];
-    const AttemptRow& right = attempts[b];
-    return left.number != right.number ? left.number < right.number : left.start_ns < right.start_ns;
-  };
-  if (!std::is_sorted(readings.begin(), readings.end(), earlier)) {
-    std::sort(readings.begin(), readings.end(), earlier);
-  }
-  const size_t first = readings.size() / 10;  // warming up: libraries, caches, histograms
-  int64_t events = 0;
-  int64_t known = 0;
-  for (size_t i = first; i < readings.size(); ++i) {
-    if (attempts[readings[i]].events == AttemptRow::kUnknown) continue;
-    events += attempts[readings[i]].events;
-    ++known;
-  }
-  if (events <= 0) return std::nullopt;
-  const double per_1000_events = 1000 * static_cast<double>(known) / static_cast<double>(events);
-  const std::optional<Interval> slope = SlopeOf(MediansOfBins(attempts, readings, first), at_least / per_1000_events);
+std::optional<RssSlope> SlopeOfProcess(const BinnedReadings& readings, uint32_t process, double at_least) {
+  const std::optional<double> per_1000_events = readings.PerThousandEvents();
+  if (!per_1000_events.has_value()) return std::nullopt;
+  const std::optional<Interval> slope = SlopeOf(readings.medians(), at_least / *per_1000_events);
   if (!slope.has_value()) return std::nullopt;
-  return RssSlope{slope->middle * per_1000_events, slope->low * per_1000_events, slope->high * per_1000_events,
+  return RssSlope{slope->middle * *per_1000_events, slope->low * *per_1000_events, slope->high * *per_1000_events,
                   process};
 }
 
 }  // namespace
 
-std::optional<RssSlope> LargestRssSlope(const std::vector<AttemptRow>& attempts) {
-  std::vector<Readings> by_process;
-  for (uint32_t i = 0; i < attempts.size(); ++i) {
-    const AttemptRow& attempt = attempts[i];
-    if (!HasEnded(attempt) || attempt.rss_stop_bytes == AttemptRow::kUnknown) continue;
+std::optional<RssSlope> LargestRssSlope(const AttemptRows& attempts) {
+  struct Process {
+    uint32_t process;
+    size_t readings;
+  };
+  std::vector<Process> processes;  // as their attempts stand
+  for (const AttemptRow& attempt : attempts) {
+    if (!HasReading(attempt)) continue;
     const uint32_t process = attempt.recording_process();
-    if (process >= by_process.size()) by_process.resize(process + size_t{1});
-    by_process[process].push_back(i);
+    if (processes.empty() || processes.back().process != process) processes.push_back({process, 0});
+    ++processes.back().readings;
   }
   std::optional<RssSlope> largest;
-  for (uint32_t process = 0; process < by_process.size(); ++process) {
+  auto at = processes.begin();
+  std::optional<BinnedReadings> binned;
+  size_t left = 0;
+  for (const AttemptRow& attempt : attempts) {
+    if (!HasReading(attempt)) continue;
+    if (left == 0) {
+      left = at->readings;
+      binned.reset();
+      if (left >= kLeastChunks) binned.emplace(left);
+    }
+    if (binned.has_value()) binned->Add(attempt);
+    if (--left > 0) continue;
+    const uint32_t process = (at++)->process;
+    if (!binned.has_value()) continue;
     const std::optional<RssSlope> slope =
-        SlopeOfProcess(attempts, by_process[process], process, largest.has_value() ? largest->slope : kNoSlopeYet);
+        SlopeOfProcess(*binned, process, largest.has_value() ? largest->slope : kNoSlopeYet);
     if (slope.has_value() && (!largest.has_value() || slope->slope > largest->slope)) largest = slope;
   }
   return largest;

@@ -4,9 +4,8 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
-#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/attempts/attempt_rows.h"
 
 namespace crema {
 
@@ -22,7 +21,8 @@ struct RssSlope {
 /// number, after the first tenth of them, on medians of at most 200 bins of equal count; made B per 1,000 events with
 /// the mean of those chunks' events that are known. The interval is Sen's (JASA 63, 1968), from the variance of
 /// Kendall's tau. Of all processes the largest; nullopt where no process has 20 chunks with RSS, and some events known.
-std::optional<RssSlope> LargestRssSlope(const std::vector<AttemptRow>& attempts);
+/// `attempts` are by recording process and number, as `AttemptFindings` has them.
+std::optional<RssSlope> LargestRssSlope(const AttemptRows& attempts);
 
 }  // namespace crema
 

@@ -1,11 +1,12 @@
 #include "collector/metrics/attempts/slow_spells.h"
 
 #include <algorithm>
+#include <boost/sort/pdqsort/pdqsort.hpp>
 #include <cstddef>
-#include <optional>
 #include <utility>
 
 #include "collector/metrics/attempts/judged_attempts.h"
+#include "collector/metrics/memory/large_pages.h"
 
 namespace crema {
 namespace {
@@ -23,11 +24,15 @@ constexpr double kLeastExcessOfAll = 0.005;  // of all durations: below it no sp
 
 /// An attempt that a fit judges.
 struct Point {
-  uint32_t attempt = 0;
+  int64_t start_ns = 0;
+  int64_t duration_ns = 0;
   int64_t predicted_ns = 0;
+  uint32_t attempt = 0;
+  uint32_t process = 0;
+  uint32_t input = 0;
 };
 
-using Attempts = std::vector<AttemptRow>;
+using Attempts = AttemptRows;
 
 /// Above 0 where a chunk is slow enough for a spell. One straggler counts as little more than any slow chunk, so that
 /// it makes no bridge to what is slow long after.
@@ -65,64 +70,68 @@ bool IsSpell(const Sums& inside, const Sums& whole) {
   return whole.without_outliers - inside.without_outliers <= kNotSlow * (whole.predicted - inside.predicted);
 }
 
-/// The stretch of one group, by start, whose chunks exceed the factor by most in sum.
-std::optional<SlowSpell> SpellOfGroup(const Attempts& attempts, std::vector<Point>& points) {
-  const auto earlier = [&](const Point& one, const Point& other) {
-    const AttemptRow& a = attempts[one.attempt];
-    const AttemptRow& b = attempts[other.attempt];
-    return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.chunk_id < b.chunk_id;
-  };
-  if (!std::is_sorted(points.begin(), points.end(), earlier)) std::sort(points.begin(), points.end(), earlier);
+/// What is known of one group as its chunks are gone through by start: the stretch that exceeds the factor by most in
+/// sum.
+struct Group {
+  Sums whole;
   double best = 0;
   double sum = 0;
   size_t from = 0;
-  size_t best_from = 0;
-  size_t best_to = 0;  // one past
-  Sums whole;
-  for (size_t i = 0; i < points.size(); ++i) {
-    const int64_t duration_ns = attempts[points[i].attempt].duration_ns;
-    whole.Add(duration_ns, points[i].predicted_ns);
+  size_t best_from = 0;  // places among all points
+  size_t best_to = 0;    // one past
+  SlowSpell spell;       // of the stretch
+  Sums inside;
+
+  void Add(size_t place, const Point& point) {
+    whole.Add(point.duration_ns, point.predicted_ns);
     if (sum <= 0) {
       sum = 0;
-      from = i;
+      from = place;
     }
-    sum += SpellScore(duration_ns, points[i].predicted_ns);
-    if (sum <= best) continue;
+    sum += SpellScore(point.duration_ns, point.predicted_ns);
+    if (sum <= best) return;
     best = sum;
     best_from = from;
-    best_to = i + 1;
+    best_to = place + 1;
   }
-  if (best <= 0) return std::nullopt;
-  Sums inside;
-  SlowSpell spell;
-  spell.start_ns = attempts[points[best_from].attempt].start_ns;
-  for (size_t i = best_from; i < best_to; ++i) {
-    const AttemptRow& attempt = attempts[points[i].attempt];
-    spell.stop_ns = std::max(spell.stop_ns, attempt.stop_ns());
-    inside.Add(attempt.duration_ns, points[i].predicted_ns);
+  void AddInside(const Point& point, int64_t stop_ns) {
+    if (inside.attempts == 0) spell.start_ns = point.start_ns;
+    spell.stop_ns = std::max(spell.stop_ns, stop_ns);
+    inside.Add(point.duration_ns, point.predicted_ns);
   }
-  if (!IsSpell(inside, whole)) return std::nullopt;
-  spell.attempts = inside.attempts;
-  spell.duration_seconds = inside.duration / 1e9;
-  spell.predicted_seconds = inside.predicted / 1e9;
-  return spell;
-}
+};
 
+/// `points` are by start.
 template <class GroupOf>
 void AddSpells(SpellOf of, const Attempts& attempts, const std::vector<Point>& points, const GroupOf& group_of,
                std::vector<SlowSpell>& found) {
-  std::vector<std::vector<Point>> by_group;
-  for (const Point& point : points) {
-    const uint32_t group = group_of(attempts[point.attempt]);
-    if (group >= by_group.size()) by_group.resize(group + size_t{1});
-    by_group[group].push_back(point);
+  std::vector<Group> groups;
+  for (size_t i = 0; i < points.size(); ++i) {
+    const uint32_t group = group_of(points[i]);
+    if (group >= groups.size()) groups.resize(group + size_t{1});
+    groups[group].Add(i, points[i]);
   }
-  for (uint32_t group = 0; group < by_group.size(); ++group) {
-    std::optional<SlowSpell> spell = SpellOfGroup(attempts, by_group[group]);
-    if (!spell.has_value()) continue;
-    spell->of = of;
-    spell->group = group;
-    found.push_back(*spell);
+  size_t from = points.size();
+  size_t to = 0;
+  for (const Group& group : groups) {
+    if (group.best <= 0) continue;
+    from = std::min(from, group.best_from);
+    to = std::max(to, group.best_to);
+  }
+  for (size_t i = from; i < to; ++i) {
+    Group& group = groups[group_of(points[i])];
+    if (i < group.best_from || i >= group.best_to) continue;
+    group.AddInside(points[i], attempts[points[i].attempt].stop_ns());
+  }
+  for (uint32_t i = 0; i < groups.size(); ++i) {
+    Group& group = groups[i];
+    if (group.best <= 0 || !IsSpell(group.inside, group.whole)) continue;
+    group.spell.of = of;
+    group.spell.group = i;
+    group.spell.attempts = group.inside.attempts;
+    group.spell.duration_seconds = group.inside.duration / 1e9;
+    group.spell.predicted_seconds = group.inside.predicted / 1e9;
+    found.push_back(group.spell);
   }
 }
 
@@ -170,33 +179,42 @@ std::string_view ToString(SpellOf of) {
   return "run";
 }
 
-std::vector<SlowSpell> FindSlowSpells(const std::vector<AttemptRow>& attempts, const SpellGroups& groups,
+std::vector<SlowSpell> FindSlowSpells(const AttemptRows& attempts, const SpellGroups& groups,
                                       const std::vector<DatasetFit>& fits) {
   double beyond = 0;
   double all = 0;
   size_t judged = 0;
-  ForEachJudged(attempts, groups.dataset_of_input, fits, [&](size_t i, int64_t predicted_ns) {
-    const auto took = static_cast<double>(attempts[i].duration_ns);
+  ForEachJudged(attempts, groups.dataset_of_input, fits, [&](size_t, const AttemptRow& attempt, int64_t predicted_ns) {
+    const auto took = static_cast<double>(attempt.duration_ns);
     const auto should = static_cast<double>(predicted_ns);
     if (took >= kSlowByItself * should) beyond += took - should;
-    all += static_cast<double>(attempts[i].duration_ns);
+    all += took;
     ++judged;
   });
   if (beyond <= kLeastExcessOfAll * all) return {};  // as in most runs: nothing was kept for it
   std::vector<Point> points;
-  points.reserve(judged);
-  ForEachJudged(attempts, groups.dataset_of_input, fits, [&](size_t i, int64_t predicted_ns) {
-    points.push_back({static_cast<uint32_t>(i), predicted_ns});
-  });
+  ReserveLargePages(points, judged);
+  ForEachJudged(attempts, groups.dataset_of_input, fits,
+                [&](size_t i, const AttemptRow& attempt, int64_t predicted_ns) {
+                  points.push_back({attempt.start_ns, attempt.duration_ns, predicted_ns, static_cast<uint32_t>(i),
+                                    attempt.process, attempt.input});
+                });
+  const auto earlier = [&](const Point& a, const Point& b) {
+    if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
+    return attempts[a.attempt].chunk_id < attempts[b.attempt].chunk_id;
+  };
+  if (!std::is_sorted(points.begin(), points.end(), earlier)) {
+    boost::sort::pdqsort(points.begin(), points.end(), earlier);
+  }
   std::vector<SlowSpell> found;
   const auto add = [&](SpellOf of, const auto& group_of) { AddSpells(of, attempts, points, group_of, found); };
-  if (groups.has_files) add(SpellOf::kFile, [&](const AttemptRow& row) { return groups.file_of_input[row.input]; });
-  add(SpellOf::kWorker, [](const AttemptRow& row) { return row.process; });
-  add(SpellOf::kHost, [&](const AttemptRow& row) { return groups.host_of_process[row.process]; });
+  if (groups.has_files) add(SpellOf::kFile, [&](const Point& point) { return groups.file_of_input[point.input]; });
+  add(SpellOf::kWorker, [](const Point& point) { return point.process; });
+  add(SpellOf::kHost, [&](const Point& point) { return groups.host_of_process[point.process]; });
   if (groups.has_datasets) {
-    add(SpellOf::kDataset, [&](const AttemptRow& row) { return groups.dataset_of_input[row.input]; });
+    add(SpellOf::kDataset, [&](const Point& point) { return groups.dataset_of_input[point.input]; });
   }
-  add(SpellOf::kRun, [](const AttemptRow&) { return uint32_t{0}; });
+  add(SpellOf::kRun, [](const Point&) { return uint32_t{0}; });
   return Choose(std::move(found));
 }
 

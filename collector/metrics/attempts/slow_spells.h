@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/attempts/attempt_rows.h"
 #include "collector/metrics/attempts/stragglers.h"
 
 namespace crema {
@@ -45,7 +45,7 @@ struct SpellGroups {
 /// much, the narrowest. A spell has 5 `ok` attempts or more that the fits judge, of which 7 in 10 are slow by
 /// themselves, and no single one has half of the excess; it holds at most 8 tenths of what its group should take, and
 /// outside it the group is not slow.
-std::vector<SlowSpell> FindSlowSpells(const std::vector<AttemptRow>& attempts, const SpellGroups& groups,
+std::vector<SlowSpell> FindSlowSpells(const AttemptRows& attempts, const SpellGroups& groups,
                                       const std::vector<DatasetFit>& fits);
 
 }  // namespace crema

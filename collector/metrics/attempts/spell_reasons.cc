@@ -56,14 +56,13 @@ StragglerReason ReasonOf(const Evidence& evidence) {
 
 }  // namespace
 
-void ExplainSpells(const std::vector<AttemptRow>& attempts, const std::vector<HelperTimes>& helpers,
-                   const SpellGroups& groups, const std::vector<DatasetFit>& fits, std::vector<SlowSpell>* spells) {
+void ExplainSpells(const AttemptRows& attempts, const std::vector<HelperTimes>& helpers, const SpellGroups& groups,
+                   const std::vector<DatasetFit>& fits, std::vector<SlowSpell>* spells) {
   if (spells->empty()) return;
   size_t datasets = 0;
   for (const uint32_t dataset : groups.dataset_of_input) datasets = std::max(datasets, dataset + size_t{1});
   std::vector<Evidence> evidence(std::min(spells->size(), kMostExplainedSpells), Evidence(datasets));
-  ForEachJudged(attempts, groups.dataset_of_input, fits, [&](size_t i, int64_t predicted_ns) {
-    const AttemptRow& attempt = attempts[i];
+  ForEachJudged(attempts, groups.dataset_of_input, fits, [&](size_t, const AttemptRow& attempt, int64_t predicted_ns) {
     const std::optional<OwnerTime> owner = SplitOwnerTime(attempt, helpers);
     if (!owner.has_value()) return;
     const uint32_t dataset = groups.dataset_of_input[attempt.input];

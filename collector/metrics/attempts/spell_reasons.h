@@ -13,8 +13,8 @@ inline constexpr size_t kMostExplainedSpells = 100;
 
 /// Sets the reason of the first spells: computing, waiting for a CPU, blocked or waiting for helpers, by what their
 /// chunks took of it beyond what chunks of their datasets take elsewhere. Unknown where their CPU time is.
-void ExplainSpells(const std::vector<AttemptRow>& attempts, const std::vector<HelperTimes>& helpers,
-                   const SpellGroups& groups, const std::vector<DatasetFit>& fits, std::vector<SlowSpell>* spells);
+void ExplainSpells(const AttemptRows& attempts, const std::vector<HelperTimes>& helpers, const SpellGroups& groups,
+                   const std::vector<DatasetFit>& fits, std::vector<SlowSpell>* spells);
 
 }  // namespace crema
 

@@ -29,23 +29,26 @@ class EvenSample {
 
 }  // namespace
 
-SpellSample SampleSpell(const std::vector<AttemptRow>& attempts, const SlowSpell& spell, const SpellGroups& groups,
+SpellSample SampleSpell(const AttemptRows& attempts, const SlowSpell& spell, const SpellGroups& groups,
                         const std::vector<DatasetFit>& fits) {
   EvenSample inside;
   std::vector<bool> has_dataset;
-  ForEachJudged(attempts, groups.dataset_of_input, fits, [&](size_t i, int64_t predicted_ns) {
-    if (!IsInSpell(attempts[i], spell, groups)) return;
-    const uint32_t dataset = groups.dataset_of_input[attempts[i].input];
-    if (dataset >= has_dataset.size()) has_dataset.resize(dataset + size_t{1});
-    has_dataset[dataset] = true;
-    inside.Add({i, dataset, predicted_ns});
-  });
+  ForEachJudged(attempts, groups.dataset_of_input, fits,
+                [&](size_t i, const AttemptRow& attempt, int64_t predicted_ns) {
+                  if (!IsInSpell(attempt, spell, groups)) return;
+                  const uint32_t dataset = groups.dataset_of_input[attempt.input];
+                  if (dataset >= has_dataset.size()) has_dataset.resize(dataset + size_t{1});
+                  has_dataset[dataset] = true;
+                  inside.Add({i, dataset, predicted_ns});
+                });
   EvenSample elsewhere;
-  ForEachJudged(attempts, groups.dataset_of_input, fits, [&](size_t i, int64_t predicted_ns) {
-    const uint32_t dataset = groups.dataset_of_input[attempts[i].input];
-    if (dataset >= has_dataset.size() || !has_dataset[dataset] || IsInSpell(attempts[i], spell, groups)) return;
-    elsewhere.Add({i, dataset, predicted_ns});
-  });
+  ForEachJudged(attempts, groups.dataset_of_input, fits,
+                [&](size_t i, const AttemptRow& attempt, int64_t predicted_ns) {
+                  const uint32_t dataset = groups.dataset_of_input[attempt.input];
+                  if (dataset >= has_dataset.size() || !has_dataset[dataset] || IsInSpell(attempt, spell, groups))
+                    return;
+                  elsewhere.Add({i, dataset, predicted_ns});
+                });
   return {std::move(inside).Take(), std::move(elsewhere).Take()};
 }
 

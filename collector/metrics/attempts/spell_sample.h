@@ -25,7 +25,7 @@ struct SpellSample {
 };
 
 /// Evenly spread over the attempts that fits judge.
-SpellSample SampleSpell(const std::vector<AttemptRow>& attempts, const SlowSpell& spell, const SpellGroups& groups,
+SpellSample SampleSpell(const AttemptRows& attempts, const SlowSpell& spell, const SpellGroups& groups,
                         const std::vector<DatasetFit>& fits);
 
 }  // namespace crema

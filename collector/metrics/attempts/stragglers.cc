@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "absl/types/span.h"
-#include "collector/metrics/attempts/large_pages.h"
 #include "collector/metrics/attempts/owner_time.h"
+#include "collector/metrics/memory/large_pages.h"
 #include "collector/metrics/statistics/exact_quantiles.h"
 #include "collector/metrics/statistics/quantile_rank.h"
 
@@ -47,7 +47,7 @@ struct Dataset {
 /// What is gone through again and again: by whole passes over the attempts, which are many and large, for all datasets
 /// at once.
 struct Facts {
-  const std::vector<AttemptRow>& attempts;
+  const AttemptRows& attempts;
   const std::vector<HelperTimes>& helpers;
   const std::vector<uint32_t>& dataset_of_input;
 
@@ -132,7 +132,7 @@ StragglerReason ReasonOf(const AttemptRow& attempt, const std::vector<HelperTime
 /// The residual beyond which a chunk took too long for its size.
 double FenceOf(absl::Span<const ChunkPoint> points, const RobustFit& fit) {
   std::vector<double> residuals;
-  residuals.reserve(points.size());
+  ReserveLargePages(residuals, points.size());
   for (const ChunkPoint& point : points) residuals.push_back(point.seconds - fit.At(point.events));
   const auto [first_quartile, third_quartile] = ExactQuantiles<double>(residuals, {0.25, 0.75});
   return third_quartile + kInterquartileRanges * (third_quartile - first_quartile);
@@ -144,7 +144,7 @@ double SizeLimit(const Facts& facts, uint32_t index, const Dataset& dataset, abs
     return kOversizedMedians * points[QuantileRank(0.5, points.size()) - 1].events;
   }
   std::vector<int64_t> sizes;  // some chunks were computed twice
-  sizes.reserve(dataset.sized_results);
+  ReserveLargePages(sizes, dataset.sized_results);
   facts.ForEachOk([&](size_t, const AttemptRow& attempt, uint32_t of_attempt) {
     const bool sized = attempt.is_result && attempt.events != AttemptRow::kUnknown;
     if (of_attempt == index && sized) sizes.push_back(attempt.events);
@@ -225,7 +225,7 @@ std::string_view ToString(StragglerReason reason) {
   return "unknown";
 }
 
-StragglerFindings FindStragglers(const std::vector<AttemptRow>& attempts, const std::vector<HelperTimes>& helpers,
+StragglerFindings FindStragglers(const AttemptRows& attempts, const std::vector<HelperTimes>& helpers,
                                  const std::vector<uint32_t>& dataset_of_input) {
   const Facts facts = {attempts, helpers, dataset_of_input};
   StragglerFindings findings;

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/attempts/attempt_rows.h"
 #include "collector/metrics/statistics/robust_fit.h"
 
 namespace crema {
@@ -54,7 +54,7 @@ struct StragglerFindings {
 
 /// `dataset_of_input[attempt.input]` is the attempt's dataset. A dataset whose chunks' events are
 /// all unknown is judged against its median duration; where only some are, the others are left out.
-StragglerFindings FindStragglers(const std::vector<AttemptRow>& attempts, const std::vector<HelperTimes>& helpers,
+StragglerFindings FindStragglers(const AttemptRows& attempts, const std::vector<HelperTimes>& helpers,
                                  const std::vector<uint32_t>& dataset_of_input);
 
 }  // namespace crema

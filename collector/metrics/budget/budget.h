@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/attempts/attempt_rows.h"
 #include "collector/metrics/attempts/process_row.h"
 #include "collector/metrics/attempts/summed_attempts.h"
 #include "collector/metrics/budget/held_cores.h"
@@ -50,7 +50,7 @@ struct Budget {
 /// Exact: integer nanoseconds, one sweep over the begins and stops of each worker's attempts, so the order of the rows
 /// does not matter. An attempt that reaches out of the run counts with the share of its duration inside it. Summed
 /// attempts fill the lanes that are free in their process between their first begin and their last end, evenly.
-Budget ComputeBudget(const std::vector<AttemptRow>& attempts, const std::vector<ProcessRow>& processes,
+Budget ComputeBudget(const AttemptRows& attempts, const std::vector<ProcessRow>& processes,
                      const std::vector<HelperTimes>& helpers, const std::vector<WorkerLife>& workers,
                      const RunWindow& run, const EngineTime& engine = {},
                      const std::vector<SummedAttempts>& summed = {});

@@ -1,9 +1,6 @@
 #include "collector/metrics/budget/lane_time.h"
 
 #include <algorithm>
-#include <optional>
-
-#include "collector/metrics/attempts/owner_time.h"
 
 namespace crema {
 namespace {
@@ -26,7 +23,9 @@ void SetLanes(const AttemptRow& attempt, const HelperTimes& helper, const std::o
               const Share& share, LaneTime& lane) {
   const int64_t joined_ns = owner.has_value() ? owner->joined_ns : 0;
   const Int128 lane_ns = Int128{attempt.duration_ns} + helper.scope_ns - joined_ns;
-  lane.lanes = static_cast<int64_t>((lane_ns * kOneLane + share.whole_ns / 2) / share.whole_ns);
+  lane.lanes = lane_ns == share.whole_ns  // as of all that have no helpers: a division takes longer than the rest
+                   ? kOneLane
+                   : static_cast<int64_t>((lane_ns * kOneLane + share.whole_ns / 2) / share.whole_ns);
   lane.joined_ns = share.Of(joined_ns);
 }
 
@@ -75,8 +74,8 @@ void AddEnded(const AttemptRow& attempt, const std::vector<HelperTimes>& helpers
 
 }  // namespace
 
-LaneTime SplitLaneTime(const AttemptRow& attempt, const AttemptInterval& interval,
-                       const std::vector<HelperTimes>& helpers, const RunWindow& run) {
+LaneTime SplitAnyLaneTime(const AttemptRow& attempt, const AttemptInterval& interval,
+                          const std::vector<HelperTimes>& helpers, const RunWindow& run) {
   LaneTime lane;
   lane.inside = {run.Clip(interval.start_ns), run.Clip(interval.stop_ns)};
   const Share share = {lane.inside.stop_ns - lane.inside.start_ns, interval.stop_ns - interval.start_ns};

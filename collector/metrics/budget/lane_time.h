@@ -3,10 +3,12 @@
 #define CREMA_COLLECTOR_METRICS_BUDGET_LANE_TIME_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "collector/metrics/attempts/attempt_interval.h"
 #include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/attempts/owner_time.h"
 #include "collector/metrics/attempts/summed_attempts.h"
 #include "collector/metrics/run_window.h"
 
@@ -31,10 +33,36 @@ struct LaneTime {
   int64_t joined_ns = 0;      ///< beside the parts: the owner waited for its helpers
 };
 
+/// As the next function, for any attempt.
+LaneTime SplitAnyLaneTime(const AttemptRow& attempt, const AttemptInterval& interval,
+                          const std::vector<HelperTimes>& helpers, const RunWindow& run);
+
 /// `helpers` is the table that `attempt.helpers` points into. Figures that contradict each other
 /// are clipped: CPU to the time there was, run delay to what CPU leaves, joined to what both leave.
-LaneTime SplitLaneTime(const AttemptRow& attempt, const AttemptInterval& interval,
-                       const std::vector<HelperTimes>& helpers, const RunWindow& run);
+inline LaneTime SplitLaneTime(const AttemptRow& attempt, const AttemptInterval& interval,
+                              const std::vector<HelperTimes>& helpers, const RunWindow& run) {
+  const bool is_plain =
+      attempt.is_result && attempt.helpers == AttemptRow::kNone && interval.stop_ns > interval.start_ns &&
+      interval.stop_ns - interval.start_ns == attempt.duration_ns && run.Clip(interval.start_ns) == interval.start_ns &&
+      run.Clip(interval.stop_ns) == interval.stop_ns;
+  if (!is_plain) {
+    const AttemptRow whole = attempt;  // a copy: of plain ones only a few fields are unpacked
+    return SplitAnyLaneTime(whole, interval, helpers, run);
+  }
+  // One lane all along, as nearly all have.
+  LaneTime lane;
+  lane.inside = interval;
+  lane.lanes = kOneLane;
+  if (const std::optional<OwnerTime> owner = SplitOwnerTime(attempt, 0)) {
+    lane.wait_known = owner->wait_known;
+    lane.compute_ns = owner->cpu_ns;
+    lane.cpu_wait_ns = owner->cpu_wait_ns;
+    lane.blocked_ns = owner->blocked_ns;
+  } else {
+    lane.unmeasured_ns = attempt.duration_ns;
+  }
+  return lane;
+}
 
 /// The same of all summed attempts of one row. When which of them was open is not known, so `lanes` are their mean.
 LaneTime SplitLaneTime(const SummedAttempts& summed, const std::vector<HelperTimes>& helpers, const RunWindow& run);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "collector/metrics/attempts/attempt_interval.h"
+#include "collector/metrics/memory/large_pages.h"
 
 namespace crema {
 namespace {
@@ -76,8 +77,8 @@ void AddStretches(const TaskRow& task, bool ended, std::vector<Interval>& chunks
 
 }  // namespace
 
-TaskJoin JoinTasks(const std::vector<AttemptRow>& attempts, const std::vector<uint64_t>& threads,
-                   const std::vector<TaskRow>& tasks, const TaskOfProcess& task_of_process) {
+TaskJoin JoinTasks(const AttemptRows& attempts, const std::vector<uint64_t>& threads, const std::vector<TaskRow>& tasks,
+                   const TaskOfProcess& task_of_process) {
   std::map<uint32_t, uint32_t> row_of_told;
   for (uint32_t i = 0; i < tasks.size(); ++i) {
     if (tasks[i].told != TaskRow::kNone) row_of_told[tasks[i].told] = i;
@@ -89,6 +90,7 @@ TaskJoin JoinTasks(const std::vector<AttemptRow>& attempts, const std::vector<ui
     return row == row_of_told.end() ? TaskJoin::kNone : row->second;
   };
   TaskJoin join;
+  ReserveLargePages(join.task_of_attempt, attempts.size());
   join.task_of_attempt.assign(attempts.size(), TaskJoin::kNone);
   join.chunks_of_task.assign(tasks.size(), 0);
   join.lost_of_task.assign(tasks.size(), 0);

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/attempts/attempt_rows.h"
 #include "collector/metrics/attempts/process_row.h"
 #include "collector/metrics/engine/task_table.h"
 
@@ -41,8 +41,8 @@ using TaskOfProcess = std::vector<uint32_t>;
 /// tasks are known, to the one that was there all the time, if no other was. `threads` are pthread ids by
 /// `AttemptRow::thread`; 0 is not known, and joins no task of a thread. A process that was started for one task
 /// joins all its attempts to it.
-TaskJoin JoinTasks(const std::vector<AttemptRow>& attempts, const std::vector<uint64_t>& threads,
-                   const std::vector<TaskRow>& tasks, const TaskOfProcess& task_of_process = {});
+TaskJoin JoinTasks(const AttemptRows& attempts, const std::vector<uint64_t>& threads, const std::vector<TaskRow>& tasks,
+                   const TaskOfProcess& task_of_process = {});
 
 }  // namespace crema
 

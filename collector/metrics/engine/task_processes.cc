@@ -230,13 +230,13 @@ std::set<uint32_t> MoveToWorkers(const ClusterTable& clusters, const std::vector
     AddUpMemory(rows, &processes[worker]);
     with_tasks.insert(worker);
   }
-  const auto move = [&worker_of](AttemptRow* row) {
-    if (worker_of[row->process] == row->process) return;
-    row->recorder = row->process;
-    row->process = worker_of[row->process];
-  };
-  for (AttemptRow& row : findings->attempts.rows) move(&row);
-  for (SummedAttempts& sums : findings->attempts.summed) move(&sums.row);
+  findings->attempts.rows.MoveToWorkers(worker_of);
+  for (SummedAttempts& sums : findings->attempts.summed) {
+    AttemptRow& row = sums.row;
+    if (worker_of[row.process] == row.process) continue;
+    row.recorder = row.process;
+    row.process = worker_of[row.process];
+  }
   return with_tasks;
 }
 

@@ -146,8 +146,9 @@ TEST(MoveToWorkers, WhatAProcessDidItsWorkerDid) {
   for (uint32_t process = 0; process < 3; ++process) {
     AttemptRow row;
     row.process = process;
-    findings.attempts.rows.push_back(row);
+    findings.attempts.rows.Add(row);
   }
+  findings.attempts.rows.Seal();
   EXPECT_THAT(MoveToWorkers(table, workers, task_of_process, &findings), ElementsAre(worker));
   EXPECT_EQ(findings.attempts.rows[0].process, worker);
   EXPECT_EQ(findings.attempts.rows[0].recording_process(), 0u);

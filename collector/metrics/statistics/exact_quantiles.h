@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "collector/metrics/memory/large_pages.h"
 #include "collector/metrics/statistics/quantile_rank.h"
 
 namespace crema {
@@ -67,7 +68,7 @@ void SelectByCounting(absl::Span<const T> values, absl::Span<const uint64_t> ran
     while (before + counts[bucket] < ranks[i]) before += counts[bucket++];
     if (wanted[bucket] == kNobodys) {
       wanted[bucket] = static_cast<uint8_t>(candidates.size());
-      candidates.emplace_back().reserve(counts[bucket]);
+      ReserveLargePages(candidates.emplace_back(), counts[bucket]);
       ranks_within.emplace_back();
       results_of.emplace_back();
     }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "collector/metrics/memory/large_pages.h"
 #include "collector/metrics/statistics/exact_quantiles.h"
 
 namespace crema {
@@ -22,7 +23,7 @@ struct Group {
 
 double MiddleSeconds(absl::Span<const ChunkPoint> points) {
   std::vector<double> seconds;
-  seconds.reserve(points.size());
+  ReserveLargePages(seconds, points.size());
   for (const ChunkPoint& point : points) seconds.push_back(point.seconds);
   return ExactQuantiles<double>(seconds, {0.5})[0];
 }
@@ -104,7 +105,7 @@ RobustFit FitDurationOf(absl::Span<ChunkPoint> points) {
     fit.seconds_per_event = MedianSlope(groups);
   }
   std::vector<double> rest;
-  rest.reserve(points.size());
+  ReserveLargePages(rest, points.size());
   for (const ChunkPoint& point : points) rest.push_back(point.seconds - fit.seconds_per_event * point.events);
   fit.fixed_seconds = ExactQuantiles<double>(rest, {0.5})[0];
   if (fit.slope_known) SetErrors(points, std::move(rest), fit);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "collector/metrics/attempts/attempt_interval.h"
+#include "collector/metrics/memory/large_pages.h"
 
 namespace crema {
 namespace {
@@ -17,14 +18,14 @@ struct Begin {
 };
 
 /// The ended attempts of each process by start; ties in an order that is of the attempts themselves.
-std::vector<std::vector<Begin>> EndedByProcess(const std::vector<AttemptRow>& attempts) {
+std::vector<std::vector<Begin>> EndedByProcess(const AttemptRows& attempts) {
   std::vector<std::vector<Begin>> by_process;
   std::vector<size_t> counts;
   for (const AttemptRow& attempt : attempts) {
     if (attempt.process >= counts.size()) counts.resize(attempt.process + size_t{1});
     counts[attempt.process] += HasEnded(attempt);
   }
-  for (const size_t count : counts) by_process.emplace_back().reserve(count);
+  for (const size_t count : counts) ReserveLargePages(by_process.emplace_back(), count);
   for (size_t i = 0; i < attempts.size(); ++i) {
     if (HasEnded(attempts[i])) by_process[attempts[i].process].push_back({attempts[i].start_ns, i});
   }
@@ -42,9 +43,11 @@ std::vector<std::vector<Begin>> EndedByProcess(const std::vector<AttemptRow>& at
 
 }  // namespace
 
-std::vector<uint32_t> AssignLanes(const std::vector<AttemptRow>& attempts) {
+std::vector<uint32_t> AssignLanes(const AttemptRows& attempts) {
   using Busy = std::pair<int64_t, uint32_t>;  // until when, lane
-  std::vector<uint32_t> lanes(attempts.size(), AttemptRow::kNone);
+  std::vector<uint32_t> lanes;
+  ReserveLargePages(lanes, attempts.size());
+  lanes.assign(attempts.size(), AttemptRow::kNone);
   for (const std::vector<Begin>& begins : EndedByProcess(attempts)) {
     std::priority_queue<Busy, std::vector<Busy>, std::greater<>> busy;
     std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> free;
@@ -63,7 +66,7 @@ std::vector<uint32_t> AssignLanes(const std::vector<AttemptRow>& attempts) {
   return lanes;
 }
 
-std::optional<double> LoadImbalance(const std::vector<AttemptRow>& attempts) {
+std::optional<double> LoadImbalance(const AttemptRows& attempts) {
   const std::vector<uint32_t> lanes = AssignLanes(attempts);
   std::vector<std::vector<int64_t>> busy;  // by process, by lane
   for (size_t i = 0; i < attempts.size(); ++i) {
@@ -89,7 +92,7 @@ std::optional<double> LoadImbalance(const std::vector<AttemptRow>& attempts) {
   return static_cast<double>(most) * static_cast<double>(count) / static_cast<double>(total) - 1;
 }
 
-std::vector<int64_t> MaxOpenChunks(const std::vector<AttemptRow>& attempts, const std::vector<ProcessRow>& processes) {
+std::vector<int64_t> MaxOpenChunks(const AttemptRows& attempts, const std::vector<ProcessRow>& processes) {
   struct Times {
     std::vector<int64_t> begins;
     std::vector<int64_t> stops;
@@ -98,8 +101,8 @@ std::vector<int64_t> MaxOpenChunks(const std::vector<AttemptRow>& attempts, cons
   for (const AttemptRow& attempt : attempts) ++counts[attempt.process];
   std::vector<Times> times(processes.size());
   for (size_t process = 0; process < processes.size(); ++process) {
-    times[process].begins.reserve(counts[process]);
-    times[process].stops.reserve(counts[process]);
+    ReserveLargePages(times[process].begins, counts[process]);
+    ReserveLargePages(times[process].stops, counts[process]);
   }
   std::vector<int64_t> most(processes.size(), 0);
   for (const AttemptRow& attempt : attempts) {

@@ -23,7 +23,7 @@ struct ChunkSpan {
   HelpedTime helped;
 };
 
-std::vector<ChunkSpan> SpanOfChunks(const std::vector<AttemptRow>& attempts, const std::vector<SummedAttempts>& summed,
+std::vector<ChunkSpan> SpanOfChunks(const AttemptRows& attempts, const std::vector<SummedAttempts>& summed,
                                     const std::vector<ProcessRow>& processes, const std::vector<HelperTimes>& helpers) {
   std::vector<ChunkSpan> spans(processes.size());
   const auto add = [&](const AttemptRow& attempt, const AttemptInterval& interval) {
@@ -62,8 +62,7 @@ EngineLife LifeOf(const ProcessRow& process, const ChunkSpan& chunks, const RunW
 
 }  // namespace
 
-std::vector<WorkerLife> FindWorkerLives(const std::vector<AttemptRow>& attempts,
-                                        const std::vector<ProcessRow>& processes,
+std::vector<WorkerLife> FindWorkerLives(const AttemptRows& attempts, const std::vector<ProcessRow>& processes,
                                         const std::vector<HelperTimes>& helpers, const RunWindow& run,
                                         const std::vector<SummedAttempts>& summed) {
   const std::vector<ChunkSpan> spans = SpanOfChunks(attempts, summed, processes, helpers);

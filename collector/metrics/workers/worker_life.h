@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/attempts/attempt_rows.h"
 #include "collector/metrics/attempts/process_row.h"
 #include "collector/metrics/attempts/summed_attempts.h"
 #include "collector/metrics/run_window.h"
@@ -54,8 +54,7 @@ struct WorkerLife {
 
 /// The workers, by process index. `helpers` is the table that the attempts point into. Where a log contradicts itself
 /// (a chunk before its process's start or after its end), the worker's life covers its chunks.
-std::vector<WorkerLife> FindWorkerLives(const std::vector<AttemptRow>& attempts,
-                                        const std::vector<ProcessRow>& processes,
+std::vector<WorkerLife> FindWorkerLives(const AttemptRows& attempts, const std::vector<ProcessRow>& processes,
                                         const std::vector<HelperTimes>& helpers, const RunWindow& run,
                                         const std::vector<SummedAttempts>& summed = {});
 

@@ -9,7 +9,7 @@ namespace crema {
 namespace {
 
 /// The processes that have no row of their own, by index.
-std::vector<bool> FindOthers(const std::vector<ProcessRow>& processes, const std::vector<AttemptRow>& attempts,
+std::vector<bool> FindOthers(const std::vector<ProcessRow>& processes, const AttemptRows& attempts,
                              const std::vector<SummedAttempts>& summed) {
   std::vector<bool> is_other(processes.size(), false);
   if (processes.size() <= WorkerRows::kMost) return is_other;
@@ -31,7 +31,7 @@ std::vector<bool> FindOthers(const std::vector<ProcessRow>& processes, const std
 
 }  // namespace
 
-WorkerRows ChooseWorkerRows(const std::vector<ProcessRow>& processes, const std::vector<AttemptRow>& attempts,
+WorkerRows ChooseWorkerRows(const std::vector<ProcessRow>& processes, const AttemptRows& attempts,
                             const std::vector<SummedAttempts>& summed, const std::vector<ByteSums>& bytes_of_process) {
   const std::vector<bool> is_other = FindOthers(processes, attempts, summed);
   WorkerRows rows;

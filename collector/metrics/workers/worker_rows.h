@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/attempts/attempt_rows.h"
 #include "collector/metrics/attempts/process_row.h"
 #include "collector/metrics/attempts/summed_attempts.h"
 #include "collector/metrics/statistics/byte_sums.h"
@@ -26,7 +26,7 @@ struct WorkerRows {
   uint32_t other() const { return static_cast<uint32_t>(group_of_process.size()); }
 };
 
-WorkerRows ChooseWorkerRows(const std::vector<ProcessRow>& processes, const std::vector<AttemptRow>& attempts,
+WorkerRows ChooseWorkerRows(const std::vector<ProcessRow>& processes, const AttemptRows& attempts,
                             const std::vector<SummedAttempts>& summed, const std::vector<ByteSums>& bytes_of_process);
 
 }  // namespace crema

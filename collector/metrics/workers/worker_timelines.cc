@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "collector/metrics/attempts/attempt_interval.h"
-#include "collector/metrics/attempts/large_pages.h"
+#include "collector/metrics/memory/large_pages.h"
 #include "collector/metrics/workers/sample_steps.h"
 
 namespace crema {
@@ -146,7 +146,7 @@ Timeline CountOpenInSlices(const WorkerLife& worker, const std::vector<AttemptIn
   return timeline;
 }
 
-std::optional<ByWorker> DrawOpenChunks(const std::vector<WorkerLife>& workers, const std::vector<AttemptRow>& attempts,
+std::optional<ByWorker> DrawOpenChunks(const std::vector<WorkerLife>& workers, const AttemptRows& attempts,
                                        const std::vector<ProcessRow>& processes, const RunWindow& run,
                                        const std::vector<SummedAttempts>& summed) {
   std::vector<size_t> counts(processes.size());
@@ -187,7 +187,7 @@ Timeline DrawWorkerCounts(const std::vector<WorkerLife>& workers, const RunWindo
 
 }  // namespace
 
-WorkerTimelines DrawWorkerTimelines(const std::vector<WorkerLife>& workers, const std::vector<AttemptRow>& attempts,
+WorkerTimelines DrawWorkerTimelines(const std::vector<WorkerLife>& workers, const AttemptRows& attempts,
                                     const std::vector<ProcessRow>& processes, const RunWindow& run,
                                     const std::vector<SummedAttempts>& summed) {
   const auto of_samples = [&](std::optional<int64_t> ProcessSample::*quantity) {

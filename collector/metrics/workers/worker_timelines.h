@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/attempts/attempt_rows.h"
 #include "collector/metrics/attempts/process_row.h"
 #include "collector/metrics/attempts/summed_attempts.h"
 #include "collector/metrics/run_window.h"
@@ -39,7 +39,7 @@ struct WorkerTimelines {
 /// a worker with more than 1,000 chunks gets the means over 2,000 equal slices of its life instead, which keeps the
 /// integral. Summed chunks are spread evenly from their first begin to their last end. The workers' lives must cover
 /// their attempts, as `FindWorkerLives` sees to.
-WorkerTimelines DrawWorkerTimelines(const std::vector<WorkerLife>& workers, const std::vector<AttemptRow>& attempts,
+WorkerTimelines DrawWorkerTimelines(const std::vector<WorkerLife>& workers, const AttemptRows& attempts,
                                     const std::vector<ProcessRow>& processes, const RunWindow& run,
                                     const std::vector<SummedAttempts>& summed = {});
 

@@ -1,4 +1,4 @@
-#include "collector/metrics/attempts/row_spill.h"
+#include "collector/metrics/memory/row_spill.h"
 
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -92,14 +92,17 @@ bool RowSpill::Unmap(void* memory, size_t bytes) {
 }
 
 void RowSpill::LayUnder(void* memory, size_t bytes) {
-  const std::lock_guard lock(mutex_);
-  if (Count(bytes)) return;
+  if (bytes < kLeastLaidUnder) return;
   const auto begin = reinterpret_cast<uintptr_t>(memory);
   const size_t page = PageBytes();
   const size_t skipped = (page - begin % page) % page;
-  const size_t whole = bytes < kLeastLaidUnder ? 0 : (bytes - skipped) / page * page;
-  if (whole > 0 && problem_.empty() && MapFile(static_cast<char*>(memory) + skipped, whole) != nullptr) return;
-  in_memory_ += bytes;
+  const std::lock_guard lock(mutex_);
+  if (problem_.empty()) MapFile(static_cast<char*>(memory) + skipped, (bytes - skipped) / page * page);
+}
+
+size_t RowSpill::in_memory_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return in_memory_;
 }
 
 size_t RowSpill::spilled_bytes() const {

@@ -1,6 +1,6 @@
 // Memory for millions of rows: in large pages, where the system has them.
-#ifndef CREMA_COLLECTOR_METRICS_ATTEMPTS_LARGE_PAGES_H_
-#define CREMA_COLLECTOR_METRICS_ATTEMPTS_LARGE_PAGES_H_
+#ifndef CREMA_COLLECTOR_METRICS_MEMORY_LARGE_PAGES_H_
+#define CREMA_COLLECTOR_METRICS_MEMORY_LARGE_PAGES_H_
 
 #include <sys/mman.h>
 
@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <new>
 #include <vector>
+
+#include "collector/metrics/memory/spilled_lists.h"
 
 namespace crema {
 
@@ -24,11 +26,15 @@ inline void PreferLargePages(void* memory, size_t bytes) {
   madvise(static_cast<char*>(memory) + skipped, whole, MADV_HUGEPAGE);
 }
 
-/// `vector.reserve(size)`, in large pages.
+/// `vector.reserve(size)` of a list that holds nothing yet: in large pages, or in a file (`SpilledLists`).
 template <class T>
 void ReserveLargePages(std::vector<T>& values, size_t size) {
   values.reserve(size);
-  PreferLargePages(values.data(), values.capacity() * sizeof(T));
+  if (RowSpill* spill = SpilledLists::current()) {
+    spill->LayUnder(values.data(), values.capacity() * sizeof(T));
+  } else {
+    PreferLargePages(values.data(), values.capacity() * sizeof(T));
+  }
 }
 
 /// What fills a large page begins with one.
@@ -56,4 +62,4 @@ struct LargePageAllocator {
 
 }  // namespace crema
 
-#endif  // CREMA_COLLECTOR_METRICS_ATTEMPTS_LARGE_PAGES_H_
+#endif  // CREMA_COLLECTOR_METRICS_MEMORY_LARGE_PAGES_H_

@@ -1,6 +1,6 @@
-// Where rows go that have no room in memory.
-#ifndef CREMA_COLLECTOR_METRICS_ATTEMPTS_ROW_SPILL_H_
-#define CREMA_COLLECTOR_METRICS_ATTEMPTS_ROW_SPILL_H_
+// Where rows and lists go that have no room in memory.
+#ifndef CREMA_COLLECTOR_METRICS_MEMORY_ROW_SPILL_H_
+#define CREMA_COLLECTOR_METRICS_MEMORY_ROW_SPILL_H_
 
 #include <cstddef>
 #include <mutex>
@@ -32,10 +32,12 @@ class RowSpill {
   /// Ends what `Map` began. Returns whether `memory` was a file; else it is the caller's to free.
   bool Unmap(void* memory, size_t bytes);
 
-  /// Makes a file of the whole pages of `memory`, which is malloc(3)'s and holds nothing yet, where it has no room.
-  /// free(3) gives it back as ever. It counts as long as this object lives.
+  /// Makes a file of the whole pages of `memory`, which is malloc(3)'s and holds nothing yet, whatever room there is;
+  /// free(3) gives it back as ever. Of small pieces, and where the directory has no room, nothing is made.
   void LayUnder(void* memory, size_t bytes);
 
+  /// Bytes that have room in memory now, of those that were asked for with `Map`.
+  size_t in_memory_bytes() const;
   /// Bytes that went into files so far.
   size_t spilled_bytes() const;
   /// Why rows beyond the limit stayed in memory; empty: none did.
@@ -60,4 +62,4 @@ class RowSpill {
 
 }  // namespace crema
 
-#endif  // CREMA_COLLECTOR_METRICS_ATTEMPTS_ROW_SPILL_H_
+#endif  // CREMA_COLLECTOR_METRICS_MEMORY_ROW_SPILL_H_

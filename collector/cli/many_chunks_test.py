@@ -1,0 +1,82 @@
+"""More chunks than memory has room for, from a pipe: memory stays what was allowed, and every figure is exact."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).absolute().parent
+CREMA = str(HERE / "crema")
+MAKE_LOGS = str(HERE.parent / "benchmarks/make_logs")
+LONG = bool(os.environ.get("CREMA_TEST_LONG"))
+CHUNKS, MEMORY = (100_000_000, "1G") if LONG else (1_000_000, "64M")
+MOST_ANONYMOUS = {"1G": 1 << 30, "64M": 96 << 20}[MEMORY]  # the program itself takes 30 MB
+
+
+def is_sanitized():
+    return b"__sanitizer_" in pathlib.Path(CREMA).read_bytes()
+
+
+def anonymous_bytes(pid):
+    """Memory that is no file's: what the kernel cannot take away."""
+    with open(f"/proc/{pid}/status") as status:
+        for line in status:
+            if line.startswith("RssAnon:"):
+                return int(line.split()[1]) * 1024
+    return 0  # it ends
+
+
+class ManyChunks(unittest.TestCase):
+    def setUp(self):
+        # not in memory, as a directory for tests may be
+        self.directory = pathlib.Path(tempfile.mkdtemp(dir="/var/tmp"))
+        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
+
+    def collect(self, *options):
+        """Of made logs that come through a pipe: the document, what was made, and the most memory that it took."""
+        logs = self.directory / "logs"
+        shutil.rmtree(logs, ignore_errors=True)
+        logs.mkdir()
+        pipe = logs / "node-1000-1795000000000000000-0.jsonl"
+        os.mkfifo(pipe)
+        maker = subprocess.Popen([MAKE_LOGS, logs, "--records", str(CHUNKS)], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(maker.kill)
+        output = self.directory / "out"
+        command = [CREMA, "collect", pipe, "-o", output, "--replace", "--no-records", "-q", *options]
+        collector = subprocess.Popen(command)
+        self.addCleanup(collector.kill)
+        most = 0
+        while collector.poll() is None:
+            most = max(most, anonymous_bytes(collector.pid))
+            try:
+                collector.wait(0.01)
+            except subprocess.TimeoutExpired:
+                continue
+        self.assertEqual(collector.returncode, 0)
+        made = [int(word) for word in maker.communicate()[0].split() if word.isdigit()]
+        return json.loads((output / "measurement.json").read_text()), made, most
+
+    @unittest.skipIf(is_sanitized(), "memory is not the program's own")
+    def test_memory_stays_what_was_allowed_and_figures_are_exact(self):
+        document, (_, chunks, events), most = self.collect("--memory", MEMORY, "--spill", str(self.directory))
+        self.assertEqual(document["metrics"]["num_chunks"], chunks)
+        self.assertEqual(document["metrics"]["total_events"], events)
+        self.assertEqual(document["quality"]["records_lost_bytes"], 0)
+        self.assertEqual([text for text in document["quality"]["warnings"] if "memory" in text], [])
+        self.assertLess(most, MOST_ANONYMOUS)
+        self.assertEqual(list(self.directory.glob(".*")), [])
+        print(f"{chunks} chunks: at most {most / 1e6:.0f} MB of memory that is no file's")
+        if LONG:
+            return
+        roomy, _, more = self.collect("--memory", "4G")
+        self.assertGreater(more, most)
+        for part in (document, roomy):
+            part.pop("provenance")
+        self.assertEqual(document, roomy)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,167 @@
+// Up to a thousand rows of attempts, packed: of each field only the bits in which its values differ.
+#ifndef CREMA_COLLECTOR_METRICS_ATTEMPTS_PACKED_BLOCK_H_
+#define CREMA_COLLECTOR_METRICS_ATTEMPTS_PACKED_BLOCK_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/base/attributes.h"
+#include "absl/types/span.h"
+#include "collector/metrics/attempts/attempt_row.h"
+#include "collector/metrics/memory/row_memory.h"
+
+namespace crema {
+
+/// Some 35 bytes a row where an `AttemptRow` has 104. A row is read in a few nanoseconds: code that reads it inline
+/// unpacks the fields that it uses, and no others.
+class PackedBlock {
+ public:
+  static constexpr size_t kMostRows = 1024;
+
+  PackedBlock() = default;
+  /// `rows`: 1 to `kMostRows`.
+  PackedBlock(absl::Span<const AttemptRow> rows, RowMemory* memory);
+
+  uint32_t size() const { return size_; }
+  ABSL_ATTRIBUTE_ALWAYS_INLINE AttemptRow operator[](size_t i) const;
+
+  /// The only process that its rows have; false: they have several.
+  bool HasOneProcess(uint32_t* process) const;
+
+  void SetResult(size_t i, bool is_result);
+  template <class Renumber>
+  void RenumberInputs(const Renumber& renumber);
+  template <class Renumber>
+  void RenumberThreads(const Renumber& renumber);
+  template <class Renumber>
+  void RenumberProcesses(const Renumber& renumber);
+  /// To other processes; the one that a row had is its recorder from then on, where it was another.
+  template <class WorkerOf>
+  void MoveToWorkers(const WorkerOf& worker_of);
+  /// Adds to the index of each row's helpers.
+  void ShiftHelpers(uint32_t offset) { first_helper_ += offset; }
+  /// Adds to each row's start. Only of blocks with one process, or where it is the same for all.
+  void ShiftStarts(int64_t nanoseconds) { columns_[kStart].base += static_cast<uint64_t>(nanoseconds); }
+
+ private:
+  enum Column : uint8_t {
+    kChunkId,
+    kStart,
+    kDuration,
+    kSuspended,
+    kEvents,
+    kCpu,
+    kCpuWait,
+    kRssStart,
+    kRssStop,
+    kNumber,
+    kHelpers,  // index and 1; 0: none
+    kLanesPeak,
+    kStatus,
+    kProcess,  // of these three: where it stands in its list
+    kInput,
+    kThread,
+    kColumns
+  };
+  /// A value is `base` and its bits, which begin `shift` bits up.
+  struct Packed {
+    uint64_t base = 0;
+    uint64_t mask = 0;
+    uint32_t offset = 0;  ///< of its bytes
+    uint8_t width = 0;    ///< in bits: 0 to 57, or 64
+    uint8_t shift = 0;
+  };
+  struct Process {
+    uint32_t process;
+    uint32_t recorder;
+  };
+
+  ABSL_ATTRIBUTE_ALWAYS_INLINE uint64_t Value(Column column, size_t i) const {
+    const Packed& packed = columns_[column];
+    const size_t bit = i * packed.width;
+    uint64_t word;
+    std::memcpy(&word, bytes_ + packed.offset + bit / 8, sizeof(word));
+    return packed.base + (((word >> bit % 8) & packed.mask) << packed.shift);
+  }
+
+  std::array<Packed, kColumns> columns_;
+  std::shared_ptr<const uint8_t> memory_;  // shared by copies: it never changes
+  const uint8_t* bytes_ = nullptr;
+  uint32_t size_ = 0;
+  uint32_t first_helper_ = 0;
+  std::vector<Process> processes_;
+  std::vector<uint32_t> inputs_;
+  std::vector<uint32_t> threads_;
+  std::array<uint64_t, kMostRows / 64> results_ = {};
+};
+
+inline AttemptRow PackedBlock::operator[](size_t i) const {
+  AttemptRow row;
+  row.chunk_id = Value(kChunkId, i);
+  row.start_ns = static_cast<int64_t>(Value(kStart, i));
+  row.duration_ns = static_cast<int64_t>(Value(kDuration, i));
+  row.suspended_ns = static_cast<int64_t>(Value(kSuspended, i));
+  row.events = static_cast<int64_t>(Value(kEvents, i));
+  row.cpu_ns = static_cast<int64_t>(Value(kCpu, i));
+  row.cpu_wait_ns = static_cast<int64_t>(Value(kCpuWait, i));
+  row.rss_start_bytes = static_cast<int64_t>(Value(kRssStart, i));
+  row.rss_stop_bytes = static_cast<int64_t>(Value(kRssStop, i));
+  row.number = static_cast<int64_t>(Value(kNumber, i));
+  const auto helpers = static_cast<uint32_t>(Value(kHelpers, i));
+  row.helpers = helpers == 0 ? AttemptRow::kNone : helpers - 1 + first_helper_;
+  const Process& process = processes_[Value(kProcess, i)];
+  row.process = process.process;
+  row.recorder = process.recorder;
+  row.input = inputs_[Value(kInput, i)];
+  row.thread = threads_[Value(kThread, i)];
+  row.lanes_peak = static_cast<uint16_t>(Value(kLanesPeak, i));
+  row.status = static_cast<AttemptState>(Value(kStatus, i));
+  row.is_result = (results_[i / 64] >> i % 64 & 1) != 0;
+  return row;
+}
+
+inline bool PackedBlock::HasOneProcess(uint32_t* process) const {
+  *process = processes_[0].process;
+  for (const Process& other : processes_) {
+    if (other.process != *process) return false;
+  }
+  return true;
+}
+
+inline void PackedBlock::SetResult(size_t i, bool is_result) {
+  const uint64_t bit = uint64_t{1} << i % 64;
+  results_[i / 64] = is_result ? results_[i / 64] | bit : results_[i / 64] & ~bit;
+}
+
+template <class Renumber>
+void PackedBlock::RenumberInputs(const Renumber& renumber) {
+  for (uint32_t& input : inputs_) input = renumber(input);
+}
+
+template <class Renumber>
+void PackedBlock::RenumberThreads(const Renumber& renumber) {
+  for (uint32_t& thread : threads_) thread = renumber(thread);
+}
+
+template <class Renumber>
+void PackedBlock::RenumberProcesses(const Renumber& renumber) {
+  for (Process& process : processes_) process.process = renumber(process.process);
+}
+
+template <class WorkerOf>
+void PackedBlock::MoveToWorkers(const WorkerOf& worker_of) {
+  for (Process& process : processes_) {
+    const uint32_t worker = worker_of(process.process);
+    if (worker == process.process) continue;
+    process = {worker, process.process};
+  }
+}
+
+}  // namespace crema
+
+#endif  // CREMA_COLLECTOR_METRICS_ATTEMPTS_PACKED_BLOCK_H_
