@@ -13,7 +13,7 @@ CREMA = str(HERE / "crema")
 MAKE_LOGS = str(HERE.parent / "benchmarks/make_logs")
 LONG = bool(os.environ.get("CREMA_TEST_LONG"))
 CHUNKS, MEMORY = (100_000_000, "1G") if LONG else (1_000_000, "64M")
-MOST_ANONYMOUS = {"1G": 1 << 30, "64M": 96 << 20}[MEMORY]  # the program itself takes 30 MB
+MOST_ANONYMOUS = {"1G": 1 << 30, "64M": 112 << 20}[MEMORY]  # the program itself takes 30 MB
 
 
 def is_sanitized():
@@ -31,9 +31,11 @@ def anonymous_bytes(pid):
 
 class ManyChunks(unittest.TestCase):
     def setUp(self):
-        # not in memory, as a directory for tests may be
-        self.directory = pathlib.Path(tempfile.mkdtemp(dir="/var/tmp"))
+        self.directory = pathlib.Path(tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR")))
         self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
+        system = subprocess.run(["stat", "-f", "-c", "%T", self.directory], capture_output=True, text=True)
+        if system.stdout.strip() in ("tmpfs", "ramfs"):
+            self.skipTest(f"{self.directory} is in memory")
 
     def collect(self, *options):
         """Of made logs that come through a pipe: the document, what was made, and the most memory that it took."""
@@ -64,7 +66,7 @@ class ManyChunks(unittest.TestCase):
         document, (_, chunks, events), most = self.collect("--memory", MEMORY, "--spill", str(self.directory))
         self.assertEqual(document["metrics"]["num_chunks"], chunks)
         self.assertEqual(document["metrics"]["total_events"], events)
-        self.assertEqual(document["quality"]["records_lost_bytes"], 0)
+        self.assertEqual(document["metrics"]["num_lost_attempts"], 0)
         self.assertEqual([text for text in document["quality"]["warnings"] if "memory" in text], [])
         self.assertLess(most, MOST_ANONYMOUS)
         self.assertEqual(list(self.directory.glob(".*")), [])
