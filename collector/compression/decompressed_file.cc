@@ -77,74 +77,16 @@ class PlainDecoder : public DecompressedFile::Decoder {
   bool is_begin_;  ///< of a pipe: its beginning was not looked at
 };
 
-class GzipDecoder : public DecompressedFile::Decoder {
+/// What decoders of compressed data share: the file in blocks, and the way to a place in what was compressed.
+class BlockDecoder : public DecompressedFile::Decoder {
  public:
-  explicit GzipDecoder(int fd) : fd_(fd), file_(gzdopen(fd, "rb")) {
-    if (file_ != nullptr) gzbuffer(file_, kBlockBytes);
-  }
-  ~GzipDecoder() override {
-    if (file_ != nullptr) {
-      gzclose_r(file_);
-    } else {
-      close(fd_);
-    }
-  }
+  explicit BlockDecoder(int fd) : fd_(fd), block_(new char[kBlockBytes]) {}
+  ~BlockDecoder() override { close(fd_); }
 
   int64_t Read(char* to, size_t bytes, absl::Status* status) override {
-    if (file_ == nullptr) {
-      *status = absl::ResourceExhaustedError("cannot be read: no memory to decompress it");
-      return -1;
-    }
-    const int64_t got = gzread(file_, to, static_cast<unsigned>(bytes));
-    if (got > 0) return got;
-    int error = Z_OK;
-    const char* const what = gzerror(file_, &error);
-    if (error == Z_OK) return 0;
-    if (error == Z_ERRNO) {
-      *status = absl::ErrnoToStatus(errno, "cannot be read");
-    } else {
-      *status = error == Z_BUF_ERROR ? Damaged("ends early") : Damaged(fmt::format("is wrong ({})", what));
-    }
-    return -1;
-  }
-
-  bool SkipTo(int64_t offset, absl::Status* status) override {
-    if (file_ != nullptr && gzseek(file_, offset, SEEK_SET) >= 0) return true;
-    *status = Damaged("cannot be read up to where it is needed");
-    return false;
-  }
-
- private:
-  int fd_;
-  gzFile file_;
-};
-
-class ZstdDecoder : public DecompressedFile::Decoder {
- public:
-  explicit ZstdDecoder(int fd) : fd_(fd), context_(ZSTD_createDCtx()), block_(new char[kBlockBytes]) {}
-  ~ZstdDecoder() override {
-    ZSTD_freeDCtx(context_);
-    close(fd_);
-  }
-
-  int64_t Read(char* to, size_t bytes, absl::Status* status) override {
-    if (context_ == nullptr) {
-      *status = absl::ResourceExhaustedError("cannot be read: no memory to decompress it");
-      return -1;
-    }
-    ZSTD_outBuffer out = {to, bytes, 0};
-    while (out.pos == 0) {
-      if (in_.pos == in_.size && !has_more_ && !Fill(status)) return status->ok() ? 0 : -1;
-      const size_t left = ZSTD_decompressStream(context_, &out, &in_);
-      if (ZSTD_isError(left) != 0) {
-        *status = Damaged(fmt::format("is wrong ({})", ZSTD_getErrorName(left)));
-        return -1;
-      }
-      inside_ = left != 0;
-      has_more_ = out.pos == out.size;  // of what was read
-    }
-    position_ += static_cast<int64_t>(out.pos);
-    return static_cast<int64_t>(out.pos);
+    const int64_t got = Decode(to, bytes, status);
+    position_ += std::max<int64_t>(0, got);
+    return got;
   }
 
   bool SkipTo(int64_t offset, absl::Status* status) override {
@@ -153,10 +95,8 @@ class ZstdDecoder : public DecompressedFile::Decoder {
         *status = absl::ErrnoToStatus(errno, "cannot be read");
         return false;
       }
-      ZSTD_DCtx_reset(context_, ZSTD_reset_session_only);
-      in_ = {block_.get(), 0, 0};
       position_ = 0;
-      inside_ = has_more_ = false;
+      Restart();
     }
     std::array<char, 16384> passed;
     while (position_ < offset) {
@@ -168,23 +108,143 @@ class ZstdDecoder : public DecompressedFile::Decoder {
     return true;
   }
 
- private:
-  // False: the file is at its end, or `status` says why not.
-  bool Fill(absl::Status* status) {
-    const int64_t got = ReadRetrying(fd_, block_.get(), kBlockBytes);
+ protected:
+  /// As `Decoder::Read`.
+  virtual int64_t Decode(char* to, size_t bytes, absl::Status* status) = 0;
+  /// What is decoded next is the beginning.
+  virtual void Restart() = 0;
+
+  /// Puts more of the file behind the first `kept` bytes of the block. Returns how many, 0 at the end; below 0:
+  /// `status` says why not.
+  int64_t Fill(size_t kept, absl::Status* status) {
+    const int64_t got = ReadRetrying(fd_, block_.get() + kept, kBlockBytes - kept);
     if (got < 0) *status = absl::ErrnoToStatus(errno, "cannot be read");
-    if (got == 0 && inside_) *status = Damaged("ends early");
-    if (got <= 0) return false;
-    in_ = {block_.get(), static_cast<size_t>(got), 0};
+    return got;
+  }
+  char* block() { return block_.get(); }
+
+ private:
+  int fd_;
+  std::unique_ptr<char[]> block_;
+  int64_t position_ = 0;  // in what was compressed
+};
+
+/// Not by gzread(3): of damaged data it keeps back what comes before the damage.
+class GzipDecoder : public BlockDecoder {
+ public:
+  explicit GzipDecoder(int fd) : BlockDecoder(fd) {
+    has_memory_ = inflateInit2(&stream_, MAX_WBITS + 16) == Z_OK;  // 16: with gzip's header
+  }
+  ~GzipDecoder() override {
+    if (has_memory_) inflateEnd(&stream_);
+  }
+
+ protected:
+  int64_t Decode(char* to, size_t bytes, absl::Status* status) override {
+    if (!has_memory_) {
+      *status = absl::ResourceExhaustedError("cannot be read: no memory to decompress it");
+      return -1;
+    }
+    stream_.next_out = reinterpret_cast<Bytef*>(to);
+    stream_.avail_out = static_cast<uInt>(bytes);
+    while (damage_.ok() && !is_over_ && stream_.avail_out == bytes) {
+      if (!Supply(status)) return -1;
+      if (damage_.ok() && !is_over_) DecodeMore();
+    }
+    const auto got = static_cast<int64_t>(bytes - stream_.avail_out);
+    if (got > 0 || damage_.ok()) return got;
+    *status = damage_;
+    return -1;
+  }
+
+  void Restart() override {
+    inflateReset(&stream_);
+    stream_.avail_in = 0;
+    is_inside_ = is_over_ = false;
+    damage_ = absl::OkStatus();
+  }
+
+ private:
+  /// Sees to it that there is something to decode, or that it is over. Errors, by false: `status`.
+  bool Supply(absl::Status* status) {
+    if (is_inside_ && stream_.avail_in > 0) return true;
+    // Where a member may begin its first two bytes are looked at: other data that follows one is padding.
+    while (stream_.avail_in < (is_inside_ ? 1 : kGzipBegin.size())) {
+      const size_t kept = stream_.avail_in;
+      if (kept > 0) std::memmove(block(), stream_.next_in, kept);
+      const int64_t got = Fill(kept, status);
+      if (got < 0) return false;
+      if (got == 0) {
+        if (is_inside_) damage_ = Damaged("ends early");
+        is_over_ = true;
+        return true;
+      }
+      stream_.next_in = reinterpret_cast<Bytef*>(block());
+      stream_.avail_in = static_cast<uInt>(kept + static_cast<size_t>(got));
+    }
+    const std::string_view begin(reinterpret_cast<const char*>(stream_.next_in), kGzipBegin.size());
+    is_over_ = !is_inside_ && begin != kGzipBegin;
     return true;
   }
 
-  int fd_;
+  void DecodeMore() {
+    is_inside_ = true;
+    const int result = inflate(&stream_, Z_NO_FLUSH);
+    if (result == Z_STREAM_END) {
+      is_inside_ = false;
+      inflateReset(&stream_);
+    } else if (result != Z_OK && result != Z_BUF_ERROR) {
+      damage_ = Damaged(fmt::format("is wrong ({})", stream_.msg == nullptr ? zError(result) : stream_.msg));
+    }
+  }
+
+  z_stream stream_ = {};
+  bool has_memory_ = false;
+  bool is_inside_ = false;  // a member has begun and not ended
+  bool is_over_ = false;
+  absl::Status damage_;  // told once what comes before it was read
+};
+
+class ZstdDecoder : public BlockDecoder {
+ public:
+  explicit ZstdDecoder(int fd) : BlockDecoder(fd), context_(ZSTD_createDCtx()) {}
+  ~ZstdDecoder() override { ZSTD_freeDCtx(context_); }
+
+ protected:
+  int64_t Decode(char* to, size_t bytes, absl::Status* status) override {
+    if (context_ == nullptr) {
+      *status = absl::ResourceExhaustedError("cannot be read: no memory to decompress it");
+      return -1;
+    }
+    ZSTD_outBuffer out = {to, bytes, 0};
+    while (out.pos == 0) {
+      if (in_.pos == in_.size && !has_more_) {
+        const int64_t got = Fill(0, status);
+        if (got == 0 && inside_) *status = Damaged("ends early");
+        if (got <= 0) return status->ok() ? 0 : -1;
+        in_ = {block(), static_cast<size_t>(got), 0};
+      }
+      const size_t left = ZSTD_decompressStream(context_, &out, &in_);
+      if (ZSTD_isError(left) != 0) {
+        *status = Damaged(fmt::format("is wrong ({})", ZSTD_getErrorName(left)));
+        return -1;
+      }
+      inside_ = left != 0;
+      has_more_ = out.pos == out.size;  // of what was read
+    }
+    return static_cast<int64_t>(out.pos);
+  }
+
+  void Restart() override {
+    ZSTD_DCtx_reset(context_, ZSTD_reset_session_only);
+    in_ = {block(), 0, 0};
+    inside_ = has_more_ = false;
+  }
+
+ private:
   ZSTD_DCtx* context_;
-  std::unique_ptr<char[]> block_;
   ZSTD_inBuffer in_ = {nullptr, 0, 0};
-  int64_t position_ = 0;  // in what was compressed
-  bool inside_ = false;   // a frame has begun and not ended
+  bool inside_ = false;  // a frame has begun and not ended
   bool has_more_ = false;
 };
 

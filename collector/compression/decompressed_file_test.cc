@@ -145,8 +145,28 @@ TEST_F(DecompressedFileTest, AWrongByteGivesWhatIsBeforeItAndSaysSo) {
     for (size_t i = 0; i < 64; ++i) bytes[bytes.size() / 2 + i] = static_cast<char>(0xff);
     DecompressedFile file(Write(bytes));
     const std::string got = ReadAll(file);
-    EXPECT_LT(got.size(), text.size());
+    EXPECT_EQ(got.substr(0, text.size() / 3), text.substr(0, text.size() / 3));
+    EXPECT_NE(got, text);
     EXPECT_THAT(std::string(file.status().message()), HasSubstr("damaged: its compressed data is wrong ("));
+  }
+}
+
+TEST_F(DecompressedFileTest, MembersBeforeADamagedOneAreReadWhole) {
+  const std::string text = LongText();
+  std::string damaged = Gzip(text);
+  damaged[20] = static_cast<char>(0xff);
+  for (const std::string& bytes : {Gzip(text) + damaged, Gzip(text) + Gzip(text).substr(0, 9)}) {
+    DecompressedFile file(Write(bytes));
+    EXPECT_EQ(ReadAll(file).substr(0, text.size()), text);
+    EXPECT_THAT(std::string(file.status().message()), HasSubstr("damaged: its compressed data "));
+  }
+}
+
+TEST_F(DecompressedFileTest, PaddingBehindAMemberIsNone) {
+  for (const std::string& padding : {std::string(512, '\0'), std::string("\x1f"), std::string("\x1fxyz")}) {
+    DecompressedFile file(Write(Gzip("a line\n") + padding));
+    EXPECT_EQ(ReadAll(file), "a line\n");
+    EXPECT_TRUE(file.status().ok()) << file.status();
   }
 }
 

@@ -16,29 +16,38 @@ struct ChunkAttempt {
 class HashSieve {
  public:
   explicit HashSieve(size_t expected) {
-    const uint64_t each = expected < kMany ? 16 : 8;
-    while (bits_ < 40 && (uint64_t{1} << bits_) < each * expected) ++bits_;
+    while (bits_ < 40 && (uint64_t{1} << bits_) < 16 * expected) ++bits_;
     words_.resize((size_t{1} << bits_) / 64);
   }
   bool Has(uint64_t hash) const { return (words_[Place(hash) / 64] >> Place(hash) % 64 & 1) != 0; }
   void Add(uint64_t hash) { words_[Place(hash) / 64] |= uint64_t{1} << Place(hash) % 64; }
 
  private:
-  static constexpr size_t kMany = size_t{1} << 25;  // two such sieves take 128 MB then
-
   size_t Place(uint64_t hash) const { return static_cast<size_t>(hash >> (64 - bits_)); }
 
   int bits_ = 6;
   std::vector<uint64_t> words_;
 };
 
+// One of so many parts of the chunks: of very many attempts a part is looked at after the other, in little memory.
+struct PartOfChunks {
+  size_t index = 0;
+  size_t count = 1;
+
+  bool Has(uint64_t chunk_id) const { return count == 1 || chunk_id % count == index; }
+};
+
+constexpr size_t kMostOfPart = size_t{1} << 24;  // attempts: 64 MB for the sieves
+
 // Finds the attempts at chunks that were attempted more than once, and a few others: nearly all chunks are attempted
 // once, and need no sorting.
 class RepeatedChunks {
  public:
-  explicit RepeatedChunks(size_t attempts) : seen_(attempts), repeated_(attempts) {}
+  RepeatedChunks(size_t attempts, PartOfChunks part)
+      : part_(part), seen_(attempts / part.count), repeated_(attempts / part.count) {}
   // Each attempt, before any is looked for.
   void See(const AttemptRow& attempt) {
+    if (!part_.Has(attempt.chunk_id)) return;
     if (seen_.Has(attempt.chunk_id)) {
       repeated_.Add(attempt.chunk_id);
     } else {
@@ -48,6 +57,7 @@ class RepeatedChunks {
   std::vector<ChunkAttempt> SortByChunk(const AttemptRows& attempts) const;
 
  private:
+  PartOfChunks part_;
   HashSieve seen_;
   HashSieve repeated_;
 };
@@ -56,7 +66,7 @@ std::vector<ChunkAttempt> RepeatedChunks::SortByChunk(const AttemptRows& attempt
   std::vector<ChunkAttempt> found;
   uint32_t i = 0;
   for (const AttemptRow& attempt : attempts) {
-    if (repeated_.Has(attempt.chunk_id)) found.push_back({attempt.chunk_id, i});
+    if (part_.Has(attempt.chunk_id) && repeated_.Has(attempt.chunk_id)) found.push_back({attempt.chunk_id, i});
     ++i;
   }
   boost::sort::pdqsort_branchless(found.begin(), found.end(),
@@ -105,12 +115,25 @@ void CountChunk(const AttemptRows& attempts, ChunkAttempts first, ChunkAttempts 
   counts.num_retried_chunks += retried;
 }
 
+void MarkRepeated(const RepeatedChunks& repeated, AttemptRows& attempts, AttemptCounts& counts) {
+  std::vector<ChunkAttempt> by_chunk = repeated.SortByChunk(attempts);
+  for (auto first = by_chunk.begin(); first != by_chunk.end();) {
+    auto last = first + 1;
+    while (last != by_chunk.end() && last->chunk_id == first->chunk_id) ++last;
+    std::sort(first, last, [](const ChunkAttempt& a, const ChunkAttempt& b) { return a.attempt < b.attempt; });
+    MarkResult(attempts, first, last);
+    CountChunk(attempts, first, last, counts);
+    first = last;
+  }
+}
+
 }  // namespace
 
 AttemptCounts MarkResults(AttemptRows& attempts) {
   AttemptCounts counts;
   counts.num_attempts = static_cast<int64_t>(attempts.size());
-  RepeatedChunks repeated(attempts.size());
+  PartOfChunks part = {0, 1 + attempts.size() / kMostOfPart};
+  RepeatedChunks repeated(attempts.size(), part);
   attempts.SetResults([&](const AttemptRow& attempt) {
     counts.num_failed_attempts += attempt.status == AttemptState::kFailed;
     counts.num_lost_attempts += attempt.status == AttemptState::kLost;
@@ -120,14 +143,11 @@ AttemptCounts MarkResults(AttemptRows& attempts) {
     repeated.See(attempt);
     return attempt.status == AttemptState::kOk;
   });
-  std::vector<ChunkAttempt> by_chunk = repeated.SortByChunk(attempts);
-  for (auto first = by_chunk.begin(); first != by_chunk.end();) {
-    auto last = first + 1;
-    while (last != by_chunk.end() && last->chunk_id == first->chunk_id) ++last;
-    std::sort(first, last, [](const ChunkAttempt& a, const ChunkAttempt& b) { return a.attempt < b.attempt; });
-    MarkResult(attempts, first, last);
-    CountChunk(attempts, first, last, counts);
-    first = last;
+  MarkRepeated(repeated, attempts, counts);
+  for (++part.index; part.index < part.count; ++part.index) {
+    repeated = RepeatedChunks(attempts.size(), part);
+    for (const AttemptRow& attempt : attempts) repeated.See(attempt);
+    MarkRepeated(repeated, attempts, counts);
   }
   return counts;
 }

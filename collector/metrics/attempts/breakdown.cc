@@ -138,12 +138,17 @@ class KnownQuantiles {
 // The durations of several units, one after another; copied only where they do not stand together anyway.
 class JoinedDurations {
  public:
+  // `most`: how many there may be.
+  explicit JoinedDurations(size_t most) : most_(most) {}
   void Add(absl::Span<const int64_t> more) {
     if (copied_.empty() && (joined_.empty() || joined_.end() == more.begin() || more.empty())) {
       joined_ = joined_.empty() ? more : absl::MakeConstSpan(joined_.data(), joined_.size() + more.size());
       return;
     }
-    if (copied_.empty()) copied_.assign(joined_.begin(), joined_.end());
+    if (copied_.empty()) {
+      ReserveLargePages(copied_, most_);
+      copied_.assign(joined_.begin(), joined_.end());
+    }
     copied_.insert(copied_.end(), more.begin(), more.end());
     joined_ = copied_;
   }
@@ -152,6 +157,7 @@ class JoinedDurations {
   }
 
  private:
+  size_t most_;
   absl::Span<const int64_t> joined_;
   std::vector<int64_t> copied_;
 };
@@ -237,7 +243,9 @@ std::vector<BreakdownRow> MakeTable(const Grouping& grouping, const Units& units
   for (uint32_t group = 0; group < names.size(); ++group) {
     if (units_of_group[group].empty()) continue;
     Sums sums;
-    JoinedDurations durations;
+    size_t count = 0;
+    for (const uint32_t unit : units_of_group[group]) count += static_cast<size_t>(units.sums[unit].durations);
+    JoinedDurations durations(count);
     for (const uint32_t unit : units_of_group[group]) {
       sums.Add(units.sums[unit]);
       durations.Add(units.DurationsOf(unit));
