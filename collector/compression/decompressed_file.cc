@@ -224,13 +224,16 @@ class ZstdDecoder : public BlockDecoder {
         if (got <= 0) return status->ok() ? 0 : -1;
         in_ = {block(), static_cast<size_t>(got), 0};
       }
-      const size_t left = ZSTD_decompressStream(context_, &out, &in_);
+      // A frame is begun without room: given room for the whole of it, zstd hands out all of it or nothing.
+      ZSTD_outBuffer no_room = {to, 0, 0};
+      ZSTD_outBuffer* const target = inside_ ? &out : &no_room;
+      const size_t left = ZSTD_decompressStream(context_, target, &in_);
       if (ZSTD_isError(left) != 0) {
         *status = Damaged(fmt::format("is wrong ({})", ZSTD_getErrorName(left)));
         return -1;
       }
       inside_ = left != 0;
-      has_more_ = out.pos == out.size;  // of what was read
+      has_more_ = target->pos == target->size;  // of what was read
     }
     return static_cast<int64_t>(out.pos);
   }

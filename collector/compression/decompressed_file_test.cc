@@ -162,6 +162,26 @@ TEST_F(DecompressedFileTest, MembersBeforeADamagedOneAreReadWhole) {
   }
 }
 
+TEST_F(DecompressedFileTest, WhatComesBeforeDamageIsReadInBlocksOfAnySize) {
+  const std::string text = LongText().substr(0, 300'000);  // some blocks of zstd's
+  for (std::string bytes : {Gzip(text), Zstd(text)}) {
+    bytes[bytes.size() - 10] = static_cast<char>(bytes[bytes.size() - 10] ^ 0x55);
+    Write(bytes);
+    std::vector<std::string> read;
+    for (const size_t block_bytes : {size_t{1} << 20, size_t{1000}}) {
+      DecompressedFile file(path_);
+      std::string block(block_bytes, '\0'), got;
+      for (int64_t bytes_got; (bytes_got = file.Read(block.data(), block.size())) > 0;) {
+        got.append(block, 0, static_cast<size_t>(bytes_got));
+      }
+      EXPECT_FALSE(file.status().ok());
+      read.push_back(got);
+    }
+    EXPECT_EQ(read[0], read[1]);
+    EXPECT_EQ(read[0].substr(0, 250'000), text.substr(0, 250'000));
+  }
+}
+
 TEST_F(DecompressedFileTest, PaddingBehindAMemberIsNone) {
   for (const std::string& padding : {std::string(512, '\0'), std::string("\x1f"), std::string("\x1fxyz")}) {
     DecompressedFile file(Write(Gzip("a line\n") + padding));

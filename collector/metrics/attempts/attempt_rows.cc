@@ -241,16 +241,21 @@ class RowsInOrder {
 
   void AddSorted(size_t first, size_t last) {
     struct Where {
+      int64_t number;
       uint32_t block;
       uint32_t row;
     };
     std::vector<Where> rows;
     for (size_t run = first; run < last; ++run) {
-      for (uint32_t i = runs_[run].begin; i < runs_[run].end; ++i) rows.push_back({runs_[run].block, i});
+      const PackedBlock& block = from_.blocks_[runs_[run].block];
+      for (uint32_t i = runs_[run].begin; i < runs_[run].end; ++i) {
+        rows.push_back({block[i].number, runs_[run].block, i});
+      }
     }
     const auto row_at = [this](const Where& where) { return from_.blocks_[where.block][where.row]; };
-    std::stable_sort(rows.begin(), rows.end(),
-                     [&](const Where& a, const Where& b) { return Place(row_at(a)) < Place(row_at(b)); });
+    std::stable_sort(rows.begin(), rows.end(), [&](const Where& a, const Where& b) {
+      return a.number != b.number ? a.number < b.number : Place(row_at(a)) < Place(row_at(b));
+    });
     for (const Where& where : rows) to_.Add(row_at(where));
     for (size_t run = first; run < last; ++run) Forget(run);
   }

@@ -121,7 +121,7 @@ TEST(AttemptRows, AreRenumberedWherePackedAndWhereNot) {
     row.thread = 49 - row.thread;
     row.process += 1;
     if (row.helpers != AttemptRow::kNone) row.helpers += 1000;
-    row.start_ns += 1000 * row.process;
+    row.start_ns += int64_t{1000} * row.process;
     if (row.process == 2) std::tie(row.process, row.recorder) = std::tuple(9, 2);
     expected.push_back(row);
   }

@@ -70,6 +70,10 @@ int64_t FindTailStart(const Facts& facts, int64_t from_ns, int64_t last_stop_ns)
   const auto is_over = [from_ns](const AttemptRow& attempt) {
     return HasEnded(attempt) && attempt.stop_ns() <= from_ns;
   };
+  size_t open = 0;
+  for (const AttemptRow& attempt : facts.attempts) open += is_over(attempt) ? 0 : 1;
+  ReserveLargePages(changes.begins_ns, open);
+  ReserveLargePages(changes.stops_ns, open);
   for (auto at = facts.attempts.begin(); at != facts.attempts.end(); ++at) {
     if (is_over(*at)) continue;  // nearly all: their other fields are not unpacked
     const LaneTime lane = facts.LaneOf(*at);

@@ -11,16 +11,16 @@ namespace crema {
 class SpilledLists {
  public:
   /// nullptr: nothing changes.
-  explicit SpilledLists(RowSpill* spill) : before_(current_) { current_ = spill == nullptr ? before_ : spill; }
-  ~SpilledLists() { current_ = before_; }
+  explicit SpilledLists(RowSpill* spill) : before_(of_thread) { of_thread = spill == nullptr ? before_ : spill; }
+  ~SpilledLists() { of_thread = before_; }
   SpilledLists(const SpilledLists&) = delete;
   SpilledLists& operator=(const SpilledLists&) = delete;
 
   /// nullptr: lists of this thread lie in memory.
-  static RowSpill* current() { return current_; }
+  static RowSpill* current() { return of_thread; }
 
  private:
-  inline static thread_local RowSpill* current_ = nullptr;
+  inline static thread_local RowSpill* of_thread = nullptr;
   RowSpill* before_;
 };
 
