@@ -224,16 +224,18 @@ class ZstdDecoder : public BlockDecoder {
         if (got <= 0) return status->ok() ? 0 : -1;
         in_ = {block(), static_cast<size_t>(got), 0};
       }
-      // A frame is begun without room: given room for the whole of it, zstd hands out all of it or nothing.
-      ZSTD_outBuffer no_room = {to, 0, 0};
-      ZSTD_outBuffer* const target = inside_ ? &out : &no_room;
-      const size_t left = ZSTD_decompressStream(context_, target, &in_);
-      if (ZSTD_isError(left) != 0) {
-        *status = Damaged(fmt::format("is wrong ({})", ZSTD_getErrorName(left)));
+      // A block of the frame at a time: a call that finds damage hands out nothing of what it decoded before.
+      const size_t left_in_block = in_.size - in_.pos;
+      ZSTD_inBuffer piece = {block() + in_.pos, has_more_ ? 0 : std::min(left_in_block, next_bytes_), 0};
+      const size_t wanted = ZSTD_decompressStream(context_, &out, &piece);
+      in_.pos += piece.pos;
+      if (ZSTD_isError(wanted) != 0) {
+        *status = Damaged(fmt::format("is wrong ({})", ZSTD_getErrorName(wanted)));
         return -1;
       }
-      inside_ = left != 0;
-      has_more_ = target->pos == target->size;  // of what was read
+      inside_ = wanted != 0;
+      next_bytes_ = wanted > kBlockHeaderBytes ? wanted - kBlockHeaderBytes : kBlockHeaderBytes;
+      has_more_ = inside_ && out.pos == out.size;  // of what was read
     }
     return static_cast<int64_t>(out.pos);
   }
@@ -241,13 +243,17 @@ class ZstdDecoder : public BlockDecoder {
   void Restart() override {
     ZSTD_DCtx_reset(context_, ZSTD_reset_session_only);
     in_ = {block(), 0, 0};
+    next_bytes_ = kBlockHeaderBytes;
     inside_ = has_more_ = false;
   }
 
  private:
   ZSTD_DCtx* context_;
+  static constexpr size_t kBlockHeaderBytes = 3;  // RFC 8878, section 3.1.1.2; zstd asks for the next one, too
+
   ZSTD_inBuffer in_ = {nullptr, 0, 0};
-  bool inside_ = false;  // a frame has begun and not ended
+  size_t next_bytes_ = kBlockHeaderBytes;  // of the next block, its header, or what else is next
+  bool inside_ = false;                    // a frame has begun and not ended
   bool has_more_ = false;
 };
 

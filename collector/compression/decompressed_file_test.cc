@@ -165,7 +165,7 @@ TEST_F(DecompressedFileTest, MembersBeforeADamagedOneAreReadWhole) {
 TEST_F(DecompressedFileTest, WhatComesBeforeDamageIsReadInBlocksOfAnySize) {
   const std::string text = LongText().substr(0, 300'000);  // some blocks of zstd's
   for (std::string bytes : {Gzip(text), Zstd(text)}) {
-    bytes[bytes.size() - 10] = static_cast<char>(bytes[bytes.size() - 10] ^ 0x55);
+    for (size_t i = bytes.size() - 40; i < bytes.size(); ++i) bytes[i] = static_cast<char>(0xff);
     Write(bytes);
     std::vector<std::string> read;
     for (const size_t block_bytes : {size_t{1} << 20, size_t{1000}}) {
