@@ -160,14 +160,14 @@ class GzipDecoder : public BlockDecoder {
   void Restart() override {
     inflateReset(&stream_);
     stream_.avail_in = 0;
-    is_inside_ = is_over_ = false;
+    is_inside_ = is_over_ = has_more_ = false;
     damage_ = absl::OkStatus();
   }
 
  private:
   /// Sees to it that there is something to decode, or that it is over. Errors, by false: `status`.
   bool Supply(absl::Status* status) {
-    if (is_inside_ && stream_.avail_in > 0) return true;
+    if (is_inside_ && (stream_.avail_in > 0 || has_more_)) return true;
     // Where a member may begin its first two bytes are looked at: other data that follows one is padding.
     while (stream_.avail_in < (is_inside_ ? 1 : kGzipBegin.size())) {
       const size_t kept = stream_.avail_in;
@@ -190,6 +190,7 @@ class GzipDecoder : public BlockDecoder {
   void DecodeMore() {
     is_inside_ = true;
     const int result = inflate(&stream_, Z_NO_FLUSH);
+    has_more_ = result == Z_OK && stream_.avail_out == 0;
     if (result == Z_STREAM_END) {
       is_inside_ = false;
       inflateReset(&stream_);
@@ -202,7 +203,8 @@ class GzipDecoder : public BlockDecoder {
   bool has_memory_ = false;
   bool is_inside_ = false;  // a member has begun and not ended
   bool is_over_ = false;
-  absl::Status damage_;  // told once what comes before it was read
+  bool has_more_ = false;  // of what was read there may be more than there was room for
+  absl::Status damage_;    // told once what comes before it was read
 };
 
 class ZstdDecoder : public BlockDecoder {
