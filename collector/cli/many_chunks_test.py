@@ -46,8 +46,14 @@ class ManyChunks(unittest.TestCase):
         os.mkfifo(pipe)
         maker = subprocess.Popen([MAKE_LOGS, logs, "--records", str(CHUNKS)], stdout=subprocess.PIPE, text=True)
         self.addCleanup(maker.kill)
+        document, most = self.run_collector(pipe, *options)
+        made = [int(word) for word in maker.communicate()[0].split() if word.isdigit()]
+        return document, made, most
+
+    def run_collector(self, logs, *options):
+        """The document, and the most memory that it took."""
         output = self.directory / "out"
-        command = [CREMA, "collect", pipe, "-o", output, "--replace", "--no-records", "-q", *options]
+        command = [CREMA, "collect", logs, "-o", output, "--replace", "--no-records", "-q", *options]
         collector = subprocess.Popen(command)
         self.addCleanup(collector.kill)
         most = 0
@@ -58,8 +64,26 @@ class ManyChunks(unittest.TestCase):
             except subprocess.TimeoutExpired:
                 continue
         self.assertEqual(collector.returncode, 0)
-        made = [int(word) for word in maker.communicate()[0].split() if word.isdigit()]
-        return json.loads((output / "measurement.json").read_text()), made, most
+        return json.loads((output / "measurement.json").read_text()), most
+
+    def collect_from_files(self, chunks, *options):
+        logs = self.directory / "logs"
+        if not logs.exists():
+            command = [MAKE_LOGS, logs, "--records", str(chunks), "--files", "500"]
+            subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+        return self.run_collector(logs, *options)
+
+    @unittest.skipIf(is_sanitized(), "memory is not the program's own")
+    def test_of_many_processes_too(self):
+        chunks, memory, most_bytes = (10_000_000, "256M", 300 << 20) if LONG else (1_000_000, "64M", 112 << 20)
+        document, most = self.collect_from_files(chunks, "--memory", memory, "--spill", str(self.directory))
+        roomy, more = self.collect_from_files(chunks, "--memory", "8G")
+        print(f"{chunks} chunks of 500 processes: {most / 1e6:.0f} MB of memory, and {more / 1e6:.0f} MB with 8G")
+        self.assertLess(most, most_bytes)
+        self.assertGreater(more, most)
+        for part in (document, roomy):
+            part.pop("provenance")
+        self.assertEqual(document, roomy)
 
     @unittest.skipIf(is_sanitized(), "memory is not the program's own")
     def test_memory_stays_what_was_allowed_and_figures_are_exact(self):

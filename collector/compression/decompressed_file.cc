@@ -84,7 +84,7 @@ class BlockDecoder : public DecompressedFile::Decoder {
   ~BlockDecoder() override { close(fd_); }
 
   int64_t Read(char* to, size_t bytes, absl::Status* status) override {
-    const int64_t got = Decode(to, bytes, status);
+    const int64_t got = bytes == 0 ? 0 : Decode(to, bytes, status);
     position_ += std::max<int64_t>(0, got);
     return got;
   }

@@ -285,8 +285,8 @@ using AttemptReader = std::function<absl::Status(const OnAttempt&)>;
 /// Calls back with every task that workers' logs tell of; `MeasuredSource::ForEachTask` is one.
 using TaskReader = std::function<absl::Status(const OnTask&)>;
 
-/// Reads the records twice: once for all sums, once for the details of what is listed. It keeps 128 bytes a chunk in
-/// between. Samples, the run's bounds and its tail come from the document. A measurement without its records gives
+/// Reads the records twice: once for all sums, once for the details of what is listed. It keeps some 65 bytes a chunk
+/// in between. Samples, the run's bounds and its tail come from the document. A measurement without its records gives
 /// what the document has, and says in `why_no_attempts` why that is all. Tasks are read where the document counted
 /// some.
 RunDetail ReadRunDetail(const nlohmann::ordered_json& document, const AttemptReader& for_each_attempt,

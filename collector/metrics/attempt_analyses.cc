@@ -23,7 +23,6 @@ constexpr size_t kTimeBytes = 24;          // begin and stop, and indices by wor
 constexpr size_t kDistributionBytes = 24;  // three values
 constexpr size_t kBreakdownBytes = 24;     // a duration for inputs, processes and threads
 constexpr size_t kContentionBytes = 16;    // a start and an index
-constexpr size_t kMemoryGrowthBytes = 8;   // the same
 constexpr size_t kLaneBytes = 20;          // a lane, its begin and an index
 
 /// Where no chunk has a line of its own, that is why there is nothing to describe.
@@ -175,7 +174,7 @@ AttemptAnalyses AnalyseAttempts(const WorkLimits& limits, const std::function<vo
                         analyses.distributions[pass] = DescribeChunks(pass, attempts.rows, attempts.helpers);
                       }});
   }
-  pieces.push_back({kMemoryGrowthBytes * count, [&] { analyses.rss_slope = LargestRssSlope(attempts.rows); }});
+  pieces.push_back({0, [&] { analyses.rss_slope = LargestRssSlope(attempts.rows); }});
   if (attempts.summed.empty()) {
     pieces.push_back({kLaneBytes * count, [&] { MeasureLanes(*figures, analyses); }});
   }

@@ -312,10 +312,10 @@ absl::StatusOr<Measurement> Measure(const MeasureOptions& options) {
                              limits);
   }
   if (const std::string problem = spill.problem(); !problem.empty()) {
-    reading.warnings.push_back(
-        fmt::format("chunks that had no room in memory stayed there all the same, for {} has none ({}); --spill DIR "
-                    "names another place",
-                    SpillDirectory(options), problem));
+    reading.warnings.push_back(fmt::format(
+        "chunks, or lists of analyses, that had no room in memory stayed there all the same, for {} has none "
+        "({}); --spill DIR names another place",
+        SpillDirectory(options), problem));
   }
   RecordFindings& findings = figures.findings;
   for (std::string& problem : NameFunctions(findings.omissions.functions > 0, &findings.functions)) {

@@ -250,6 +250,7 @@ RecordsRead ReadRecords(const std::vector<RecordLog>& logs, const ReadRecordsOpt
       const bool alone = log.parts.size() == 1;
       auto accumulator = alone ? nullptr : NewAccumulator(options);
       read = ReadPart(log, log.parts[tasks[i].second], options, alone ? accumulators[worker] : *accumulator);
+      if (accumulator != nullptr) accumulator->Seal();
       read.accumulator = std::move(accumulator);
     }
   });

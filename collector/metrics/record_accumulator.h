@@ -66,6 +66,8 @@ class RecordAccumulator {
  public:
   /// Attempts that have no room in memory go there; it outlives this.
   void SpillTo(RowSpill* spill) { attempts_.SpillTo(spill); }
+  /// Nothing more comes before it is merged: gives back memory.
+  void Seal() { attempts_.Seal(); }
   /// Begins a log, or goes on with one: the facts that follow belong to its process.
   LogRef AddProcess(const ProcessFact& fact, bool running) { return processes_.Add(fact, running); }
   /// Adds a record of any type but `process`.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/sort/pdqsort/pdqsort.hpp>
 #include <cstddef>
+#include <optional>
 
 namespace crema {
 namespace {
@@ -133,21 +134,23 @@ AttemptCounts MarkResults(AttemptRows& attempts) {
   AttemptCounts counts;
   counts.num_attempts = static_cast<int64_t>(attempts.size());
   PartOfChunks part = {0, 1 + attempts.size() / kMostOfPart};
-  RepeatedChunks repeated(attempts.size(), part);
+  std::optional<RepeatedChunks> repeated;
+  repeated.emplace(attempts.size(), part);
   attempts.SetResults([&](const AttemptRow& attempt) {
     counts.num_failed_attempts += attempt.status == AttemptState::kFailed;
     counts.num_lost_attempts += attempt.status == AttemptState::kLost;
     counts.num_open_attempts += attempt.status == AttemptState::kRunning;
     counts.num_unrecorded_attempts += attempt.status == AttemptState::kUnrecorded;
     CountOnly(attempt, 1, counts);
-    repeated.See(attempt);
+    repeated->See(attempt);
     return attempt.status == AttemptState::kOk;
   });
-  MarkRepeated(repeated, attempts, counts);
+  MarkRepeated(*repeated, attempts, counts);
   for (++part.index; part.index < part.count; ++part.index) {
-    repeated = RepeatedChunks(attempts.size(), part);
-    for (const AttemptRow& attempt : attempts) repeated.See(attempt);
-    MarkRepeated(repeated, attempts, counts);
+    repeated.reset();  // one after the other: each takes much
+    repeated.emplace(attempts.size(), part);
+    for (const AttemptRow& attempt : attempts) repeated->See(attempt);
+    MarkRepeated(*repeated, attempts, counts);
   }
   return counts;
 }

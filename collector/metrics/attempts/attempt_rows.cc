@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "collector/metrics/memory/large_pages.h"
+
 namespace crema {
 
 AttemptRows::AttemptRows(std::initializer_list<AttemptRow> rows) : AttemptRows(std::vector<AttemptRow>(rows)) {}
@@ -15,6 +17,7 @@ AttemptRows::AttemptRows(const std::vector<AttemptRow>& rows) {
 
 void AttemptRows::Seal() {
   if (!pending_.empty()) Pack();
+  pending_ = {};  // its memory too
   if (block_at_.size() != (size_ + kLeastOfBlock - 1) / kLeastOfBlock) Index();
 }
 
@@ -88,6 +91,7 @@ namespace {
 
 // A process writes its chunks as they end, so each is a few places from where it belongs.
 constexpr size_t kMostMoved = 4096;
+constexpr size_t kFewMoves = 64;  // with more of them sorting takes less
 
 /// What rows are ordered by within a group.
 struct Place {
@@ -191,10 +195,12 @@ class RowsInOrder {
     size_t seen = 0;
     ForEach(first, last, [&](const AttemptRow& row) {
       const Place place(row);
-      is_exact = is_exact && (seen++ == 0 || !(place < recent));
+      is_exact = is_exact && (seen == 0 || !(place < recent));
+      ++seen;
       recent = place;
     });
     if (is_exact) return Order::kExact;
+    if (seen <= kMostMoved) return Order::kNearly;
     std::vector<Place> most(kMostMoved);  // the one that belongs furthest behind, of those up to each of the last ones
     bool is_nearly = true;
     seen = 0;
@@ -222,20 +228,30 @@ class RowsInOrder {
   }
 
   void AddNearlyOrdered(size_t first, size_t last) {
-    std::vector<AttemptRow> window;  // in order; nothing that comes belongs before its first half once it is full
+    std::vector<AttemptRow> window;  // nothing that comes belongs before the first half of it once it is full
+    bool is_ordered = true;
+    const auto put_in_order = [&] {
+      const auto earlier = [](const AttemptRow& a, const AttemptRow& b) { return Place(a) < Place(b); };
+      if (!is_ordered) std::stable_sort(window.begin(), window.end(), earlier);
+      is_ordered = true;
+    };
     for (size_t run = first; run < last; ++run) {
       const PackedBlock& block = from_.blocks_[runs_[run].block];
       for (size_t i = runs_[run].begin; i < runs_[run].end; ++i) {
         const AttemptRow row = block[i];
         auto at = window.end();
-        while (at != window.begin() && Place(row) < Place(*(at - 1))) --at;
-        window.insert(at, row);
+        const auto least = window.end() - static_cast<std::ptrdiff_t>(std::min(window.size(), kFewMoves));
+        while (is_ordered && at != least && Place(row) < Place(*(at - 1))) --at;
+        is_ordered = is_ordered && (at != least || at == window.begin() || !(Place(row) < Place(*(at - 1))));
+        window.insert(is_ordered ? at : window.end(), row);
         if (window.size() < 2 * kMostMoved) continue;
+        put_in_order();
         for (size_t k = 0; k < kMostMoved; ++k) to_.Add(window[k]);
         window.erase(window.begin(), window.begin() + kMostMoved);
       }
       Forget(run);
     }
+    put_in_order();
     for (const AttemptRow& row : window) to_.Add(row);
   }
 
@@ -245,7 +261,12 @@ class RowsInOrder {
       uint32_t block;
       uint32_t row;
     };
+    size_t count = 0;
+    for (size_t run = first; run < last; ++run) count += runs_[run].end - runs_[run].begin;
+    RowSpill* const spill = to_.memory_.spill();
+    const SpilledLists lists(spill == nullptr || spill->HasRoom(count * sizeof(Where)) ? nullptr : spill);
     std::vector<Where> rows;
+    ReserveLargePages(rows, count);
     for (size_t run = first; run < last; ++run) {
       const PackedBlock& block = from_.blocks_[runs_[run].block];
       for (uint32_t i = runs_[run].begin; i < runs_[run].end; ++i) {
@@ -253,8 +274,11 @@ class RowsInOrder {
       }
     }
     const auto row_at = [this](const Where& where) { return from_.blocks_[where.block][where.row]; };
-    std::stable_sort(rows.begin(), rows.end(), [&](const Where& a, const Where& b) {
-      return a.number != b.number ? a.number < b.number : Place(row_at(a)) < Place(row_at(b));
+    std::sort(rows.begin(), rows.end(), [&](const Where& a, const Where& b) {
+      if (a.number != b.number) return a.number < b.number;
+      const Place left(row_at(a)), right(row_at(b));
+      if (left < right || right < left) return left < right;
+      return a.block != b.block ? a.block < b.block : a.row < b.row;
     });
     for (const Where& where : rows) to_.Add(row_at(where));
     for (size_t run = first; run < last; ++run) Forget(run);

@@ -25,7 +25,8 @@
 
 namespace crema {
 
-/// The attempts in an order that depends on nothing but themselves, and the tables their indices point into.
+/// The attempts in an order that depends on nothing but themselves, and the tables their indices point into, of which
+/// that of helpers is in the order of reading.
 struct AttemptFindings {
   AttemptRows rows;  ///< by (process, number, start); `process` is an index into the finished processes
   std::vector<SummedAttempts> summed;  ///< those that have no row; their `thread` is the last one, `(other)`
@@ -55,6 +56,8 @@ class AttemptTable {
 
   /// Rows that have no room in memory go there; it outlives this table.
   void SpillTo(RowSpill* spill) { rows_.SpillTo(spill); }
+  /// Nothing more comes before it is merged: packs what waits for more.
+  void Seal() { rows_.Seal(); }
   void Add(const LogRef& log, const BeginFact& fact);
   void Add(const LogRef& log, const ChunkFact& fact);
   /// The last line of its row: call it once for each, after every `Merge`.

@@ -6,6 +6,7 @@
 
 #include "absl/types/span.h"
 #include "collector/metrics/attempts/owner_time.h"
+#include "collector/metrics/memory/grouped_lists.h"
 #include "collector/metrics/memory/large_pages.h"
 #include "collector/metrics/statistics/exact_quantiles.h"
 #include "collector/metrics/statistics/quantile_rank.h"
@@ -63,39 +64,18 @@ struct Facts {
   }
 };
 
-/// A list for each dataset, all in one piece of memory whose size is known beforehand.
-template <class T>
-class ListsByDataset {
- public:
-  /// `room_of(dataset)`: the most values it may get.
-  template <class RoomOf>
-  ListsByDataset(const std::vector<Dataset>& datasets, const RoomOf& room_of) {
-    size_t room = 0;
-    for (const Dataset& dataset : datasets) {
-      begin_.push_back(room);
-      room += room_of(dataset);
-    }
-    end_ = begin_;
-    ReserveLargePages(values_, room);
-    values_.resize(room);
-  }
-  void Add(uint32_t dataset, const T& value) { values_[end_[dataset]++] = value; }
-  absl::Span<T> Of(uint32_t dataset) {
-    return absl::MakeSpan(values_).subspan(begin_[dataset], end_[dataset] - begin_[dataset]);
-  }
-  void Clear() { end_ = begin_; }
-
- private:
-  std::vector<size_t> begin_;
-  std::vector<size_t> end_;
-  std::vector<T> values_;
-};
+template <class RoomOf>
+std::vector<size_t> RoomOfEach(const std::vector<Dataset>& datasets, const RoomOf& room_of) {
+  std::vector<size_t> rooms;
+  for (const Dataset& dataset : datasets) rooms.push_back(room_of(dataset));
+  return rooms;
+}
 
 /// The median share of each part in the durations of the datasets that have stragglers.
 void FindUsualShares(const Facts& facts, std::vector<Dataset>& datasets) {
-  const auto room_of = [](const Dataset& dataset) { return dataset.fit.stragglers > 0 ? dataset.judged() : 0; };
-  ListsByDataset<double> first(datasets, room_of);
-  ListsByDataset<double> second(datasets, room_of);
+  const std::vector<size_t> rooms =
+      RoomOfEach(datasets, [](const Dataset& dataset) { return dataset.fit.stragglers > 0 ? dataset.judged() : 0; });
+  GroupedLists<double> first(rooms), second(rooms);
   for (const size_t part : {size_t{0}, size_t{2}}) {  // two at a time, which take as much memory as the points did
     first.Clear();
     second.Clear();
@@ -168,7 +148,7 @@ std::vector<Dataset> CountAttempts(const Facts& facts) {
 /// Draws each dataset's line, and the limits beyond which its chunks stand out: by size, nullopt where no result has
 /// events, by dataset.
 std::vector<std::optional<double>> FitDatasets(const Facts& facts, std::vector<Dataset>& datasets) {
-  ListsByDataset<ChunkPoint> points(datasets, [](const Dataset& dataset) { return dataset.judged(); });
+  GroupedLists<ChunkPoint> points(RoomOfEach(datasets, [](const Dataset& dataset) { return dataset.judged(); }));
   facts.ForEachOk([&](size_t, const AttemptRow& attempt, uint32_t index) {
     if (datasets[index].Judges(attempt)) points.Add(index, {Events(attempt), Seconds(attempt)});
   });

@@ -12,6 +12,7 @@
 #include "collector/metrics/budget/lane_time.h"
 #include "collector/metrics/budget/process_cpu.h"
 #include "collector/metrics/budget/summed_lanes.h"
+#include "collector/metrics/memory/grouped_lists.h"
 #include "collector/metrics/memory/large_pages.h"
 
 namespace crema {
@@ -39,7 +40,7 @@ struct Facts {
   const RunWindow& run;
   const EngineTime& engine;
   const std::vector<SummedAttempts>& summed;
-  std::vector<std::vector<uint32_t>> attempts_of_worker = {};
+  GroupedLists<uint32_t> attempts_of_worker = GroupedLists<uint32_t>({});
   std::vector<std::vector<uint32_t>> summed_of_worker = {};
   std::vector<std::vector<uint32_t>> stretches_of_worker = {};
   std::vector<std::vector<uint32_t>> cores_of_worker = {};  ///< by worker: tasks, where any has several cores
@@ -134,18 +135,20 @@ Milestones FindMilestones(const Facts& facts) {
   return milestones;
 }
 
-std::vector<std::vector<uint32_t>> AttemptsOfWorkers(const Facts& facts) {
+GroupedLists<uint32_t> AttemptsOfWorkers(const Facts& facts) {
   std::vector<size_t> worker_of_process(facts.processes.size(), kNoWorker);
   for (size_t i = 0; i < facts.workers.size(); ++i) worker_of_process[facts.workers[i].process] = i;
-  std::vector<size_t> counts(facts.processes.size());
-  for (const AttemptRow& attempt : facts.attempts) ++counts[attempt.process];
-  std::vector<std::vector<uint32_t>> attempts_of_worker(facts.workers.size());
-  for (size_t i = 0; i < facts.workers.size(); ++i) {
-    ReserveLargePages(attempts_of_worker[i], counts[facts.workers[i].process]);
+  std::vector<size_t> counts(facts.workers.size());
+  for (const AttemptRow& attempt : facts.attempts) {
+    const size_t worker = worker_of_process[attempt.process];
+    if (worker != kNoWorker) ++counts[worker];
   }
-  for (size_t i = 0; i < facts.attempts.size(); ++i) {
-    const size_t worker = worker_of_process[facts.attempts[i].process];
-    if (worker != kNoWorker) attempts_of_worker[worker].push_back(static_cast<uint32_t>(i));
+  GroupedLists<uint32_t> attempts_of_worker(counts);
+  uint32_t i = 0;
+  for (const AttemptRow& attempt : facts.attempts) {
+    const size_t worker = worker_of_process[attempt.process];
+    if (worker != kNoWorker) attempts_of_worker.Add(worker, i);
+    ++i;
   }
   return attempts_of_worker;
 }
@@ -189,7 +192,7 @@ SummedLanes PlaceSums(const Facts& facts, size_t worker) {
     sums.task_share = static_cast<int64_t>(left / (task_time / kOneLane));
   }
   Changes changes;
-  for (uint32_t index : facts.attempts_of_worker[worker]) {
+  for (uint32_t index : facts.attempts_of_worker.Of(worker)) {
     const LaneTime lane = facts.LaneOf(facts.attempts[index]);
     AddLanes(lane.inside.start_ns, lane.inside.stop_ns, lane.lanes, changes);
   }
@@ -228,12 +231,12 @@ BudgetTotals AddUp(const Facts& facts, const Milestones& milestones) {
   for (size_t i = 0; i < facts.workers.size(); ++i) {
     const WorkerLife& worker = facts.workers[i];
     Changes changes;
-    ReserveLargePages(changes.begins_ns, facts.attempts_of_worker[i].size());
-    ReserveLargePages(changes.stops_ns, facts.attempts_of_worker[i].size());
+    ReserveLargePages(changes.begins_ns, facts.attempts_of_worker.Of(i).size());
+    ReserveLargePages(changes.stops_ns, facts.attempts_of_worker.Of(i).size());
     int64_t first_begin_ns = kNever;
     int64_t joined_ns = 0;
     ProcessCpu cpu(facts.processes[worker.process]);
-    for (uint32_t index : facts.attempts_of_worker[i]) {
+    for (uint32_t index : facts.attempts_of_worker.Of(i)) {
       const AttemptRow& attempt = facts.attempts[index];
       const LaneTime lane = facts.LaneOf(attempt);
       totals.attempts.Add(lane);

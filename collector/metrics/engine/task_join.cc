@@ -104,6 +104,7 @@ TaskJoin JoinTasks(const AttemptRows& attempts, const std::vector<uint64_t>& thr
     if (task.thread == TaskRow::kAnyThread) longest_ns = std::max(longest_ns, task.stop_ns - task.start_ns);
   }
   std::vector<std::pair<uint32_t, uint32_t>> pairs;  // task, attempt
+  ReserveLargePages(pairs, attempts.size());
   for (uint32_t i = 0; i < attempts.size(); ++i) {
     const AttemptRow& attempt = attempts[i];
     const bool is_lost = attempt.status == AttemptState::kLost;

@@ -25,6 +25,7 @@ class RowMemory {
 
   /// Where pieces go that have no room in memory; it outlives all of them. nullptr: all have room.
   void SpillTo(RowSpill* spill) { spill_ = spill; }
+  RowSpill* spill() const { return spill_; }
 
   /// So many bytes, in which there may be anything.
   std::shared_ptr<uint8_t> Take(size_t bytes);

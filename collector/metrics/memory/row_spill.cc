@@ -32,6 +32,11 @@ RowSpill::~RowSpill() {
   for (const auto& [memory, bytes] : files_) munmap(memory, bytes);
 }
 
+bool RowSpill::HasRoom(size_t bytes) const {
+  const std::lock_guard lock(mutex_);
+  return in_memory_ <= memory_bytes_ && bytes <= memory_bytes_ - in_memory_;
+}
+
 bool RowSpill::Count(size_t bytes) {
   if (in_memory_ > memory_bytes_ || bytes > memory_bytes_ - in_memory_) return false;
   in_memory_ += bytes;
@@ -60,9 +65,18 @@ int RowSpill::MakeFile(size_t bytes) {
 void* RowSpill::MapFile(void* place, size_t bytes) {
   const int descriptor = MakeFile(bytes);
   if (descriptor < 0) return nullptr;
-  void* memory =
-      mmap(place, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | (place == nullptr ? 0 : MAP_FIXED), descriptor, 0);
-  if (memory == MAP_FAILED) problem_ = strerror(errno);
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  if (memory == MAP_FAILED) {
+    problem_ = strerror(errno);
+  } else if (place != nullptr) {
+    // Not at once (MAP_FIXED): where a file system refuses a mapping, that may leave a hole.
+    void* moved = mremap(memory, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place);
+    if (moved == MAP_FAILED) {
+      problem_ = strerror(errno);
+      munmap(memory, bytes);
+    }
+    memory = moved;
+  }
   close(descriptor);
   if (memory == MAP_FAILED) return nullptr;
   spilled_ += bytes;

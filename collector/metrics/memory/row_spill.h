@@ -29,6 +29,8 @@ class RowSpill {
 
   /// Memory that is a file; nullptr: so many bytes have room in memory, and count there from now on.
   void* Map(size_t bytes);
+  /// Whether so many bytes have room in memory besides.
+  bool HasRoom(size_t bytes) const;
   /// Ends what `Map` began. Returns whether `memory` was a file; else it is the caller's to free.
   bool Unmap(void* memory, size_t bytes);
 

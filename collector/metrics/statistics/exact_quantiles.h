@@ -42,6 +42,10 @@ void SelectByCounting(absl::Span<const T> values, absl::Span<const uint64_t> ran
     least = std::min(least, value);
     greatest = std::max(greatest, value);
   }
+  if (!(least < greatest)) {
+    std::fill(results.begin(), results.end(), least);
+    return;
+  }
   const double low = static_cast<double>(least);
   const double scale = (kBuckets - 1) / (static_cast<double>(greatest) - low);
   if (!std::isfinite(scale) || scale <= 0) {

@@ -6,7 +6,9 @@
 #include <queue>
 #include <utility>
 
+#include "absl/types/span.h"
 #include "collector/metrics/attempts/attempt_interval.h"
+#include "collector/metrics/memory/grouped_lists.h"
 #include "collector/metrics/memory/large_pages.h"
 
 namespace crema {
@@ -18,16 +20,17 @@ struct Begin {
 };
 
 /// The ended attempts of each process by start; ties in an order that is of the attempts themselves.
-std::vector<std::vector<Begin>> EndedByProcess(const AttemptRows& attempts) {
-  std::vector<std::vector<Begin>> by_process;
+GroupedLists<Begin> EndedByProcess(const AttemptRows& attempts) {
   std::vector<size_t> counts;
   for (const AttemptRow& attempt : attempts) {
     if (attempt.process >= counts.size()) counts.resize(attempt.process + size_t{1});
     counts[attempt.process] += HasEnded(attempt);
   }
-  for (const size_t count : counts) ReserveLargePages(by_process.emplace_back(), count);
-  for (size_t i = 0; i < attempts.size(); ++i) {
-    if (HasEnded(attempts[i])) by_process[attempts[i].process].push_back({attempts[i].start_ns, i});
+  GroupedLists<Begin> by_process(counts);
+  size_t i = 0;
+  for (const AttemptRow& attempt : attempts) {
+    if (HasEnded(attempt)) by_process.Add(attempt.process, {attempt.start_ns, i});
+    ++i;
   }
   const auto earlier = [&](const Begin& a, const Begin& b) {
     if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
@@ -35,7 +38,8 @@ std::vector<std::vector<Begin>> EndedByProcess(const AttemptRows& attempts) {
     const AttemptRow& right = attempts[b.attempt];
     return left.duration_ns != right.duration_ns ? left.duration_ns < right.duration_ns : left.number < right.number;
   };
-  for (std::vector<Begin>& begins : by_process) {
+  for (size_t process = 0; process < by_process.groups(); ++process) {
+    const absl::Span<Begin> begins = by_process.Of(process);
     if (!std::is_sorted(begins.begin(), begins.end(), earlier)) std::sort(begins.begin(), begins.end(), earlier);
   }
   return by_process;
@@ -48,11 +52,12 @@ std::vector<uint32_t> AssignLanes(const AttemptRows& attempts) {
   std::vector<uint32_t> lanes;
   ReserveLargePages(lanes, attempts.size());
   lanes.assign(attempts.size(), AttemptRow::kNone);
-  for (const std::vector<Begin>& begins : EndedByProcess(attempts)) {
+  const GroupedLists<Begin> by_process = EndedByProcess(attempts);
+  for (size_t process = 0; process < by_process.groups(); ++process) {
     std::priority_queue<Busy, std::vector<Busy>, std::greater<>> busy;
     std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> free;
     uint32_t lane_count = 0;
-    for (const Begin& begin : begins) {
+    for (const Begin& begin : by_process.Of(process)) {
       while (!busy.empty() && busy.top().first <= begin.start_ns) {
         free.push(busy.top().second);
         busy.pop();
@@ -93,33 +98,25 @@ std::optional<double> LoadImbalance(const AttemptRows& attempts) {
 }
 
 std::vector<int64_t> MaxOpenChunks(const AttemptRows& attempts, const std::vector<ProcessRow>& processes) {
-  struct Times {
-    std::vector<int64_t> begins;
-    std::vector<int64_t> stops;
-  };
   std::vector<size_t> counts(processes.size());
   for (const AttemptRow& attempt : attempts) ++counts[attempt.process];
-  std::vector<Times> times(processes.size());
-  for (size_t process = 0; process < processes.size(); ++process) {
-    ReserveLargePages(times[process].begins, counts[process]);
-    ReserveLargePages(times[process].stops, counts[process]);
-  }
+  GroupedLists<int64_t> begins(counts), stops(counts);
   std::vector<int64_t> most(processes.size(), 0);
   for (const AttemptRow& attempt : attempts) {
     most[attempt.process] = 1;  // an attempt of no length was open too
     const AttemptInterval interval = IntervalOf(attempt, processes);
     if (interval.start_ns == interval.stop_ns) continue;
-    times[attempt.process].begins.push_back(interval.start_ns);
-    times[attempt.process].stops.push_back(interval.stop_ns);
+    begins.Add(attempt.process, interval.start_ns);
+    stops.Add(attempt.process, interval.stop_ns);
   }
   for (size_t process = 0; process < processes.size(); ++process) {
-    auto& [begins, stops] = times[process];
-    for (std::vector<int64_t>* instants : {&begins, &stops}) {
-      if (!std::is_sorted(instants->begin(), instants->end())) std::sort(instants->begin(), instants->end());
+    const absl::Span<int64_t> begun_ns = begins.Of(process), stopped_ns = stops.Of(process);
+    for (const absl::Span<int64_t> instants : {begun_ns, stopped_ns}) {
+      if (!std::is_sorted(instants.begin(), instants.end())) std::sort(instants.begin(), instants.end());
     }
     size_t stopped = 0;
-    for (size_t begun = 1; begun <= begins.size(); ++begun) {
-      while (stops[stopped] <= begins[begun - 1]) ++stopped;
+    for (size_t begun = 1; begun <= begun_ns.size(); ++begun) {
+      while (stopped_ns[stopped] <= begun_ns[begun - 1]) ++stopped;
       most[process] = std::max(most[process], static_cast<int64_t>(begun - stopped));
     }
   }

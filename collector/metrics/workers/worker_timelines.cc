@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "collector/metrics/attempts/attempt_interval.h"
-#include "collector/metrics/memory/large_pages.h"
+#include "collector/metrics/memory/grouped_lists.h"
 #include "collector/metrics/workers/sample_steps.h"
 
 namespace crema {
@@ -100,7 +100,7 @@ Timeline DrawLastSeen(const WorkerLife& worker, const ProcessRow& process, const
 }
 
 /// The exact number of open chunks of one worker.
-Timeline CountOpen(const WorkerLife& worker, const std::vector<AttemptInterval>& intervals, const RunWindow& run) {
+Timeline CountOpen(const WorkerLife& worker, absl::Span<const AttemptInterval> intervals, const RunWindow& run) {
   std::vector<std::pair<int64_t, int64_t>> steps = {{worker.start_ns, 0}};
   for (const AttemptInterval& interval : intervals) {
     steps.emplace_back(interval.start_ns, 1);
@@ -116,7 +116,7 @@ struct OpenChunks {
 };
 
 /// The mean number of open chunks of one worker in equal slices of its life.
-Timeline CountOpenInSlices(const WorkerLife& worker, const std::vector<AttemptInterval>& intervals,
+Timeline CountOpenInSlices(const WorkerLife& worker, absl::Span<const AttemptInterval> intervals,
                            const std::vector<OpenChunks>& summed, const RunWindow& run, size_t most_slices) {
   const int64_t slices = std::min(static_cast<int64_t>(most_slices), worker.stop_ns - worker.start_ns);
   const int64_t width_ns = (worker.stop_ns - worker.start_ns + slices - 1) / slices;
@@ -151,13 +151,11 @@ std::optional<ByWorker> DrawOpenChunks(const std::vector<WorkerLife>& workers, c
                                        const std::vector<SummedAttempts>& summed) {
   std::vector<size_t> counts(processes.size());
   for (const AttemptRow& attempt : attempts) ++counts[attempt.process];
-  std::vector<std::vector<AttemptInterval>> intervals(processes.size());
-  for (size_t process = 0; process < processes.size(); ++process)
-    ReserveLargePages(intervals[process], counts[process]);
+  GroupedLists<AttemptInterval> intervals(counts);
   for (const AttemptRow& attempt : attempts) {
     const AttemptInterval interval = IntervalOf(attempt, processes);
     const AttemptInterval inside = {run.Clip(interval.start_ns), run.Clip(interval.stop_ns)};
-    if (inside.start_ns < inside.stop_ns) intervals[attempt.process].push_back(inside);
+    if (inside.start_ns < inside.stop_ns) intervals.Add(attempt.process, inside);
   }
   std::vector<std::vector<OpenChunks>> spread(processes.size());
   for (const SummedAttempts& sums : summed) {
@@ -168,7 +166,7 @@ std::optional<ByWorker> DrawOpenChunks(const std::vector<WorkerLife>& workers, c
   }
   const size_t points = std::clamp(kMostPointsOfAll / std::max<size_t>(1, workers.size()), kLeastPoints, kMostPoints);
   return DrawEach(workers, processes, [&](const WorkerLife& worker, const ProcessRow&) {
-    const std::vector<AttemptInterval>& of_worker = intervals[worker.process];
+    const absl::Span<const AttemptInterval> of_worker = std::as_const(intervals).Of(worker.process);
     const std::vector<OpenChunks>& of_sums = spread[worker.process];
     const bool few = 2 * of_worker.size() <= points && of_sums.empty();
     return few ? CountOpen(worker, of_worker, run) : CountOpenInSlices(worker, of_worker, of_sums, run, points);
