@@ -788,7 +788,7 @@ def without_package(run):
             import importlib.util
             import time
 
-            time.sleep(0.05)  # long enough that what the clocks' grain leaves out is nothing beside it
+            time.sleep(0.05)  # Dask has two clocks: what passes between their readings is nothing beside it
             return number, importlib.util.find_spec("crema_hep") is None
 
         futures = client.map(task, range(20), key="task")

@@ -50,8 +50,7 @@ void AttemptRows::Take(AttemptRows other) {
 }
 
 void AttemptRows::SetResult(size_t i, bool is_result) {
-  size_t block = block_at_[i / kLeastOfBlock];
-  while (i - first_[block] >= blocks_[block].size()) ++block;
+  const size_t block = BlockOf(i);
   blocks_[block].SetResult(i - first_[block], is_result);
 }
 

@@ -39,10 +39,8 @@ class AttemptRows {
 
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  /// Of rows that were made from a list, or put in order.
   ABSL_ATTRIBUTE_ALWAYS_INLINE AttemptRow operator[](size_t i) const {
-    size_t block = block_at_[i / kLeastOfBlock];
-    while (i - first_[block] >= blocks_[block].size()) ++block;
+    const size_t block = BlockOf(i);
     return blocks_[block][i - first_[block]];
   }
   Iterator begin() const;
@@ -75,6 +73,11 @@ class AttemptRows {
   // All blocks have so many rows, except for the last one and those that were taken and not put in order yet.
   static constexpr size_t kLeastOfBlock = 256;
 
+  size_t BlockOf(size_t i) const {
+    size_t block = block_at_[i / kLeastOfBlock];
+    while (i - first_[block] >= blocks_[block].size()) ++block;
+    return block;
+  }
   void Pack();
   void AddBlock(PackedBlock block);
   /// Where to find a row by its index.

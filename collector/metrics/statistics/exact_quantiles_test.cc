@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -46,6 +47,13 @@ TEST(ExactQuantiles, AreThoseOfTheSortedValues) {
     ExpectExact(extremes, "all 64 bits");
     ExpectExact(std::vector<double>(count, 0.1), "constant");
   }
+}
+
+TEST(ExactQuantiles, OfEqualValuesAreThatValue) {
+  std::vector<int64_t> values(10'000, 7);
+  EXPECT_EQ(ExactQuantiles<int64_t>(values, {0.0, 0.5, 1.0}), (std::array<int64_t, 3>{7, 7, 7}));
+  values.back() = 9;
+  EXPECT_EQ(ExactQuantiles<int64_t>(values, {0.0, 0.5, 1.0}), (std::array<int64_t, 3>{7, 7, 9}));
 }
 
 TEST(ExactQuantiles, BearTheWholeRangeOfDoubles) {
