@@ -116,7 +116,7 @@ TEST_F(RowsThatSpill, HaveListsInFilesWhileTheyAreToBeThere) {
     ReserveLargePages(small, 1000);
   }
   const size_t spilled = spill.spilled_bytes();
-  EXPECT_GT(spilled, kCount * sizeof(int64_t) - 2 * 4096);
+  EXPECT_GT(spilled, kCount * sizeof(int64_t) - size_t{2} * 4096);
   EXPECT_LE(spilled, kCount * sizeof(int64_t));
   for (size_t i = 0; i < kCount; ++i) list.push_back(static_cast<int64_t>(3 * i));
   for (size_t i = 0; i < kCount; ++i) ASSERT_EQ(list[i], static_cast<int64_t>(3 * i));
