@@ -169,14 +169,14 @@ AttemptAnalyses AnalyseAttempts(const WorkLimits& limits, const std::function<vo
       {kContentionBytes * count,
        [&] { figures->contention = FindContention(attempts.rows, attempts.helpers, attempts.dataset_of_input); }},
   };
+  if (attempts.summed.empty()) {
+    pieces.push_back({kLaneBytes * count, [&] { MeasureLanes(*figures, analyses); }});
+  }
+  pieces.push_back({0, [&] { analyses.rss_slope = LargestRssSlope(attempts.rows); }});
   for (size_t pass = 0; pass < kDistributionPasses; ++pass) {
     pieces.push_back({kDistributionBytes * count, [&, pass] {
                         analyses.distributions[pass] = DescribeChunks(pass, attempts.rows, attempts.helpers);
                       }});
-  }
-  pieces.push_back({0, [&] { analyses.rss_slope = LargestRssSlope(attempts.rows); }});
-  if (attempts.summed.empty()) {
-    pieces.push_back({kLaneBytes * count, [&] { MeasureLanes(*figures, analyses); }});
   }
   RunSideBySide(pieces, limits);
   return analyses;

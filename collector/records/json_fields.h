@@ -1,8 +1,8 @@
 // Reads a JSON object into a struct from a table that names its fields, in one of two ways: quickly, what is written
 // plainly, and the rest as any JSON, which can also say what is wrong.
 //
-// A record log states the order of its fields, so the table's next entry is tried first; a line in another order is
-// read all the same, only slower.
+// A record log states the order of its fields, so the table's next entry is tried first. Another writer may have an
+// order of its own, and blanks: what it wrote last is tried first then.
 #ifndef CREMA_COLLECTOR_RECORDS_JSON_FIELDS_H_
 #define CREMA_COLLECTOR_RECORDS_JSON_FIELDS_H_
 
@@ -254,26 +254,68 @@ class KeyIndex {
 template <const auto& kTable>
 inline constexpr KeyIndex kKeyIndex{kTable};
 
-/// Takes the rest of an object, whose fields may come in any order and with blanks; those that it does not know and
-/// those that come twice are left to the reader of any JSON.
+/// How the objects of a table were written last: what stood before the value of the field that followed another.
+class Spelling {
+ public:
+  static constexpr size_t kBegin = 64;  // before an object's first field
+  static constexpr size_t kRest = 65;   // before the first that is not in the table's order
+
+  struct Next {
+    KnownText lead;  ///< brace or comma, key and colon, with blanks
+    uint8_t at = 0;  ///< the field's place in the table
+  };
+  /// `before`: the place of a field, or one of the two above.
+  Next& After(size_t before) { return next_[before]; }
+
+ private:
+  std::array<Next, 66> next_ = {};
+};
+
+template <const auto& kTable>
+Spelling& SpellingOf() {
+  static thread_local Spelling spelling;
+  return spelling;
+}
+
+/// Takes what stands before a field's value, and finds its place in the table.
 template <class Struct>
-Rest TakeRest(PlainCursor line, const Field<Struct>* fields, const KeyIndex& keys, Struct& out, uint64_t& seen) {
-  bool is_first = seen == 0;
-  if (is_first && !line.Take("{")) return nullptr;
-  for (;; is_first = false) {
-    line.SkipBlanks();
-    if (line.Take("}")) return line.rest();
-    if (!is_first && !line.Take(",")) return nullptr;
-    line.SkipBlanks();
-    std::string_view key;
-    if (!line.TakeText(key)) return nullptr;
-    line.SkipBlanks();
-    if (!line.Take(":")) return nullptr;
-    line.SkipBlanks();
-    const std::optional<size_t> at = keys.Find(fields, key);
-    if (!at.has_value() || (seen >> *at & 1) != 0) return nullptr;
-    seen |= uint64_t{1} << *at;
-    const Field<Struct>& field = fields[*at];
+std::optional<size_t> TakeKey(PlainCursor& line, const Field<Struct>* fields, const KeyIndex& keys, bool is_first) {
+  if (!(is_first ? line.Take("{") : line.Take(","))) return std::nullopt;
+  line.SkipBlanks();
+  std::string_view key;
+  if (!line.TakeText(key)) return std::nullopt;
+  line.SkipBlanks();
+  if (!line.Take(":")) return std::nullopt;
+  line.SkipBlanks();
+  return keys.Find(fields, key);
+}
+
+/// Takes an object, or the rest of one, whose fields may come in any order and with blanks: quickest where they are
+/// written as in the last one. Those that it does not know and those that come twice are left to the reader of any
+/// JSON.
+template <class Struct>
+Rest TakeRest(PlainCursor line, const Field<Struct>* fields, const KeyIndex& keys, Spelling& spelling, Struct& out,
+              uint64_t& seen) {
+  size_t before = seen == 0 ? Spelling::kBegin : Spelling::kRest;
+  while (true) {
+    Spelling::Next& next = spelling.After(before);
+    if (line.Take(next.lead)) {
+      if (line.IsBlank()) line.SkipBlanks();
+    } else {
+      line.SkipBlanks();
+      const bool is_first = before == Spelling::kBegin;
+      if (!is_first && line.Take("}")) return line.rest();
+      const char* const begin = line.rest();
+      const std::optional<size_t> at = TakeKey(line, fields, keys, is_first);
+      if (!at.has_value()) return nullptr;
+      const std::string_view lead(begin, static_cast<size_t>(line.rest() - begin));
+      next.lead = lead.size() <= KnownText::kMost ? KnownText(lead) : KnownText();
+      next.at = static_cast<uint8_t>(*at);
+    }
+    before = next.at;
+    if ((seen >> before & 1) != 0) return nullptr;
+    seen |= uint64_t{1} << before;
+    const Field<Struct>& field = fields[before];
     if (line.Next() == 'n') {
       if (field.required || !line.Take("null")) return nullptr;
     } else if (!line.GoTo(field.take(line, out))) {
@@ -287,14 +329,16 @@ Rest TakeObject(PlainCursor line, Struct& out, std::index_sequence<kAt...>) {
   static_assert(sizeof...(kAt) <= 64, "one bit each");
   constexpr uint64_t kNeeded = ((uint64_t{kTable[kAt].required} << kAt) | ...);
   uint64_t seen = 0;
-  if (line.Next() == '{' && !line.Is(Lead<kTable, 0>::kText.text)) {
+  PlainCursor first = line;
+  const bool is_in_order = first.Take(Lead<kTable, 0>::kText.text) && !first.IsBlank();
+  if (!is_in_order && line.Next() == '{') {
     (kTable[kAt].clear(out), ...);
   } else if (!(TakeNext<kTable, kAt>(line, out, seen) && ...)) {
     return nullptr;
   }
   if (line.Take("}")) return line.RestIf((seen & kNeeded) == kNeeded);
   uint64_t seen_at_all = seen;
-  const Rest rest = TakeRest(line, kTable, kKeyIndex<kTable>, out, seen_at_all);
+  const Rest rest = TakeRest(line, kTable, kKeyIndex<kTable>, SpellingOf<kTable>(), out, seen_at_all);
   return (seen_at_all & kNeeded) == kNeeded ? rest : nullptr;
 }
 

@@ -13,6 +13,24 @@
 
 namespace crema {
 
+/// A short text that is looked for again and again.
+class KnownText {
+ public:
+  static constexpr size_t kMost = 40;  // bytes
+
+  constexpr KnownText() = default;
+  /// At most `kMost` bytes.
+  explicit KnownText(std::string_view text) : length_(static_cast<uint8_t>(text.size())) {
+    std::memcpy(words_.data(), text.data(), text.size());
+  }
+
+ private:
+  friend class PlainCursor;
+
+  std::array<uint64_t, kMost / sizeof(uint64_t) + 1> words_ = {};  // zeros behind the text
+  uint8_t length_ = 0;
+};
+
 /// Each `Take` moves past what it names and says true, or says false: then the line is not plain, which is no fault of
 /// the line's, and the cursor is of no more use (but for `Take`, which did not move). What is taken is valid JSON, and
 /// means what a JSON parser would say; what is valid but rare (escapes, text beyond ASCII, numbers of 20 digits)
@@ -43,6 +61,19 @@ class PlainCursor {
       }
       return difference == 0;
     }
+  }
+
+  /// The same of a text that is known as it runs; an empty one is never there.
+  bool Take(const KnownText& text) {
+    if (text.length_ == 0 || text.length_ > end_ - at_) return false;
+    size_t i = 0;
+    uint64_t difference = 0;
+    for (; i < text.length_ / sizeof(uint64_t); ++i) difference |= Load(at_ + i * sizeof(uint64_t)) ^ text.words_[i];
+    const uint64_t rest = (uint64_t{1} << text.length_ % sizeof(uint64_t) * 8) - 1;
+    difference |= (Load(at_ + i * sizeof(uint64_t)) ^ text.words_[i]) & rest;
+    if (difference != 0) return false;
+    at_ += text.length_;
+    return true;
   }
 
   /// A string; `text` is a view into the line.
@@ -138,8 +169,9 @@ class PlainCursor {
     return error == std::errc() && stopped == at_;
   }
 
+  bool IsBlank() const { return *at_ == ' ' || *at_ == '\t' || *at_ == '\r' || *at_ == '\n'; }
   void SkipBlanks() {
-    while (at_ < end_ && (*at_ == ' ' || *at_ == '\t' || *at_ == '\r' || *at_ == '\n')) ++at_;
+    while (at_ < end_ && IsBlank()) ++at_;
   }
 
   /// What nobody asks for: a text, a number, or an object of texts.

@@ -165,6 +165,31 @@ class RandomLine {
     return text + Blank() + value.back();
   }
 
+  /// The same JSON from one of four writers. Each has an order of its own (the first keeps the order), and blanks of
+  /// its own.
+  static std::string SpelledBy(size_t writer, std::string_view value) {
+    static const std::string_view kCommas[] = {", ", ",", ",", " , "};
+    static const std::string_view kColons[] = {": ", ":", ": ", " :\t"};
+    const bool is_object = value.front() == '{';
+    if (!is_object && value.front() != '[') return std::string(value);
+    std::vector<std::string_view> parts = PartsOf(value.substr(1, value.size() - 2), ',');
+    if (is_object && writer > 0) {
+      const auto place = [writer](std::string_view part) {
+        return std::hash<std::string>()(std::string(PartsOf(part, ':').front()) + std::string(writer, '.'));
+      };
+      std::sort(parts.begin(), parts.end(),
+                [&place](std::string_view a, std::string_view b) { return place(a) < place(b); });
+    }
+    std::string text(1, value.front());
+    for (const std::string_view part : parts) {
+      if (text.size() > 1) text += kCommas[writer];
+      const std::string_view key = is_object ? PartsOf(part, ':').front() : std::string_view();
+      if (is_object) text += std::string(key) + std::string(kColons[writer]);
+      text += SpelledBy(writer, is_object ? part.substr(key.size() + 1) : part);
+    }
+    return text + value.back();
+  }
+
   int64_t Below(int64_t limit) { return static_cast<int64_t>(random_() % static_cast<uint64_t>(limit)); }
   bool OneIn(int64_t n) { return Below(n) == 0; }
 
@@ -325,6 +350,20 @@ TEST_P(PlainLines, InAnyOrderAreReadOrRefusedAsTheGeneralParserDoesWhenDamaged) 
   }
 }
 
+TEST_P(PlainLines, OfOtherWritersAreReadOrRefusedAsTheGeneralParserDoes) {
+  constexpr size_t kLines = 6000;
+  RandomLine random(GetParam());
+  size_t writer = 0;
+  for (size_t i = 0; i < kLines; ++i) {
+    if (random.OneIn(50)) writer = static_cast<size_t>(random.Below(4));  // long enough that its spelling is known
+    std::string line = RandomLine::SpelledBy(writer, random.OneIn(3) ? random.Begin() : random.Chunk());
+    if (random.OneIn(8)) random.Damage(line);
+    ASSERT_NO_FATAL_FAILURE(ExpectTheSame(line));
+  }
+  EXPECT_GT(plain_, kLines / 4) << "the short cut was hardly tried";
+  EXPECT_LT(plain_, kLines) << "the way round it neither";
+}
+
 TEST_P(PlainLines, AreReadOrRefusedAsTheGeneralParserDoesWhenDamaged) {
   RandomLine random(GetParam());
   for (int i = 0; i < 6000; ++i) {
@@ -369,6 +408,23 @@ TEST(PlainLine, OfTheSdkTakesTheShortCut) {
       std::string(RecordParser::kPadding, ' ');
   BeginFact begun;
   EXPECT_TRUE(ReadPlainBegin(std::string_view(begin).substr(0, begin.size() - RecordParser::kPadding), begun));
+}
+
+TEST(PlainLine, OfAnotherWriterTakesTheShortCut) {
+  const std::string in_order =
+      R"({"type": "chunk", "chunk": 0, "start_ns": 5, "stop_ns": 9, "status": "ok", "events": null, "dataset": "a", )"
+      R"("sections": [{"path": "read", "count": 1, "total_ns": 4, "self_ns": 4}]})";
+  const std::string sorted =
+      R"({"chunk" : 0,"dataset" : "a","events" : null,"sections" : [{"count" : 1,"path" : "read","self_ns" : 4,)"
+      R"("total_ns" : 4}],"start_ns" : 5,"status" : "ok","stop_ns" : 9,"type" : "chunk"})";
+  for (const std::string& text : {in_order, in_order, sorted, sorted, in_order}) {
+    const std::string line = text + std::string(RecordParser::kPadding, ' ');
+    ChunkFact fact;
+    EXPECT_TRUE(ReadPlainChunk(std::string_view(line).substr(0, text.size()), fact)) << text;
+    EXPECT_EQ(fact.stop_ns, 9);
+    ASSERT_EQ(fact.sections.size(), 1u);
+    EXPECT_EQ(fact.sections[0].self_ns, 4);
+  }
 }
 
 }  // namespace

@@ -47,6 +47,31 @@ struct AttemptRow {
 };
 static_assert(sizeof(AttemptRow) <= 104, "millions of chunks are kept");
 
+/// What rows are ordered by within a process.
+struct RowPlace {
+  explicit RowPlace(const AttemptRow& row)
+      : number(row.number),
+        start_ns(row.start_ns),
+        duration_ns(row.duration_ns),
+        chunk_id(row.chunk_id),
+        status(row.status) {}
+  RowPlace() = default;
+
+  friend bool operator<(const RowPlace& a, const RowPlace& b) {
+    if (a.number != b.number) return a.number < b.number;
+    if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
+    if (a.duration_ns != b.duration_ns) return a.duration_ns < b.duration_ns;
+    if (a.chunk_id != b.chunk_id) return a.chunk_id < b.chunk_id;
+    return a.status < b.status;
+  }
+
+  int64_t number = 0;
+  int64_t start_ns = 0;
+  int64_t duration_ns = 0;
+  uint64_t chunk_id = 0;
+  AttemptState status = AttemptState::kOk;
+};
+
 }  // namespace crema
 
 #endif  // CREMA_COLLECTOR_METRICS_ATTEMPTS_ATTEMPT_ROW_H_

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "collector/metrics/memory/large_pages.h"
@@ -92,31 +93,6 @@ namespace {
 constexpr size_t kMostMoved = 4096;
 constexpr size_t kFewMoves = 64;  // with more of them sorting takes less
 
-/// What rows are ordered by within a group.
-struct Place {
-  explicit Place(const AttemptRow& row)
-      : number(row.number),
-        start_ns(row.start_ns),
-        duration_ns(row.duration_ns),
-        chunk_id(row.chunk_id),
-        status(row.status) {}
-  Place() = default;
-
-  friend bool operator<(const Place& a, const Place& b) {
-    if (a.number != b.number) return a.number < b.number;
-    if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
-    if (a.duration_ns != b.duration_ns) return a.duration_ns < b.duration_ns;
-    if (a.chunk_id != b.chunk_id) return a.chunk_id < b.chunk_id;
-    return a.status < b.status;
-  }
-
-  int64_t number = 0;
-  int64_t start_ns = 0;
-  int64_t duration_ns = 0;
-  uint64_t chunk_id = 0;
-  AttemptState status = AttemptState::kOk;
-};
-
 /// Rows of one group that stand together in a block.
 struct Run {
   uint32_t group;
@@ -185,26 +161,33 @@ class RowsInOrder {
     }
   }
 
+  bool IsInOrder(size_t first, size_t last) const {
+    std::optional<RowPlace> recent;
+    for (size_t run = first; run < last; ++run) {
+      const PackedBlock& block = from_.blocks_[runs_[run].block];
+      const bool is_known = block.is_in_order() && runs_[run].end - runs_[run].begin == block.size();
+      for (size_t i = runs_[run].begin; i < runs_[run].end; ++i) {
+        const RowPlace place(block[i]);
+        if (recent.has_value() && place < *recent) return false;
+        if (is_known) i = block.size() - 1;  // those between were compared when they were packed
+        recent = RowPlace(block[i]);
+      }
+    }
+    return true;
+  }
+
   enum class Order { kExact, kNearly, kNone };
 
   /// Nearly: no row has more than `kMostMoved` rows between it and one before it that belongs behind it.
   Order OrderOf(size_t first, size_t last) const {
-    Place recent;
-    bool is_exact = true;
+    if (IsInOrder(first, last)) return Order::kExact;
+    std::vector<RowPlace> most(
+        kMostMoved);  // the one that belongs furthest behind, of those up to each of the last ones
+    bool is_nearly = true;
+    RowPlace recent;
     size_t seen = 0;
     ForEach(first, last, [&](const AttemptRow& row) {
-      const Place place(row);
-      is_exact = is_exact && (seen == 0 || !(place < recent));
-      ++seen;
-      recent = place;
-    });
-    if (is_exact) return Order::kExact;
-    if (seen <= kMostMoved) return Order::kNearly;
-    std::vector<Place> most(kMostMoved);  // the one that belongs furthest behind, of those up to each of the last ones
-    bool is_nearly = true;
-    seen = 0;
-    ForEach(first, last, [&](const AttemptRow& row) {
-      const Place place(row);
+      const RowPlace place(row);
       is_nearly = is_nearly && !(seen >= kMostMoved && place < most[seen % kMostMoved]);
       recent = seen == 0 || recent < place ? place : recent;
       most[seen++ % kMostMoved] = recent;
@@ -230,7 +213,7 @@ class RowsInOrder {
     std::vector<AttemptRow> window;  // nothing that comes belongs before the first half of it once it is full
     bool is_ordered = true;
     const auto put_in_order = [&] {
-      const auto earlier = [](const AttemptRow& a, const AttemptRow& b) { return Place(a) < Place(b); };
+      const auto earlier = [](const AttemptRow& a, const AttemptRow& b) { return RowPlace(a) < RowPlace(b); };
       if (!is_ordered) std::stable_sort(window.begin(), window.end(), earlier);
       is_ordered = true;
     };
@@ -240,8 +223,8 @@ class RowsInOrder {
         const AttemptRow row = block[i];
         auto at = window.end();
         const auto least = window.end() - static_cast<std::ptrdiff_t>(std::min(window.size(), kFewMoves));
-        while (is_ordered && at != least && Place(row) < Place(*(at - 1))) --at;
-        is_ordered = is_ordered && (at != least || at == window.begin() || !(Place(row) < Place(*(at - 1))));
+        while (is_ordered && at != least && RowPlace(row) < RowPlace(*(at - 1))) --at;
+        is_ordered = is_ordered && (at != least || at == window.begin() || !(RowPlace(row) < RowPlace(*(at - 1))));
         window.insert(is_ordered ? at : window.end(), row);
         if (window.size() < 2 * kMostMoved) continue;
         put_in_order();
@@ -275,7 +258,7 @@ class RowsInOrder {
     const auto row_at = [this](const Where& where) { return from_.blocks_[where.block][where.row]; };
     std::sort(rows.begin(), rows.end(), [&](const Where& a, const Where& b) {
       if (a.number != b.number) return a.number < b.number;
-      const Place left(row_at(a)), right(row_at(b));
+      const RowPlace left(row_at(a)), right(row_at(b));
       if (left < right || right < left) return left < right;
       return a.block != b.block ? a.block < b.block : a.row < b.row;
     });

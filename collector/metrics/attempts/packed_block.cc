@@ -40,7 +40,7 @@ PackedBlock::PackedBlock(absl::Span<const AttemptRow> rows, RowMemory* memory)
   // What differs is packed one column after the other, and copied to its place once its size is known.
   static thread_local std::vector<uint64_t> words(kColumns * kMostRows + 1);
   size_t used = 0;  // words
-  Values values;
+  Values values = {};
   const auto pack = [&](Column column) {
     // As signed numbers: what was not measured is -1. The least of them, and all bits in which others differ from it.
     int64_t least = static_cast<int64_t>(values[0]);
@@ -102,6 +102,7 @@ PackedBlock::PackedBlock(absl::Span<const AttemptRow> rows, RowMemory* memory)
   pack(kThread);
   for (size_t i = 0; i < size_; ++i) {
     if (rows[i].is_result) SetResult(i, true);
+    if (i > 0 && RowPlace(rows[i]) < RowPlace(rows[i - 1])) is_in_order_ = false;
   }
   words[used++] = 0;  // whoever reads the last value reads a word from where it begins
   std::shared_ptr<uint8_t> bytes = memory->Take(used * kWord);

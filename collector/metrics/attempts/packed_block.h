@@ -30,6 +30,8 @@ class PackedBlock {
   uint32_t size() const { return size_; }
   ABSL_ATTRIBUTE_ALWAYS_INLINE AttemptRow operator[](size_t i) const;
 
+  /// As `RowPlace` orders them.
+  bool is_in_order() const { return is_in_order_; }
   /// The only process that its rows have; false: they have several.
   bool HasOneProcess(uint32_t* process) const;
 
@@ -94,6 +96,7 @@ class PackedBlock {
   const uint8_t* bytes_ = nullptr;
   uint32_t size_ = 0;
   uint32_t first_helper_ = 0;
+  bool is_in_order_ = true;
   std::vector<Process> processes_;
   std::vector<uint32_t> inputs_;
   std::vector<uint32_t> threads_;
