@@ -49,8 +49,17 @@ bool RecordWindow::Touches(const SumsFact& sums) const {
 
 namespace {
 
-// Each part has sums of its own, so a log has no more parts than these, however large it is.
+// Each part has sums of its own, so a log has hardly more parts than these, however large it is.
 constexpr int64_t kMostParts = 1000;
+
+/// A large log has as many parts for each thread, so that the threads end together.
+int64_t PartBytes(int64_t log_bytes, size_t threads, const ReadRecordsOptions& options) {
+  const int64_t most_bytes = std::max(options.part_bytes, log_bytes / kMostParts);
+  if (log_bytes <= most_bytes) return most_bytes;
+  const auto rounded_up = [](int64_t part, int64_t whole) { return (part + whole - 1) / whole; };
+  const auto of_each = static_cast<int64_t>(threads) * most_bytes;
+  return rounded_up(log_bytes, static_cast<int64_t>(threads) * rounded_up(log_bytes, of_each));
+}
 
 struct PartRead {
   LogPartReading reading;
@@ -232,8 +241,7 @@ RecordsRead ReadRecords(const std::vector<RecordLog>& logs, const ReadRecordsOpt
   for (const size_t i : OrderOfProcesses(logs)) {
     LogInParts& log = in_parts[i];
     log.log = &logs[i];
-    log.parts = cores == 1 ? std::vector<LogPart>(1)
-                           : CutRecordLog(logs[i], std::max(options.part_bytes, logs[i].bytes / kMostParts));
+    log.parts = cores == 1 ? std::vector<LogPart>(1) : CutRecordLog(logs[i], PartBytes(logs[i].bytes, cores, options));
     log.reads.resize(log.parts.size());
     for (size_t part = 0; part < log.parts.size(); ++part) tasks.emplace_back(i, part);
     log.running = !logs[i].is_stream && MayLackItsEnd(logs[i].path);

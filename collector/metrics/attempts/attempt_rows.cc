@@ -55,6 +55,17 @@ void AttemptRows::SetResult(size_t i, bool is_result) {
   blocks_[block].SetResult(i - first_[block], is_result);
 }
 
+void AttemptRows::CountByProcess(std::vector<int64_t>* counts) const {
+  for (const PackedBlock& block : blocks_) {
+    uint32_t process = 0;
+    if (block.HasOneProcess(&process)) {
+      (*counts)[process] += block.size();
+      continue;
+    }
+    for (size_t i = 0; i < block.size(); ++i) ++(*counts)[block[i].process];
+  }
+}
+
 void AttemptRows::ShiftHelpers(uint32_t offset) {
   for (PackedBlock& block : blocks_) block.ShiftHelpers(offset);
   for (AttemptRow& row : pending_) {
@@ -198,12 +209,18 @@ class RowsInOrder {
   void AddAsTheyAre(size_t first, size_t last) {
     for (size_t run = first; run < last; ++run) {
       PackedBlock& block = from_.blocks_[runs_[run].block];
-      const bool is_whole = runs_[run].end - runs_[run].begin == block.size();
       const auto is_enough = [](size_t rows) { return rows >= AttemptRows::kLeastOfBlock; };
-      if (is_whole && is_enough(block.size()) && (to_.pending_.empty() || is_enough(to_.pending_.size()))) {
+      const size_t pending = to_.pending_.size();
+      const bool may_stay = runs_[run].end - runs_[run].begin == block.size() && is_enough(block.size());
+      if (may_stay && (pending == 0 || is_enough(pending))) {
         to_.AddBlock(std::move(block));
       } else {
-        for (size_t i = runs_[run].begin; i < runs_[run].end; ++i) to_.Add(block[i]);
+        // Together with the few rows before it, it becomes two blocks, so that those behind it may stay as they are.
+        const size_t half = may_stay ? (pending + block.size()) / 2 : PackedBlock::kMostRows;
+        for (size_t i = runs_[run].begin; i < runs_[run].end; ++i) {
+          to_.Add(block[i]);
+          if (to_.pending_.size() == half && is_enough(half)) to_.Pack();
+        }
       }
       Forget(run);
     }

@@ -43,6 +43,8 @@ class AttemptRows {
     const size_t block = BlockOf(i);
     return blocks_[block][i - first_[block]];
   }
+  /// Adds each process's rows to its count. As any reading: after `Seal`.
+  void CountByProcess(std::vector<int64_t>* counts) const;
   Iterator begin() const;
   Iterator end() const;
 

@@ -223,9 +223,9 @@ int64_t AttemptTable::JudgeBegun(const ProcessFindings& processes) {
     if (before.row->process != row.process || before.row->thread != row.thread) return;
     before.next_ns = std::min(before.next_ns.value_or(row.start_ns), row.start_ns);
   };
-  for (const AttemptRow& row : rows_) {
-    ++ended[row.process];
-    if (!begun.empty()) see(row);
+  rows_.CountByProcess(&ended);
+  if (!begun.empty()) {
+    for (const AttemptRow& row : rows_) see(row);
   }
   for (auto& [key, row] : begun_) see(row);
 
