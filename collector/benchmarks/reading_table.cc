@@ -118,7 +118,7 @@ void PrintTable(const Workload& workload, const std::vector<Row>& rows) {
               static_cast<long long>(workload.logs.records), bytes / static_cast<double>(workload.logs.records));
   std::printf("%-38s %8s %10s %12s %10s\n", "", "GB/s", "ns/record", "x simdjson", "x Python");
   const auto print_ratio = [](int width, double part, double whole) {
-    if (whole > 0) {
+    if (part > 0 && whole > 0) {
       std::printf(" %*.2f", width, part / whole);
     } else {
       std::printf(" %*s", width, "-");
