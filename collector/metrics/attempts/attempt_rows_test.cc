@@ -195,6 +195,44 @@ TEST(AttemptRows, ComeIntoOrderFromNearAndFar) {
   }
 }
 
+TEST(AttemptRows, OfPartsComeIntoOrderWhateverTheirSizes) {
+  Random random;
+  for (const size_t first_part : {size_t{0}, size_t{1}, size_t{4}}) {  // in order, and with two parts exchanged
+    std::vector<std::vector<AttemptRow>> parts;
+    int64_t number = 0;
+    for (const size_t size : {100, 1024, 2055, 3000, 1, 255, 3272, 1024, 300}) {
+      std::vector<AttemptRow>& part = parts.emplace_back();
+      for (size_t i = 0; i < size; ++i) {
+        part.push_back(random.Row(30));
+        part.back().number = number++;
+        part.back().process = 2;
+      }
+    }
+    std::vector<AttemptRow> expected;
+    for (const std::vector<AttemptRow>& part : parts) expected.insert(expected.end(), part.begin(), part.end());
+    if (first_part > 0) std::swap(parts[first_part], parts[first_part + 1]);
+    AttemptRows rows;
+    for (const std::vector<AttemptRow>& part : parts) rows.Take(part);
+    ExpectSame(std::move(rows).Ordered({0, 0, 0}), expected);
+  }
+}
+
+TEST(AttemptRows, AreCountedByProcess) {
+  Random random;
+  AttemptRows rows;
+  std::vector<int64_t> expected = {5, 5, 5};
+  for (size_t i = 0; i < 5000; ++i) {
+    AttemptRow row = random.Row(10);
+    row.process = i < 3000 ? 1 : static_cast<uint32_t>(random.Below(3));
+    ++expected[row.process];
+    rows.Add(row);
+  }
+  rows.Seal();
+  std::vector<int64_t> counts = {5, 5, 5};
+  rows.CountByProcess(&counts);
+  EXPECT_EQ(counts, expected);
+}
+
 TEST(AttemptRows, MayBeNone) {
   ExpectSame(AttemptRows().Ordered({}), {});
   ExpectSame(AttemptRows(), {});
