@@ -32,6 +32,9 @@ PACKAGES = {
     "benchmarks": [],
 }
 
+# What passes over millions of records is a tenth faster than with -O2.
+_OPTIMISED = ["compression", "metrics", "records"]
+
 _LIBRARIES = [
     "@com_github_fmtlib_fmt//:fmt",
     "@com_github_nlohmann_json//:json",
@@ -70,6 +73,7 @@ def collector_package(name, uses = [], libraries = [], generated = [], fixtures 
         name = name,
         srcs = native.glob(["**/*.cc"], exclude = ["**/*_test.cc"] + programs) + generated,
         hdrs = native.glob(["**/*.h"], exclude = fixtures),
+        copts = select({"//collector:optimised": ["-O3"], "//conditions:default": []}) if folder in _OPTIMISED else [],
         linkopts = ["-pthread"],
         visibility = visibility,
         deps = packages + uses + libraries + _LIBRARIES,

@@ -49,17 +49,37 @@ bool RecordWindow::Touches(const SumsFact& sums) const {
 
 namespace {
 
-// Each part has sums of its own, so a log has hardly more parts than these, however large it is.
+// Each part has sums of its own, so a log has no more parts than about these, however large it is.
 constexpr int64_t kMostParts = 1000;
 
-/// A large log has as many parts for each thread, so that the threads end together.
-int64_t PartBytes(int64_t log_bytes, size_t threads, const ReadRecordsOptions& options) {
-  const int64_t most_bytes = std::max(options.part_bytes, log_bytes / kMostParts);
-  if (log_bytes <= most_bytes) return most_bytes;
-  const auto rounded_up = [](int64_t part, int64_t whole) { return (part + whole - 1) / whole; };
-  const auto of_each = static_cast<int64_t>(threads) * most_bytes;
-  return rounded_up(log_bytes, static_cast<int64_t>(threads) * rounded_up(log_bytes, of_each));
-}
+/// How large the parts of a log are. Where there are few in all, there are as many for each thread, so that the threads
+/// end together.
+class PartSize {
+ public:
+  PartSize(const std::vector<RecordLog>& logs, size_t threads, int64_t most_bytes)
+      : threads_(static_cast<int64_t>(threads)), most_bytes_(most_bytes) {
+    int64_t parts = 0;
+    for (const RecordLog& log : logs) parts += RoundedUp(log.bytes, MostOf(log));
+    are_few_ = parts < kManyParts * threads_;
+  }
+
+  int64_t Of(const RecordLog& log) const {
+    const int64_t most = MostOf(log);
+    if (!are_few_ || log.bytes <= most) return most;
+    const int64_t parts = threads_ * RoundedUp(log.bytes, threads_ * most);
+    return std::max(RoundedUp(log.bytes, parts), most_bytes_ / 4);
+  }
+
+ private:
+  static constexpr int64_t kManyParts = 16;  // for each thread: one more or less is little then
+
+  static int64_t RoundedUp(int64_t part, int64_t whole) { return (part + whole - 1) / whole; }
+  int64_t MostOf(const RecordLog& log) const { return std::max(most_bytes_, log.bytes / kMostParts); }
+
+  int64_t threads_;
+  int64_t most_bytes_;
+  bool are_few_;
+};
 
 struct PartRead {
   LogPartReading reading;
@@ -236,12 +256,13 @@ void Join(LogInParts& log, const ReadRecordsOptions& options, std::vector<ChunkS
 
 RecordsRead ReadRecords(const std::vector<RecordLog>& logs, const ReadRecordsOptions& options) {
   const size_t cores = ThreadsFor(options.threads);
+  const PartSize part_size(logs, cores, options.part_bytes);
   std::vector<LogInParts> in_parts(logs.size());
   std::vector<std::pair<size_t, size_t>> tasks;  // log, part
   for (const size_t i : OrderOfProcesses(logs)) {
     LogInParts& log = in_parts[i];
     log.log = &logs[i];
-    log.parts = cores == 1 ? std::vector<LogPart>(1) : CutRecordLog(logs[i], PartBytes(logs[i].bytes, cores, options));
+    log.parts = cores == 1 ? std::vector<LogPart>(1) : CutRecordLog(logs[i], part_size.Of(logs[i]));
     log.reads.resize(log.parts.size());
     for (size_t part = 0; part < log.parts.size(); ++part) tasks.emplace_back(i, part);
     log.running = !logs[i].is_stream && MayLackItsEnd(logs[i].path);

@@ -302,10 +302,10 @@ Rest TakeRest(PlainCursor line, const Field<Struct>* fields, const KeyIndex& key
     if (line.Take(next.lead)) {
       if (line.IsBlank()) line.SkipBlanks();
     } else {
+      const char* const begin = line.rest();
       line.SkipBlanks();
       const bool is_first = before == Spelling::kBegin;
       if (!is_first && line.Take("}")) return line.rest();
-      const char* const begin = line.rest();
       const std::optional<size_t> at = TakeKey(line, fields, keys, is_first);
       if (!at.has_value()) return nullptr;
       const std::string_view lead(begin, static_cast<size_t>(line.rest() - begin));

@@ -1,6 +1,6 @@
 """Many chunks in one process: all of them arrive in the measurement, and memory stays flat.
 
-20,000 chunks; 10,000,000 with `tools/test --long`, which takes a quarter of an hour, and 11 GB of a disk with 130 GB
+20,000 chunks; 10,000,000 with `tools/test --long`, which takes a quarter of an hour, and 11 GB of a disk with 143 GB
 free: where less is free, the SDK goes over to sums earlier, so there are fewer chunks, but a million at least."""
 
 import json

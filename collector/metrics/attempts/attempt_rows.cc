@@ -55,15 +55,21 @@ void AttemptRows::SetResult(size_t i, bool is_result) {
   blocks_[block].SetResult(i - first_[block], is_result);
 }
 
-void AttemptRows::CountByProcess(std::vector<int64_t>* counts) const {
+std::vector<size_t> AttemptRows::CountByProcess(size_t processes) const {
+  std::vector<size_t> counts(processes);
+  const auto add = [&counts](uint32_t process, size_t rows) {
+    if (process >= counts.size()) counts.resize(process + size_t{1});
+    counts[process] += rows;
+  };
   for (const PackedBlock& block : blocks_) {
     uint32_t process = 0;
     if (block.HasOneProcess(&process)) {
-      (*counts)[process] += block.size();
+      add(process, block.size());
       continue;
     }
-    for (size_t i = 0; i < block.size(); ++i) ++(*counts)[block[i].process];
+    for (size_t i = 0; i < block.size(); ++i) add(block[i].process, 1);
   }
+  return counts;
 }
 
 void AttemptRows::ShiftHelpers(uint32_t offset) {
@@ -192,8 +198,11 @@ class RowsInOrder {
   /// Nearly: no row has more than `kMostMoved` rows between it and one before it that belongs behind it.
   Order OrderOf(size_t first, size_t last) const {
     if (IsInOrder(first, last)) return Order::kExact;
-    std::vector<RowPlace> most(
-        kMostMoved);  // the one that belongs furthest behind, of those up to each of the last ones
+    size_t rows = 0;
+    for (size_t run = first; run < last; ++run) rows += runs_[run].end - runs_[run].begin;
+    if (rows <= kMostMoved) return Order::kNearly;
+    // Up to each of the last rows: the one that belongs furthest behind.
+    std::vector<RowPlace> most(kMostMoved);
     bool is_nearly = true;
     RowPlace recent;
     size_t seen = 0;
@@ -216,10 +225,11 @@ class RowsInOrder {
         to_.AddBlock(std::move(block));
       } else {
         // Together with the few rows before it, it becomes two blocks, so that those behind it may stay as they are.
-        const size_t half = may_stay ? (pending + block.size()) / 2 : PackedBlock::kMostRows;
+        const size_t rows = pending + block.size();
+        const size_t first_half = may_stay && is_enough(rows / 2) ? rows - rows / 2 : PackedBlock::kMostRows;
         for (size_t i = runs_[run].begin; i < runs_[run].end; ++i) {
           to_.Add(block[i]);
-          if (to_.pending_.size() == half && is_enough(half)) to_.Pack();
+          if (to_.pending_.size() == first_half) to_.Pack();
         }
       }
       Forget(run);

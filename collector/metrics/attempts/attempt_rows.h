@@ -43,8 +43,8 @@ class AttemptRows {
     const size_t block = BlockOf(i);
     return blocks_[block][i - first_[block]];
   }
-  /// Adds each process's rows to its count. As any reading: after `Seal`.
-  void CountByProcess(std::vector<int64_t>* counts) const;
+  /// The number of rows of each process, of `processes` of them and of any that stands beyond.
+  std::vector<size_t> CountByProcess(size_t processes = 0) const;
   Iterator begin() const;
   Iterator end() const;
 

@@ -212,7 +212,6 @@ int64_t AttemptTable::JudgeBegun(const ProcessFindings& processes) {
     if (!begun_and_summed_.contains(key)) begun.push_back({place_of(row), &row, std::nullopt});
   }
   std::sort(begun.begin(), begun.end(), [](const Begun& a, const Begun& b) { return a.place < b.place; });
-  std::vector<int64_t> ended(processes.end_of_log.size());
   const auto see = [&](const AttemptRow& row) {
     if (row.thread == BoundedNames::kRefused || threads_[row.thread].id == 0) return;  // whose it is cannot be told
     const Place place = place_of(row);
@@ -223,7 +222,7 @@ int64_t AttemptTable::JudgeBegun(const ProcessFindings& processes) {
     if (before.row->process != row.process || before.row->thread != row.thread) return;
     before.next_ns = std::min(before.next_ns.value_or(row.start_ns), row.start_ns);
   };
-  rows_.CountByProcess(&ended);
+  const std::vector<size_t> ended = rows_.CountByProcess(processes.end_of_log.size());
   if (!begun.empty()) {
     for (const AttemptRow& row : rows_) see(row);
   }
@@ -231,7 +230,7 @@ int64_t AttemptTable::JudgeBegun(const ProcessFindings& processes) {
 
   for (const AttemptKey& key : begun_and_summed_) begun_.erase(key);
 
-  std::vector<int64_t> unrecorded(ended.size());
+  std::vector<int64_t> unrecorded(processes.end_of_log.size());
   for (auto first = begun.begin(); first != begun.end();) {
     const uint32_t log = first->row->process;
     const ProcessRow& process = processes.processes[processes.process_of_log[log]];
@@ -252,8 +251,8 @@ int64_t AttemptTable::JudgeBegun(const ProcessFindings& processes) {
     first = last;
   }
   int64_t lost = 0;
-  for (size_t log = 0; log < ended.size(); ++log) {
-    const int64_t missing = processes.end_of_log[log].chunks.value_or(0) - ended[log];
+  for (size_t log = 0; log < processes.end_of_log.size(); ++log) {
+    const int64_t missing = processes.end_of_log[log].chunks.value_or(0) - static_cast<int64_t>(ended[log]);
     lost = AddCounts(lost, std::max(unrecorded[log], missing));
   }
   return lost;

@@ -138,11 +138,9 @@ Milestones FindMilestones(const Facts& facts) {
 GroupedLists<uint32_t> AttemptsOfWorkers(const Facts& facts) {
   std::vector<size_t> worker_of_process(facts.processes.size(), kNoWorker);
   for (size_t i = 0; i < facts.workers.size(); ++i) worker_of_process[facts.workers[i].process] = i;
-  std::vector<size_t> counts(facts.workers.size());
-  for (const AttemptRow& attempt : facts.attempts) {
-    const size_t worker = worker_of_process[attempt.process];
-    if (worker != kNoWorker) ++counts[worker];
-  }
+  const std::vector<size_t> of_process = facts.attempts.CountByProcess(facts.processes.size());
+  std::vector<size_t> counts;
+  for (const WorkerLife& worker : facts.workers) counts.push_back(of_process[worker.process]);
   GroupedLists<uint32_t> attempts_of_worker(counts);
   uint32_t i = 0;
   for (const AttemptRow& attempt : facts.attempts) {

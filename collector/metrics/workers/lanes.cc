@@ -21,12 +21,7 @@ struct Begin {
 
 /// The ended attempts of each process by start; ties in an order that is of the attempts themselves.
 GroupedLists<Begin> EndedByProcess(const AttemptRows& attempts) {
-  std::vector<size_t> counts;
-  for (const AttemptRow& attempt : attempts) {
-    if (attempt.process >= counts.size()) counts.resize(attempt.process + size_t{1});
-    counts[attempt.process] += HasEnded(attempt);
-  }
-  GroupedLists<Begin> by_process(counts);
+  GroupedLists<Begin> by_process(attempts.CountByProcess());
   size_t i = 0;
   for (const AttemptRow& attempt : attempts) {
     if (HasEnded(attempt)) by_process.Add(attempt.process, {attempt.start_ns, i});
@@ -98,8 +93,7 @@ std::optional<double> LoadImbalance(const AttemptRows& attempts) {
 }
 
 std::vector<int64_t> MaxOpenChunks(const AttemptRows& attempts, const std::vector<ProcessRow>& processes) {
-  std::vector<size_t> counts(processes.size());
-  for (const AttemptRow& attempt : attempts) ++counts[attempt.process];
+  const std::vector<size_t> counts = attempts.CountByProcess(processes.size());
   GroupedLists<int64_t> begins(counts), stops(counts);
   std::vector<int64_t> most(processes.size(), 0);
   for (const AttemptRow& attempt : attempts) {

@@ -149,9 +149,7 @@ Timeline CountOpenInSlices(const WorkerLife& worker, absl::Span<const AttemptInt
 std::optional<ByWorker> DrawOpenChunks(const std::vector<WorkerLife>& workers, const AttemptRows& attempts,
                                        const std::vector<ProcessRow>& processes, const RunWindow& run,
                                        const std::vector<SummedAttempts>& summed) {
-  std::vector<size_t> counts(processes.size());
-  for (const AttemptRow& attempt : attempts) ++counts[attempt.process];
-  GroupedLists<AttemptInterval> intervals(counts);
+  GroupedLists<AttemptInterval> intervals(attempts.CountByProcess(processes.size()));
   for (const AttemptRow& attempt : attempts) {
     const AttemptInterval interval = IntervalOf(attempt, processes);
     const AttemptInterval inside = {run.Clip(interval.start_ns), run.Clip(interval.stop_ns)};
