@@ -32,8 +32,6 @@ struct Point {
   uint32_t input = 0;
 };
 
-using Attempts = AttemptRows;
-
 /// Above 0 where a chunk is slow enough for a spell. One straggler counts as little more than any slow chunk, so that
 /// it makes no bridge to what is slow long after.
 double SpellScore(int64_t duration_ns, int64_t predicted_ns) {
@@ -101,38 +99,81 @@ struct Group {
   }
 };
 
-/// `points` are by start.
-template <class GroupOf>
-void AddSpells(SpellOf of, const Attempts& attempts, const std::vector<Point>& points, const GroupOf& group_of,
-               std::vector<SlowSpell>& found) {
-  std::vector<Group> groups;
-  for (size_t i = 0; i < points.size(); ++i) {
-    const uint32_t group = group_of(points[i]);
-    if (group >= groups.size()) groups.resize(group + size_t{1});
-    groups[group].Add(i, points[i]);
+/// All groups of one kind.
+class GroupsOfKind {
+ public:
+  GroupsOfKind(SpellOf of, const SpellGroups& of_index) : of_(of), of_index_(of_index) {}
+
+  /// Each point, by start.
+  void Add(size_t place, const Point& point) {
+    const uint32_t group = GroupOf(point);
+    if (group >= groups_.size()) groups_.resize(group + size_t{1});
+    groups_[group].Add(place, point);
   }
-  size_t from = points.size();
-  size_t to = 0;
-  for (const Group& group : groups) {
-    if (group.best <= 0) continue;
-    from = std::min(from, group.best_from);
-    to = std::max(to, group.best_to);
+  /// The same points again; `stop_ns()` is called where it matters.
+  template <class StopOf>
+  void AddInside(size_t place, const Point& point, const StopOf& stop_ns) {
+    Group& group = groups_[GroupOf(point)];
+    if (place >= group.best_from && place < group.best_to) group.AddInside(point, stop_ns());
   }
-  for (size_t i = from; i < to; ++i) {
-    Group& group = groups[group_of(points[i])];
-    if (i < group.best_from || i >= group.best_to) continue;
-    group.AddInside(points[i], attempts[points[i].attempt].stop_ns());
+  void AddSpells(std::vector<SlowSpell>* found) {
+    for (uint32_t i = 0; i < groups_.size(); ++i) {
+      Group& group = groups_[i];
+      if (group.best <= 0 || !IsSpell(group.inside, group.whole)) continue;
+      group.spell.of = of_;
+      group.spell.group = i;
+      group.spell.attempts = group.inside.attempts;
+      group.spell.duration_seconds = group.inside.duration / 1e9;
+      group.spell.predicted_seconds = group.inside.predicted / 1e9;
+      found->push_back(group.spell);
+    }
   }
-  for (uint32_t i = 0; i < groups.size(); ++i) {
-    Group& group = groups[i];
-    if (group.best <= 0 || !IsSpell(group.inside, group.whole)) continue;
-    group.spell.of = of;
-    group.spell.group = i;
-    group.spell.attempts = group.inside.attempts;
-    group.spell.duration_seconds = group.inside.duration / 1e9;
-    group.spell.predicted_seconds = group.inside.predicted / 1e9;
-    found.push_back(group.spell);
+
+ private:
+  uint32_t GroupOf(const Point& point) const {
+    switch (of_) {
+      case SpellOf::kFile:
+        return of_index_.file_of_input[point.input];
+      case SpellOf::kWorker:
+        return point.process;
+      case SpellOf::kHost:
+        return of_index_.host_of_process[point.process];
+      case SpellOf::kDataset:
+        return of_index_.dataset_of_input[point.input];
+      case SpellOf::kRun:
+        break;
+    }
+    return 0;
   }
+
+  SpellOf of_;
+  const SpellGroups& of_index_;
+  std::vector<Group> groups_;
+};
+
+std::vector<GroupsOfKind> KindsOf(const SpellGroups& groups) {
+  std::vector<GroupsOfKind> kinds;
+  if (groups.has_files) kinds.emplace_back(SpellOf::kFile, groups);
+  kinds.emplace_back(SpellOf::kWorker, groups);
+  kinds.emplace_back(SpellOf::kHost, groups);
+  if (groups.has_datasets) kinds.emplace_back(SpellOf::kDataset, groups);
+  kinds.emplace_back(SpellOf::kRun, groups);
+  return kinds;
+}
+
+/// `for_each(visit)` calls `visit(place, point, stop_ns)` for each point, by start.
+template <class ForEach>
+std::vector<SlowSpell> FindSpells(const SpellGroups& groups, const ForEach& for_each) {
+  std::vector<GroupsOfKind> kinds = KindsOf(groups);
+  for_each([&kinds](size_t place, const Point& point, const auto& /*stop_ns*/) {
+    for (GroupsOfKind& kind : kinds) kind.Add(place, point);
+  });
+  for_each([&kinds](size_t place, const Point& point, const auto& stop_ns) {
+    for (GroupsOfKind& kind : kinds) kind.AddInside(place, point, stop_ns);
+  });
+  std::vector<SlowSpell> found;
+  for (GroupsOfKind& kind : kinds) kind.AddSpells(&found);
+  return found;
 }
 
 bool Overlap(const SlowSpell& a, const SlowSpell& b) {
@@ -184,38 +225,47 @@ std::vector<SlowSpell> FindSlowSpells(const AttemptRows& attempts, const SpellGr
   double beyond = 0;
   double all = 0;
   size_t judged = 0;
+  bool is_by_start = true;
+  std::pair<int64_t, uint64_t> recent;
   ForEachJudged(attempts, groups.dataset_of_input, fits, [&](size_t, const AttemptRow& attempt, int64_t predicted_ns) {
     const auto took = static_cast<double>(attempt.duration_ns);
     const auto should = static_cast<double>(predicted_ns);
     if (took >= kSlowByItself * should) beyond += took - should;
     all += took;
+    const std::pair place(attempt.start_ns, attempt.chunk_id);
+    is_by_start = is_by_start && (judged == 0 || !(place < recent));
+    recent = place;
     ++judged;
   });
   if (beyond <= kLeastExcessOfAll * all) return {};  // as in most runs: nothing was kept for it
+  const auto point_of = [](size_t i, const AttemptRow& attempt, int64_t predicted_ns) {
+    return Point{attempt.start_ns,         attempt.duration_ns, predicted_ns,
+                 static_cast<uint32_t>(i), attempt.process,     attempt.input};
+  };
+  if (is_by_start) {  // as those of one thread
+    return Choose(FindSpells(groups, [&](const auto& visit) {
+      size_t place = 0;
+      ForEachJudged(attempts, groups.dataset_of_input, fits,
+                    [&](size_t i, const AttemptRow& attempt, int64_t predicted_ns) {
+                      visit(place++, point_of(i, attempt, predicted_ns), [&attempt] { return attempt.stop_ns(); });
+                    });
+    }));
+  }
   std::vector<Point> points;
   ReserveLargePages(points, judged);
   ForEachJudged(attempts, groups.dataset_of_input, fits,
                 [&](size_t i, const AttemptRow& attempt, int64_t predicted_ns) {
-                  points.push_back({attempt.start_ns, attempt.duration_ns, predicted_ns, static_cast<uint32_t>(i),
-                                    attempt.process, attempt.input});
+                  points.push_back(point_of(i, attempt, predicted_ns));
                 });
-  const auto earlier = [&](const Point& a, const Point& b) {
+  boost::sort::pdqsort(points.begin(), points.end(), [&](const Point& a, const Point& b) {
     if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
     return attempts[a.attempt].chunk_id < attempts[b.attempt].chunk_id;
-  };
-  if (!std::is_sorted(points.begin(), points.end(), earlier)) {
-    boost::sort::pdqsort(points.begin(), points.end(), earlier);
-  }
-  std::vector<SlowSpell> found;
-  const auto add = [&](SpellOf of, const auto& group_of) { AddSpells(of, attempts, points, group_of, found); };
-  if (groups.has_files) add(SpellOf::kFile, [&](const Point& point) { return groups.file_of_input[point.input]; });
-  add(SpellOf::kWorker, [](const Point& point) { return point.process; });
-  add(SpellOf::kHost, [&](const Point& point) { return groups.host_of_process[point.process]; });
-  if (groups.has_datasets) {
-    add(SpellOf::kDataset, [&](const Point& point) { return groups.dataset_of_input[point.input]; });
-  }
-  add(SpellOf::kRun, [](const Point&) { return uint32_t{0}; });
-  return Choose(std::move(found));
+  });
+  return Choose(FindSpells(groups, [&](const auto& visit) {
+    for (size_t i = 0; i < points.size(); ++i) {
+      visit(i, points[i], [&] { return attempts[points[i].attempt].stop_ns(); });
+    }
+  }));
 }
 
 }  // namespace crema
