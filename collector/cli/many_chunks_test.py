@@ -12,8 +12,8 @@ HERE = pathlib.Path(__file__).absolute().parent
 CREMA = str(HERE / "crema")
 MAKE_LOGS = str(HERE.parent / "benchmarks/make_logs")
 LONG = bool(os.environ.get("CREMA_TEST_LONG"))
-CHUNKS, MEMORY = (100_000_000, "1G") if LONG else (1_000_000, "64M")
-MOST_ANONYMOUS = {"1G": 1 << 30, "64M": 112 << 20}[MEMORY]  # the program itself takes 30 MB
+CHUNKS, MEMORY = (100_000_000, "1G") if LONG else (1_000_000, "16M")
+MOST_ANONYMOUS = {"1G": 1 << 30, "16M": 80 << 20}[MEMORY]  # with what beginning and reading take: 50 MB
 
 
 def is_sanitized():
