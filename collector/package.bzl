@@ -73,7 +73,7 @@ def collector_package(name, uses = [], libraries = [], generated = [], fixtures 
         name = name,
         srcs = native.glob(["**/*.cc"], exclude = ["**/*_test.cc"] + programs) + generated,
         hdrs = native.glob(["**/*.h"], exclude = fixtures),
-        copts = select({"//collector:optimised": ["-O3"], "//conditions:default": []}) if folder in _OPTIMISED else [],
+        copts = select({"//:optimised": ["-O3"], "//conditions:default": []}) if folder in _OPTIMISED else [],
         linkopts = ["-pthread"],
         visibility = visibility,
         deps = packages + uses + libraries + _LIBRARIES,

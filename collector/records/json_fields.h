@@ -255,7 +255,7 @@ template <const auto& kTable>
 inline constexpr KeyIndex kKeyIndex{kTable};
 
 /// How the objects of a table were written last: what stood before the value of the field that followed another.
-class Spelling {
+class LastSpelling {
  public:
   static constexpr size_t kBegin = 64;  // before an object's first field
   static constexpr size_t kRest = 65;   // before the first that is not in the table's order
@@ -272,8 +272,8 @@ class Spelling {
 };
 
 template <const auto& kTable>
-Spelling& SpellingOf() {
-  static thread_local Spelling spelling;
+LastSpelling& LastSpellingOf() {
+  static thread_local LastSpelling spelling;
   return spelling;
 }
 
@@ -294,17 +294,17 @@ std::optional<size_t> TakeKey(PlainCursor& line, const Field<Struct>* fields, co
 /// written as in the last one. Those that it does not know and those that come twice are left to the reader of any
 /// JSON.
 template <class Struct>
-Rest TakeRest(PlainCursor line, const Field<Struct>* fields, const KeyIndex& keys, Spelling& spelling, Struct& out,
+Rest TakeRest(PlainCursor line, const Field<Struct>* fields, const KeyIndex& keys, LastSpelling& spelling, Struct& out,
               uint64_t& seen) {
-  size_t before = seen == 0 ? Spelling::kBegin : Spelling::kRest;
+  size_t before = seen == 0 ? LastSpelling::kBegin : LastSpelling::kRest;
   while (true) {
-    Spelling::Next& next = spelling.After(before);
+    LastSpelling::Next& next = spelling.After(before);
     if (line.Take(next.lead)) {
       if (line.IsBlank()) line.SkipBlanks();
     } else {
       const char* const begin = line.rest();
       line.SkipBlanks();
-      const bool is_first = before == Spelling::kBegin;
+      const bool is_first = before == LastSpelling::kBegin;
       if (!is_first && line.Take("}")) return line.rest();
       const std::optional<size_t> at = TakeKey(line, fields, keys, is_first);
       if (!at.has_value()) return nullptr;
@@ -338,7 +338,7 @@ Rest TakeObject(PlainCursor line, Struct& out, std::index_sequence<kAt...>) {
   }
   if (line.Take("}")) return line.RestIf((seen & kNeeded) == kNeeded);
   uint64_t seen_at_all = seen;
-  const Rest rest = TakeRest(line, kTable, kKeyIndex<kTable>, SpellingOf<kTable>(), out, seen_at_all);
+  const Rest rest = TakeRest(line, kTable, kKeyIndex<kTable>, LastSpellingOf<kTable>(), out, seen_at_all);
   return (seen_at_all & kNeeded) == kNeeded ? rest : nullptr;
 }
 
