@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "collector/metrics/attempts/judged_attempts.h"
+#include "collector/metrics/attempts/spell_membership.h"
 #include "collector/metrics/memory/large_pages.h"
 
 namespace crema {
@@ -106,14 +107,14 @@ class GroupsOfKind {
 
   /// Each point, by start.
   void Add(size_t place, const Point& point) {
-    const uint32_t group = GroupOf(point);
+    const uint32_t group = GroupOf(of_, point, of_index_);
     if (group >= groups_.size()) groups_.resize(group + size_t{1});
     groups_[group].Add(place, point);
   }
   /// The same points again; `stop_ns()` is called where it matters.
   template <class StopOf>
   void AddInside(size_t place, const Point& point, const StopOf& stop_ns) {
-    Group& group = groups_[GroupOf(point)];
+    Group& group = groups_[GroupOf(of_, point, of_index_)];
     if (place >= group.best_from && place < group.best_to) group.AddInside(point, stop_ns());
   }
   void AddSpells(std::vector<SlowSpell>* found) {
@@ -130,22 +131,6 @@ class GroupsOfKind {
   }
 
  private:
-  uint32_t GroupOf(const Point& point) const {
-    switch (of_) {
-      case SpellOf::kFile:
-        return of_index_.file_of_input[point.input];
-      case SpellOf::kWorker:
-        return point.process;
-      case SpellOf::kHost:
-        return of_index_.host_of_process[point.process];
-      case SpellOf::kDataset:
-        return of_index_.dataset_of_input[point.input];
-      case SpellOf::kRun:
-        break;
-    }
-    return 0;
-  }
-
   SpellOf of_;
   const SpellGroups& of_index_;
   std::vector<Group> groups_;

@@ -9,8 +9,9 @@
 
 namespace crema {
 
-/// The attempt's file, process, host or dataset; 0 of the run.
-inline uint32_t GroupOf(SpellOf of, const AttemptRow& attempt, const SpellGroups& groups) {
+/// The attempt's file, process, host or dataset; 0 of the run. `Attempt`: what has `input` and `process`.
+template <class Attempt>
+uint32_t GroupOf(SpellOf of, const Attempt& attempt, const SpellGroups& groups) {
   switch (of) {
     case SpellOf::kFile:
       return groups.file_of_input[attempt.input];
