@@ -217,6 +217,19 @@ TEST(AttemptRows, OfPartsComeIntoOrderWhateverTheirSizes) {
   }
 }
 
+TEST(AttemptRows, ComeIntoOrderInsideABlock) {
+  Random random;
+  std::vector<AttemptRow> expected;
+  for (int64_t number = 0; number < 20'000; ++number) {  // more than may be moved
+    expected.push_back(random.Row(30));
+    expected.back().number = number;
+    expected.back().process = 0;
+  }
+  std::vector<AttemptRow> exchanged = expected;
+  std::swap(exchanged[1500], exchanged[1600]);
+  ExpectSame(AttemptRows(exchanged).Ordered({0}), expected);
+}
+
 TEST(AttemptRows, StayWhereTheyAreBehindAShortBlock) {
   for (const size_t short_part : {size_t{1}, size_t{100}, size_t{101}, size_t{255}}) {
     RowSpill counted("/nowhere", std::numeric_limits<size_t>::max());
