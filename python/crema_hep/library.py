@@ -127,7 +127,7 @@ def packaged_path() -> pathlib.Path:
 
 
 def _loaded_already() -> str:
-    """The library's name if native code of this process has it: two copies would write two logs."""
+    """The library's name if native code of this process has it: one copy is enough."""
     try:
         ctypes.PyDLL(_NAME, mode=os.RTLD_NOLOAD | os.RTLD_LAZY)
     except OSError:

@@ -75,7 +75,7 @@ class LocalBackend:
 
     def start(self) -> None:
         self._was_on = recorder.enabled()
-        self._directory = recorder.directory() or os.environ.get("CREMA_DIR")
+        self._directory = recorder.directory() or recorder.named_directory()
         if not self._directory:  # the log is ended first: the sampler would complain of one that vanished
             self._directory = scratch_directory(recorder.end)
         nanoevents.forget_files()

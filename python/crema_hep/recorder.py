@@ -18,6 +18,10 @@ _enabled = library.functions["crema_enabled"]
 _flush = library.functions["crema_flush"]
 _end = library.functions["crema_end"]
 
+# A relative CREMA_DIR is below the directory in which the library was loaded.
+_named_at_start = os.environ.get("CREMA_DIR", "")
+_absolute_at_start = os.path.abspath(_named_at_start) if _named_at_start else ""
+
 before_writing = []  # functions that write what Python keeps beside the SDK
 _directory = None  # what recording was first switched on with: a process keeps its log
 
@@ -57,7 +61,7 @@ def enable(
         if stacks is not None:
             stacks.begin_if_asked()
         if is_on and _directory is None:
-            _directory = os.path.abspath(os.fspath(directory or os.environ.get("CREMA_DIR", "")))
+            _directory = os.path.abspath(os.fspath(directory)) if directory else named_directory()
         return is_on
     except Exception as error:
         if is_interruption(error):
@@ -97,6 +101,14 @@ def _write_what_python_keeps() -> None:
 def directory():
     """The directory of this process's log; None if it has none."""
     return _directory
+
+
+def named_directory() -> str:
+    """CREMA_DIR, absolute as the SDK makes it; empty where it is not set."""
+    named = os.environ.get("CREMA_DIR", "")
+    if named == _named_at_start:
+        return _absolute_at_start
+    return os.path.abspath(named) if named else ""
 
 
 def version():

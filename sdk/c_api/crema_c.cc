@@ -143,6 +143,8 @@ void HandOverAsText(void* visit, const crema::internal::FinishedSection& section
 
 }  // namespace
 
+CREMA_NOTE(CREMA_NOTE_OF_LIBRARY);
+
 extern "C" {
 
 const char* crema_version(void) { return CREMA_VERSION_STRING; }
@@ -162,7 +164,7 @@ int crema_enable(const crema_options* given) {
 void crema_disable(void) { crema::Disable(); }
 int crema_enabled(void) { return crema::Enabled() ? 1 : 0; }
 void crema_flush(void) { crema::Flush(); }
-void crema_end(void) { crema::internal::EndProcess(); }
+void crema_end(void) { crema::internal::EndLog(); }
 
 crema_chunk* crema_chunk_begin(const crema_chunk_info* given) {
   t_last_begun = {};

@@ -11,6 +11,12 @@ __attribute__((visibility("default"))) void plugin_chunk(const char* dataset) {
   crema::TrackSection section("plug-in's");
   crema::RecordMetric("jets", 2, "count");
 }
+/// A chunk, and in it a section that calls `inner`.
+__attribute__((visibility("default"))) void plugin_call(const char* dataset, void (*inner)()) {
+  crema::TrackMetrics chunk({dataset, "plugin.root", 0, 1});
+  crema::TrackSection section("calls");
+  inner();
+}
 __attribute__((visibility("default"))) void plugin_helper(const crema::ChunkHandle* handle) {
   crema::TrackHelper helper(*handle);
   crema::TrackSection section("helps");

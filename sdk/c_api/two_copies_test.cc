@@ -1,4 +1,4 @@
-// Two copies of the SDK in one process: libcrema.so.1, and one that is linked into a plug-in.
+// Several copies of the SDK in one process: libcrema.so.1, and those that are linked into plug-ins.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -41,6 +41,7 @@ struct Library {
   decltype(crema_chunk_get_handle)* get_handle =
       Symbol<decltype(crema_chunk_get_handle)>(handle, "crema_chunk_get_handle");
   decltype(crema_disable)* disable = Symbol<decltype(crema_disable)>(handle, "crema_disable");
+  decltype(crema_end)* end = Symbol<decltype(crema_end)>(handle, "crema_end");
   decltype(crema_enable)* enable = Symbol<decltype(crema_enable)>(handle, "crema_enable");
 
   void EnableInto(const std::string& directory) const {
@@ -58,11 +59,14 @@ struct Library {
 };
 
 struct Plugin {
-  void* handle = Open("sdk/c_api/recording_plugin.so");
+  explicit Plugin(const char* path = "sdk/c_api/recording_plugin.so") : handle(Open(path)) {}
+
+  void* handle;
   void (*section)(const char*) = Symbol<void(const char*)>(handle, "plugin_section");
   void (*chunk)(const char*) = Symbol<void(const char*)>(handle, "plugin_chunk");
   void (*helper)(const crema_chunk_handle*) = Symbol<void(const crema_chunk_handle*)>(handle, "plugin_helper");
   int (*records)() = Symbol<int()>(handle, "plugin_records");
+  void (*call)(const char*, void (*)()) = Symbol<void(const char*, void (*)())>(handle, "plugin_call");
 };
 
 TEST(TwoCopies, SectionsOfThePluginNestInTheChunkThatTheLibraryBegan) {
@@ -229,20 +233,101 @@ TEST(TwoCopies, WithoutTheLibraryThePluginRecordsAlone) {
   EXPECT_EQ(log.process->recorder, 0);
 }
 
-TEST(TwoCopies, APluginThatRecordedBeforeTheLibraryCameHasARecorderNumberOfItsOwn) {
-  const std::vector<RecordLog> logs = Logs([] {
+TEST(TwoCopies, ALibraryThatComesLaterRecordsWithThePlugin) {
+  const RecordLog log = Recorded([] {
+    const Plugin plugin;
+    plugin.chunk("native");
+    const Library library;
+    crema_chunk* chunk = library.Begin("python");
+    plugin.section("native");
+    library.chunk_end(chunk);
+  });
+  EXPECT_EQ(log.end->chunks, 2);
+  EXPECT_EQ(Paths(ChunkOf(log, "python").sections), std::vector<std::string>{"native"});
+}
+
+TEST(TwoCopies, ALibraryThatComesLaterEndsThePluginsLog) {
+  const RecordLog log = Recorded([] {
     const Plugin plugin;
     plugin.chunk("native");
     const Library library;
     library.chunk_end(library.Begin("python"));
+    library.end();  // as Python does before os._exit
+    _exit(0);
+  });
+  EXPECT_EQ(log.end->chunks, 2);
+}
+
+TEST(TwoCopies, ALibraryThatIsTheSecondAndWantsAnotherDirectoryHasARecorderNumberOfItsOwn) {
+  const std::string directory = NewDirectory();
+  const std::vector<RecordLog> logs = Logs([&directory] {
+    const Plugin plugin;
+    plugin.chunk("native");
+    const Library library;
+    library.EnableInto(directory);
+    library.chunk_end(library.Begin("python"));
     plugin.chunk("native");
   });
-  ASSERT_EQ(logs.size(), 2u);
-  EXPECT_EQ(logs[0].process->recorder, 0);
+  ASSERT_EQ(logs.size(), 1u);
   EXPECT_EQ(logs[0].chunks.size(), 2u);
-  EXPECT_EQ(logs[1].process->recorder, 1);
-  EXPECT_EQ(logs[1].process->pid, logs[0].process->pid);
-  EXPECT_EQ(ChunkOf(logs[1], "python").status, "ok");
+  const std::vector<RecordLog> others = ReadRecordLogs(directory);
+  ASSERT_EQ(others.size(), 1u);
+  EXPECT_EQ(others[0].process->pid, logs[0].process->pid);
+  EXPECT_EQ(ChunkOf(others[0], "python").status, "ok");
+}
+
+/// Sections and chunks of one plug-in inside those of another one, which has a copy of the SDK of its own.
+TEST(TwoCopies, TwoPluginsNest) {
+  const RecordLog log = Recorded([] {
+    static const Plugin outer;
+    static const Plugin inner("sdk/c_api/other_plugin.so");
+    outer.call("outer", [] {
+      inner.section("inner");
+      inner.chunk("nested");
+    });
+    std::thread([] { inner.call("thread", [] { outer.section("inner"); }); }).join();
+  });
+  EXPECT_EQ(log.end->chunks, 3);
+  EXPECT_EQ(log.end->dropped, 0);
+  EXPECT_EQ(Paths(ChunkOf(log, "outer").sections), (std::vector<std::string>{"calls", "calls/inner"}));
+  EXPECT_EQ(Paths(ChunkOf(log, "thread").sections), (std::vector<std::string>{"calls", "calls/inner"}));
+  EXPECT_EQ(ChunkOf(log, "nested").status, "ok");
+}
+
+TEST(TwoCopies, AForkedChildOfTwoPluginsHasOneLogOfItsOwnForBoth) {
+  for (const bool is_first : {true, false}) {
+    const std::vector<RecordLog> logs = Logs([is_first] {
+      static const Plugin first;
+      static const Plugin second("sdk/c_api/other_plugin.so");
+      first.call("parent", [] { second.section("parent's"); });
+      const pid_t pid = fork();
+      if (pid == 0) {
+        (is_first ? first : second).chunk("child");
+        first.call("child", [] { second.section("child's"); });
+        second.call("child", [] { first.section("child's"); });
+        std::exit(0);
+      }
+      int status = 0;
+      if (waitpid(pid, &status, 0) != pid || status != 0) std::abort();
+    });
+    ASSERT_EQ(logs.size(), 2u);
+    EXPECT_EQ(logs[0].chunks.size() + logs[1].chunks.size(), 4u);
+  }
+}
+
+TEST(TwoCopies, WhereNothingIsRecordedAPluginBesideTheLibraryChangesNoErrorAndMayBeUnloaded) {
+  const ChildResult child = RunInChild({}, [] {
+    const Library library;
+    const Plugin plugin;
+    if (dlopen("libmissing.so.9", RTLD_NOW) != nullptr) std::abort();
+    plugin.section("off");
+    const char* const error = dlerror();
+    if (error == nullptr || std::string(error).find("libmissing.so.9") == std::string::npos) std::abort();
+    dlclose(plugin.handle);
+    library.EnableInto(NewDirectory());  // it must not write to the plug-in's memory
+    library.disable();
+  });
+  EXPECT_EQ(child.exit_status, 0) << "signal " << child.signal;
 }
 
 TEST(TwoCopies, APluginThatIsUnloadedLeavesTheLibraryRecording) {

@@ -1,6 +1,5 @@
 #include "allocations.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "allocation_counter.h"
 #include "environment.h"
 #include "json_line.h"
+#include "loaded_function.h"
 #include "own_work.h"
 #include "recorder.h"
 #include "section_tree.h"
@@ -87,7 +87,7 @@ bool SeesAllocations(const AllocationCounter& counter) {
 /// The library, or null with the reason; null without one where nobody asked for it, or another copy of the SDK has it.
 const AllocationCounter* FindCounter(std::string_view* why_not) {
   using GetCounter = const AllocationCounter* (*)();
-  const auto get_counter = reinterpret_cast<GetCounter>(dlsym(RTLD_DEFAULT, kAllocationCounterFunction));
+  const auto get_counter = reinterpret_cast<GetCounter>(FindFunction(kAllocationCounterFunction));
   if (get_counter == nullptr) {
     if (EnvironmentAsksForAllocations()) {
       *why_not =

@@ -1,5 +1,6 @@
 #include "environment.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,34 @@ std::optional<double> Number(const char* name) {
   return value;
 }
 
+/// Where the process was when the SDK was loaded, if CREMA_DIR is relative: the program may change directory before it
+/// records. Empty: not known.
+char g_loaded_in[PATH_MAX];
+
+/// Before the constructors of the program, which may change directory.
+__attribute__((constructor(101))) void NoteDirectory() {
+  const int saved_errno = errno;
+  const char* const directory = Text("CREMA_DIR");
+  if (*directory != '\0' && *directory != '/' && getcwd(g_loaded_in, sizeof g_loaded_in) == nullptr) {
+    g_loaded_in[0] = '\0';
+  }
+  errno = saved_errno;
+}
+
+/// Makes what was told, or else CREMA_DIR, absolute. Longer than a path may be, it stays too long for one when it is
+/// cut: it never becomes another directory.
+void SetDirectory(std::string_view told, Settings* settings) {
+  const std::string_view path = told.empty() ? Text("CREMA_DIR") : told;
+  settings->directory = OptionText();
+  if (!path.empty() && path[0] != '/') {
+    const WorkingDirectory here;
+    const bool is_from_start = told.empty() && g_loaded_in[0] != '\0';
+    settings->directory.Append(is_from_start ? std::string_view(g_loaded_in) : here.path());
+    if (!settings->directory.empty()) settings->directory.Append("/");
+  }
+  settings->directory.Append(path);
+}
+
 /// What was told, or where that is empty what the variable says.
 std::string_view TextOr(std::string_view told, const char* name) { return told.empty() ? Text(name) : told; }
 
@@ -50,8 +79,7 @@ bool EnvironmentAsksForAllocations() noexcept { return IsOne("CREMA_ALLOCATIONS"
 bool EnvironmentNamesDirectory() noexcept { return *Text("CREMA_DIR") != '\0'; }
 
 void ReadSettings(const OptionTexts& texts, const Options& others, Settings* settings) noexcept {
-  // Longer than a path may be, it stays too long for one when it is cut: it never becomes another directory.
-  settings->directory = OptionText(TextOr(texts.directory, "CREMA_DIR"));
+  SetDirectory(texts.directory, settings);
   settings->run_id = OptionText(CutOnCodePoint(TextOr(texts.run_id, "CREMA_RUN_ID"), kMaxPathBytes));
   settings->pass = OptionText(CutOnCodePoint(TextOr(texts.pass, "CREMA_PASS"), kMaxPathBytes));
   settings->threads = others.threads;
@@ -67,15 +95,8 @@ void ReadSettings(const OptionTexts& texts, const Options& others, Settings* set
   settings->record_arguments = others.record_arguments.value_or(!IsOne("CREMA_NO_ARGUMENTS"));
 }
 
-void SetAbsolute(std::string_view path, OptionText* absolute) noexcept {
-  *absolute = OptionText();
-  char here[PATH_MAX];
-  if (!path.empty() && path[0] != '/' && getcwd(here, sizeof here) != nullptr) {
-    absolute->Append(here);
-    absolute->Append("/");
-  }
-  absolute->Append(path);
-}
+WorkingDirectory::WorkingDirectory() noexcept : path_(getcwd(nullptr, 0)) {}
+WorkingDirectory::~WorkingDirectory() { free(path_); }
 
 }  // namespace internal
 }  // namespace crema

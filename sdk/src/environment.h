@@ -26,12 +26,24 @@ double AskedStacks() noexcept;
 bool EnvironmentAsksForAllocations() noexcept;
 /// Whether CREMA_DIR is set.
 bool EnvironmentNamesDirectory() noexcept;
-/// What was told, with the environment's word for what it leaves open; of `others` the fields that are no texts. Values
-/// that make no sense count as not given. Privileged programs (secure_getenv(3)) get none of the environment's.
+/// What was told, with the environment's word for what it leaves open; of `others` the fields that are no texts. The
+/// directory is made absolute: CREMA_DIR is relative to where the SDK was loaded, a told one to where the process is.
+/// Values that make no sense count as not given. Privileged programs (secure_getenv(3)) get none of the environment's.
 void ReadSettings(const OptionTexts& texts, const Options& others, Settings* settings) noexcept;
-/// Makes `*absolute` the `path` below the present working directory, unless it is absolute: the program may change
-/// directory later.
-void SetAbsolute(std::string_view path, OptionText* absolute) noexcept;
+
+/// The process's, on the heap: a path of the longest kind is too large for a small stack.
+class WorkingDirectory {
+ public:
+  WorkingDirectory() noexcept;
+  ~WorkingDirectory();
+  WorkingDirectory(const WorkingDirectory&) = delete;
+  WorkingDirectory& operator=(const WorkingDirectory&) = delete;
+  /// Empty where it is not known.
+  std::string_view path() const noexcept { return path_ == nullptr ? std::string_view() : path_; }
+
+ private:
+  char* const path_;
+};
 
 }  // namespace internal
 }  // namespace crema

@@ -21,8 +21,9 @@ std::atomic<bool> g_ending{false};
 
 void AtExit() { EndProcess(); }
 
-/// A plug-in that is unloaded would take the code of thread and exit handlers with it: it stays. Returns 0, or an
-/// error number.
+/// A plug-in that is unloaded would take the code of thread and exit handlers with it: it stays. The SDK's own
+/// libraries are linked to stay, so that this changes nothing of what dlerror(3) reports. Returns 0, or an error
+/// number.
 #ifndef __GLIBC__
 int StayLoaded() { return 0; }  // musl never unloads
 #else
@@ -32,6 +33,9 @@ int StayLoaded() {
   const auto here = reinterpret_cast<const void*>(&AtExit);
   if (dladdr1(here, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 || map == nullptr) return 0;
   if (map->l_name == nullptr || map->l_name[0] == '\0') return 0;  // the program itself
+  for (const ElfW(Dyn)* entry = map->l_ld; entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag == DT_FLAGS_1 && (entry->d_un.d_val & DF_1_NODELETE) != 0) return 0;
+  }
   return dlopen(map->l_name, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE) == nullptr ? ENOMEM : 0;
 }
 #endif

@@ -1,10 +1,11 @@
 #include "loaded_file.h"
 
-#include <dlfcn.h>
 #include <elf.h>
 
 #include <atomic>
 #include <cstring>
+
+#include "loaded_function.h"
 
 namespace crema {
 namespace internal {
@@ -27,7 +28,7 @@ std::atomic<FindObject> g_find_object{nullptr};
 bool CanFindFiles() noexcept {
 #if defined(__x86_64__) || defined(__aarch64__)
   if (g_find_object.load() == nullptr) {
-    g_find_object.store(reinterpret_cast<FindObject>(dlsym(RTLD_DEFAULT, "_dl_find_object")));
+    g_find_object.store(reinterpret_cast<FindObject>(FindFunction("_dl_find_object")));
   }
 #endif
   return g_find_object.load() != nullptr;

@@ -33,10 +33,10 @@ std::atomic<bool> g_warned{false};
 std::mutex g_lifecycle;  // guards switching on and off; never held by a guard that records
 /// What was said to `Enable`, for the children of a fork.
 Settings* g_inherited = nullptr;
-/// The library whose recorder this copy uses; nullptr: its own.
+/// The copy whose recorder this one uses; nullptr: its own.
 const SharedCopy* g_shared = nullptr;
-/// Whether this copy's mode follows that of the library.
-bool g_follows = false;
+/// The copy whose mode this one's follows; nullptr: none.
+const SharedCopy* g_followed = nullptr;
 /// Modes of copies that follow this one's.
 constexpr int kMostCopies = 16;
 std::atomic<std::atomic<std::uint8_t>*> g_mirrors[kMostCopies];
@@ -74,7 +74,6 @@ Recorder* Start(const Settings& settings) {
   }
   recorder->settings = settings;
   recorder->mark.Set();
-  SetAbsolute(settings.directory.view(), &recorder->settings.directory);
   recorder->clock.Start();
   recorder->descriptors.Start();
   recorder->pid = getpid();
@@ -93,38 +92,44 @@ Recorder* Start(const Settings& settings) {
   return recorder;
 }
 
-/// False where this copy cannot stay loaded, as it must: from then on the library knows where its mode is.
-bool Follow(const SharedCopy* shared) {
+/// The copy to work with, for a process that records into `directory` (empty: wherever others do). Children of a fork
+/// look for no other than their parent: another thread of it may have held the lock of the list of loaded files.
+const SharedCopy* OtherCopy(std::string_view directory) {
+  if (g_followed != nullptr || g_inherited != nullptr) return g_followed;
+  return FindSharedCopy(directory);
+}
+
+void Follow(const SharedCopy* shared) {
+  g_followed = shared;
+  shared->mirror_mode(&g_mode);
+}
+
+/// Where this copy is unloaded before anything was recorded.
+__attribute__((destructor)) void StopFollowing() {
+  if (g_followed != nullptr) g_followed->forget_mode(&g_mode);
+}
+
+/// False where this copy cannot stay loaded, as it must while threads record.
+bool TakeRecorder(const SharedCopy* shared) {
   if (!WatchExitAndFork()) {
     WarnOfNoMemory();
     return false;
   }
-  g_follows = true;
-  shared->mirror_mode(&g_mode);
+  if (g_shared != shared) g_shared = shared;  // other threads may be reading it
+  g_recorder.store(shared->recorder(), std::memory_order_release);
   return true;
 }
 
-Recorder* TakeRecorder(const SharedCopy* shared) {
-  if (g_shared != shared) g_shared = shared;  // other threads may be reading it
-  g_recorder.store(shared->recorder(), std::memory_order_release);
-  return g_recorder.load();
-}
-
-/// The recorder of a copy of the SDK that is in the process already.
-Recorder* Adopt(const SharedCopy* shared, const Settings& settings) {
-  return Follow(shared) && shared->enable(settings) ? TakeRecorder(shared) : nullptr;
-}
-
-/// Takes the library's mode for this copy's, which is undecided. The library may be switched meanwhile by other
+/// Takes the other copy's mode for this one's, which is undecided. That copy may be switched meanwhile by other
 /// threads; it changes its own mode first, and then those that follow.
-bool DecideAsLibrary(const SharedCopy* shared) {
-  if (!Follow(shared)) {
-    SetMode(kModeOff);
-    return false;
-  }
+bool DecideAs(const SharedCopy* shared) {
+  Follow(shared);
   while (true) {
     const bool is_on = shared->enabled();
-    if (is_on) TakeRecorder(shared);
+    if (is_on && !TakeRecorder(shared)) {
+      SetMode(kModeOff);
+      return false;
+    }
     std::uint8_t undecided = kModeUndecided;
     g_mode.compare_exchange_strong(undecided, is_on ? kModeOn : kModeOff);
     if (is_on || !shared->enabled()) return is_on;
@@ -135,8 +140,9 @@ bool DecideAsLibrary(const SharedCopy* shared) {
 bool EnableLocked(const Settings& settings) {
   Recorder* recorder = ProcessIsEnding() ? nullptr : g_recorder.load(std::memory_order_acquire);
   if (recorder == nullptr && !ProcessIsEnding()) {
-    if (const SharedCopy* shared = FindSharedCopy()) {
-      recorder = Adopt(shared, settings);
+    if (const SharedCopy* shared = OtherCopy(settings.directory.view())) {
+      Follow(shared);
+      if (shared->enable(settings) && TakeRecorder(shared)) recorder = g_recorder.load();
     } else if (!settings.directory.empty()) {
       recorder = Start(settings);
     }
@@ -164,12 +170,11 @@ bool DecideMode() noexcept {
     SetMode(kModeOff);
     return false;
   }
-  const bool recorded_alone = g_inherited != nullptr && !g_follows;  // before the fork
-  if (!recorded_alone && !ProcessIsEnding()) {
-    if (const SharedCopy* shared = FindSharedCopy()) return DecideAsLibrary(shared);
+  if (!ProcessIsEnding()) {
+    if (const SharedCopy* shared = OtherCopy({})) return DecideAs(shared);
   }
   if (g_inherited != nullptr) return EnableLocked(*g_inherited);
-  const std::unique_ptr<Settings> settings = NewSettings({}, Options());
+  const auto settings = EnvironmentNamesDirectory() ? NewSettings({}, Options()) : nullptr;
   if (settings != nullptr) return EnableLocked(*settings);
   SetMode(kModeOff);
   return false;
@@ -204,10 +209,22 @@ void SwitchOff() noexcept {
   SetMode(kModeOff);
 }
 
+void EndLog() noexcept {
+  EndProcess();
+  if (g_shared != nullptr) g_shared->end();
+}
+
 void MirrorMode(std::atomic<std::uint8_t>* mode) noexcept {
   for (auto& mirror : g_mirrors) {
     std::atomic<std::uint8_t>* none = nullptr;
     if (mirror.compare_exchange_strong(none, mode) || none == mode) return;
+  }
+}
+
+void ForgetMode(std::atomic<std::uint8_t>* mode) noexcept {
+  for (auto& mirror : g_mirrors) {
+    std::atomic<std::uint8_t>* mirrored = mode;
+    mirror.compare_exchange_strong(mirrored, nullptr);
   }
 }
 
@@ -216,6 +233,8 @@ ThreadContext* AdoptedThreadContext() noexcept { return g_shared == nullptr ? nu
 bool WasForked() noexcept { return g_inherited != nullptr; }
 
 bool UsesSharedCopy() noexcept { return g_shared != nullptr; }
+
+bool OwnsRecorder() noexcept { return CurrentRecorder() != nullptr && g_shared == nullptr; }
 
 void WarnOnce(std::initializer_list<std::string_view> parts) noexcept {
   if (g_warned.exchange(true)) return;
@@ -261,7 +280,7 @@ void FreeLane(Recorder* recorder) noexcept { recorder->lanes.fetch_sub(1); }
 void ForgetParent() noexcept {
   Recorder* parent = g_recorder.load();
   new (&g_lifecycle) std::mutex();  // another thread of the parent may have held it
-  if (g_follows && g_mode.load() == kModeOff) g_mode.store(kModeUndecided);  // the library forgets who follows
+  if (g_followed != nullptr && g_mode.load() == kModeOff) g_mode.store(kModeUndecided);  // it forgets who follows
   if (parent == nullptr) return;
   if (g_shared == nullptr) {
     parent->log.Close(&parent->descriptors);

@@ -107,8 +107,11 @@ bool EnableWith(const Settings& settings) noexcept;
 bool EnableWithTexts(std::string_view directory, std::string_view run_id, std::string_view pass,
                      const Options& options) noexcept;
 void SwitchOff() noexcept;
+/// Ends the process's log, as its exit does, whichever copy of the SDK writes it.
+void EndLog() noexcept;
 /// From now on `mode` follows this copy's own (see shared_copy.h).
 void MirrorMode(std::atomic<std::uint8_t>* mode) noexcept;
+void ForgetMode(std::atomic<std::uint8_t>* mode) noexcept;
 
 /// Whether the process is the child of one that was recorded, and was not replaced by execve(2) since.
 bool WasForked() noexcept;

@@ -1,10 +1,12 @@
 #include "shared_copy.h"
 
-#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
 
-#include <string_view>
+#include <cstring>
 
 #include "crema/version.h"
+#include "exit_and_fork.h"
 #include "recorder.h"
 #include "span_state.h"
 #include "thread_state.h"
@@ -12,9 +14,6 @@
 namespace crema {
 namespace internal {
 namespace {
-
-constexpr const char* kLibrary = "libcrema.so.1";
-constexpr const char* kFunction = "crema_shared_copy";
 
 /// Changes with the version, and with whatever compilers and their settings do to the objects that would be shared.
 constexpr std::uint64_t Layout() {
@@ -33,20 +32,73 @@ constexpr std::uint64_t Layout() {
 
 }  // namespace
 
-const SharedCopy* OwnCopy() noexcept {
-  static constexpr SharedCopy kCopy = {Layout(),        EnableWith,          Enabled,   SwitchOff,
-                                       CurrentRecorder, EnsureThreadContext, MirrorMode};
-  return &kCopy;
+/// A C name, which the assembler of the note knows.
+extern "C" __attribute__((visibility("hidden"), used)) const SharedCopy crema_own_copy = {
+    Layout(),     EnableWith,          Enabled,    SwitchOff,  CurrentRecorder,
+    OwnsRecorder, EnsureThreadContext, MirrorMode, ForgetMode, EndProcess,
+};
+CREMA_NOTE(CREMA_NOTE_OF_COPY);
+
+namespace {
+
+struct Search {
+  std::string_view directory;
+  const SharedCopy* found = nullptr;
+  bool is_library = false;
+
+  void Take(const SharedCopy* copy, std::uint32_t type) {
+    if (copy == &crema_own_copy || copy->layout != Layout()) return;
+    constexpr std::uint32_t kLibrary = CREMA_NOTE_OF_LIBRARY[0] - '0';
+    if (type != kLibrary && (found != nullptr || !Records(*copy))) return;
+    found = copy;
+    is_library = type == kLibrary;
+  }
+
+  bool Records(const SharedCopy& copy) const {
+    return copy.owns_recorder() && (directory.empty() || copy.recorder()->settings.directory.view() == directory);
+  }
+};
+
+void LookAtNotes(const char* at, const char* end, Search* search) {
+  const auto rounded = [](std::size_t size) { return (size + 3) / 4 * 4; };
+  ElfW(Nhdr) note;
+  while (static_cast<std::size_t>(end - at) >= sizeof note) {
+    std::memcpy(&note, at, sizeof note);
+    at += sizeof note;
+    const std::size_t name = rounded(note.n_namesz);
+    const std::size_t size = name + rounded(note.n_descsz);
+    if (size > static_cast<std::size_t>(end - at)) return;
+    std::int32_t offset;
+    const bool is_ours = note.n_namesz == sizeof "crema" && note.n_descsz == sizeof offset;
+    if (is_ours && std::memcmp(at, "crema", sizeof "crema") == 0) {
+      std::memcpy(&offset, at + name, sizeof offset);
+      search->Take(reinterpret_cast<const SharedCopy*>(at + name + offset), note.n_type);
+    }
+    at += size;
+  }
 }
 
-const SharedCopy* FindSharedCopy() noexcept {
-  void* library = dlopen(kLibrary, RTLD_LAZY | RTLD_NOLOAD);
-  if (library == nullptr) return nullptr;
-  using GetCopy = const SharedCopy* (*)();
-  const auto get_copy = reinterpret_cast<GetCopy>(dlsym(library, kFunction));
-  const SharedCopy* copy = get_copy == nullptr ? nullptr : get_copy();
-  dlclose(library);  // it stays loaded by whoever loaded it, and by itself once it records
-  return copy == nullptr || copy == OwnCopy() || copy->layout != Layout() ? nullptr : copy;
+/// The file cannot be unloaded meanwhile: the list of files is locked.
+int LookInto(dl_phdr_info* file, std::size_t, void* search_pointer) {
+  auto* const search = static_cast<Search*>(search_pointer);
+  for (std::size_t i = 0; i < file->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = file->dlpi_phdr[i];
+    if (segment.p_type != PT_NOTE) continue;
+    const auto* const notes = reinterpret_cast<const char*>(file->dlpi_addr + segment.p_vaddr);
+    LookAtNotes(notes, notes + segment.p_memsz, search);
+  }
+  return search->is_library ? 1 : 0;
+}
+
+}  // namespace
+
+const SharedCopy* OwnCopy() noexcept { return &crema_own_copy; }
+
+const SharedCopy* FindSharedCopy(std::string_view directory) noexcept {
+  Search search;
+  search.directory = directory;
+  dl_iterate_phdr(LookInto, &search);
+  return search.found;
 }
 
 }  // namespace internal
