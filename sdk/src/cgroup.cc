@@ -6,9 +6,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
+#include <new>
 #include <string_view>
 
-#include "crema/internal/platform.h"
 #include "fixed_text.h"
 #include "proc_file.h"
 
@@ -19,8 +20,6 @@ namespace {
 /// Kernels write "no limit" in version 1 as the largest page-aligned number (memory.limit_in_bytes).
 constexpr std::int64_t kNoLimitBytes = std::int64_t{1} << 62;
 
-// The texts here stand on the stack of a thread of the program, which may be small: there is one path, and what a file
-// holds is in the frame of a function that is left before the next.
 using Path = FixedText<PATH_MAX>;
 
 /// Reads the file below `directory` that `slash_and_name` says; empty where it cannot be read.
@@ -50,10 +49,9 @@ bool IsAmong(std::string_view names, std::string_view name) {
 
 /// Appends the group of this process in one hierarchy: `0::/path` for version 2, where no controller is named,
 /// `4:memory:/path` for a controller of version 1. False where there is none.
-CREMA_NEVER_INLINE bool AppendGroup(std::string_view controller, Path* path) {
-  char text[4096];
-  const long size = ReadWholeFile("/proc/self/cgroup", text, sizeof text);
-  std::string_view groups(text, size > 0 ? static_cast<std::size_t>(size) : 0);
+bool AppendGroup(std::string_view controller, Path* path) {
+  const FileText text("/proc/self/cgroup", 4096);
+  std::string_view groups = text.view();
   while (!groups.empty()) {
     const std::string_view line = groups.substr(0, groups.find('\n'));
     groups.remove_prefix(std::min(line.size() + 1, groups.size()));
@@ -70,13 +68,13 @@ CREMA_NEVER_INLINE bool AppendGroup(std::string_view controller, Path* path) {
 /// Calls `look` with the directory of the group and of each group around it. Inside a container the path seen may lie
 /// outside what is mounted: then only the root is there.
 template <class Look>
-CREMA_NEVER_INLINE void ForEachGroup(std::string_view mount, std::string_view controller, Look look) {
-  Path directory(mount);
-  if (!AppendGroup(controller, &directory)) return;
+void ForEachGroup(std::string_view mount, std::string_view controller, Look look) {
+  const std::unique_ptr<Path> directory(new (std::nothrow) Path(mount));
+  if (directory == nullptr || !AppendGroup(controller, directory.get())) return;
   while (true) {
-    look(&directory);
-    if (directory.view().size() <= mount.size()) return;
-    directory.CutTo(std::max(directory.view().rfind('/'), mount.size()));
+    look(directory.get());
+    if (directory->view().size() <= mount.size()) return;
+    directory->CutTo(std::max(directory->view().rfind('/'), mount.size()));
   }
 }
 

@@ -56,7 +56,6 @@ __attribute__((constructor(101))) void NoteDirectory() {
 /// cut: it never becomes another directory.
 void SetDirectory(std::string_view told, Settings* settings) {
   const std::string_view path = told.empty() ? Text("CREMA_DIR") : told;
-  settings->directory = OptionText();
   if (!path.empty() && path[0] != '/') {
     const WorkingDirectory here;
     const bool is_from_start = told.empty() && g_loaded_in[0] != '\0';
@@ -80,8 +79,8 @@ bool EnvironmentNamesDirectory() noexcept { return *Text("CREMA_DIR") != '\0'; }
 
 void ReadSettings(const OptionTexts& texts, const Options& others, Settings* settings) noexcept {
   SetDirectory(texts.directory, settings);
-  settings->run_id = OptionText(CutOnCodePoint(TextOr(texts.run_id, "CREMA_RUN_ID"), kMaxPathBytes));
-  settings->pass = OptionText(CutOnCodePoint(TextOr(texts.pass, "CREMA_PASS"), kMaxPathBytes));
+  settings->run_id.Append(CutOnCodePoint(TextOr(texts.run_id, "CREMA_RUN_ID"), kMaxPathBytes));
+  settings->pass.Append(CutOnCodePoint(TextOr(texts.pass, "CREMA_PASS"), kMaxPathBytes));
   settings->threads = others.threads;
   if (!settings->threads.has_value()) {
     const auto threads = Integer("CREMA_THREADS");

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <memory>
+#include <new>
 
 #include "crema/internal/section_node.h"
 #include "recorder.h"
@@ -25,26 +27,32 @@ constexpr std::int64_t kMillisecond = 1000000;
 /// A log that was removed is made anew after so long, so that a program that removes the directory can finish that.
 constexpr std::int64_t kMadeAnewAfterNanoseconds = 1000000000;
 
+using Path = FixedText<PATH_MAX>;
+
 /// mkdir -p of the directory that `file` is in, private to the user.
 void MakeDirectoriesOf(const char* file) {
-  char path[PATH_MAX];
   const std::size_t length = strlen(file);
-  if (length >= sizeof path) return;
-  memcpy(path, file, length + 1);
+  const std::unique_ptr<char[]> path(new (std::nothrow) char[length + 1]);
+  if (path == nullptr) return;
+  memcpy(path.get(), file, length + 1);
   for (std::size_t i = 1; i < length; ++i) {
     if (path[i] != '/') continue;
     path[i] = '\0';
-    mkdir(path, 0700);  // one that exists is fine; any other failure shows when the file is opened
+    mkdir(path.get(), 0700);  // one that exists is fine; any other failure shows when the file is opened
     path[i] = '/';
   }
 }
 
 /// The log's path; false, with errno set, where it is too long for one.
 bool PutPath(const char* directory, const char* host, std::int64_t pid, std::int64_t start_ns, int recorder,
-             char (&path)[PATH_MAX]) {
-  const int length = snprintf(path, sizeof path, "%s/%s-%lld-%lld-%d.jsonl", directory, host,
-                              static_cast<long long>(pid), static_cast<long long>(start_ns), recorder);
-  if (length >= 0 && static_cast<std::size_t>(length) < sizeof path) return true;
+             Path* path) {
+  char name[HOST_NAME_MAX + 80];
+  snprintf(name, sizeof name, "/%s-%lld-%lld-%d.jsonl", host, static_cast<long long>(pid),
+           static_cast<long long>(start_ns), recorder);
+  path->CutTo(0);
+  path->Append(directory);
+  path->Append(name);
+  if (path->view().size() < PATH_MAX) return true;
   errno = ENAMETOOLONG;
   return false;
 }
@@ -61,19 +69,19 @@ std::int64_t LogFile::StartAsLogged(const char* directory, const char* host, std
                                     std::int64_t start_ns) noexcept {
   const int error = errno;
   std::int64_t logged_ns = start_ns;
-  char path[PATH_MAX];
+  const std::unique_ptr<Path> path(new (std::nothrow) Path());
   for (const std::int64_t other_ns : {start_ns - kMillisecond, start_ns + kMillisecond}) {
-    if (PutPath(directory, host, pid, other_ns, 0, path) && access(path, F_OK) == 0) logged_ns = other_ns;
+    if (path == nullptr || !PutPath(directory, host, pid, other_ns, 0, path.get())) break;
+    if (access(path->c_str(), F_OK) == 0) logged_ns = other_ns;
   }
   errno = error;
   return logged_ns;
 }
 
 int LogFile::Open(const char* directory, const char* host, std::int64_t pid, std::int64_t start_ns) noexcept {
-  char path[PATH_MAX];
   for (int recorder = 0; recorder < kMostRecorders; ++recorder) {
-    if (!PutPath(directory, host, pid, start_ns, recorder, path)) return -1;
-    const int fd = Create(path);
+    if (!PutPath(directory, host, pid, start_ns, recorder, &path_)) return -1;
+    const int fd = Create(path_.c_str());
     if (fd < 0 && (errno == EEXIST || errno == EAGAIN)) continue;
     if (fd < 0) return -1;
     struct stat status {};
@@ -86,7 +94,6 @@ int LogFile::Open(const char* directory, const char* host, std::int64_t pid, std
     device_ = status.st_dev;
     inode_ = status.st_ino;
     counts_links_ = status.st_nlink != 0;
-    path_ = FixedText<PATH_MAX>(path);
     descriptor_ = fd;
     return recorder;
   }

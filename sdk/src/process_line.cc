@@ -14,6 +14,7 @@
 #include "crema/internal/platform.h"
 #include "crema/version.h"
 #include "engine_identity.h"
+#include "environment.h"
 #include "fixed_text.h"
 #include "json_line.h"
 #include "proc_file.h"
@@ -38,23 +39,23 @@ HostName Host() {
 }
 
 /// Where a link leads to; empty where it cannot be read.
-template <std::size_t kBytes>
-std::string_view ReadLink(const char* path, char (&target)[kBytes]) {
-  const ssize_t size = readlink(path, target, kBytes);
+std::string_view ReadLink(const char* path, char* target, std::size_t bytes) {
+  const ssize_t size = readlink(path, target, bytes);
   return {target, size > 0 ? static_cast<std::size_t>(size) : 0};
 }
 
 std::optional<std::int64_t> PidNamespace() {
   char target[64];
-  const std::string_view link = ReadLink("/proc/self/ns/pid", target);  // pid:[4026531836]
+  const std::string_view link = ReadLink("/proc/self/ns/pid", target, sizeof target);  // pid:[4026531836]
   const std::size_t bracket = link.find('[');
   if (bracket == std::string_view::npos) return std::nullopt;
   return LeadingInteger(link.substr(bracket + 1));
 }
 
-CREMA_NEVER_INLINE void AppendExecutable(JsonLine* line) {
-  char target[PATH_MAX];
-  line->FieldText("executable", ReadLink("/proc/self/exe", target));
+void AppendExecutable(JsonLine* line) {
+  const std::unique_ptr<char[]> target(new (std::nothrow) char[PATH_MAX]);
+  const std::string_view path = target == nullptr ? "" : ReadLink("/proc/self/exe", target.get(), PATH_MAX);
+  line->FieldText("executable", path);
 }
 
 FixedText<64> BootId() {
@@ -67,14 +68,13 @@ FixedText<64> BootId() {
 
 /// `[…]`, or null where there is no memory to read them into, which is counted.
 void AppendCommandLine(Recorder* recorder, JsonLine* line) {
-  const std::unique_ptr<char[]> text(new (std::nothrow) char[kMostArgumentBytes]);
-  if (text == nullptr) {
+  const FileText text("/proc/self/cmdline", kMostArgumentBytes);
+  if (!text.has_memory()) {
     recorder->dropped.fetch_add(1, std::memory_order_relaxed);
     line->Raw("null");
     return;
   }
-  const long size = ReadWholeFile("/proc/self/cmdline", text.get(), kMostArgumentBytes);
-  std::string_view rest(text.get(), size > 0 ? static_cast<std::size_t>(size) : 0);
+  std::string_view rest = text.view();
   SecretFilter filter;
   line->Raw("[");
   for (std::size_t count = 0; !rest.empty() && count < kMostArguments; ++count) {
@@ -113,11 +113,10 @@ void AppendEngine(const EngineIdentity& engine, JsonLine* line) {
   line->Raw("}");
 }
 
-CREMA_NEVER_INLINE void AppendPlace(const Settings& settings, JsonLine* line) {
-  char path[PATH_MAX];
-  const std::string_view directory = getcwd(path, sizeof path) == nullptr ? std::string_view() : path;
-  line->FieldText("working_directory", settings.record_arguments ? directory : std::string_view());
-  AppendEngine(FindEngine(directory), line);
+void AppendPlace(const Settings& settings, JsonLine* line) {
+  const WorkingDirectory directory;
+  line->FieldText("working_directory", settings.record_arguments ? directory.path() : std::string_view());
+  AppendEngine(FindEngine(directory.path()), line);
 }
 
 void AppendProcess(Recorder* recorder, const HostName& host, std::int64_t start_ns, int recorder_number) {

@@ -84,19 +84,15 @@ std::uint64_t AppendProcessMetrics(Recorder* recorder, JsonLine* line) {
 }
 
 void AppendProcessReadings(Recorder* recorder, JsonLine* line) {
-  char text[4096];
   KernelReadings readings;
   line->Field("rss_bytes", readings.RssBytes(&recorder->descriptors));
   readings.Close(&recorder->descriptors);
   line->Field("cpu_ns", ProcessCpuNanoseconds());
-  long size = ReadWholeFile("/proc/self/status", text, sizeof text);
-  const std::string_view status(text, size > 0 ? static_cast<std::size_t>(size) : 0);
-  line->Field("threads", IntegerAfter(status, "Threads:"));
+  line->Field("threads", IntegerAfter(FileText("/proc/self/status", 4096).view(), "Threads:"));
   line->Field("open_chunks", recorder->open_chunks.load());
-  size = ReadWholeFile("/proc/self/io", text, sizeof text);
-  const std::string_view io(text, size > 0 ? static_cast<std::size_t>(size) : 0);
-  line->Field("read_bytes", IntegerAfter(io, "read_bytes:"));
-  line->Field("write_bytes", IntegerAfter(io, "write_bytes:"));
+  const FileText io("/proc/self/io", 4096);
+  line->Field("read_bytes", IntegerAfter(io.view(), "read_bytes:"));
+  line->Field("write_bytes", IntegerAfter(io.view(), "write_bytes:"));
   line->Field("memory_limit_bytes", MemoryLimitBytes());
 }
 

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <memory>
 #include <new>
 
 #include "fixed_text.h"
@@ -17,18 +18,20 @@ namespace {
 /// One byte more than is kept, so that the cut is seen.
 using LongPath = FixedText<kMaxPathBytes + 1>;
 
-LongPath PathBelow(const SpanState* outer, std::string_view name) {
-  LongPath path;
+/// nullptr where there is no memory; it is too large for a small stack.
+std::unique_ptr<LongPath> PathBelow(const SpanState* outer, std::string_view name) {
+  std::unique_ptr<LongPath> path(new (std::nothrow) LongPath());
+  if (path == nullptr) return nullptr;
   if (outer != nullptr) {
-    path.Append(outer->path);
-    path.Append("/");
+    path->Append(outer->path);
+    path->Append("/");
   }
   while (!name.empty()) {
     const std::string_view plain = name.substr(0, name.find('/'));
-    path.Append(plain);
+    path->Append(plain);
     name.remove_prefix(plain.size());
     if (name.empty()) break;
-    path.Append("%2F");
+    path->Append("%2F");
     name.remove_prefix(1);
   }
   return path;
@@ -95,8 +98,9 @@ bool End(SpanState* span) {
 
 SpanState* SpanState::Make(SpanState* outer, std::string_view name) noexcept {
   name = CutOnCodePoint(name, kMaxNameBytes);
-  const LongPath long_path = PathBelow(outer, name);
-  const std::string_view path = CutOnCodePoint(long_path.view(), kMaxPathBytes);
+  const std::unique_ptr<LongPath> long_path = PathBelow(outer, name);
+  if (long_path == nullptr) return nullptr;
+  const std::string_view path = CutOnCodePoint(long_path->view(), kMaxPathBytes);
   auto* span = new (std::nothrow) SpanState();
   if (span == nullptr) return nullptr;
   span->texts_ = static_cast<char*>(std::malloc(name.size() + path.size() + 1));

@@ -19,15 +19,16 @@ std::uint64_t* ValueSketch::SlotOf(std::uint64_t bucket) const noexcept {
 }
 
 void ValueSketch::MoveTo(std::uint64_t* slots, std::uint32_t capacity, int bits) noexcept {
-  std::uint64_t before[kSlots];
-  const std::uint32_t count = capacity_;
-  if (count != 0) std::memcpy(before, slots_, count * sizeof before[0]);
+  std::uint64_t before[kMostBuckets];
+  std::uint32_t count = 0;
+  for (std::uint32_t i = 0; i < capacity_; ++i) {
+    if (slots_[i] != 0) before[count++] = slots_[i];
+  }
   std::memset(slots, 0, capacity * sizeof slots[0]);
   slots_ = slots;
   capacity_ = capacity;
   used_ = 0;
   for (std::uint32_t i = 0; i < count; ++i) {
-    if (before[i] == 0) continue;
     const std::uint64_t bucket = Coarser(before[i] >> kCountBits, bits);
     std::uint64_t* const slot = SlotOf(bucket);
     if (*slot == 0) {

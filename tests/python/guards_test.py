@@ -326,6 +326,24 @@ print(json.dumps([early, rows, again]))
         self.assertEqual(whole[:4], ["", False, 1, chunk["stop_ns"] - chunk["start_ns"]])
         self.assertEqual(whole[3], sum(row[4] for row in [whole, *rows]))
 
+    def test_a_relative_directory_is_below_the_one_in_which_the_program_began(self):
+        done = self.run_program(
+            """
+import os
+import crema_hep as crema
+from crema_hep.recorder import directory, named_directory
+os.mkdir("scratch")
+os.chdir("scratch")
+with crema.TrackMetrics("ttbar"):
+    pass
+crema.enable()
+assert directory() == named_directory() == os.path.abspath("../records"), directory()
+""",
+            CREMA_DIR="records",
+        )
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(len(of_type(self.lines(), "chunk")), 1)
+
     def test_threads_of_python_have_chunks_of_their_own(self):
         lines = self.record("""
 import concurrent.futures

@@ -1,6 +1,8 @@
 // Memory that is refused, from any allocation on.
 #include <gtest/gtest.h>
+#include <limits.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -253,27 +255,103 @@ TEST(MemoryFault, RefusedToSectionsOutsideChunks) {
   EXPECT_GT(log.end->overhead_ns, 0);
 }
 
-/// Fault [kernel]: a thread with a stack of 32 kB begins the recording
+/// On a thread with the smallest stack that the system allows.
+void OnASmallStack(void* (*body)(void*)) {
+  pthread_attr_t attributes;
+  Require(pthread_attr_init(&attributes) == 0);
+  Require(pthread_attr_setstacksize(&attributes, static_cast<std::size_t>(PTHREAD_STACK_MIN)) == 0);
+  pthread_t thread{};
+  Require(pthread_create(&thread, &attributes, body, nullptr) == 0);
+  Require(pthread_join(thread, nullptr) == 0);
+}
+
+/// Fault [kernel]: a thread with the smallest stack (16 kB) uses guards of all kinds, and begins the recording
 /// Program: nothing
 /// Recorded: everything
 TEST(MemoryFault, ASmallStack) {
-  const RecordLog log = LogWithFault([] {
-    pthread_attr_t attributes;
-    Require(pthread_attr_init(&attributes) == 0);
-    Require(pthread_attr_setstacksize(&attributes, 32768) == 0);
-    pthread_t thread{};
-    const auto record = [](void*) -> void* {
-      RecordChunk("small");
-      Flush();
-      return nullptr;
-    };
-    Require(pthread_create(&thread, &attributes, record, nullptr) == 0);
-    pthread_join(thread, nullptr);
-  });
+  for (const char* stacks : {"0", "100"}) {
+    const RecordLog log = LogWithFault(
+        [] {
+          OnASmallStack([](void*) -> void* {
+            const Span span("span");
+            RecordChunk("small");
+            TrackMetrics chunk({"all", "f", 0, 1});
+            const TrackSection section("section", kCpuTime);
+            const TrackMemory memory("memory");
+            const TrackIo io("io");
+            const TrackPageFaults faults("faults");
+            const TrackPerfCounters counters("counters");
+            const TrackRequest request("root://server", "read");
+            const TrackActivity activity("activity");
+            for (int i = 0; i < 5000; ++i) RecordMetric("spread", i * 7919 % 100003, "count");
+            Flush();
+            return nullptr;
+          });
+        },
+        {{"CREMA_STACKS", stacks}, {"CREMA_TRACE", "1"}});
+    ASSERT_TRUE(log.end.has_value());
+    EXPECT_EQ(log.end->dropped, 0);
+    EXPECT_EQ(ChunkOf(log, "small").status, "ok");
+    EXPECT_EQ(Metric(ChunkOf(log, "all"), "spread", "count").count, 5000);
+    EXPECT_EQ(log.samples.size(), 1u);
+  }
+}
+
+using Body = void* (*)(void*);
+
+/// Fault [kernel]: a thread with the smallest stack begins the recording with a guard of one kind, or ends the program
+/// Program: nothing
+/// Recorded: everything
+TEST(MemoryFault, TheFirstGuardOnASmallStack) {
+  const Body bodies[] = {
+      [](void*) -> void* {
+        return TrackMetrics({"first", "f", 0, 1}), nullptr;
+      },
+      [](void*) -> void* { return TrackSection("first"), nullptr; },
+      [](void*) -> void* { return TrackSection("first", kCpuTime), nullptr; },
+      [](void*) -> void* { return TrackMemory("first"), nullptr; },
+      [](void*) -> void* { return TrackIo("first"), nullptr; },
+      [](void*) -> void* { return TrackPageFaults("first"), nullptr; },
+      [](void*) -> void* { return TrackPerfCounters("first"), nullptr; },
+      [](void*) -> void* { return TrackActivity("first"), nullptr; },
+      [](void*) -> void* { return Span("first"), nullptr; },
+      [](void*) -> void* { return Enable(Options()), nullptr; },
+      [](void*) -> void* { return Enabled(), nullptr; },
+      [](void*) -> void* { return SetAttribute("first", "1"), nullptr; },
+      [](void*) -> void* { std::exit((TrackSection("first"), 0)); },
+  };
+  for (const Body body : bodies) {
+    static Body run;
+    run = body;
+    const RecordLog log = LogWithFault(
+        [] {
+          OnASmallStack(run);
+          RecordChunk("second");
+        },
+        {{"CREMA_INTERVAL", "0.01"}, {"CREMA_SUMMARY", "0"}});
+    EXPECT_TRUE(log.end.has_value());
+  }
+}
+
+/// Fault [kernel]: threads get the smallest stack unless the program says otherwise, the sampler too
+/// Program: nothing
+/// Recorded: everything
+TEST(MemoryFault, SmallStacksByDefault) {
+  const RecordLog log = LogWithFault(
+      [] {
+        pthread_attr_t attributes;
+        Require(pthread_attr_init(&attributes) == 0);
+        Require(pthread_attr_setstacksize(&attributes, static_cast<std::size_t>(PTHREAD_STACK_MIN)) == 0);
+        Require(pthread_setattr_default_np(&attributes) == 0);
+        for (int i = 0; i < 5; ++i) {
+          RecordProcessMetric("process", i, "count");
+          RecordChunk("sampled");
+          usleep(20000);
+        }
+      },
+      {{"CREMA_INTERVAL", "0.01"}, {"CREMA_STACKS", "100"}});
   ASSERT_TRUE(log.end.has_value());
-  EXPECT_EQ(log.end->dropped, 0);
-  EXPECT_EQ(ChunkOf(log, "small").status, "ok");
-  EXPECT_EQ(log.samples.size(), 1u);
+  EXPECT_GE(log.samples.size(), 2u);
 }
 
 }  // namespace

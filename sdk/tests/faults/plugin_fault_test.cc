@@ -1,6 +1,8 @@
 // Plug-ins that have the SDK linked into them, and are unloaded. The test itself has no SDK.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <limits.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <thread>
@@ -67,6 +69,23 @@ TEST(PluginFault, UnloadedAndLoadedAgain) {
   });
   EXPECT_EQ(log.chunks.size(), 3u);
   EXPECT_EQ(log.end->chunks, 3);
+}
+
+/// Fault [plug-ins]: a thread with the smallest stack (16 kB) begins the recording in a plug-in
+/// Program: nothing
+/// Recorded: everything
+TEST(PluginFault, ASmallStack) {
+  const RecordLog log = LogWithFault([] {
+    static const Plugin plugin;
+    pthread_attr_t attributes;
+    Require(pthread_attr_init(&attributes) == 0);
+    Require(pthread_attr_setstacksize(&attributes, static_cast<std::size_t>(PTHREAD_STACK_MIN)) == 0);
+    pthread_t thread{};
+    const auto record = [](void*) -> void* { return plugin.chunk("small"), nullptr; };
+    Require(pthread_create(&thread, &attributes, record, nullptr) == 0);
+    Require(pthread_join(thread, nullptr) == 0);
+  });
+  EXPECT_EQ(ChunkOf(log, "small").status, "ok");
 }
 
 }  // namespace
