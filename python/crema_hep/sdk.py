@@ -5,8 +5,7 @@ import os
 import pathlib
 
 _CURE = (
-    "install the wheel crema-hep, or install the SDK with CMake (-DBUILD_SHARED_LIBS=ON), and name the folder in "
-    "CREMA_PREFIX"
+    "install the wheel crema-hep, or install the SDK with CMake, and name the folder in CREMA_PREFIX"
 )
 
 
@@ -32,8 +31,8 @@ def find() -> Sdk:
     if not named:
         raise SdkError(f"crema: the C++ headers of crema were not found: {_CURE}")
     prefix = pathlib.Path(named).absolute()
-    libraries = [prefix / folder / "libcrema.so" for folder in ("lib", "lib64")]
+    libraries = [prefix / folder / "libcrema_cpp.so" for folder in ("lib", "lib64")]
     library = next((path for path in libraries if path.exists()), None)
     if library is None or not (prefix / "include/crema/root.h").exists():
-        raise SdkError(f"crema: {prefix} has not both include/crema/root.h and lib/libcrema.so: {_CURE}")
+        raise SdkError(f"crema: {prefix} has not both include/crema/root.h and lib/libcrema_cpp.so: {_CURE}")
     return Sdk(str(prefix / "include"), str(library))

@@ -276,11 +276,26 @@ TEST(TwoCopies, ALibraryThatIsTheSecondAndWantsAnotherDirectoryHasARecorderNumbe
   EXPECT_EQ(ChunkOf(others[0], "python").status, "ok");
 }
 
-/// Sections and chunks of one plug-in inside those of another one, which has a copy of the SDK of its own.
-TEST(TwoCopies, TwoPluginsNest) {
+/// The SDK in each of two plug-ins, in the library libcrema_cpp.so that both link, or in both ways.
+struct Plugins {
+  const char* name;
+  const char* first;
+  const char* second;
+};
+class TwoPlugins : public ::testing::TestWithParam<Plugins> {};
+constexpr Plugins kPlugins[] = {
+    {"ACopyEach", "sdk/c_api/recording_plugin.so", "sdk/c_api/other_plugin.so"},
+    {"OneLibrary", "sdk/c_api/sharing_plugin.so", "sdk/c_api/other_sharing_plugin.so"},
+    {"CopyAndLibrary", "sdk/c_api/recording_plugin.so", "sdk/c_api/sharing_plugin.so"},
+    {"LibraryAndCopy", "sdk/c_api/sharing_plugin.so", "sdk/c_api/recording_plugin.so"},
+};
+INSTANTIATE_TEST_SUITE_P(TwoCopies, TwoPlugins, ::testing::ValuesIn(kPlugins),
+                         [](const auto& plugins) { return plugins.param.name; });
+
+TEST_P(TwoPlugins, Nest) {
   const RecordLog log = Recorded([] {
-    static const Plugin outer;
-    static const Plugin inner("sdk/c_api/other_plugin.so");
+    static const Plugin outer(GetParam().first);
+    static const Plugin inner(GetParam().second);
     outer.call("outer", [] {
       inner.section("inner");
       inner.chunk("nested");
@@ -294,11 +309,28 @@ TEST(TwoCopies, TwoPluginsNest) {
   EXPECT_EQ(ChunkOf(log, "nested").status, "ok");
 }
 
-TEST(TwoCopies, AForkedChildOfTwoPluginsHasOneLogOfItsOwnForBoth) {
+TEST_P(TwoPlugins, NestInTheChunkOfTheLibraryThatCameFirstOrLast) {
+  for (const bool is_first : {true, false}) {
+    const RecordLog log = Recorded([is_first] {
+      const Plugin first(GetParam().first);
+      if (!is_first) first.chunk("first");
+      const Library library;
+      const Plugin second(GetParam().second);
+      crema_chunk* chunk = library.Begin("python");
+      first.section("one");
+      second.section("two");
+      library.chunk_end(chunk);
+    });
+    EXPECT_EQ(Paths(ChunkOf(log, "python").sections), (std::vector<std::string>{"one", "two"}));
+    EXPECT_EQ(log.end->dropped, 0);
+  }
+}
+
+TEST_P(TwoPlugins, HaveOneLogInAForkedChild) {
   for (const bool is_first : {true, false}) {
     const std::vector<RecordLog> logs = Logs([is_first] {
-      static const Plugin first;
-      static const Plugin second("sdk/c_api/other_plugin.so");
+      static const Plugin first(GetParam().first);
+      static const Plugin second(GetParam().second);
       first.call("parent", [] { second.section("parent's"); });
       const pid_t pid = fork();
       if (pid == 0) {
