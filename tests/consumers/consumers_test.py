@@ -146,7 +146,7 @@ class ConsumersTest(unittest.TestCase):
     def test_pkg_config_modules_move_with_their_prefix(self):
         moved = shutil.copytree(self.static_sdk(), self.scratch / "moved")
         where = {"PKG_CONFIG_PATH": str(next(moved.rglob("crema.pc")).parent)}
-        for module in ("crema", "crema_c"):
+        for module in ("crema", "crema_c", "crema_cpp"):
             flags = run("pkg-config", "--cflags", "--libs", module, cwd=self.scratch, **where)
             self.assertIn(f"-I{moved}/", flags)
             self.assertNotIn(str(self.static_sdk()), flags)
@@ -175,6 +175,98 @@ class ConsumersTest(unittest.TestCase):
         return cls.installed
 
 
+class PluginsTest(unittest.TestCase):
+    """A program that loads plug-ins, which it does not let see its symbols (RTLD_LOCAL)."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.prefix = install_sdk(pathlib.Path(folder.name).resolve() / "prefix")
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.scratch = pathlib.Path(scratch.name)
+        self.records = self.scratch / "records"
+
+    def lines(self, *program) -> list:
+        """What the program records, in one log."""
+        shutil.rmtree(self.records, ignore_errors=True)
+        run(*program, cwd=self.scratch, CREMA_DIR=str(self.records), CREMA_INTERVAL="0")
+        (log,) = self.records.glob("*.jsonl")
+        lines = list(map(json.loads, log.read_text().splitlines()))
+        self.assertEqual(lines[-1]["type"], "end")
+        return lines
+
+    def check_nested(self, program, *plugins):
+        """The guards of each plug-in lie in those of the program."""
+        *lines, end = self.lines(program, *plugins)
+        chunks = [line for line in lines if line["type"] == "chunk"]
+        self.assertEqual(end["dropped"], 0)
+        self.assertEqual(len(chunks), len(plugins))
+        for chunk in chunks:
+            self.assertEqual([section["path"] for section in chunk["sections"]], ["select", "select/jets"])
+            self.assertEqual([metric["name"] for metric in chunk["metrics"]], ["jets"])
+
+    def pkg_config(self, module) -> list:
+        where = str(next(self.prefix.rglob("crema.pc")).parent)
+        return run("pkg-config", "--libs", "--cflags", module, cwd=self.scratch, PKG_CONFIG_PATH=where).split()
+
+    def build(self, name: str, source: str, module: str | None, *options: str) -> pathlib.Path:
+        flags = self.pkg_config(module) if module else ["-DCREMA_COMPILED_OUT", *self.pkg_config("crema")[:1]]
+        output = self.scratch / name
+        run("c++", "-std=c++17", "-O2", *options, CONSUMERS / "plugins" / source, *flags, "-ldl", "-o", output, cwd="/")
+        return output
+
+    def test_the_project_of_the_page(self):
+        for options in ((), ("-DCMAKE_CXX_FLAGS=-fvisibility=hidden", "-DCMAKE_MODULE_LINKER_FLAGS=-Wl,-z,defs")):
+            build = self.scratch / f"build{len(options)}"
+            command = ["cmake", "-S", CONSUMERS / "plugins", "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}"]
+            run(*command, *options, cwd=self.scratch)
+            run("cmake", "--build", build, cwd=self.scratch)
+            self.check_nested(build / "framework", build / "libjets.so")
+
+    def test_every_way_to_link_nests_in_one_log(self):
+        plugin = ("-shared", "-fPIC", "-Wl,-z,defs")
+        plugins = [
+            self.build("shared.so", "jets.cc", "crema_cpp", *plugin),
+            self.build("shared_hidden.so", "jets.cc", "crema_cpp", *plugin, "-fvisibility=hidden"),
+            self.build("static.so", "jets.cc", "crema", *plugin),
+            self.build("static_hidden.so", "jets.cc", "crema", *plugin, "-Wl,--exclude-libs,ALL"),
+        ]
+        programs = [
+            self.build("shared", "framework.cc", "crema_cpp"),
+            self.build("shared_no_pie", "framework.cc", "crema_cpp", "-no-pie", "-fno-pie"),
+            self.build("static", "framework.cc", "crema"),
+            self.build("static_exporting", "framework.cc", "crema", "-rdynamic", "-Wl,--gc-sections"),
+        ]
+        for program in programs:
+            for order in (plugins, plugins[::-1]):
+                with self.subTest(program=program.name, first=order[0].name):
+                    self.check_nested(program, *order)
+
+    def test_plugins_of_a_program_without_crema_have_one_log(self):
+        plugin = ("-shared", "-fPIC", "-Wl,-z,defs")
+        plugins = [self.build(f"{name}.so", "jets.cc", "crema_cpp", *plugin) for name in ("one", "two")]
+        *_, end = self.lines(self.build("without", "framework.cc", None), *plugins)
+        self.assertEqual([section["path"] for section in end["sections"]], ["jets"])
+        self.assertEqual(end["sections"][0]["count"], 2)
+
+    def test_code_for_another_version_does_not_load(self):
+        program = self.build("program", "framework.cc", "crema_cpp")
+        script = (CHECKOUT / "sdk/libcrema_cpp.lds").read_text()
+        other = self.scratch / "libcrema_cpp.lds"
+        other.write_text(re.sub(r"CREMA_CPP_\S+", "CREMA_CPP_99.0", script))
+        archive = next(self.prefix.rglob("libcrema.a"))
+        flags = [f"-Wl,--version-script={other}", "-Wl,-soname,libcrema_cpp.so", "-Wl,--whole-archive", archive]
+        run("c++", "-shared", *flags, "-Wl,--no-whole-archive", "-o", "libcrema_cpp.so", cwd=self.scratch)
+        newer = {**os.environ, "LD_PRELOAD": str(self.scratch / "libcrema_cpp.so")}
+        done = subprocess.run([program], env=newer, capture_output=True, text=True, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, "version `CREMA_CPP_.*' not found")
+
+
 class BuildFilesAgreeTest(unittest.TestCase):
     def test_cmake_lists_the_sources_that_bazel_globs(self):
         listed = re.findall(r"^\s+(src/\S+\.cc)$", (CHECKOUT / "sdk/CMakeLists.txt").read_text(), re.MULTILINE)
@@ -192,6 +284,8 @@ class BuildFilesAgreeTest(unittest.TestCase):
             config = pathlib.Path(folder, "cremaConfigVersion.cmake").read_text()
         self.assertIn(f"Version: {version}\n", module)
         self.assertIn(f'set(PACKAGE_VERSION "{version}")', config)
+        exported = (CHECKOUT / "sdk/libcrema_cpp.lds").read_text()
+        self.assertIn(f"\nCREMA_CPP_{version.rpartition('.')[0]} {{\n", exported)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
 """crema/root.h in its users' builds: CMake, other C++ standards, no ROOT."""
 
+import json
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -65,6 +67,29 @@ class CmakeTest(root_case.RootCase):
         self.assertNotEqual(status, 0)
         self.assertIn("crema::root needs ROOT 6.40 or newer", " ".join(output.split()))
         self.assertEqual(output.count("CMake Error"), 1, output)
+
+
+class MacroTest(root_case.RootCase):
+    targets = ("//sdk:libcrema_cpp.so",)
+
+    def test_a_macro_records_interpreted_and_compiled(self):
+        root = root_case.PYTHON.parent / "root"
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copy(root_case.HERE / "macro.C", folder)
+            for name in ("macro.C", "macro.C+"):
+                status, output = say(
+                    *(root, "-l", "-b", "-q", name),
+                    cwd=folder,
+                    CREMA_DIR=f"{folder}/{name}.records",
+                    ROOT_INCLUDE_PATH=f"{root_case.prefix() / 'include'}",
+                    LD_LIBRARY_PATH=f"{root_case.prefix() / 'lib'}",
+                )
+                self.assertEqual(status, 0, output)
+                (log,) = pathlib.Path(folder, f"{name}.records").iterdir()
+                lines = list(map(json.loads, log.read_text().splitlines()))
+                (chunk,) = (line for line in lines if line["type"] == "chunk")
+                self.assertEqual((chunk["dataset"], chunk["events"]), ("ttbar", 1000))
+                self.assertEqual([section["path"] for section in chunk["sections"]], ["select"])
 
 
 class CompilerTest(root_case.RootCase):

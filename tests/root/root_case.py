@@ -118,9 +118,7 @@ def prefix() -> pathlib.Path:
         for headers in ("sdk/include", "sdk/root/include"):
             shutil.copytree(CHECKOUT / headers, folder / "include", dirs_exist_ok=True)
         (folder / "lib").mkdir()
-        whole = ["-Wl,--whole-archive", CHECKOUT / "bazel-bin/sdk/libcrema.a", "-Wl,--no-whole-archive"]
-        shared = ["g++", "-shared", "-o", folder / "lib/libcrema.so", *whole, "-pthread", "-ldl"]
-        subprocess.run(shared, check=True)
+        shutil.copy(CHECKOUT / "bazel-bin/sdk/libcrema_cpp.so", folder / "lib")
     return folder
 
 
@@ -141,7 +139,7 @@ class RootCase(unittest.TestCase):
 class PyrootCase(RootCase):
     """With ROOT's Python, the package of the checkout, and the SDK in a prefix."""
 
-    targets = ("//sdk:crema", "//sdk/c_api:libcrema.so.1")
+    targets = ("//sdk:libcrema_cpp.so", "//sdk/c_api:libcrema.so.1")
 
     @classmethod
     def environment(cls):
