@@ -15,8 +15,6 @@
 
 namespace crema {
 namespace allocations {
-CREMA_THREAD_LOCAL std::uint32_t t_thread_id = 0;
-
 namespace {
 
 using internal::AllocationCounter;

@@ -11,9 +11,10 @@ struct Visitor {
   void* data;
 };
 
-/// Whether the symbol is the wanted function. Versions that new programs do not link with are hidden, but what is looked
-/// up here has one version.
-bool IsDefinition(const LoadedObject& object, const ElfW(Sym) & symbol, const char* name) {
+bool IsDefinition(const LoadedObject& object, std::uint32_t index, const char* name) {
+  constexpr unsigned kHidden = 0x8000;  // a version for old programs
+  if (object.versions != nullptr && (object.versions[index] & kHidden) != 0) return false;
+  const ElfW(Sym)& symbol = object.symbols[index];
   const unsigned type = ELF64_ST_TYPE(symbol.st_info);  // the same as in 32-bit files
   return symbol.st_shndx != SHN_UNDEF && (type == STT_FUNC || type == STT_GNU_IFUNC) &&
          std::strcmp(object.strings + symbol.st_name, name) == 0;
@@ -31,7 +32,7 @@ const ElfW(Sym) * FindByGnuHash(const LoadedObject& object, const char* name) {
   if (bucket_count == 0) return nullptr;
   for (std::uint32_t i = buckets[hash % bucket_count]; i >= first; ++i) {
     const std::uint32_t entry = chain[i - first];
-    if ((entry | 1) == (hash | 1) && IsDefinition(object, object.symbols[i], name)) return &object.symbols[i];
+    if ((entry | 1) == (hash | 1) && IsDefinition(object, i, name)) return &object.symbols[i];
     if ((entry & 1) != 0) break;
   }
   return nullptr;
@@ -48,7 +49,7 @@ const ElfW(Sym) * FindByHash(const LoadedObject& object, const char* name) {
   const std::uint32_t* chain = object.hash + 2 + bucket_count;
   if (bucket_count == 0) return nullptr;
   for (std::uint32_t i = object.hash[2 + hash % bucket_count]; i != STN_UNDEF; i = chain[i]) {
-    if (IsDefinition(object, object.symbols[i], name)) return &object.symbols[i];
+    if (IsDefinition(object, i, name)) return &object.symbols[i];
   }
   return nullptr;
 }
@@ -69,6 +70,7 @@ LoadedObject Describe(const dl_phdr_info& info) {
     const std::uintptr_t value = dynamic->d_un.d_ptr;
     const void* table = reinterpret_cast<const void*>(value < object.base ? object.base + value : value);
     if (dynamic->d_tag == DT_SYMTAB) object.symbols = static_cast<const ElfW(Sym)*>(table);
+    if (dynamic->d_tag == DT_VERSYM) object.versions = static_cast<const ElfW(Half)*>(table);
     if (dynamic->d_tag == DT_STRTAB) object.strings = static_cast<const char*>(table);
     if (dynamic->d_tag == DT_GNU_HASH) object.gnu_hash = static_cast<const std::uint32_t*>(table);
     if (dynamic->d_tag == DT_HASH) object.hash = static_cast<const std::uint32_t*>(table);

@@ -17,13 +17,14 @@ struct LoadedObject {
   const ElfW(Phdr)* headers = nullptr;
   int header_count = 0;
   const ElfW(Sym)* symbols = nullptr;
+  const ElfW(Half) * versions = nullptr;  ///< of the symbols
   const char* strings = nullptr;
   const std::uint32_t* gnu_hash = nullptr;
   const std::uint32_t* hash = nullptr;
 };
 
 bool Contains(const LoadedObject& object, const void* address) noexcept;
-/// The function that the object itself defines under this name, or null.
+/// The function that the object itself defines under this name, for programs that are linked today; else null.
 void* Definition(const LoadedObject& object, const char* symbol) noexcept;
 
 /// How often objects were loaded and unloaded.

@@ -18,7 +18,7 @@ namespace crema {
 namespace allocations {
 
 /// The kernel's name for the calling thread; 0: not asked yet.
-extern CREMA_THREAD_LOCAL std::uint32_t t_thread_id;
+inline CREMA_THREAD_LOCAL std::uint32_t t_thread_id = 0;
 
 /// Held for some instructions, or while a table grows. While a thread waits, the kernel lends its priority to the holder
 /// (futex(2), "Priority-inheritance futexes"): else a real-time thread would wait for one that it keeps from running. A
@@ -45,7 +45,7 @@ class PriorityLock {
 
  private:
   static constexpr int kBusyTries = 100;
-  static constexpr int kYields = 100;
+  static constexpr int kYields = 1000;
 
   bool Try() noexcept {
     std::uint32_t nobody = 0;
@@ -53,21 +53,31 @@ class PriorityLock {
            holder_.compare_exchange_strong(nobody, t_thread_id, std::memory_order_acquire);
   }
 
-  CREMA_NEVER_INLINE bool Wait() noexcept {
-    for (int tries = 0; tries < kBusyTries; ++tries) {
+  bool TryOften(int times, bool yields) noexcept {
+    for (int i = 0; i < times; ++i) {
       if (Try()) return true;
+      if (yields) sched_yield();
     }
+    return false;
+  }
+
+  static bool IsRealTime() noexcept {
+    const long policy = syscall(SYS_sched_getscheduler, 0) & ~SCHED_RESET_ON_FORK;
+    return policy != SCHED_OTHER && policy != SCHED_BATCH && policy != SCHED_IDLE;
+  }
+
+  CREMA_NEVER_INLINE bool Wait() noexcept {
+    if (TryOften(kBusyTries, false)) return true;
     if (is_broken_.load(std::memory_order_relaxed)) return false;
     const int host_errno = errno;
+    // Who waits in the kernel is woken up for it: seldom worth it, except for a thread that others cannot pass.
+    if (!IsRealTime() && TryOften(kYields, true)) return true;
     timespec until;  // FUTEX_LOCK_PI wants the time of the real-time clock
     clock_gettime(CLOCK_REALTIME, &until);
     ++until.tv_sec;
-    bool is_held = syscall(SYS_futex, &holder_, FUTEX_LOCK_PI_PRIVATE, 0, &until, nullptr, 0) == 0;
-    if (!is_held && errno != ENOSYS && errno != EPERM) is_broken_.store(true, std::memory_order_relaxed);
-    for (int tries = 0; !is_held && !is_broken_.load(std::memory_order_relaxed) && tries < kYields; ++tries) {
-      sched_yield();
-      is_held = Try();
-    }
+    const bool is_held = syscall(SYS_futex, &holder_, FUTEX_LOCK_PI_PRIVATE, 0, &until, nullptr, 0) == 0;
+    const bool is_refused = !is_held && (errno == ENOSYS || errno == EPERM);  // by a sandbox, say
+    if (!is_held && !is_refused) is_broken_.store(true, std::memory_order_relaxed);
     errno = host_errno;
     return is_held;
   }

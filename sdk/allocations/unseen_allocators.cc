@@ -77,7 +77,7 @@ enum class Tried { kSeen, kUnseen, kFailed };
 /// Calls them in a child that shares no memory: what a program's own operator counts, or takes from a pool, stays as it
 /// was. The kernel sends no signal when such a child ends, no handler of fork(2) runs, and wait(2) does not see it.
 Tried TryInChild(const OwnOperators& own, std::uint64_t (*blocks_seen)()) {
-  constexpr int kMostNaps = 100;
+  constexpr int kMostNaps = 500;
   constexpr long kNapNanoseconds = 1000000;
   sigset_t all, before;
   sigfillset(&all);
