@@ -38,6 +38,7 @@ bool IsLinkedLikeThis(int program, const ElfW(Ehdr) & head) {
 }  // namespace
 
 bool CanBeMapped(const char* library) noexcept {
+  if (access(library, R_OK) != 0) return false;  // without capabilities, which end with exec
   const int file = open(library, O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
   void* const page = mmap(nullptr, 1, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
