@@ -9,12 +9,11 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "collector/cli/launch.h"
 #include "collector/cli/nested_run.h"
@@ -40,8 +39,8 @@ constexpr int64_t kSecondNs = 1'000'000'000;
 // for them makes their account exact, and they are no daemons.
 constexpr int64_t kGraceNs = 100 * kMillisecondNs;
 
-// The library for the command to load, or an empty text: ld.so would complain, or end the command. Best is a copy beside
-// the records: a process in a container that can write records finds it.
+// The library for the command to load, or an empty text: ld.so would complain, or end the command. Best is a copy
+// beside the records: a process in a container that can write records finds it.
 std::string LibraryToPreload(const RunPlan& plan, const fs::path& copy) {
   if (plan.allocations_library.empty()) return "";
   std::error_code error;
@@ -60,9 +59,11 @@ std::string LibraryToPreload(const RunPlan& plan, const fs::path& copy) {
 // a run around this one is left out.
 std::string FirstOfPreloaded(const std::string& library) {
   std::string all = library;
-  const char* others = secure_getenv("LD_PRELOAD");
-  for (const std::string_view other : absl::StrSplit(others == nullptr ? "" : others, absl::ByAnyChar(": "))) {
-    if (!other.empty() && fs::path(other).filename() != kAllocationsLibraryName) absl::StrAppend(&all, ":", other);
+  const char* before = secure_getenv("LD_PRELOAD");
+  const std::vector<std::string> others =
+      absl::StrSplit(before == nullptr ? "" : before, absl::ByAnyChar(": "), absl::SkipEmpty());
+  for (const std::string& other : others) {
+    if (fs::path(other).filename() != kAllocationsLibraryName) all += ":" + other;
   }
   return all;
 }

@@ -1,6 +1,6 @@
-// The functions of exec(3), posix_spawn(3) and system(3). Each checks, where and as whom it starts the program, that the
-// program can load this library (loadable.h). If not, it takes the library out of the program's LD_PRELOAD. Programs
-// that are started by a system call of their own are not seen here.
+// The functions of exec(3), posix_spawn(3) and system(3). Each checks, where and as whom it starts the program, that
+// the program can load this library (loadable.h). If not, it takes the library out of the program's LD_PRELOAD.
+// Programs that are started by a system call of their own are not seen here.
 #include <alloca.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -157,15 +157,15 @@ int OpenFound(const char* name) { return OpenProgram(name, std::getenv("PATH"));
 using namespace crema::allocations;  // NOLINT(google-build-using-namespace): the rest of the file is in no namespace
 
 // The words of execl(3) and its relatives, up to the null pointer.
-#define CREMA_WORDS(words, first, list)                                                     \
-  va_list list;                                                                             \
-  va_start(list, first);                                                                    \
-  std::size_t count = 1;                                                                    \
-  while (va_arg(list, char*) != nullptr) ++count;                                           \
-  va_end(list);                                                                             \
-  auto* const words = static_cast<char**>(alloca((count + 1) * sizeof(char*)));             \
-  words[0] = const_cast<char*>(first);                                                      \
-  va_start(list, first);                                                                    \
+#define CREMA_WORDS(words, first, list)                                         \
+  va_list list;                                                                 \
+  va_start(list, first);                                                        \
+  std::size_t count = 1;                                                        \
+  while (va_arg(list, char*) != nullptr) ++count;                               \
+  va_end(list);                                                                 \
+  auto* const words = static_cast<char**>(alloca((count + 1) * sizeof(char*))); \
+  words[0] = const_cast<char*>(first);                                          \
+  va_start(list, first);                                                        \
   for (std::size_t i = 1; i <= count; ++i) words[i] = va_arg(list, char*)
 
 // NOLINTBEGIN(readability-identifier-naming): the C library's names

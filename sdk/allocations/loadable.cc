@@ -18,18 +18,20 @@ namespace allocations {
 namespace {
 
 constexpr int kMostInterpreters = 5;  // the kernel's limit for scripts of scripts
+constexpr int kHeadBytes = 256;       // what the kernel reads of one; small, because a thread may have 16 kB of stack
 
-/// glibc's are called ld-linux-x86-64.so.2, ld-linux-aarch64.so.1.
 bool IsLinkedLikeThis(int program, const ElfW(Ehdr) & head) {
-  if (head.e_ident[EI_CLASS] != __ehdr_start.e_ident[EI_CLASS] || head.e_machine != __ehdr_start.e_machine) return false;
+  if (head.e_ident[EI_CLASS] != __ehdr_start.e_ident[EI_CLASS] || head.e_machine != __ehdr_start.e_machine)
+    return false;
   for (int i = 0; i < head.e_phnum; ++i) {
     ElfW(Phdr) header;
     const auto at = static_cast<off_t>(head.e_phoff + static_cast<std::size_t>(i) * sizeof header);
     if (pread(program, &header, sizeof header, at) != sizeof header) return false;
     if (header.p_type != PT_INTERP) continue;
-    char linker[PATH_MAX] = "";
+    char linker[64] = "";  // the end of its path; glibc's are called ld-linux-x86-64.so.2, ld-linux-aarch64.so.1
     const std::size_t length = std::min<std::size_t>(header.p_filesz, sizeof linker - 1);
-    if (pread(program, linker, length, static_cast<off_t>(header.p_offset)) < 0) return false;
+    if (pread(program, linker, length, static_cast<off_t>(header.p_offset + header.p_filesz - length)) < 0)
+      return false;
     return std::strstr(linker, "/ld-linux") != nullptr;
   }
   return false;
@@ -50,17 +52,18 @@ bool CanBeMapped(const char* library) noexcept {
 bool TakesPreloads(int program) noexcept {
   union {
     ElfW(Ehdr) elf;
-    char text[PATH_MAX];
+    char text[kHeadBytes + 1];
   } head;
   int interpreter = -1;
   bool takes = false;
   for (int i = 0; i < kMostInterpreters; ++i) {
     const int file = interpreter < 0 ? program : interpreter;
-    const ssize_t length = pread(file, head.text, sizeof head - 1, 0);
+    const ssize_t length = pread(file, head.text, kHeadBytes, 0);
     if (length < 0) break;
     head.text[length] = '\0';
     if (std::strncmp(head.text, "#!", 2) != 0) {
-      const bool is_elf = length >= static_cast<ssize_t>(sizeof head.elf) && std::memcmp(head.text, ELFMAG, SELFMAG) == 0;
+      const bool is_elf =
+          length >= static_cast<ssize_t>(sizeof head.elf) && std::memcmp(head.text, ELFMAG, SELFMAG) == 0;
       takes = is_elf ? IsLinkedLikeThis(file, head.elf) : std::memchr(head.text, '\0', length) == nullptr;
       break;
     }

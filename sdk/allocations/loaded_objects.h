@@ -14,9 +14,9 @@ namespace allocations {
 struct LoadedObject {
   const char* name = nullptr;  ///< as ld.so(8) found it; empty: the program
   std::uintptr_t base = 0;
-  const ElfW(Phdr)* headers = nullptr;
+  const ElfW(Phdr) * headers = nullptr;
   int header_count = 0;
-  const ElfW(Sym)* symbols = nullptr;
+  const ElfW(Sym) * symbols = nullptr;
   const ElfW(Half) * versions = nullptr;  ///< of the symbols
   const char* strings = nullptr;
   const std::uint32_t* gnu_hash = nullptr;

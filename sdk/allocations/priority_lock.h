@@ -20,10 +20,10 @@ namespace allocations {
 /// The kernel's name for the calling thread; 0: not asked yet.
 inline CREMA_THREAD_LOCAL std::uint32_t t_thread_id = 0;
 
-/// Held for some instructions, or while a table grows. While a thread waits, the kernel lends its priority to the holder
-/// (futex(2), "Priority-inheritance futexes"): else a real-time thread would wait for one that it keeps from running. A
-/// handler of a signal may have left the lock locked for ever (siglongjmp(3)): who waited for a second gives up, and so
-/// does everybody after.
+/// Held for some instructions, or while a table grows. While a thread waits, the kernel lends its priority to the
+/// holder (futex(2), "Priority-inheritance futexes"): else a real-time thread would wait for one that it keeps from
+/// running. A handler of a signal may have left the lock locked for ever (siglongjmp(3)): who waited for a second gives
+/// up, and so does everybody after.
 class PriorityLock {
  public:
   bool Lock() noexcept {

@@ -197,7 +197,7 @@ class OperatorsTest(AllocationsCase):
 
     def test_operators_of_allocators_are_a_reason(self):
         program = self.place / "linked"
-        source = b"extern int crema_section_open(const char*); int main() { crema_section_open(\"a\"); puts(\"[]\"); }"
+        source = b'extern int crema_section_open(const char*); int main() { crema_section_open("a"); puts("[]"); }'
         for allocator in ALLOCATORS:
             with self.subTest(allocator=allocator):
                 if not is_installed(allocator):

@@ -19,20 +19,48 @@ static void Start(int way, char* path, char* name) {
   pid_t process = 0;
   FILE* stream = NULL;
   switch (way) {
-    case 0: execv(path, words); break;
-    case 1: execve(path, words, environ); break;
-    case 2: execvp(name, words); break;
-    case 3: execvpe(name, words, environ); break;
-    case 4: execl(path, path, "one", "two", NULL); break;
-    case 5: execlp(name, path, "one", "two", NULL); break;
-    case 6: execle(path, path, "one", "two", NULL, environ); break;
-    case 7: fexecve(open(path, O_RDONLY), words, environ); break;
-    case 8: execveat(AT_FDCWD, path, words, environ, 0); break;
-    case 9: execveat(open(path, O_RDONLY), "", words, environ, AT_EMPTY_PATH); break;
-    case 10: posix_spawn(&process, path, NULL, NULL, words, environ); break;
-    case 11: posix_spawnp(&process, name, NULL, NULL, words, environ); break;
-    case 12: process = system(command); break;
-    case 13: stream = popen(command, "w"); break;
+    case 0:
+      execv(path, words);
+      break;
+    case 1:
+      execve(path, words, environ);
+      break;
+    case 2:
+      execvp(name, words);
+      break;
+    case 3:
+      execvpe(name, words, environ);
+      break;
+    case 4:
+      execl(path, path, "one", "two", NULL);
+      break;
+    case 5:
+      execlp(name, path, "one", "two", NULL);
+      break;
+    case 6:
+      execle(path, path, "one", "two", NULL, environ);
+      break;
+    case 7:
+      fexecve(open(path, O_RDONLY), words, environ);
+      break;
+    case 8:
+      execveat(AT_FDCWD, path, words, environ, 0);
+      break;
+    case 9:
+      execveat(open(path, O_RDONLY), "", words, environ, AT_EMPTY_PATH);
+      break;
+    case 10:
+      posix_spawn(&process, path, NULL, NULL, words, environ);
+      break;
+    case 11:
+      posix_spawnp(&process, name, NULL, NULL, words, environ);
+      break;
+    case 12:
+      process = system(command);
+      break;
+    case 13:
+      stream = popen(command, "w");
+      break;
   }
   if (stream != NULL) pclose(stream);
   if (process > 0) waitpid(process, NULL, 0);

@@ -1,5 +1,6 @@
-// A plug-in with operators new and delete of its own. They count, and give memory that is filled with zeros: its sums are
-// others with another operator, and another delete ends the program. With CREMA_TEST_POOL they take from a static pool.
+// A plug-in with operators new and delete of its own. They count, and give memory that is filled with zeros: its sums
+// are others with another operator, and another delete ends the program. With CREMA_TEST_POOL they take from a static
+// pool.
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>

@@ -15,9 +15,13 @@ EVERY_START = pathlib.Path("tests/allocations/every_start").absolute()
 LIBRARY = pathlib.Path("sdk/allocations/libcrema_allocations.so").absolute()
 CREMA = pathlib.Path("collector/cli/crema").absolute()
 
+# write(1, text, 6), exit(0)
 SYSTEM_CALLS = {
-    "32": "mov $4, %eax; mov $1, %ebx; mov $text, %ecx; mov $6, %edx; int $0x80; mov $1, %eax; xor %ebx, %ebx; int $0x80",
-    "64": "mov $1, %eax; mov $1, %edi; lea text(%rip), %rsi; mov $6, %edx; syscall; mov $60, %eax; xor %edi, %edi; syscall",
+    "32": """call 1f
+        1: pop %ecx; add $(text - 1b), %ecx; mov $4, %eax; mov $1, %ebx; mov $6, %edx; int $0x80
+        mov $1, %eax; xor %ebx, %ebx; int $0x80""",
+    "64": """mov $1, %eax; mov $1, %edi; lea text(%rip), %rsi; mov $6, %edx; syscall
+        mov $60, %eax; xor %edi, %edi; syscall""",
 }
 LINKER_OF_32_BITS = "/lib/ld-linux.so.2"
 LINKER_OF_MUSL = "/lib/ld-musl-x86_64.so.1"
@@ -67,7 +71,8 @@ class PreloadCase(unittest.TestCase):
         if linker is not None and not pathlib.Path(linker).exists():
             self.skipTest(f"{linker} is not installed: tools/setup test")
         stem = self.place / f"hello{bits}{len(linker or '')}"
-        code = f'.globl _start\n_start: {SYSTEM_CALLS[bits]}\ntext: .ascii "hello\\n"\n.section .note.GNU-stack,"",@progbits\n'
+        code = f'.globl _start\n_start: {SYSTEM_CALLS[bits]}\ntext: .ascii "hello\\n"\n'
+        code += '.section .note.GNU-stack,"",@progbits\n'
         subprocess.run(["as", f"--{bits}", "-o", f"{stem}.o"], input=code.encode(), check=True)
         linking = ["ld", "-m", "elf_i386" if bits == "32" else "elf_x86_64", "-o", stem, f"{stem}.o"]
         if linker is not None:  # a shared object makes the linker write what the dynamic one needs
@@ -79,8 +84,8 @@ class PreloadCase(unittest.TestCase):
 
 class NamespaceTest(PreloadCase):
     def test_where_only_the_records_are_there_processes_are_counted(self):
-        script = f"mount -t tmpfs none {self.prefix}; /bin/echo hello; x=$(/bin/ls -d /etc 2>&1); echo $x; {KNOWN} > /dev/null"
-        document = self.assert_starts(*self.namespace(script))
+        script = f"mount -t tmpfs none {self.prefix}; /bin/echo hello; x=$(/bin/ls -d /etc 2>&1); echo $x"
+        document = self.assert_starts(*self.namespace(f"{script}; {KNOWN} > /dev/null"))
         self.assertGreater(document["metrics"]["allocations"], 0)
 
     def test_where_nothing_is_there_processes_start_without_it(self):
@@ -164,7 +169,7 @@ class KeptTest(PreloadCase):
     def test_the_users_own_preloads_stay(self):
         mine = self.place / "mine.so"
         subprocess.run(["gcc", "-shared", "-xc", "/dev/null", "-o", mine], check=True)
-        script = f'rm -rf {self.output}/run; exec /bin/sh -c \'echo "$LD_PRELOAD"\''
+        script = f"rm -rf {self.output}/run; exec /bin/sh -c 'echo \"$LD_PRELOAD\"'"
         self.assert_starts("/bin/sh", "-c", script, LD_PRELOAD=str(mine))
 
     def test_a_run_inside_a_run_is_counted_once(self):
