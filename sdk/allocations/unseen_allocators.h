@@ -9,10 +9,10 @@
 namespace crema {
 namespace allocations {
 
-/// Null, or a sentence that names an object whose operators new do not call malloc: counts would be too small. It stays
-/// once it is there. Tries the operators that it does not know, so it must be called again when others were loaded.
-/// `of_caller` is the caller's own operator new, which its object may not show to ld.so. `blocks_seen()` says how many
-/// blocks of the calling thread this library has seen.
+/// Null, or a sentence that names an object with a malloc or an operator new of which this library sees nothing: counts
+/// would be too small. It stays once it is there. Tries those that it does not know, so it must be called again when
+/// others were loaded. `of_caller` is the caller's own operator new, which its object may not show to ld.so.
+/// `blocks_seen()` says how many blocks of the calling thread this library has seen.
 const char* FindUnseenAllocator(internal::OperatorNew* of_caller, std::uint64_t (*blocks_seen)()) noexcept;
 
 }  // namespace allocations

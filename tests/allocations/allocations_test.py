@@ -15,7 +15,7 @@ OWN_ALLOCATOR = pathlib.Path("tests/allocations/own_allocator").absolute()
 OWN_OPERATORS = pathlib.Path("tests/allocations/own_operators").absolute()
 POOL_OPERATORS = pathlib.Path("tests/allocations/pool_operators").absolute()
 HIDDEN_POOL_OPERATORS = pathlib.Path("tests/allocations/hidden_pool_operators").absolute()
-PLUGINS = [pathlib.Path(f"tests/allocations/{kind}_plugin.so").absolute() for kind in ("own", "bound", "pool")]
+PLUGINS = [pathlib.Path(f"tests/allocations/{kind}_plugin.so").absolute() for kind in ("own", "bound", "pool", "malloc")]
 PLUGIN_HOST = pathlib.Path("tests/allocations/plugin_host").absolute()
 LIBRARY_OF_C = pathlib.Path("sdk/c_api/libcrema.so.1").absolute()
 PLUGIN = pathlib.Path("sdk/c_api/recording_plugin.so").absolute()
@@ -188,7 +188,13 @@ class OperatorsTest(AllocationsCase):
         self.assert_same(POOL_OPERATORS, reason=reason("the program"))
         self.assert_same(HIDDEN_POOL_OPERATORS, reason=reason("the program"))
         for host in (PYTHON_HOST, LATE_PYTHON_HOST):
-            self.assert_same(sys.executable, "-c", host, LIBRARY_OF_C, *PLUGINS, reason=reason("pool_plugin.so"))
+            plugins = (LIBRARY_OF_C, *PLUGINS[:3])
+            self.assert_same(sys.executable, "-c", host, *plugins, reason=reason("pool_plugin.so"))
+
+    def test_an_allocator_inside_a_plug_in_is_a_reason(self):
+        reason = "the allocator inside malloc_plugin.so is not seen"
+        for host in (PYTHON_HOST, LATE_PYTHON_HOST):
+            self.assert_same(sys.executable, "-c", host, LIBRARY_OF_C, PLUGINS[3], reason=reason)
 
     def test_operators_of_the_program_that_call_malloc_are_counted(self):
         line = self.assert_same(OWN_OPERATORS)
@@ -203,9 +209,10 @@ class OperatorsTest(AllocationsCase):
                 if not is_installed(allocator):
                     self.skipTest(f"{allocator} is not installed: tools/setup test")
                 reason = f"operator new of {allocator} does not call malloc"
-                for preloaded in (f"{LIBRARY}:{allocator}", f"{allocator}:{LIBRARY}"):
+                before = f"the allocator inside {allocator} is not seen"
+                for preloaded, why in ((f"{LIBRARY}:{allocator}", reason), (f"{allocator}:{LIBRARY}", before)):
                     _, (lines,) = self.run_program(KNOWN, preloaded=preloaded)
-                    self.assertEqual((self.last(lines)["reason"], self.last(lines)["allocations"]), (reason, None))
+                    self.assertEqual((self.last(lines)["reason"], self.last(lines)["allocations"]), (why, None))
                 linking = ["-xc", "-w", "-", "-xnone", LIBRARY_OF_C, "-Wl,--no-as-needed", f"-l:{allocator}"]
                 rpath = f"-Wl,-rpath,{LIBRARY_OF_C.parent}"
                 subprocess.run(["gcc", *linking, rpath, "-o", program], input=source, check=True)

@@ -1,11 +1,19 @@
 // A plug-in with operators new and delete of its own. They count, and give memory that is filled with zeros: its sums
 // are others with another operator, and another delete ends the program. With CREMA_TEST_POOL they take from a static
-// pool.
+// pool, with CREMA_TEST_MALLOC from an allocator inside.
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <vector>
+
+#ifdef CREMA_TEST_MALLOC
+extern "C" void* __libc_malloc(std::size_t bytes);
+extern "C" void __libc_free(void* block);
+extern "C" void* malloc(std::size_t bytes) noexcept { return __libc_malloc(bytes); }
+extern "C" void free(void* block) noexcept { __libc_free(block); }
+#endif
 
 namespace {
 
@@ -22,6 +30,9 @@ void* Take(std::size_t bytes) {
   return g_used <= sizeof g_pool ? block : nullptr;
 }
 void Give(void*) {}
+#elif defined(CREMA_TEST_MALLOC)
+void* Take(std::size_t bytes) { return std::memset(malloc(bytes), 0, bytes); }
+void Give(void* block) { free(block); }
 #else
 void* Take(std::size_t bytes) { return std::calloc(1, bytes); }
 void Give(void* block) { std::free(block); }
