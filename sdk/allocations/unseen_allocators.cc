@@ -45,7 +45,7 @@ struct OwnFunctions {
 struct Found {
   OwnFunctions objects[kMostObjects];
   int count = 0;
-  Function of_caller = nullptr;
+  void* of_caller = nullptr;
 };
 Found g_found;  // guarded by g_is_busy, like the two below
 LoadCounts g_examined;
@@ -65,8 +65,8 @@ bool Collect(void* data, const LoadedObject& object) {
   auto* const found = static_cast<Found*>(data);
   if (found->count == kMostObjects || IsKnown(object)) return false;
   OwnFunctions& own = found->objects[found->count];
-  const void* const of_caller = reinterpret_cast<void*>(found->of_caller);
-  own.functions[kFunctionCount] = Contains(object, of_caller) ? found->of_caller : nullptr;
+  const bool is_callers = Contains(object, found->of_caller);
+  own.functions[kFunctionCount] = is_callers ? reinterpret_cast<Function>(found->of_caller) : nullptr;
   bool has_any = own.functions[kFunctionCount] != nullptr;
   for (int i = 0; i < kFunctionCount; ++i) {
     void* const function = Definition(object, kFunctions[i]);
@@ -130,12 +130,12 @@ const char* FindUnseenAllocator(internal::OperatorNew* of_caller, std::uint64_t 
   if (g_is_busy.test_and_set(std::memory_order_acquire)) return nullptr;  // its caller says it
   const int host_errno = errno;
   const LoadCounts loads = CountLoads();
-  const bool is_same_caller = reinterpret_cast<Function>(of_caller) == g_found.of_caller;
+  const bool is_same_caller = reinterpret_cast<void*>(of_caller) == g_found.of_caller;
   // What was loaded later stands behind.
   const int known = is_same_caller && loads.unloaded == g_examined.unloaded ? g_found.count : 0;
   if (known == 0 || loads.loaded != g_examined.loaded) {
     g_examined = loads;
-    g_found.of_caller = reinterpret_cast<Function>(of_caller);
+    g_found.of_caller = reinterpret_cast<void*>(of_caller);
     g_found.count = 0;
     ForEachObject(Collect, &g_found);
   }
