@@ -19,8 +19,7 @@ namespace crema {
 namespace testing {
 namespace {
 
-constexpr int kRounds = 40;
-constexpr std::int64_t kWorkNs = 1000000;
+constexpr int kRounds = 200;
 
 /// A process that computes on the core of the one that made it, until it is let go.
 class Rival {
@@ -60,29 +59,41 @@ struct Clocks {
   std::int64_t inside_ns() const { return cpu_section_ns + io_ns + faults_ns + counters_ns; }
 };
 
-/// A millisecond of CPU time in a guard's scope, and how long it took.
+/// Some 0.1 ms without a system call, so that the kernel takes the core away in those of guards.
+void Work() {
+  volatile double value = 1;
+  for (int i = 0; i < 30000; ++i) value = value * 1.0000001;
+}
+
+/// How long a guard and the work in its scope took, by a clock around both.
 template <class Guard, class... Arguments>
 std::int64_t WorkInside(Arguments... arguments) {
-  const Guard guard(arguments...);
   const std::int64_t start = WallNs();
-  SpinCpu(kWorkNs);
+  {
+    const Guard guard(arguments...);
+    Work();
+  }
   return WallNs() - start;
 }
 
-/// The kernel gives the core to the rival where it may: in the system calls of guards rather than within the work.
-TEST(SharedCore, GuardsThatMakeSystemCallsMeasureTheWorkAndNotTheRival) {
+/// The kernel may give the core to the rival at the end of a guard's system calls. The section waits then, not the one
+/// around it.
+TEST(SharedCore, SectionsLastAsLongAsAClockAroundTheirGuardsSays) {
   const SharedValue<Clocks> clocks;
   const RecordLog log = Recorded([&] {
     StayOnOneCore();
     const Rival rival;
     const TrackMetrics metrics("ttbar");
+    { const TrackPerfCounters counters("opens"); }
     const std::int64_t start = WallNs();
-    const TrackSection loop("loop", kCpuTime);
-    for (int i = 0; i < kRounds; ++i) {
-      clocks->cpu_section_ns += WorkInside<TrackSection>("cpu", kCpuTime);
-      clocks->io_ns += WorkInside<TrackIo>("io");
-      clocks->faults_ns += WorkInside<TrackPageFaults>("faults");
-      clocks->counters_ns += WorkInside<TrackPerfCounters>("counters");
+    {
+      const TrackSection loop("loop", kCpuTime);
+      for (int i = 0; i < kRounds; ++i) {
+        clocks->cpu_section_ns += WorkInside<TrackSection>("cpu", kCpuTime);
+        clocks->io_ns += WorkInside<TrackIo>("io");
+        clocks->faults_ns += WorkInside<TrackPageFaults>("faults");
+        clocks->counters_ns += WorkInside<TrackPerfCounters>("counters");
+      }
     }
     clocks->loop_ns = WallNs() - start;
   });
@@ -97,12 +108,11 @@ TEST(SharedCore, GuardsThatMakeSystemCallsMeasureTheWorkAndNotTheRival) {
   expect_near(Section(rows, "loop/faults").total_ns, clocks->faults_ns, "TrackPageFaults");
   expect_near(Section(rows, "loop/counters").total_ns, clocks->counters_ns, "TrackPerfCounters");
   expect_near(Section(rows, "loop").total_ns, clocks->loop_ns, "the section around them");
-  expect_near(Section(rows, "loop").self_ns, clocks->loop_ns - clocks->inside_ns(), "its own time");
+  expect_near(Section(rows, "loop").self_ns + clocks->inside_ns(), clocks->loop_ns, "its own time");
   for (const SectionRow& row : rows) {
     if (!row.cpu_ns.has_value()) continue;
     EXPECT_LE(*row.cpu_ns, row.total_ns) << row.path;
   }
-  expect_near(*Section(rows, "loop/cpu").cpu_ns, kRounds * kWorkNs, "CPU time");
 }
 
 TEST(SharedCore, CpuTimeOfShortSectionsIsNoLongerThanTheyAre) {
