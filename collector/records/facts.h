@@ -267,7 +267,7 @@ struct SumsFact {
   std::optional<int64_t> bytes_read;
   std::optional<int64_t> bytes_uncompressed;
   std::optional<int64_t> cpu_ns;
-  int64_t helper_cpu_ns = 0;
+  std::optional<int64_t> helper_cpu_ns = 0;
   std::optional<int64_t> cpu_wait_ns;
   std::optional<int64_t> helper_wait_ns;
   int64_t helper_scope_ns = 0;

@@ -18,12 +18,12 @@ namespace internal {
 /// What was read when a chunk ended.
 struct ChunkEnd {
   Instant stop;
-  std::optional<std::int64_t> cpu_ns;
-  std::optional<std::int64_t> wait_ns;
-  std::optional<std::int64_t> rss_stop_bytes;
-  std::optional<std::int64_t> io_read_bytes;
-  std::optional<std::int64_t> allocations;  ///< of the chunk's own thread; nullopt: nobody counts
-  std::optional<std::int64_t> allocated_bytes;
+  MaybeInteger cpu_ns;
+  MaybeInteger wait_ns;
+  MaybeInteger rss_stop_bytes;
+  MaybeInteger io_read_bytes;
+  MaybeInteger allocations;  ///< of the chunk's own thread; nullopt: nobody counts
+  MaybeInteger allocated_bytes;
   std::int64_t open_chunks = 0;
   TickRate rate;                  ///< of the chunk
   std::int64_t duration_ns = 0;   ///< stop - start, at that rate

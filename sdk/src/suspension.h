@@ -9,6 +9,8 @@
 namespace crema {
 namespace internal {
 
+/// Adds to the frame around a chunk which of its time was the chunk's, up to these readings.
+void TellOuter(ChunkState* state, MaybeInteger cpu_ns, MaybeInteger wait_ns) noexcept;
 /// Takes the chunk, which is the innermost of its thread, off that thread; its open sections go with it.
 void Suspend(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept;
 /// Goes on with a suspended chunk on this thread, as its innermost; false when nested too deep.

@@ -34,19 +34,15 @@ bool Join(const Recorder& recorder, const ChunkHandle& handle, HelperState* help
 }
 
 /// Adds what the helper did; false when the chunk is over.
-bool Leave(HelperState* helper, std::optional<std::int64_t> wait_ns, std::int64_t cpu_ns) {
+bool Leave(HelperState* helper, MaybeInteger wait_ns, MaybeInteger cpu_ns) {
   ChunkState* chunk = helper->chunk;
   const std::lock_guard<std::mutex> lock(chunk->helpers_mutex);
   if (chunk->generation.load() != helper->generation) return false;
   const std::int64_t stop_ns = MonotonicNanoseconds();
   chunk->helper_scope_ns += stop_ns - helper->start_ns;
   if (--chunk->active_helpers == 0) chunk->helper_union_ns += stop_ns - chunk->union_start_ns;
-  chunk->helper_cpu_ns += cpu_ns;
-  if (!wait_ns.has_value()) {
-    chunk->helper_wait_ns.reset();
-  } else if (chunk->helper_wait_ns.has_value()) {
-    *chunk->helper_wait_ns += *wait_ns;
-  }
+  AddTo(&chunk->helper_cpu_ns, cpu_ns);
+  AddTo(&chunk->helper_wait_ns, wait_ns);
   chunk->helpers.sections().Merge(&helper->ledger.sections(), helper->section);
   for (TraceRow occurrence : helper->ledger.trace()) {
     occurrence.node = chunk->helpers.sections().Counterpart(occurrence.node, helper->section);
@@ -85,7 +81,7 @@ TrackHelper::TrackHelper(const ChunkHandle& handle) noexcept {
   helper->inner_cpu_ns = helper->inner_wait_ns = 0;
   helper->guard_is_gone.store(false);
   helper->wait_start_ns = thread->kernel.RunDelayNanoseconds(&recorder->descriptors);
-  helper->cpu_start_ns = ThreadCpuNanoseconds();
+  helper->cpu_start_ns = ThreadCpu();
   thread->Push(helper);
   scope_ = helper;
 }
@@ -106,10 +102,9 @@ TrackHelper::~TrackHelper() {
     }
     return;
   }
-  const std::int64_t cpu_ns = ThreadCpuNanoseconds() - helper->cpu_start_ns;
-  const auto wait_stop_ns = thread->kernel.RunDelayNanoseconds(&recorder->descriptors);
-  std::optional<std::int64_t> wait_ns;
-  if (wait_stop_ns.has_value() && helper->wait_start_ns.has_value()) wait_ns = *wait_stop_ns - *helper->wait_start_ns;
+  const MaybeInteger cpu_ns = Difference(ThreadCpu(), helper->cpu_start_ns);
+  const MaybeInteger wait_ns =
+      Difference(thread->kernel.RunDelayNanoseconds(&recorder->descriptors), helper->wait_start_ns);
   SectionNode* const root = helper->ledger.sections().root();
   while (thread->current.load(std::memory_order_relaxed) != root) {
     SectionNode* open = thread->current.load(std::memory_order_relaxed);
@@ -117,12 +112,13 @@ TrackHelper::~TrackHelper() {
   }
   thread->Pop(helper);
   if (helper->outer != nullptr) {
-    helper->outer->inner_cpu_ns += cpu_ns;
-    helper->outer->inner_wait_ns += wait_ns.value_or(0);
+    AddTo(&helper->outer->inner_cpu_ns, cpu_ns);
+    AddTo(&helper->outer->inner_wait_ns, wait_ns);
   }
-  if (wait_ns.has_value()) *wait_ns -= helper->inner_wait_ns;
   FreeLane(recorder);
-  if (!Leave(helper, wait_ns, cpu_ns - helper->inner_cpu_ns)) CountDropped();
+  if (!Leave(helper, Difference(wait_ns, helper->inner_wait_ns), Difference(cpu_ns, helper->inner_cpu_ns))) {
+    CountDropped();
+  }
 }
 
 }  // namespace crema

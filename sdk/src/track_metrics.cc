@@ -22,11 +22,10 @@ bool IsOpen(const ChunkState* state, std::uint64_t generation) {
   return (generation & 1) != 0 && state->generation.load(std::memory_order_acquire) == generation;
 }
 
-std::optional<std::int64_t> Difference(std::optional<std::int64_t> stop, std::optional<std::int64_t> start,
-                                       std::int64_t inner) {
-  if (!stop.has_value() || !start.has_value()) return std::nullopt;
-  const std::int64_t difference = *stop - *start - inner;
-  return difference < 0 ? 0 : difference;
+/// The chunk's own part of what a counter rose by, which does not fall below 0.
+MaybeInteger Rise(MaybeInteger stop, MaybeInteger start, MaybeInteger inner = 0) {
+  const MaybeInteger rise = Difference(Difference(stop, start), inner);
+  return rise.has_value() && *rise < 0 ? 0 : rise;
 }
 
 /// Ends sections that were left open inside the chunk, so that its times close.
@@ -52,8 +51,8 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   state->failed = false;
   state->reason = {};
   state->inner_cpu_ns = state->inner_wait_ns = 0;
-  state->helper_cpu_ns = state->helper_scope_ns = state->helper_union_ns = 0;
-  state->helper_wait_ns = 0;
+  state->helper_scope_ns = state->helper_union_ns = 0;
+  state->helper_cpu_ns = state->helper_wait_ns = 0;
   state->active_helpers = 0;
   state->activities.Clear();
   state->guard_is_gone.store(false);
@@ -92,7 +91,7 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   // CPU time and run delay are read inside the duration: so they never add up to more than it.
   state->start = recorder->clock.Now();
   state->wait_start_ns = thread->kernel.RunDelayNanoseconds(descriptors);
-  state->cpu_start_ns = ThreadCpuNanoseconds();
+  state->cpu_start_ns = ThreadCpu();
   thread->Push(state);
   state->has_begin_line = false;
   if (recorder->log.limits().is_stopped()) return;
@@ -111,18 +110,16 @@ void Write(Recorder* recorder, ThreadState* thread, ChunkState* state, const Chu
 void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   ChunkEnd end;
   DescriptorBudget* descriptors = &recorder->descriptors;
-  const std::int64_t cpu_stop_ns = ThreadCpuNanoseconds();
-  const auto wait_stop_ns = thread->kernel.RunDelayNanoseconds(descriptors);
+  const MaybeInteger cpu_stop_ns = ThreadCpu();
+  const MaybeInteger wait_stop_ns = thread->kernel.RunDelayNanoseconds(descriptors);
   end.stop = recorder->clock.Now();
   end.rss_stop_bytes = thread->kernel.RssBytes(descriptors);
-  end.io_read_bytes = Difference(thread->kernel.ReadBytes(), state->read_start_bytes, 0);
+  end.io_read_bytes = Rise(thread->kernel.ReadBytes(), state->read_start_bytes);
   const ThreadAllocations allocations = AllocationsOfThread(*recorder);
-  end.allocations = Difference(allocations.calls, state->allocations_start.calls, 0);
-  end.allocated_bytes = Difference(allocations.bytes, state->allocations_start.bytes, 0);
-  if (cpu_stop_ns != kUnknownCpu && state->cpu_start_ns != kUnknownCpu) {
-    end.cpu_ns = Difference(cpu_stop_ns, state->cpu_start_ns, state->inner_cpu_ns);
-  }
-  end.wait_ns = Difference(wait_stop_ns, state->wait_start_ns, state->inner_wait_ns);
+  end.allocations = Rise(allocations.calls, state->allocations_start.calls);
+  end.allocated_bytes = Rise(allocations.bytes, state->allocations_start.bytes);
+  end.cpu_ns = Rise(cpu_stop_ns, state->cpu_start_ns, state->inner_cpu_ns);
+  end.wait_ns = Rise(wait_stop_ns, state->wait_start_ns, state->inner_wait_ns);
   end.rate = recorder->clock.Rate(state->start, end.stop);
   end.duration_ns = end.rate.Nanoseconds(end.stop.ticks - state->start.ticks);
   end.suspended_ns = end.rate.Nanoseconds(state->suspended_ticks);
@@ -130,12 +127,7 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   state->ledger.SawRss(end.rss_stop_bytes.value_or(-1));
   thread->Pop(state);
   PauseStacks(thread);
-  if (state->outer != nullptr) {  // that time is this chunk's, not the one's around it
-    state->outer->inner_cpu_ns += cpu_stop_ns - state->cpu_start_ns - state->told_outer_cpu_ns;
-    state->outer->inner_wait_ns +=
-        Difference(wait_stop_ns, state->wait_start_ns, 0).value_or(state->told_outer_wait_ns) -
-        state->told_outer_wait_ns;
-  }
+  TellOuter(state, cpu_stop_ns, wait_stop_ns);
   {
     const std::lock_guard<std::mutex> lock(state->helpers_mutex);
     if (state->active_helpers > 0) {
