@@ -179,6 +179,7 @@ ThreadContext* EnsureThreadContext() noexcept {
   thread->tid = static_cast<std::int64_t>(syscall(SYS_gettid));
   thread->span = nullptr;
   thread->finished = {};
+  thread->begin_cost = thread->end_cost = {};
   t_context = thread;
   return thread;
 }

@@ -150,11 +150,11 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   thread->finished = {state, end.rate, end.duration_ns - end.suspended_ns};
   if (state->ledger.dropped() != 0) recorder->dropped.fetch_add(state->ledger.dropped(), std::memory_order_relaxed);
   const std::uint64_t sections = state->ledger.sections().Occurrences() + state->helpers.sections().Occurrences();
-  constexpr auto kRelaxed = std::memory_order_relaxed;
-  recorder->overhead_ns.fetch_add(static_cast<std::int64_t>(sections) * recorder->section_cost_ns, kRelaxed);
-  recorder->overhead_ns.fetch_add(static_cast<std::int64_t>(state->ledger.Requests()) * recorder->request_cost_ns,
-                                  kRelaxed);
-  recorder->overhead_ticks.fetch_add(Ticks(thread) - end.stop.ticks, kRelaxed);
+  const MaybeInteger cost_ns = thread->end_cost.IsNextMeasured() ? Difference(ThreadCpu(), cpu_stop_ns) : std::nullopt;
+  recorder->overhead_ns.fetch_add(thread->end_cost.Nanoseconds(cost_ns) +
+                                      static_cast<std::int64_t>(sections) * recorder->section_cost_ns +
+                                      static_cast<std::int64_t>(state->ledger.Requests()) * recorder->request_cost_ns,
+                                  std::memory_order_relaxed);
 }
 
 void Fail(ChunkState* state, std::string_view reason) {
@@ -210,7 +210,6 @@ TrackMetrics::TrackMetrics(const Chunk& chunk) noexcept {
   ThreadState* thread = CurrentThread();
   Recorder* recorder = CurrentRecorder();
   if (thread == nullptr || recorder == nullptr) return;
-  const std::uint64_t entry_ticks = Ticks(thread);
   EndAbandoned(recorder, thread);
   ChunkState* state = thread->NewChunkFrame();
   const bool is_lost = state == nullptr && (thread->work == nullptr || !IsUnnamed(chunk));  // too deep, or no memory
@@ -219,10 +218,12 @@ TrackMetrics::TrackMetrics(const Chunk& chunk) noexcept {
     nested_ = EnterSection(kNestedChunk);
     return;
   }
+  const MaybeInteger entry_ns = thread->begin_cost.IsNextMeasured() ? ThreadCpu() : std::nullopt;
   Begin(recorder, thread, chunk, state);
   state_ = state;
   generation_ = state->generation.load(std::memory_order_relaxed);
-  recorder->overhead_ticks.fetch_add(Ticks(thread) - entry_ticks, std::memory_order_relaxed);
+  const MaybeInteger cost_ns = entry_ns.has_value() ? Difference(ThreadCpu(), entry_ns) : std::nullopt;
+  recorder->overhead_ns.fetch_add(thread->begin_cost.Nanoseconds(cost_ns), std::memory_order_relaxed);
 }
 
 TrackMetrics::~TrackMetrics() {

@@ -214,6 +214,7 @@ struct EndLine {
   std::int64_t unwritten = 0;
   std::int64_t outside_chunks = 0;
   std::int64_t overhead_ns = 0;
+  MaybeInteger cpu_ns;
   std::vector<SectionRow> sections;
   std::vector<MetricRow> metrics;
 };

@@ -247,6 +247,7 @@ EndLine ReadEnd(const Json& line) {
   Get(line, "unwritten", &end.unwritten);
   Get(line, "outside_chunks", &end.outside_chunks);
   Get(line, "overhead_ns", &end.overhead_ns);
+  Get(line, "cpu_ns", &end.cpu_ns);
   end.sections = ReadSections(line.at("sections"));
   end.metrics = ReadMetrics(line);
   return end;

@@ -1,9 +1,5 @@
 // What sections measure on a core that others want too.
 #include <gtest/gtest.h>
-#include <sched.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <string>
@@ -12,6 +8,7 @@
 #include "sdk/tests/clocks.h"
 #include "sdk/tests/record_log_reader.h"
 #include "sdk/tests/recorded.h"
+#include "sdk/tests/rival.h"
 #include "sdk/tests/sanitized.h"
 #include "sdk/tests/shared_value.h"
 
@@ -20,35 +17,6 @@ namespace testing {
 namespace {
 
 constexpr int kRounds = 200;
-
-/// A process that computes on the core of the one that made it, until it is let go.
-class Rival {
- public:
-  Rival() : pid_(fork()) {
-    if (pid_ != 0) return;
-    for (;;) {
-    }
-  }
-  ~Rival() {
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-  }
-  Rival(const Rival&) = delete;
-  Rival& operator=(const Rival&) = delete;
-
- private:
-  pid_t pid_;
-};
-
-void StayOnOneCore() {
-  cpu_set_t cores;
-  sched_getaffinity(0, sizeof cores, &cores);
-  int core = 0;
-  while (!CPU_ISSET(core, &cores)) ++core;
-  CPU_ZERO(&cores);
-  CPU_SET(core, &cores);
-  sched_setaffinity(0, sizeof cores, &cores);
-}
 
 struct Clocks {
   std::int64_t cpu_section_ns = 0;
