@@ -27,7 +27,9 @@ struct ChunkEnd {
   std::int64_t open_chunks = 0;
   TickRate rate;                  ///< of the chunk
   std::int64_t duration_ns = 0;   ///< stop - start, at that rate
-  std::int64_t suspended_ns = 0;  ///< part of it
+  std::int64_t suspended_ns = 0;  ///< part of it, as the next
+  std::int64_t inner_ns = 0;      ///< of other chunks and helper scopes, which the thread opened inside
+  std::int64_t own_ns() const noexcept { return duration_ns - suspended_ns - inner_ns; }
 
   /// Of the time in which the chunk's own thread neither ran nor waited for a CPU, what helpers were active.
   std::optional<std::int64_t> JoinedNanoseconds(const ChunkState& state) const noexcept;

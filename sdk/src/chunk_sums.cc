@@ -117,7 +117,7 @@ void ChunkSums::Add(Recorder* recorder, ChunkState* state, const ChunkEnd& end) 
   ++row->chunks;
   row->first_start_ns = std::min(row->first_start_ns, state->start.monotonic_ns);
   row->last_stop_ns = std::max(row->last_stop_ns, state->start.monotonic_ns + end.duration_ns);
-  const std::int64_t duration_ns = end.duration_ns - end.suspended_ns;
+  const std::int64_t duration_ns = end.own_ns();
   row->duration_ns += duration_ns;
   row->min_duration_ns = std::min(row->min_duration_ns, duration_ns);
   row->max_duration_ns = std::max(row->max_duration_ns, duration_ns);

@@ -55,7 +55,7 @@ void ExitSummary::Add(ChunkState* state, const ChunkEnd& end) noexcept {
   } else if (state->events >= 0) {
     events_ = std::max<std::int64_t>(events_, 0) + state->events;
   }
-  busy_ns_ += end.duration_ns - end.suspended_ns;
+  busy_ns_ += end.own_ns();
   cpu_known_ = cpu_known_ && end.cpu_ns.has_value() && state->helper_cpu_ns.has_value();
   wait_known_ = wait_known_ && end.wait_ns.has_value();
   cpu_ns_ += end.cpu_ns.value_or(0);

@@ -50,7 +50,7 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   state->events = -1;
   state->failed = false;
   state->reason = {};
-  state->inner_cpu_ns = state->inner_wait_ns = 0;
+  state->inner = state->told_outer = {};
   state->helper_scope_ns = state->helper_union_ns = 0;
   state->helper_cpu_ns = state->helper_wait_ns = 0;
   state->active_helpers = 0;
@@ -58,7 +58,6 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   state->guard_is_gone.store(false);
   state->suspension.reset();
   state->suspended_ticks = 0;
-  state->told_outer_cpu_ns = state->told_outer_wait_ns = 0;
   for (std::size_t i = 0; i < chunk.attribute_count; ++i) {
     const bool is_kept =
         i < Chunk::kMaxAttributes && !chunk.attributes[i].name.is_lost() && !chunk.attributes[i].value.is_lost();
@@ -90,6 +89,7 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   state->allocations_start = AllocationsOfThread(*recorder);
   // CPU time and run delay are read inside the duration: so they never add up to more than it.
   state->start = recorder->clock.Now();
+  state->start_ticks = state->start.ticks;
   state->wait_start_ns = thread->kernel.RunDelayNanoseconds(descriptors);
   state->cpu_start_ns = ThreadCpu();
   thread->Push(state);
@@ -118,16 +118,17 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   const ThreadAllocations allocations = AllocationsOfThread(*recorder);
   end.allocations = Rise(allocations.calls, state->allocations_start.calls);
   end.allocated_bytes = Rise(allocations.bytes, state->allocations_start.bytes);
-  end.cpu_ns = Rise(cpu_stop_ns, state->cpu_start_ns, state->inner_cpu_ns);
-  end.wait_ns = Rise(wait_stop_ns, state->wait_start_ns, state->inner_wait_ns);
+  end.cpu_ns = Rise(cpu_stop_ns, state->cpu_start_ns, state->inner.cpu_ns);
+  end.wait_ns = Rise(wait_stop_ns, state->wait_start_ns, state->inner.wait_ns);
   end.rate = recorder->clock.Rate(state->start, end.stop);
   end.duration_ns = end.rate.Nanoseconds(end.stop.ticks - state->start.ticks);
   end.suspended_ns = end.rate.Nanoseconds(state->suspended_ticks);
+  end.inner_ns = end.rate.Nanoseconds(state->inner.ticks);
   CloseSections(thread, *state, end.stop.ticks);
   state->ledger.SawRss(end.rss_stop_bytes.value_or(-1));
   thread->Pop(state);
   PauseStacks(thread);
-  TellOuter(state, cpu_stop_ns, wait_stop_ns);
+  TellOuter(state, end.stop.ticks, cpu_stop_ns, wait_stop_ns);
   {
     const std::lock_guard<std::mutex> lock(state->helpers_mutex);
     if (state->active_helpers > 0) {
@@ -147,7 +148,7 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   recorder->sums.WriteWhenDue(recorder, end.stop.monotonic_ns);
   recorder->stacks.WriteWhenDue(recorder, end.stop.monotonic_ns);
   NoteChunkOfAllocations(recorder, chunks, end.stop.monotonic_ns);
-  thread->finished = {state, end.rate, end.duration_ns - end.suspended_ns};
+  thread->finished = {state, end.rate, end.own_ns()};
   if (state->ledger.dropped() != 0) recorder->dropped.fetch_add(state->ledger.dropped(), std::memory_order_relaxed);
   const std::uint64_t sections = state->ledger.sections().Occurrences() + state->helpers.sections().Occurrences();
   const MaybeInteger cost_ns = thread->end_cost.IsNextMeasured() ? Difference(ThreadCpu(), cpu_stop_ns) : std::nullopt;
@@ -251,7 +252,7 @@ TrackMetrics::~TrackMetrics() {
       continue;
     }
     CountMisuse("a chunk ended before the chunk inside it, on the same thread: their times overlap (see Suspend)");
-    MakeInnermost(thread, state_);
+    MakeInnermost(recorder, thread, state_);
   }
   End(recorder, thread, state_);
 }

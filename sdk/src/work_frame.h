@@ -36,6 +36,13 @@ struct IdentityParts {
   std::string_view pass;
 };
 
+/// Time of a frame on its thread.
+struct FrameTime {
+  std::uint64_t ticks = 0;
+  MaybeInteger cpu_ns = 0;
+  MaybeInteger wait_ns = 0;
+};
+
 struct WorkFrame {
   explicit WorkFrame(bool helper) : is_helper(helper) {}
 
@@ -44,11 +51,11 @@ struct WorkFrame {
   WorkFrame* outer = nullptr;            ///< what the thread did before, and goes back to
   SectionNode* outer_section = nullptr;  ///< the section that was open then
   Ledger ledger;
+  std::uint64_t start_ticks = 0;  ///< of a chunk that was suspended: later by that time, as the other two
   MaybeInteger cpu_start_ns;
   MaybeInteger wait_start_ns;
-  /// What frames opened inside this one took: it is theirs, not this one's.
-  MaybeInteger inner_cpu_ns;
-  MaybeInteger inner_wait_ns;
+  FrameTime inner;       ///< what frames opened inside this one took: it is theirs, not this one's
+  FrameTime told_outer;  ///< of its own time, what the frame around it was told of
   RowTable<OpenActivity> activities;       ///< open ones, from the outermost inwards
   std::uint64_t use = 0;                   ///< tells this use of the frame from all others of the process
   std::atomic<bool> guard_is_gone{false};  ///< it ended on another thread, or out of order
@@ -87,8 +94,6 @@ struct ChunkState : WorkFrame {
   ThreadAllocations allocations_start;
   std::optional<Suspension> suspension;  ///< set while it is suspended
   std::uint64_t suspended_ticks = 0;     ///< before
-  MaybeInteger told_outer_cpu_ns;        ///< of its time, what the chunk around it was told of
-  MaybeInteger told_outer_wait_ns;
   ChunkState* next_spare = nullptr;  ///< while no chunk is in it
 
   std::mutex helpers_mutex;  ///< guards all below, and changes of `generation`

@@ -129,6 +129,7 @@ struct ChunkLine : ChunkIdentity {
   std::vector<RequestRow> requests;
   std::int64_t sections_dropped = 0;
   MaybeInteger suspended_ns;
+  MaybeInteger inner_ns;
   std::optional<std::vector<TraceRow>> trace;
   MaybeInteger trace_dropped;
 

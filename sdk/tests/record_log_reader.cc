@@ -154,6 +154,7 @@ ChunkLine ReadChunk(const Json& line) {
   Get(line, "columns", &chunk.columns);
   Get(line, "sections_dropped", &chunk.sections_dropped);
   Get(line, "suspended_ns", &chunk.suspended_ns);
+  Get(line, "inner_ns", &chunk.inner_ns);
   Get(line, "trace_dropped", &chunk.trace_dropped);
   ReadTables(line, &chunk);
   if (line.contains("trace")) {
