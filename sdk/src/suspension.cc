@@ -44,10 +44,10 @@ void Suspend(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcep
   Suspension suspension;
   suspension.open_section = thread->current.load(kRelaxed);
   suspension.cpu_ns = ThreadCpu();
+  suspension.ticks = Ticks(thread);
   suspension.wait_ns = thread->kernel.RunDelayNanoseconds(descriptors);
   suspension.read_bytes = thread->kernel.ReadBytes();
   suspension.allocations = AllocationsOfThread(*recorder);
-  suspension.ticks = Ticks(thread);
   TellOuter(state, suspension.ticks, suspension.cpu_ns, suspension.wait_ns);
   thread->GiveAway(state, Depth(state->outer));
   thread->Pop(state);
@@ -69,9 +69,9 @@ bool Resume(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept
   const std::uint64_t pause_ticks = Ticks(thread) - suspension.ticks;
   state->suspended_ticks += pause_ticks;
   state->start_ticks += pause_ticks;
+  Shift(&state->wait_start_ns, suspension.wait_ns, thread->kernel.RunDelayNanoseconds(descriptors));
   const MaybeInteger pause_cpu_ns = Difference(ThreadCpu(), suspension.cpu_ns);
   AddTo(&state->cpu_start_ns, pause_cpu_ns);
-  Shift(&state->wait_start_ns, suspension.wait_ns, thread->kernel.RunDelayNanoseconds(descriptors));
   Shift(&state->read_start_bytes, suspension.read_bytes, thread->kernel.ReadBytes());
   const ThreadAllocations allocations = AllocationsOfThread(*recorder);
   Shift(&state->allocations_start.calls, suspension.allocations.calls, allocations.calls);

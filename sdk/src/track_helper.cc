@@ -35,11 +35,10 @@ bool Join(const Recorder& recorder, const ChunkHandle& handle, HelperState* help
 }
 
 /// Adds what the helper did; false when the chunk is over.
-bool Leave(const Recorder& recorder, HelperState* helper) {
+bool Leave(const Recorder& recorder, HelperState* helper, std::int64_t stop_ns) {
   ChunkState* chunk = helper->chunk;
   const std::lock_guard<std::mutex> lock(chunk->helpers_mutex);
   if (chunk->generation.load() != helper->generation) return false;
-  const std::int64_t stop_ns = MonotonicNanoseconds();
   chunk->helper_scope_ns += stop_ns - helper->start_ns;
   if (helper->inner.ticks != 0) chunk->helper_scope_ns -= recorder.clock.Rate().Nanoseconds(helper->inner.ticks);
   if (--chunk->active_helpers == 0) chunk->helper_union_ns += stop_ns - chunk->union_start_ns;
@@ -106,6 +105,8 @@ TrackHelper::~TrackHelper() {
     return;
   }
   const MaybeInteger cpu_stop_ns = ThreadCpu();
+  const std::int64_t stop_ns = MonotonicNanoseconds();
+  const std::uint64_t stop_ticks = Ticks(thread);
   const MaybeInteger wait_stop_ns = thread->kernel.RunDelayNanoseconds(&recorder->descriptors);
   SectionNode* const root = helper->ledger.sections().root();
   while (thread->current.load(std::memory_order_relaxed) != root) {
@@ -113,9 +114,9 @@ TrackHelper::~TrackHelper() {
     ExitSection({open, open->start_ticks.load(std::memory_order_relaxed)});
   }
   thread->Pop(helper);
-  TellOuter(helper, Ticks(thread), cpu_stop_ns, wait_stop_ns);
+  TellOuter(helper, stop_ticks, cpu_stop_ns, wait_stop_ns);
   FreeLane(recorder);
-  if (!Leave(*recorder, helper)) CountDropped();
+  if (!Leave(*recorder, helper, stop_ns)) CountDropped();
 }
 
 }  // namespace crema

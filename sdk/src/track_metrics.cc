@@ -111,8 +111,8 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   ChunkEnd end;
   DescriptorBudget* descriptors = &recorder->descriptors;
   const MaybeInteger cpu_stop_ns = ThreadCpu();
-  const MaybeInteger wait_stop_ns = thread->kernel.RunDelayNanoseconds(descriptors);
   end.stop = recorder->clock.Now();
+  const MaybeInteger wait_stop_ns = thread->kernel.RunDelayNanoseconds(descriptors);
   end.rss_stop_bytes = thread->kernel.RssBytes(descriptors);
   end.io_read_bytes = Rise(thread->kernel.ReadBytes(), state->read_start_bytes);
   const ThreadAllocations allocations = AllocationsOfThread(*recorder);

@@ -28,9 +28,9 @@ struct Clocks {
 };
 
 /// Some 0.1 ms without a system call, so that the kernel takes the core away in those of guards.
-void Work() {
+void Work(int steps = 30000) {
   volatile double value = 1;
-  for (int i = 0; i < 30000; ++i) value = value * 1.0000001;
+  for (int i = 0; i < steps; ++i) value = value * 1.0000001;
 }
 
 /// How long a guard and the work in its scope took, by a clock around both.
@@ -81,6 +81,24 @@ TEST(SharedCore, SectionsLastAsLongAsAClockAroundTheirGuardsSays) {
     if (!row.cpu_ns.has_value()) continue;
     EXPECT_LE(*row.cpu_ns, row.total_ns) << row.path;
   }
+}
+
+/// What the rival takes in the system calls of guards is time in which the chunk waited for a CPU, not blocked time.
+TEST(SharedCore, WhatComputesIsNotBlocked) {
+  const ChunkLine chunk = RecordedChunk([] {
+    StayOnOneCore();
+    const Rival rival;
+    TrackMetrics metrics("ttbar");
+    for (int i = 0; i < 6000; ++i) {  // short parts: their readings are much of their time
+      Work(3000);
+      metrics.Suspend();
+      metrics.Resume();
+    }
+  });
+  if (!chunk.cpu_wait_ns.has_value()) GTEST_SKIP() << "the kernel does not tell the run delay";
+  const std::int64_t blocked_ns =
+      chunk.duration_ns() - *chunk.suspended_ns - *chunk.cpu_ns - *chunk.cpu_wait_ns;
+  EXPECT_LT(blocked_ns, kSanitized ? *chunk.cpu_ns : *chunk.cpu_ns / 2);
 }
 
 TEST(SharedCore, CpuTimeOfShortSectionsIsNoLongerThanTheyAre) {
