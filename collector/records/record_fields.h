@@ -223,6 +223,7 @@ inline constexpr Field<ChunkFact> kChunkFields[] = {
     Objects<&ChunkFact::requests, kRequestFields>("requests"),
     NotNegative<&ChunkFact::sections_dropped>("sections_dropped"),
     NotNegative<&ChunkFact::suspended_ns>("suspended_ns"),
+    NotNegative<&ChunkFact::inner_ns>("inner_ns"),
     NotNegative<&ChunkFact::allocations>("allocations"),
     NotNegative<&ChunkFact::allocated_bytes>("allocated_bytes"),
     Skip<ChunkFact>("attributes"),

@@ -93,7 +93,7 @@ void Sample(ThreadStacks* stacks, const siginfo_t& info, const void* context) {
   if (thread == nullptr || thread->stacks.load(std::memory_order_relaxed) != stacks) return;
   Recorder* const recorder = stacks->recorder.load(std::memory_order_relaxed);
   if (recorder == nullptr || !recorder->stacks.is_on()) return;
-  const std::uint64_t begin_ticks = Ticks(thread);
+  const MaybeInteger begin_ns = ThreadCpu();
   const std::uint64_t samples = 1 + static_cast<std::uint64_t>(std::max(info.si_overrun, 0));
   const WorkFrame* const work = thread->work;
   // Between two trees, or while somebody writes, the sighting is left to the next sample.
@@ -107,7 +107,7 @@ void Sample(ThreadStacks* stacks, const siginfo_t& info, const void* context) {
     if (stacks->table->is_half_full()) recorder->stacks.NoteHalfFull();
   }
   stacks->is_taken.store(false, std::memory_order_release);
-  recorder->overhead_ticks.fetch_add(Ticks(thread) - begin_ticks, std::memory_order_relaxed);
+  recorder->overhead_ns.fetch_add(Difference(ThreadCpu(), begin_ns).value_or(0), std::memory_order_relaxed);
 }
 
 void OnSignal(int, siginfo_t* info, void* context) {

@@ -249,6 +249,11 @@ void WarnOnce(std::initializer_list<std::string_view> parts) noexcept {
   PrintOnStandardError(text, size, 0);
 }
 
+void AddCost(std::int64_t cpu_ns) noexcept {
+  Recorder* recorder = CurrentRecorder();
+  if (recorder != nullptr && cpu_ns > 0) recorder->overhead_ns.fetch_add(cpu_ns, std::memory_order_relaxed);
+}
+
 void CountDropped() noexcept {
   Recorder* recorder = CurrentRecorder();
   if (recorder != nullptr) recorder->dropped.fetch_add(1, std::memory_order_relaxed);

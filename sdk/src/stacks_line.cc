@@ -221,7 +221,7 @@ bool WriteStacks(std::string_view fields, std::int64_t cost_ns) noexcept {
   Recorder* recorder = Recording() ? CurrentRecorder() : nullptr;
   if (recorder == nullptr) return false;
   recorder->stacks.LeaveToInterpreter();
-  if (cost_ns > 0) recorder->overhead_ns.fetch_add(cost_ns, std::memory_order_relaxed);
+  AddCost(cost_ns);
   if (fields.empty()) return true;
   const bool is_one_line = std::none_of(fields.begin(), fields.end(),
                                         [](char character) { return static_cast<unsigned char>(character) < ' '; });

@@ -179,6 +179,7 @@ ThreadContext* EnsureThreadContext() noexcept {
   thread->tid = static_cast<std::int64_t>(syscall(SYS_gettid));
   thread->span = nullptr;
   thread->finished = {};
+  thread->begin_cost = thread->end_cost = {};
   t_context = thread;
   return thread;
 }
@@ -323,9 +324,8 @@ void TraceOccurrence(SectionNode* node, std::uint64_t start_ticks, std::uint64_t
 }
 
 OpenSection EnterSectionWithCpu(std::string_view name) noexcept {
-  const std::int64_t cpu_ns = ThreadCpuNanoseconds();
   const OpenSection section = EnterSection(name);
-  if (section.node != nullptr) section.node->cpu_start_ns = cpu_ns;
+  if (section.node != nullptr) section.node->cpu_start_ns = ThreadCpuNanoseconds();
   return section;
 }
 
@@ -333,16 +333,13 @@ void ExitSectionWithCpu(OpenSection section) noexcept {
   constexpr auto kRelaxed = std::memory_order_relaxed;
   ThreadContext* context = t_context;
   if (context == nullptr) return ExitSection(section);
-  const std::uint64_t now_ticks = Ticks(context);
   SectionNode* node = section.node;
   if (context->current.load(kRelaxed) == node && IsOccurrence(*node, section.start_ticks)) {
     const std::int64_t now_ns = ThreadCpuNanoseconds();
-    if (now_ns != kUnknownCpu && node->cpu_start_ns != kUnknownCpu) {
-      const std::int64_t before_ns = node->cpu_ns.load(kRelaxed);
-      node->cpu_ns.store((before_ns < 0 ? 0 : before_ns) + now_ns - node->cpu_start_ns, kRelaxed);
-    }
+    const bool is_known = now_ns != kUnknownCpu && node->cpu_start_ns != kUnknownCpu;
+    AddCpu(node, is_known ? now_ns - node->cpu_start_ns : kUnknownCpu);
   }
-  ExitSectionAt(context, section, now_ticks);
+  ExitSectionAt(context, section, Ticks(context));
 }
 
 HostKeeper::HostKeeper() noexcept : errno_(errno) { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_); }

@@ -31,8 +31,8 @@ class BaseInstrumentationContext {
   explicit BaseInstrumentationContext(std::string_view name) noexcept : BaseInstrumentationContext(kBeginsLater) {
     BeginSection(name);
   }
-  /// For guards that make system calls, in which the kernel may give the core to somebody else: they make the first
-  /// before `BeginSection`, and the last after `EndSection`.
+  /// For guards with preparations that are not part of the section: they come before `BeginSection`. Readings belong
+  /// inside: at the end of a system call the kernel may give the core to another thread, and the section waits then.
   enum Later { kBeginsLater };
   explicit BaseInstrumentationContext(Later) noexcept
       :

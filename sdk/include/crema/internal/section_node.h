@@ -13,6 +13,9 @@
 namespace crema {
 namespace internal {
 
+/// What `ThreadCpuNanoseconds` returns if the kernel refuses the reading.
+inline constexpr std::int64_t kUnknownCpu = INT64_MIN;
+
 /// One section path of one thread. Only the owning thread writes; the sampler reads the atomics, so they are relaxed.
 /// Names are matched by content, but first against the child that followed last time: in a loop that is always right.
 struct SectionNode {
@@ -33,7 +36,7 @@ struct SectionNode {
   SectionNode* last_child = nullptr;
   SectionNode* next_in_bucket = nullptr;
   std::atomic<std::uint64_t> failed{0};  ///< occurrences left by an exception
-  std::atomic<std::int64_t> cpu_ns{-1};  ///< -1: never asked for
+  std::atomic<std::int64_t> cpu_ns{-1};  ///< -1: never asked for; `kUnknownCpu`: the kernel refused a reading
   std::int64_t cpu_start_ns = 0;
   std::uint64_t self_ticks = 0;  ///< only in trees that other trees were merged into
   std::int64_t row_ns = 0;       ///< scratch of the writer: the row's total, and that of rows inside
@@ -93,8 +96,6 @@ void ExitOutOfOrder(SectionNode* node, std::uint64_t start_ticks, std::uint64_t 
 void CountUnmatchedExit() noexcept;
 /// Trace mode: keeps one occurrence.
 void TraceOccurrence(SectionNode* node, std::uint64_t start_ticks, std::uint64_t stop_ticks) noexcept;
-/// What `ThreadCpuNanoseconds` gives where the kernel refuses to tell.
-inline constexpr std::int64_t kUnknownCpu = INT64_MIN;
 /// CLOCK_THREAD_CPUTIME_ID in ns, or `kUnknownCpu`.
 std::int64_t ThreadCpuNanoseconds() noexcept;
 
@@ -143,8 +144,8 @@ CREMA_ALWAYS_INLINE OpenSection EnterSection(std::string_view name) noexcept {
   return {node, start};
 }
 
-/// As `EnterSection`, and measures the thread's CPU time. That is read outside the section's wall time, before and
-/// after: it takes a system call, in which the kernel may give the core to somebody else.
+/// As `EnterSection`, and measures the thread's CPU time. The section's wall time includes both readings: each is a system
+/// call, at whose end the kernel may give the core to another thread (docs/limits.md, "Measured, and easily misread").
 OpenSection EnterSectionWithCpu(std::string_view name) noexcept;
 /// Ends what `EnterSectionWithCpu` began.
 void ExitSectionWithCpu(OpenSection section) noexcept;
