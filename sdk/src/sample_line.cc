@@ -150,6 +150,7 @@ void WriteEnd(Recorder* recorder) noexcept {
     line.FieldUnsigned("outside_chunks", recorder->outside.load());
     line.Field("overhead_ns", OverheadNanoseconds(*recorder, sections));
     line.Field("cpu_ns", ProcessCpuNanoseconds());
+    if (recorder->stacks.hertz() > 0) line.FieldUnsigned("lost_samples", recorder->stacks.lost_samples());
     line.Raw(last);
     line.Raw("}\n");
     return !line.broken() && recorder->log.WriteLast(line.text());

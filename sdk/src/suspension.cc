@@ -47,7 +47,7 @@ void Suspend(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcep
   TellOuter(state, suspension.cpu_ns, suspension.wait_ns);
   thread->GiveAway(state, Depth(state->outer));
   thread->Pop(state);
-  PauseStacks(thread);
+  PauseStacks(thread, suspension.cpu_ns);
   state->owner = nullptr;
   state->outer = nullptr;
   state->suspension = suspension;
@@ -57,7 +57,7 @@ void Suspend(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcep
 
 bool Resume(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept {
   if (!thread->TakeOver(recorder, state)) return false;
-  TakeStacks(recorder, thread);
+  ArmStacks(recorder, thread);
   DescriptorBudget* descriptors = &recorder->descriptors;
   const Suspension suspension = *state->suspension;
   state->suspension.reset();
@@ -70,6 +70,7 @@ bool Resume(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept
   const ThreadAllocations allocations = AllocationsOfThread(*recorder);
   Shift(&state->allocations_start.calls, suspension.allocations.calls, allocations.calls);
   Shift(&state->allocations_start.bytes, suspension.allocations.bytes, allocations.bytes);
+  ResumeStacks(thread, cpu_ns);
   state->cpu_start_ns += cpu_ns - suspension.cpu_ns;
   state->uncaught_exceptions = *thread->uncaught_exceptions;
   for (SectionNode* open = suspension.open_section; open != nullptr && open->parent != nullptr; open = open->parent) {

@@ -60,6 +60,16 @@ bool Leave(HelperState* helper, std::optional<std::int64_t> wait_ns, std::int64_
   return true;
 }
 
+/// Recording was switched off: what the helper did is not known.
+void LeaveUnmeasured(Recorder* recorder, ThreadState* thread, HelperState* helper) {
+  thread->Pop(helper);
+  FreeLane(recorder);
+  const std::lock_guard<std::mutex> lock(helper->chunk->helpers_mutex);
+  if (helper->chunk->generation.load() != helper->generation) return;
+  --helper->chunk->active_helpers;
+  helper->chunk->helper_wait_ns.reset();
+}
+
 }  // namespace
 }  // namespace internal
 
@@ -104,6 +114,10 @@ TrackHelper::~TrackHelper() {
       helper->guard_is_gone.store(true);
       CountMisuse("a helper scope ended on another thread, or before what lies inside it: it is not recorded");
     }
+    return;
+  }
+  if (IsSwitchedOff()) {
+    LeaveUnmeasured(recorder, thread, helper);
     return;
   }
   const std::int64_t cpu_ns = ThreadCpuNanoseconds() - helper->cpu_start_ns;
