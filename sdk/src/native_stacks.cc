@@ -335,6 +335,7 @@ bool Prepare(Recorder* recorder, ThreadState* thread) {
       all.Refuse(recorder, NoStacks::kNoMemory);
       return false;
     }
+    StartSchedule(*recorder, *thread, stacks);  // a thread that has this state later goes on with what is due
     thread->stacks.store(stacks, std::memory_order_release);
   }
   ThreadStacks* const stacks = thread->stacks.load();
@@ -356,7 +357,6 @@ bool Prepare(Recorder* recorder, ThreadState* thread) {
     return false;
   }
   stacks->has_timer = true;
-  StartSchedule(*recorder, *thread, stacks);
   return true;
 }
 

@@ -238,7 +238,11 @@ bool WriteStacks(std::string_view fields, std::int64_t cost_ns) noexcept {
   JsonLine line;
   line.Raw(",");
   line.Raw(fields);
-  if (line.broken() || !HasRoom(*recorder)) {
+  if (!HasRoom(*recorder)) {
+    recorder->stacks.Refuse(recorder, NoStacks::kNoRoomInLog);
+    return false;
+  }
+  if (line.broken()) {
     CountDropped();
     return false;
   }
