@@ -372,6 +372,7 @@ struct EndFact {
   std::optional<int64_t> unwritten;       ///< of `dropped`, lines that the disk did not take
   std::optional<int64_t> outside_chunks;  ///< of `dropped`, values and guards where no chunk was open
   std::optional<int64_t> tasks_left_out;  ///< tasks of an engine that have no line, for want of room on the disk
+  std::optional<int64_t> lost_samples;    ///< samples of native stacks that have no line
   std::vector<MetricFact> metrics;        ///< of no chunk
 };
 

@@ -387,6 +387,7 @@ inline constexpr Field<EndFact> kEndFields[] = {
     NotNegative<&EndFact::unwritten>("unwritten"),
     NotNegative<&EndFact::outside_chunks>("outside_chunks"),
     NotNegative<&EndFact::tasks_left_out>("tasks_left_out"),
+    NotNegative<&EndFact::lost_samples>("lost_samples"),
     NotNegative<&EndFact::overhead_ns>("overhead_ns"),
     NotNegative<&EndFact::cpu_ns>("cpu_ns"),
     Objects<&EndFact::sections, kSectionFields>("sections"),

@@ -155,6 +155,7 @@ void WriteEnd(Recorder* recorder) noexcept {
     const MaybeInteger cpu_ns = ProcessCpuNanoseconds();
     line.Field("overhead_ns", OverheadNanoseconds(*recorder, sections, cpu_ns));
     line.Field("cpu_ns", cpu_ns);
+    if (recorder->stacks.hertz() > 0) line.FieldUnsigned("lost_samples", recorder->stacks.lost_samples());
     line.Raw(last);
     line.Raw("}\n");
     return !line.broken() && recorder->log.WriteLast(line.text());

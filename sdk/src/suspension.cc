@@ -51,7 +51,7 @@ void Suspend(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcep
   TellOuter(state, suspension.ticks, suspension.cpu_ns, suspension.wait_ns);
   thread->GiveAway(state, Depth(state->outer));
   thread->Pop(state);
-  PauseStacks(thread);
+  PauseStacks(thread, suspension.cpu_ns);
   state->owner = nullptr;
   state->outer = nullptr;
   state->suspension = suspension;
@@ -61,7 +61,7 @@ void Suspend(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcep
 
 bool Resume(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept {
   if (!thread->TakeOver(recorder, state)) return false;
-  TakeStacks(recorder, thread);
+  ArmStacks(recorder, thread);
   DescriptorBudget* descriptors = &recorder->descriptors;
   const Suspension suspension = *state->suspension;
   state->suspension.reset();
@@ -70,12 +70,14 @@ bool Resume(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept
   state->suspended_ticks += pause_ticks;
   state->start_ticks += pause_ticks;
   Shift(&state->wait_start_ns, suspension.wait_ns, thread->kernel.RunDelayNanoseconds(descriptors));
-  const MaybeInteger pause_cpu_ns = Difference(ThreadCpu(), suspension.cpu_ns);
+  const MaybeInteger cpu_ns = ThreadCpu();
+  const MaybeInteger pause_cpu_ns = Difference(cpu_ns, suspension.cpu_ns);
   AddTo(&state->cpu_start_ns, pause_cpu_ns);
   Shift(&state->read_start_bytes, suspension.read_bytes, thread->kernel.ReadBytes());
   const ThreadAllocations allocations = AllocationsOfThread(*recorder);
   Shift(&state->allocations_start.calls, suspension.allocations.calls, allocations.calls);
   Shift(&state->allocations_start.bytes, suspension.allocations.bytes, allocations.bytes);
+  ResumeStacks(thread, cpu_ns);
   state->uncaught_exceptions = *thread->uncaught_exceptions;
   LeaveOut(suspension.open_section, pause_ticks, pause_cpu_ns);
   for (SectionNode* open = suspension.open_section; open != nullptr; open = open->parent) {

@@ -173,7 +173,7 @@ ThreadContext* EnsureThreadContext() noexcept {
   }
   thread->uncaught_exceptions =
       &reinterpret_cast<const ExceptionGlobals*>(abi::__cxa_get_globals())->uncaught_exceptions;
-  thread->counter_is_clock = recorder->clock.counter_is_clock();
+  thread->Switch(!IsSwitchedOff(), recorder->clock);
   thread->traces = recorder->settings.trace;
   thread->thread = static_cast<std::uint64_t>(pthread_self());
   thread->tid = static_cast<std::int64_t>(syscall(SYS_gettid));
@@ -282,7 +282,19 @@ bool IsOccurrence(const SectionNode& node, std::uint64_t guard_ticks) {
   return (node.guard_ticks != 0 ? node.guard_ticks : start_ticks) == guard_ticks;
 }
 
+/// `node` is open on the thread: it ends without a time, and so do those inside it.
+void EndUnmeasured(ThreadContext* context, const SectionNode* node) {
+  SectionNode* open = context->current.load(std::memory_order_relaxed);
+  for (; open != node->parent; open = open->parent) open->start_ticks.store(0, std::memory_order_relaxed);
+  context->current.store(open, std::memory_order_release);
+}
+
 }  // namespace
+
+std::uint64_t TicksOfClock(const ThreadContext* context) noexcept {
+  const bool is_off = context->is_switched_off.load(std::memory_order_relaxed);
+  return is_off ? 0 : static_cast<std::uint64_t>(MonotonicNanoseconds());
+}
 
 void ExitOutOfOrder(SectionNode* node, std::uint64_t start_ticks, std::uint64_t now_ticks) noexcept {
   constexpr auto kRelaxed = std::memory_order_relaxed;
@@ -290,6 +302,10 @@ void ExitOutOfOrder(SectionNode* node, std::uint64_t start_ticks, std::uint64_t 
   if (context == nullptr) return;  // the thread, the process or a fork ended the section already
   SectionNode* open = context->current.load(kRelaxed);
   while (open != node && open->parent != nullptr) open = open->parent;
+  if (now_ticks == 0) {
+    if (open == node && IsOccurrence(*node, start_ticks)) EndUnmeasured(context, node);
+    return;
+  }
   if (open != node || !IsOccurrence(*node, start_ticks)) {
     Recorder* recorder = CurrentRecorder();
     // Entered before this process was forked: it is the parent's, and ends there.
@@ -332,7 +348,7 @@ OpenSection EnterSectionWithCpu(std::string_view name) noexcept {
 void ExitSectionWithCpu(OpenSection section) noexcept {
   constexpr auto kRelaxed = std::memory_order_relaxed;
   ThreadContext* context = t_context;
-  if (context == nullptr) return ExitSection(section);
+  if (context == nullptr || IsSwitchedOff()) return ExitSection(section);
   SectionNode* node = section.node;
   if (context->current.load(kRelaxed) == node && IsOccurrence(*node, section.start_ticks)) {
     const std::int64_t now_ns = ThreadCpuNanoseconds();

@@ -69,6 +69,11 @@ struct ThreadState : ThreadContext {
   GuardCost end_cost;
   FinishedChunk finished;  ///< the last one, until it is handed out (finished_sections.h) or the next one begins
 
+  /// Whether the thread's guards read clocks.
+  void Switch(bool is_on, const Clock& clock) noexcept {
+    is_switched_off.store(!is_on, std::memory_order_relaxed);
+    reads_counter.store(is_on && clock.counter_is_clock(), std::memory_order_relaxed);
+  }
   /// A frame at the present depth of nesting, made once and reused; nullptr when nested too deep or out of memory.
   ChunkState* NewChunkFrame() noexcept;
   HelperState* NewHelperFrame() noexcept;

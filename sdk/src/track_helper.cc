@@ -57,6 +57,17 @@ bool Leave(const Recorder& recorder, HelperState* helper, std::int64_t stop_ns) 
   return true;
 }
 
+/// Recording was switched off: what the helper did is not known.
+void LeaveUnmeasured(Recorder* recorder, ThreadState* thread, HelperState* helper) {
+  thread->Pop(helper);
+  FreeLane(recorder);
+  const std::lock_guard<std::mutex> lock(helper->chunk->helpers_mutex);
+  if (helper->chunk->generation.load() != helper->generation) return;
+  --helper->chunk->active_helpers;
+  helper->chunk->helper_cpu_ns.reset();
+  helper->chunk->helper_wait_ns.reset();
+}
+
 }  // namespace
 }  // namespace internal
 
@@ -102,6 +113,10 @@ TrackHelper::~TrackHelper() {
       helper->guard_is_gone.store(true);
       CountMisuse("a helper scope ended on another thread, or before what lies inside it: it is not recorded");
     }
+    return;
+  }
+  if (IsSwitchedOff()) {
+    LeaveUnmeasured(recorder, thread, helper);
     return;
   }
   const MaybeInteger cpu_stop_ns = ThreadCpu();

@@ -81,7 +81,7 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   while (peak < lanes && !state->lanes_peak.compare_exchange_weak(peak, lanes)) {
   }
 
-  TakeStacks(recorder, thread);
+  ArmStacks(recorder, thread);
   DescriptorBudget* descriptors = &recorder->descriptors;
   state->rss_start_bytes = thread->kernel.RssBytes(descriptors);
   state->ledger.SawRss(state->rss_start_bytes.value_or(-1));
@@ -92,6 +92,7 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   state->start_ticks = state->start.ticks;
   state->wait_start_ns = thread->kernel.RunDelayNanoseconds(descriptors);
   state->cpu_start_ns = ThreadCpu();
+  ResumeStacks(thread, state->cpu_start_ns);
   thread->Push(state);
   state->has_begin_line = false;
   if (recorder->log.limits().is_stopped()) return;
@@ -127,7 +128,7 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   CloseSections(thread, *state, end.stop.ticks);
   state->ledger.SawRss(end.rss_stop_bytes.value_or(-1));
   thread->Pop(state);
-  PauseStacks(thread);
+  PauseStacks(thread, cpu_stop_ns);
   TellOuter(state, end.stop.ticks, cpu_stop_ns, wait_stop_ns);
   {
     const std::lock_guard<std::mutex> lock(state->helpers_mutex);
@@ -156,6 +157,24 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
                                       static_cast<std::int64_t>(sections) * recorder->section_cost_ns +
                                       static_cast<std::int64_t>(state->ledger.Requests()) * recorder->request_cost_ns,
                                   std::memory_order_relaxed);
+}
+
+/// The chunk ends while recording is switched off: it stays counted as open, and has no line.
+void EndUnmeasured(Recorder* recorder, ThreadState* thread, ChunkState* state) {
+  if (thread == nullptr || thread != state->owner) {
+    state->guard_is_gone.store(true);
+    return;
+  }
+  const auto is_inside = [state](const WorkFrame* work) {
+    while (work != nullptr && work != state) work = work->outer;
+    return work != nullptr;
+  };
+  while (is_inside(thread->work)) {
+    FreeLane(recorder);
+    thread->Pop(thread->work);
+  }
+  const std::lock_guard<std::mutex> lock(state->helpers_mutex);
+  state->generation.fetch_add(1);
 }
 
 void Fail(ChunkState* state, std::string_view reason) {
@@ -235,6 +254,10 @@ TrackMetrics::~TrackMetrics() {
   Recorder* recorder = CurrentRecorder();
   auto* thread = static_cast<ThreadState*>(t_context);
   if (recorder == nullptr || recorder->pid != state_->recorder_pid) return;  // a fork's copy: the chunk is the parent's
+  if (IsSwitchedOff()) {
+    internal::EndUnmeasured(recorder, thread, state_);
+    return;
+  }
   if (state_->suspension.has_value()) Resume();
   if (state_->suspension.has_value()) return;  // that was not possible: it stays open
   if (thread != state_->owner) {
@@ -264,6 +287,7 @@ void TrackMetrics::Suspend() noexcept {
   Recorder* recorder = CurrentRecorder();
   auto* thread = static_cast<ThreadState*>(t_context);
   if (recorder == nullptr || recorder->pid != state_->recorder_pid || state_->suspension.has_value()) return;
+  if (IsSwitchedOff()) return internal::EndUnmeasured(recorder, thread, state_);
   if (thread == nullptr || thread->work != state_) {
     CountMisuse("a chunk was suspended on another thread, or with a chunk open inside it: it stays where it is");
     return;
@@ -276,7 +300,7 @@ void TrackMetrics::Resume() noexcept {
   if (state_ == nullptr || !IsOpen(state_, generation_) || !state_->suspension.has_value()) return;
   const HostKeeper keeper;
   Recorder* recorder = CurrentRecorder();
-  if (recorder == nullptr || recorder->pid != state_->recorder_pid) return;
+  if (recorder == nullptr || recorder->pid != state_->recorder_pid || IsSwitchedOff()) return;
   auto* thread = static_cast<ThreadState*>(t_context != nullptr ? t_context : EnsureThreadContext());
   if (thread == nullptr) return;
   EndAbandoned(recorder, thread);
@@ -323,6 +347,7 @@ void TrackMetrics::WriteFileInfo(std::int64_t branches, std::int64_t bytes, std:
   internal::ChunkState* state = Data();
   internal::Recorder* recorder = internal::CurrentRecorder();
   if (state == nullptr || recorder == nullptr) return;
+  if (internal::IsSwitchedOff()) return;
   const internal::HostKeeper keeper;
   if (state->file_is_lost) state->ledger.CountDropped();
   internal::WriteFileLine(recorder, state->file, {branches, bytes, compressed_bytes});

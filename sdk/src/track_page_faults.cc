@@ -18,6 +18,7 @@ TrackPageFaults::TrackPageFaults(std::string_view name) noexcept : BaseInstrumen
 }
 
 TrackPageFaults::~TrackPageFaults() {
+  if (!recording()) return;
   const internal::HostKeeper keeper;
   rusage usage{};
   if (minor_ < 0 || getrusage(RUSAGE_THREAD, &usage) != 0) return;

@@ -63,7 +63,8 @@ struct ThreadContext {
   std::atomic<SectionNode*> current{nullptr};  ///< innermost open section, or the root of the tree in use
   /// The thread's count of exceptions in flight, inside the C++ runtime's `__cxa_eh_globals` (Itanium C++ ABI 2.2.2).
   const unsigned int* uncaught_exceptions = nullptr;
-  bool counter_is_clock = false;  ///< the tick counter is invariant, so that it may measure
+  std::atomic<bool> reads_counter{false};  ///< recording is on, and the tick counter is invariant
+  std::atomic<bool> is_switched_off{false};
   bool traces = false;            ///< every occurrence is kept, not only the sums
   std::uint32_t own_work = 0;     ///< scopes in which the thread works for the SDK (see own_work.h)
 };
@@ -90,7 +91,8 @@ ThreadContext* EnsureThreadContext() noexcept;
 /// The child of `parent` with this name, created if need be. Beyond the limits of depth and number of paths a child
 /// that is not kept, and nullptr inside that.
 SectionNode* FindOrAddChild(ThreadContext* context, SectionNode* parent, std::string_view name) noexcept;
-/// Closes a section that is not the innermost open one of its thread, or whose chunk was suspended meanwhile.
+/// Closes a section that is not the innermost open one of its thread, or whose chunk was suspended meanwhile; or, with
+/// `now_ticks` 0, one that ends while recording is switched off.
 void ExitOutOfOrder(SectionNode* node, std::uint64_t start_ticks, std::uint64_t now_ticks) noexcept;
 /// Counts a section that was to be closed and is not open on this thread, unless it may be that of a parent process.
 void CountUnmatchedExit() noexcept;
@@ -106,9 +108,17 @@ CREMA_ALWAYS_INLINE bool Recording() noexcept {
   return mode == kModeUndecided && DecideMode();
 }
 
+/// Whether recording was switched off, or has ended. A guard that is open then reads no clock when it ends: a program
+/// may switch recording off because it forbids itself such calls from then on (seccomp(2)).
+CREMA_ALWAYS_INLINE bool IsSwitchedOff() noexcept { return g_mode.load(std::memory_order_relaxed) == kModeOff; }
+
+/// CLOCK_MONOTONIC in ns; 0 while recording is switched off.
+std::uint64_t TicksOfClock(const ThreadContext* context) noexcept;
+
+/// 0 while recording is switched off.
 CREMA_ALWAYS_INLINE std::uint64_t Ticks(const ThreadContext* context) noexcept {
-  if (CREMA_LIKELY(context->counter_is_clock)) return CounterTicks();
-  return static_cast<std::uint64_t>(MonotonicNanoseconds());
+  if (CREMA_LIKELY(context->reads_counter.load(std::memory_order_relaxed))) return CounterTicks();
+  return TicksOfClock(context);
 }
 
 /// An open section, as its guard remembers it.
@@ -163,7 +173,7 @@ CREMA_ALWAYS_INLINE void AddOccurrence(SectionNode* node, std::uint64_t ticks) n
 CREMA_ALWAYS_INLINE void ExitSectionAt(ThreadContext* context, OpenSection section, std::uint64_t now) noexcept {
   constexpr auto kRelaxed = std::memory_order_relaxed;
   SectionNode* node = section.node;
-  if (CREMA_UNLIKELY(context == nullptr || context->current.load(kRelaxed) != node ||
+  if (CREMA_UNLIKELY(now == 0 || context == nullptr || context->current.load(kRelaxed) != node ||
                      node->start_ticks.load(kRelaxed) != section.start_ticks)) {
     ExitOutOfOrder(node, section.start_ticks, now);
     return;
