@@ -154,7 +154,7 @@ int OpenFound(const char* name) { return OpenProgram(name, std::getenv("PATH"));
 }  // namespace allocations
 }  // namespace crema
 
-using namespace crema::allocations;  // NOLINT(google-build-using-namespace): the rest of the file is in no namespace
+using namespace crema::allocations;  // the names of the C library are in none
 
 // The words of execl(3) and its relatives, up to the null pointer.
 #define CREMA_WORDS(words, first, list)                                         \
