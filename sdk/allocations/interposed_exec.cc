@@ -154,7 +154,7 @@ int OpenFound(const char* name) { return OpenProgram(name, std::getenv("PATH"));
 }  // namespace allocations
 }  // namespace crema
 
-using namespace crema::allocations;  // NOLINT(google-build-using-namespace): the rest of the file is in no namespace
+using namespace crema::allocations;  // the names of the C library are in none
 
 // The words of execl(3) and its relatives, up to the null pointer.
 #define CREMA_WORDS(words, first, list)                                         \
@@ -169,49 +169,56 @@ using namespace crema::allocations;  // NOLINT(google-build-using-namespace): th
   for (std::size_t i = 1; i <= count; ++i) words[i] = va_arg(list, char*)
 
 // NOLINTBEGIN(readability-identifier-naming): the C library's names
+// As the C library declares them: glibc writes `throw()`, musl nothing.
+#ifdef __GLIBC__
+#define CREMA_NOTHROW noexcept
+#else
+#define CREMA_NOTHROW
+#endif
 #define CREMA_INTERPOSED extern "C" __attribute__((visibility("default")))
 
-CREMA_INTERPOSED int execve(const char* path, Words words, Words environment) noexcept {
+CREMA_INTERPOSED int execve(const char* path, Words words, Words environment) CREMA_NOTHROW {
   return StartProgram(
       environment, [&] { return open(path, O_RDONLY | O_CLOEXEC); },
       [&](Words changed) { return Next().execve(path, words, changed); });
 }
 
-CREMA_INTERPOSED int execvpe(const char* file, Words words, Words environment) noexcept {
+CREMA_INTERPOSED int execvpe(const char* file, Words words, Words environment) CREMA_NOTHROW {
   return StartProgram(
       environment, [&] { return OpenFound(file); },
       [&](Words changed) { return Next().execvpe(file, words, changed); });
 }
 
-CREMA_INTERPOSED int execv(const char* path, Words words) noexcept { return execve(path, words, environ); }
-CREMA_INTERPOSED int execvp(const char* file, Words words) noexcept { return execvpe(file, words, environ); }
+CREMA_INTERPOSED int execv(const char* path, Words words) CREMA_NOTHROW { return execve(path, words, environ); }
+CREMA_INTERPOSED int execvp(const char* file, Words words) CREMA_NOTHROW { return execvpe(file, words, environ); }
 
-CREMA_INTERPOSED int execl(const char* path, const char* word, ...) noexcept {
+CREMA_INTERPOSED int execl(const char* path, const char* word, ...) CREMA_NOTHROW {
   CREMA_WORDS(words, word, list);
   va_end(list);
   return execve(path, words, environ);
 }
 
-CREMA_INTERPOSED int execlp(const char* file, const char* word, ...) noexcept {
+CREMA_INTERPOSED int execlp(const char* file, const char* word, ...) CREMA_NOTHROW {
   CREMA_WORDS(words, word, list);
   va_end(list);
   return execvpe(file, words, environ);
 }
 
-CREMA_INTERPOSED int execle(const char* path, const char* word, ...) noexcept {
+CREMA_INTERPOSED int execle(const char* path, const char* word, ...) CREMA_NOTHROW {
   CREMA_WORDS(words, word, list);
   Words environment = va_arg(list, Words);
   va_end(list);
   return execve(path, words, environment);
 }
 
-CREMA_INTERPOSED int fexecve(int file, Words words, Words environment) noexcept {
+CREMA_INTERPOSED int fexecve(int file, Words words, Words environment) CREMA_NOTHROW {
   return StartProgram(
       environment, [&] { return fcntl(file, F_DUPFD_CLOEXEC, 0); },
       [&](Words changed) { return Next().fexecve(file, words, changed); });
 }
 
-CREMA_INTERPOSED int execveat(int directory, const char* path, Words words, Words environment, int flags) noexcept {
+CREMA_INTERPOSED int execveat(int directory, const char* path, Words words, Words environment,
+                              int flags) CREMA_NOTHROW {
   return StartProgram(
       environment,
       [&] {
