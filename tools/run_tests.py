@@ -46,10 +46,11 @@ OUTSIDE_BAZEL = (
     "tests/release",
 )
 FOLDERS_AT_ONCE = 2
-# With --long these run once more while stacks are taken: no fault may be worse for it.
-AGAIN_WITH_STACKS = ["//sdk/tests/..."]
+# With --long these run once more while stacks are taken and allocations counted: no fault may be worse for it.
+AGAIN_WITH_OPTIONS = ["//sdk/tests/..."]
 FOLDERS_AGAIN_WITH_STACKS = ("tests/python", "tests/dask")
 STACKS = {"CREMA_TEST_STACKS": "500", "CREMA_STACKS": "500"}
+COUNTER = "//sdk/allocations:libcrema_allocations.so"
 SLOWEST = 5  # tests of a folder that are told with their time
 
 
@@ -167,9 +168,12 @@ def run_folders() -> Results:
     return results
 
 
-def run_with_stacks() -> Results:
-    results = run_bazel_tests([], AGAIN_WITH_STACKS, **STACKS)
-    print(f"with stacks, Bazel: {results}", flush=True)
+def run_with_options() -> Results:
+    subprocess.run(["bazel", "build", COUNTER], check=True)
+    library = CHECKOUT / "bazel-bin" / COUNTER.removeprefix("//").replace(":", "/")
+    allocations = {"CREMA_TEST_ALLOCATIONS": "1", "LD_PRELOAD": str(library.resolve())}
+    results = run_bazel_tests([], AGAIN_WITH_OPTIONS, **STACKS, **allocations)
+    print(f"with stacks and allocations, Bazel: {results}", flush=True)
     for folder in FOLDERS_AGAIN_WITH_STACKS:
         part, printed = run_folder(folder, **STACKS)
         print(f"with stacks, {printed}", flush=True)
@@ -194,7 +198,7 @@ def main() -> int:
     if not configurations and not arguments.patterns:
         results.add(run_folders())
         if arguments.long:
-            results.add(run_with_stacks())
+            results.add(run_with_options())
     for reason in results.skipped:
         print(f"skipped: {reason}")
     for name in results.failed:

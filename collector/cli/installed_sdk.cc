@@ -13,6 +13,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "collector/output/output_directory.h"
 
 namespace crema {
 namespace {
@@ -53,20 +54,15 @@ absl::StatusOr<InstalledSdk> FindInstalledSdk(const fs::path& program) {
 }
 
 absl::StatusOr<std::string> FindAllocationsLibrary(const fs::path& program) {
-  constexpr char kName[] = "libcrema_allocations.so";
   const fs::path prefix = program.parent_path().parent_path();
   std::vector<fs::path> directories = LibraryDirectories(prefix);
   directories.push_back(prefix.parent_path() / "sdk" / "allocations");
   std::error_code error;
   for (const fs::path& directory : directories) {
-    if (!fs::exists(directory / kName, error)) continue;
-    std::string path = (directory / kName).string();
-    if (path.find_first_of(" :") == std::string::npos) return path;
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": a path with a blank or a colon cannot stand in LD_PRELOAD; install crema elsewhere"));
+    if (fs::exists(directory / kAllocationsLibraryName, error)) return (directory / kAllocationsLibraryName).string();
   }
   return absl::NotFoundError(
-      absl::StrCat(kName, " was not installed together with ", program.string(),
+      absl::StrCat(kAllocationsLibraryName, " was not installed together with ", program.string(),
                    ": install the wheel crema-hep, or this program with the SDK (CREMA_PROGRAM)"));
 }
 

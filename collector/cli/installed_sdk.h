@@ -27,8 +27,7 @@ std::filesystem::path RunningProgram();
 /// with where there is no pkg-config. Errors: the file cannot be read; it has no such field.
 absl::StatusOr<std::string> PkgConfigField(const std::filesystem::path& module, const std::string& field);
 
-/// The library that counts allocations, libcrema_allocations.so: installed with the program, or where Bazel builds
-/// both. Errors: NotFound; InvalidArgument where its path cannot stand in LD_PRELOAD.
+/// The library that counts allocations: installed with the program, or where Bazel builds both. Errors: NotFound.
 absl::StatusOr<std::string> FindAllocationsLibrary(const std::filesystem::path& program);
 
 }  // namespace crema

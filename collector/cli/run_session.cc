@@ -6,24 +6,32 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_split.h"
 #include "collector/cli/launch.h"
 #include "collector/cli/nested_run.h"
 #include "collector/cli/run_description.h"
 #include "collector/cli/run_identity.h"
 #include "collector/cli/subcommand.h"
+#include "collector/output/output_directory.h"
 #include "collector/sources/process_tree/anchored_clock.h"
 #include "collector/sources/process_tree/tree_log_writer.h"
 #include "collector/sources/process_tree/tree_sampler.h"
 #include "collector/sources/process_tree/wait_status.h"
 #include "fmt/format.h"
+#include "sdk/allocations/loadable.h"
 
 namespace crema {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr int64_t kMillisecondNs = 1'000'000;
 constexpr int64_t kSecondNs = 1'000'000'000;
@@ -31,13 +39,37 @@ constexpr int64_t kSecondNs = 1'000'000'000;
 // for them makes their account exact, and they are no daemons.
 constexpr int64_t kGraceNs = 100 * kMillisecondNs;
 
-// The library comes before what is loaded already: an allocator among that is then the one that it asks.
-std::string FirstOfPreloaded(const std::string& library) {
-  const char* others = secure_getenv("LD_PRELOAD");
-  return others == nullptr || *others == '\0' ? library : library + ":" + others;
+// The library for the command to load, or an empty text: ld.so would complain, or end the command. Best is a copy
+// beside the records: a process in a container that can write records finds it.
+std::string LibraryToPreload(const RunPlan& plan, const fs::path& copy) {
+  if (plan.allocations_library.empty()) return "";
+  std::error_code error;
+  fs::copy_file(plan.allocations_library, copy, error);
+  const int program = allocations::OpenProgram(plan.command.front().c_str(), secure_getenv("PATH"));
+  const bool takes_it = program >= 0 && allocations::TakesPreloads(program);
+  if (program >= 0) close(program);
+  for (const std::string& library : {copy.string(), plan.allocations_library}) {
+    const bool has_separators = library.find_first_of(" :$") != std::string::npos;  // ld.so(8)
+    if (takes_it && !has_separators && allocations::CanBeMapped(library.c_str())) return library;
+  }
+  return "";
 }
 
-EnvironmentChanges RecordingOn(const RunPlan& plan, const RunDirectory& directory, const std::string& run_id) {
+// The library comes before what is loaded already: an allocator among that is then the one that it asks. The library of
+// a run around this one is left out.
+std::string FirstOfPreloaded(const std::string& library) {
+  std::string all = library;
+  const char* before = secure_getenv("LD_PRELOAD");
+  const std::vector<std::string> others =
+      absl::StrSplit(before == nullptr ? "" : before, absl::ByAnyChar(": "), absl::SkipEmpty());
+  for (const std::string& other : others) {
+    if (fs::path(other).filename() != kAllocationsLibraryName) all += ":" + other;
+  }
+  return all;
+}
+
+EnvironmentChanges RecordingOn(const RunPlan& plan, const RunDirectory& directory, const std::string& run_id,
+                               const std::string& preloaded) {
   EnvironmentChanges changes = {
       {"CREMA_DIR", directory.records()},
       {"CREMA_RUN_ID", run_id},
@@ -49,10 +81,8 @@ EnvironmentChanges RecordingOn(const RunPlan& plan, const RunDirectory& director
   if (plan.trace) changes.emplace_back("CREMA_TRACE", "1");
   if (plan.requests) changes.emplace_back("CREMA_REQUESTS", "1");
   if (plan.stacks_hertz > 0) changes.emplace_back("CREMA_STACKS", fmt::format("{:g}", plan.stacks_hertz));
-  if (!plan.allocations_library.empty()) {
-    changes.emplace_back("CREMA_ALLOCATIONS", "1");
-    changes.emplace_back("LD_PRELOAD", FirstOfPreloaded(plan.allocations_library));
-  }
+  if (plan.allocations) changes.emplace_back("CREMA_ALLOCATIONS", "1");
+  if (!preloaded.empty()) changes.emplace_back("LD_PRELOAD", FirstOfPreloaded(preloaded));
   return changes;
 }
 
@@ -116,8 +146,10 @@ RunOutcome RunCommand(const RunPlan& plan, RunDirectory* directory, SignalRelay*
   }
 
   run.start_ns = clock.UnixNs();
+  const fs::path library_copy = fs::path(directory->records()) / kAllocationsLibraryName;
   const Launched launched =
-      Launch(plan.command, RecordingOn(plan, *directory, run_id), [signals] { signals->RestoreInChild(); });
+      Launch(plan.command, RecordingOn(plan, *directory, run_id, LibraryToPreload(plan, library_copy)),
+             [signals] { signals->RestoreInChild(); });
   if (!launched.started()) {
     ReportNotStarted(plan.command.front(), launched);
     if (launched.exec_errno != 0) outcome.exit_status = StatusOfExecError(launched.exec_errno);
@@ -134,6 +166,8 @@ RunOutcome RunCommand(const RunPlan& plan, RunDirectory* directory, SignalRelay*
   const int status = Follow(launched.pid, interval_ns, clock, signals, &sampler);
   const int64_t stop_ns = clock.UnixNs();
   WaitForStragglers(launched.pid, clock, *signals, &sampler);
+  std::error_code error;
+  fs::remove(library_copy, error);
   outcome.exit_status = ShellStatus(status);
   sampler.End(stop_ns, outcome.exit_status);
   if (log->dropped() > 0) {

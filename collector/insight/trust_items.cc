@@ -31,6 +31,7 @@ constexpr Count kCounts[] = {
     {"records_unknown", "line of unknown type", "lines of unknown type", false},
     {"summed_chunks", "chunk summed, totals exact", "chunks summed, totals exact", false},
     {"tasks_left_out", "task left out", "tasks left out", false},
+    {"lost_samples", "sample of stacks lost", "samples of stacks lost", false},
     {"sections_dropped", "section dropped", "sections dropped", false},
     {"chunks_without_events", "chunk without events", "chunks without events", false},
     {"processes_lost", "process lost", "processes lost", true},

@@ -156,6 +156,7 @@ Json QualityOf(const Quality& quality, const RunFigures& figures) {
   json["summed_chunks"] = quality.summed_chunks;
   json["tasks_read"] = figures.findings.tasks.rows.size();
   json["tasks_left_out"] = quality.tasks_left_out;
+  json["lost_samples"] = OrNull(quality.lost_samples);
   json["chunks_without_events"] = has_records ? Json(quality.chunks_without_events) : Json();
   json["processes_ended"] = quality.processes_ended;
   json["processes_running"] = quality.processes_running;

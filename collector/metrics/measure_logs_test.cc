@@ -41,6 +41,30 @@ TEST_F(MeasureLogsTest, AForeignFileAddsNoProcess) {
   EXPECT_THAT(document["quality"]["warnings"].dump(), HasSubstr("notes.jsonl: holds no record"));
 }
 
+TEST_F(MeasureLogsTest, AChunkInsideOneOfAnotherLogOfTheProcessCountsOnce) {
+  Line other = ProcessLine(1, 0);
+  other["recorder"] = 1;
+  Line outer = ChunkLine(0, 0, 8);
+  outer["cpu_ns"] = 8000000000;
+  outer["cpu_wait_ns"] = 0;
+  outer["sections"] = {SectionRowLine("read", 1000000000, 1000000000)};
+  Line inner = ChunkLine(0, 2, 7, "plug-in");
+  inner["cpu_ns"] = 5000000000;
+  inner["cpu_wait_ns"] = 0;
+  Line apart = ChunkLine(1, 8, 10, "plug-in");
+  apart["tid"] = 9;
+  Write("a.jsonl", {ProcessLine(1, 0), outer, EndLine(10)});
+  Write("b.jsonl", {other, inner, apart, EndLine(10)});
+  const Document document = Take();
+  EXPECT_EQ(Metric(document, "busy_time"), 10);
+  EXPECT_EQ(Metric(document, "chunk_cpu_time"), 9);
+  EXPECT_EQ(Metric(document, "chunk_blocked"), 0.8);
+  EXPECT_EQ(Row(document["datasets"], "name", "ttbar")["duration_sum"], 3.0);
+  EXPECT_EQ(Row(document["datasets"], "name", "plug-in")["duration_sum"], 7.0);
+  EXPECT_EQ(Row(document["sections"], "path", "(other)")["self"], 9.0);
+  EXPECT_EQ(Row(document["sections"], "path", "read")["share"], 0.1);
+}
+
 TEST_F(MeasureLogsTest, ProcessesOfTwoContainersAreTwo) {
   for (const int64_t name_space : {10, 11}) {
     Line process = ProcessLine(1, 0);

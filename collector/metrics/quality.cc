@@ -263,6 +263,7 @@ Quality JudgeQuality(const RunFigures& figures, ReadingQuality reading) {
     quality.values_outside_chunks = processes.values_outside_chunks;
   }
   quality.tasks_left_out = processes.tasks_left_out;
+  quality.lost_samples = processes.lost_samples;
   quality.summed_chunks = figures.findings.sums.chunks;
   quality.sections_dropped = figures.findings.omissions.section_paths;
   quality.chunks_without_events = totals.counts.num_chunks - totals.events.count;

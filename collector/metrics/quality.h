@@ -28,7 +28,8 @@ struct Quality {
   std::optional<int64_t> records_unwritten;  ///< nullopt: a log does not tell, written before the record log's minor 10
   std::optional<int64_t> values_outside_chunks;  ///< the same
   int64_t tasks_left_out = 0;
-  int64_t summed_chunks = 0;  ///< attempts without a line
+  std::optional<int64_t> lost_samples;  ///< nullopt: no process took native stacks
+  int64_t summed_chunks = 0;            ///< attempts without a line
   int64_t sections_dropped = 0;
   int64_t chunks_without_events = 0;  ///< results
   int64_t processes_ended = 0;

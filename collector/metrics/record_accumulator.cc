@@ -113,7 +113,7 @@ RecordFindings RecordAccumulator::Finalize() && {
   findings.processes = processes_.Finalize();
   findings.attempts = std::move(attempts_).Finalize(findings.processes, cuts_.empty() ? nullptr : &results);
   Omissions& omissions = findings.omissions;
-  findings.sections = sections_.Finalize();
+  findings.sections = sections_.Finalize(findings.attempts.nested_ns);
   omissions.section_paths = AddCounts(findings.sections.sections_dropped, findings.processes.dropped_paths);
   omissions.inconsistent_chunks = findings.sections.inconsistent_chunks;
   findings.memory_sections = memory_sections_.Finalize(&omissions.memory_paths);

@@ -23,14 +23,15 @@ namespace fs = std::filesystem;
 
 constexpr size_t kBeginningBytes = 64 << 10;
 
-// What crema puts into `records/`: logs, pointers of runs inside this one, Coffea's files.
+// What crema puts into `records/`: logs, pointers of runs inside this one, Coffea's files; the library that counts
+// allocations, where crema was killed.
 bool IsOwnRecord(const fs::path& file) {
   const std::string name = file.filename().string();
   for (const char* end :
        {".jsonl", ".tree.ndjson", ".nested.json", ".coffea_report.json", ".metrics_by_dataset.json"}) {
     if (HasSuffixBeforeCompression(name, end)) return true;
   }
-  return EngineOfLogName(name) != nullptr;
+  return name == kAllocationsLibraryName || EngineOfLogName(name) != nullptr;
 }
 
 std::string Beginning(const fs::path& file) {

@@ -14,6 +14,8 @@ namespace crema {
 
 inline constexpr char kDocumentName[] = "measurement.json";
 inline constexpr char kRecordsName[] = "records";
+/// In it while `crema run --allocations` runs.
+inline constexpr char kAllocationsLibraryName[] = "libcrema_allocations.so";
 
 /// What becomes of what is there already.
 struct OlderOutput {

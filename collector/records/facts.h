@@ -236,15 +236,17 @@ struct ChunkFact {
   std::vector<RequestFact> requests;
   int64_t sections_dropped = 0;
   int64_t suspended_ns = 0;            ///< of the time from start to stop, that in which it was on no thread
+  int64_t inner_ns = 0;                ///< the same, that of chunks and helper scopes inside it on its thread
   std::optional<int64_t> allocations;  ///< of the owner thread
   std::optional<int64_t> allocated_bytes;
   std::vector<TraceFact> trace;  ///< trace mode only
   int64_t trace_dropped = 0;     ///< occurrences that are not in `trace`
 
-  /// From start to stop without the time in which it was suspended; never negative.
+  /// From start to stop without the time that was not its own; never negative.
   int64_t duration_ns() const {
     const int64_t open_ns = std::max<int64_t>(0, stop_ns - start_ns);
-    return open_ns - std::min(suspended_ns, open_ns);
+    const int64_t on_thread_ns = open_ns - std::min(suspended_ns, open_ns);
+    return on_thread_ns - std::min(inner_ns, on_thread_ns);
   }
 };
 
@@ -267,7 +269,7 @@ struct SumsFact {
   std::optional<int64_t> bytes_read;
   std::optional<int64_t> bytes_uncompressed;
   std::optional<int64_t> cpu_ns;
-  int64_t helper_cpu_ns = 0;
+  std::optional<int64_t> helper_cpu_ns = 0;
   std::optional<int64_t> cpu_wait_ns;
   std::optional<int64_t> helper_wait_ns;
   int64_t helper_scope_ns = 0;
@@ -370,6 +372,7 @@ struct EndFact {
   std::optional<int64_t> unwritten;       ///< of `dropped`, lines that the disk did not take
   std::optional<int64_t> outside_chunks;  ///< of `dropped`, values and guards where no chunk was open
   std::optional<int64_t> tasks_left_out;  ///< tasks of an engine that have no line, for want of room on the disk
+  std::optional<int64_t> lost_samples;    ///< samples of native stacks that have no line
   std::vector<MetricFact> metrics;        ///< of no chunk
 };
 

@@ -50,7 +50,7 @@ std::optional<SumsFact> SumsSoFar::Increment(const SumsFact& fact) {
   added.events = Less(fact.events, before.events, is_first);
   added.bytes_read = Less(fact.bytes_read, before.bytes_read, is_first);
   added.cpu_ns = Less(fact.cpu_ns, before.cpu_ns, is_first);
-  added.helper_cpu_ns = std::max<int64_t>(0, fact.helper_cpu_ns - before.helper_cpu_ns);
+  added.helper_cpu_ns = Less(fact.helper_cpu_ns, before.helper_cpu_ns, is_first);
   added.cpu_wait_ns = Less(fact.cpu_wait_ns, before.cpu_wait_ns, is_first);
   added.helper_joined_ns = Less(fact.helper_joined_ns, before.helper_joined_ns, is_first);
   added.first_start_ns = std::max(fact.first_start_ns, before.last_stop_ns);

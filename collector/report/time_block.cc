@@ -13,6 +13,7 @@
 #include "collector/report/html.h"
 #include "collector/report/html_table.h"
 #include "collector/report/page_block.h"
+#include "collector/writers/summary_tables.h"
 #include "collector/writers/table_columns.h"
 #include "fmt/format.h"
 
@@ -178,6 +179,8 @@ std::string SectionsCard(const PageInput& input) {
         fmt::format("<p class=\"more\">Sections cover {} of the chunks' time; rows of helpers stand beside it.</p>\n",
                     Figure("metrics.section_coverage", *coverage, HumanPercent(*coverage, 1)));
   }
+  const std::string wait = WaitInsideSections(input.document);
+  if (!wait.empty()) html += fmt::format("<p class=\"more\">{}</p>\n", Escaped(wait));
   return html + "</section>\n";
 }
 

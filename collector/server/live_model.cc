@@ -144,7 +144,7 @@ void LiveModel::AddSums(LiveWorker& worker, const SumsFact& added) {
   }
   if (added.cpu_ns.has_value()) {
     totals_.cpu_known = true;
-    const int64_t cpu_ns = *added.cpu_ns + added.helper_cpu_ns;
+    const int64_t cpu_ns = *added.cpu_ns + added.helper_cpu_ns.value_or(0);
     for (int64_t* sum : {&totals_.cpu_ns, &worker.cpu_ns, &dataset.cpu_ns}) *sum += cpu_ns;
   }
   if (added.failed) {

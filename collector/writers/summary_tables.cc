@@ -27,6 +27,8 @@ constexpr int kMostWorkerRank = 3;
 
 /// A part of the budget below this rounds to 0.0 %.
 constexpr double kLeastPart = 0.0005;
+/// A smaller share of waiting changes no section's own time visibly.
+constexpr double kLeastWait = 0.01;
 
 bool IsHelper(const Json& section) {
   const Json& helper = Field(section, "helper");
@@ -160,6 +162,13 @@ SummaryTable BudgetSummary(const Json& document, bool has_room) {
   return table;
 }
 
+std::string WaitInsideSections(const Json& document) {
+  const double wait = Metric(document, "chunk_cpu_wait").value_or(0);
+  const double busy = Metric(document, "busy_time").value_or(0);
+  if (busy <= 0 || wait / busy < kLeastWait) return "";
+  return fmt::format("waiting for a CPU, inside these times: {} ({})", HumanDuration(wait), HumanPercent(wait / busy));
+}
+
 SummaryTable SectionSummary(const Json& document) {
   SummaryTable table = {"sections", "sections inside a chunk (own time, slowest first)"};
   const std::vector<const Json*> sections = SectionsByOwnTime(document);
@@ -195,6 +204,7 @@ SummaryTable SectionSummary(const Json& document) {
     const Paint paint = kMostlyWaits.Holds(cpu.value_or(1)) ? Paint::kWaiting : Paint::kCompute;
     table.bars.push_back({largest > 0 ? NumberField(*section, "self").value_or(0) / largest : 0, paint});
   }
+  table.bars.back().below = WaitInsideSections(document);
   return table;
 }
 

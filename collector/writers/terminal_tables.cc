@@ -161,7 +161,10 @@ void AddRequests(const Json& document, const TerminalStyle& style, std::string* 
 }
 
 void AddFunctions(const Json& document, const TerminalStyle& style, std::string* text) {
-  AddRows(ListField(document, "functions"), FunctionColumns(), "no stacks were taken; crema run --stacks takes them",
+  const bool were_asked = NumberField(Field(document, "quality"), "lost_samples").has_value();
+  AddRows(ListField(document, "functions"), FunctionColumns(),
+          were_asked ? "no stack was seen; crema show --table quality says what was lost"
+                     : "no stacks were taken; crema run --stacks takes them",
           style, text);
 }
 

@@ -152,6 +152,15 @@ TEST(RenderSummary, AlwaysShowsTheTimeOutsideSections) {
   EXPECT_THAT(RenderSummary(document, {}), AllOf(HasSubstr("(other)"), HasSubstr("30 more: crema show")));
 }
 
+TEST(RenderSummary, SaysHowMuchOfTheSectionsIsWaitingForACpu) {
+  Json document = Document("healthy");
+  document["metrics"]["busy_time"] = 10.0;
+  document["metrics"]["chunk_cpu_wait"] = 1.6;
+  EXPECT_THAT(RenderSummary(document, {}), HasSubstr("waiting for a CPU, inside these times: 1.60 s (16 %)"));
+  document["metrics"]["chunk_cpu_wait"] = nullptr;
+  EXPECT_THAT(RenderSummary(document, {}), Not(HasSubstr("inside these times")));
+}
+
 /// Every field of the first two levels, replaced by values of every other kind.
 TEST(Terminal, SurvivesFieldsOfTheWrongKind) {
   const Json good = Document("healthy");

@@ -114,6 +114,7 @@ _SIGNATURES = {
     "crema_record_activity": (None, (_TEXT, _DOUBLE, _TEXT), None),
     "crema_record_request": (None, (_TEXT, _TEXT, _LONG, _LONG, ctypes.c_int), None),
     "crema_write_stacks": (ctypes.c_int, (_TEXT, ctypes.c_size_t, _LONG), 0),
+    "crema_add_cost": (None, (_LONG,), None),
     "crema_add_bytes_read": (None, (_LONG, _LONG), None),
     "crema_set_attribute": (None, (_TEXT, _TEXT), None),
 }

@@ -8,7 +8,7 @@ import functools
 import threading
 import time
 
-from . import recorder, sdk
+from . import library, recorder, sdk
 from .section import track_section
 
 try:
@@ -35,6 +35,7 @@ inline TrackedDataFrame Track(ROOT::RDF::RNode node, const std::string& dataset,
 }  // namespace python
 }  // namespace crema
 """
+_add_cost = library.functions["crema_add_cost"]
 _lock = threading.Lock()
 _is_declared = False
 _ATTRIBUTE = "_crema_tracked"
@@ -91,8 +92,12 @@ def _track(frame, options, counts_loops):
     start_s = time.monotonic()
     is_first = not _is_declared
     with _lock, track_section("compile guards"):
-        _declare()
-        handle = ROOT.crema.python.Track(ROOT.RDF.AsRNode(frame), *options, counts_loops)
+        start_cpu_ns = time.thread_time_ns()
+        try:
+            _declare()
+            handle = ROOT.crema.python.Track(ROOT.RDF.AsRNode(frame), *options, counts_loops)
+        finally:
+            _add_cost(time.thread_time_ns() - start_cpu_ns)
     tracked = TrackedFrame(options[0], handle, time.monotonic() - start_s if is_first else None)
     setattr(frame, _ATTRIBUTE, tracked)
     return tracked

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cstddef>
 
-#include "spin_lock.h"
+#include "priority_lock.h"
 
 namespace crema {
 namespace allocations {
@@ -22,7 +22,7 @@ constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15u;  // Knuth's multiplicativ
 
 /// An open hash table with linear probing.
 struct alignas(64) Part {
-  SpinLock lock;
+  PriorityLock lock;
   std::uint64_t* entries = nullptr;  ///< 0: empty, else the block and its site
   std::size_t capacity = 0;          ///< a power of two
   std::size_t size = 0;
@@ -90,14 +90,14 @@ void CloseGap(Part* part, std::size_t gap) {
 
 }  // namespace
 
-Noted NoteBlock(const void* block, std::uint32_t site, bool keep) noexcept {
+Noted NoteBlock(const void* block, std::uint32_t site) noexcept {
   Part* part = PartOf(block);
   if (!part->lock.Lock()) return Noted::kNowhere;
   Noted noted = Noted::kNowhere;
   if (MakeRoom(part)) {
     const std::size_t at = Find(*part, KeyOf(block));
     noted = part->entries[at] == 0 ? Noted::kAsNew : Noted::kInstead;
-    if (noted == Noted::kAsNew || !keep) part->entries[at] = KeyOf(block) << kSiteBits | site;
+    part->entries[at] = KeyOf(block) << kSiteBits | site;
     if (noted == Noted::kAsNew) ++part->size;
   }
   part->lock.Unlock();

@@ -15,8 +15,8 @@ enum class Noted : std::uint8_t {
   kNowhere,  ///< there is no memory, or its part of the table is not to be had
 };
 
-/// Notes that `block` belongs to `site`. With `keep`, a block that is there stays as it is.
-Noted NoteBlock(const void* block, std::uint32_t site, bool keep) noexcept;
+/// Notes that `block` belongs to `site`.
+Noted NoteBlock(const void* block, std::uint32_t site) noexcept;
 /// Takes the block away and gives its site; 0: it was not there.
 std::uint32_t ForgetBlock(const void* block, bool* is_lost) noexcept;
 /// Forgets all blocks, in a forked child: they are the parent's. No other thread may be there.

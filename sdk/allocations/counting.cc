@@ -9,7 +9,9 @@
 #include "allocation_counter.h"
 #include "block_table.h"
 #include "crema/internal/platform.h"
+#include "priority_lock.h"
 #include "site_table.h"
+#include "unseen_allocators.h"
 
 namespace crema {
 namespace allocations {
@@ -53,6 +55,7 @@ CREMA_NEVER_INLINE bool SetMark() {
 }
 
 CREMA_NEVER_INLINE void StartAnewAfterFork(std::uint32_t* mark) {
+  t_thread_id = 0;
   ForgetAllBlocks();
   ForgetCounts();
   g_blocks_lost.store(0, kRelaxed);
@@ -95,11 +98,16 @@ bool Attach(std::uint32_t (*site_of_thread)()) noexcept {
   return g_site_of_thread.compare_exchange_strong(none, site_of_thread) || none == site_of_thread;
 }
 
-const char* WhyNot() noexcept {
+const char* WhyNotCounted() noexcept {
   const NextAllocator* next = FindNextAllocator();
   if (next == nullptr || next->malloc_usable_size == nullptr) return "the allocator does not tell the sizes of blocks";
   if (!IsCounted(*next)) return "the kernel has no MADV_WIPEONFORK (Linux before 4.14), or refuses memory";
   return nullptr;
+}
+
+const char* WhyNot(internal::OperatorNew* of_caller) noexcept {
+  const char* const reason = WhyNotCounted();
+  return reason != nullptr ? reason : FindUnseenAllocator(of_caller, [] { return t_calls + t_own_calls; });
 }
 
 std::uint64_t BlocksLost() noexcept { return g_blocks_lost.load(kRelaxed); }
@@ -126,7 +134,7 @@ constexpr AllocationCounter kCounter = {AllocationCounter::kVersion,
 
 }  // namespace
 
-void SawBlock(const NextAllocator& next, void* block, bool may_be_counted) noexcept {
+void SawBlock(const NextAllocator& next, void* block) noexcept {
   if (block == nullptr) return;
   if (CREMA_UNLIKELY(t_doing != Doing::kNothing)) return CountUnseen();
   t_doing = Doing::kCounting;
@@ -135,14 +143,12 @@ void SawBlock(const NextAllocator& next, void* block, bool may_be_counted) noexc
     if (CREMA_UNLIKELY(site == internal::kOwnAllocation)) {
       ++t_own_calls;
     } else {
-      const Noted noted = NoteBlock(block, site, may_be_counted);
-      if (CREMA_LIKELY(noted == Noted::kAsNew || (noted == Noted::kInstead && !may_be_counted))) {
-        const std::size_t bytes = SizeOf(next, block);
-        CountAllocation(site, bytes);
-        ++t_calls;
-        t_bytes += bytes;
-      }
-      if (CREMA_UNLIKELY(noted == Noted::kNowhere || (noted == Noted::kInstead && !may_be_counted))) CountLost();
+      const Noted noted = NoteBlock(block, site);
+      if (CREMA_UNLIKELY(noted != Noted::kAsNew)) CountLost();
+      const std::size_t bytes = SizeOf(next, block);
+      CountAllocation(site, bytes);
+      ++t_calls;
+      t_bytes += bytes;
     }
   }
   t_doing = Doing::kNothing;
@@ -173,7 +179,7 @@ void TakeBackEnd(void* block, const EndedBlock& ended) noexcept {
   if (ended.site == 0) return;
   if (t_doing != Doing::kNothing) return CountUnseen();
   t_doing = Doing::kCounting;
-  const bool is_noted = NoteBlock(block, ended.site, false) == Noted::kAsNew;
+  const bool is_noted = NoteBlock(block, ended.site) == Noted::kAsNew;
   if (is_noted) CountKept(ended.site, ended.bytes);
   if (!is_noted) CountLost();
   t_doing = Doing::kNothing;
@@ -186,7 +192,7 @@ std::int64_t MeasureCost() noexcept {
   constexpr int kBlocks = 64;
   constexpr std::size_t kBytes = 64;
   const NextAllocator* next = FindNextAllocator();
-  if (next == nullptr || WhyNot() != nullptr) return 0;
+  if (next == nullptr || WhyNotCounted() != nullptr) return 0;
   std::int64_t counted_ns = INT64_MAX;
   std::int64_t plain_ns = INT64_MAX;
   t_probes = true;

@@ -10,9 +10,8 @@
 namespace crema {
 namespace allocations {
 
-/// The allocator has made `block`; nullptr: it has not. With `may_be_counted`, by a function that may have called
-/// another one of this library for it.
-void SawBlock(const NextAllocator& next, void* block, bool may_be_counted = false) noexcept;
+/// The allocator has made `block`; nullptr: it has not.
+void SawBlock(const NextAllocator& next, void* block) noexcept;
 
 /// What is known of a block that ends.
 struct EndedBlock {

@@ -1,18 +1,14 @@
 // The functions of malloc(3) and their relatives, in front of the program's allocator.
 #include <cerrno>
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
 
 #include "counting.h"
 #include "next_allocator.h"
 
 namespace {
 
-using crema::allocations::AllocateEarly;
 using crema::allocations::EndedBlock;
 using crema::allocations::FindNextAllocator;
-using crema::allocations::IsEarly;
 using crema::allocations::NextAllocator;
 using crema::allocations::SawBlock;
 
@@ -33,32 +29,26 @@ void* Missing() {
 
 CREMA_INTERPOSED void* malloc(std::size_t bytes) noexcept {
   const NextAllocator* next = FindNextAllocator();
-  if (next == nullptr) return AllocateEarly(bytes);
+  if (next == nullptr) return Missing();
   return Seen(*next, next->malloc(bytes));
 }
 
 CREMA_INTERPOSED void* calloc(std::size_t count, std::size_t bytes) noexcept {
   const NextAllocator* next = FindNextAllocator();
-  if (next == nullptr) return bytes != 0 && count > SIZE_MAX / bytes ? Missing() : AllocateEarly(count * bytes);
+  if (next == nullptr) return Missing();
   return Seen(*next, next->calloc(count, bytes));
 }
 
 CREMA_INTERPOSED void free(void* block) noexcept {
-  if (block == nullptr || IsEarly(block)) return;
+  if (block == nullptr) return;
   const NextAllocator* next = FindNextAllocator();
-  if (next == nullptr) return;  // from before this library was asked: nobody frees that in there
+  if (next == nullptr) return;
   crema::allocations::SeeEnd(*next, block);
   next->free(block);
 }
 
 CREMA_INTERPOSED void* realloc(void* block, std::size_t bytes) noexcept {
   if (block == nullptr) return malloc(bytes);
-  if (IsEarly(block)) {
-    void* copy = malloc(bytes);
-    const std::size_t most = crema::allocations::EarlyBytesFrom(block);
-    if (copy != nullptr) std::memcpy(copy, block, bytes < most ? bytes : most);
-    return copy;
-  }
   const NextAllocator* next = FindNextAllocator();
   if (next == nullptr) return Missing();
   const EndedBlock ended = crema::allocations::SeeEnd(*next, block);

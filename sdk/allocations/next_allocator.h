@@ -21,19 +21,8 @@ struct NextAllocator {
   std::size_t (*malloc_usable_size)(void*);
 };
 
-/// Null while the dynamic linker is being asked for it, by the calling thread: this allocates.
+/// Null while another thread looks for it, or a handler has interrupted that: not after the library's constructor.
 const NextAllocator* FindNextAllocator() noexcept;
-
-/// Memory for that time. It is never given back.
-void* AllocateEarly(std::size_t bytes) noexcept;
-bool IsEarly(const void* block) noexcept;
-/// How many bytes from `block` on are early memory.
-std::size_t EarlyBytesFrom(const void* block) noexcept;
-
-/// What the symbol was before this library; null where it was nothing.
-void* NextSymbol(const char* name) noexcept;
-/// Whether both functions are of one object.
-bool AreOfOneObject(const void* one, const void* other) noexcept;
 
 }  // namespace allocations
 }  // namespace crema

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "spin_lock.h"
+#include "priority_lock.h"
 
 namespace crema {
 namespace allocations {
@@ -20,7 +20,7 @@ std::atomic<std::uint32_t> g_site_count{internal::kFirstNamedSite};
 std::atomic<std::uint16_t> g_slots[kSlots];  // 0: empty, else the index of a site; looked through without a lock
 char g_names[kNameBytes];
 std::size_t g_name_bytes = 0;
-SpinLock g_lock;  // guards the making of sites
+PriorityLock g_lock;  // guards the making of sites
 
 std::uint32_t SlotOf(std::uint32_t parent, const char* name, std::uint32_t name_length) {
   std::uint32_t hash = 2166136261u ^ (parent * 2654435761u);  // FNV-1a

@@ -308,6 +308,9 @@ int crema_write_stacks(const char* fields, size_t size, int64_t cost_ns) {
              ? 1
              : 0;
 }
+void crema_add_cost(int64_t cpu_ns) {
+  if (crema::internal::Recording()) crema::internal::AddCost(cpu_ns);
+}
 void crema_add_bytes_read(int64_t stored, int64_t uncompressed) { crema::AddBytesRead(stored, uncompressed); }
 void crema_set_attribute(const char* name, const char* value) { crema::SetAttribute(Text(name), Text(value)); }
 

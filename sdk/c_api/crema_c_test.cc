@@ -73,7 +73,23 @@ TEST(CApi, ALineOfStacksIsOneLineAndCostsWhatItIsSaidTo) {
   EXPECT_NE(stacks[0].find(",\"section\":\"select\",\"stacks\":[[3,3,0]]}"), std::string::npos) << stacks[0];
   ASSERT_TRUE(log.end.has_value());
   EXPECT_EQ(log.end->dropped, 1);
-  EXPECT_GE(log.end->overhead_ns, 70000005);
+  EXPECT_GE(log.end->overhead_ns, 70005);
+}
+
+TEST(CApi, CostsAreAddedUpToTheCpuTimeOfTheProcess) {
+  const auto log_with = [](std::int64_t cost_ns) {
+    return Recorded([cost_ns] {
+      record_cost(0);
+      record_failure("opens the log");
+      record_cost(-1);
+      record_cost(cost_ns);
+      crema_flush();
+    });
+  };
+  EXPECT_GE(log_with(70000).end->overhead_ns, 70000);
+  const RecordLog log = log_with(std::int64_t{1} << 60);
+  EXPECT_EQ(log.samples.at(0).overhead_ns, log.samples.at(0).cpu_ns);
+  EXPECT_EQ(log.end->overhead_ns, log.end->cpu_ns);
 }
 
 TEST(CApi, AFailureHasItsReason) {

@@ -45,9 +45,11 @@ void record_full_chunk(void) {
 int record_stacks(void) {
   const char* fields = "\"section\":\"select\",\"stacks\":[[3,3,0]]";
   const char* two_lines = "\"section\":\"\"}\n{\"type\":\"end\"";
-  return crema_write_stacks(fields, strlen(fields), 70000000) == 1 && crema_write_stacks(NULL, 0, 5) == 1 &&
+  return crema_write_stacks(fields, strlen(fields), 70000) == 1 && crema_write_stacks(NULL, 0, 5) == 1 &&
          crema_write_stacks(two_lines, strlen(two_lines), 0) == 0;
 }
+
+void record_cost(int64_t cpu_ns) { crema_add_cost(cpu_ns); }
 
 void record_failure(const char* reason) {
   crema_chunk_info info = dataset_only("good");

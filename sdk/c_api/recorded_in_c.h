@@ -28,6 +28,7 @@ void end_everything_twice(void);
 void begin_thousands(void);
 /* A line of stacks, and fields that are no line; 1 where each call returned what it should. */
 int record_stacks(void);
+void record_cost(int64_t cpu_ns);
 /* Takes back a chunk, a section and a scope right after they were begun. */
 void take_back_what_was_begun(void);
 /* Whether an open section, scope or chunk is known as such on its own thread, and no longer when it has ended. */

@@ -4,6 +4,7 @@
 #define CREMA_SRC_ALLOCATION_COUNTER_H_
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace crema {
@@ -36,15 +37,17 @@ enum AllocationRoot : std::uint32_t {
 /// Not a site: what allocates is no part of the program that is measured.
 inline constexpr std::uint32_t kOwnAllocation = UINT32_MAX;
 
+using OperatorNew = void*(std::size_t);
+
 struct AllocationCounter {
-  static constexpr std::uint32_t kVersion = 2;
+  static constexpr std::uint32_t kVersion = 3;
 
   std::uint32_t version;
   /// From now on the library asks this function, in each allocation of any thread, where it belongs. The function must
   /// not allocate. False if the library asks another one already.
   bool (*attach)(std::uint32_t (*site_of_thread)()) noexcept;
-  /// Null, or a sentence that says why nothing is counted.
-  const char* (*why_not)() noexcept;
+  /// Null, or a sentence that says why nothing, or not everything, is counted. It may come later, with a library.
+  const char* (*why_not)(OperatorNew* of_caller) noexcept;
   /// The site of this name inside `parent`, made if need be. Where there is no room, `parent`.
   std::uint32_t (*find_site)(std::uint32_t parent, const char* name, std::uint32_t name_length) noexcept;
   std::uint32_t (*site_count)() noexcept;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <new>
 #include <string_view>
 
@@ -36,6 +37,8 @@ constexpr std::uint64_t kChunksOfGrowth = 4;
 
 /// Set in the copy of the SDK that the library asks, never taken back; all copies have that of their recorder.
 std::atomic<const AllocationCounter*> g_counter{nullptr};
+/// A library was loaded that allocates unseen.
+std::atomic<bool> g_is_incomplete{false};
 
 CREMA_NEVER_INLINE std::uint32_t FindSite(const ThreadState* thread, SectionNode* node) {
   if (node->is_unkept) node = node->parent;
@@ -70,18 +73,12 @@ std::uint32_t HelperSite(const AllocationCounter& counter, const SectionNode* no
 
 /// Whether the library sees what this code allocates: a program may have an allocator inside, which comes first.
 bool SeesAllocations(const AllocationCounter& counter) {
-  // The compiler must not leave them out.
-  static void* (*volatile allocate)(std::size_t) = std::malloc;
-  static void* (*volatile allocate_new)(std::size_t, const std::nothrow_t&) = ::operator new;
+  static void* (*volatile allocate)(std::size_t) = std::malloc;  // the compiler must not leave it out
   const OwnWork own_work;
   const std::uint64_t before = counter.own_calls();
   void* const block = allocate(1);
-  const std::uint64_t between = counter.own_calls();
-  void* const object = allocate_new(1, std::nothrow);
-  const std::uint64_t after = counter.own_calls();
   std::free(block);
-  ::operator delete(object);
-  return block != nullptr && object != nullptr && before < between && between < after;
+  return block != nullptr && before < counter.own_calls();
 }
 
 /// The library, or null with the reason; null without one where nobody asked for it, or another copy of the SDK has it.
@@ -91,7 +88,8 @@ const AllocationCounter* FindCounter(std::string_view* why_not) {
   if (get_counter == nullptr) {
     if (EnvironmentAsksForAllocations()) {
       *why_not =
-          "the library libcrema_allocations.so was not loaded: the program is linked statically, or changed LD_PRELOAD";
+          "the library libcrema_allocations.so was not loaded: the program, or one that started it, is linked "
+          "statically, has another C library or word size, does not find the library, or changed LD_PRELOAD";
     }
     return nullptr;
   }
@@ -100,7 +98,7 @@ const AllocationCounter* FindCounter(std::string_view* why_not) {
     *why_not = "the library libcrema_allocations.so is of another version than the SDK";
     return nullptr;
   }
-  if (const char* reason = counter->why_not()) {
+  if (const char* reason = counter->why_not(::operator new)) {
     *why_not = reason;
     return nullptr;
   }
@@ -199,9 +197,9 @@ void BeginLine(const Recorder& recorder, std::int64_t now_ns, bool is_last, Json
   line->Raw(is_last ? std::string_view(",\"last\":true") : std::string_view(",\"last\":false"));
 }
 
-void WriteWhyNot(Recorder* recorder, std::string_view why_not) {
+void WriteWhyNot(Recorder* recorder, std::string_view why_not, std::int64_t now_ns, bool is_last) {
   JsonLine line;
-  BeginLine(*recorder, MonotonicNanoseconds(), true, &line);
+  BeginLine(*recorder, now_ns, is_last, &line);
   line.FieldText("reason", why_not);
   line.Raw(",\"allocations\":null,\"allocated_bytes\":null,\"live_bytes\":null,\"peak_live_bytes\":null");
   line.Raw(",\"cost_ns\":null,\"sites\":[]}\n");
@@ -210,6 +208,10 @@ void WriteWhyNot(Recorder* recorder, std::string_view why_not) {
 
 void WriteCounts(Recorder* recorder, std::int64_t now_ns, bool is_last) {
   const AllocationCounter& counter = *recorder->allocation_counter;
+  if (const char* why_not = counter.why_not(::operator new)) {
+    g_is_incomplete.store(true, kRelaxed);
+    return WriteWhyNot(recorder, why_not, now_ns, is_last);
+  }
   const bool is_live_known = counter.blocks_lost() == 0;
   Counts all = CountsOf(*counter.site(kWholeProcess), is_live_known, false);
   ForEachSite(counter, [&](const AllocationSite& site, std::uint32_t) {
@@ -231,7 +233,7 @@ void WriteCounts(Recorder* recorder, std::int64_t now_ns, bool is_last) {
 void StartAllocations(Recorder* recorder) noexcept {
   std::string_view why_not;
   const AllocationCounter* counter = FindCounter(&why_not);
-  if (!why_not.empty()) WriteWhyNot(recorder, why_not);
+  if (!why_not.empty()) WriteWhyNot(recorder, why_not, MonotonicNanoseconds(), true);
   if (counter == nullptr) return;
   recorder->allocation_cost_ns = counter->measure_cost_ns();
   recorder->allocation_counter = counter;
@@ -241,6 +243,7 @@ void StartAllocations(Recorder* recorder) noexcept {
 
 ThreadAllocations AllocationsOfThread(const Recorder& recorder) noexcept {
   if (CREMA_LIKELY(recorder.allocations_due_ns.load(std::memory_order_acquire) == kAllocationsNeverDue)) return {};
+  if (g_is_incomplete.load(kRelaxed)) return {};
   std::uint64_t calls = 0;
   std::uint64_t bytes = 0;
   recorder.allocation_counter->thread_counts(&calls, &bytes);

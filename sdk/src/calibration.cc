@@ -21,7 +21,7 @@ void Calibrate(Recorder* recorder) noexcept {
   if (thread == nullptr || ledger == nullptr) return;
   const unsigned int no_exceptions = 0;
   thread->uncaught_exceptions = &no_exceptions;
-  thread->counter_is_clock = recorder->clock.counter_is_clock();
+  thread->reads_counter = recorder->clock.counter_is_clock();
   thread->current.store(thread->outside.root());
   ThreadContext* const saved = t_context;
   t_context = thread.get();

@@ -18,7 +18,7 @@ void AppendIdentity(const ChunkState& state, JsonLine* line) {
 
 std::optional<std::int64_t> ChunkEnd::JoinedNanoseconds(const ChunkState& state) const noexcept {
   if (!cpu_ns.has_value() || !wait_ns.has_value()) return std::nullopt;
-  const std::int64_t rest_ns = duration_ns - suspended_ns - *cpu_ns - *wait_ns;
+  const std::int64_t rest_ns = own_ns() - *cpu_ns - *wait_ns;
   return std::max<std::int64_t>(std::min(rest_ns, state.helper_union_ns), 0);
 }
 
@@ -108,6 +108,7 @@ std::uint64_t EncodeChunk(const Recorder& recorder, const ChunkEnd& end, ChunkSt
   ledger.AppendRequests(line);
   line->FieldUnsigned("sections_dropped", dropped);
   if (end.suspended_ns != 0) line->Field("suspended_ns", end.suspended_ns);
+  if (end.inner_ns != 0) line->Field("inner_ns", end.inner_ns);
   if (end.allocations.has_value()) {
     line->Field("allocations", end.allocations);
     line->Field("allocated_bytes", end.allocated_bytes);

@@ -18,16 +18,18 @@ namespace internal {
 /// What was read when a chunk ended.
 struct ChunkEnd {
   Instant stop;
-  std::optional<std::int64_t> cpu_ns;
-  std::optional<std::int64_t> wait_ns;
-  std::optional<std::int64_t> rss_stop_bytes;
-  std::optional<std::int64_t> io_read_bytes;
-  std::optional<std::int64_t> allocations;  ///< of the chunk's own thread; nullopt: nobody counts
-  std::optional<std::int64_t> allocated_bytes;
+  MaybeInteger cpu_ns;
+  MaybeInteger wait_ns;
+  MaybeInteger rss_stop_bytes;
+  MaybeInteger io_read_bytes;
+  MaybeInteger allocations;  ///< of the chunk's own thread; nullopt: nobody counts
+  MaybeInteger allocated_bytes;
   std::int64_t open_chunks = 0;
   TickRate rate;                  ///< of the chunk
   std::int64_t duration_ns = 0;   ///< stop - start, at that rate
-  std::int64_t suspended_ns = 0;  ///< part of it
+  std::int64_t suspended_ns = 0;  ///< part of it, as the next
+  std::int64_t inner_ns = 0;      ///< of other chunks and helper scopes, which the thread opened inside
+  std::int64_t own_ns() const noexcept { return duration_ns - suspended_ns - inner_ns; }
 
   /// Of the time in which the chunk's own thread neither ran nor waited for a CPU, what helpers were active.
   std::optional<std::int64_t> JoinedNanoseconds(const ChunkState& state) const noexcept;

@@ -29,11 +29,6 @@ bool operator==(const IdentityParts& one, const IdentityParts& other) {
   return one.file == other.file && one.dataset == other.dataset && one.pass == other.pass;
 }
 
-/// Not known as soon as one of the values is not.
-void AddTo(std::optional<std::int64_t>* sum, std::optional<std::int64_t> value) {
-  *sum = sum->has_value() && value.has_value() ? std::optional<std::int64_t>(**sum + *value) : std::nullopt;
-}
-
 std::optional<std::int64_t> Known(std::int64_t value) {
   return value < 0 ? std::nullopt : std::optional<std::int64_t>(value);
 }
@@ -54,12 +49,12 @@ struct ChunkSums::Row {
   std::int64_t max_duration_ns = 0;
   std::uint64_t chunks_with_events = 0;
   std::int64_t events = 0;
-  std::optional<std::int64_t> cpu_ns = 0;
-  std::optional<std::int64_t> wait_ns = 0;
-  std::optional<std::int64_t> helper_wait_ns = 0;
-  std::optional<std::int64_t> helper_joined_ns = 0;
-  std::optional<std::int64_t> io_read_bytes = 0;
-  std::int64_t helper_cpu_ns = 0;
+  MaybeInteger cpu_ns = 0;
+  MaybeInteger wait_ns = 0;
+  MaybeInteger helper_cpu_ns = 0;
+  MaybeInteger helper_wait_ns = 0;
+  MaybeInteger helper_joined_ns = 0;
+  MaybeInteger io_read_bytes = 0;
   std::int64_t helper_scope_ns = 0;
   std::int64_t helper_union_ns = 0;
   std::int64_t suspended_ns = 0;
@@ -122,7 +117,7 @@ void ChunkSums::Add(Recorder* recorder, ChunkState* state, const ChunkEnd& end) 
   ++row->chunks;
   row->first_start_ns = std::min(row->first_start_ns, state->start.monotonic_ns);
   row->last_stop_ns = std::max(row->last_stop_ns, state->start.monotonic_ns + end.duration_ns);
-  const std::int64_t duration_ns = end.duration_ns - end.suspended_ns;
+  const std::int64_t duration_ns = end.own_ns();
   row->duration_ns += duration_ns;
   row->min_duration_ns = std::min(row->min_duration_ns, duration_ns);
   row->max_duration_ns = std::max(row->max_duration_ns, duration_ns);
@@ -132,10 +127,10 @@ void ChunkSums::Add(Recorder* recorder, ChunkState* state, const ChunkEnd& end) 
   }
   AddTo(&row->cpu_ns, end.cpu_ns);
   AddTo(&row->wait_ns, end.wait_ns);
+  AddTo(&row->helper_cpu_ns, state->helper_cpu_ns);
   AddTo(&row->helper_wait_ns, state->helper_wait_ns);
   AddTo(&row->helper_joined_ns, end.JoinedNanoseconds(*state));
   AddTo(&row->io_read_bytes, end.io_read_bytes);
-  row->helper_cpu_ns += state->helper_cpu_ns;
   row->helper_scope_ns += state->helper_scope_ns;
   row->helper_union_ns += state->helper_union_ns;
   row->suspended_ns += end.suspended_ns;

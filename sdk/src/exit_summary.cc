@@ -55,13 +55,13 @@ void ExitSummary::Add(ChunkState* state, const ChunkEnd& end) noexcept {
   } else if (state->events >= 0) {
     events_ = std::max<std::int64_t>(events_, 0) + state->events;
   }
-  busy_ns_ += end.duration_ns - end.suspended_ns;
-  cpu_known_ = cpu_known_ && end.cpu_ns.has_value();
+  busy_ns_ += end.own_ns();
+  cpu_known_ = cpu_known_ && end.cpu_ns.has_value() && state->helper_cpu_ns.has_value();
   wait_known_ = wait_known_ && end.wait_ns.has_value();
   cpu_ns_ += end.cpu_ns.value_or(0);
   wait_ns_ += end.wait_ns.value_or(0);
   joined_ns_ += end.JoinedNanoseconds(*state).value_or(0);
-  helper_cpu_ns_ += state->helper_cpu_ns;
+  helper_cpu_ns_ += state->helper_cpu_ns.value_or(0);
   first_start_ns_ = std::min(first_start_ns_, state->start.monotonic_ns);
   last_stop_ns_ = std::max(last_stop_ns_, end.stop.monotonic_ns);
   sections_.Merge(&state->ledger.sections(), nullptr);

@@ -128,5 +128,10 @@ std::int64_t ThreadCpuNanoseconds() noexcept {
   return static_cast<std::int64_t>(time.tv_sec) * 1000000000 + time.tv_nsec;
 }
 
+MaybeInteger ThreadCpu() noexcept {
+  const std::int64_t cpu_ns = ThreadCpuNanoseconds();
+  return cpu_ns == kUnknownCpu ? std::nullopt : MaybeInteger(cpu_ns);
+}
+
 }  // namespace internal
 }  // namespace crema

@@ -71,6 +71,18 @@ class KernelReadings {
 /// CPU time of all threads of the process; nullopt where the kernel refuses to tell.
 std::optional<std::int64_t> ProcessCpuNanoseconds() noexcept;
 
+/// A reading, or a sum or difference of readings: nullopt as soon as the kernel refused one of them.
+using MaybeInteger = std::optional<std::int64_t>;
+
+/// `ThreadCpuNanoseconds` as such a reading.
+MaybeInteger ThreadCpu() noexcept;
+inline MaybeInteger Difference(MaybeInteger a, MaybeInteger b) noexcept {
+  return a.has_value() && b.has_value() ? MaybeInteger(*a - *b) : std::nullopt;
+}
+inline void AddTo(MaybeInteger* sum, MaybeInteger value) noexcept {
+  *sum = sum->has_value() && value.has_value() ? MaybeInteger(**sum + *value) : std::nullopt;
+}
+
 }  // namespace internal
 }  // namespace crema
 

@@ -23,6 +23,9 @@
 #define AT_MINSIGSTKSZ 51
 #endif
 
+extern "C" void __tsan_acquire(void*) __attribute__((weak));
+extern "C" void __tsan_release(void*) __attribute__((weak));
+
 namespace crema {
 namespace internal {
 namespace {
@@ -31,10 +34,15 @@ constexpr double kLeastHertz = 1;
 constexpr double kMostHertz = 1000;
 constexpr std::int64_t kWriteNanoseconds = 10'000'000'000;
 constexpr std::int64_t kNanoseconds = 1'000'000'000;
-/// What the handler itself needs of its stack, several times over.
-constexpr std::size_t kHandlerBytes = 32768;
-/// Of a stack that is ours: other handlers of the program that ask for such a stack run there, too.
-constexpr std::size_t kOwnStackBytes = 262144;
+/// The kernel delivers it without a real need; its default action is to be ignored, so a program that resets it is not
+/// harmed; debuggers pass it on. Go's runtime takes it for the same reasons.
+constexpr int kSignal = SIGURG;
+/// What the handler needs of its own stack, several times over.
+constexpr std::size_t kHandlerBytes = 65536;
+/// What it needs on the program's stack, below the kernel's frame, until it is on its own.
+constexpr std::size_t kEntryBytes = 1024;
+/// Longer than a tick of any kernel (10 ms): a sample that is due for so long at the end of a chunk had no signal.
+constexpr std::int64_t kLatestNanoseconds = 20'000'000;
 /// A stack without a limit is taken to be so large: what lies further down may be something else.
 constexpr std::uintptr_t kMostMainStackBytes = std::uintptr_t{64} << 20;
 /// So often somebody who writes tries to get a thread's table: its handler may have lost the CPU.
@@ -42,8 +50,28 @@ constexpr int kMostTries = 1000;
 
 std::atomic<bool> g_is_left_to_interpreter{false};
 
-std::int64_t PeriodNanoseconds(const Recorder& recorder) {
-  return static_cast<std::int64_t>(static_cast<double>(kNanoseconds) / recorder.stacks.hertz());
+/// What the log says, by `NoStacks`.
+constexpr const char* kReasons[] = {
+    "the C library cannot say in a handler whose code it is in (glibc 2.35 can), or the processor is neither x86-64 nor "
+    "aarch64",
+    "the program handles or ignores SIGURG",
+    "the program has set another action for SIGURG, so sampling ended there",
+    "a thread blocks SIGURG: it has no stacks",
+    "a thread blocked SIGURG inside a chunk: it has no stacks of that time",
+    "the system refuses the memory for a thread's stacks",
+    "a thread's stack for signal handlers (sigaltstack) is too small for the kernel's frame: it has no stacks",
+    "the kernel refuses a thread's timer (timer_create)",
+    "the kernel refuses a thread's CPU clock",
+    "the log has no room for more stacks: its limit is reached, or the disk is full",
+};
+
+/// What waits for `is_taken` sees what was done under it. ThreadSanitizer does not see the atomics of a library that was
+/// built without it, only its calls of memcpy(3).
+void AcquireForSanitizer(ThreadStacks* stacks) {
+  if (__tsan_acquire != nullptr) __tsan_acquire(stacks);
+}
+void ReleaseForSanitizer(ThreadStacks* stacks) {
+  if (__tsan_release != nullptr) __tsan_release(stacks);
 }
 
 /// The section that is open in the thread's innermost chunk, and the chunk's dataset.
@@ -87,58 +115,114 @@ void CountStack(const ThreadState& thread, const ChunkState& chunk, const void* 
   table->Count(place, depth, {samples, samples * samples});
 }
 
-/// Uses nothing but memory: whatever the thread was doing, it may be in the middle of it.
-void Sample(ThreadStacks* stacks, const siginfo_t& info, const void* context) {
-  auto* const thread = static_cast<ThreadState*>(t_context);
-  if (thread == nullptr || thread->stacks.load(std::memory_order_relaxed) != stacks) return;
-  Recorder* const recorder = stacks->recorder.load(std::memory_order_relaxed);
-  if (recorder == nullptr || !recorder->stacks.is_on()) return;
-  const std::uint64_t begin_ticks = Ticks(thread);
-  const std::uint64_t samples = 1 + static_cast<std::uint64_t>(std::max(info.si_overrun, 0));
-  const WorkFrame* const work = thread->work;
-  // Between two trees, or while somebody writes, the sighting is left to the next sample.
-  if (thread->is_between_trees() || stacks->is_taken.exchange(true, std::memory_order_acquire)) {
-    stacks->carried.fetch_add(samples, std::memory_order_relaxed);
-    return;
-  }
-  if (work != nullptr && !work->is_helper) {
-    const std::uint64_t carried = stacks->carried.exchange(0, std::memory_order_relaxed);
-    CountStack(*thread, *static_cast<const ChunkState*>(work), context, samples + carried);
-    if (stacks->table->is_half_full()) recorder->stacks.NoteHalfFull();
-  }
-  stacks->is_taken.store(false, std::memory_order_release);
-  recorder->overhead_ticks.fetch_add(Ticks(thread) - begin_ticks, std::memory_order_relaxed);
+bool Arm(const ThreadStacks& stacks, std::int64_t until_ns) {
+  itimerspec when = {};
+  when.it_value.tv_sec = static_cast<time_t>(until_ns / kNanoseconds);
+  when.it_value.tv_nsec = static_cast<long>(until_ns % kNanoseconds);
+  return timer_settime(stacks.timer, 0, &when, nullptr) == 0;
 }
 
+struct Sighting {
+  ThreadState* thread;
+  const void* context;
+};
+
+/// Uses nothing but memory: whatever the thread was doing, it may be in the middle of it.
+CREMA_NEVER_INLINE void Sample(void* argument) {
+  const Sighting& sighting = *static_cast<const Sighting*>(argument);
+  ThreadState* const thread = sighting.thread;
+  ThreadStacks* const stacks = thread->stacks.load(std::memory_order_relaxed);
+  Recorder* const recorder = stacks->recorder.load(std::memory_order_relaxed);
+  const std::int64_t begin_ns = ThreadCpuNanoseconds();
+  if (begin_ns == kUnknownCpu) return;
+  const WorkFrame* const work = thread->work;
+  // Between two trees, or while somebody writes, what is due waits for the next tick.
+  const bool is_free = work != nullptr && !stacks->schedule.is_paused() && !thread->is_between_trees() &&
+                       !stacks->is_taken.exchange(true, std::memory_order_acquire);
+  if (is_free) {
+    AcquireForSanitizer(stacks);
+    const std::uint64_t samples = stacks->schedule.Take(begin_ns);
+    // In a helper's scope the thread works for another thread's chunk.
+    if (samples != 0 && !work->is_helper) {
+      CountStack(*thread, *static_cast<const ChunkState*>(work), sighting.context, samples);
+    }
+    if (stacks->table->is_half_full()) recorder->stacks.NoteHalfFull();
+    ReleaseForSanitizer(stacks);
+    stacks->is_taken.store(false, std::memory_order_release);
+  }
+  const std::int64_t end_ns = ThreadCpuNanoseconds();
+  Arm(*stacks, is_free ? stacks->schedule.UntilDue(end_ns) : SampleSchedule::kNextTick);
+  recorder->overhead_ns.fetch_add(end_ns - begin_ns, std::memory_order_relaxed);
+}
+
+/// Goes over to a stack that is known to have room. Nothing of the present one is used meanwhile.
+CREMA_NEVER_INLINE void CallOnStack(char* top, void (*function)(void*), void* argument) {
+#if defined(__x86_64__)
+  asm volatile(
+      "movq %%rsp, %%rbx\n\t"
+      "movq %[top], %%rsp\n\t"
+      "callq *%[function]\n\t"
+      "movq %%rbx, %%rsp"
+      : [top] "+r"(top), [function] "+r"(function), "+D"(argument)
+      :
+      : "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4",
+        "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "cc", "memory");
+#elif defined(__aarch64__)
+  register void* first asm("x0") = argument;
+  asm volatile(
+      "mov x19, sp\n\t"
+      "mov sp, %[top]\n\t"
+      "blr %[function]\n\t"
+      "mov sp, x19"
+      : [top] "+r"(top), [function] "+r"(function), "+r"(first)
+      :
+      : "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17",
+        "x19", "x30", "cc", "memory");
+#else
+  (void)top;
+  function(argument);
+#endif
+}
+
+/// It may run on a small stack of the program's, so it goes over to its own at once.
 void OnSignal(int, siginfo_t* info, void* context) {
   const int host_errno = errno;
-  if (info->si_code == SI_TIMER) Sample(static_cast<ThreadStacks*>(info->si_value.sival_ptr), *info, context);
+  auto* const thread = static_cast<ThreadState*>(t_context);
+  ThreadStacks* const stacks = thread == nullptr ? nullptr : thread->stacks.load(std::memory_order_relaxed);
+  const bool is_ours = info->si_code == SI_TIMER && stacks != nullptr && info->si_value.sival_ptr == stacks;
+  if (is_ours && stacks->is_armed.load(std::memory_order_relaxed) && g_mode.load(std::memory_order_relaxed) == kModeOn) {
+    Sighting sighting = {thread, context};
+    const char* const here = reinterpret_cast<const char*>(&sighting);
+    const bool is_on_own = here >= stacks->handler_stack && here < stacks->handler_stack + stacks->handler_stack_bytes;
+    if (is_on_own) {
+      Sample(&sighting);
+    } else {
+      CallOnStack(stacks->handler_stack + stacks->handler_stack_bytes, Sample, &sighting);
+    }
+  }
   errno = host_errno;
 }
 
-bool IsBlocked(int signal) {
+bool IsBlocked() {
   sigset_t blocked;
-  return pthread_sigmask(SIG_SETMASK, nullptr, &blocked) == 0 && sigismember(&blocked, signal) == 1;
+  return pthread_sigmask(SIG_SETMASK, nullptr, &blocked) == 0 && sigismember(&blocked, kSignal) == 1;
 }
 
 bool IsOf(const struct sigaction& action, NativeStacks::Handler handler) {
   return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == handler;
 }
 
-/// Takes the highest real-time signal that is free, below the last one: programs count from the first. 0: none is.
-int TakeSignal(NativeStacks::Handler handler) {
-  for (int signal = SIGRTMAX - 1; signal > SIGRTMIN; --signal) {
-    struct sigaction action = {};
-    if (sigaction(signal, nullptr, &action) != 0 || IsBlocked(signal)) continue;
-    if (IsOf(action, handler)) return signal;  // the parent's, before a fork
-    if ((action.sa_flags & SA_SIGINFO) != 0 || action.sa_handler != SIG_DFL) continue;
-    action = {};
-    action.sa_sigaction = handler;
-    action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
-    sigfillset(&action.sa_mask);  // while it runs no other does: they may share a stack
-    if (sigaction(signal, &action, nullptr) == 0) return signal;
-  }
-  return 0;
+/// Whether the handler is set: nobody else had set an action, or the parent of a fork had set this one.
+bool TakeSignal(NativeStacks::Handler handler) {
+  struct sigaction action = {};
+  if (sigaction(kSignal, nullptr, &action) != 0) return false;
+  if (IsOf(action, handler)) return true;
+  if ((action.sa_flags & SA_SIGINFO) != 0 || action.sa_handler != SIG_DFL) return false;
+  action = {};
+  action.sa_sigaction = handler;
+  action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+  sigfillset(&action.sa_mask);  // while it runs no other does: they may share a stack
+  return sigaction(kSignal, &action, nullptr) == 0;
 }
 
 /// Of the first thread, whose stack grows: field 28 of /proc/self/stat says where it begins (proc(5)).
@@ -159,8 +243,13 @@ StackBounds MainStackBounds() {
 }
 
 StackBounds BoundsOfThread(std::int64_t tid, std::int64_t pid) {
-  if (tid == pid) return MainStackBounds();
   StackBounds bounds;
+  if (tid == pid) {
+    bounds = MainStackBounds();
+    const auto here = reinterpret_cast<std::uintptr_t>(&bounds);
+    if (here >= bounds.low && here < bounds.high) return bounds;
+    // The process was forked by a thread, whose stack is the first thread's now; or this is a coroutine's stack.
+  }
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0) return bounds;
   void* low = nullptr;
@@ -173,30 +262,41 @@ StackBounds BoundsOfThread(std::int64_t tid, std::int64_t pid) {
   return bounds;
 }
 
-/// The handler takes nothing of the thread's own stack, which may be nearly used up. Why it gets none; nullptr: it has
-/// one.
-const char* GiveHandlerStack(ThreadStacks* stacks) {
-  constexpr const char* kNoMemory = "the system refuses the memory for a handler's stack";
-  const auto frame = static_cast<std::size_t>(getauxval(AT_MINSIGSTKSZ));
+bool MapHandlerStack(ThreadStacks* stacks, std::size_t wanted) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t bytes = (wanted + page - 1) / page * page;
+  if (stacks->handler_stack_bytes >= bytes) return true;
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE;
+  void* const block = mmap(nullptr, page + bytes, PROT_READ | PROT_WRITE, kFlags, -1, 0);
+  if (block == MAP_FAILED) return false;
+  mprotect(block, page, PROT_NONE);
+  if (stacks->handler_stack != nullptr) munmap(stacks->handler_stack - page, page + stacks->handler_stack_bytes);
+  stacks->handler_stack = static_cast<char*>(block) + page;
+  stacks->handler_stack_bytes = bytes;
+  return true;
+}
+
+/// Has the kernel put the signal's frame where there is room for it: on a stack for handlers (sigaltstack(2)), the
+/// program's or ours. Handlers of the program that ask for such a stack run on ours, too: so it is as large as the
+/// thread's own, on which they would run without it. False where that cannot be; the log says why.
+bool GiveHandlerStack(Recorder* recorder, ThreadStacks* stacks) {
+  const std::size_t frame = std::max(static_cast<std::size_t>(getauxval(AT_MINSIGSTKSZ)), std::size_t{MINSIGSTKSZ});
   stack_t now = {};
-  if (sigaltstack(nullptr, &now) == 0 && (now.ss_flags & SS_DISABLE) == 0) {
-    const bool is_enough = now.ss_size >= kHandlerBytes + frame;
-    return is_enough ? nullptr : "a thread's stack for handlers (sigaltstack) is too small: it has no stacks";
+  const bool is_given = sigaltstack(nullptr, &now) == 0 && (now.ss_flags & SS_DISABLE) == 0;
+  if (is_given && now.ss_size < frame + kEntryBytes) {
+    recorder->stacks.Refuse(recorder, NoStacks::kNoHandlerStack);
+    return false;
   }
-  if (stacks->handler_stack == nullptr) {
-    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    const std::size_t bytes = (kOwnStackBytes + frame + page - 1) / page * page;
-    void* const block =
-        mmap(nullptr, page + bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-    if (block == MAP_FAILED) return kNoMemory;
-    mprotect(block, page, PROT_NONE);
-    stacks->handler_stack = static_cast<char*>(block) + page;
-    stacks->handler_stack_bytes = bytes;
+  const std::size_t own = std::max<std::size_t>(stacks->bounds.high - stacks->bounds.low, frame + kHandlerBytes);
+  bool is_done = MapHandlerStack(stacks, is_given ? kHandlerBytes : own);
+  if (is_done && !is_given) {
+    stack_t ours = {};
+    ours.ss_sp = stacks->handler_stack;
+    ours.ss_size = stacks->handler_stack_bytes;
+    is_done = sigaltstack(&ours, nullptr) == 0;
   }
-  stack_t ours = {};
-  ours.ss_sp = stacks->handler_stack;
-  ours.ss_size = stacks->handler_stack_bytes;
-  return sigaltstack(&ours, nullptr) == 0 ? nullptr : kNoMemory;
+  if (!is_done) recorder->stacks.Refuse(recorder, NoStacks::kNoMemory);
+  return is_done;
 }
 
 void TakeHandlerStackBack(const ThreadStacks& stacks) {
@@ -207,69 +307,98 @@ void TakeHandlerStackBack(const ThreadStacks& stacks) {
   sigaltstack(&none, nullptr);
 }
 
-/// Some moment of the first period, another one for each thread: of threads that live shortly, too, each moment has
-/// the same chance.
-std::int64_t FirstMoment(std::int64_t tid, std::int64_t period_ns) {
-  auto mixed = (static_cast<std::uint64_t>(tid) ^ CounterTicks()) * 0x9e3779b97f4a7c15u;
-  mixed ^= mixed >> 32;
-  return 1 + static_cast<std::int64_t>(mixed % static_cast<std::uint64_t>(period_ns));
+/// Takes the signal away if it is pending: the thread blocks it, and may wait for signals itself.
+void DrainSignal() {
+  sigset_t ours;
+  sigemptyset(&ours);
+  sigaddset(&ours, kSignal);
+  const timespec at_once = {};
+  siginfo_t info = {};
+  if (sigtimedwait(&ours, &info, &at_once) != kSignal || info.si_code == SI_TIMER) return;
+  syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), kSignal, &info);  // somebody else's: back to its place
 }
 
-timespec After(std::int64_t nanoseconds) {
-  timespec time{};
-  time.tv_sec = static_cast<time_t>(nanoseconds / kNanoseconds);
-  time.tv_nsec = static_cast<long>(nanoseconds % kNanoseconds);
-  return time;
+void StartSchedule(const Recorder& recorder, const ThreadState& thread, ThreadStacks* stacks) {
+  const auto period_ns = static_cast<std::int64_t>(static_cast<double>(kNanoseconds) / recorder.stacks.hertz());
+  stacks->schedule.Start(period_ns, static_cast<std::uint64_t>(thread.tid) ^ CounterTicks());
 }
 
 /// What the thread needs once; false, and the log says why, where that cannot be had.
 bool Prepare(Recorder* recorder, ThreadState* thread) {
   NativeStacks& all = recorder->stacks;
-  if (!all.EnsureSignal(recorder)) return false;
+  if (!all.EnsureSignal(recorder) || !all.CanSignal(recorder)) return false;
   if (thread->stacks.load() == nullptr) {
     auto* const stacks = new (std::nothrow) ThreadStacks();
     if (stacks != nullptr) stacks->table = StackTable::Make(StackTable::kOfThread);
     if (stacks == nullptr || stacks->table == nullptr) {
       delete stacks;
-      all.Refuse(recorder, "the system refuses the memory for a thread's stacks");
+      all.Refuse(recorder, NoStacks::kNoMemory);
       return false;
     }
+    StartSchedule(*recorder, *thread, stacks);  // a thread that has this state later goes on with what is due
     thread->stacks.store(stacks, std::memory_order_release);
   }
   ThreadStacks* const stacks = thread->stacks.load();
-  if (!all.HasSignal()) {
-    all.GiveUp(recorder);
-    return false;
-  }
-  if (IsBlocked(all.signal())) {
-    all.Refuse(recorder, "a thread blocks the signal: it has no stacks");
-    return false;
-  }
-  if (const char* const why_not = GiveHandlerStack(stacks)) {
-    all.Refuse(recorder, why_not);
-    return false;
-  }
   stacks->bounds = BoundsOfThread(thread->tid, recorder->pid);
+  if (!GiveHandlerStack(recorder, stacks)) return false;
   stacks->recorder.store(recorder);
   sigevent event = {};
   event.sigev_notify = SIGEV_THREAD_ID;
-  event.sigev_signo = all.signal();
+  event.sigev_signo = kSignal;
   event.sigev_value.sival_ptr = stacks;
 #ifdef sigev_notify_thread_id
   event.sigev_notify_thread_id = static_cast<pid_t>(thread->tid);
 #else
   event._sigev_un._tid = static_cast<pid_t>(thread->tid);  // glibc 2.36 has no name for it
 #endif
-  if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &stacks->timer) != 0) {
-    all.Refuse(recorder, "the kernel refuses a thread's timer (timer_create)");
+  const std::int64_t cpu_ns = ThreadCpuNanoseconds();
+  if (cpu_ns == kUnknownCpu || timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &stacks->timer) != 0) {
+    all.Refuse(recorder, cpu_ns == kUnknownCpu ? NoStacks::kNoClock : NoStacks::kNoTimer);
     return false;
   }
   stacks->has_timer = true;
-  stacks->left_ns = FirstMoment(thread->tid, PeriodNanoseconds(*recorder));
   return true;
 }
 
 }  // namespace
+
+void SampleSchedule::Start(std::int64_t period_ns, std::uint64_t seed) noexcept {
+  period_ns_ = period_ns;
+  random_ = seed;
+  due_ns_ = rest_ns_ = paused_ns_ = 0;
+  is_paused_ = true;
+  Advance();
+}
+
+void SampleSchedule::Resume(std::int64_t cpu_ns) noexcept {
+  due_ns_ += cpu_ns - paused_ns_;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  is_paused_ = false;
+}
+
+void SampleSchedule::Pause(std::int64_t cpu_ns) noexcept {
+  is_paused_ = true;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  paused_ns_ = cpu_ns;
+}
+
+void SampleSchedule::Advance() noexcept {
+  random_ = random_ * 6364136223846793005u + 1442695040888963407u;  // Knuth's MMIX
+  const auto moment_ns = static_cast<std::int64_t>((random_ >> 32) * static_cast<std::uint64_t>(period_ns_) >> 32);
+  due_ns_ += rest_ns_ + moment_ns;
+  rest_ns_ = period_ns_ - moment_ns;
+}
+
+std::uint64_t SampleSchedule::Take(std::int64_t cpu_ns) noexcept {
+  const std::int64_t whole_periods = (cpu_ns - due_ns_) / period_ns_ - 2;
+  std::uint64_t samples = 0;
+  if (whole_periods > 0) {
+    due_ns_ += whole_periods * period_ns_;
+    samples = static_cast<std::uint64_t>(whole_periods);
+  }
+  for (; due_ns_ <= cpu_ns; ++samples) Advance();
+  return samples;
+}
 
 void NativeStacks::Start() noexcept {
   const double asked = AskedStacks();
@@ -282,40 +411,50 @@ void NativeStacks::Start() noexcept {
 }
 
 bool NativeStacks::EnsureSignal(Recorder* recorder) noexcept {
+  if (has_signal_.load(std::memory_order_acquire)) return true;
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (signal_.load() != 0 || !is_on()) return is_on();
-  if (!can_find_files_) {
-    Stop();
-    Refuse(recorder,
-           "the C library cannot tell a handler whose code it is in (glibc 2.35 can), or the processor is "
-           "neither x86-64 nor aarch64");
-    return false;
-  }
-  signal_.store(TakeSignal(handler_));
-  if (signal_.load() != 0) return true;
-  Stop();
-  Refuse(recorder, "the program uses, or blocks, all real-time signals");
+  if (has_signal_.load() || !is_on()) return is_on();
+  has_signal_.store(can_find_files_ && TakeSignal(handler_));
+  if (has_signal_.load()) return true;
+  is_on_.store(false);
+  Refuse(recorder, can_find_files_ ? NoStacks::kSignalInUse : NoStacks::kNotSupported);
   return false;
 }
 
-bool NativeStacks::HasSignal() const noexcept {
-  struct sigaction action = {};
-  return sigaction(signal(), nullptr, &action) == 0 && IsOf(action, handler_);
+bool NativeStacks::CanSignal(Recorder* recorder) noexcept {
+  GiveUpTakenSignal(recorder);
+  if (!is_on()) return false;
+  if (!IsBlocked()) return true;
+  Refuse(recorder, NoStacks::kSignalBlocked);
+  return false;
 }
 
-void NativeStacks::GiveUp(Recorder* recorder) noexcept {
-  Stop();
-  Refuse(recorder, "the program has taken the signal for itself");
+void NativeStacks::GiveUpTakenSignal(Recorder* recorder) noexcept {
+  struct sigaction action = {};
+  if (!has_signal_.load() || (sigaction(kSignal, nullptr, &action) == 0 && IsOf(action, handler_))) return;
+  Stop(recorder);
+  Refuse(recorder, NoStacks::kSignalTaken);
+}
+
+void NativeStacks::StopTimers(Recorder* recorder) noexcept {
   const itimerspec never = {};
   for (ThreadState* thread = recorder->threads.load(std::memory_order_acquire); thread != nullptr;
        thread = thread->next) {
-    const ThreadStacks* const stacks = thread->stacks.load(std::memory_order_acquire);
-    if (stacks != nullptr && stacks->has_timer) timer_settime(stacks->timer, 0, &never, nullptr);
+    ThreadStacks* const stacks = thread->stacks.load(std::memory_order_acquire);
+    if (stacks == nullptr || !stacks->has_timer) continue;
+    stacks->is_armed.store(false);
+    timer_settime(stacks->timer, 0, &never, nullptr);
   }
 }
 
-void NativeStacks::Refuse(Recorder* recorder, const char* reason) noexcept {
-  if (!is_refused_.exchange(true)) WriteStacksRefused(recorder, reason);
+void NativeStacks::Stop(Recorder* recorder) noexcept {
+  if (is_on_.exchange(false)) StopTimers(recorder);
+}
+
+void NativeStacks::Refuse(Recorder* recorder, NoStacks reason) noexcept {
+  const std::uint32_t bit = 1u << static_cast<unsigned>(reason);
+  if ((refused_.load(std::memory_order_relaxed) & bit) != 0 || (refused_.fetch_or(bit) & bit) != 0) return;
+  WriteStacksRefused(recorder, kReasons[static_cast<unsigned>(reason)]);
 }
 
 void NativeStacks::LeaveToInterpreter() noexcept {
@@ -324,7 +463,7 @@ void NativeStacks::LeaveToInterpreter() noexcept {
 }
 
 void NativeStacks::WriteWhenDue(Recorder* recorder, std::int64_t now_ns) noexcept {
-  if (!is_on() || signal() == 0) return;  // before the first chunk there is nothing to write
+  if (!is_on() || !has_signal_.load(std::memory_order_relaxed)) return;  // before the first chunk nothing is to write
   const bool is_due = now_ns >= next_write_ns_.load(std::memory_order_relaxed);
   if (!is_due && !is_half_full_.load(std::memory_order_relaxed)) return;
   const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
@@ -334,14 +473,14 @@ void NativeStacks::WriteWhenDue(Recorder* recorder, std::int64_t now_ns) noexcep
 }
 
 void NativeStacks::Write(Recorder* recorder) noexcept {
-  if (signal() == 0) return;
+  if (!has_signal_.load()) return;
   const std::lock_guard<std::mutex> lock(mutex_);
   WriteLocked(recorder);
 }
 
 void NativeStacks::WriteLocked(Recorder* recorder) noexcept {
   const std::int64_t begin_ns = ThreadCpuNanoseconds();
-  if (is_on() && !HasSignal()) GiveUp(recorder);
+  GiveUpTakenSignal(recorder);
   is_half_full_.store(false, std::memory_order_relaxed);
   if (all_ == nullptr) all_ = StackTable::Make(StackTable::kOfProcess);
   if (all_ == nullptr) return;  // what is counted stays where it is, until there is memory
@@ -352,10 +491,12 @@ void NativeStacks::WriteLocked(Recorder* recorder) noexcept {
     int tries = 0;
     while (stacks->is_taken.exchange(true, std::memory_order_acquire) && ++tries < kMostTries) sched_yield();
     if (tries == kMostTries) continue;  // the next time
+    AcquireForSanitizer(stacks);
     if (!stacks->table->is_empty()) {
       all_->Merge(*stacks->table);
       stacks->table->Clear();
     }
+    ReleaseForSanitizer(stacks);
     stacks->is_taken.store(false, std::memory_order_release);
     if (all_->is_half_full()) WriteMerged(recorder);  // so the next thread's have room
   }
@@ -371,38 +512,48 @@ void NativeStacks::WriteMerged(Recorder* recorder) noexcept {
   all_->Clear();
 }
 
-void TakeStacks(Recorder* recorder, ThreadState* thread) noexcept {
+void ArmStacks(Recorder* recorder, ThreadState* thread) noexcept {
   if (!recorder->stacks.is_on()) return;
   ThreadStacks* stacks = thread->stacks.load(std::memory_order_relaxed);
-  if (stacks == nullptr || !stacks->has_timer) {
-    if (!Prepare(recorder, thread)) return;
-    stacks = thread->stacks.load(std::memory_order_relaxed);
-  }
-  if (stacks->is_armed) return;
-  itimerspec when = {};
-  when.it_value = After(std::max<std::int64_t>(stacks->left_ns, 1));
-  when.it_interval = After(PeriodNanoseconds(*recorder));
-  stacks->is_armed = timer_settime(stacks->timer, 0, &when, nullptr) == 0;
+  const bool is_prepared = stacks != nullptr && stacks->has_timer;
+  if (is_prepared && stacks->is_armed.load(std::memory_order_relaxed)) return;
+  if (is_prepared ? !recorder->stacks.CanSignal(recorder) : !Prepare(recorder, thread)) return;
+  stacks = thread->stacks.load(std::memory_order_relaxed);
+  if (!stacks->schedule.is_paused()) StartSchedule(*recorder, *thread, stacks);  // recording was switched off meanwhile
+  stacks->is_armed.store(true, std::memory_order_release);
+  if (!Arm(*stacks, stacks->schedule.UntilDue())) stacks->is_armed.store(false, std::memory_order_relaxed);
 }
 
-void PauseStacks(ThreadState* thread) noexcept {
+void ResumeStacks(ThreadState* thread, MaybeInteger cpu_ns) noexcept {
   ThreadStacks* const stacks = thread->stacks.load(std::memory_order_relaxed);
-  if (stacks == nullptr || !stacks->is_armed) return;
+  if (stacks == nullptr || !stacks->is_armed.load(std::memory_order_relaxed) || !stacks->schedule.is_paused()) return;
+  if (cpu_ns.has_value()) stacks->schedule.Resume(*cpu_ns);
+}
+
+void PauseStacks(ThreadState* thread, MaybeInteger cpu_ns) noexcept {
+  ThreadStacks* const stacks = thread->stacks.load(std::memory_order_relaxed);
+  if (stacks == nullptr || !stacks->is_armed.load(std::memory_order_relaxed)) return;
   for (const WorkFrame* work = thread->work; work != nullptr; work = work->outer) {
     if (!work->is_helper) return;
   }
+  stacks->is_armed.store(false, std::memory_order_relaxed);
   const itimerspec never = {};
-  itimerspec before = {};
-  if (timer_settime(stacks->timer, 0, &never, &before) != 0) return;
-  stacks->left_ns = before.it_value.tv_sec * kNanoseconds + before.it_value.tv_nsec;
-  stacks->is_armed = false;
+  timer_settime(stacks->timer, 0, &never, nullptr);
+  if (stacks->schedule.is_paused() || !cpu_ns.has_value()) return;
+  stacks->schedule.Pause(*cpu_ns);
+  if (stacks->schedule.LateNanoseconds() <= kLatestNanoseconds || !IsBlocked()) return;
+  Recorder* const recorder = stacks->recorder.load(std::memory_order_relaxed);
+  DrainSignal();
+  recorder->stacks.CountLost(stacks->schedule.Take(*cpu_ns));
+  recorder->stacks.Refuse(recorder, NoStacks::kBlockedInChunk);
 }
 
 void EndStacks(ThreadState* thread) noexcept {
   ThreadStacks* const stacks = thread->stacks.load(std::memory_order_relaxed);
   if (stacks == nullptr || !stacks->has_timer) return;
+  stacks->is_armed.store(false, std::memory_order_relaxed);
   timer_delete(stacks->timer);
-  stacks->has_timer = stacks->is_armed = false;
+  stacks->has_timer = false;
   TakeHandlerStackBack(*stacks);
 }
 

@@ -137,6 +137,13 @@ bool DecideAs(const SharedCopy* shared) {
   }
 }
 
+void SwitchThreads(Recorder* recorder, bool is_on) {
+  for (ThreadState* thread = recorder->threads.load(std::memory_order_acquire); thread != nullptr;
+       thread = thread->next) {
+    thread->Switch(is_on, recorder->clock);
+  }
+}
+
 bool EnableLocked(const Settings& settings) {
   Recorder* recorder = ProcessIsEnding() ? nullptr : g_recorder.load(std::memory_order_acquire);
   if (recorder == nullptr && !ProcessIsEnding()) {
@@ -149,6 +156,7 @@ bool EnableLocked(const Settings& settings) {
   } else if (recorder != nullptr && g_shared != nullptr && !g_shared->enable(settings)) {
     recorder = nullptr;
   }
+  if (recorder != nullptr && g_shared == nullptr) SwitchThreads(recorder, true);
   SetMode(recorder == nullptr ? kModeOff : kModeOn);
   return recorder != nullptr;
 }
@@ -207,6 +215,10 @@ void SwitchOff() noexcept {
   const std::lock_guard<std::mutex> lock(g_lifecycle);
   if (g_shared != nullptr) g_shared->disable();
   SetMode(kModeOff);
+  Recorder* const recorder = CurrentRecorder();
+  if (recorder == nullptr || g_shared != nullptr) return;
+  recorder->stacks.StopTimers(recorder);
+  SwitchThreads(recorder, false);
 }
 
 void EndLog() noexcept {
@@ -247,6 +259,11 @@ void WarnOnce(std::initializer_list<std::string_view> parts) noexcept {
   }
   text[size++] = '\n';
   PrintOnStandardError(text, size, 0);
+}
+
+void AddCost(std::int64_t cpu_ns) noexcept {
+  Recorder* recorder = CurrentRecorder();
+  if (recorder != nullptr && cpu_ns > 0) recorder->overhead_ns.fetch_add(cpu_ns, std::memory_order_relaxed);
 }
 
 void CountDropped() noexcept {
@@ -305,7 +322,7 @@ void EndRecording() noexcept {
   if (recorder == nullptr || g_shared != nullptr) return;
   if (was_off) recorder->log.LeaveRemoved();
   StopSampler();
-  recorder->stacks.Stop();
+  recorder->stacks.Stop(recorder);
   recorder->stacks.Write(recorder);
   WriteEnd(recorder);
   if (recorder->summary != nullptr) recorder->summary->Print(*recorder);

@@ -73,8 +73,7 @@ struct Recorder {
   std::atomic<std::uint64_t> dropped{0};     ///< what guards were told and could not be kept; lost lines are the log's
   std::atomic<std::uint64_t> misused{0};     ///< of these, guards that were not used as they should be
   std::atomic<std::uint64_t> outside{0};     ///< of these, values and guards where no chunk was open
-  std::atomic<std::int64_t> overhead_ns{0};  ///< by the calibrated costs
-  std::atomic<std::uint64_t> overhead_ticks{0};  ///< measured: what chunks spent on beginning and ending
+  std::atomic<std::int64_t> overhead_ns{0};  ///< CPU time of recording, but for sections outside chunks and allocations
   std::atomic<ThreadState*> threads{nullptr};
   std::atomic<SpanState*> process_span{nullptr};
 
@@ -118,6 +117,9 @@ bool WasForked() noexcept;
 
 /// One sentence on stderr, `crema: …`, the first time only.
 void WarnOnce(std::initializer_list<std::string_view> parts) noexcept;
+
+/// Adds CPU time that recording took.
+void AddCost(std::int64_t cpu_ns) noexcept;
 
 /// Counts one thing that a guard was told and that could not be kept.
 void CountDropped() noexcept;

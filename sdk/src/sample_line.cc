@@ -2,6 +2,7 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -83,17 +84,20 @@ std::uint64_t AppendProcessMetrics(Recorder* recorder, JsonLine* line) {
   return values.dropped() - dropped;
 }
 
-void AppendProcessReadings(Recorder* recorder, JsonLine* line) {
+/// Returns the CPU time among them.
+MaybeInteger AppendProcessReadings(Recorder* recorder, JsonLine* line) {
   KernelReadings readings;
   line->Field("rss_bytes", readings.RssBytes(&recorder->descriptors));
   readings.Close(&recorder->descriptors);
-  line->Field("cpu_ns", ProcessCpuNanoseconds());
+  const MaybeInteger cpu_ns = ProcessCpuNanoseconds();
+  line->Field("cpu_ns", cpu_ns);
   line->Field("threads", IntegerAfter(FileText("/proc/self/status", 4096).view(), "Threads:"));
   line->Field("open_chunks", recorder->open_chunks.load());
   const FileText io("/proc/self/io", 4096);
   line->Field("read_bytes", IntegerAfter(io.view(), "read_bytes:"));
   line->Field("write_bytes", IntegerAfter(io.view(), "write_bytes:"));
   line->Field("memory_limit_bytes", MemoryLimitBytes());
+  return cpu_ns;
 }
 
 void AppendTime(Recorder* recorder, JsonLine* line) {
@@ -102,25 +106,29 @@ void AppendTime(Recorder* recorder, JsonLine* line) {
   line->Field("realtime_offset_ns", recorder->clock.RealtimeStep());
 }
 
-std::int64_t OverheadNanoseconds(const Recorder& recorder, const OutsideSections& outside) {
-  return recorder.overhead_ns.load() + recorder.clock.Rate().Nanoseconds(recorder.overhead_ticks.load()) +
-         AllocationCostNanoseconds(recorder) +
-         static_cast<std::int64_t>(outside.merged + outside.not_merged) * recorder.section_cost_ns;
+/// Most costs are estimates: recording cannot have cost more than the CPU time of the process.
+std::int64_t OverheadNanoseconds(const Recorder& recorder, const OutsideSections& outside, MaybeInteger cpu_ns) {
+  const std::int64_t overhead_ns =
+      recorder.overhead_ns.load() + AllocationCostNanoseconds(recorder) +
+      static_cast<std::int64_t>(outside.merged + outside.not_merged) * recorder.section_cost_ns;
+  return std::min(overhead_ns, cpu_ns.value_or(INT64_MAX));
 }
 
 }  // namespace
 
 void WriteSample(Recorder* recorder) noexcept {
+  const MaybeInteger begin_ns = ThreadCpu();
   JsonLine line;
   line.Raw("{\"type\":\"sample\"");
   AppendTime(recorder, &line);
-  AppendProcessReadings(recorder, &line);
+  const MaybeInteger cpu_ns = AppendProcessReadings(recorder, &line);
   const OutsideSections sections = AppendOutsideSections(recorder, &line);
   line.FieldNumber("cpu_pressure_percent", CpuPressurePercent());
-  line.Field("overhead_ns", OverheadNanoseconds(*recorder, sections));
+  line.Field("overhead_ns", OverheadNanoseconds(*recorder, sections, cpu_ns));
   AppendProcessMetrics(recorder, &line);
   line.Raw("}\n");
   recorder->log.Write(line);
+  recorder->overhead_ns.fetch_add(Difference(ThreadCpu(), begin_ns).value_or(0), std::memory_order_relaxed);
 }
 
 void WriteEnd(Recorder* recorder) noexcept {
@@ -144,8 +152,10 @@ void WriteEnd(Recorder* recorder) noexcept {
     line.FieldUnsigned("misused", recorder->misused.load());
     line.FieldUnsigned("unwritten", recorder->log.unwritten() + recorder->sums.unwritten());
     line.FieldUnsigned("outside_chunks", recorder->outside.load());
-    line.Field("overhead_ns", OverheadNanoseconds(*recorder, sections));
-    line.Field("cpu_ns", ProcessCpuNanoseconds());
+    const MaybeInteger cpu_ns = ProcessCpuNanoseconds();
+    line.Field("overhead_ns", OverheadNanoseconds(*recorder, sections, cpu_ns));
+    line.Field("cpu_ns", cpu_ns);
+    if (recorder->stacks.hertz() > 0) line.FieldUnsigned("lost_samples", recorder->stacks.lost_samples());
     line.Raw(last);
     line.Raw("}\n");
     return !line.broken() && recorder->log.WriteLast(line.text());

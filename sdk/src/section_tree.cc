@@ -160,7 +160,7 @@ class RowWriter {
       line_->Field("max_ns", rate_.Nanoseconds(node->max_ticks.load(kRelaxed)));
     }
     const std::int64_t cpu_ns = node->cpu_ns.load(kRelaxed);
-    // The CPU clock is read outside the wall time: its own cost may exceed what a short section took.
+    // Both readings lie inside the wall time, but are of another clock.
     if (cpu_ns >= 0) line_->Field("cpu_ns", std::min(cpu_ns, node->row_ns));
     const std::uint64_t failed = node->failed.load(kRelaxed);
     if (failed != 0) line_->FieldUnsigned("failed", failed);
@@ -180,6 +180,12 @@ class RowWriter {
 void AddOpenOccurrence(SectionNode* node, std::uint64_t now_ticks) noexcept {
   node->guard_ticks = 0;
   AddOccurrence(node, now_ticks - node->start_ticks.load(std::memory_order_relaxed));
+}
+
+void AddCpu(SectionNode* node, std::int64_t cpu_ns) noexcept {
+  const std::int64_t before_ns = node->cpu_ns.load(kRelaxed);
+  const bool is_known = cpu_ns != kUnknownCpu && before_ns != kUnknownCpu;
+  node->cpu_ns.store(is_known ? std::max<std::int64_t>(before_ns, 0) + cpu_ns : kUnknownCpu, kRelaxed);
 }
 
 SectionTree::SectionTree() noexcept {
@@ -284,8 +290,7 @@ std::uint64_t SectionTree::MergeChildren(const MergeSource& source, const Sectio
     if (least < node->min_ticks.load(kRelaxed)) node->min_ticks.store(least, kRelaxed);
     if (most > node->max_ticks.load(kRelaxed)) node->max_ticks.store(most, kRelaxed);
     const std::int64_t cpu_ns = child->cpu_ns.load(kRelaxed);
-    const std::int64_t cpu_before_ns = node->cpu_ns.load(kRelaxed);
-    if (cpu_ns >= 0) node->cpu_ns.store(cpu_ns + (cpu_before_ns < 0 ? 0 : cpu_before_ns), kRelaxed);
+    if (cpu_ns != -1) AddCpu(node, cpu_ns);
     if (source.is_merged) {
       node->self_ticks += child->self_ticks;
     } else if (ticks > below) {

@@ -20,6 +20,9 @@ struct ThreadState;
 /// Ends the open occurrence of `node`.
 void AddOpenOccurrence(SectionNode* node, std::uint64_t now_ticks) noexcept;
 
+/// Adds to the node's CPU time, which is unknown from the first `kUnknownCpu` on.
+void AddCpu(SectionNode* node, std::int64_t cpu_ns) noexcept;
+
 inline constexpr std::uint32_t kMaxDepth = 64;
 inline constexpr std::size_t kMaxPaths = 1000;
 

@@ -79,7 +79,7 @@ bool End(SpanState* span) {
   if (recorder == nullptr || recorder->pid != span->pid) return false;  // the parent's: it ends there
   ThreadState* thread = static_cast<ThreadState*>(t_context);
   if (thread == nullptr) return false;
-  WriteSpan(recorder, thread, *span);
+  if (!IsSwitchedOff()) WriteSpan(recorder, thread, *span);
   const std::lock_guard<std::mutex> lock(recorder->mutex);
   if (span->thread == nullptr) {
     recorder->process_span.store(Without(span, recorder->process_span.load()), std::memory_order_release);

@@ -27,12 +27,11 @@ bool WriteFields(Recorder* recorder, std::string_view fields) {
   line.Field("time_ns", recorder->clock.UnixNanoseconds(MonotonicNanoseconds()));
   line.Raw(fields);
   line.Raw("}\n");
-  if (recorder->log.limits().is_stopped()) {  // the room that is left is for sums
-    recorder->dropped.fetch_add(1, std::memory_order_relaxed);
-    return false;
-  }
   return recorder->log.Write(line);
 }
+
+/// If the log is stopped, the room that is left is for sums.
+bool HasRoom(const Recorder& recorder) { return !recorder.log.limits().is_stopped(); }
 
 std::string_view LastPart(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
@@ -78,10 +77,17 @@ class LineWriter {
     }
     line_.Raw("]");
     if (line_.broken()) {
-      recorder_->dropped.fetch_add(1, std::memory_order_relaxed);
+      recorder_->stacks.Refuse(recorder_, NoStacks::kNoMemory);
+    } else if (HasRoom(*recorder_) && WriteFields(recorder_, line_.text())) {
+      return;
     } else {
-      WriteFields(recorder_, line_.text());
+      recorder_->stacks.Refuse(recorder_, NoStacks::kNoRoomInLog);
     }
+    std::uint64_t lost = other.samples;
+    for (const StackTable::Stack* stack = first; stack != after; ++stack) {
+      if (stack->place == place) lost += stack->count.samples;
+    }
+    recorder_->stacks.CountLost(lost);
   }
 
   void AppendPlace(const StackTable::Place& place) {
@@ -221,7 +227,7 @@ bool WriteStacks(std::string_view fields, std::int64_t cost_ns) noexcept {
   Recorder* recorder = Recording() ? CurrentRecorder() : nullptr;
   if (recorder == nullptr) return false;
   recorder->stacks.LeaveToInterpreter();
-  if (cost_ns > 0) recorder->overhead_ns.fetch_add(cost_ns, std::memory_order_relaxed);
+  AddCost(cost_ns);
   if (fields.empty()) return true;
   const bool is_one_line = std::none_of(fields.begin(), fields.end(),
                                         [](char character) { return static_cast<unsigned char>(character) < ' '; });
@@ -232,6 +238,10 @@ bool WriteStacks(std::string_view fields, std::int64_t cost_ns) noexcept {
   JsonLine line;
   line.Raw(",");
   line.Raw(fields);
+  if (!HasRoom(*recorder)) {
+    recorder->stacks.Refuse(recorder, NoStacks::kNoRoomInLog);
+    return false;
+  }
   if (line.broken()) {
     CountDropped();
     return false;

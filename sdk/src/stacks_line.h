@@ -13,8 +13,8 @@ struct Recorder;
 class StackTable;
 
 /// Writes the line with these fields, JSON without the braces around them: `"dataset":"zjets",…`. `cost_ns`: what the
-/// sampling took since the line before; it counts as overhead in any case. False, and counted as dropped, where the
-/// fields are no one line that readers take, or where it did not get to the disk. Whoever calls this takes stacks in
+/// sampling took since the line before; it counts as overhead in any case. False, and counted, where the fields
+/// are no one line that readers take, or where it did not get to the disk. Whoever calls this takes stacks in
 /// the place of NativeStacks; without fields it says no more than that.
 bool WriteStacks(std::string_view fields, std::int64_t cost_ns) noexcept;
 

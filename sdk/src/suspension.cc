@@ -1,53 +1,57 @@
 #include "suspension.h"
 
-#include <optional>
-
 namespace crema {
 namespace internal {
 namespace {
 
 constexpr auto kRelaxed = std::memory_order_relaxed;
 
-using MaybeInteger = std::optional<std::int64_t>;
-
 /// Moves a reading's start by what passed while the chunk was suspended, on whichever thread it goes on.
 void Shift(MaybeInteger* start, MaybeInteger suspended, MaybeInteger resumed) {
-  *start = start->has_value() && suspended.has_value() && resumed.has_value()
-               ? MaybeInteger(**start + *resumed - *suspended)
-               : std::nullopt;
+  AddTo(start, Difference(resumed, suspended));
 }
 
-MaybeInteger Since(MaybeInteger start, MaybeInteger now) {
-  return start.has_value() && now.has_value() ? MaybeInteger(*now - *start) : std::nullopt;
-}
-
-/// Tells the frame around a chunk which of its time was the chunk's, up to now.
-void TellOuter(ChunkState* state, std::int64_t cpu_ns, MaybeInteger wait_ns) {
-  const std::int64_t chunk_cpu_ns = cpu_ns - state->cpu_start_ns;
-  const std::int64_t chunk_wait_ns = Since(state->wait_start_ns, wait_ns).value_or(state->told_outer_wait_ns);
-  if (state->outer != nullptr) {
-    state->outer->inner_cpu_ns += chunk_cpu_ns - state->told_outer_cpu_ns;
-    state->outer->inner_wait_ns += chunk_wait_ns - state->told_outer_wait_ns;
+/// Leaves this time out of a section that is open and of those around it.
+void LeaveOut(SectionNode* open, std::uint64_t ticks, MaybeInteger cpu_ns) {
+  for (; open != nullptr && open->parent != nullptr; open = open->parent) {
+    const std::uint64_t start_ticks = open->start_ticks.load(kRelaxed);
+    if (open->guard_ticks == 0 && ticks != 0) open->guard_ticks = start_ticks;
+    open->start_ticks.store(start_ticks + ticks, kRelaxed);
+    if (open->cpu_start_ns != kUnknownCpu) {
+      open->cpu_start_ns = cpu_ns.has_value() ? open->cpu_start_ns + *cpu_ns : kUnknownCpu;
+    }
   }
-  state->told_outer_cpu_ns = chunk_cpu_ns;
-  state->told_outer_wait_ns = chunk_wait_ns;
 }
 
 }  // namespace
+
+void TellOuter(WorkFrame* frame, std::uint64_t now_ticks, MaybeInteger cpu_ns, MaybeInteger wait_ns) noexcept {
+  const FrameTime before = frame->told_outer;
+  frame->told_outer = {now_ticks - frame->start_ticks, Difference(cpu_ns, frame->cpu_start_ns),
+                       Difference(wait_ns, frame->wait_start_ns)};
+  WorkFrame* const outer = frame->outer;
+  if (outer == nullptr) return;
+  const std::uint64_t ticks = frame->told_outer.ticks - before.ticks;
+  const MaybeInteger more_cpu_ns = Difference(frame->told_outer.cpu_ns, before.cpu_ns);
+  outer->inner.ticks += ticks;
+  AddTo(&outer->inner.cpu_ns, more_cpu_ns);
+  AddTo(&outer->inner.wait_ns, Difference(frame->told_outer.wait_ns, before.wait_ns));
+  LeaveOut(frame->outer_section, ticks, more_cpu_ns);
+}
 
 void Suspend(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept {
   DescriptorBudget* descriptors = &recorder->descriptors;
   Suspension suspension;
   suspension.open_section = thread->current.load(kRelaxed);
-  suspension.cpu_ns = ThreadCpuNanoseconds();
+  suspension.cpu_ns = ThreadCpu();
+  suspension.ticks = Ticks(thread);
   suspension.wait_ns = thread->kernel.RunDelayNanoseconds(descriptors);
   suspension.read_bytes = thread->kernel.ReadBytes();
   suspension.allocations = AllocationsOfThread(*recorder);
-  suspension.ticks = Ticks(thread);
-  TellOuter(state, suspension.cpu_ns, suspension.wait_ns);
+  TellOuter(state, suspension.ticks, suspension.cpu_ns, suspension.wait_ns);
   thread->GiveAway(state, Depth(state->outer));
   thread->Pop(state);
-  PauseStacks(thread);
+  PauseStacks(thread, suspension.cpu_ns);
   state->owner = nullptr;
   state->outer = nullptr;
   state->suspension = suspension;
@@ -57,26 +61,26 @@ void Suspend(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcep
 
 bool Resume(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept {
   if (!thread->TakeOver(recorder, state)) return false;
-  TakeStacks(recorder, thread);
+  ArmStacks(recorder, thread);
   DescriptorBudget* descriptors = &recorder->descriptors;
   const Suspension suspension = *state->suspension;
   state->suspension.reset();
   recorder->suspended.fetch_sub(1, kRelaxed);
   const std::uint64_t pause_ticks = Ticks(thread) - suspension.ticks;
   state->suspended_ticks += pause_ticks;
-  const std::int64_t cpu_ns = ThreadCpuNanoseconds();
+  state->start_ticks += pause_ticks;
   Shift(&state->wait_start_ns, suspension.wait_ns, thread->kernel.RunDelayNanoseconds(descriptors));
+  const MaybeInteger cpu_ns = ThreadCpu();
+  const MaybeInteger pause_cpu_ns = Difference(cpu_ns, suspension.cpu_ns);
+  AddTo(&state->cpu_start_ns, pause_cpu_ns);
   Shift(&state->read_start_bytes, suspension.read_bytes, thread->kernel.ReadBytes());
   const ThreadAllocations allocations = AllocationsOfThread(*recorder);
   Shift(&state->allocations_start.calls, suspension.allocations.calls, allocations.calls);
   Shift(&state->allocations_start.bytes, suspension.allocations.bytes, allocations.bytes);
-  state->cpu_start_ns += cpu_ns - suspension.cpu_ns;
+  ResumeStacks(thread, cpu_ns);
   state->uncaught_exceptions = *thread->uncaught_exceptions;
-  for (SectionNode* open = suspension.open_section; open != nullptr && open->parent != nullptr; open = open->parent) {
-    const std::uint64_t start_ticks = open->start_ticks.load(kRelaxed);
-    if (open->guard_ticks == 0 && pause_ticks != 0) open->guard_ticks = start_ticks;
-    open->start_ticks.store(start_ticks + pause_ticks, kRelaxed);
-    open->cpu_start_ns += cpu_ns - suspension.cpu_ns;
+  LeaveOut(suspension.open_section, pause_ticks, pause_cpu_ns);
+  for (SectionNode* open = suspension.open_section; open != nullptr; open = open->parent) {
     open->uncaught_exceptions = *thread->uncaught_exceptions;
   }
   const std::uint64_t use = state->use;  // it is the same use: guards inside it go on too
@@ -87,12 +91,11 @@ bool Resume(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept
   return true;
 }
 
-void MakeInnermost(ThreadState* thread, ChunkState* state) noexcept {
+void MakeInnermost(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept {
   thread->Rotate(Depth(state->outer), Depth(thread->work) - 1);
   WorkFrame* inside = thread->work;
   while (inside->outer != state) inside = inside->outer;
-  const std::int64_t cpu_ns = ThreadCpuNanoseconds();
-  state->inner_cpu_ns += cpu_ns - inside->cpu_start_ns;  // `inside` tells those around it of the rest when it ends
+  TellOuter(inside, Ticks(thread), ThreadCpu(), thread->kernel.RunDelayNanoseconds(&recorder->descriptors));
   inside->outer = state->outer;
   SectionNode* const open_section = inside->outer_section;
   inside->outer_section = state->outer_section;

@@ -173,12 +173,13 @@ ThreadContext* EnsureThreadContext() noexcept {
   }
   thread->uncaught_exceptions =
       &reinterpret_cast<const ExceptionGlobals*>(abi::__cxa_get_globals())->uncaught_exceptions;
-  thread->counter_is_clock = recorder->clock.counter_is_clock();
+  thread->Switch(!IsSwitchedOff(), recorder->clock);
   thread->traces = recorder->settings.trace;
   thread->thread = static_cast<std::uint64_t>(pthread_self());
   thread->tid = static_cast<std::int64_t>(syscall(SYS_gettid));
   thread->span = nullptr;
   thread->finished = {};
+  thread->begin_cost = thread->end_cost = {};
   t_context = thread;
   return thread;
 }
@@ -281,7 +282,19 @@ bool IsOccurrence(const SectionNode& node, std::uint64_t guard_ticks) {
   return (node.guard_ticks != 0 ? node.guard_ticks : start_ticks) == guard_ticks;
 }
 
+/// `node` is open on the thread: it ends without a time, and so do those inside it.
+void EndUnmeasured(ThreadContext* context, const SectionNode* node) {
+  SectionNode* open = context->current.load(std::memory_order_relaxed);
+  for (; open != node->parent; open = open->parent) open->start_ticks.store(0, std::memory_order_relaxed);
+  context->current.store(open, std::memory_order_release);
+}
+
 }  // namespace
+
+std::uint64_t TicksOfClock(const ThreadContext* context) noexcept {
+  const bool is_off = context->is_switched_off.load(std::memory_order_relaxed);
+  return is_off ? 0 : static_cast<std::uint64_t>(MonotonicNanoseconds());
+}
 
 void ExitOutOfOrder(SectionNode* node, std::uint64_t start_ticks, std::uint64_t now_ticks) noexcept {
   constexpr auto kRelaxed = std::memory_order_relaxed;
@@ -289,6 +302,10 @@ void ExitOutOfOrder(SectionNode* node, std::uint64_t start_ticks, std::uint64_t 
   if (context == nullptr) return;  // the thread, the process or a fork ended the section already
   SectionNode* open = context->current.load(kRelaxed);
   while (open != node && open->parent != nullptr) open = open->parent;
+  if (now_ticks == 0) {
+    if (open == node && IsOccurrence(*node, start_ticks)) EndUnmeasured(context, node);
+    return;
+  }
   if (open != node || !IsOccurrence(*node, start_ticks)) {
     Recorder* recorder = CurrentRecorder();
     // Entered before this process was forked: it is the parent's, and ends there.
@@ -323,26 +340,22 @@ void TraceOccurrence(SectionNode* node, std::uint64_t start_ticks, std::uint64_t
 }
 
 OpenSection EnterSectionWithCpu(std::string_view name) noexcept {
-  const std::int64_t cpu_ns = ThreadCpuNanoseconds();
   const OpenSection section = EnterSection(name);
-  if (section.node != nullptr) section.node->cpu_start_ns = cpu_ns;
+  if (section.node != nullptr) section.node->cpu_start_ns = ThreadCpuNanoseconds();
   return section;
 }
 
 void ExitSectionWithCpu(OpenSection section) noexcept {
   constexpr auto kRelaxed = std::memory_order_relaxed;
   ThreadContext* context = t_context;
-  if (context == nullptr) return ExitSection(section);
-  const std::uint64_t now_ticks = Ticks(context);
+  if (context == nullptr || IsSwitchedOff()) return ExitSection(section);
   SectionNode* node = section.node;
   if (context->current.load(kRelaxed) == node && IsOccurrence(*node, section.start_ticks)) {
     const std::int64_t now_ns = ThreadCpuNanoseconds();
-    if (now_ns != kUnknownCpu && node->cpu_start_ns != kUnknownCpu) {
-      const std::int64_t before_ns = node->cpu_ns.load(kRelaxed);
-      node->cpu_ns.store((before_ns < 0 ? 0 : before_ns) + now_ns - node->cpu_start_ns, kRelaxed);
-    }
+    const bool is_known = now_ns != kUnknownCpu && node->cpu_start_ns != kUnknownCpu;
+    AddCpu(node, is_known ? now_ns - node->cpu_start_ns : kUnknownCpu);
   }
-  ExitSectionAt(context, section, now_ticks);
+  ExitSectionAt(context, section, Ticks(context));
 }
 
 HostKeeper::HostKeeper() noexcept : errno_(errno) { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_); }

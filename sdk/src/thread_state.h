@@ -2,6 +2,7 @@
 #ifndef CREMA_SRC_THREAD_STATE_H_
 #define CREMA_SRC_THREAD_STATE_H_
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <optional>
@@ -26,6 +27,30 @@ struct FinishedChunk {
   std::int64_t duration_ns = 0;
 };
 
+/// What guards of one kind cost their thread, in CPU time. A reading in every guard would cost as much as some guards:
+/// the first ones are measured, then one in 16, and the mean counts for the others.
+class GuardCost {
+ public:
+  /// Begins with the next guard: whether that one is to be measured.
+  bool IsNextMeasured() noexcept {
+    ++guards_;
+    // The multiplication spreads the guards that are measured, so that no loop of the program keeps step with them.
+    return guards_ <= kMeasured || guards_ * 0x9e3779b97f4a7c15u >> 60 == 0;
+  }
+  /// The guard's cost; its own if it was measured.
+  std::int64_t Nanoseconds(MaybeInteger measured_ns) noexcept {
+    if (!measured_ns.has_value()) return mean_ns_;
+    // The first one opens files, which none does after it.
+    if (guards_ > 1) mean_ns_ += (*measured_ns - mean_ns_) / static_cast<std::int64_t>(std::min(guards_, kMeasured) - 1);
+    return *measured_ns;
+  }
+
+ private:
+  static constexpr std::uint64_t kMeasured = 16;
+  std::uint64_t guards_ = 0;
+  std::int64_t mean_ns_ = 0;
+};
+
 /// Never freed: when its thread ends it waits for the next one. So a handle or a sampler that looks at it late is safe.
 struct ThreadState : ThreadContext {
   std::atomic<bool> in_use{true};
@@ -40,8 +65,15 @@ struct ThreadState : ThreadContext {
   SpanState* span = nullptr;  ///< innermost span opened by this thread inside a chunk
   std::uint64_t activities_begun = 0;
   std::atomic<ThreadStacks*> stacks{nullptr};  ///< once it had a chunk open, where stacks are taken
+  GuardCost begin_cost;    ///< of chunks
+  GuardCost end_cost;
   FinishedChunk finished;  ///< the last one, until it is handed out (finished_sections.h) or the next one begins
 
+  /// Whether the thread's guards read clocks.
+  void Switch(bool is_on, const Clock& clock) noexcept {
+    is_switched_off.store(!is_on, std::memory_order_relaxed);
+    reads_counter.store(is_on && clock.counter_is_clock(), std::memory_order_relaxed);
+  }
   /// A frame at the present depth of nesting, made once and reused; nullptr when nested too deep or out of memory.
   ChunkState* NewChunkFrame() noexcept;
   HelperState* NewHelperFrame() noexcept;

@@ -66,12 +66,17 @@ TrackActivity::TrackActivity(std::string_view label) noexcept {
 TrackActivity::~TrackActivity() {
   using namespace internal;
   if (frame_ == nullptr) return;
-  const std::int64_t stop_ns = MonotonicNanoseconds();
+  const bool is_off = IsSwitchedOff();
+  const std::int64_t stop_ns = is_off ? 0 : MonotonicNanoseconds();
   auto* thread = static_cast<ThreadState*>(t_context);
   if (thread == nullptr) return;  // a fork's copy, or the process is ending
   WorkFrame* frame = thread->work;
   while (frame != nullptr && frame != frame_) frame = frame->outer;
   const std::size_t depth = frame == nullptr ? 0 : DepthOf(*frame, serial_);
+  if (is_off) {
+    if (depth != 0) frame_->activities.CutTo(depth - 1);
+    return;
+  }
   if (depth == 0) {
     CountMisuse("an activity ended on another thread, or after what it lay in: it is not recorded");
     return;

@@ -2,6 +2,7 @@
 
 #include "allocations.h"
 #include "recorder.h"
+#include "suspension.h"
 #include "thread_state.h"
 #include "work_frame.h"
 
@@ -34,19 +35,15 @@ bool Join(const Recorder& recorder, const ChunkHandle& handle, HelperState* help
 }
 
 /// Adds what the helper did; false when the chunk is over.
-bool Leave(HelperState* helper, std::optional<std::int64_t> wait_ns, std::int64_t cpu_ns) {
+bool Leave(const Recorder& recorder, HelperState* helper, std::int64_t stop_ns) {
   ChunkState* chunk = helper->chunk;
   const std::lock_guard<std::mutex> lock(chunk->helpers_mutex);
   if (chunk->generation.load() != helper->generation) return false;
-  const std::int64_t stop_ns = MonotonicNanoseconds();
   chunk->helper_scope_ns += stop_ns - helper->start_ns;
+  if (helper->inner.ticks != 0) chunk->helper_scope_ns -= recorder.clock.Rate().Nanoseconds(helper->inner.ticks);
   if (--chunk->active_helpers == 0) chunk->helper_union_ns += stop_ns - chunk->union_start_ns;
-  chunk->helper_cpu_ns += cpu_ns;
-  if (!wait_ns.has_value()) {
-    chunk->helper_wait_ns.reset();
-  } else if (chunk->helper_wait_ns.has_value()) {
-    *chunk->helper_wait_ns += *wait_ns;
-  }
+  AddTo(&chunk->helper_cpu_ns, Difference(helper->told_outer.cpu_ns, helper->inner.cpu_ns));
+  AddTo(&chunk->helper_wait_ns, Difference(helper->told_outer.wait_ns, helper->inner.wait_ns));
   chunk->helpers.sections().Merge(&helper->ledger.sections(), helper->section);
   for (TraceRow occurrence : helper->ledger.trace()) {
     occurrence.node = chunk->helpers.sections().Counterpart(occurrence.node, helper->section);
@@ -58,6 +55,17 @@ bool Leave(HelperState* helper, std::optional<std::int64_t> wait_ns, std::int64_
   }
   chunk->helpers.MergeTables(helper->ledger);
   return true;
+}
+
+/// Recording was switched off: what the helper did is not known.
+void LeaveUnmeasured(Recorder* recorder, ThreadState* thread, HelperState* helper) {
+  thread->Pop(helper);
+  FreeLane(recorder);
+  const std::lock_guard<std::mutex> lock(helper->chunk->helpers_mutex);
+  if (helper->chunk->generation.load() != helper->generation) return;
+  --helper->chunk->active_helpers;
+  helper->chunk->helper_cpu_ns.reset();
+  helper->chunk->helper_wait_ns.reset();
 }
 
 }  // namespace
@@ -82,10 +90,11 @@ TrackHelper::TrackHelper(const ChunkHandle& handle) noexcept {
   helper->chunk = handle.state;
   helper->generation = handle.generation;
   helper->activities.Clear();
-  helper->inner_cpu_ns = helper->inner_wait_ns = 0;
+  helper->inner = helper->told_outer = {};
   helper->guard_is_gone.store(false);
+  helper->start_ticks = Ticks(thread);
   helper->wait_start_ns = thread->kernel.RunDelayNanoseconds(&recorder->descriptors);
-  helper->cpu_start_ns = ThreadCpuNanoseconds();
+  helper->cpu_start_ns = ThreadCpu();
   thread->Push(helper);
   scope_ = helper;
 }
@@ -106,23 +115,23 @@ TrackHelper::~TrackHelper() {
     }
     return;
   }
-  const std::int64_t cpu_ns = ThreadCpuNanoseconds() - helper->cpu_start_ns;
-  const auto wait_stop_ns = thread->kernel.RunDelayNanoseconds(&recorder->descriptors);
-  std::optional<std::int64_t> wait_ns;
-  if (wait_stop_ns.has_value() && helper->wait_start_ns.has_value()) wait_ns = *wait_stop_ns - *helper->wait_start_ns;
+  if (IsSwitchedOff()) {
+    LeaveUnmeasured(recorder, thread, helper);
+    return;
+  }
+  const MaybeInteger cpu_stop_ns = ThreadCpu();
+  const std::int64_t stop_ns = MonotonicNanoseconds();
+  const std::uint64_t stop_ticks = Ticks(thread);
+  const MaybeInteger wait_stop_ns = thread->kernel.RunDelayNanoseconds(&recorder->descriptors);
   SectionNode* const root = helper->ledger.sections().root();
   while (thread->current.load(std::memory_order_relaxed) != root) {
     SectionNode* open = thread->current.load(std::memory_order_relaxed);
     ExitSection({open, open->start_ticks.load(std::memory_order_relaxed)});
   }
   thread->Pop(helper);
-  if (helper->outer != nullptr) {
-    helper->outer->inner_cpu_ns += cpu_ns;
-    helper->outer->inner_wait_ns += wait_ns.value_or(0);
-  }
-  if (wait_ns.has_value()) *wait_ns -= helper->inner_wait_ns;
+  TellOuter(helper, stop_ticks, cpu_stop_ns, wait_stop_ns);
   FreeLane(recorder);
-  if (!Leave(helper, wait_ns, cpu_ns - helper->inner_cpu_ns)) CountDropped();
+  if (!Leave(*recorder, helper, stop_ns)) CountDropped();
 }
 
 }  // namespace crema

@@ -37,16 +37,15 @@ void ReadCounters(std::int64_t* counters) {
 
 }  // namespace
 
-TrackIo::TrackIo(std::string_view name) noexcept : BaseInstrumentationContext(kBeginsLater), name_(name) {
+TrackIo::TrackIo(std::string_view name) noexcept : BaseInstrumentationContext(name), name_(name) {
   if (recording()) ReadCounters(start_);
-  BeginSection(name);
 }
 
 TrackIo::~TrackIo() {
-  EndSection();
   if (!recording()) return;
   std::int64_t stop[kCounters];
   ReadCounters(stop);
+  EndSection();
   for (int i = 0; i < kCounters; ++i) {
     if (start_[i] < 0 || stop[i] < start_[i]) continue;
     internal::RecordDotted(name_, kIoCounters[i].metric, static_cast<double>(stop[i] - start_[i]), kIoCounters[i].unit);

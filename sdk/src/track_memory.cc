@@ -30,7 +30,7 @@ TrackMemory::TrackMemory(std::string_view name) noexcept {
 
 TrackMemory::~TrackMemory() {
   using namespace internal;
-  if (frame_ == nullptr) return;
+  if (frame_ == nullptr || IsSwitchedOff()) return;
   const HostKeeper keeper;
   auto* thread = static_cast<ThreadState*>(t_context);
   Recorder* recorder = CurrentRecorder();

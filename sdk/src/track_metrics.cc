@@ -22,11 +22,10 @@ bool IsOpen(const ChunkState* state, std::uint64_t generation) {
   return (generation & 1) != 0 && state->generation.load(std::memory_order_acquire) == generation;
 }
 
-std::optional<std::int64_t> Difference(std::optional<std::int64_t> stop, std::optional<std::int64_t> start,
-                                       std::int64_t inner) {
-  if (!stop.has_value() || !start.has_value()) return std::nullopt;
-  const std::int64_t difference = *stop - *start - inner;
-  return difference < 0 ? 0 : difference;
+/// The chunk's own part of what a counter rose by, which does not fall below 0.
+MaybeInteger Rise(MaybeInteger stop, MaybeInteger start, MaybeInteger inner = 0) {
+  const MaybeInteger rise = Difference(Difference(stop, start), inner);
+  return rise.has_value() && *rise < 0 ? 0 : rise;
 }
 
 /// Ends sections that were left open inside the chunk, so that its times close.
@@ -51,15 +50,14 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   state->events = -1;
   state->failed = false;
   state->reason = {};
-  state->inner_cpu_ns = state->inner_wait_ns = 0;
-  state->helper_cpu_ns = state->helper_scope_ns = state->helper_union_ns = 0;
-  state->helper_wait_ns = 0;
+  state->inner = state->told_outer = {};
+  state->helper_scope_ns = state->helper_union_ns = 0;
+  state->helper_cpu_ns = state->helper_wait_ns = 0;
   state->active_helpers = 0;
   state->activities.Clear();
   state->guard_is_gone.store(false);
   state->suspension.reset();
   state->suspended_ticks = 0;
-  state->told_outer_cpu_ns = state->told_outer_wait_ns = 0;
   for (std::size_t i = 0; i < chunk.attribute_count; ++i) {
     const bool is_kept =
         i < Chunk::kMaxAttributes && !chunk.attributes[i].name.is_lost() && !chunk.attributes[i].value.is_lost();
@@ -83,7 +81,7 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   while (peak < lanes && !state->lanes_peak.compare_exchange_weak(peak, lanes)) {
   }
 
-  TakeStacks(recorder, thread);
+  ArmStacks(recorder, thread);
   DescriptorBudget* descriptors = &recorder->descriptors;
   state->rss_start_bytes = thread->kernel.RssBytes(descriptors);
   state->ledger.SawRss(state->rss_start_bytes.value_or(-1));
@@ -91,8 +89,10 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   state->allocations_start = AllocationsOfThread(*recorder);
   // CPU time and run delay are read inside the duration: so they never add up to more than it.
   state->start = recorder->clock.Now();
+  state->start_ticks = state->start.ticks;
   state->wait_start_ns = thread->kernel.RunDelayNanoseconds(descriptors);
-  state->cpu_start_ns = ThreadCpuNanoseconds();
+  state->cpu_start_ns = ThreadCpu();
+  ResumeStacks(thread, state->cpu_start_ns);
   thread->Push(state);
   state->has_begin_line = false;
   if (recorder->log.limits().is_stopped()) return;
@@ -111,31 +111,25 @@ void Write(Recorder* recorder, ThreadState* thread, ChunkState* state, const Chu
 void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   ChunkEnd end;
   DescriptorBudget* descriptors = &recorder->descriptors;
-  const std::int64_t cpu_stop_ns = ThreadCpuNanoseconds();
-  const auto wait_stop_ns = thread->kernel.RunDelayNanoseconds(descriptors);
+  const MaybeInteger cpu_stop_ns = ThreadCpu();
   end.stop = recorder->clock.Now();
+  const MaybeInteger wait_stop_ns = thread->kernel.RunDelayNanoseconds(descriptors);
   end.rss_stop_bytes = thread->kernel.RssBytes(descriptors);
-  end.io_read_bytes = Difference(thread->kernel.ReadBytes(), state->read_start_bytes, 0);
+  end.io_read_bytes = Rise(thread->kernel.ReadBytes(), state->read_start_bytes);
   const ThreadAllocations allocations = AllocationsOfThread(*recorder);
-  end.allocations = Difference(allocations.calls, state->allocations_start.calls, 0);
-  end.allocated_bytes = Difference(allocations.bytes, state->allocations_start.bytes, 0);
-  if (cpu_stop_ns != kUnknownCpu && state->cpu_start_ns != kUnknownCpu) {
-    end.cpu_ns = Difference(cpu_stop_ns, state->cpu_start_ns, state->inner_cpu_ns);
-  }
-  end.wait_ns = Difference(wait_stop_ns, state->wait_start_ns, state->inner_wait_ns);
+  end.allocations = Rise(allocations.calls, state->allocations_start.calls);
+  end.allocated_bytes = Rise(allocations.bytes, state->allocations_start.bytes);
+  end.cpu_ns = Rise(cpu_stop_ns, state->cpu_start_ns, state->inner.cpu_ns);
+  end.wait_ns = Rise(wait_stop_ns, state->wait_start_ns, state->inner.wait_ns);
   end.rate = recorder->clock.Rate(state->start, end.stop);
   end.duration_ns = end.rate.Nanoseconds(end.stop.ticks - state->start.ticks);
   end.suspended_ns = end.rate.Nanoseconds(state->suspended_ticks);
+  end.inner_ns = end.rate.Nanoseconds(state->inner.ticks);
   CloseSections(thread, *state, end.stop.ticks);
   state->ledger.SawRss(end.rss_stop_bytes.value_or(-1));
   thread->Pop(state);
-  PauseStacks(thread);
-  if (state->outer != nullptr) {  // that time is this chunk's, not the one's around it
-    state->outer->inner_cpu_ns += cpu_stop_ns - state->cpu_start_ns - state->told_outer_cpu_ns;
-    state->outer->inner_wait_ns +=
-        Difference(wait_stop_ns, state->wait_start_ns, 0).value_or(state->told_outer_wait_ns) -
-        state->told_outer_wait_ns;
-  }
+  PauseStacks(thread, cpu_stop_ns);
+  TellOuter(state, end.stop.ticks, cpu_stop_ns, wait_stop_ns);
   {
     const std::lock_guard<std::mutex> lock(state->helpers_mutex);
     if (state->active_helpers > 0) {
@@ -155,14 +149,32 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   recorder->sums.WriteWhenDue(recorder, end.stop.monotonic_ns);
   recorder->stacks.WriteWhenDue(recorder, end.stop.monotonic_ns);
   NoteChunkOfAllocations(recorder, chunks, end.stop.monotonic_ns);
-  thread->finished = {state, end.rate, end.duration_ns - end.suspended_ns};
+  thread->finished = {state, end.rate, end.own_ns()};
   if (state->ledger.dropped() != 0) recorder->dropped.fetch_add(state->ledger.dropped(), std::memory_order_relaxed);
   const std::uint64_t sections = state->ledger.sections().Occurrences() + state->helpers.sections().Occurrences();
-  constexpr auto kRelaxed = std::memory_order_relaxed;
-  recorder->overhead_ns.fetch_add(static_cast<std::int64_t>(sections) * recorder->section_cost_ns, kRelaxed);
-  recorder->overhead_ns.fetch_add(static_cast<std::int64_t>(state->ledger.Requests()) * recorder->request_cost_ns,
-                                  kRelaxed);
-  recorder->overhead_ticks.fetch_add(Ticks(thread) - end.stop.ticks, kRelaxed);
+  const MaybeInteger cost_ns = thread->end_cost.IsNextMeasured() ? Difference(ThreadCpu(), cpu_stop_ns) : std::nullopt;
+  recorder->overhead_ns.fetch_add(thread->end_cost.Nanoseconds(cost_ns) +
+                                      static_cast<std::int64_t>(sections) * recorder->section_cost_ns +
+                                      static_cast<std::int64_t>(state->ledger.Requests()) * recorder->request_cost_ns,
+                                  std::memory_order_relaxed);
+}
+
+/// The chunk ends while recording is switched off: it stays counted as open, and has no line.
+void EndUnmeasured(Recorder* recorder, ThreadState* thread, ChunkState* state) {
+  if (thread == nullptr || thread != state->owner) {
+    state->guard_is_gone.store(true);
+    return;
+  }
+  const auto is_inside = [state](const WorkFrame* work) {
+    while (work != nullptr && work != state) work = work->outer;
+    return work != nullptr;
+  };
+  while (is_inside(thread->work)) {
+    FreeLane(recorder);
+    thread->Pop(thread->work);
+  }
+  const std::lock_guard<std::mutex> lock(state->helpers_mutex);
+  state->generation.fetch_add(1);
 }
 
 void Fail(ChunkState* state, std::string_view reason) {
@@ -218,7 +230,6 @@ TrackMetrics::TrackMetrics(const Chunk& chunk) noexcept {
   ThreadState* thread = CurrentThread();
   Recorder* recorder = CurrentRecorder();
   if (thread == nullptr || recorder == nullptr) return;
-  const std::uint64_t entry_ticks = Ticks(thread);
   EndAbandoned(recorder, thread);
   ChunkState* state = thread->NewChunkFrame();
   const bool is_lost = state == nullptr && (thread->work == nullptr || !IsUnnamed(chunk));  // too deep, or no memory
@@ -227,10 +238,12 @@ TrackMetrics::TrackMetrics(const Chunk& chunk) noexcept {
     nested_ = EnterSection(kNestedChunk);
     return;
   }
+  const MaybeInteger entry_ns = thread->begin_cost.IsNextMeasured() ? ThreadCpu() : std::nullopt;
   Begin(recorder, thread, chunk, state);
   state_ = state;
   generation_ = state->generation.load(std::memory_order_relaxed);
-  recorder->overhead_ticks.fetch_add(Ticks(thread) - entry_ticks, std::memory_order_relaxed);
+  const MaybeInteger cost_ns = entry_ns.has_value() ? Difference(ThreadCpu(), entry_ns) : std::nullopt;
+  recorder->overhead_ns.fetch_add(thread->begin_cost.Nanoseconds(cost_ns), std::memory_order_relaxed);
 }
 
 TrackMetrics::~TrackMetrics() {
@@ -241,6 +254,10 @@ TrackMetrics::~TrackMetrics() {
   Recorder* recorder = CurrentRecorder();
   auto* thread = static_cast<ThreadState*>(t_context);
   if (recorder == nullptr || recorder->pid != state_->recorder_pid) return;  // a fork's copy: the chunk is the parent's
+  if (IsSwitchedOff()) {
+    internal::EndUnmeasured(recorder, thread, state_);
+    return;
+  }
   if (state_->suspension.has_value()) Resume();
   if (state_->suspension.has_value()) return;  // that was not possible: it stays open
   if (thread != state_->owner) {
@@ -258,7 +275,7 @@ TrackMetrics::~TrackMetrics() {
       continue;
     }
     CountMisuse("a chunk ended before the chunk inside it, on the same thread: their times overlap (see Suspend)");
-    MakeInnermost(thread, state_);
+    MakeInnermost(recorder, thread, state_);
   }
   End(recorder, thread, state_);
 }
@@ -270,6 +287,7 @@ void TrackMetrics::Suspend() noexcept {
   Recorder* recorder = CurrentRecorder();
   auto* thread = static_cast<ThreadState*>(t_context);
   if (recorder == nullptr || recorder->pid != state_->recorder_pid || state_->suspension.has_value()) return;
+  if (IsSwitchedOff()) return internal::EndUnmeasured(recorder, thread, state_);
   if (thread == nullptr || thread->work != state_) {
     CountMisuse("a chunk was suspended on another thread, or with a chunk open inside it: it stays where it is");
     return;
@@ -282,7 +300,7 @@ void TrackMetrics::Resume() noexcept {
   if (state_ == nullptr || !IsOpen(state_, generation_) || !state_->suspension.has_value()) return;
   const HostKeeper keeper;
   Recorder* recorder = CurrentRecorder();
-  if (recorder == nullptr || recorder->pid != state_->recorder_pid) return;
+  if (recorder == nullptr || recorder->pid != state_->recorder_pid || IsSwitchedOff()) return;
   auto* thread = static_cast<ThreadState*>(t_context != nullptr ? t_context : EnsureThreadContext());
   if (thread == nullptr) return;
   EndAbandoned(recorder, thread);
@@ -329,6 +347,7 @@ void TrackMetrics::WriteFileInfo(std::int64_t branches, std::int64_t bytes, std:
   internal::ChunkState* state = Data();
   internal::Recorder* recorder = internal::CurrentRecorder();
   if (state == nullptr || recorder == nullptr) return;
+  if (internal::IsSwitchedOff()) return;
   const internal::HostKeeper keeper;
   if (state->file_is_lost) state->ledger.CountDropped();
   internal::WriteFileLine(recorder, state->file, {branches, bytes, compressed_bytes});

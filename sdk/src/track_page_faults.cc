@@ -7,8 +7,7 @@
 
 namespace crema {
 
-TrackPageFaults::TrackPageFaults(std::string_view name) noexcept
-    : BaseInstrumentationContext(kBeginsLater), name_(name) {
+TrackPageFaults::TrackPageFaults(std::string_view name) noexcept : BaseInstrumentationContext(name), name_(name) {
   if (!recording()) return;
   const internal::HostKeeper keeper;
   rusage usage{};
@@ -16,14 +15,14 @@ TrackPageFaults::TrackPageFaults(std::string_view name) noexcept
     minor_ = usage.ru_minflt;
     major_ = usage.ru_majflt;
   }
-  BeginSection(name);
 }
 
 TrackPageFaults::~TrackPageFaults() {
-  EndSection();
+  if (!recording()) return;
   const internal::HostKeeper keeper;
   rusage usage{};
   if (minor_ < 0 || getrusage(RUSAGE_THREAD, &usage) != 0) return;
+  EndSection();
   internal::RecordDotted(name_, "minor_faults", static_cast<double>(usage.ru_minflt - minor_), "count");
   internal::RecordDotted(name_, "major_faults", static_cast<double>(usage.ru_majflt - major_), "count");
 }

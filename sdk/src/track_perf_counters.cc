@@ -37,18 +37,14 @@ void ExplainRefusal(const PerfCounters& counters) {
 
 TrackPerfCounters::TrackPerfCounters(std::string_view name) noexcept
     : BaseInstrumentationContext(kBeginsLater), name_(name) {
-  if (!recording()) return;
-  ReadFirst();
-  BeginSection(name);
-}
-
-void TrackPerfCounters::ReadFirst() noexcept {
   using namespace internal;
+  if (!recording()) return;
   const HostKeeper keeper;
   ThreadState* thread = CurrentThread();
   Recorder* recorder = CurrentRecorder();
   if (thread == nullptr || recorder == nullptr) return;
   thread->perf.Open(&recorder->descriptors);
+  BeginSection(name);
   for (int i = 0; i < kCounters; ++i) {
     valid_[i] = thread->perf.Read(i, &recorder->descriptors, &start_[i]);
   }
@@ -56,16 +52,20 @@ void TrackPerfCounters::ReadFirst() noexcept {
 }
 
 TrackPerfCounters::~TrackPerfCounters() {
-  EndSection();
   using namespace internal;
   if (!recording()) return;
   const HostKeeper keeper;
   ThreadState* thread = CurrentThread();
   Recorder* recorder = CurrentRecorder();
   if (thread == nullptr || recorder == nullptr) return;
+  Reading stops[kCounters];
   for (int i = 0; i < kCounters; ++i) {
-    Reading stop;
-    if (!valid_[i] || !thread->perf.Read(i, &recorder->descriptors, &stop)) continue;
+    valid_[i] = valid_[i] && thread->perf.Read(i, &recorder->descriptors, &stops[i]);
+  }
+  EndSection();
+  for (int i = 0; i < kCounters; ++i) {
+    const Reading& stop = stops[i];
+    if (!valid_[i]) continue;
     if (stop.event != start_[i].event) continue;  // opened anew in between: nothing is known of all that time
     const auto running = static_cast<double>(stop.running_ns - start_[i].running_ns);
     const auto enabled = static_cast<double>(stop.enabled_ns - start_[i].enabled_ns);

@@ -47,7 +47,7 @@ TrackRequest::TrackRequest(std::string_view server, std::string_view operation) 
 
 TrackRequest::~TrackRequest() {
   using namespace internal;
-  if (frame_ == nullptr) return;
+  if (frame_ == nullptr || IsSwitchedOff()) return;
   const std::int64_t stop_ns = MonotonicNanoseconds();
   auto* thread = static_cast<ThreadState*>(t_context);
   if (thread == nullptr) return;  // a fork's copy, or the process is ending

@@ -12,6 +12,7 @@
 #include "clock.h"
 #include "crema/internal/section_node.h"
 #include "json_line.h"
+#include "kernel_readings.h"
 #include "ledger.h"
 
 namespace crema {
@@ -35,6 +36,13 @@ struct IdentityParts {
   std::string_view pass;
 };
 
+/// Time of a frame on its thread.
+struct FrameTime {
+  std::uint64_t ticks = 0;
+  MaybeInteger cpu_ns = 0;
+  MaybeInteger wait_ns = 0;
+};
+
 struct WorkFrame {
   explicit WorkFrame(bool helper) : is_helper(helper) {}
 
@@ -43,11 +51,11 @@ struct WorkFrame {
   WorkFrame* outer = nullptr;            ///< what the thread did before, and goes back to
   SectionNode* outer_section = nullptr;  ///< the section that was open then
   Ledger ledger;
-  std::int64_t cpu_start_ns = 0;
-  std::optional<std::int64_t> wait_start_ns;
-  /// What frames opened inside this one took: it is theirs, not this one's.
-  std::int64_t inner_cpu_ns = 0;
-  std::int64_t inner_wait_ns = 0;
+  std::uint64_t start_ticks = 0;  ///< of a chunk that was suspended: later by that time, as the other two
+  MaybeInteger cpu_start_ns;
+  MaybeInteger wait_start_ns;
+  FrameTime inner;       ///< what frames opened inside this one took: it is theirs, not this one's
+  FrameTime told_outer;  ///< of its own time, what the frame around it was told of
   RowTable<OpenActivity> activities;       ///< open ones, from the outermost inwards
   std::uint64_t use = 0;                   ///< tells this use of the frame from all others of the process
   std::atomic<bool> guard_is_gone{false};  ///< it ended on another thread, or out of order
@@ -57,9 +65,9 @@ struct WorkFrame {
 struct Suspension {
   SectionNode* open_section = nullptr;
   std::uint64_t ticks = 0;
-  std::int64_t cpu_ns = 0;
-  std::optional<std::int64_t> wait_ns;
-  std::optional<std::int64_t> read_bytes;
+  MaybeInteger cpu_ns;
+  MaybeInteger wait_ns;
+  MaybeInteger read_bytes;
   ThreadAllocations allocations;
 };
 
@@ -81,19 +89,17 @@ struct ChunkState : WorkFrame {
   std::int64_t events = -1;
   bool failed = false;
   std::string_view reason;  ///< in the ledger's texts, or a literal
-  std::optional<std::int64_t> rss_start_bytes;
-  std::optional<std::int64_t> read_start_bytes;
+  MaybeInteger rss_start_bytes;
+  MaybeInteger read_start_bytes;
   ThreadAllocations allocations_start;
   std::optional<Suspension> suspension;  ///< set while it is suspended
   std::uint64_t suspended_ticks = 0;     ///< before
-  std::int64_t told_outer_cpu_ns = 0;    ///< of its time, what the chunk around it was told of
-  std::int64_t told_outer_wait_ns = 0;
   ChunkState* next_spare = nullptr;  ///< while no chunk is in it
 
   std::mutex helpers_mutex;  ///< guards all below, and changes of `generation`
   Ledger helpers;
-  std::int64_t helper_cpu_ns = 0;
-  std::optional<std::int64_t> helper_wait_ns = 0;  ///< nullopt once a helper's was not told
+  MaybeInteger helper_cpu_ns;
+  MaybeInteger helper_wait_ns;
   std::int64_t helper_scope_ns = 0;
   std::int64_t helper_union_ns = 0;
   std::int64_t union_start_ns = 0;

@@ -6,7 +6,6 @@
 #include <sys/select.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <condition_variable>
@@ -15,7 +14,6 @@
 #include <ctime>
 #include <functional>
 #include <mutex>
-#include <string>
 #include <thread>
 
 #include "crema/crema.h"
@@ -26,15 +24,6 @@
 namespace crema {
 namespace testing {
 namespace {
-
-/// The real-time signal that has a handler.
-int SignalOfStacks() {
-  int signal = SIGRTMIN;
-  for (struct sigaction action = {}; signal < SIGRTMAX; ++signal) {
-    if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_DFL) break;
-  }
-  return signal;
-}
 
 /// What a call returns, or its errno as a negative number, while the thread is struck by the signal of the stacks again
 /// and again; `let_go` ends a call that goes on all the same.
@@ -51,10 +40,9 @@ int Struck(const std::function<int()>& call, const std::function<void()>& let_go
     is_done = true;
   });
   while (!is_ready) std::this_thread::yield();
-  const int signal = SignalOfStacks();
   constexpr int kTries = 200;
   for (int i = 0; i < kTries && !is_done; ++i) {
-    pthread_kill(thread.native_handle(), signal);
+    pthread_kill(thread.native_handle(), SIGURG);
     Sleep(1000000);
   }
   if (!is_done) let_go();
@@ -121,30 +109,6 @@ TEST(NativeStacks, InterruptTheCallsThatTheirPageNames) {
   EXPECT_EQ(results->slept, -EINTR);
   EXPECT_EQ(results->read, 1);
   EXPECT_EQ(results->waited, 5);
-}
-
-TEST(NativeStacks, AreGivenUpWhereTheProgramTakesTheirSignal) {
-  static std::atomic<int> struck{0};
-  const SharedValue<int> by_stacks;
-  const RecordLog log = Recorded(
-      [&] {
-        { TrackMetrics first("first"); }
-        struct sigaction action = {};
-        action.sa_handler = [](int) { ++struck; };
-        sigaction(SignalOfStacks(), &action, nullptr);
-        std::thread([] {
-          TrackMetrics second("second");
-          SpinCpu(100000000);
-        }).join();
-        *by_stacks = struck;
-      },
-      {{"CREMA_STACKS", "1000"}});
-  EXPECT_EQ(*by_stacks, 0);
-  const auto is_refusal = [](const std::string& line) {
-    return line.find("\"refused\":\"the program has taken the signal for itself\"") != std::string::npos;
-  };
-  EXPECT_EQ(std::count_if(log.lines.begin(), log.lines.end(), is_refusal), 1);
-  EXPECT_EQ(log.chunks.size(), 2u);
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ inline void ExpectSelfTimesAddUp(const ChunkLine& chunk) {
     if (row.path.find('/') == std::string::npos) outermost_ns += row.total_ns;
   }
   EXPECT_EQ(self_ns, outermost_ns);
-  EXPECT_LE(outermost_ns, chunk.duration_ns() - chunk.suspended_ns.value_or(0));
+  EXPECT_LE(outermost_ns, chunk.duration_ns() - chunk.suspended_ns.value_or(0) - chunk.inner_ns.value_or(0));
 }
 
 /// On a thread that records too.

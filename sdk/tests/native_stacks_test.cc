@@ -29,6 +29,7 @@
 #include "sdk/tests/record_log_reader.h"
 #include "sdk/tests/recorded.h"
 #include "sdk/tests/sanitized.h"
+#include "sdk/tests/seen_stacks.h"
 #include "sdk/tests/shared_value.h"
 
 namespace crema {
@@ -68,63 +69,6 @@ std::string NameOf(void (*function)(int)) {
   return name;
 }
 
-struct SeenStack {
-  std::string dataset;
-  std::string section;
-  std::uint64_t samples = 0;
-  std::uint64_t squares = 0;
-  std::vector<std::string> functions;  ///< the outermost first
-};
-
-struct Seen {
-  std::vector<SeenStack> stacks;
-  std::vector<std::string> refused;
-  std::vector<Json> modules;
-
-  double Samples(const std::string& section, const std::string& innermost = "") const {
-    double samples = 0;
-    for (const SeenStack& stack : stacks) {
-      if (stack.section != section || (!innermost.empty() && stack.functions.back() != innermost)) continue;
-      samples += static_cast<double>(stack.samples);
-    }
-    return samples;
-  }
-  double Share(const std::string& section, const std::string& innermost) const {
-    return Samples(section, innermost) / Samples(section);
-  }
-  /// One standard deviation of a share.
-  double Error(const std::string& section, double share) const {
-    double squares = 0;
-    for (const SeenStack& stack : stacks) squares += stack.section == section ? static_cast<double>(stack.squares) : 0;
-    return std::sqrt(share * (1 - share) * squares) / Samples(section);
-  }
-};
-
-Seen StacksOf(const RecordLog& log) {
-  Seen seen;
-  for (const std::string& text : log.lines) {
-    const Json line = Json::parse(text);
-    if (line.at("type") != "stacks") continue;
-    if (line.contains("refused")) {
-      seen.refused.push_back(line.at("refused"));
-      continue;
-    }
-    for (const Json& module : line.at("modules")) seen.modules.push_back(module);
-    for (const Json& row : line.at("stacks")) {
-      SeenStack stack;
-      stack.dataset = line.at("dataset").is_null() ? "" : line.at("dataset").get<std::string>();
-      stack.section = line.at("section");
-      stack.samples = row.at(0);
-      stack.squares = row.at(1);
-      for (std::size_t i = 2; i < row.size(); ++i) {
-        stack.functions.push_back(line.at("functions").at(row.at(i).get<std::size_t>()).at(0));
-      }
-      seen.stacks.push_back(stack);
-    }
-  }
-  return seen;
-}
-
 void WorkSevenOfTen() {
   TrackMetrics metrics("zjets");
   TrackSection section("select");
@@ -146,21 +90,6 @@ TEST(NativeStacks, AFirstChunkMayBeginLongAfterRecording) {
   const Seen seen = StacksOf(Recorded(late, environment));
   EXPECT_THAT(seen.refused, ::testing::IsEmpty());
   EXPECT_GT(seen.Samples("select"), 100);
-}
-
-TEST(NativeStacks, AThreadWithASmallStackForHandlersHasNone) {
-  const auto with_small_stack = [] {
-    static char small[16384];
-    stack_t stack = {};
-    stack.ss_sp = small;
-    stack.ss_size = sizeof small;
-    if (sigaltstack(&stack, nullptr) != 0) std::abort();
-    WorkSevenOfTen();
-  };
-  const Seen seen = StacksOf(Recorded(with_small_stack, kStacks));
-  ASSERT_EQ(seen.refused.size(), 1);
-  EXPECT_THAT(seen.refused.front(), ::testing::HasSubstr("too small"));
-  EXPECT_EQ(seen.Samples("select"), 0);
 }
 
 TEST(NativeStacks, SharesOfASectionAreThoseOfItsCpuTime) {
@@ -217,77 +146,6 @@ TEST(NativeStacks, CountEachPeriodOfCpuTimeOnceWhateverTheThreads) {
   // What is due when a thread ends is lost: a tick of the kernel's clock at most, 10 ms.
   EXPECT_LE(all, all_ns * 1e-6 + kThreads);
   EXPECT_GE(all, all_ns * 1e-6 - 11 * kThreads);
-}
-
-TEST(NativeStacks, LeaveTheProgramsOwnSignalsAndItsErrnoAlone) {
-  struct Counts {
-    int expected = 0;
-    int seen = 0;
-    int own_errno = 0;
-  };
-  static std::atomic<int> own{0};
-  const SharedValue<Counts> counts;
-  const Seen seen = StacksOf(Recorded(
-      [&] {
-        struct sigaction action = {};
-        action.sa_handler = [](int) { ++own; };
-        for (int signal = SIGRTMIN; signal < SIGRTMIN + 5; ++signal) sigaction(signal, &action, nullptr);
-        TrackMetrics metrics("signals");
-        errno = 77;
-        for (int i = 0; i < 3000; ++i) {
-          Work<1>(100000);
-          if (i % 10 != 0) continue;
-          pthread_kill(pthread_self(), SIGRTMIN + i % 5);
-          ++counts->expected;
-        }
-        counts->own_errno = errno;
-        counts->seen = own;
-      },
-      kStacks));
-  EXPECT_EQ(counts->seen, counts->expected);
-  EXPECT_EQ(counts->own_errno, 77);
-  EXPECT_GT(seen.Samples("", NameOf(Work<1>)), 0);
-}
-
-TEST(NativeStacks, AreRefusedWhereTheProgramUsesAllSignals) {
-  const RecordLog log = Recorded(
-      [&] {
-        for (int number = SIGRTMIN; number <= SIGRTMAX; ++number) signal(number, SIG_IGN);
-        TrackMetrics metrics("signals");
-        for (int i = 0; i < 300; ++i) Work<1>(100000);
-      },
-      kStacks);
-  const Seen seen = StacksOf(log);
-  EXPECT_TRUE(seen.stacks.empty());
-  ASSERT_EQ(seen.refused.size(), 1u);
-  EXPECT_EQ(seen.refused[0], "the program uses, or blocks, all real-time signals");
-  EXPECT_EQ(log.chunks.size(), 1u);
-}
-
-/// Real-time signals that have a handler.
-int HandledSignals() {
-  int handled = 0;
-  for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) {
-    struct sigaction action = {};
-    sigaction(signal, nullptr, &action);
-    if (action.sa_handler != SIG_DFL) ++handled;
-  }
-  return handled;
-}
-
-TEST(NativeStacks, WithoutBeingAskedForTakeNoSignal) {
-  if (std::getenv("CREMA_TEST_STACKS") != nullptr) GTEST_SKIP() << "CREMA_TEST_STACKS asks for them";
-  const SharedValue<int> handled;
-  const auto program = [&] {
-    TrackMetrics metrics("zjets");
-    *handled = HandledSignals();
-  };
-  const RecordLog without = Recorded(program);
-  EXPECT_EQ(*handled, 0);
-  EXPECT_TRUE(StacksOf(without).stacks.empty());
-  EXPECT_TRUE(StacksOf(without).refused.empty());
-  Recorded(program, kStacks);
-  EXPECT_EQ(*handled, 1);
 }
 
 TEST(NativeStacks, OfThreadsWithTheSmallestStacksTakeNothingOfThem) {
@@ -402,6 +260,36 @@ TEST(NativeStacks, OfAForkedChildAreItsOwn) {
     EXPECT_GT(seen.Share("", NameOf(is_child ? Work<2> : Work<1>)), 0.9);
     for (const SeenStack& stack : seen.stacks) EXPECT_EQ(stack.dataset, log.chunks[0].dataset.value());
   }
+}
+
+TEST(NativeStacks, OfAChildThatAThreadForkedAreWhole) {
+  const std::string directory = NewDirectory();
+  const ChildResult result =
+      RunInChild({{"CREMA_DIR", directory}, {"CREMA_INTERVAL", "0"}, {"CREMA_STACKS", "1000"}}, [] {
+        std::thread([] {
+          const pid_t pid = fork();
+          if (pid == 0) {
+            {
+              TrackMetrics child("child");
+              Recurse(20);
+            }
+            exit(0);
+          }
+          int status = 0;
+          waitpid(pid, &status, 0);
+          if (status != 0) std::abort();
+        }).join();
+      });
+  EXPECT_EQ(result.exit_status, 0) << result.errors;
+  const std::vector<RecordLog> logs = ReadRecordLogs(directory);
+  ASSERT_EQ(logs.size(), 1u);
+  const Seen seen = StacksOf(logs[0]);
+  double whole = 0;
+  for (const SeenStack& stack : seen.stacks) {
+    if (stack.functions.front() != "(outer frames)") whole += static_cast<double>(stack.samples);
+  }
+  ASSERT_GT(seen.Samples(), 100);
+  EXPECT_GT(whole, 0.9 * seen.Samples());
 }
 
 TEST(NativeStacks, ChangeNoOtherRecord) {

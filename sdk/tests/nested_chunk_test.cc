@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+#include <thread>
 
 #include "crema/crema.h"
 #include "sdk/tests/clocks.h"
@@ -77,6 +78,76 @@ TEST(NestedChunk, TakesItsCpuTimeOutOfTheOuters) {
   EXPECT_GE(ChunkOf(log, "inner").cpu_ns, 5000000);
   EXPECT_GE(ChunkOf(log, "outer").cpu_ns, 1000000);
   EXPECT_LE(*ChunkOf(log, "inner").cpu_ns + *ChunkOf(log, "outer").cpu_ns, *cpu_ns);
+}
+
+TEST(NestedChunk, TakesItsTimeOutOfTheOuterAndOfItsSections) {
+  const SharedValue<std::int64_t> wall_ns;
+  const RecordLog log = Recorded([&] {
+    const std::int64_t before_ns = WallNs();
+    {
+      TrackMetrics outer({"outer", "f.root", 0, 100});
+      TrackSection around("around", kCpuTime);
+      TrackSection select("select", kCpuTime);
+      SpinCpu(1000000);
+      {
+        TrackMetrics inner({"inner", "f.root", 100, 200});
+        SpinCpu(2000000);
+        TrackMetrics innermost({"innermost", "f.root", 200, 300});
+        SpinCpu(4000000);
+      }
+      SpinCpu(1000000);
+    }
+    *wall_ns = WallNs() - before_ns;
+  });
+  const ChunkLine outer = ChunkOf(log, "outer");
+  const ChunkLine inner = ChunkOf(log, "inner");
+  const ChunkLine innermost = ChunkOf(log, "innermost");
+  EXPECT_EQ(innermost.inner_ns, std::nullopt);
+  const auto expect_near = [](std::int64_t ns, std::int64_t clock_ns) {
+    EXPECT_NEAR(static_cast<double>(ns), static_cast<double>(clock_ns),
+                static_cast<double>(CounterToleranceNs(clock_ns)));
+  };
+  expect_near(*inner.inner_ns, innermost.duration_ns());
+  expect_near(*outer.inner_ns, inner.duration_ns());
+  const std::int64_t own_ns = outer.duration_ns() - *outer.inner_ns;
+  EXPECT_GE(own_ns, 2000000);
+  EXPECT_LE(own_ns + inner.duration_ns(), *wall_ns + CounterToleranceNs(*wall_ns));
+  for (const char* path : {"around", "around/select"}) {
+    const SectionRow section = Section(outer.sections, path);
+    EXPECT_EQ(section.count, 1);
+    EXPECT_GE(section.total_ns, 2000000);
+    EXPECT_LE(section.total_ns, own_ns);
+    EXPECT_GE(*section.cpu_ns, 2000000);
+    EXPECT_LE(*section.cpu_ns, *outer.cpu_ns);
+  }
+}
+
+/// As a task that a scheduler runs on a thread that waits inside another task.
+TEST(NestedChunk, AndHelperScopesTakeTheirTimeOutOfEachOther) {
+  const SharedValue<std::int64_t> wall_ns;
+  const RecordLog log = Recorded([&] {
+    TrackMetrics helped({"helped", "f.root", 0, 100});
+    std::thread([&wall_ns, handle = helped.handle()] {
+      const std::int64_t before_ns = WallNs();
+      {
+        TrackMetrics outer({"outer", "f.root", 100, 200});
+        SpinCpu(1000000);
+        const TrackHelper helper(handle);
+        SpinCpu(2000000);
+        TrackMetrics inner({"inner", "f.root", 200, 300});
+        SpinCpu(4000000);
+      }
+      *wall_ns = WallNs() - before_ns;
+    }).join();
+  });
+  const ChunkLine outer = ChunkOf(log, "outer");
+  const ChunkLine helped = ChunkOf(log, "helped");
+  const ChunkLine inner = ChunkOf(log, "inner");
+  EXPECT_GE(*outer.inner_ns, 6000000);
+  EXPECT_GE(helped.helper_scope_ns, 2000000);
+  const std::int64_t all_ns =
+      outer.duration_ns() - *outer.inner_ns + helped.helper_scope_ns.value() + inner.duration_ns();
+  EXPECT_LE(all_ns, *wall_ns + CounterToleranceNs(*wall_ns));
 }
 
 TEST(NestedChunk, TooDeepIsASection) {

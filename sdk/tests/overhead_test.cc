@@ -1,12 +1,13 @@
 // What recording says of its own cost.
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <thread>
 
 #include "crema/crema.h"
 #include "sdk/tests/clocks.h"
 #include "sdk/tests/record_log_reader.h"
 #include "sdk/tests/recorded.h"
+#include "sdk/tests/rival.h"
 #include "sdk/tests/shared_value.h"
 
 namespace crema {
@@ -17,33 +18,57 @@ void RecordChunks(int chunks) {
   for (int i = 0; i < chunks; ++i) TrackMetrics metrics({"ttbar", "f", i, i + 1});
 }
 
-TEST(Overhead, OfChunksThatDoNothingIsNearlyAllTheTimeTheyTake) {
-  const SharedValue<std::int64_t> wall_ns;
+/// On a core that others want too: what these take of a chunk's time is no cost of measuring.
+TEST(Overhead, OfChunksThatDoNothingIsNearlyAllTheCpuTimeTheyTake) {
+  const SharedValue<std::int64_t> cpu_ns;
+  const RecordLog log = Recorded([&] {
+    StayOnOneCore();
+    const Rival one;
+    const Rival two;
+    RecordChunks(1);
+    Flush();
+    const std::int64_t start_ns = ThreadCpuNs();
+    RecordChunks(2000);
+    *cpu_ns = ThreadCpuNs() - start_ns;
+    Flush();
+  });
+  ASSERT_EQ(log.samples.size(), 2u);
+  for (const SampleLine& sample : log.samples) EXPECT_LE(*sample.overhead_ns, *sample.cpu_ns);
+  EXPECT_LE(log.end->overhead_ns, *log.end->cpu_ns);
+  const std::int64_t overhead_ns = *log.samples[1].overhead_ns - *log.samples[0].overhead_ns;
+  EXPECT_GT(overhead_ns, *cpu_ns / 2);
+  EXPECT_LT(overhead_ns, *cpu_ns + *cpu_ns / 4);  // one in 16 is measured
+}
+
+/// Threads that have a chunk each: the first chunk of a thread costs more than those after it.
+TEST(Overhead, OfManyThreadsIsNoMoreThanTheirCpuTime) {
+  const SharedValue<std::int64_t> cpu_ns;
   const RecordLog log = Recorded([&] {
     RecordChunks(1);
-    const std::int64_t start_ns = WallNs();
-    RecordChunks(2000);
-    *wall_ns = WallNs() - start_ns;
+    Flush();
+    for (int i = 0; i < 200; ++i) {
+      std::thread([&cpu_ns] {
+        RecordChunks(1);
+        *cpu_ns += ThreadCpuNs();
+      }).join();
+    }
+    Flush();
   });
-  EXPECT_GT(log.end->overhead_ns, *wall_ns / 4);
-  // The first chunk and the calibrated part are on top.
-  EXPECT_LT(log.end->overhead_ns, *wall_ns + *wall_ns / 2);
+  ASSERT_EQ(log.samples.size(), 2u);
+  const std::int64_t overhead_ns = *log.samples[1].overhead_ns - *log.samples[0].overhead_ns;
+  EXPECT_GT(overhead_ns, *cpu_ns / 4);
+  EXPECT_LE(overhead_ns, *cpu_ns + 10000000);  // the first sample is on top
 }
 
 TEST(Overhead, OfWorkInAChunkIsNotCounted) {
   constexpr std::int64_t kWorkNs = 50000000;
-  // What is recorded is wall time: where others take the core in just that moment, it is theirs. Not in each recording.
-  std::int64_t least_ns = kWorkNs;
-  for (int i = 0; i < 10 && least_ns >= kWorkNs / 2; ++i) {
-    const RecordLog log = Recorded([] {
-      TrackMetrics metrics("ttbar");
-      TrackSection section("work");
-      SpinWall(kWorkNs);
-    });
-    EXPECT_GT(log.end->overhead_ns, 0);
-    least_ns = std::min<std::int64_t>(least_ns, log.end->overhead_ns);
-  }
-  EXPECT_LT(least_ns, kWorkNs / 2);
+  const RecordLog log = Recorded([] {
+    TrackMetrics metrics("ttbar");
+    TrackSection section("work");
+    SpinCpu(kWorkNs);
+  });
+  EXPECT_GT(log.end->overhead_ns, 0);
+  EXPECT_LT(log.end->overhead_ns, *log.end->cpu_ns - kWorkNs);
 }
 
 TEST(Overhead, GrowsWithTheRequests) {

@@ -129,6 +129,7 @@ struct ChunkLine : ChunkIdentity {
   std::vector<RequestRow> requests;
   std::int64_t sections_dropped = 0;
   MaybeInteger suspended_ns;
+  MaybeInteger inner_ns;
   std::optional<std::vector<TraceRow>> trace;
   MaybeInteger trace_dropped;
 
@@ -214,6 +215,7 @@ struct EndLine {
   std::int64_t unwritten = 0;
   std::int64_t outside_chunks = 0;
   std::int64_t overhead_ns = 0;
+  MaybeInteger cpu_ns;
   std::vector<SectionRow> sections;
   std::vector<MetricRow> metrics;
 };

@@ -154,6 +154,7 @@ ChunkLine ReadChunk(const Json& line) {
   Get(line, "columns", &chunk.columns);
   Get(line, "sections_dropped", &chunk.sections_dropped);
   Get(line, "suspended_ns", &chunk.suspended_ns);
+  Get(line, "inner_ns", &chunk.inner_ns);
   Get(line, "trace_dropped", &chunk.trace_dropped);
   ReadTables(line, &chunk);
   if (line.contains("trace")) {
@@ -247,6 +248,7 @@ EndLine ReadEnd(const Json& line) {
   Get(line, "unwritten", &end.unwritten);
   Get(line, "outside_chunks", &end.outside_chunks);
   Get(line, "overhead_ns", &end.overhead_ns);
+  Get(line, "cpu_ns", &end.cpu_ns);
   end.sections = ReadSections(line.at("sections"));
   end.metrics = ReadMetrics(line);
   return end;

@@ -143,7 +143,7 @@ TEST(Enable, TellsWhoTheProcessIs) {
   EXPECT_EQ(logs[0].chunks.at(0).pass, "second");
 }
 
-TEST(Disable, LetsOpenGuardsFinishAndEnableGoesOnInTheSameLog) {
+TEST(Disable, EndsOpenChunksWithoutALineAndEnableGoesOnInTheSameLog) {
   const RecordLog log = Recorded([] {
     {
       TrackMetrics metrics("open");
@@ -155,11 +155,24 @@ TEST(Disable, LetsOpenGuardsFinishAndEnableGoesOnInTheSameLog) {
     { TrackMetrics metrics("while off"); }
     if (Enabled() || !Enable(Options())) std::abort();
     TrackMetrics metrics("on again");
+    TrackSection section("select");
   });
-  ASSERT_EQ(log.chunks.size(), 2u);
-  EXPECT_EQ(Paths(ChunkOf(log, "open").sections), std::vector<std::string>{"read"});
-  EXPECT_TRUE(ChunkOf(log, "open").metrics.empty());
+  ASSERT_EQ(log.chunks.size(), 1u);
   EXPECT_EQ(ChunkOf(log, "on again").status, "ok");
+  EXPECT_EQ(Paths(ChunkOf(log, "on again").sections), std::vector<std::string>{"select"});
+  EXPECT_EQ(log.end->open, 1);  // it was so when recording went off
+  EXPECT_EQ(log.end->misused, 0);
+}
+
+TEST(Disable, MeasuresOpenGuardsThatOutliveTheTimeWithoutRecording) {
+  const RecordLog log = Recorded([] {
+    TrackMetrics metrics("ttbar");
+    TrackSection section("read");
+    Disable();
+    if (!Enable(Options())) std::abort();
+  });
+  ASSERT_EQ(log.chunks.size(), 1u);
+  EXPECT_EQ(Section(log.chunks[0].sections, "read").count, 1);
   EXPECT_EQ(log.end->open, 0);
 }
 

@@ -1,4 +1,4 @@
-"""Allocations of known sizes, by section, under the C library's allocator, jemalloc and tcmalloc: to the byte."""
+"""Allocations of known sizes, by section: to the byte, or null with a reason."""
 
 import json
 import os
@@ -13,13 +13,31 @@ import unittest
 KNOWN = pathlib.Path("tests/allocations/known_allocations").absolute()
 OWN_ALLOCATOR = pathlib.Path("tests/allocations/own_allocator").absolute()
 OWN_OPERATORS = pathlib.Path("tests/allocations/own_operators").absolute()
+POOL_OPERATORS = pathlib.Path("tests/allocations/pool_operators").absolute()
+HIDDEN_POOL_OPERATORS = pathlib.Path("tests/allocations/hidden_pool_operators").absolute()
+PLUGINS = [pathlib.Path(f"tests/allocations/{kind}_plugin.so").absolute() for kind in ("own", "bound", "pool", "malloc")]
+PLUGIN_HOST = pathlib.Path("tests/allocations/plugin_host").absolute()
 LIBRARY_OF_C = pathlib.Path("sdk/c_api/libcrema.so.1").absolute()
 PLUGIN = pathlib.Path("sdk/c_api/recording_plugin.so").absolute()
 LIBRARY = pathlib.Path("sdk/allocations/libcrema_allocations.so").absolute()
 CREMA = pathlib.Path("collector/cli/crema").absolute()
 FORMAT = pathlib.Path("docs/record_log.md")
 FIGURES = ("allocations", "allocated_bytes", "live_bytes", "peak_live_bytes")
-ALLOCATORS = ("", "libjemalloc.so.2", "libtcmalloc_minimal.so.4")
+ALLOCATORS = ("libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libtcmalloc.so.4")  # with operators of their own
+
+# Loads plug-ins into a program of Python, in a section, with the SDK.
+PYTHON_HOST = """if True:
+    import ctypes, sys
+    library, *plugins = map(ctypes.CDLL, sys.argv[1:])
+    section = library.crema_section_open(b"plug-ins")
+    for plugin in plugins: plugin.run_plugin()
+    library.crema_section_close(section)"""
+# The same, but they come when recording has begun.
+LATE_PYTHON_HOST = """if True:
+    import ctypes, sys
+    library = ctypes.CDLL(sys.argv[1])
+    library.crema_section_close(library.crema_section_open(b"first"))
+    for plugin in sys.argv[2:]: ctypes.CDLL(plugin).run_plugin()"""
 
 
 def is_installed(allocator):
@@ -68,29 +86,22 @@ class AllocationsCase(unittest.TestCase):
 
 
 class KnownSizesTest(AllocationsCase):
-    def require(self, allocator):
-        if not is_installed(allocator):
-            self.skipTest(f"{allocator} is not installed: tools/setup test")
-
     def test_sections_are_right_to_the_byte(self):
-        for allocator in ALLOCATORS:
-            with self.subTest(allocator=allocator or "libc"):
-                self.require(allocator)
-                (known,), (lines,) = self.run_program(KNOWN, allocator=allocator)
-                self.assertGreaterEqual(len(known), 10)
-                line = self.last(lines)
-                self.assertIsNone(line["reason"])
-                rows = self.assert_known(known, line)
-                self.assertNotIn(("chunk", "quiet"), rows, "what crema allocates is not the program's")
-                self.assertNotIn(("chunk", "free"), rows)
-                for figure in FIGURES[:3]:
-                    self.assertEqual(line[figure], sum(row[figure] for row in line["sites"]), figure)
-                self.assertGreaterEqual(line["peak_live_bytes"], max(row["peak_live_bytes"] for row in rows.values()))
-                self.assertGreater(line["cost_ns"], 0)
-                chunks = [line for line in lines if line["type"] == "chunk"]
-                own = [row for row in line["sites"] if row["of"] == "chunk"]
-                for figure in FIGURES[:2]:  # other threads work outside chunks, and as helpers
-                    self.assertEqual(sum(chunk[figure] for chunk in chunks), sum(row[figure] for row in own), figure)
+        (known,), (lines,) = self.run_program(KNOWN)
+        self.assertGreaterEqual(len(known), 10)
+        line = self.last(lines)
+        self.assertIsNone(line["reason"])
+        rows = self.assert_known(known, line)
+        self.assertNotIn(("chunk", "quiet"), rows, "what crema allocates is not the program's")
+        self.assertNotIn(("chunk", "free"), rows)
+        for figure in FIGURES[:3]:
+            self.assertEqual(line[figure], sum(row[figure] for row in line["sites"]), figure)
+        self.assertGreaterEqual(line["peak_live_bytes"], max(row["peak_live_bytes"] for row in rows.values()))
+        self.assertGreater(line["cost_ns"], 0)
+        chunks = [line for line in lines if line["type"] == "chunk"]
+        own = [row for row in line["sites"] if row["of"] == "chunk"]
+        for figure in FIGURES[:2]:  # other threads work outside chunks, and as helpers
+            self.assertEqual(sum(chunk[figure] for chunk in chunks), sum(row[figure] for row in own), figure)
 
     def test_lines_have_the_fields_of_the_format(self):
         page = FORMAT.read_text(encoding="utf-8").partition("### `allocations`")[2].partition("### `sample`")[0]
@@ -101,39 +112,28 @@ class KnownSizesTest(AllocationsCase):
             self.assertEqual({tuple(row) for row in line["sites"]}, {tuple(tables[1])})
 
     def test_a_child_counts_from_its_fork_on(self):
-        for allocator in ALLOCATORS:
-            with self.subTest(allocator=allocator or "libc"):
-                self.require(allocator)
-                known, logs = self.run_program(KNOWN, "fork", allocator=allocator)
-                self.assertEqual((len(known), len(logs)), (2, 2))
-                for rows, own in ((known[0], "in child"), (known[1], "in parent")):
-                    (lines,) = [log for log in logs if any(own in json.dumps(line) for line in log)]
-                    line = self.last(lines)
-                    found = self.assert_known(rows, line)
-                    self.assertEqual(
-                        [path for _, path in found if path in ("in child", "in parent")],
-                        [own],
-                        "blocks of the parent are not the child's",
-                    )
-                    self.assertGreaterEqual(line["live_bytes"], 0)
+        known, logs = self.run_program(KNOWN, "fork")
+        self.assertEqual((len(known), len(logs)), (2, 2))
+        for rows, own in ((known[0], "in child"), (known[1], "in parent")):
+            (lines,) = [log for log in logs if any(own in json.dumps(line) for line in log)]
+            line = self.last(lines)
+            found = self.assert_known(rows, line)
+            self.assertEqual(
+                [path for _, path in found if path in ("in child", "in parent")],
+                [own],
+                "blocks of the parent are not the child's",
+            )
+            self.assertGreaterEqual(line["live_bytes"], 0)
 
     def test_threads_that_share_a_section_lose_nothing(self):
-        for allocator in ALLOCATORS:
-            with self.subTest(allocator=allocator or "libc"):
-                self.require(allocator)
-                (known,), (lines,) = self.run_program(KNOWN, "threads", allocator=allocator)
-                self.assert_known(known, self.last(lines), FIGURES[:3])
+        (known,), (lines,) = self.run_program(KNOWN, "threads")
+        self.assert_known(known, self.last(lines), FIGURES[:3])
 
     def test_a_chunk_has_what_its_own_thread_allocated_in_it(self):
         (known,), (lines,) = self.run_program(KNOWN, "chunks")
         chunks = {line["dataset"]: line for line in lines if line["type"] == "chunk"}
         told = [{key: chunks[row["dataset"]][key] for key in row} for row in known]
         self.assertEqual(told, known)
-
-    def test_operators_of_the_program_get_back_what_they_gave(self):
-        _, (lines,) = self.run_program(OWN_OPERATORS)
-        (row,) = [row for row in self.last(lines)["sites"] if row["path"] == "select"]
-        self.assertEqual((row["allocations"], row["live_bytes"]), (4, 0))
 
     def test_a_plug_in_with_a_copy_of_the_sdk_is_counted_too(self):
         code = """if True:
@@ -146,6 +146,77 @@ class KnownSizesTest(AllocationsCase):
         (chunk,) = [line for line in lines if line["type"] == "chunk"]
         self.assertEqual((chunk["dataset"], chunk["allocations"]), ("zjets", 0))
         self.assertGreater(self.last(lines)["allocations"], 0)
+
+
+class OperatorsTest(AllocationsCase):
+    """Operators new of programs and plug-ins: they stay as they are, and what they take from malloc is counted."""
+
+    def assert_same(self, *command, reason=None, **more):
+        """The program prints the same with the library. Gives the line `allocations`, where there is a log."""
+        plain, _ = self.run_program(*command, **{**more, "preloaded": ""})
+        counted, logs = self.run_program(*command, **more)
+        self.assertEqual(counted, plain)
+        self.assertTrue(plain)
+        if not logs:
+            return None
+        line = self.last(logs[0])
+        if reason is None:
+            self.assertIsNone(line["reason"])
+            self.assertGreater(line["allocations"], 0)
+        else:
+            self.assertEqual(line["reason"], reason)
+            self.assertEqual([line[figure] for figure in FIGURES], [None] * 4)
+            self.assertEqual(line["sites"], [])
+        return line
+
+    def test_operators_of_a_plug_in_stay_its_own(self):
+        for plugin in PLUGINS:
+            with self.subTest(plugin=plugin.name):
+                self.assertIsNone(self.assert_same(PLUGIN_HOST, plugin))
+        self.assert_same(PLUGIN_HOST, *PLUGINS)
+
+    def test_what_operators_of_a_plug_in_take_from_malloc_is_counted(self):
+        for plugin in PLUGINS[:2]:
+            with self.subTest(plugin=plugin.name):
+                line = self.assert_same(sys.executable, "-c", PYTHON_HOST, LIBRARY_OF_C, plugin)
+                (row,) = [row for row in line["sites"] if row["path"] == "plug-ins"]
+                self.assertGreaterEqual(row["allocations"], 1000)
+                self.assert_same(sys.executable, "-c", LATE_PYTHON_HOST, LIBRARY_OF_C, plugin)
+
+    def test_operators_that_do_not_call_malloc_are_a_reason(self):
+        reason = "operator new of {} does not call malloc".format
+        self.assert_same(POOL_OPERATORS, reason=reason("the program"))
+        self.assert_same(HIDDEN_POOL_OPERATORS, reason=reason("the program"))
+        for host in (PYTHON_HOST, LATE_PYTHON_HOST):
+            plugins = (LIBRARY_OF_C, *PLUGINS[:3])
+            self.assert_same(sys.executable, "-c", host, *plugins, reason=reason("pool_plugin.so"))
+
+    def test_an_allocator_inside_a_plug_in_is_a_reason(self):
+        reason = "the allocator inside malloc_plugin.so is not seen"
+        for host in (PYTHON_HOST, LATE_PYTHON_HOST):
+            self.assert_same(sys.executable, "-c", host, LIBRARY_OF_C, PLUGINS[3], reason=reason)
+
+    def test_operators_of_the_program_that_call_malloc_are_counted(self):
+        line = self.assert_same(OWN_OPERATORS)
+        (row,) = [row for row in line["sites"] if row["path"] == "select"]
+        self.assertEqual((row["allocations"], row["live_bytes"]), (4, 0))
+
+    def test_operators_of_allocators_are_a_reason(self):
+        program = self.place / "linked"
+        source = b'extern int crema_section_open(const char*); int main() { crema_section_open("a"); puts("[]"); }'
+        for allocator in ALLOCATORS:
+            with self.subTest(allocator=allocator):
+                if not is_installed(allocator):
+                    self.skipTest(f"{allocator} is not installed: tools/setup test")
+                reason = f"operator new of {allocator} does not call malloc"
+                before = f"the allocator inside {allocator} is not seen"
+                for preloaded, why in ((f"{LIBRARY}:{allocator}", reason), (f"{allocator}:{LIBRARY}", before)):
+                    _, (lines,) = self.run_program(KNOWN, preloaded=preloaded)
+                    self.assertEqual((self.last(lines)["reason"], self.last(lines)["allocations"]), (why, None))
+                linking = ["-xc", "-w", "-", "-xnone", LIBRARY_OF_C, "-Wl,--no-as-needed", f"-l:{allocator}"]
+                rpath = f"-Wl,-rpath,{LIBRARY_OF_C.parent}"
+                subprocess.run(["gcc", *linking, rpath, "-o", program], input=source, check=True)
+                self.assert_same(program, reason=reason)
 
 
 class ReasonsTest(AllocationsCase):
@@ -169,7 +240,13 @@ class ReasonsTest(AllocationsCase):
 
     def test_the_library_needs_no_cpp_runtime(self):
         needed = subprocess.run(["readelf", "-d", LIBRARY], capture_output=True, text=True, check=True).stdout
-        self.assertNotIn("libstdc++", needed)
+        self.assertEqual(re.findall(r"Shared library: \[(.*)\]", needed), ["libc.so.6"])
+
+    def test_the_library_loads_beside_a_c_library_of_2012(self):
+        """In a container, say. Of a newer version ld.so would not start any program."""
+        versions = subprocess.run(["readelf", "-V", LIBRARY], capture_output=True, text=True, check=True).stdout
+        needed = {tuple(map(int, version.split("."))) for version in re.findall(r"GLIBC_([0-9.]+)", versions)}
+        self.assertLessEqual(max(needed), (2, 17))
 
 
 class RunTest(AllocationsCase):

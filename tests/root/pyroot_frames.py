@@ -23,7 +23,9 @@ def say(case, **results):
 
 def one_loop(dataset, files):
     events = ROOT.RDataFrame("Events", files)
+    start_ns = time.thread_time_ns()
     tracked = crema_hep.root.track(events, dataset)
+    tracked.cpu_ns = time.thread_time_ns() - start_ns
     passed = events.Filter("x > 0", "positive").Filter("y > 1", "large").Count()
     total = events.Sum("y")
     say(dataset, passed=passed.GetValue(), sum=round(total.GetValue(), 6))
@@ -92,7 +94,13 @@ def main():
     first = one_loop("trees", TREES)
     second = one_loop("ntuples", NTUPLES)
     print(repr(first), repr(second), file=sys.stderr)
-    say("compiled", seconds=first.compile_seconds, again=second.compile_seconds, knows_crema=hasattr(ROOT, "crema"))
+    say(
+        "compiled",
+        seconds=first.compile_seconds,
+        again=second.compile_seconds,
+        cpu_ns=first.cpu_ns,
+        knows_crema=hasattr(ROOT, "crema"),
+    )
     several_loops()
     node_outlives_frame_and_handle()
     kept = small_chunks()

@@ -84,6 +84,8 @@ class PyrootTest(root_case.PyrootCase):
         self.assertIn("<crema: chunks of trees, nothing is recorded>", self.plain.errors)
         (end,) = self.recorded.of_type("end")
         self.assertIn("compile guards", {row["path"] for row in end["sections"]})
+        self.assertGreater(end["overhead_ns"], 0.9 * said["cpu_ns"])
+        self.assertLessEqual(end["overhead_ns"], end["cpu_ns"])
 
     def test_what_is_no_frame_is_one_clear_error(self):
         self.assertIn("track() takes an RDataFrame", self.cases(self.plain)["no frame"]["error"])

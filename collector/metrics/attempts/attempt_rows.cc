@@ -50,6 +50,19 @@ void AttemptRows::Take(AttemptRows other) {
   for (const AttemptRow& row : other.pending_) Add(row);
 }
 
+void AttemptRows::Replace(const std::vector<std::pair<size_t, AttemptRow>>& changed) {
+  std::vector<AttemptRow> rows;
+  for (auto next = changed.begin(); next != changed.end();) {
+    const size_t block = BlockOf(next->first);
+    rows.clear();
+    for (size_t i = 0; i < blocks_[block].size(); ++i) rows.push_back(blocks_[block][i]);
+    for (; next != changed.end() && next->first - first_[block] < rows.size(); ++next) {
+      rows[next->first - first_[block]] = next->second;
+    }
+    blocks_[block] = PackedBlock(rows, &memory_);
+  }
+}
+
 void AttemptRows::SetResult(size_t i, bool is_result) {
   const size_t block = BlockOf(i);
   blocks_[block].SetResult(i - first_[block], is_result);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
+#include <utility>
 #include <vector>
 
 #include "absl/base/attributes.h"
@@ -48,6 +49,8 @@ class AttemptRows {
   Iterator begin() const;
   Iterator end() const;
 
+  /// `changed`: by index.
+  void Replace(const std::vector<std::pair<size_t, AttemptRow>>& changed);
   void SetResult(size_t i, bool is_result);
   /// Of each row by `is_result(row)`, in order.
   template <class IsResult>

@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "collector/metrics/attempts/chunk_identity.h"
+#include "collector/metrics/attempts/nested_attempts.h"
 #include "collector/metrics/attempts/row_of_chunk.h"
 #include "collector/metrics/statistics/known_sum.h"
 #include "collector/metrics/statistics/stable_hash.h"
@@ -274,6 +275,11 @@ AttemptFindings AttemptTable::Finalize(const ProcessFindings& processes, std::ve
   }
   AttemptFindings findings;
   findings.records_lost = table.JudgeBegun(processes);
+  const auto has_thread = [&table](const AttemptRow& row) {
+    return row.thread != BoundedNames::kRefused && table.threads_[row.thread].id != 0 &&
+           (row.suspended_ns == 0 || table.suspending_logs_.count(row.process) == 0);
+  };
+  findings.nested_ns = TakeNestedTimeOff(processes.process_of_log, has_thread, table.rows_);
   for (auto& [key, row] : table.begun_) table.rows_.Add(row);
   findings.rows = std::move(table.rows_).Ordered(processes.process_of_log);
   findings.counts = MarkResults(findings.rows);

@@ -31,6 +31,7 @@ struct AttemptFindings {
   AttemptRows rows;  ///< by (process, number, start); `process` is an index into the finished processes
   std::vector<SummedAttempts> summed;  ///< those that have no row; their `thread` is the last one, `(other)`
   AttemptCounts counts;                ///< of both
+  int64_t nested_ns = 0;               ///< wall time of chunks inside those of another log, which these do not have
   int64_t records_lost = 0;            ///< chunks that ended and have no record, begun in the records or not
   std::vector<HelperTimes> helpers;
   std::vector<std::string> datasets;       ///< sorted

@@ -26,7 +26,7 @@ inline std::optional<HelperTimes> HelpersOf(const ChunkFact& fact) {
 
 /// The sum of what helpers added; their union is what owners waited for them.
 inline HelperTimes HelpersOf(const SumsFact& fact) {
-  return {fact.helper_cpu_ns, OrUnknown(fact.helper_wait_ns), fact.helper_scope_ns,
+  return {OrUnknown(fact.helper_cpu_ns), OrUnknown(fact.helper_wait_ns), fact.helper_scope_ns,
           fact.helper_joined_ns.value_or(fact.helper_union_ns)};
 }
 

@@ -23,7 +23,7 @@ constexpr MetricEntry kEntries[] = {
      "Busy core seconds divided by available core seconds, from the first chunk to the beginning of the tail.",
      kNoCores},
     {"instrumentation_overhead", "", "ratio", "Cost of measuring",
-     "Number of calls times the calibrated cost of a call, summed over all processes, divided by busy_time.",
+     "CPU time that recording took, summed over all processes, divided by busy_time.",
      "no process has told what recording cost it, which is said at its end"},
     {"tail_time", "", "s", "Tail",
      "Time from the last moment at which 90 % of the cores were occupied to the stop of the last chunk.",

@@ -25,7 +25,7 @@ struct FunctionRow {
   int64_t samples = 0;
   int64_t squares = 0;                ///< the sum of each sighting's samples, squared
   std::optional<double> share;        ///< of the section's samples of this dataset; nullopt: not all of them are known
-  std::optional<double> share_error;  ///< one standard deviation of a binomial share
+  std::optional<double> share_error;  ///< the true share is within it in 95 of 100 runs
 };
 
 /// Puts equal rows together, orders them, and computes the shares. `last_is_other`: the last row is that of what found

@@ -154,7 +154,7 @@ void SectionTable::Merge(const SectionTable& other) {
   }
 }
 
-SectionFindings SectionTable::Finalize() const {
+SectionFindings SectionTable::Finalize(int64_t nested_ns) const {
   SectionFindings findings;
   findings.inconsistent_chunks = inconsistent_chunks_;
   if (attempts_ == 0) return findings;
@@ -162,11 +162,11 @@ SectionFindings SectionTable::Finalize() const {
   sorted.Renumber(sorted.names_.PruneAndSort());
   findings.sections_dropped = sorted.sections_dropped_;
 
-  const double busy_seconds = SecondsOf(duration_ns_);
+  const double busy_seconds = SecondsOf(duration_ns_ - nested_ns);
   const auto share = [&](double self) {
     return busy_seconds > 0 ? std::optional<double>(self / busy_seconds) : std::nullopt;
   };
-  findings.other_self_ns = duration_ns_;
+  findings.other_self_ns = duration_ns_ - nested_ns;
   for (uint32_t i = 0; i < sorted.names_.size(); ++i) {
     const std::string& name = sorted.names_.name(i);
     const Path& path = sorted.paths_[i];
@@ -177,7 +177,7 @@ SectionFindings SectionTable::Finalize() const {
     row.share = share(row.self);
     findings.rows.push_back(std::move(row));
   }
-  if (has_sums_) findings.other_self_ns = std::max<absl::int128>(0, findings.other_self_ns);
+  if (has_sums_ || nested_ns > 0) findings.other_self_ns = std::max<absl::int128>(0, findings.other_self_ns);
   OrderAsTree(findings.rows);
 
   SectionRow other = RowOf("(other)", false, other_.sums);

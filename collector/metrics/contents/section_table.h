@@ -33,7 +33,8 @@ class SectionTable {
   /// Quantiles stay those of chunks with lines, and in how many chunks a path ran is not known then.
   void Add(const SumsFact& sums);
   void Merge(const SectionTable& other);
-  SectionFindings Finalize() const;
+  /// `nested_ns`: of the durations, what counts elsewhere (`AttemptFindings`).
+  SectionFindings Finalize(int64_t nested_ns = 0) const;
 
  private:
   struct Path {

@@ -98,6 +98,9 @@ void AddDrops(const Drops& drops, ProcessFindings& findings) {
   findings.records_dropped = AddCounts(findings.records_dropped, all);
   findings.guards_misused = AddCounts(findings.guards_misused, misused);
   findings.tasks_left_out = AddCounts(findings.tasks_left_out, drops.tasks_left_out.value_or(0));
+  if (drops.lost_samples.has_value()) {
+    findings.lost_samples = AddCounts(findings.lost_samples.value_or(0), *drops.lost_samples);
+  }
   int64_t left = std::max<int64_t>(0, all - misused);
   const auto take = [&left](int64_t& sum, int64_t records) {
     records = std::min(records, left);
@@ -193,7 +196,8 @@ void ProcessTable::Add(const LogRef& ref, const EndFact& fact) {
   TakeClockStep(log, fact.realtime_offset_ns);
   TakeSections(log, fact.time_ns, fact.sections);
   TakeLarger(log.end_ns, std::optional<int64_t>(fact.time_ns));
-  log.drops.Take({fact.dropped, fact.misused, fact.unwritten, fact.outside_chunks, fact.tasks_left_out});
+  log.drops.Take({fact.dropped, fact.misused, fact.unwritten, fact.outside_chunks, fact.tasks_left_out,
+                  fact.lost_samples});
   if (fact.chunks.has_value()) {
     TakeLarger(log.end.chunks, std::optional<int64_t>(*fact.chunks - fact.summed_chunks.value_or(0)));
   }
@@ -231,6 +235,7 @@ void Drops::Take(const Drops& other) {
   TakeLarger(unwritten, other.unwritten);
   TakeLarger(outside_chunks, other.outside_chunks);
   TakeLarger(tasks_left_out, other.tasks_left_out);
+  TakeLarger(lost_samples, other.lost_samples);
 }
 
 std::vector<uint32_t> ProcessTable::Merge(const ProcessTable& other) {

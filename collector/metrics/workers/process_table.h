@@ -39,6 +39,7 @@ struct Drops {
   std::optional<int64_t> unwritten;
   std::optional<int64_t> outside_chunks;
   std::optional<int64_t> tasks_left_out;
+  std::optional<int64_t> lost_samples;
 
   /// Of two tellings, each time the larger one.
   void Take(const Drops& other);
@@ -61,6 +62,7 @@ struct ProcessFindings {
   int64_t records_without_room = 0;        ///< of these, those for which there was no memory, or no place in a chunk
   int64_t records_of_unknown_cause = 0;    ///< of these, those of logs that do not tell causes
   int64_t tasks_left_out = 0;              ///< tasks without a line, as the processes that ended say
+  std::optional<int64_t> lost_samples;     ///< samples of native stacks without a line; nullopt: nobody took them
   int64_t summed_chunks = 0;               ///< chunks without a line, as the processes that ended say
   std::optional<int64_t> clock_step_ns;    ///< the largest step of a wall clock; nullopt: nobody looked
   std::optional<int64_t> sampling_gap_ns;  ///< the longest time between two samples of one process

@@ -31,8 +31,8 @@ class BaseInstrumentationContext {
   explicit BaseInstrumentationContext(std::string_view name) noexcept : BaseInstrumentationContext(kBeginsLater) {
     BeginSection(name);
   }
-  /// For guards that make system calls, in which the kernel may give the core to somebody else: they make the first
-  /// before `BeginSection`, and the last after `EndSection`.
+  /// For guards with preparations that are not part of the section: they come before `BeginSection`. Readings belong
+  /// inside: at the end of a system call the kernel may give the core to another thread, and the section waits then.
   enum Later { kBeginsLater };
   explicit BaseInstrumentationContext(Later) noexcept
       :
@@ -60,17 +60,23 @@ class BaseInstrumentationContext {
   }
 
   /// Whether anything that is measured here will be kept.
-  bool recording() const noexcept { return recording_; }
+  bool recording() const noexcept {
+#ifdef CREMA_COMPILED_OUT
+    return false;
+#else
+    return recording_ && !internal::IsSwitchedOff();
+#endif
+  }
   /// Since the context began; zero when recording is off.
   std::chrono::nanoseconds elapsed() const noexcept {
-    return std::chrono::nanoseconds(recording_ ? internal::MonotonicNanoseconds() - start_ns_ : 0);
+    return std::chrono::nanoseconds(recording() ? internal::MonotonicNanoseconds() - start_ns_ : 0);
   }
   /// In the destructor: whether the scope is being left by an exception.
   bool failed() const noexcept { return std::uncaught_exceptions() > uncaught_exceptions_; }
   /// As `crema::RecordMetric`.
   template <class Value>
   void RecordMetric(std::string_view name, Value value, std::string_view unit = {}) const noexcept {
-    if (recording_) crema::RecordMetric(name, value, unit);
+    if (recording()) crema::RecordMetric(name, value, unit);
   }
 
  private:

@@ -30,7 +30,6 @@ class TrackPerfCounters : public BaseInstrumentationContext {
   };
 
  private:
-  void ReadFirst() noexcept;
   [[maybe_unused]] std::string_view name_;
   [[maybe_unused]] Reading start_[kCounters];
   [[maybe_unused]] bool valid_[kCounters] = {};

@@ -106,6 +106,10 @@ ssize_t readlink(const char* __restrict path, char* __restrict target, size_t si
 }
 
 int clock_gettime(clockid_t clock, timespec* time) noexcept {
+  if (clock == CLOCK_THREAD_CPUTIME_ID && crema::testing::Kernel().refuses_thread_cpu) {
+    errno = EPERM;
+    return -1;
+  }
   const int result = static_cast<int>(syscall(SYS_clock_gettime, clock, time));
   if (result == 0 && clock == CLOCK_REALTIME) {
     const std::int64_t ns = crema::testing::Kernel().realtime_step_ns.load() + time->tv_nsec;

@@ -2,11 +2,15 @@
 #include <errno.h>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <stdio.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <memory>
+#include <string>
+#include <thread>
 
 #include "crema/crema.h"
 #include "sdk/tests/clocks.h"
@@ -14,6 +18,7 @@
 #include "sdk/tests/faults/host_program.h"
 #include "sdk/tests/faults/record_chunks.h"
 #include "sdk/tests/record_log_reader.h"
+#include "sdk/tests/recorded.h"
 #include "sdk/tests/refused_calls.h"
 
 namespace crema {
@@ -97,6 +102,100 @@ TEST(KernelFault, WithoutSchedstat) {
   EXPECT_EQ(log.chunks[0].cpu_wait_ns, std::nullopt);
   EXPECT_TRUE(log.chunks[0].cpu_ns.has_value());
   EXPECT_TRUE(log.chunks[0].rss_stop_bytes.has_value());
+}
+
+/// A chunk that no other one is taken for.
+Chunk Named(const std::string& dataset) { return {dataset, dataset, 0, 1}; }
+
+/// Every guard that takes the difference of two readings of the CPU clock, of which the kernel refuses the first or the
+/// second.
+void RecordWithOneReading(bool is_first_refused) {
+  std::atomic<bool>& refuses = Kernel().refuses_thread_cpu;
+  const std::string when = is_first_refused ? "first " : "second ";
+  {
+    refuses = is_first_refused;
+    const TrackMetrics chunk(Named(when + "chunk"));
+    refuses = !is_first_refused;
+  }
+  refuses = false;
+  {
+    const TrackMetrics outer(Named(when + "outer"));
+    refuses = is_first_refused;
+    const TrackMetrics inner(Named(when + "inner"));
+    refuses = !is_first_refused;
+  }
+  refuses = false;
+  {
+    const TrackMetrics chunk(Named(when + "sections"));
+    { const TrackSection section("cpu", kCpuTime); }
+    refuses = is_first_refused;
+    {
+      const TrackSection section("cpu", kCpuTime);
+      refuses = !is_first_refused;
+    }
+    refuses = false;
+    { const TrackSection section("cpu", kCpuTime); }
+    { const TrackSection section("known", kCpuTime); }
+  }
+  {
+    const TrackMetrics outer(Named(when + "around the suspended"));
+    TrackMetrics chunk(Named(when + "suspended"));
+    const TrackSection section("cpu", kCpuTime);
+    refuses = is_first_refused;
+    chunk.Suspend();
+    refuses = !is_first_refused;
+    chunk.Resume();
+    refuses = false;
+  }
+  {
+    const TrackMetrics chunk(Named(when + "helped"));
+    std::thread([&when, &refuses, is_first_refused, handle = chunk.handle()] {
+      const TrackMetrics outer(Named(when + "around the helper"));
+      refuses = is_first_refused;
+      const TrackHelper helper(handle);
+      refuses = !is_first_refused;
+    }).join();
+    refuses = false;
+  }
+}
+
+/// Fault [kernel]: the CPU clock is refused for one of the two readings of a guard
+/// Program: nothing
+/// Recorded: all but the CPU time that needs this reading: that is null or left out
+TEST(KernelFault, OneOfTwoReadingsOfTheCpuClockIsRefused) {
+  const RecordLog log = LogWithFault([] {
+    for (const bool is_first : {true, false}) RecordWithOneReading(is_first);
+    RecordChunks(1, "after");
+  });
+  for (const std::string when : {"first ", "second "}) {
+    for (const char* unknown : {"chunk", "inner", "outer", "suspended", "around the suspended", "around the helper"}) {
+      EXPECT_EQ(ChunkOf(log, when + unknown).cpu_ns, std::nullopt) << when << unknown;
+    }
+    const ChunkLine sections = ChunkOf(log, when + "sections");
+    EXPECT_TRUE(sections.cpu_ns.has_value());
+    EXPECT_EQ(Section(sections.sections, "cpu").count, 3);
+    EXPECT_EQ(Section(sections.sections, "cpu").cpu_ns, std::nullopt);
+    EXPECT_TRUE(Section(sections.sections, "known").cpu_ns.has_value());
+    EXPECT_EQ(Section(ChunkOf(log, when + "suspended").sections, "cpu").cpu_ns, std::nullopt);
+    EXPECT_TRUE(ChunkOf(log, when + "helped").cpu_ns.has_value());
+    EXPECT_EQ(ChunkOf(log, when + "helped").helper_cpu_ns, std::nullopt);
+  }
+  EXPECT_LE(*ChunkOf(log, "after").cpu_ns, ChunkOf(log, "after").duration_ns());
+}
+
+TEST(KernelFault, AReadingIsRefusedAsAChunkEndsBeforeTheOneInsideIt) {
+  for (const bool is_first_refused : {true, false}) {
+    const RecordLog log = Recorded([&] {
+      Require(freopen("/dev/null", "w", stderr) != nullptr);  // one warning of misuse
+      auto outer = std::make_unique<TrackMetrics>(Named("ends first"));
+      Kernel().refuses_thread_cpu = is_first_refused;
+      const TrackMetrics inner(Named("ends last"));
+      Kernel().refuses_thread_cpu = !is_first_refused;
+      outer.reset();
+    });
+    EXPECT_EQ(ChunkOf(log, "ends first").cpu_ns, std::nullopt);
+    EXPECT_EQ(ChunkOf(log, "ends last").cpu_ns, std::nullopt);
+  }
 }
 
 /// Fault [kernel]: no `/proc` (faked)

@@ -13,6 +13,9 @@
 namespace crema {
 namespace internal {
 
+/// What `ThreadCpuNanoseconds` returns if the kernel refuses the reading.
+inline constexpr std::int64_t kUnknownCpu = INT64_MIN;
+
 /// One section path of one thread. Only the owning thread writes; the sampler reads the atomics, so they are relaxed.
 /// Names are matched by content, but first against the child that followed last time: in a loop that is always right.
 struct SectionNode {
@@ -33,7 +36,7 @@ struct SectionNode {
   SectionNode* last_child = nullptr;
   SectionNode* next_in_bucket = nullptr;
   std::atomic<std::uint64_t> failed{0};  ///< occurrences left by an exception
-  std::atomic<std::int64_t> cpu_ns{-1};  ///< -1: never asked for
+  std::atomic<std::int64_t> cpu_ns{-1};  ///< -1: never asked for; `kUnknownCpu`: the kernel refused a reading
   std::int64_t cpu_start_ns = 0;
   std::uint64_t self_ticks = 0;  ///< only in trees that other trees were merged into
   std::int64_t row_ns = 0;       ///< scratch of the writer: the row's total, and that of rows inside
@@ -60,7 +63,8 @@ struct ThreadContext {
   std::atomic<SectionNode*> current{nullptr};  ///< innermost open section, or the root of the tree in use
   /// The thread's count of exceptions in flight, inside the C++ runtime's `__cxa_eh_globals` (Itanium C++ ABI 2.2.2).
   const unsigned int* uncaught_exceptions = nullptr;
-  bool counter_is_clock = false;  ///< the tick counter is invariant, so that it may measure
+  std::atomic<bool> reads_counter{false};  ///< recording is on, and the tick counter is invariant
+  std::atomic<bool> is_switched_off{false};
   bool traces = false;            ///< every occurrence is kept, not only the sums
   std::uint32_t own_work = 0;     ///< scopes in which the thread works for the SDK (see own_work.h)
 };
@@ -87,14 +91,13 @@ ThreadContext* EnsureThreadContext() noexcept;
 /// The child of `parent` with this name, created if need be. Beyond the limits of depth and number of paths a child
 /// that is not kept, and nullptr inside that.
 SectionNode* FindOrAddChild(ThreadContext* context, SectionNode* parent, std::string_view name) noexcept;
-/// Closes a section that is not the innermost open one of its thread, or whose chunk was suspended meanwhile.
+/// Closes a section that is not the innermost open one of its thread, or whose chunk was suspended meanwhile; or, with
+/// `now_ticks` 0, one that ends while recording is switched off.
 void ExitOutOfOrder(SectionNode* node, std::uint64_t start_ticks, std::uint64_t now_ticks) noexcept;
 /// Counts a section that was to be closed and is not open on this thread, unless it may be that of a parent process.
 void CountUnmatchedExit() noexcept;
 /// Trace mode: keeps one occurrence.
 void TraceOccurrence(SectionNode* node, std::uint64_t start_ticks, std::uint64_t stop_ticks) noexcept;
-/// What `ThreadCpuNanoseconds` gives where the kernel refuses to tell.
-inline constexpr std::int64_t kUnknownCpu = INT64_MIN;
 /// CLOCK_THREAD_CPUTIME_ID in ns, or `kUnknownCpu`.
 std::int64_t ThreadCpuNanoseconds() noexcept;
 
@@ -105,9 +108,17 @@ CREMA_ALWAYS_INLINE bool Recording() noexcept {
   return mode == kModeUndecided && DecideMode();
 }
 
+/// Whether recording was switched off, or has ended. A guard that is open then reads no clock when it ends: a program
+/// may switch recording off because it forbids itself such calls from then on (seccomp(2)).
+CREMA_ALWAYS_INLINE bool IsSwitchedOff() noexcept { return g_mode.load(std::memory_order_relaxed) == kModeOff; }
+
+/// CLOCK_MONOTONIC in ns; 0 while recording is switched off.
+std::uint64_t TicksOfClock(const ThreadContext* context) noexcept;
+
+/// 0 while recording is switched off.
 CREMA_ALWAYS_INLINE std::uint64_t Ticks(const ThreadContext* context) noexcept {
-  if (CREMA_LIKELY(context->counter_is_clock)) return CounterTicks();
-  return static_cast<std::uint64_t>(MonotonicNanoseconds());
+  if (CREMA_LIKELY(context->reads_counter.load(std::memory_order_relaxed))) return CounterTicks();
+  return TicksOfClock(context);
 }
 
 /// An open section, as its guard remembers it.
@@ -143,8 +154,8 @@ CREMA_ALWAYS_INLINE OpenSection EnterSection(std::string_view name) noexcept {
   return {node, start};
 }
 
-/// As `EnterSection`, and measures the thread's CPU time. That is read outside the section's wall time, before and
-/// after: it takes a system call, in which the kernel may give the core to somebody else.
+/// As `EnterSection`, and measures the thread's CPU time. The section's wall time includes both readings: each is a system
+/// call, at whose end the kernel may give the core to another thread (docs/limits.md, "Measured, and easily misread").
 OpenSection EnterSectionWithCpu(std::string_view name) noexcept;
 /// Ends what `EnterSectionWithCpu` began.
 void ExitSectionWithCpu(OpenSection section) noexcept;
@@ -162,7 +173,7 @@ CREMA_ALWAYS_INLINE void AddOccurrence(SectionNode* node, std::uint64_t ticks) n
 CREMA_ALWAYS_INLINE void ExitSectionAt(ThreadContext* context, OpenSection section, std::uint64_t now) noexcept {
   constexpr auto kRelaxed = std::memory_order_relaxed;
   SectionNode* node = section.node;
-  if (CREMA_UNLIKELY(context == nullptr || context->current.load(kRelaxed) != node ||
+  if (CREMA_UNLIKELY(now == 0 || context == nullptr || context->current.load(kRelaxed) != node ||
                      node->start_ticks.load(kRelaxed) != section.start_ticks)) {
     ExitOutOfOrder(node, section.start_ticks, now);
     return;

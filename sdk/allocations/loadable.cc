@@ -1,0 +1,103 @@
+#include "loadable.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+// The head of the file that this code is in (ld(1)).
+extern "C" const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
+
+namespace crema {
+namespace allocations {
+namespace {
+
+constexpr int kMostInterpreters = 5;  // the kernel's limit for scripts of scripts
+constexpr int kHeadBytes = 256;       // what the kernel reads of one; small, because a thread may have 16 kB of stack
+
+bool IsLinkedLikeThis(int program, const ElfW(Ehdr) & head) {
+  if (head.e_ident[EI_CLASS] != __ehdr_start.e_ident[EI_CLASS] || head.e_machine != __ehdr_start.e_machine)
+    return false;
+  for (int i = 0; i < head.e_phnum; ++i) {
+    ElfW(Phdr) header;
+    const auto at = static_cast<off_t>(head.e_phoff + static_cast<std::size_t>(i) * sizeof header);
+    if (pread(program, &header, sizeof header, at) != sizeof header) return false;
+    if (header.p_type != PT_INTERP) continue;
+    char linker[64] = "";  // the end of its path; glibc's are called ld-linux-x86-64.so.2, ld-linux-aarch64.so.1
+    const std::size_t length = std::min<std::size_t>(header.p_filesz, sizeof linker - 1);
+    if (pread(program, linker, length, static_cast<off_t>(header.p_offset + header.p_filesz - length)) < 0)
+      return false;
+    return std::strstr(linker, "/ld-linux") != nullptr;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool CanBeMapped(const char* library) noexcept {
+  if (access(library, R_OK) != 0) return false;  // without capabilities, which end with exec
+  const int file = open(library, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  void* const page = mmap(nullptr, 1, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
+  if (page != MAP_FAILED) munmap(page, 1);
+  close(file);
+  return page != MAP_FAILED;
+}
+
+bool TakesPreloads(int program) noexcept {
+  union {
+    ElfW(Ehdr) elf;
+    char text[kHeadBytes + 1];
+  } head;
+  int interpreter = -1;
+  bool takes = false;
+  for (int i = 0; i < kMostInterpreters; ++i) {
+    const int file = interpreter < 0 ? program : interpreter;
+    const ssize_t length = pread(file, head.text, kHeadBytes, 0);
+    if (length < 0) break;
+    head.text[length] = '\0';
+    if (std::strncmp(head.text, "#!", 2) != 0) {
+      const bool is_elf =
+          length >= static_cast<ssize_t>(sizeof head.elf) && std::memcmp(head.text, ELFMAG, SELFMAG) == 0;
+      takes = is_elf ? IsLinkedLikeThis(file, head.elf) : std::memchr(head.text, '\0', length) == nullptr;
+      break;
+    }
+    char* const name = head.text + 2 + std::strspn(head.text + 2, " \t");
+    name[std::strcspn(name, " \t\n")] = '\0';
+    if (interpreter >= 0) close(interpreter);
+    interpreter = open(name, O_RDONLY | O_CLOEXEC);
+    if (interpreter < 0) return false;
+  }
+  if (interpreter >= 0) close(interpreter);
+  return takes;
+}
+
+int OpenProgram(const char* name, const char* path) noexcept {
+  if (std::strchr(name, '/') != nullptr) return open(name, O_RDONLY | O_CLOEXEC);
+  if (path == nullptr) path = "/bin:/usr/bin";
+  for (;;) {
+    char candidate[PATH_MAX];
+    const std::size_t length = std::strcspn(path, ":");
+    const std::size_t name_length = std::strlen(name);
+    if (length + name_length + 2 <= sizeof candidate) {
+      std::memcpy(candidate, path, length);
+      candidate[length] = '/';
+      std::memcpy(candidate + length + 1, name, name_length + 1);
+      const char* const file = length == 0 ? name : candidate;  // an empty part is the working directory
+      const int opened = access(file, X_OK) == 0 ? open(file, O_RDONLY | O_CLOEXEC) : -1;
+      char byte;
+      if (opened >= 0 && pread(opened, &byte, 1, 0) == 1) return opened;
+      if (opened >= 0) close(opened);  // a directory
+    }
+    if (path[length] == '\0') return -1;
+    path += length + 1;
+  }
+}
+
+}  // namespace allocations
+}  // namespace crema

@@ -1,0 +1,115 @@
+// Native stacks stand for the CPU time of chunks, whatever their length.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "crema/crema.h"
+#include "sdk/src/native_stacks.h"
+#include "sdk/tests/clocks.h"
+#include "sdk/tests/recorded.h"
+#include "sdk/tests/seen_stacks.h"
+
+namespace crema {
+namespace testing {
+namespace {
+
+constexpr std::int64_t kMicrosecond = 1000;
+
+TEST(SampleSchedule, HasOneSampleForEachPeriodAtAnyMomentOfIt) {
+  constexpr std::int64_t kPeriod = 1'000'000;
+  constexpr int kPeriods = 20000;
+  constexpr int kParts = 10;
+  internal::SampleSchedule schedule;
+  schedule.Start(kPeriod, 7);
+  schedule.Resume(5);
+  int by_part[kParts] = {};
+  std::uint64_t samples = 0;
+  for (std::int64_t now = 0; now < kPeriods * kPeriod; now += kPeriod / kParts) {
+    const std::uint64_t due = schedule.Take(5 + now + kPeriod / kParts - 1);
+    by_part[now / (kPeriod / kParts) % kParts] += static_cast<int>(due);
+    samples += due;
+  }
+  EXPECT_EQ(samples, static_cast<std::uint64_t>(kPeriods));
+  for (const int count : by_part) EXPECT_NEAR(count, kPeriods / kParts, 5 * std::sqrt(kPeriods / kParts));
+}
+
+TEST(SampleSchedule, CountsNoTimeBetweenChunks) {
+  internal::SampleSchedule schedule;
+  schedule.Start(1000, 7);
+  std::uint64_t samples = 0;
+  for (std::int64_t i = 0; i < 10000; ++i) {  // 300 of 1,000 are in chunks
+    schedule.Resume(i * 1000);
+    samples += schedule.Take(i * 1000 + 300);
+    schedule.Pause(i * 1000 + 300);
+  }
+  EXPECT_NEAR(static_cast<double>(samples), 3000, 1);
+}
+
+TEST(SampleSchedule, IsExactHoweverLateItIsAsked) {
+  internal::SampleSchedule schedule;
+  schedule.Start(1000, 7);
+  schedule.Resume(0);
+  EXPECT_NEAR(static_cast<double>(schedule.Take(3'600'000'000'000)), 3.6e9, 1);
+  EXPECT_LE(schedule.UntilDue(3'600'000'000'000), 2000);
+}
+
+/// Chunks of two datasets in turns, `long_us` and `short_us` long, with as much CPU time in both.
+void AlternateChunks(std::int64_t short_us, std::int64_t long_us) {
+  std::int64_t number = 0;
+  for (int round = 0; round < 3; ++round) {
+    for (std::int64_t done_us = 0; done_us < 300'000; done_us += short_us) {
+      TrackMetrics metrics({"short", "f", number, number + 1});
+      ++number;
+      SpinCpu(short_us * kMicrosecond);
+    }
+    for (std::int64_t done_us = 0; done_us < 300'000; done_us += long_us) {
+      TrackMetrics metrics({"long", "f", number, number + 1});
+      ++number;
+      SpinCpu(long_us * kMicrosecond);
+    }
+  }
+}
+
+TEST(SampledCpuTime, IsThatOfEachDatasetWhateverTheLengthOfItsChunks) {
+  const RecordLog log = Recorded([] { AlternateChunks(200, 150'000); }, {{"CREMA_STACKS", "1000"}});
+  std::map<std::string, double> samples;
+  std::map<std::string, double> cpu_ms;
+  for (const SeenStack& stack : StacksOf(log).stacks) samples[stack.dataset] += static_cast<double>(stack.samples);
+  for (const ChunkLine& chunk : log.chunks) cpu_ms[*chunk.dataset] += static_cast<double>(*chunk.cpu_ns) * 1e-6;
+  // What is due as chunks of the other dataset begin counts there: a tick of the kernel's clock, 10 ms at most, 5 times.
+  for (const char* dataset : {"short", "long"}) EXPECT_NEAR(samples[dataset], cpu_ms[dataset], 30) << dataset;
+  EXPECT_NEAR(samples["short"] + samples["long"], cpu_ms["short"] + cpu_ms["long"], 12);
+}
+
+TEST(SampledCpuTime, OfChunksThatHopBetweenThreadsIsWhole) {
+  const RecordLog log = Recorded(
+      [] {
+        for (int i = 0; i < 40; ++i) {
+          TrackMetrics chunk({"hopping", "f", i, i + 1});
+          SpinCpu(2000 * kMicrosecond);
+          chunk.Suspend();
+          SpinCpu(3000 * kMicrosecond);  // nobody's
+          std::thread([&] {
+            chunk.Resume();
+            SpinCpu(5000 * kMicrosecond);
+            chunk.Suspend();
+          }).join();
+          chunk.Resume();
+          SpinCpu(1000 * kMicrosecond);
+        }
+      },
+      {{"CREMA_STACKS", "1000"}});
+  double cpu_ms = 0;
+  for (const ChunkLine& chunk : log.chunks) cpu_ms += static_cast<double>(*chunk.cpu_ns) * 1e-6;
+  // What no tick has brought when a thread ends is left to the next one; at the end 10 ms at most of each of the two.
+  EXPECT_NEAR(StacksOf(log).Samples(), cpu_ms, 22);
+}
+
+}  // namespace
+}  // namespace testing
+}  // namespace crema

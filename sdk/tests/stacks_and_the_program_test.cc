@@ -1,0 +1,343 @@
+// What taking native stacks leaves alone: the program's signals, its stacks, its system calls (docs/reliability.md,
+// "Stacks").
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "crema/crema.h"
+#include "sdk/tests/clocks.h"
+#include "sdk/tests/recorded.h"
+#include "sdk/tests/sanitized.h"
+#include "sdk/tests/seen_stacks.h"
+#include "sdk/tests/shared_value.h"
+
+namespace crema {
+namespace testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr std::int64_t kMillisecond = 1'000'000;
+const Environment kStacks = {{"CREMA_STACKS", "1000"}};
+
+Seen Sampled(const std::function<void()>& body) { return StacksOf(Recorded(body, kStacks)); }
+
+void SpinInChunk(std::int64_t ns) {
+  TrackMetrics metrics("zjets");
+  SpinCpu(ns);
+}
+
+TEST(StacksSignal, IsTakenOnlyWhenAskedFor) {
+  if (std::getenv("CREMA_TEST_STACKS") != nullptr) GTEST_SKIP() << "CREMA_TEST_STACKS asks for them";
+  const auto handled = [](int signal) {
+    struct sigaction action = {};
+    return sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_DFL;
+  };
+  const SharedValue<int> count;
+  const SharedValue<bool> is_urgent;
+  const auto program = [&] {
+    TrackMetrics metrics("zjets");
+    *count = 0;
+    for (int signal = 1; signal <= SIGRTMAX; ++signal) *count += handled(signal) ? 1 : 0;
+    *is_urgent = handled(SIGURG);
+  };
+  const Seen without = StacksOf(Recorded(program));
+  const int before = *count;
+  EXPECT_FALSE(*is_urgent);
+  EXPECT_THAT(without.stacks, IsEmpty());
+  EXPECT_THAT(without.refused, IsEmpty());
+  Recorded(program, kStacks);
+  EXPECT_EQ(*count, before + 1);
+  EXPECT_TRUE(*is_urgent);
+}
+
+TEST(StacksSignal, LeavesTheProgramsOwnSignalsAndItsErrnoAlone) {
+  struct Counts {
+    int expected, seen, own_errno;
+  };
+  static std::atomic<int> own{0};
+  const SharedValue<Counts> counts;
+  const Seen seen = Sampled([&] {
+    struct sigaction action = {};
+    action.sa_handler = [](int) { ++own; };
+    for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) sigaction(signal, &action, nullptr);
+    TrackMetrics metrics("signals");
+    errno = 77;
+    for (int i = 0; i < 300; ++i) {
+      SpinCpu(kMillisecond);
+      pthread_kill(pthread_self(), SIGRTMIN + i % (SIGRTMAX - SIGRTMIN + 1));
+      ++counts->expected;
+    }
+    counts->own_errno = errno;
+    counts->seen = own;
+  });
+  EXPECT_EQ(counts->seen, counts->expected);
+  EXPECT_EQ(counts->own_errno, 77);
+  EXPECT_GT(seen.Samples(), 100);
+}
+
+TEST(StacksSignal, MayBeResetByTheProgramAtAnyTime) {
+  for (const bool is_in_chunk : {true, false}) {
+    const Seen seen = Sampled([&] {
+      const auto reset = [] {
+        for (int signal = 1; signal <= SIGRTMAX; ++signal) ::signal(signal, SIG_DFL);
+      };
+      {
+        TrackMetrics metrics("first");
+        SpinCpu(50 * kMillisecond);
+        if (is_in_chunk) reset();
+        SpinCpu(50 * kMillisecond);
+      }
+      if (!is_in_chunk) reset();
+      SpinInChunk(50 * kMillisecond);
+    });
+    EXPECT_THAT(seen.refused, ElementsAre(HasSubstr("has set another action for SIGURG")));
+    EXPECT_GT(seen.Samples(), 20);
+  }
+}
+
+TEST(StacksSignal, OfTheProgramIsNotTaken) {
+  for (void (*handler)(int) : {SIG_IGN, static_cast<void (*)(int)>([](int) { std::abort(); })}) {
+    const Seen seen = Sampled([handler] {
+      signal(SIGURG, handler);
+      SpinInChunk(50 * kMillisecond);
+    });
+    EXPECT_THAT(seen.stacks, IsEmpty());
+    EXPECT_THAT(seen.refused, ElementsAre("the program handles or ignores SIGURG"));
+  }
+}
+
+TEST(StacksSignal, IsGivenUpWhereTheProgramTakesItLater) {
+  static std::atomic<int> struck{0};
+  for (const bool is_in_chunk : {true, false}) {
+    const SharedValue<int> by_stacks;
+    const Seen seen = Sampled([&] {
+      const auto take = [] { signal(SIGURG, [](int) { ++struck; }); };
+      {
+        TrackMetrics first("first");
+        SpinCpu(20 * kMillisecond);
+        if (is_in_chunk) take();
+        SpinCpu(100 * kMillisecond);
+      }
+      if (!is_in_chunk) take();
+      std::thread([] { SpinInChunk(100 * kMillisecond); }).join();
+      SpinInChunk(100 * kMillisecond);
+      *by_stacks = struck;
+    });
+    EXPECT_LE(*by_stacks, is_in_chunk ? 1 : 0);  // the timer that ran then strikes once
+    EXPECT_THAT(seen.refused, ElementsAre(HasSubstr("has set another action for SIGURG")));
+  }
+}
+
+TEST(StacksSignal, IsNotSentToAThreadThatBlocksIt) {
+  const SharedValue<bool> is_pending;
+  const Seen seen = Sampled([&] {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    SpinInChunk(100 * kMillisecond);
+    sigset_t pending;
+    sigpending(&pending);
+    *is_pending = sigismember(&pending, SIGURG) == 1;
+  });
+  EXPECT_FALSE(*is_pending);
+  EXPECT_THAT(seen.refused, ElementsAre("a thread blocks SIGURG: it has no stacks"));
+}
+
+TEST(StacksSignal, IsNotPendingAfterAChunkThatBlockedIt) {
+  const SharedValue<bool> is_pending;
+  const Seen seen = Sampled([&] {
+    {
+      TrackMetrics metrics("zjets");
+      sigset_t all;
+      sigfillset(&all);
+      pthread_sigmask(SIG_BLOCK, &all, nullptr);
+      SpinCpu(100 * kMillisecond);
+    }
+    sigset_t pending;
+    sigpending(&pending);
+    *is_pending = sigismember(&pending, SIGURG) == 1;
+  });
+  EXPECT_FALSE(*is_pending);
+  EXPECT_THAT(seen.refused, ElementsAre(HasSubstr("blocked SIGURG inside a chunk")));
+  EXPECT_GE(seen.lost_samples, 90u);
+}
+
+TEST(StacksSignal, OfSomebodyElseStaysPendingAfterSuchAChunk) {
+  const SharedValue<bool> is_pending;
+  Sampled([&] {
+    {
+      TrackMetrics metrics("zjets");
+      sigset_t all;
+      sigfillset(&all);
+      pthread_sigmask(SIG_BLOCK, &all, nullptr);
+      pthread_kill(pthread_self(), SIGURG);
+      SpinCpu(100 * kMillisecond);
+    }
+    sigset_t pending;
+    sigpending(&pending);
+    *is_pending = sigismember(&pending, SIGURG) == 1;
+  });
+  EXPECT_TRUE(*is_pending);
+}
+
+TEST(StacksHandler, LeavesTheBytesBelowASmallStackForHandlersAlone) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer has a stack for handlers of its own";
+  const SharedValue<std::size_t> changed;
+  const Seen seen = Sampled([&] {
+    { TrackMetrics first("first"); }
+    constexpr std::size_t kBelow = 65536;
+    const std::size_t bytes = static_cast<std::size_t>(sysconf(_SC_MINSIGSTKSZ)) + 2048;
+    std::vector<char> memory(kBelow + bytes, 0x5a);
+    stack_t stack = {};
+    stack.ss_sp = memory.data() + kBelow;
+    stack.ss_size = bytes;
+    if (sigaltstack(&stack, nullptr) != 0) std::abort();
+    SpinInChunk(300 * kMillisecond);
+    for (std::size_t i = 0; i < kBelow; ++i) *changed += memory[i] != 0x5a ? 1 : 0;
+    stack.ss_flags = SS_DISABLE;
+    sigaltstack(&stack, nullptr);
+  });
+  EXPECT_EQ(*changed, 0u);
+  EXPECT_GT(seen.Samples(), 250);
+}
+
+TEST(StacksHandler, LeavesRoomForHandlersOfTheProgramThatNeedMuch) {
+  const SharedValue<bool> was_handled;
+  Sampled([&] {
+    struct sigaction action = {};
+    action.sa_flags = SA_ONSTACK;  // and it has no stack of its own
+    action.sa_handler = [](int) {
+      volatile char large[1 << 20];
+      for (std::size_t i = 0; i < sizeof large; i += 64) large[i] = 1;
+    };
+    sigaction(SIGUSR1, &action, nullptr);
+    TrackMetrics metrics("zjets");
+    SpinCpu(20 * kMillisecond);
+    raise(SIGUSR1);
+    *was_handled = true;
+  });
+  EXPECT_TRUE(*was_handled);
+}
+
+TEST(StacksHandler, GivesTheStackForHandlersBackWhenTheThreadEnds) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer has a stack for handlers of its own";
+  const SharedValue<bool> is_there;
+  Sampled([&] {
+    static pthread_key_t key;
+    static bool* const result = &*is_there;
+    pthread_key_create(&key, [](void*) {
+      stack_t now = {};
+      *result = sigaltstack(nullptr, &now) == 0 && (now.ss_flags & SS_DISABLE) == 0;
+      static int rounds = 0;
+      if (++rounds < PTHREAD_DESTRUCTOR_ITERATIONS) pthread_setspecific(key, &rounds);  // after ours
+    });
+    std::thread([] {
+      pthread_setspecific(key, &key);
+      SpinInChunk(20 * kMillisecond);
+    }).join();
+  });
+  EXPECT_FALSE(*is_there);
+}
+
+/// Ends the process without any other call: the kernel kills whoever makes one.
+[[noreturn]] void LeaveStrictly() {
+  syscall(SYS_exit, 0);
+  for (;;) {
+  }
+}
+
+TEST(Disabling, LetsAProgramForbidItselfAllSystemCalls) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer makes system calls of its own";
+  const std::vector<std::function<void()>> programs = {
+      [] {
+        TrackMetrics chunk("open to the end");
+        SpinCpu(20 * kMillisecond);
+        Disable();
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+        volatile double value = 1;
+        for (int i = 0; i < 100'000'000; ++i) value = value * 1.0000001 + 0.1;
+        LeaveStrictly();
+      },
+      [] {
+        {
+          TrackSection outside("outside");
+          TrackMetrics chunk("ends meanwhile");
+          TrackSection section("section");
+          TrackSection with_cpu("cpu", kCpuTime);
+          TrackActivity activity("activity");
+          TrackMemory memory("memory");
+          TrackIo io("io");
+          TrackPageFaults faults("faults");
+          TrackPerfCounters counters("counters");
+          TrackRequest request("server", "read");
+          Span span("span");
+          TrackMetrics same("ends meanwhile");
+          TrackMetrics inside({"inside", "f", 0, 1});
+          TrackHelper helper(chunk.handle());
+          SpinCpu(20 * kMillisecond);
+          Disable();
+          prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+        }
+        {
+          TrackMetrics off("off");
+          TrackSection section("section");
+          RecordMetric("metric", 1);
+          Flush();
+        }
+        LeaveStrictly();
+      },
+      [] {
+        TrackMetrics chunk("suspended");
+        Disable();
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+        chunk.Suspend();
+        chunk.Resume();
+        LeaveStrictly();
+      },
+  };
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    for (const char* hertz : {"0", "1000"}) {
+      const ChildResult result = RunInChild(
+          {{"CREMA_DIR", NewDirectory()}, {"CREMA_INTERVAL", "0"}, {"CREMA_STACKS", hertz}}, programs[i]);
+      EXPECT_EQ(result.exit_status, 0) << "program " << i << " with stacks " << hertz << ": signal " << result.signal;
+    }
+  }
+}
+
+TEST(Stacks, ThatFindNoRoomInTheLogAreCountedWithTheReason) {
+  const RecordLog log = Recorded(
+      [] {
+        for (int i = 0; i < 200; ++i) {
+          TrackMetrics metrics({"zjets", "file", i, i + 1});
+          SpinCpu(kMillisecond);
+        }
+      },
+      {{"CREMA_STACKS", "1000"}, {"CREMA_MAX_LOG_BYTES", "60000"}});
+  const Seen seen = StacksOf(log);
+  EXPECT_THAT(seen.refused, ElementsAre(HasSubstr("the log has no room for more stacks")));
+  EXPECT_GE(static_cast<double>(seen.lost_samples) + seen.Samples(), 190);
+  EXPECT_GT(seen.lost_samples, 0u);
+  EXPECT_EQ(log.end->dropped, 0);
+}
+
+}  // namespace
+}  // namespace testing
+}  // namespace crema
