@@ -177,7 +177,8 @@ CREMA_API void crema_set_attribute(const char* name, const char* value);
  */
 CREMA_API int crema_write_stacks(const char* fields, size_t size, int64_t cost_ns);
 
-/* For packages of interpreted languages: adds `cpu_ns`, CPU time that their part of recording took, to `overhead_ns`. */
+/* For packages of interpreted languages: adds `cpu_ns`, CPU time that their part of recording took, to `overhead_ns`.
+ */
 CREMA_API void crema_add_cost(int64_t cpu_ns);
 
 /* For other copies of this library in the process; not for users. */

@@ -1,6 +1,7 @@
 #include "guard_slots.h"
 
 #include "crema/internal/platform.h"
+#include "own_memory.h"
 #include "own_work.h"
 
 namespace crema {
@@ -33,10 +34,11 @@ GuardSlots::Slot* GuardSlots::TakeNew(std::uint32_t* place) noexcept {
     if (block_number >= kBlocks) return nullptr;
     if (blocks_[block_number].load(std::memory_order_acquire) == nullptr) {
       const internal::OwnWork own_work;
-      Slot* block = new (std::nothrow) Slot[kSlotsInBlock];
+      internal::OwnArray<Slot> block = internal::MakeOwnArray<Slot>(kSlotsInBlock);
       if (block == nullptr) return nullptr;
       Slot* before = nullptr;
-      if (!blocks_[block_number].compare_exchange_strong(before, block)) delete[] block;  // another thread's is there
+      // If another thread was faster, its block is there.
+      if (blocks_[block_number].compare_exchange_strong(before, block.get())) block.release();
     }
     if (used_.compare_exchange_weak(used, used + 1)) {
       *place = used;

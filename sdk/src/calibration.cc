@@ -1,10 +1,9 @@
 #include "calibration.h"
 
 #include <algorithm>
-#include <memory>
-#include <new>
 
 #include "ledger.h"
+#include "own_memory.h"
 #include "recorder.h"
 #include "section_tree.h"
 #include "thread_state.h"
@@ -16,8 +15,8 @@ void Calibrate(Recorder* recorder) noexcept {
   constexpr int kRounds = 4;
   constexpr int kSectionsPerRound = 64;
   constexpr int kRequestsPerRound = 16;
-  const std::unique_ptr<ThreadState> thread(new (std::nothrow) ThreadState());
-  const std::unique_ptr<Ledger> ledger(new (std::nothrow) Ledger());
+  const OwnPointer<ThreadState> thread(MakeOwn<ThreadState>());
+  const OwnPointer<Ledger> ledger(MakeOwn<Ledger>());
   if (thread == nullptr || ledger == nullptr) return;
   const unsigned int no_exceptions = 0;
   thread->uncaught_exceptions = &no_exceptions;

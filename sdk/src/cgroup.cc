@@ -6,11 +6,10 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <memory>
-#include <new>
 #include <string_view>
 
 #include "fixed_text.h"
+#include "own_memory.h"
 #include "proc_file.h"
 
 namespace crema {
@@ -69,7 +68,7 @@ bool AppendGroup(std::string_view controller, Path* path) {
 /// outside what is mounted: then only the root is there.
 template <class Look>
 void ForEachGroup(std::string_view mount, std::string_view controller, Look look) {
-  const std::unique_ptr<Path> directory(new (std::nothrow) Path(mount));
+  const OwnPointer<Path> directory(MakeOwn<Path>(mount));
   if (directory == nullptr || !AppendGroup(controller, directory.get())) return;
   while (true) {
     look(directory.get());

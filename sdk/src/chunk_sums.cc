@@ -1,13 +1,13 @@
 #include "chunk_sums.h"
 
 #include <algorithm>
-#include <new>
 #include <optional>
 #include <string_view>
 
 #include "arena.h"
 #include "chunk_line.h"
 #include "ledger.h"
+#include "own_memory.h"
 #include "recorder.h"
 #include "section_tree.h"
 #include "work_frame.h"
@@ -74,13 +74,13 @@ ChunkSums::Row* ChunkSums::Find(const IdentityParts& parts, bool failed) noexcep
 }
 
 ChunkSums::Row* ChunkSums::New(const IdentityParts& parts, bool failed) noexcept {
-  auto* row = new (std::nothrow) Row();
+  auto* row = MakeOwn<Row>();
   if (row == nullptr) return nullptr;
   row->failed = failed;
   row->ledger.LimitSketches(0);  // the room that was kept for rows is for totals
   if (!row->texts.Copy(parts.dataset, &row->parts.dataset) || !row->texts.Copy(parts.file, &row->parts.file) ||
       !row->texts.Copy(parts.pass, &row->parts.pass)) {
-    delete row;
+    FreeOwn(row);
     return nullptr;
   }
   (last_ == nullptr ? first_ : last_->next) = row;

@@ -3,9 +3,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include <memory>
-#include <new>
 
+#include "own_memory.h"
 #include "proc_file.h"
 
 namespace crema {
@@ -95,7 +94,7 @@ bool FindCondor(EngineIdentity* engine) {
   if (slot.empty() && job_ad == nullptr) return false;
   engine->name = FixedText<16>("htcondor");
   engine->slot = FixedText<256>(slot);
-  const std::unique_ptr<char[]> text(new (std::nothrow) char[kMostAdBytes]);
+  const OwnArray<char> text = MakeOwnArray<char>(kMostAdBytes);
   if (text == nullptr) return true;
   const auto read = [&text](const char* path) {
     const long size = path == nullptr ? -1 : ReadWholeFile(path, text.get(), kMostAdBytes);

@@ -1,10 +1,9 @@
 #include "crema/internal/finished_sections.h"
 
 #include <cstring>
-#include <memory>
-#include <new>
 #include <string_view>
 
+#include "own_memory.h"
 #include "own_work.h"
 #include "recorder.h"
 #include "thread_state.h"
@@ -63,8 +62,8 @@ class FinishedSections {
       });
     }
     const OwnWork own_work;
-    rows_.reset(new (std::nothrow) FinishedSection[rows]);
-    text_.reset(new (std::nothrow) char[bytes]);
+    rows_ = MakeOwnArray<FinishedSection>(rows);
+    text_ = MakeOwnArray<char>(bytes);
     if (rows_ == nullptr || text_ == nullptr) return;
     end_ = text_.get();
     Add(own, {"", false, 1, chunk.duration_ns, chunk.duration_ns - own->row_children_ns});
@@ -90,8 +89,8 @@ class FinishedSections {
     rows_[size_++] = row;
   }
 
-  std::unique_ptr<FinishedSection[]> rows_;
-  std::unique_ptr<char[]> text_;
+  OwnArray<FinishedSection> rows_;
+  OwnArray<char> text_;
   char* end_ = nullptr;
   std::size_t size_ = 0;
 };

@@ -10,10 +10,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <memory>
-#include <new>
 
 #include "crema/internal/section_node.h"
+#include "own_memory.h"
 #include "recorder.h"
 
 namespace crema {
@@ -32,7 +31,7 @@ using Path = FixedText<PATH_MAX>;
 /// mkdir -p of the directory that `file` is in, private to the user.
 void MakeDirectoriesOf(const char* file) {
   const std::size_t length = strlen(file);
-  const std::unique_ptr<char[]> path(new (std::nothrow) char[length + 1]);
+  const OwnArray<char> path = MakeOwnArray<char>(length + 1);
   if (path == nullptr) return;
   memcpy(path.get(), file, length + 1);
   for (std::size_t i = 1; i < length; ++i) {
@@ -69,7 +68,7 @@ std::int64_t LogFile::StartAsLogged(const char* directory, const char* host, std
                                     std::int64_t start_ns) noexcept {
   const int error = errno;
   std::int64_t logged_ns = start_ns;
-  const std::unique_ptr<Path> path(new (std::nothrow) Path());
+  const OwnPointer<Path> path(MakeOwn<Path>());
   for (const std::int64_t other_ns : {start_ns - kMillisecond, start_ns + kMillisecond}) {
     if (path == nullptr || !PutPath(directory, host, pid, other_ns, 0, path.get())) break;
     if (access(path->c_str(), F_OK) == 0) logged_ns = other_ns;

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <new>
 
 #include "environment.h"
+#include "own_memory.h"
 #include "proc_file.h"
 #include "recorder.h"
 #include "stacks_line.h"
@@ -328,10 +328,10 @@ bool Prepare(Recorder* recorder, ThreadState* thread) {
   NativeStacks& all = recorder->stacks;
   if (!all.EnsureSignal(recorder) || !all.CanSignal(recorder)) return false;
   if (thread->stacks.load() == nullptr) {
-    auto* const stacks = new (std::nothrow) ThreadStacks();
+    auto* const stacks = MakeOwn<ThreadStacks>();
     if (stacks != nullptr) stacks->table = StackTable::Make(StackTable::kOfThread);
     if (stacks == nullptr || stacks->table == nullptr) {
-      delete stacks;
+      if (stacks != nullptr) FreeOwn(stacks);
       all.Refuse(recorder, NoStacks::kNoMemory);
       return false;
     }

@@ -4,10 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <new>
 #include <optional>
 #include <string_view>
+
+#include "own_memory.h"
 
 namespace crema {
 namespace internal {
@@ -18,7 +18,7 @@ long ReadWholeFile(const char* path, char* buffer, std::size_t capacity) noexcep
 /// What `ReadWholeFile` reads, on the heap: the stack of a thread of the program may be small.
 class FileText {
  public:
-  FileText(const char* path, std::size_t capacity) noexcept : text_(new (std::nothrow) char[capacity]) {
+  FileText(const char* path, std::size_t capacity) noexcept : text_(MakeOwnArray<char>(capacity)) {
     if (has_memory()) size_ = ReadWholeFile(path, text_.get(), capacity);
   }
   bool has_memory() const noexcept { return text_ != nullptr; }
@@ -26,7 +26,7 @@ class FileText {
   std::string_view view() const noexcept { return {text_.get(), size_ > 0 ? static_cast<std::size_t>(size_) : 0}; }
 
  private:
-  const std::unique_ptr<char[]> text_;
+  const OwnArray<char> text_;
   long size_ = -1;
 };
 

@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <memory>
-#include <new>
 #include <optional>
 
 #include "cgroup.h"
@@ -17,6 +15,7 @@
 #include "environment.h"
 #include "fixed_text.h"
 #include "json_line.h"
+#include "own_memory.h"
 #include "proc_file.h"
 #include "secret_filter.h"
 
@@ -53,7 +52,7 @@ std::optional<std::int64_t> PidNamespace() {
 }
 
 void AppendExecutable(JsonLine* line) {
-  const std::unique_ptr<char[]> target(new (std::nothrow) char[PATH_MAX]);
+  const OwnArray<char> target = MakeOwnArray<char>(PATH_MAX);
   const std::string_view path = target == nullptr ? "" : ReadLink("/proc/self/exe", target.get(), PATH_MAX);
   line->FieldText("executable", path);
 }

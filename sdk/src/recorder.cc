@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <memory>
 #include <new>
 
 #include "allocations.h"
@@ -14,6 +13,7 @@
 #include "environment.h"
 #include "exit_and_fork.h"
 #include "exit_summary.h"
+#include "own_memory.h"
 #include "process_line.h"
 #include "sample_line.h"
 #include "sampler.h"
@@ -54,8 +54,8 @@ void WarnOfNoMemory() {
 }
 
 /// Null where there is no memory, with a warning if there is a directory to record into.
-std::unique_ptr<Settings> NewSettings(const OptionTexts& texts, const Options& others) {
-  std::unique_ptr<Settings> settings(new (std::nothrow) Settings());
+OwnPointer<Settings> NewSettings(const OptionTexts& texts, const Options& others) {
+  OwnPointer<Settings> settings(MakeOwn<Settings>());
   if (settings != nullptr) {
     ReadSettings(texts, others, settings.get());
   } else if (!texts.directory.empty() || EnvironmentNamesDirectory()) {
@@ -66,10 +66,9 @@ std::unique_ptr<Settings> NewSettings(const OptionTexts& texts, const Options& o
 
 /// The recorder for these settings, its log open; nullptr, with one warning, where it cannot be.
 Recorder* Start(const Settings& settings) {
-  auto* recorder = new (std::nothrow) Recorder();
+  OwnPointer<Recorder> recorder(MakeOwn<Recorder>());
   if (recorder == nullptr || !WatchExitAndFork()) {
     WarnOfNoMemory();
-    delete recorder;
     return nullptr;
   }
   recorder->settings = settings;
@@ -77,19 +76,18 @@ Recorder* Start(const Settings& settings) {
   recorder->clock.Start();
   recorder->descriptors.Start();
   recorder->pid = getpid();
-  Calibrate(recorder);
-  if (settings.summary) recorder->summary = new (std::nothrow) ExitSummary();
-  if (!OpenLog(recorder)) {
+  Calibrate(recorder.get());
+  if (settings.summary) recorder->summary = MakeOwn<ExitSummary>();
+  if (!OpenLog(recorder.get())) {
     WarnOnce({"cannot write record logs to ", recorder->settings.directory.view(), ": ", strerror(errno),
               "; this process is not recorded"});
-    delete recorder;
     return nullptr;
   }
   recorder->stacks.Start();
-  StartAllocations(recorder);
-  g_recorder.store(recorder, std::memory_order_release);
-  StartSampler(recorder);
-  return recorder;
+  StartAllocations(recorder.get());
+  g_recorder.store(recorder.get(), std::memory_order_release);
+  StartSampler(recorder.get());
+  return recorder.release();
 }
 
 /// The copy to work with, for a process that records into `directory` (empty: wherever others do). Children of a fork
@@ -203,7 +201,7 @@ bool EnableWithTexts(std::string_view directory, std::string_view run_id, std::s
                      const Options& options) noexcept {
   const HostKeeper keeper;
   if (g_mode.load() == kModeOn) return true;
-  const std::unique_ptr<Settings> settings =
+  const OwnPointer<Settings> settings =
       SwitchedOffByEnvironment() ? nullptr : NewSettings({directory, run_id, pass}, options);
   if (settings != nullptr) return EnableWith(*settings);
   const std::lock_guard<std::mutex> lock(g_lifecycle);

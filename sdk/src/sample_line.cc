@@ -3,13 +3,12 @@
 #include <time.h>
 
 #include <algorithm>
-#include <memory>
 #include <mutex>
-#include <new>
 
 #include "allocations.h"
 #include "cgroup.h"
 #include "kernel_readings.h"
+#include "own_memory.h"
 #include "proc_file.h"
 #include "recorder.h"
 #include "thread_state.h"
@@ -52,7 +51,7 @@ OutsideSections AppendOutsideSections(Recorder* recorder, JsonLine* line) {
   OutsideSections sections;
   line->Key("sections");
   line->Raw("[");
-  const std::unique_ptr<SectionTree> all(new (std::nothrow) SectionTree());
+  const OwnPointer<SectionTree> all(MakeOwn<SectionTree>());
   // The lock keeps threads from ending, which would move their sections from one tree to the other meanwhile.
   const std::lock_guard<std::mutex> lock(recorder->mutex);
   sections.open = OpenOutside(recorder);

@@ -2,11 +2,10 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <memory>
-#include <new>
 
 #include "fixed_text.h"
 #include "json_line.h"
+#include "own_memory.h"
 #include "recorder.h"
 #include "span_state.h"
 #include "thread_state.h"
@@ -19,8 +18,8 @@ namespace {
 using LongPath = FixedText<kMaxPathBytes + 1>;
 
 /// nullptr where there is no memory; it is too large for a small stack.
-std::unique_ptr<LongPath> PathBelow(const SpanState* outer, std::string_view name) {
-  std::unique_ptr<LongPath> path(new (std::nothrow) LongPath());
+OwnPointer<LongPath> PathBelow(const SpanState* outer, std::string_view name) {
+  OwnPointer<LongPath> path(MakeOwn<LongPath>());
   if (path == nullptr) return nullptr;
   if (outer != nullptr) {
     path->Append(outer->path);
@@ -98,14 +97,14 @@ bool End(SpanState* span) {
 
 SpanState* SpanState::Make(SpanState* outer, std::string_view name) noexcept {
   name = CutOnCodePoint(name, kMaxNameBytes);
-  const std::unique_ptr<LongPath> long_path = PathBelow(outer, name);
+  const OwnPointer<LongPath> long_path = PathBelow(outer, name);
   if (long_path == nullptr) return nullptr;
   const std::string_view path = CutOnCodePoint(long_path->view(), kMaxPathBytes);
-  auto* span = new (std::nothrow) SpanState();
+  auto* span = MakeOwn<SpanState>();
   if (span == nullptr) return nullptr;
   span->texts_ = static_cast<char*>(std::malloc(name.size() + path.size() + 1));
   if (span->texts_ == nullptr) {
-    delete span;
+    FreeOwn(span);
     return nullptr;
   }
   name.copy(span->texts_, name.size());
@@ -155,7 +154,7 @@ Span::~Span() {
   if (state_ == nullptr) return;
   const HostKeeper keeper;
   if (End(state_)) {
-    delete state_;
+    FreeOwn(state_);
   } else {
     KeepEnded(state_);
   }

@@ -15,6 +15,7 @@ struct ThreadState;
 struct SpanState {
   /// An open span below `outer` (null: none is around it); null when memory is refused.
   static SpanState* Make(SpanState* outer, std::string_view name) noexcept;
+  SpanState() noexcept = default;
   ~SpanState();
   SpanState(const SpanState&) = delete;
   SpanState& operator=(const SpanState&) = delete;
@@ -28,7 +29,6 @@ struct SpanState {
   SpanState* ended_before = nullptr;  ///< of those that are kept after they ended
 
  private:
-  SpanState() noexcept = default;
   char* texts_ = nullptr;  ///< malloc'ed: name and path
 };
 

@@ -4,13 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <memory>
-#include <new>
 
 #include "arena.h"
 #include "clock.h"
 #include "crema/internal/section_node.h"
 #include "json_line.h"
+#include "own_memory.h"
 #include "recorder.h"
 #include "stack_table.h"
 
@@ -39,7 +38,7 @@ std::string_view LastPart(std::string_view path) { return path.substr(path.rfind
 class LineWriter {
  public:
   LineWriter(Recorder* recorder, const StackTable& table)
-      : recorder_(recorder), table_(table), program_(new (std::nothrow) char[PATH_MAX]) {  // stacks may be small
+      : recorder_(recorder), table_(table), program_(MakeOwnArray<char>(PATH_MAX)) {  // stacks may be small
     const ssize_t size = program_ == nullptr ? 0 : readlink("/proc/self/exe", program_.get(), PATH_MAX);
     program_bytes_ = size > 0 ? static_cast<std::size_t>(size) : 0;
   }
@@ -217,7 +216,7 @@ class LineWriter {
   const StackTable& table_;
   JsonLine line_;
   RowTable<StackFrame> functions_;
-  const std::unique_ptr<char[]> program_;
+  const OwnArray<char> program_;
   std::size_t program_bytes_ = 0;
 };
 

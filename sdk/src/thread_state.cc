@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <new>
 
+#include "own_memory.h"
 #include "recorder.h"
 #include "shared_copy.h"
 
@@ -98,7 +98,7 @@ Frame* FrameAt(std::atomic<Frame*>* frames, int depth, int deepest) {
   if (depth >= deepest) return nullptr;
   Frame* frame = frames[depth].load(std::memory_order_relaxed);
   if (frame == nullptr) {
-    frame = new (std::nothrow) Frame();
+    frame = MakeOwn<Frame>();
     frames[depth].store(frame, std::memory_order_release);
   }
   return frame;
@@ -125,7 +125,7 @@ ThreadState* TakeEnded(Recorder* recorder) {
 }
 
 ThreadState* AddNew(Recorder* recorder) {
-  auto* thread = new (std::nothrow) ThreadState();
+  auto* thread = MakeOwn<ThreadState>();
   if (thread == nullptr) return nullptr;
   thread->current.store(thread->outside.root());
   thread->next = recorder->threads.load(std::memory_order_relaxed);

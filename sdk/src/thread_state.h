@@ -41,7 +41,8 @@ class GuardCost {
   std::int64_t Nanoseconds(MaybeInteger measured_ns) noexcept {
     if (!measured_ns.has_value()) return mean_ns_;
     // The first one opens files, which none does after it.
-    if (guards_ > 1) mean_ns_ += (*measured_ns - mean_ns_) / static_cast<std::int64_t>(std::min(guards_, kMeasured) - 1);
+    const auto weight = static_cast<std::int64_t>(std::min(guards_, kMeasured)) - 1;
+    if (weight > 0) mean_ns_ += (*measured_ns - mean_ns_) / weight;
     return *measured_ns;
   }
 
@@ -65,7 +66,7 @@ struct ThreadState : ThreadContext {
   SpanState* span = nullptr;  ///< innermost span opened by this thread inside a chunk
   std::uint64_t activities_begun = 0;
   std::atomic<ThreadStacks*> stacks{nullptr};  ///< once it had a chunk open, where stacks are taken
-  GuardCost begin_cost;    ///< of chunks
+  GuardCost begin_cost;                        ///< of chunks
   GuardCost end_cost;
   FinishedChunk finished;  ///< the last one, until it is handed out (finished_sections.h) or the next one begins
 

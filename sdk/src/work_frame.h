@@ -54,8 +54,8 @@ struct WorkFrame {
   std::uint64_t start_ticks = 0;  ///< of a chunk that was suspended: later by that time, as the other two
   MaybeInteger cpu_start_ns;
   MaybeInteger wait_start_ns;
-  FrameTime inner;       ///< what frames opened inside this one took: it is theirs, not this one's
-  FrameTime told_outer;  ///< of its own time, what the frame around it was told of
+  FrameTime inner;                         ///< what frames opened inside this one took: it is theirs, not this one's
+  FrameTime told_outer;                    ///< of its own time, what the frame around it was told of
   RowTable<OpenActivity> activities;       ///< open ones, from the outermost inwards
   std::uint64_t use = 0;                   ///< tells this use of the frame from all others of the process
   std::atomic<bool> guard_is_gone{false};  ///< it ended on another thread, or out of order
@@ -94,7 +94,7 @@ struct ChunkState : WorkFrame {
   ThreadAllocations allocations_start;
   std::optional<Suspension> suspension;  ///< set while it is suspended
   std::uint64_t suspended_ticks = 0;     ///< before
-  ChunkState* next_spare = nullptr;  ///< while no chunk is in it
+  ChunkState* next_spare = nullptr;      ///< while no chunk is in it
 
   std::mutex helpers_mutex;  ///< guards all below, and changes of `generation`
   Ledger helpers;

@@ -96,8 +96,7 @@ TEST(SharedCore, WhatComputesIsNotBlocked) {
     }
   });
   if (!chunk.cpu_wait_ns.has_value()) GTEST_SKIP() << "the kernel does not tell the run delay";
-  const std::int64_t blocked_ns =
-      chunk.duration_ns() - *chunk.suspended_ns - *chunk.cpu_ns - *chunk.cpu_wait_ns;
+  const std::int64_t blocked_ns = chunk.duration_ns() - *chunk.suspended_ns - *chunk.cpu_ns - *chunk.cpu_wait_ns;
   EXPECT_LT(blocked_ns, kSanitized ? *chunk.cpu_ns : *chunk.cpu_ns / 2);
 }
 

@@ -1,5 +1,5 @@
-// A program with a copy of the SDK, whose chunks have chunks of a plug-in inside: nesting_program PLUGIN. Prints its CPU
-// time and how long its loop took, in nanoseconds.
+// A program with a copy of the SDK, whose chunks have chunks of a plug-in inside: nesting_program PLUGIN. Prints its
+// CPU time and how long its loop took, in nanoseconds.
 #include <dlfcn.h>
 #include <time.h>
 

@@ -89,8 +89,8 @@ int64_t TakeNestedTimeOff(const std::vector<uint32_t>& process_of_log,
   size_t index = 0;
   for (const AttemptRow& row : rows) {
     if (has_several_logs[process_of_log[row.process]] && row.duration_ns >= 0 && has_thread(row)) {
-      attempts.push_back({index, row.thread, row.process, row.start_ns, row.stop_ns(), row.duration_ns, row.cpu_ns,
-                          row.cpu_wait_ns});
+      attempts.push_back(
+          {index, row.thread, row.process, row.start_ns, row.stop_ns(), row.duration_ns, row.cpu_ns, row.cpu_wait_ns});
     }
     ++index;
   }
@@ -99,7 +99,8 @@ int64_t TakeNestedTimeOff(const std::vector<uint32_t>& process_of_log,
            std::tie(b.thread, b.start_ns, a.stop_ns, b.log, b.index);
   });
   for (auto first = attempts.begin(); first != attempts.end();) {
-    const auto last = std::find_if(first, attempts.end(), [&](const Nested& one) { return one.thread != first->thread; });
+    const auto last =
+        std::find_if(first, attempts.end(), [&](const Nested& one) { return one.thread != first->thread; });
     TakeOffInThread(absl::MakeSpan(&*first, static_cast<size_t>(last - first)));
     first = last;
   }

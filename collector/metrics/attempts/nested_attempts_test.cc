@@ -30,7 +30,8 @@ AttemptRow Row(uint32_t log, int64_t start_ns, int64_t stop_ns, int64_t left_out
 
 std::vector<AttemptRow> WithoutNestedTime(const std::vector<AttemptRow>& rows, int64_t* taken_ns = nullptr) {
   AttemptRows all(rows);
-  const int64_t taken = TakeNestedTimeOff(kProcessOfLog, [](const AttemptRow& row) { return row.thread != 9; }, all);
+  const int64_t taken = TakeNestedTimeOff(
+      kProcessOfLog, [](const AttemptRow& row) { return row.thread != 9; }, all);
   if (taken_ns != nullptr) *taken_ns = taken;
   std::vector<AttemptRow> result;
   for (const AttemptRow& row : all) result.push_back(row);

@@ -154,8 +154,9 @@ CREMA_ALWAYS_INLINE OpenSection EnterSection(std::string_view name) noexcept {
   return {node, start};
 }
 
-/// As `EnterSection`, and measures the thread's CPU time. The section's wall time includes both readings: each is a system
-/// call, at whose end the kernel may give the core to another thread (docs/limits.md, "Measured, and easily misread").
+/// As `EnterSection`, and measures the thread's CPU time. The section's wall time includes both readings: each is a
+/// system call, at whose end the kernel may give the core to another thread (docs/limits.md, "Measured, and easily
+/// misread").
 OpenSection EnterSectionWithCpu(std::string_view name) noexcept;
 /// Ends what `EnterSectionWithCpu` began.
 void ExitSectionWithCpu(OpenSection section) noexcept;
