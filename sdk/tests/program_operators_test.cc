@@ -13,7 +13,7 @@ namespace {
 
 std::atomic<long> g_calls{0};
 
-void* Allocate(std::size_t bytes) {
+__attribute__((noinline)) void* Allocate(std::size_t bytes) {
   ++g_calls;
   return std::malloc(bytes == 0 ? 1 : bytes);
 }
@@ -26,8 +26,8 @@ void* operator new(std::size_t bytes) {
   return block;
 }
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return Allocate(bytes); }
-void operator delete(void* block) noexcept { std::free(block); }
-void operator delete(void* block, std::size_t) noexcept { std::free(block); }
+__attribute__((noinline)) void operator delete(void* block) noexcept { std::free(block); }
+__attribute__((noinline)) void operator delete(void* block, std::size_t) noexcept { std::free(block); }
 
 namespace crema {
 namespace testing {
