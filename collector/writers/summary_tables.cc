@@ -203,8 +203,9 @@ SummaryTable SectionSummary(const Json& document) {
     // without a CPU figure nothing is said about waiting
     const Paint paint = kMostlyWaits.Holds(cpu.value_or(1)) ? Paint::kWaiting : Paint::kCompute;
     table.bars.push_back({largest > 0 ? NumberField(*section, "self").value_or(0) / largest : 0, paint});
+    // With the last of the rows that add up to the chunks' time; those of helpers stand behind it.
+    if (TextField(*section, "path") == "(other)") table.bars.back().below = WaitInsideSections(document);
   }
-  table.bars.back().below = WaitInsideSections(document);
   return table;
 }
 

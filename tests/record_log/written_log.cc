@@ -61,6 +61,7 @@ void RecordEverything() {
     bare.Suspend();
     { const TrackMetrics meanwhile("meanwhile"); }
     bare.Resume();
+    { const TrackMetrics inside({"inside", "inside.root", 0, 1}); }
     bare.Fail("not today");
   }
   Flush();

@@ -45,8 +45,9 @@ Every figure that crema prints, exports or compares. `crema show SOURCE --metric
   and its process then ended or vanished; a lost attempt has no duration. It is *open* while its process runs. It is
   *unrecorded* if it ended and its record is missing. Open and unrecorded attempts count as attempts, neither failed nor
   lost.
-- **The duration** of an attempt is its wall time from begin to end, without the time in which it was suspended (a
-  coroutine that waited): no lane was occupied then.
+- **The duration** of an attempt is its wall time from begin to end, without two parts: the time in which it was
+  suspended (a coroutine that waited), when no lane was occupied; and the time in which its thread worked for another
+  chunk inside it. So each moment of a thread counts once.
 - **The result** of a chunk is its `ok` attempt that stopped last. Results count once; the cost of every attempt counts.
 - A chunk is *retried* if it was attempted again after a failed or lost attempt, *recomputed* if it has several `ok`
   attempts, and *unfinished* if it has no result.
@@ -102,8 +103,8 @@ constexpr std::string_view kReadings =
   Sen's.
 - **`rss_start_bytes`, `rss_stop_bytes` of a memory section**: if several deltas are equally large, these are of the one
   that ended with the largest RSS.
-- **`load_imbalance`**: lost attempts have no duration, so they occupy no lane. It is null if a chunk was suspended,
-  because then its lane is not known.
+- **`load_imbalance`**: lost attempts have no duration, so they occupy no lane. It is null if a chunk was suspended
+  or had another one inside it, because then its lane is not known.
 - **`max_open_chunks`**: a chunk of zero length counts at its time. Another chunk that ends or begins at that moment does
   not count.
 - **`allocated_cores`** from affinity: a host has as many as the process that was allowed the most. If one host does not
