@@ -95,7 +95,11 @@ void MakeInnermost(Recorder* recorder, ThreadState* thread, ChunkState* state) n
   thread->Rotate(Depth(state->outer), Depth(thread->work) - 1);
   WorkFrame* inside = thread->work;
   while (inside->outer != state) inside = inside->outer;
-  TellOuter(inside, Ticks(thread), ThreadCpu(), thread->kernel.RunDelayNanoseconds(&recorder->descriptors));
+  const std::uint64_t now_ticks = Ticks(thread);
+  const MaybeInteger cpu_ns = ThreadCpu();
+  const MaybeInteger wait_ns = thread->kernel.RunDelayNanoseconds(&recorder->descriptors);
+  TellOuter(inside, now_ticks, cpu_ns, wait_ns);
+  TellOuter(state, now_ticks, cpu_ns, wait_ns);  // the frame that is around it from now on gets only what comes now
   inside->outer = state->outer;
   SectionNode* const open_section = inside->outer_section;
   inside->outer_section = state->outer_section;
