@@ -1,7 +1,10 @@
 #include "loaded_file.h"
 
+#include <sys/auxv.h>
+
 #include <elf.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
@@ -34,6 +37,11 @@ bool CanFindFiles() noexcept {
   return g_find_object.load() != nullptr;
 }
 
+bool IsProgram(const LoadedFile& file) noexcept {
+  const auto headers = static_cast<std::uintptr_t>(getauxval(AT_PHDR));
+  return headers >= file.begin && headers < file.end;
+}
+
 bool FindFile(std::uintptr_t address, LoadedFile* file) noexcept {
   FoundObject found;
   const FindObject find = g_find_object.load(std::memory_order_relaxed);
@@ -51,7 +59,8 @@ bool operator==(const BuildId& one, const BuildId& other) noexcept {
 
 BuildId BuildIdOf(const LoadedFile& file) noexcept {
   BuildId id;
-  const std::uintptr_t bytes = file.end - file.begin;
+  constexpr std::size_t kPageBytes = 4096;  // at least: no more of the file is sure to be mapped at `begin`
+  const std::uintptr_t bytes = std::min<std::uintptr_t>(file.end - file.begin, kPageBytes);
   const auto* const head = reinterpret_cast<const ElfW(Ehdr)*>(file.begin);
   if (bytes < sizeof *head || std::memcmp(head->e_ident, ELFMAG, SELFMAG) != 0) return id;
   if (head->e_phentsize != sizeof(ElfW(Phdr)) || head->e_phoff > bytes ||

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "environment.h"
 #include "own_memory.h"
@@ -39,8 +40,11 @@ constexpr std::int64_t kNanoseconds = 1'000'000'000;
 constexpr int kSignal = SIGURG;
 /// What the handler needs of its own stack, several times over.
 constexpr std::size_t kHandlerBytes = 65536;
-/// What it needs on the program's stack, below the kernel's frame, until it is on its own.
-constexpr std::size_t kEntryBytes = 1024;
+/// A stack for handlers that the program brings must have room for the kernel's frame twice, as a handler of the program
+/// may be running there, and for so much more.
+constexpr std::size_t kRoomBesideFrames = 16384;
+/// Of a stack for handlers that is ours, if it can be large: handlers of the program run there, too.
+constexpr std::size_t kMostOwnStackBytes = std::size_t{8} << 20;
 /// Longer than a tick of any kernel (10 ms): a sample that is due for so long at the end of a chunk had no signal.
 constexpr std::int64_t kLatestNanoseconds = 20'000'000;
 /// A stack without a limit is taken to be so large: what lies further down may be something else.
@@ -59,11 +63,23 @@ constexpr const char* kReasons[] = {
     "a thread blocks SIGURG: it has no stacks",
     "a thread blocked SIGURG inside a chunk: it has no stacks of that time",
     "the system refuses the memory for a thread's stacks",
-    "a thread's stack for signal handlers (sigaltstack) is too small for the kernel's frame: it has no stacks",
-    "the kernel refuses a thread's timer (timer_create)",
+    "a thread's stack for signal handlers (sigaltstack) is too small to share it: it has no stacks",
+    "the kernel refuses a thread's timer (timer_create, timer_settime)",
     "the kernel refuses a thread's CPU clock",
+    "a thread did not get the signal in time: it has no stacks of that time",
+    "recording was switched off inside a chunk",
+    "the process ended while stacks were written",
     "the log has no room for more stacks: its limit is reached, or the disk is full",
 };
+
+/// Where pthread_sigmask(3) begins.
+std::uintptr_t g_sigmask_begin = 0;
+
+std::uintptr_t BeginOf(std::uintptr_t address) {
+  LoadedFile file;
+  FunctionEntry function;
+  return FindFile(address, &file) && FindFunction(file, address, &function) ? function.begin : 0;
+}
 
 /// What waits for `is_taken` sees what was done under it. ThreadSanitizer does not see the atomics of a library that was
 /// built without it, only its calls of memcpy(3).
@@ -89,15 +105,19 @@ std::uint16_t PlaceOf(const ThreadState& thread, const ChunkState& chunk, StackT
 /// The functions from the one that was struck outwards; how many.
 std::size_t Walk(const StackBounds& bounds, FrameRegisters registers, StackTable* table, StackFrame* frames) {
   const bool is_known_stack = bounds.Contain(registers.stack & ~(sizeof(void*) - 1), sizeof(void*));
+  // A frame pointer may be anything. What it leads to may look like code of a file that another thread is unloading.
+  bool is_sure = true;
   std::size_t depth = 0;
   while (depth < StackTable::kMostFrames - 1) {
     LoadedFile file;
     FunctionEntry function;
     const bool has_file = FindFile(registers.inside(), &file);
+    if (has_file && !is_sure && !IsProgram(file)) break;
     const bool has_rules = has_file && FindFunction(file, registers.inside(), &function);
     // One address for all of a function: a stack is then counted as one, wherever in its functions it was struck.
     frames[depth++] = has_file ? table->FrameOf(file, has_rules ? function.begin : registers.inside()) : kGeneratedCode;
     if (!is_known_stack) break;
+    is_sure = is_sure && has_rules;
     const Step step = has_rules ? StepOut(file, function, bounds, &registers) : StepByFramePointer(bounds, &registers);
     if (step == Step::kOutermost) return depth;
     if (step == Step::kUnknown) break;
@@ -127,6 +147,11 @@ struct Sighting {
   const void* context;
 };
 
+/// Whether the thread is in pthread_sigmask(3), which sigprocmask(2) calls, too.
+bool IsUnblocking(const void* context) {
+  return g_sigmask_begin != 0 && BeginOf(RegistersOf(context).pc) == g_sigmask_begin;
+}
+
 /// Uses nothing but memory: whatever the thread was doing, it may be in the middle of it.
 CREMA_NEVER_INLINE void Sample(void* argument) {
   const Sighting& sighting = *static_cast<const Sighting*>(argument);
@@ -141,7 +166,13 @@ CREMA_NEVER_INLINE void Sample(void* argument) {
                        !stacks->is_taken.exchange(true, std::memory_order_acquire);
   if (is_free) {
     AcquireForSanitizer(stacks);
-    const std::uint64_t samples = stacks->schedule.Take(begin_ns);
+    const bool is_late = stacks->schedule.LateNanoseconds(begin_ns) > kLatestNanoseconds;
+    std::uint64_t samples = stacks->schedule.Take(begin_ns);
+    if (CREMA_UNLIKELY(is_late && IsUnblocking(sighting.context))) {  // the thread was elsewhere when they were due
+      recorder->stacks.CountLost(samples);
+      stacks->was_blocked.store(true, std::memory_order_relaxed);
+      samples = 0;
+    }
     // In a helper's scope the thread works for another thread's chunk.
     if (samples != 0 && !work->is_helper) {
       CountStack(*thread, *static_cast<const ChunkState*>(work), sighting.context, samples);
@@ -190,7 +221,8 @@ void OnSignal(int, siginfo_t* info, void* context) {
   auto* const thread = static_cast<ThreadState*>(t_context);
   ThreadStacks* const stacks = thread == nullptr ? nullptr : thread->stacks.load(std::memory_order_relaxed);
   const bool is_ours = info->si_code == SI_TIMER && stacks != nullptr && info->si_value.sival_ptr == stacks;
-  if (is_ours && stacks->is_armed.load(std::memory_order_relaxed) && g_mode.load(std::memory_order_relaxed) == kModeOn) {
+  if (is_ours) stacks->is_in_handler.store(true);
+  if (is_ours && stacks->is_armed.load(std::memory_order_relaxed) && g_mode.load() == kModeOn) {
     Sighting sighting = {thread, context};
     const char* const here = reinterpret_cast<const char*>(&sighting);
     const bool is_on_own = here >= stacks->handler_stack && here < stacks->handler_stack + stacks->handler_stack_bytes;
@@ -200,6 +232,7 @@ void OnSignal(int, siginfo_t* info, void* context) {
       CallOnStack(stacks->handler_stack + stacks->handler_stack_bytes, Sample, &sighting);
     }
   }
+  if (is_ours) stacks->is_in_handler.store(false);
   errno = host_errno;
 }
 
@@ -221,7 +254,8 @@ bool TakeSignal(NativeStacks::Handler handler) {
   action = {};
   action.sa_sigaction = handler;
   action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
-  sigfillset(&action.sa_mask);  // while it runs no other does: they may share a stack
+  // While it runs no other does: they may share a stack. All bits: sigfillset(3) leaves out those of the C library.
+  std::memset(&action.sa_mask, 0xff, sizeof action.sa_mask);
   return sigaction(kSignal, &action, nullptr) == 0;
 }
 
@@ -270,26 +304,51 @@ bool MapHandlerStack(ThreadStacks* stacks, std::size_t wanted) {
   void* const block = mmap(nullptr, page + bytes, PROT_READ | PROT_WRITE, kFlags, -1, 0);
   if (block == MAP_FAILED) return false;
   mprotect(block, page, PROT_NONE);
+  munlock(block, page + bytes);  // after mlockall(2): of the pages only those that are used are to take memory
+  madvise(block, page + bytes, MADV_DONTNEED);
   if (stacks->handler_stack != nullptr) munmap(stacks->handler_stack - page, page + stacks->handler_stack_bytes);
   stacks->handler_stack = static_cast<char*>(block) + page;
   stacks->handler_stack_bytes = bytes;
   return true;
 }
 
-/// Has the kernel put the signal's frame where there is room for it: on a stack for handlers (sigaltstack(2)), the
-/// program's or ours. Handlers of the program that ask for such a stack run on ours, too: so it is as large as the
-/// thread's own, on which they would run without it. False where that cannot be; the log says why.
-bool GiveHandlerStack(Recorder* recorder, ThreadStacks* stacks) {
-  const std::size_t frame = std::max(static_cast<std::size_t>(getauxval(AT_MINSIGSTKSZ)), std::size_t{MINSIGSTKSZ});
+/// Whether a handler of the program asks for a stack for handlers.
+bool ProgramUsesHandlerStack() {
+  for (int signal = 1; signal <= SIGRTMAX; ++signal) {
+    struct sigaction action = {};
+    const bool is_handled = sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_DFL &&
+                            action.sa_handler != SIG_IGN;
+    if (is_handled && signal != kSignal && (action.sa_flags & SA_ONSTACK) != 0) return true;
+  }
+  return false;
+}
+
+/// As large as the thread's own stack, if it can be: a handler that the program sets later may ask for a stack for
+/// handlers, and would have run on the thread's own.
+std::size_t OwnStackBytes(const StackBounds& bounds, std::size_t least) {
+  rlimit limit{};
+  const bool is_scarce = getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
+  return is_scarce ? least : std::max(least, std::min<std::size_t>(bounds.high - bounds.low, kMostOwnStackBytes));
+}
+
+/// Has the kernel put the signal's frame where there is room for it: on the stack for handlers (sigaltstack(2)) that the
+/// program brings, else on one of ours. If handlers of the program ask for such a stack and there is none, there will be
+/// none: they may rely on running on the thread's own. False where that cannot be; the log says why.
+bool GiveHandlerStack(Recorder* recorder, ThreadStacks* stacks, bool is_first) {
+  constexpr std::size_t kLeastFrame = 2048;  // where the kernel does not say
+  const std::size_t frame = std::max(static_cast<std::size_t>(getauxval(AT_MINSIGSTKSZ)), kLeastFrame);
   stack_t now = {};
   const bool is_given = sigaltstack(nullptr, &now) == 0 && (now.ss_flags & SS_DISABLE) == 0;
-  if (is_given && now.ss_size < frame + kEntryBytes) {
+  if (is_given && now.ss_sp == stacks->handler_stack) return true;
+  if (is_given && now.ss_size < 2 * frame + kRoomBesideFrames) {
     recorder->stacks.Refuse(recorder, NoStacks::kNoHandlerStack);
     return false;
   }
-  const std::size_t own = std::max<std::size_t>(stacks->bounds.high - stacks->bounds.low, frame + kHandlerBytes);
-  bool is_done = MapHandlerStack(stacks, is_given ? kHandlerBytes : own);
-  if (is_done && !is_given) {
+  if (is_first) stacks->brings_stack = !is_given && !ProgramUsesHandlerStack();
+  const std::size_t least = frame + kHandlerBytes;
+  const bool brings = stacks->brings_stack && !is_given;
+  bool is_done = MapHandlerStack(stacks, brings ? OwnStackBytes(stacks->bounds, least) : least);
+  if (is_done && brings) {
     stack_t ours = {};
     ours.ss_sp = stacks->handler_stack;
     ours.ss_size = stacks->handler_stack_bytes;
@@ -340,7 +399,7 @@ bool Prepare(Recorder* recorder, ThreadState* thread) {
   }
   ThreadStacks* const stacks = thread->stacks.load();
   stacks->bounds = BoundsOfThread(thread->tid, recorder->pid);
-  if (!GiveHandlerStack(recorder, stacks)) return false;
+  if (!GiveHandlerStack(recorder, stacks, true)) return false;
   stacks->recorder.store(recorder);
   sigevent event = {};
   event.sigev_notify = SIGEV_THREAD_ID;
@@ -414,7 +473,9 @@ bool NativeStacks::EnsureSignal(Recorder* recorder) noexcept {
   if (has_signal_.load(std::memory_order_acquire)) return true;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (has_signal_.load() || !is_on()) return is_on();
+  g_sigmask_begin = BeginOf(reinterpret_cast<std::uintptr_t>(&pthread_sigmask));
   has_signal_.store(can_find_files_ && TakeSignal(handler_));
+  if (has_signal_.load()) had_signal_.store(true);
   if (has_signal_.load()) return true;
   is_on_.store(false);
   Refuse(recorder, can_find_files_ ? NoStacks::kSignalInUse : NoStacks::kNotSupported);
@@ -444,7 +505,18 @@ void NativeStacks::StopTimers(Recorder* recorder) noexcept {
     if (stacks == nullptr || !stacks->has_timer) continue;
     stacks->is_armed.store(false);
     timer_settime(stacks->timer, 0, &never, nullptr);
+    // A handler that has begun makes system calls of its own; ours here may be the one that was interrupted.
+    for (int i = 0; i < kMostTries && thread != t_context && stacks->is_in_handler.load(); ++i) sched_yield();
   }
+}
+
+void NativeStacks::GiveSignalBack() noexcept {
+  struct sigaction action = {};
+  if (!has_signal_.load() || sigaction(kSignal, nullptr, &action) != 0 || !IsOf(action, handler_)) return;
+  has_signal_.store(false);
+  action = {};
+  action.sa_handler = SIG_DFL;
+  sigaction(kSignal, &action, nullptr);
 }
 
 void NativeStacks::Stop(Recorder* recorder) noexcept {
@@ -473,17 +545,25 @@ void NativeStacks::WriteWhenDue(Recorder* recorder, std::int64_t now_ns) noexcep
 }
 
 void NativeStacks::Write(Recorder* recorder) noexcept {
-  if (!has_signal_.load()) return;
+  if (!had_signal_.load()) return;
+  if (writer_.load(std::memory_order_relaxed) == pthread_self()) {  // exit(3) in a handler that interrupted the writing
+    Refuse(recorder, NoStacks::kInterrupted);
+    return;
+  }
   const std::lock_guard<std::mutex> lock(mutex_);
   WriteLocked(recorder);
 }
 
 void NativeStacks::WriteLocked(Recorder* recorder) noexcept {
+  writer_.store(pthread_self(), std::memory_order_relaxed);
   const std::int64_t begin_ns = ThreadCpuNanoseconds();
   GiveUpTakenSignal(recorder);
   is_half_full_.store(false, std::memory_order_relaxed);
   if (all_ == nullptr) all_ = StackTable::Make(StackTable::kOfProcess);
-  if (all_ == nullptr) return;  // what is counted stays where it is, until there is memory
+  if (all_ == nullptr) {  // what is counted stays where it is, until there is memory
+    writer_.store({}, std::memory_order_relaxed);
+    return;
+  }
   for (ThreadState* thread = recorder->threads.load(std::memory_order_acquire); thread != nullptr;
        thread = thread->next) {
     ThreadStacks* const stacks = thread->stacks.load(std::memory_order_acquire);
@@ -501,6 +581,7 @@ void NativeStacks::WriteLocked(Recorder* recorder) noexcept {
     if (all_->is_half_full()) WriteMerged(recorder);  // so the next thread's have room
   }
   if (!all_->is_empty()) WriteMerged(recorder);
+  writer_.store({}, std::memory_order_relaxed);
   const std::int64_t end_ns = ThreadCpuNanoseconds();
   if (begin_ns != kUnknownCpu && end_ns > begin_ns) {
     recorder->overhead_ns.fetch_add(end_ns - begin_ns, std::memory_order_relaxed);
@@ -517,11 +598,18 @@ void ArmStacks(Recorder* recorder, ThreadState* thread) noexcept {
   ThreadStacks* stacks = thread->stacks.load(std::memory_order_relaxed);
   const bool is_prepared = stacks != nullptr && stacks->has_timer;
   if (is_prepared && stacks->is_armed.load(std::memory_order_relaxed)) return;
-  if (is_prepared ? !recorder->stacks.CanSignal(recorder) : !Prepare(recorder, thread)) return;
+  if (is_prepared) {  // the program may have changed what was prepared
+    NativeStacks& all = recorder->stacks;
+    if (!all.EnsureSignal(recorder) || !all.CanSignal(recorder) || !GiveHandlerStack(recorder, stacks, false)) return;
+  } else if (!Prepare(recorder, thread)) {
+    return;
+  }
   stacks = thread->stacks.load(std::memory_order_relaxed);
   if (!stacks->schedule.is_paused()) StartSchedule(*recorder, *thread, stacks);  // recording was switched off meanwhile
   stacks->is_armed.store(true, std::memory_order_release);
-  if (!Arm(*stacks, stacks->schedule.UntilDue())) stacks->is_armed.store(false, std::memory_order_relaxed);
+  if (Arm(*stacks, stacks->schedule.UntilDue())) return;
+  stacks->is_armed.store(false, std::memory_order_relaxed);
+  recorder->stacks.Refuse(recorder, NoStacks::kNoTimer);
 }
 
 void ResumeStacks(ThreadState* thread, MaybeInteger cpu_ns) noexcept {
@@ -532,20 +620,27 @@ void ResumeStacks(ThreadState* thread, MaybeInteger cpu_ns) noexcept {
 
 void PauseStacks(ThreadState* thread, MaybeInteger cpu_ns) noexcept {
   ThreadStacks* const stacks = thread->stacks.load(std::memory_order_relaxed);
-  if (stacks == nullptr || !stacks->is_armed.load(std::memory_order_relaxed)) return;
+  if (stacks == nullptr || (!stacks->is_armed.load(std::memory_order_relaxed) && stacks->schedule.is_paused())) return;
   for (const WorkFrame* work = thread->work; work != nullptr; work = work->outer) {
     if (!work->is_helper) return;
   }
-  stacks->is_armed.store(false, std::memory_order_relaxed);
+  const bool was_armed = stacks->is_armed.exchange(false, std::memory_order_relaxed);
   const itimerspec never = {};
-  timer_settime(stacks->timer, 0, &never, nullptr);
+  if (was_armed) timer_settime(stacks->timer, 0, &never, nullptr);
+  Recorder* const recorder = stacks->recorder.load(std::memory_order_relaxed);
+  NativeStacks& all = recorder->stacks;
+  if (stacks->was_blocked.exchange(false, std::memory_order_relaxed)) all.Refuse(recorder, NoStacks::kBlockedInChunk);
   if (stacks->schedule.is_paused() || !cpu_ns.has_value()) return;
   stacks->schedule.Pause(*cpu_ns);
-  if (stacks->schedule.LateNanoseconds() <= kLatestNanoseconds || !IsBlocked()) return;
-  Recorder* const recorder = stacks->recorder.load(std::memory_order_relaxed);
-  DrainSignal();
-  recorder->stacks.CountLost(stacks->schedule.Take(*cpu_ns));
-  recorder->stacks.Refuse(recorder, NoStacks::kBlockedInChunk);
+  const std::int64_t late_ns = stacks->schedule.LateNanoseconds(*cpu_ns);
+  if (late_ns < 0) return;
+  const bool is_blocked = IsBlocked();
+  if (is_blocked) DrainSignal();
+  if (was_armed && !is_blocked && late_ns <= kLatestNanoseconds) return;  // it is left to the next chunk
+  all.CountLost(stacks->schedule.Take(*cpu_ns));
+  if (!was_armed) return all.Refuse(recorder, NoStacks::kSwitchedOff);
+  if (is_blocked) return all.Refuse(recorder, NoStacks::kBlockedInChunk);
+  if (all.CanSignal(recorder)) all.Refuse(recorder, NoStacks::kNoSignal);
 }
 
 void EndStacks(ThreadState* thread) noexcept {

@@ -2,6 +2,7 @@
 #ifndef CREMA_SRC_NATIVE_STACKS_H_
 #define CREMA_SRC_NATIVE_STACKS_H_
 
+#include <pthread.h>
 #include <signal.h>
 #include <time.h>
 
@@ -42,8 +43,8 @@ class SampleSchedule {
   }
   /// The same while it is paused.
   std::int64_t UntilDue() const noexcept { return UntilDue(paused_ns_); }
-  /// How long ago the next sample became due, when it was paused.
-  std::int64_t LateNanoseconds() const noexcept { return paused_ns_ - due_ns_; }
+  /// How long ago the next sample became due; negative: it is not due yet.
+  std::int64_t LateNanoseconds(std::int64_t cpu_ns) const noexcept { return cpu_ns - due_ns_; }
 
  private:
   void Advance() noexcept;
@@ -66,6 +67,9 @@ struct ThreadStacks {
   std::size_t handler_stack_bytes = 0;
   std::atomic<bool> has_timer{false};
   std::atomic<bool> is_armed{false};
+  std::atomic<bool> is_in_handler{false};
+  std::atomic<bool> was_blocked{false};  ///< the handler found samples that were due while it could not run
+  bool brings_stack = false;             ///< the thread had no stack for handlers, and gets one
   timer_t timer = {};
   SampleSchedule schedule;
 };
@@ -81,6 +85,9 @@ enum class NoStacks : std::uint8_t {
   kNoHandlerStack,
   kNoTimer,
   kNoClock,
+  kNoSignal,
+  kSwitchedOff,
+  kInterrupted,
   kNoRoomInLog,
 };
 
@@ -99,6 +106,8 @@ class NativeStacks {
   double hertz() const noexcept { return hertz_; }
   /// Stops all timers, until the next chunk begins.
   void StopTimers(Recorder* recorder) noexcept;
+  /// The signal has its default action again, until the next chunk begins.
+  void GiveSignalBack() noexcept;
   /// No more samples: the process ends.
   void Stop(Recorder* recorder) noexcept;
 
@@ -132,6 +141,8 @@ class NativeStacks {
   std::atomic<std::uint64_t> lost_samples_{0};
   double hertz_ = 0;
   std::atomic<bool> has_signal_{false};
+  std::atomic<bool> had_signal_{false};
+  std::atomic<pthread_t> writer_{};  ///< of `mutex_`
   Handler handler_ = nullptr;
   bool can_find_files_ = false;
   std::mutex mutex_;  ///< guards what follows

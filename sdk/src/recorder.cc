@@ -216,6 +216,7 @@ void SwitchOff() noexcept {
   Recorder* const recorder = CurrentRecorder();
   if (recorder == nullptr || g_shared != nullptr) return;
   recorder->stacks.StopTimers(recorder);
+  recorder->stacks.GiveSignalBack();
   SwitchThreads(recorder, false);
 }
 

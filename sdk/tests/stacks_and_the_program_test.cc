@@ -180,6 +180,49 @@ TEST(StacksSignal, IsNotPendingAfterAChunkThatBlockedIt) {
   EXPECT_GE(seen.lost_samples, 90u);
 }
 
+TEST(StacksSignal, IsNotPendingAfterShortChunksThatBlockedIt) {
+  const SharedValue<int> pending_count;
+  const Seen seen = Sampled([&] {
+    sigset_t all;
+    sigset_t none;
+    sigfillset(&all);
+    sigemptyset(&none);
+    for (int i = 0; i < 40; ++i) {
+      pthread_sigmask(SIG_SETMASK, &none, nullptr);
+      {
+        TrackMetrics metrics("zjets");
+        pthread_sigmask(SIG_SETMASK, &all, nullptr);
+        SpinCpu(6 * kMillisecond);
+      }
+      sigset_t pending;
+      sigpending(&pending);
+      *pending_count += sigismember(&pending, SIGURG);
+    }
+  });
+  EXPECT_EQ(*pending_count, 0);
+  EXPECT_NEAR(static_cast<double>(seen.lost_samples) + seen.Samples(), 240, 24);
+}
+
+TEST(StacksSignal, ThatWasBlockedIsNotTheTimeOfWhoeverUnblocksIt) {
+  const Seen seen = Sampled([&] {
+    TrackMetrics metrics("zjets");
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    {
+      TrackSection blocked("blocked");
+      pthread_sigmask(SIG_SETMASK, &all, &before);
+      SpinCpu(200 * kMillisecond);
+    }
+    TrackSection unblocking("unblocking");
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    SpinCpu(20 * kMillisecond);
+  });
+  EXPECT_LT(seen.Samples("unblocking"), 40);
+  EXPECT_GT(seen.lost_samples, 150u);
+  EXPECT_THAT(seen.refused, ElementsAre(HasSubstr("blocked SIGURG inside a chunk")));
+}
+
 TEST(StacksSignal, OfSomebodyElseStaysPendingAfterSuchAChunk) {
   const SharedValue<bool> is_pending;
   Sampled([&] {
@@ -198,25 +241,60 @@ TEST(StacksSignal, OfSomebodyElseStaysPendingAfterSuchAChunk) {
   EXPECT_TRUE(*is_pending);
 }
 
-TEST(StacksHandler, LeavesTheBytesBelowASmallStackForHandlersAlone) {
-  if (kSanitized) GTEST_SKIP() << "a sanitizer has a stack for handlers of its own";
-  const SharedValue<std::size_t> changed;
+/// Sets a stack for handlers of `bytes` between two chunks; how many bytes below it changed.
+Seen SampledWithHandlerStack(std::size_t bytes, std::size_t* changed) {
+  const SharedValue<std::size_t> count;
   const Seen seen = Sampled([&] {
     { TrackMetrics first("first"); }
     constexpr std::size_t kBelow = 65536;
-    const std::size_t bytes = static_cast<std::size_t>(sysconf(_SC_MINSIGSTKSZ)) + 2048;
     std::vector<char> memory(kBelow + bytes, 0x5a);
     stack_t stack = {};
     stack.ss_sp = memory.data() + kBelow;
     stack.ss_size = bytes;
     if (sigaltstack(&stack, nullptr) != 0) std::abort();
     SpinInChunk(300 * kMillisecond);
-    for (std::size_t i = 0; i < kBelow; ++i) *changed += memory[i] != 0x5a ? 1 : 0;
+    for (std::size_t i = 0; i < kBelow; ++i) *count += memory[i] != 0x5a ? 1 : 0;
     stack.ss_flags = SS_DISABLE;
     sigaltstack(&stack, nullptr);
+    SpinInChunk(20 * kMillisecond);
   });
-  EXPECT_EQ(*changed, 0u);
-  EXPECT_GT(seen.Samples(), 250);
+  *changed = *count;
+  return seen;
+}
+
+TEST(StacksHandler, LeavesASmallStackForHandlersAlone) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer has a stack for handlers of its own";
+  std::size_t changed = 1;
+  const Seen seen = SampledWithHandlerStack(static_cast<std::size_t>(sysconf(_SC_MINSIGSTKSZ)), &changed);
+  EXPECT_EQ(changed, 0u);
+  EXPECT_THAT(seen.refused, ElementsAre(HasSubstr("too small to share it")));
+  EXPECT_LT(seen.Samples(), 50);
+}
+
+TEST(StacksHandler, TakesLittleOfALargeStackForHandlers) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer has a stack for handlers of its own";
+  std::size_t changed = 1;
+  const Seen seen = SampledWithHandlerStack(65536, &changed);
+  EXPECT_EQ(changed, 0u);
+  EXPECT_THAT(seen.refused, IsEmpty());
+  EXPECT_GT(seen.Samples(), 290);
+}
+
+TEST(StacksHandler, BringsNoStackWhereHandlersOfTheProgramAskForOne) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer has a stack for handlers of its own";
+  const SharedValue<bool> is_there;
+  const Seen seen = Sampled([&] {
+    struct sigaction action = {};
+    action.sa_flags = SA_ONSTACK;
+    action.sa_handler = [](int) {};
+    sigaction(SIGUSR1, &action, nullptr);
+    TrackMetrics metrics("zjets");
+    SpinCpu(50 * kMillisecond);
+    stack_t now = {};
+    *is_there = sigaltstack(nullptr, &now) == 0 && (now.ss_flags & SS_DISABLE) == 0;
+  });
+  EXPECT_FALSE(*is_there);
+  EXPECT_GT(seen.Samples(), 30);
 }
 
 TEST(StacksHandler, LeavesRoomForHandlersOfTheProgramThatNeedMuch) {
@@ -255,6 +333,26 @@ TEST(StacksHandler, GivesTheStackForHandlersBackWhenTheThreadEnds) {
     }).join();
   });
   EXPECT_FALSE(*is_there);
+}
+
+TEST(Disabling, GivesTheSignalBackAndCountsWhatIsLostInOpenChunks) {
+  const SharedValue<bool> is_default;
+  const Seen seen = Sampled([&] {
+    {
+      TrackMetrics chunk("open");
+      SpinCpu(50 * kMillisecond);
+      Disable();
+      struct sigaction action = {};
+      sigaction(SIGURG, nullptr, &action);
+      *is_default = action.sa_handler == SIG_DFL;
+      if (!Enable(Options())) std::abort();
+      SpinCpu(50 * kMillisecond);
+    }
+    SpinInChunk(50 * kMillisecond);
+  });
+  EXPECT_TRUE(*is_default);
+  EXPECT_THAT(seen.refused, ElementsAre("recording was switched off inside a chunk"));
+  EXPECT_NEAR(static_cast<double>(seen.lost_samples) + seen.Samples(), 150, 12);
 }
 
 /// Ends the process without any other call: the kernel kills whoever makes one.

@@ -83,7 +83,7 @@ class BaseInstrumentationContext {
 #ifndef CREMA_COMPILED_OUT
   internal::OpenSection section_;
 #endif
-  bool recording_ = false;
+  [[maybe_unused]] bool recording_ = false;
   std::int64_t start_ns_ = 0;
   int uncaught_exceptions_;
 };
