@@ -53,7 +53,7 @@ crema::Options RecordingInto(const std::string& directory) {
 }
 
 void PrintCounts(const std::string& directory) {
-  constexpr int kWarmUp = 3;
+  constexpr int kWarmUp = 20;  // the cost of the first chunks is measured, by more calls
   constexpr int kChunks = 100;
   const SystemCallTrace trace = TraceSystemCalls(
       [&directory] {
