@@ -4,9 +4,7 @@ import dataclasses
 import os
 import pathlib
 
-_CURE = (
-    "install the wheel crema-hep, or install the SDK with CMake, and name the folder in CREMA_PREFIX"
-)
+_CURE = "install the wheel crema-hep, or install the SDK with CMake, and name the folder in CREMA_PREFIX"
 
 
 class SdkError(RuntimeError):

@@ -59,7 +59,8 @@ int main(int argc, char** argv) {
   constexpr std::int64_t kProbe = 10'000'000;
   const double begin = CpuSeconds();
   Loop<7>(kProbe);
-  const auto unit = static_cast<std::int64_t>(static_cast<double>(kProbe) * chunk_seconds / (CpuSeconds() - begin) / 10);
+  const auto unit =
+      static_cast<std::int64_t>(static_cast<double>(kProbe) * chunk_seconds / (CpuSeconds() - begin) / 10);
 
   double six = 0;
   double three = 0;

@@ -1,7 +1,8 @@
 """How true the shares of native stacks are, for chunks of many lengths.
 
     bazel build //sdk/benchmarks:known_shares
-    python3 sdk/benchmarks/stacks_shares.py [--seconds 15] [--runs 1] [--lengths US,...] bazel-bin/sdk/benchmarks/known_shares
+    python3 sdk/benchmarks/stacks_shares.py [--seconds 15] [--runs 1] [--lengths US,...] [--hop] \\
+        bazel-bin/sdk/benchmarks/known_shares
 
 The program's functions take 60, 30 and 10 % of the CPU time of its chunks. It measures these parts by the thread's CPU
 clock, and they are the truth here. Each row is one kind of run: the number of samples beside the chunks' CPU time times

@@ -3,7 +3,6 @@
 #include <limits.h>
 #include <stdlib.h>
 
-
 #include "own_memory.h"
 #include "proc_file.h"
 

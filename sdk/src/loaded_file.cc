@@ -1,8 +1,7 @@
 #include "loaded_file.h"
 
-#include <sys/auxv.h>
-
 #include <elf.h>
+#include <sys/auxv.h>
 
 #include <algorithm>
 #include <atomic>

@@ -40,8 +40,8 @@ constexpr std::int64_t kNanoseconds = 1'000'000'000;
 constexpr int kSignal = SIGURG;
 /// What the handler needs of its own stack, several times over.
 constexpr std::size_t kHandlerBytes = 65536;
-/// A stack for handlers that the program brings must have room for the kernel's frame twice, as a handler of the program
-/// may be running there, and for so much more.
+/// A stack for handlers that the program brings must have room for the kernel's frame twice, as a handler of the
+/// program may be running there, and for so much more.
 constexpr std::size_t kRoomBesideFrames = 16384;
 /// Of a stack for handlers that is ours, if it can be large: handlers of the program run there, too.
 constexpr std::size_t kMostOwnStackBytes = std::size_t{8} << 20;
@@ -56,7 +56,8 @@ std::atomic<bool> g_is_left_to_interpreter{false};
 
 /// What the log says, by `NoStacks`.
 constexpr const char* kReasons[] = {
-    "the C library cannot say in a handler whose code it is in (glibc 2.35 can), or the processor is neither x86-64 nor "
+    "the C library cannot say in a handler whose code it is in (glibc 2.35 can), or the processor is neither x86-64 "
+    "nor "
     "aarch64",
     "the program handles or ignores SIGURG",
     "the program has set another action for SIGURG, so sampling ended there",
@@ -81,8 +82,8 @@ std::uintptr_t BeginOf(std::uintptr_t address) {
   return FindFile(address, &file) && FindFunction(file, address, &function) ? function.begin : 0;
 }
 
-/// What waits for `is_taken` sees what was done under it. ThreadSanitizer does not see the atomics of a library that was
-/// built without it, only its calls of memcpy(3).
+/// What waits for `is_taken` sees what was done under it. ThreadSanitizer does not see the atomics of a library that
+/// was built without it, only its calls of memcpy(3).
 void AcquireForSanitizer(ThreadStacks* stacks) {
   if (__tsan_acquire != nullptr) __tsan_acquire(stacks);
 }
@@ -196,8 +197,8 @@ CREMA_NEVER_INLINE void CallOnStack(char* top, void (*function)(void*), void* ar
       "movq %%rbx, %%rsp"
       : [top] "+r"(top), [function] "+r"(function), "+D"(argument)
       :
-      : "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4",
-        "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "cc", "memory");
+      : "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5",
+        "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "cc", "memory");
 #elif defined(__aarch64__)
   register void* first asm("x0") = argument;
   asm volatile(
@@ -316,8 +317,8 @@ bool MapHandlerStack(ThreadStacks* stacks, std::size_t wanted) {
 bool ProgramUsesHandlerStack() {
   for (int signal = 1; signal <= SIGRTMAX; ++signal) {
     struct sigaction action = {};
-    const bool is_handled = sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_DFL &&
-                            action.sa_handler != SIG_IGN;
+    const bool is_handled =
+        sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
     if (is_handled && signal != kSignal && (action.sa_flags & SA_ONSTACK) != 0) return true;
   }
   return false;
@@ -331,9 +332,9 @@ std::size_t OwnStackBytes(const StackBounds& bounds, std::size_t least) {
   return is_scarce ? least : std::max(least, std::min<std::size_t>(bounds.high - bounds.low, kMostOwnStackBytes));
 }
 
-/// Has the kernel put the signal's frame where there is room for it: on the stack for handlers (sigaltstack(2)) that the
-/// program brings, else on one of ours. If handlers of the program ask for such a stack and there is none, there will be
-/// none: they may rely on running on the thread's own. False where that cannot be; the log says why.
+/// Has the kernel put the signal's frame where there is room for it: on the stack for handlers (sigaltstack(2)) that
+/// the program brings, else on one of ours. If handlers of the program ask for such a stack and there is none, there
+/// will be none: they may rely on running on the thread's own. False where that cannot be; the log says why.
 bool GiveHandlerStack(Recorder* recorder, ThreadStacks* stacks, bool is_first) {
   constexpr std::size_t kLeastFrame = 2048;  // where the kernel does not say
   const std::size_t frame = std::max(static_cast<std::size_t>(getauxval(AT_MINSIGSTKSZ)), kLeastFrame);

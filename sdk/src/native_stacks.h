@@ -21,9 +21,9 @@ namespace internal {
 struct Recorder;
 struct ThreadState;
 
-/// When the samples of a thread are due. Its CPU time inside chunks is cut into periods, and one sample is due at a random
-/// moment of each period. So every moment has the same chance, whatever the length of the chunks, and a thread gets
-/// exactly one sample for each period.
+/// When the samples of a thread are due. Its CPU time inside chunks is cut into periods, and one sample is due at a
+/// random moment of each period. So every moment has the same chance, whatever the length of the chunks, and a thread
+/// gets exactly one sample for each period.
 class SampleSchedule {
  public:
   static constexpr std::int64_t kNextTick = 1;
@@ -38,9 +38,7 @@ class SampleSchedule {
   /// How many samples have become due; they are due no more.
   std::uint64_t Take(std::int64_t cpu_ns) noexcept;
   /// How long a timer must run until the next sample. One that is late comes with the kernel's next tick.
-  std::int64_t UntilDue(std::int64_t cpu_ns) const noexcept {
-    return due_ns_ > cpu_ns ? due_ns_ - cpu_ns : kNextTick;
-  }
+  std::int64_t UntilDue(std::int64_t cpu_ns) const noexcept { return due_ns_ > cpu_ns ? due_ns_ - cpu_ns : kNextTick; }
   /// The same while it is paused.
   std::int64_t UntilDue() const noexcept { return UntilDue(paused_ns_); }
   /// How long ago the next sample became due; negative: it is not due yet.

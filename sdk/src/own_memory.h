@@ -1,5 +1,5 @@
-// Objects of the SDK, in memory of malloc(3): the operators new and delete may be the program's own, which count, print,
-// or take from a pool.
+// Objects of the SDK, in memory of malloc(3): the operators new and delete may be the program's own, which count,
+// print, or take from a pool.
 #ifndef CREMA_SRC_OWN_MEMORY_H_
 #define CREMA_SRC_OWN_MEMORY_H_
 

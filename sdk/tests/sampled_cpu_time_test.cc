@@ -81,7 +81,8 @@ TEST(SampledCpuTime, IsThatOfEachDatasetWhateverTheLengthOfItsChunks) {
   std::map<std::string, double> cpu_ms;
   for (const SeenStack& stack : StacksOf(log).stacks) samples[stack.dataset] += static_cast<double>(stack.samples);
   for (const ChunkLine& chunk : log.chunks) cpu_ms[*chunk.dataset] += static_cast<double>(*chunk.cpu_ns) * 1e-6;
-  // What is due as chunks of the other dataset begin counts there: a tick of the kernel's clock, 10 ms at most, 5 times.
+  // What is due as chunks of the other dataset begin counts there: a tick of the kernel's clock, 10 ms at most, 5
+  // times.
   for (const char* dataset : {"short", "long"}) EXPECT_NEAR(samples[dataset], cpu_ms[dataset], 30) << dataset;
   EXPECT_NEAR(samples["short"] + samples["long"], cpu_ms["short"] + cpu_ms["long"], 12);
 }

@@ -413,8 +413,8 @@ TEST(Disabling, LetsAProgramForbidItselfAllSystemCalls) {
   };
   for (std::size_t i = 0; i < programs.size(); ++i) {
     for (const char* hertz : {"0", "1000"}) {
-      const ChildResult result = RunInChild(
-          {{"CREMA_DIR", NewDirectory()}, {"CREMA_INTERVAL", "0"}, {"CREMA_STACKS", hertz}}, programs[i]);
+      const ChildResult result =
+          RunInChild({{"CREMA_DIR", NewDirectory()}, {"CREMA_INTERVAL", "0"}, {"CREMA_STACKS", hertz}}, programs[i]);
       EXPECT_EQ(result.exit_status, 0) << "program " << i << " with stacks " << hertz << ": signal " << result.signal;
     }
   }

@@ -15,7 +15,9 @@ OWN_ALLOCATOR = pathlib.Path("tests/allocations/own_allocator").absolute()
 OWN_OPERATORS = pathlib.Path("tests/allocations/own_operators").absolute()
 POOL_OPERATORS = pathlib.Path("tests/allocations/pool_operators").absolute()
 HIDDEN_POOL_OPERATORS = pathlib.Path("tests/allocations/hidden_pool_operators").absolute()
-PLUGINS = [pathlib.Path(f"tests/allocations/{kind}_plugin.so").absolute() for kind in ("own", "bound", "pool", "malloc")]
+PLUGINS = [
+    pathlib.Path(f"tests/allocations/{kind}_plugin.so").absolute() for kind in ("own", "bound", "pool", "malloc")
+]
 PLUGIN_HOST = pathlib.Path("tests/allocations/plugin_host").absolute()
 LIBRARY_OF_C = pathlib.Path("sdk/c_api/libcrema.so.1").absolute()
 PLUGIN = pathlib.Path("sdk/c_api/recording_plugin.so").absolute()

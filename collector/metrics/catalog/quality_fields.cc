@@ -28,7 +28,8 @@ constexpr RowField kQualityFields[] = {
     {"tasks_read", "count", "task records of an engine"},
     {"tasks_left_out", "count", "tasks of an engine that have no record, because the disk had no room"},
     {"lost_samples", "count",
-     "samples of native stacks that were due and are in no line; `warnings` has the reasons; null: no process took them"},
+     "samples of native stacks that were due and are in no line; `warnings` has the reasons; null: no process took "
+     "them"},
     {"chunks_without_events", "count", "results that did not tell their events"},
     {"processes_ended", "count", "processes that said that they ended"},
     {"processes_running", "count", "processes that still hold their log"},

@@ -150,7 +150,8 @@ constexpr RowField kFunctionFields[] = {
     {"samples", "count",
      "how often it was seen on a CPU, weighed by the CPU time since the thread was looked at before"},
     {"share", "ratio", "of the samples of this section and dataset; null where some of them found no room"},
-    {"share_error", "ratio", "the true share is within share +- share_error in 95 of 100 runs; by the number of sightings"},
+    {"share_error", "ratio",
+     "the true share is within share +- share_error in 95 of 100 runs; by the number of sightings"},
 };
 
 constexpr RowField kFineFields[] = {

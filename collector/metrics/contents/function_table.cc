@@ -52,7 +52,8 @@ auto PlaceAndFunction(const FunctionRow& row) {
 }
 
 /// Half the width of Agresti and Coull's interval, which covers the true share in 95 of 100 runs. It is not zero where
-/// all sightings, or none, were in one function. (Approximate is better than "exact", The American Statistician 52, 1998)
+/// all sightings, or none, were in one function. (Approximate is better than "exact", The American Statistician 52,
+/// 1998)
 double ShareError(double share, double sightings) {
   constexpr double kQuantile = 1.96;  // of the normal distribution
   constexpr double kAdded = kQuantile * kQuantile;

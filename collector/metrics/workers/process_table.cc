@@ -196,8 +196,8 @@ void ProcessTable::Add(const LogRef& ref, const EndFact& fact) {
   TakeClockStep(log, fact.realtime_offset_ns);
   TakeSections(log, fact.time_ns, fact.sections);
   TakeLarger(log.end_ns, std::optional<int64_t>(fact.time_ns));
-  log.drops.Take({fact.dropped, fact.misused, fact.unwritten, fact.outside_chunks, fact.tasks_left_out,
-                  fact.lost_samples});
+  log.drops.Take(
+      {fact.dropped, fact.misused, fact.unwritten, fact.outside_chunks, fact.tasks_left_out, fact.lost_samples});
   if (fact.chunks.has_value()) {
     TakeLarger(log.end.chunks, std::optional<int64_t>(*fact.chunks - fact.summed_chunks.value_or(0)));
   }
