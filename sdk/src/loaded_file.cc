@@ -36,9 +36,9 @@ bool CanFindFiles() noexcept {
   return g_find_object.load() != nullptr;
 }
 
-bool IsProgram(const LoadedFile& file) noexcept {
-  const auto headers = static_cast<std::uintptr_t>(getauxval(AT_PHDR));
-  return headers >= file.begin && headers < file.end;
+bool IsPermanent(const LoadedFile& file) noexcept {
+  const auto has = [&file](std::uintptr_t address) { return address >= file.begin && address < file.end; };
+  return has(getauxval(AT_PHDR)) || has(reinterpret_cast<std::uintptr_t>(&getauxval));
 }
 
 bool FindFile(std::uintptr_t address, LoadedFile* file) noexcept {

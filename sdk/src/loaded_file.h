@@ -20,8 +20,8 @@ struct LoadedFile {
 /// Whether the C library can find them without a lock (`_dl_find_object`, glibc 2.35). To be called first, outside
 /// handlers of signals.
 bool CanFindFiles() noexcept;
-/// Whether it is the program itself, which is never unloaded.
-bool IsProgram(const LoadedFile& file) noexcept;
+/// Whether it is the program itself or the C library, which are never unloaded.
+bool IsPermanent(const LoadedFile& file) noexcept;
 /// The file that has this address. In handlers of signals, too.
 bool FindFile(std::uintptr_t address, LoadedFile* file) noexcept;
 

@@ -113,7 +113,7 @@ std::size_t Walk(const StackBounds& bounds, FrameRegisters registers, StackTable
     LoadedFile file;
     FunctionEntry function;
     const bool has_file = FindFile(registers.inside(), &file);
-    if (has_file && !is_sure && !IsProgram(file)) break;
+    if (has_file && !is_sure && !IsPermanent(file)) break;
     const bool has_rules = has_file && FindFunction(file, registers.inside(), &function);
     // One address for all of a function: a stack is then counted as one, wherever in its functions it was struck.
     frames[depth++] = has_file ? table->FrameOf(file, has_rules ? function.begin : registers.inside()) : kGeneratedCode;
