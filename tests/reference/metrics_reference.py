@@ -24,6 +24,7 @@ from reference_chunks import (
     sum_of,
     total,
 )
+from reference_nested import take_inner_off
 from reference_records import attempts_by_chunk, judged_by_ends
 from reference_statistics import (
     distribution,
@@ -346,6 +347,7 @@ def sampling_gaps(recorded):
 
 def measure(recorded):
     """What `crema collect` should find, as the parts of measurement.json that record logs give."""
+    take_inner_off(recorded.processes)
     bounds = run_bounds(recorded)
     return {
         "metrics": all_metrics(recorded),

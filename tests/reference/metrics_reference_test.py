@@ -64,11 +64,12 @@ def agree(key, expected, found):
 
 
 class Comparison:
-    """Differences between what was expected and what was found, and how many values were there to compare."""
+    """Differences between what was expected and what was found, and how much was there to compare."""
 
     def __init__(self):
         self.differences = []
         self.non_null = set()
+        self.nested = 0
 
     def compare(self, path, expected, found):
         if isinstance(expected, dict):
@@ -138,7 +139,9 @@ def compare_seed(seed, folder):
     found = collect(logs, os.path.join(folder, f"measurement-{seed}"))
     recorded = Recorded(directory, None if logs.run == "all" else logs.run, logs.running)
     expected = metrics_reference.measure(recorded)
-    return compare_measurements(expected, found)
+    comparison = compare_measurements(expected, found)
+    comparison.nested = sum(attempt.nested > 0 for attempt in recorded.ended)
+    return comparison
 
 
 def compare_measurements(expected, found):
@@ -166,10 +169,11 @@ class Reference(unittest.TestCase):
         self.folder = tempfile.mkdtemp(dir=os.environ.get("TEST_UNDECLARED_OUTPUTS_DIR"))
 
     def test_the_program_agrees_on_every_seed(self):
-        non_null, failures = set(), []
+        non_null, nested, failures = set(), 0, []
         for seed in range(FIRST_SEED, FIRST_SEED + SEEDS):
             comparison = compare_seed(seed, self.folder)
             non_null |= comparison.non_null
+            nested += comparison.nested
             shutil.rmtree(os.path.join(self.folder, f"measurement-{seed}"))
             directory = os.path.join(self.folder, f"seed-{seed}")
             if comparison.differences:
@@ -179,16 +183,18 @@ class Reference(unittest.TestCase):
         if failures:
             self.fail("\n".join([f"{len(failures)} of {SEEDS} seeds differ", *failures[:10]]))
         shutil.rmtree(self.folder)
-        self.check_that_much_was_compared(non_null)
+        self.check_that_much_was_compared(non_null, nested)
 
-    def check_that_much_was_compared(self, non_null):
+    def check_that_much_was_compared(self, non_null, nested):
         print(f"{SEEDS} seeds agree; {len(non_null)} keys and fields had a value in one of them")
+        print(f"{nested} chunks had chunks of another recorder inside them")
         if SEEDS < 40:
             return
         for table, fields in ROW_KEYS.items():
             compared = {path for path in non_null if path.startswith(f"{table}.")}
             self.assertGreater(len(compared), len(fields), f"rows of {table}")
         self.assertGreaterEqual(len(non_null), 360)
+        self.assertGreater(nested, 0)
 
 
 class Comparing(unittest.TestCase):

@@ -1,6 +1,7 @@
 """Directories of record logs from a seed: all that docs/record_log.md allows, and some that it does not."""
 
 import collections
+import dataclasses
 import json
 import os
 import random
@@ -74,12 +75,14 @@ class Traits:
         self.spaced = sometimes(0.2)
         self.runs = dice.choice([1, 1, 1, 2])
         self.passes = dice.choice([1, 1, 2])
-        self.second_recorder = sometimes(0.1)
+        self.second_recorder = sometimes(0.25)
         self.weights = sometimes(0.6)
         self.total_events = sometimes(0.3)
         self.summed = dice.choice([0, 0, 0, 0.3, 0.7, 1])
         self.suspends = sometimes(0.15)
         self.process_cpu = sometimes(0.5)
+        self.nests = sometimes(0.5)
+        self.clock_skew_ns = dice.choice([0, 0, 1000])
 
 
 def work_items(dice, traits):
@@ -235,12 +238,21 @@ def activity_rows(dice):
     return rows[: dice.randint(0, 2)]
 
 
-def chunk_line(dice, traits, begin, events, stop, status):
+def own_times(dice, traits, own):
+    """What a chunk spends on itself."""
     suspended = 0
     if traits.suspends and dice.random() < 0.5:
-        suspended = round((stop - begin["time_ns"]) * dice.choice([0.1, 0.6, 1]))
-    duration = stop - begin["time_ns"] - suspended
+        # Not a tenth: the tail ends where exactly 90 % of the cores are occupied.
+        suspended = round(own * dice.choice([0.15, 0.6, 1]))
+    own -= suspended
     busy = dice.random()
+    cpu = round(own * busy * dice.choice([1, 1, 1, 1.3]))
+    wait = round(own * (1 - busy) * dice.choice([0, 0.1, 0.5, 1.2]))
+    return OwnTimes(suspended, cpu, wait)
+
+
+def chunk_line(dice, traits, begin, events, stop, status, times):
+    duration = stop - begin["time_ns"] - times.suspended - times.inner
     scope = round(duration * dice.uniform(0, 1.5)) if traits.helpers and dice.random() < 0.7 else 0
     rss = (200_000 + dice.randint(-3000, 3000)) * PAGE + traits.growth_bytes * begin["chunk"]
     stored = dice.randint(HUGE // 2, HUGE) if traits.huge else dice.randint(0, 10**6)
@@ -254,9 +266,9 @@ def chunk_line(dice, traits, begin, events, stop, status):
         "events": events,
         "bytes_read": stored,
         "bytes_uncompressed": stored * dice.randint(1, 5),
-        "cpu_ns": round(duration * busy * dice.choice([1, 1, 1, 1.3])),
+        "cpu_ns": times.cpu,
         "helper_cpu_ns": round(scope * dice.uniform(0, 1.05)),
-        "cpu_wait_ns": round(duration * (1 - busy) * dice.choice([0, 0.1, 0.5, 1.2])),
+        "cpu_wait_ns": times.wait,
         "helper_wait_ns": round(scope * dice.uniform(0, 0.2)),
         "helper_scope_ns": scope,
         "helper_union_ns": min(duration, round(scope * dice.uniform(0.5, 1))),
@@ -276,7 +288,8 @@ def chunk_line(dice, traits, begin, events, stop, status):
         "cuts": cut_rows(dice, events, traits.weights and dice.random() < 0.95),
         "activities": activity_rows(dice),
         "sections_dropped": dice.choice([0, 0, 0, 2]),
-        **({"suspended_ns": suspended} if suspended else {}),
+        **({"suspended_ns": times.suspended} if times.suspended else {}),
+        **({"inner_ns": times.inner} if times.inner else {}),
         "attributes": {"generator": "madgraph"},
     }
     for name in NULLABLE:
@@ -332,7 +345,7 @@ TOLD_BY_ALL = ("cpu_ns", "helper_cpu_ns", "cpu_wait_ns", "helper_wait_ns", "help
 
 
 def duration_of(chunk):
-    return chunk["stop_ns"] - chunk["start_ns"] - chunk.get("suspended_ns", 0)
+    return chunk["stop_ns"] - chunk["start_ns"] - chunk.get("suspended_ns", 0) - chunk.get("inner_ns", 0)
 
 
 def joined_ns(chunk):
@@ -380,33 +393,91 @@ def sums_line(chunks, begun, lanes):
     }
 
 
-class Writer:
-    """One process at its work: threads that take items, each after the one before it."""
+@dataclasses.dataclass
+class OwnTimes:
+    """What the record of a chunk says in the end: with what chunks of other recorders inside it took."""
 
-    def __init__(self, dice, traits, process):
+    suspended: int
+    cpu: int
+    wait: int
+    inner: int = 0
+
+
+@dataclasses.dataclass
+class Seen:
+    """What a recorder notices of a chunk inside one of its own: the time of its own chunks, and the others' CPU."""
+
+    inner: int = 0
+    cpu: int = 0
+    wait: int = 0
+
+
+class Work:
+    """One process at its work: threads that take items, each after the one before it, or inside it."""
+
+    def __init__(self, dice, traits, process, recorders):
         self.dice = dice
         self.traits = traits
-        self.process = process
-        # Two recorders of a process need not, but may, count on from each other.
-        self.next_number = 1000 * process["recorder"]
-        self.timed = []
-        self.summed = self.summed_failed = 0
+        self.writers = [Writer(dice, traits, {**process, "recorder": recorder}) for recorder in range(recorders)]
+        self.start = process["start_ns"]
+        self.items = []
+        self.again = []
 
     def attempts(self, items):
-        """Works off `items`; yields those that have to be tried again."""
-        now = [self.process["start_ns"] + self.dice.randint(0, 2 * SECOND) for _ in range(self.traits.threads)]
-        again = []
-        for item in items:
-            thread = min(range(len(now)), key=lambda index: now[index])
+        """Works off `items`; returns those that have to be tried again."""
+        self.items = items[::-1]
+        # Recorders whose chunks do not nest have threads of their own.
+        threads = self.traits.threads * (1 if self.traits.nests else len(self.writers))
+        now = [self.start + self.dice.randint(0, 2 * SECOND) for _ in range(threads)]
+        while self.items:
+            thread = min(range(threads), key=lambda index: now[index])
             start = now[thread] + self.dice.choice([0, 0, self.dice.randint(0, SECOND // 2)])
-            stop = start + self.duration(item)
-            status = "failed" if self.dice.random() < self.traits.failures else "ok"
-            lost = self.dice.random() < self.traits.losses
-            self.write_attempt(item, thread, start, stop, None if lost else status)
-            if lost or status == "failed" or self.dice.random() < self.traits.recomputed:
-                again.append(item)
+            writer = self.dice.choice(self.writers) if self.traits.nests else self.writers[thread % len(self.writers)]
+            stop, _ = self.attempt(writer, thread, start, 3 if self.traits.nests else 0)
             now[thread] = start if self.traits.overlapping and self.dice.random() < 0.2 else stop
-        return again
+        return self.again
+
+    def attempt(self, writer, thread, start, deepest):
+        """Takes an item, and others inside it. Returns when it stops, and what each recorder sees of it."""
+        item = self.items.pop()
+        begin = writer.begin(item, thread, start)
+        own = self.duration(item)
+        stop, before, inside = start, 0, []
+        for after in self.cuts(own, deepest):
+            if not self.items:
+                break
+            inner = self.dice.choice(self.writers)
+            stop, seen = self.attempt(inner, thread, stop + after - before, deepest - 1)
+            inside.append(seen)
+            before = after
+        stop += own - before
+        return stop, self.end(writer, begin, item, stop, own, inside)
+
+    def cuts(self, own, deepest):
+        """After how much of its own time a chunk has others inside it."""
+        number = self.dice.choice([0, 0, 1, 2, 3]) if deepest and own else 0
+        return sorted(self.dice.choice([self.dice.randint(1, own), own]) for _ in range(number))
+
+    def end(self, writer, begin, item, stop, own, inside):
+        times = own_times(self.dice, self.traits, own)
+        seen = [
+            Seen(
+                sum(of[recorder].inner for of in inside),
+                times.cpu + sum(of[recorder].cpu for of in inside),
+                times.wait + sum(of[recorder].wait for of in inside),
+            )
+            for recorder in range(len(self.writers))
+        ]
+        mine = seen[writer.recorder]
+        recorded = OwnTimes(times.suspended, mine.cpu, mine.wait, mine.inner)
+        status = "failed" if self.dice.random() < self.traits.failures else "ok"
+        lost = self.dice.random() < self.traits.losses
+        if not lost:
+            writer.end(begin, item["entry_stop"] - item["entry_start"], stop, status, recorded)
+        if lost or status == "failed" or self.dice.random() < self.traits.recomputed:
+            self.again.append(item)
+        seen[writer.recorder] = Seen(inner=stop + writer.clock_ns - begin["time_ns"] - times.suspended)
+        return seen
 
     def duration(self, item):
         if self.dice.random() < self.traits.empty_chunks:
@@ -416,17 +487,34 @@ class Writer:
         outlier = 10 if self.dice.random() < self.traits.outliers else 1
         return round(fixed * self.dice.uniform(0.9, 1.1) * outlier)
 
+
+class Writer:
+    """The log of one recorder."""
+
+    def __init__(self, dice, traits, process):
+        self.dice = dice
+        self.traits = traits
+        self.process = process
+        self.recorder = process["recorder"]
+        # Each recorder reads the wall clock once, at a time of its own.
+        self.clock_ns = self.recorder * dice.choice([-1, 1]) * traits.clock_skew_ns
+        # Two recorders of a process need not, but may, count on from each other.
+        self.next_number = 1000 * process["recorder"]
+        self.timed = []
+        self.summed = self.summed_failed = 0
+
     def process_cpu(self):
         """What the first chunk's `begin` says of the set-up, where the writer knows minor 6."""
         if self.next_number != 0 or not self.traits.process_cpu:
             return {}
         return {"process_cpu_ns": self.dice.randint(0, SECOND)}
 
-    def write_attempt(self, item, thread, start, stop, status):
+    def begin(self, item, thread, start):
+        """Writes the line and returns it."""
         begin = {
             "type": "begin",
             "chunk": self.next_number,
-            "time_ns": start,
+            "time_ns": start + self.clock_ns,
             "thread": 2**63 + 4096 * thread,
             "tid": self.process["pid"] + thread,
             **item,
@@ -434,16 +522,19 @@ class Writer:
             **self.process_cpu(),
             "attributes": {},
         }
-        events = item["entry_stop"] - item["entry_start"]
         for name in ("dataset", "file", "tree", "entry_start", "entry_stop"):
             if name in self.traits.never_told:
                 begin[name] = None
         self.next_number += 1
         if self.traits.suspends and self.dice.random() < 0.3:
             begin["suspended"] = self.dice.randint(1, 3)
-        self.timed.append((start, 0, begin))
-        if status is not None:
-            self.timed.append((stop, 1, chunk_line(self.dice, self.traits, begin, events, stop, status)))
+        self.timed.append((begin["time_ns"], 0, begin))
+        return begin
+
+    def end(self, begin, events, stop, status, times):
+        stop += self.clock_ns
+        line = chunk_line(self.dice, self.traits, begin, events, stop, status, times)
+        self.timed.append((stop, 1, line))
 
     def sum_up(self):
         """Takes the lines of the last chunks away, and writes what they come to: some of it twice."""
@@ -622,13 +713,12 @@ class Logs:
 
 
 def write_process(dice, traits, logs, process, items):
-    """One process's log, or two where it has a second recorder; returns the items to be tried again."""
-    recorders = 2 if traits.second_recorder and traits.declared else 1
-    again = []
-    for recorder in range(recorders):
-        line = {**process, "recorder": recorder}
-        writer = Writer(dice, traits, line)
-        again += writer.attempts(items[recorder::recorders])
+    """One process's log, or some where it has other recorders; returns the items to be tried again."""
+    recorders = dice.choice([2, 2, 3]) if traits.second_recorder and traits.declared else 1
+    work = Work(dice, traits, process, recorders)
+    again = work.attempts(items)
+    for writer in work.writers:
+        line, recorder = writer.process, writer.recorder
         lines = writer.lines()
         running = traits.running and lines[-1]["type"] != "end" and recorders == 1
         content = log_bytes(dice, traits, lines, running)

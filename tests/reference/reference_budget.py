@@ -72,9 +72,12 @@ class SummedLanes:
 
 
 def split_owner(attempt):
-    """ns of a result's own thread by part."""
+    """ns of a result's own thread by part.
+
+    Reading: one that was open, but had no time of its own, may lack a run delay all the same.
+    """
     cpu = attempt.get("cpu_ns")
-    if not attempt.duration:
+    if attempt.stop == attempt.start:
         return {}
     if cpu is None:
         return {"unmeasured": attempt.duration}

@@ -151,6 +151,7 @@ LAYOUTS = {
         activities=is_rows_of(ACTIVITIES),
         sections_dropped=is_count,
         suspended_ns=is_count,
+        inner_ns=is_count,
         **PLACE,
     ),
     "sums": fields(
@@ -234,6 +235,10 @@ class Log:
         self.torn = 0
         self.unknown = 0
 
+    @property
+    def recorder(self):
+        return self.lines[0].get("recorder") or 0
+
     def end_ns(self):
         """When it says that the process ended, or None."""
         return max((line["time_ns"] for line in self.lines if line["type"] == "end"), default=None)
@@ -273,15 +278,18 @@ class Attempt:
 
     weight = 1
 
-    def __init__(self, process, recorder, line, start, stop, status):
+    def __init__(self, process, log, line, start, stop, status):
         self.process = process
+        self.log = log
         self.line = line
         self.number = line["chunk"]
         self.start = start
         self.stop = stop
         self.status = status
-        self.chunk = chunk_identity(process, recorder, line)
+        self.chunk = chunk_identity(process, log.recorder, line)
         self.is_result = False
+        # What of its times is left without chunks of other recorders inside it, where there are any.
+        self.without_inner = {}
         # Lost and open attempts last as long as their process.
         self.last_moment = max(start, process.stop) if stop is None else stop
 
@@ -294,11 +302,23 @@ class Attempt:
         return min(self.get("suspended_ns") or 0, self.stop - self.start)
 
     @property
+    def recorded_duration(self):
+        on_thread = self.stop - self.start - self.suspended
+        return on_thread - min(self.get("inner_ns") or 0, on_thread)
+
+    @property
     def duration(self):
-        return self.stop - self.start - self.suspended
+        return self.without_inner.get("duration", self.recorded_duration)
+
+    @property
+    def nested(self):
+        return self.recorded_duration - self.duration
+
+    def told(self, name):
+        return self.recorded_duration if name == "duration" else self.line.get(name)
 
     def get(self, field):
-        return self.line.get(field)
+        return self.without_inner.get(field, self.line.get(field))
 
 
 class Summed:
@@ -314,7 +334,7 @@ class Summed:
         self.is_result = self.status == "ok"
         self.start = line["first_start_ns"]
         self.stop = line["last_stop_ns"]
-        self.duration = line["duration_ns"]
+        self.duration = self.recorded_duration = line["duration_ns"]
 
     def get(self, field):
         if field == "helper_union_ns" and self.line.get("helper_joined_ns") is not None:
@@ -409,8 +429,7 @@ def attempts_in(process, log):
     """Joins each `begin` to its `chunk`; one without is lost, or open while its process runs."""
     chunks = [line for line in log.lines if line["type"] == "chunk"]
     begins = {line["chunk"]: line for line in log.lines if line["type"] == "begin"}
-    recorder = log.lines[0].get("recorder")
-    attempts = [Attempt(process, recorder, line, line["start_ns"], line["stop_ns"], line["status"]) for line in chunks]
+    attempts = [Attempt(process, log, line, line["start_ns"], line["stop_ns"], line["status"]) for line in chunks]
     ended = {line["chunk"] for line in chunks}
     ended |= {number for line in last_sums(log) for number in line.get("begun") or []}
     status = "open" if process.state == "running" else "lost"
@@ -418,9 +437,9 @@ def attempts_in(process, log):
     for line, has_ended in judged_by_ends(unended, chunks + list(begins.values()), log):
         if has_ended:
             stop = next_of_thread(line, chunks + list(begins.values())) or process.stop
-            attempts.append(Attempt(process, recorder, line, line["time_ns"], max(stop, line["time_ns"]), "unrecorded"))
+            attempts.append(Attempt(process, log, line, line["time_ns"], max(stop, line["time_ns"]), "unrecorded"))
         else:
-            attempts.append(Attempt(process, recorder, line, line["time_ns"], None, status))
+            attempts.append(Attempt(process, log, line, line["time_ns"], None, status))
     return attempts
 
 
@@ -439,6 +458,10 @@ def next_of_thread(begin, lines):
     return min(later) if later and thread else None
 
 
+def suspends(lines):
+    return any(line.get("suspended") or line.get("suspended_ns") for line in lines)
+
+
 def judged_by_ends(unended, lines, log):
     """Whether each attempt without its line has ended all the same: its thread went on, or the log's end says so.
 
@@ -446,8 +469,8 @@ def judged_by_ends(unended, lines, log):
     """
     open_at_end = [line["open"] for line in log.lines if line["type"] == "end" and line.get("open") is not None]
     if not open_at_end:
-        suspends = any(line.get("suspended") or line.get("suspended_ns") for line in lines)
-        return [(line, not suspends and next_of_thread(line, lines) is not None) for line in unended]
+        goes_on = suspends(lines)
+        return [(line, not goes_on and next_of_thread(line, lines) is not None) for line in unended]
     order = sorted(
         unended,
         key=lambda line: (next_of_thread(line, lines) is not None, -line["time_ns"], -line["chunk"]),

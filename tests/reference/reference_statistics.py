@@ -68,7 +68,7 @@ def lanes_of(process):
 
 
 def load_imbalance(recorded):
-    if any(attempt.suspended for attempt in recorded.ended):
+    if any(attempt.duration < attempt.stop - attempt.start for attempt in recorded.ended):
         return None  # which lane they ran on is not known
     lanes = [lane for process in recorded.workers for lane in lanes_of(process)]
     busy = [sum(attempt.duration for attempt in lane) for lane in lanes]

@@ -139,13 +139,20 @@ def owner_sections(attempt):
 
 
 def other_ns(attempt):
-    """The owner's time outside every section."""
-    return attempt.duration - sum(row["self_ns"] for row in owner_sections(attempt))
+    """The owner's time outside every section, as its recorder has it: with chunks of others inside."""
+    return attempt.recorded_duration - sum(row["self_ns"] for row in owner_sections(attempt))
+
+
+def all_other_ns(recorded):
+    """Sections include what other recorders have inside them (docs/limits.md), so they may leave nothing."""
+    nested = sum(attempt.nested for attempt in recorded.ended)
+    other = sum(map(other_ns, recorded.all_ended)) - nested
+    return max(0, other) if nested else other
 
 
 def section_coverage(recorded):
     busy = sum(attempt.duration for attempt in recorded.all_ended)
-    share = ratio(sum(map(other_ns, recorded.all_ended)), busy)
+    share = ratio(all_other_ns(recorded), busy)
     return None if share is None else 1 - share
 
 
@@ -184,25 +191,32 @@ def sections(recorded):
     entries = [(a, row) for a in recorded.all_ended for row in [*(a.get("sections") or []), other_section(a)]]
     busy = sum(attempt.duration for attempt in recorded.all_ended)
     ended = sum(attempt.weight for attempt in recorded.all_ended)
-    return [chunk_section(group, ended, busy) for group in grouped(entries, lambda entry: section_key(entry[1]))]
+    groups = grouped(entries, lambda entry: section_key(entry[1]))
+    return [chunk_section(group, ended, busy, all_other_ns(recorded)) for group in groups]
 
 
-def chunk_section(entries, ended, busy):
+def chunk_section(entries, ended, busy, all_other):
     rows = [row for _, row in entries]
-    whole = sum(row["total_ns"] for row in rows)
+    is_other = rows[0]["path"] == "(other)"
+    whole = all_other if is_other else sum(row["total_ns"] for row in rows)
+    own = all_other if is_other else sum(row["self_ns"] for row in rows)
     # In how many summed attempts a section ran is not known, but for what is outside of all: that is in each.
     totals = [row["total_ns"] for attempt, row in entries if not is_summed(attempt)]
-    is_known = rows[0]["path"] == "(other)" or len(totals) == len(rows)
+    is_known = is_other or len(totals) == len(rows)
     chunks = sum(attempt.weight for attempt, _ in entries) if is_known else None
+    sums = section_sums(rows)
     return {
-        **section_sums(rows),
+        **sums,
+        "total": seconds(whole),
+        "self": seconds(own),
+        "mean": ratio(seconds(whole), sums["count"]),
         "chunks": chunks,
         "p50": seconds(quantile(50, totals)),
         "p95": seconds(quantile(95, totals)),
         "p99": seconds(quantile(99, totals)),
         "mean_per_chunk": ratio(seconds(whole), ended),
         "mean_when_run": ratio(seconds(whole), chunks),
-        "share": ratio(sum(row["self_ns"] for row in rows), busy),
+        "share": ratio(own, busy),
     }
 
 

@@ -30,10 +30,12 @@ void TakeOff(int64_t inner_ns, int64_t& outer_ns) {
 }
 
 /// `inner` is complete: all that lies inside it was taken off. A record leaves out what its own log has inside it. So
-/// `inner` comes off the innermost chunk around it of each other log.
-void TakeOffOuter(const Nested& inner, const std::vector<Nested*>& around) {
+/// `inner` comes off the innermost chunk around it of each other log. `before`: those that were open when it began.
+void TakeOffOuter(const Nested& inner, absl::Span<Nested* const> before) {
   std::vector<uint32_t> logs = {inner.log};
-  for (auto outer = around.rbegin(); outer != around.rend(); ++outer) {
+  for (auto outer = before.rbegin(); outer != before.rend(); ++outer) {
+    // One that `inner` outlasts is not around it: the clocks of two logs may differ.
+    if ((*outer)->stop_ns < inner.stop_ns) continue;
     if (std::find(logs.begin(), logs.end(), (*outer)->log) != logs.end()) continue;
     logs.push_back((*outer)->log);
     TakeOff(inner.duration_ns, (*outer)->duration_ns);
@@ -47,16 +49,15 @@ void TakeOffOuter(const Nested& inner, const std::vector<Nested*>& around) {
 void TakeOffInThread(absl::Span<Nested> attempts) {
   std::vector<Nested*> open;
   const auto close_until = [&open](int64_t start_ns) {
-    while (!open.empty() && open.back()->stop_ns <= start_ns) {
-      const Nested& inner = *open.back();
-      open.pop_back();
-      TakeOffOuter(inner, open);
+    for (size_t i = open.size(); i > 0; --i) {
+      Nested* const inner = open[i - 1];
+      if (inner->stop_ns > start_ns) continue;
+      TakeOffOuter(*inner, absl::MakeConstSpan(open).first(i - 1));
+      open.erase(open.begin() + static_cast<std::ptrdiff_t>(i - 1));
     }
   };
   for (Nested& attempt : attempts) {
     close_until(attempt.start_ns);
-    // One that outlasts what it began in lies inside nothing: the clocks of two logs may differ.
-    if (!open.empty() && attempt.stop_ns > open.back()->stop_ns) continue;
     open.push_back(&attempt);
   }
   close_until(std::numeric_limits<int64_t>::max());

@@ -91,6 +91,13 @@ TEST(NestedAttempts, ThatOverlapLieNotInside) {
   EXPECT_EQ(Durations({Row(0, 0, 1000), Row(1, 500, 1500)}), (Times{1000, 1000}));
 }
 
+TEST(NestedAttempts, InsideOneThatOutlastsAnotherComeOffIt) {
+  EXPECT_EQ(Durations({Row(0, 0, 1000), Row(1, 500, 1500), Row(0, 1100, 1300)}), (Times{1000, 800, 200}));
+  EXPECT_EQ(Durations({Row(0, 0, 1000), Row(1, 500, 1500, 200), Row(1, 600, 800)}), (Times{800, 800, 200}));
+  // The innermost of the other log has it, whatever else was open.
+  EXPECT_EQ(Durations({Row(0, 0, 1000, 500), Row(0, 500, 1500), Row(1, 600, 800)}), (Times{500, 800, 200}));
+}
+
 TEST(NestedAttempts, WithoutACpuTimeMakeItUnknown) {
   AttemptRow inner = Row(1, 100, 300);
   inner.cpu_ns = AttemptRow::kUnknown;
