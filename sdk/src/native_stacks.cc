@@ -67,7 +67,6 @@ constexpr const char* kReasons[] = {
     "a thread's stack for signal handlers (sigaltstack) is too small to share it: it has no stacks",
     "the kernel refuses a thread's timer (timer_create, timer_settime)",
     "the kernel refuses a thread's CPU clock",
-    "a thread did not get the signal in time: it has no stacks of that time",
     "recording was switched off inside a chunk",
     "the process ended while stacks were written",
     "the log has no room for more stacks: its limit is reached, or the disk is full",
@@ -183,7 +182,10 @@ CREMA_NEVER_INLINE void Sample(void* argument) {
     stacks->is_taken.store(false, std::memory_order_release);
   }
   const std::int64_t end_ns = ThreadCpuNanoseconds();
-  Arm(*stacks, is_free ? stacks->schedule.UntilDue(end_ns) : SampleSchedule::kNextTick);
+  if (!Arm(*stacks, is_free ? stacks->schedule.UntilDue(end_ns) : SampleSchedule::kNextTick)) {
+    stacks->has_failed.store(true, std::memory_order_relaxed);
+    stacks->is_armed.store(false, std::memory_order_relaxed);
+  }
   recorder->overhead_ns.fetch_add(end_ns - begin_ns, std::memory_order_relaxed);
 }
 
@@ -633,15 +635,14 @@ void PauseStacks(ThreadState* thread, MaybeInteger cpu_ns) noexcept {
   if (stacks->was_blocked.exchange(false, std::memory_order_relaxed)) all.Refuse(recorder, NoStacks::kBlockedInChunk);
   if (stacks->schedule.is_paused() || !cpu_ns.has_value()) return;
   stacks->schedule.Pause(*cpu_ns);
-  const std::int64_t late_ns = stacks->schedule.LateNanoseconds(*cpu_ns);
-  if (late_ns < 0) return;
+  if (stacks->schedule.LateNanoseconds(*cpu_ns) < 0) return;
   const bool is_blocked = IsBlocked();
   if (is_blocked) DrainSignal();
-  if (was_armed && !is_blocked && late_ns <= kLatestNanoseconds) return;  // it is left to the next chunk
+  if (was_armed && !is_blocked) return;  // what is due is left to the next chunk
   all.CountLost(stacks->schedule.Take(*cpu_ns));
-  if (!was_armed) return all.Refuse(recorder, NoStacks::kSwitchedOff);
   if (is_blocked) return all.Refuse(recorder, NoStacks::kBlockedInChunk);
-  if (all.CanSignal(recorder)) all.Refuse(recorder, NoStacks::kNoSignal);
+  if (stacks->has_failed.exchange(false, std::memory_order_relaxed)) return all.Refuse(recorder, NoStacks::kNoTimer);
+  if (all.is_on()) all.Refuse(recorder, NoStacks::kSwitchedOff);  // else the log says why sampling ended
 }
 
 void EndStacks(ThreadState* thread) noexcept {

@@ -67,6 +67,7 @@ struct ThreadStacks {
   std::atomic<bool> is_armed{false};
   std::atomic<bool> is_in_handler{false};
   std::atomic<bool> was_blocked{false};  ///< the handler found samples that were due while it could not run
+  std::atomic<bool> has_failed{false};   ///< the timer could not be set in the handler
   bool brings_stack = false;             ///< the thread had no stack for handlers, and gets one
   timer_t timer = {};
   SampleSchedule schedule;
@@ -83,7 +84,6 @@ enum class NoStacks : std::uint8_t {
   kNoHandlerStack,
   kNoTimer,
   kNoClock,
-  kNoSignal,
   kSwitchedOff,
   kInterrupted,
   kNoRoomInLog,
