@@ -81,10 +81,13 @@ TEST(SampledCpuTime, IsThatOfEachDatasetWhateverTheLengthOfItsChunks) {
   std::map<std::string, double> cpu_ms;
   for (const SeenStack& stack : StacksOf(log).stacks) samples[stack.dataset] += static_cast<double>(stack.samples);
   for (const ChunkLine& chunk : log.chunks) cpu_ms[*chunk.dataset] += static_cast<double>(*chunk.cpu_ns) * 1e-6;
-  // What is due as chunks of the other dataset begin counts there: a tick of the kernel's clock, 10 ms at most, 5
-  // times.
-  for (const char* dataset : {"short", "long"}) EXPECT_NEAR(samples[dataset], cpu_ms[dataset], 30) << dataset;
-  EXPECT_NEAR(samples["short"] + samples["long"], cpu_ms["short"] + cpu_ms["long"], 12);
+  // What is due as chunks of the other dataset begin counts there, five times; at the end it is lost. That is what came
+  // since the last tick that struck the thread, which is some more on a busy machine.
+  for (const char* dataset : {"short", "long"}) {
+    EXPECT_NEAR(samples[dataset], cpu_ms[dataset], 0.15 * cpu_ms[dataset]) << dataset;
+  }
+  const double all_ms = cpu_ms["short"] + cpu_ms["long"];
+  EXPECT_NEAR(samples["short"] + samples["long"], all_ms, 0.06 * all_ms);
 }
 
 TEST(SampledCpuTime, OfChunksThatHopBetweenThreadsIsWhole) {
@@ -107,8 +110,8 @@ TEST(SampledCpuTime, OfChunksThatHopBetweenThreadsIsWhole) {
       {{"CREMA_STACKS", "1000"}});
   double cpu_ms = 0;
   for (const ChunkLine& chunk : log.chunks) cpu_ms += static_cast<double>(*chunk.cpu_ns) * 1e-6;
-  // What no tick has brought when a thread ends is left to the next one; at the end 10 ms at most of each of the two.
-  EXPECT_NEAR(StacksOf(log).Samples(), cpu_ms, 22);
+  // What no tick has brought when a thread ends is left to the next one; at the end it is lost.
+  EXPECT_NEAR(StacksOf(log).Samples(), cpu_ms, 0.15 * cpu_ms);
 }
 
 }  // namespace
