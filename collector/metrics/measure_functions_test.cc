@@ -146,7 +146,9 @@ TEST(FunctionRows, StateAnErrorThatCoversTheTruthInNinetyFiveOfAHundredRuns) {
         FinishFunctionRows(false, &rows);
         const FunctionRow& f = rows[0].function == "f" ? rows[0] : rows[1];
         if (std::abs(*f.share - truth) <= *f.share_error) ++covered;
-        if (sightings == 1000) EXPECT_LE(*f.share_error, 0.04);
+        if (sightings == 1000) {
+          EXPECT_LE(*f.share_error, 0.04);
+        }
       }
       EXPECT_GE(covered, 0.93 * kRuns) << "share " << truth << ", sightings " << sightings;
     }
