@@ -14,6 +14,8 @@ If OLD differs from itself in a file, the difference is "not deterministic". too
 values that are masked, each with its reason.
 
 --allow FILE has the differences that are wanted. A line is `CASE COMMAND FILE REASON`; the first three are globs.
+tools/same_output.allow has the known faults of the program that make it differ from itself. The option may be given
+several times.
 
 Exit status: 0 when nothing differs but what is allowed, 1 when something does, 2 for wrong usage.
 """
@@ -374,10 +376,11 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="some inputs, one width, the main commands")
     parser.add_argument("--records", type=int, default=1_000_000, help="of the made run; 0 leaves it out")
     parser.add_argument("--make-logs", type=pathlib.Path, default=MAKE_LOGS, help="what makes them")
-    parser.add_argument("--allow", type=pathlib.Path, metavar="FILE", help="differences that are wanted")
+    parser.add_argument(
+        "--allow", type=pathlib.Path, action="append", default=[], metavar="FILE", help="differences that are wanted"
+    )
     parser.add_argument("--keep", type=pathlib.Path, metavar="DIR", help="keeps the outputs that differ")
     parser.add_argument("--inputs", type=pathlib.Path, default=CHECKOUT, metavar="DIR", help="another checkout")
-    parser.add_argument("--list", action="store_true", help="prints the cases and commands, and compares nothing")
     options = parser.parse_args()
     options.commands = options.commands.split(",")
     for program in ("old", "new"):
@@ -504,7 +507,7 @@ def compare_everything(options: argparse.Namespace, tally: Tally, scratch: pathl
 def main() -> int:
     options = parse_arguments()
     try:
-        tally = Tally(read_allowed(options.allow) if options.allow else [])
+        tally = Tally([allowed for path in options.allow for allowed in read_allowed(path)])
         with tempfile.TemporaryDirectory(prefix="same_output_") as scratch:
             compare_everything(options, tally, pathlib.Path(scratch))
     except (OSError, ValueError, output_commands.UnknownHelpError, served_documents.ServeError) as error:
