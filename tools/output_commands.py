@@ -88,10 +88,11 @@ ON_MEASUREMENT = (
 )
 # On the measurements of all cases together; their folder is `runs`.
 ON_ALL = (
-    command("history-all", "history ../runs --rows 200 --chart history.json", is_quick=True),
-    command("history-all-json", "history ../runs --json --last 100"),
-    command("history-all-rate", "history ../runs --metric event_rate_wall_khz --fail-on-worse 5"),
-    command("history-all-memory", "history ../runs --metric peak_memory_bytes"),
+    command("history-all", "history ../runs --name logs --rows 200 --chart history.json", is_quick=True),
+    command("history-all-json", "history ../runs --name logs --json --last 100"),
+    command("history-all-rate", "history ../runs --name logs --metric event_rate_wall_khz --fail-on-worse 5"),
+    command("history-all-memory", "history ../runs --name logs --metric peak_memory_bytes"),
+    command("history-all-names", "history ../runs"),
     command("scaling-all", "scaling {simulated} --chart scaling.json", is_quick=True),
     command("scaling-all-json", "scaling {simulated} --json"),
     command("compare-all", "compare {simulated}", is_quick=True),
@@ -103,7 +104,7 @@ WITHOUT_INPUT = (
     command("plot-list-of-nothing", "plot --list", is_quick=True),
     command("share", "config --write-share share", is_quick=True),
     command("no-source", "show nowhere"),
-    command("no-such-option", "collect --no-such-option"),
+    command("no-such-option", "collect nowhere -o x --no-such-option"),
     command("no-such-format", "export nowhere --to no-such-format -o x"),
 )
 

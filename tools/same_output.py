@@ -48,6 +48,7 @@ MAKE_LOGS = CHECKOUT / "bazel-bin/collector/benchmarks/make_logs"
 SECONDS = 300  # a command's time; never taken where all is well
 LARGE_SECONDS = 1800
 REPEATS = 2  # how often OLD runs again where the programs differ
+ALL = "all"  # the case of all measurements together; as --only it collects the others, and does no more with them
 SERVERS_AT_ONCE = 8  # they mostly wait
 SERVE = Command("serve", ("serve", "{stopped}", "--no-token"), is_quick=True)
 EXPECTED = {"ttbar": {"files": {"data/ttbar.root": {"object_path": "Events", "steps": [[0, 100], [100, 5000]]}}}}
@@ -221,7 +222,7 @@ class Comparison:
         folder.rmdir()
 
     def more_names(self, place: Place) -> dict[str, list[str]]:
-        runs = sorted((place.folder / "runs").glob("simulated_*")) if place.case.name == "all" else []
+        runs = sorted((place.folder / "runs").glob("simulated_*")) if place.case.name == ALL else []
         return {"{simulated}": [f"../runs/{path.name}" for path in runs]}
 
     @staticmethod
@@ -403,7 +404,10 @@ def chosen_cases(options: argparse.Namespace, tally: Tally) -> list[Case]:
             reason = f"{options.make_logs} is not there: bazel build //collector/benchmarks:make_logs, or --records 0"
             tally.not_compared("made_records", "*", reason)
     return [
-        case for case in cases if fnmatch.fnmatchcase(case.name, options.only) and (case.is_quick or not options.quick)
+        case
+        for case in cases
+        if (options.only == ALL or fnmatch.fnmatchcase(case.name, options.only))
+        and (case.is_quick or not options.quick)
     ]
 
 
@@ -436,13 +440,10 @@ def place_of(name: str, scratch: pathlib.Path) -> Place:
 
 def place_of_all(places: list[Place], scratch: pathlib.Path) -> Place:
     """All measurements, side by side."""
-    all_of_them = place_of("all", scratch)
+    all_of_them = place_of(ALL, scratch)
     for place in places:
-        document = place.measured / "measurement.json"
-        if document.is_file():
-            folder = all_of_them.folder / "runs" / place.folder.name
-            folder.mkdir(parents=True)
-            shutil.copy(document, folder)
+        if (place.measured / "measurement.json").is_file():
+            shutil.copytree(place.measured, all_of_them.folder / "runs" / place.folder.name, copy_function=os.link)
     return all_of_them
 
 
@@ -488,6 +489,9 @@ def compare_everything(options: argparse.Namespace, tally: Tally, scratch: pathl
         for done in [pool.submit(guarded, comparison.collect, place) for place in places]:
             done.result()
         link_neighbours(places)
+        everything = place_of_all(places, scratch)
+        if options.only == ALL:
+            places = []
         served = [place for place in places if not place.case.is_measurement]
         for place in served[:: len(served) // 3 or 1] if options.quick else served:
             servers.submit(guarded, comparison.serve, place)
@@ -499,8 +503,7 @@ def compare_everything(options: argparse.Namespace, tally: Tally, scratch: pathl
             pool.submit(
                 guarded, lambda place: comparison.compare_all(place, output_commands.without_input(names)), alone
             )
-        if fnmatch.fnmatchcase("all", options.only):
-            everything = place_of_all(places, scratch)
+        if fnmatch.fnmatchcase(ALL, options.only):
             pool.submit(guarded, lambda place: comparison.compare_all(place, list(output_commands.ON_ALL)), everything)
 
 
