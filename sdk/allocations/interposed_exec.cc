@@ -157,6 +157,7 @@ int OpenFound(const char* name) { return OpenProgram(name, std::getenv("PATH"));
 using namespace crema::allocations;  // the names of the C library are in none
 
 // The words of execl(3) and its relatives, up to the null pointer.
+// NOLINTBEGIN(bugprone-macro-parentheses): names of variables
 #define CREMA_WORDS(words, first, list)                                         \
   va_list list;                                                                 \
   va_start(list, first);                                                        \
@@ -167,6 +168,7 @@ using namespace crema::allocations;  // the names of the C library are in none
   words[0] = const_cast<char*>(first);                                          \
   va_start(list, first);                                                        \
   for (std::size_t i = 1; i <= count; ++i) words[i] = va_arg(list, char*)
+// NOLINTEND(bugprone-macro-parentheses)
 
 // NOLINTBEGIN(readability-identifier-naming): the C library's names
 // As the C library declares them: glibc writes `throw()`, musl nothing.

@@ -11,6 +11,7 @@
 #include <cstring>
 
 // The head of the file that this code is in (ld(1)).
+// NOLINTNEXTLINE(readability-identifier-naming): the linker's name
 extern "C" const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 
 namespace crema {

@@ -294,13 +294,13 @@ INSTANTIATE_TEST_SUITE_P(TwoCopies, TwoPlugins, ::testing::ValuesIn(kPlugins),
 
 TEST_P(TwoPlugins, Nest) {
   const RecordLog log = Recorded([] {
-    static const Plugin outer(GetParam().first);
-    static const Plugin inner(GetParam().second);
-    outer.call("outer", [] {
-      inner.section("inner");
-      inner.chunk("nested");
+    static const Plugin kOuter(GetParam().first);
+    static const Plugin kInner(GetParam().second);
+    kOuter.call("outer", [] {
+      kInner.section("inner");
+      kInner.chunk("nested");
     });
-    std::thread([] { inner.call("thread", [] { outer.section("inner"); }); }).join();
+    std::thread([] { kInner.call("thread", [] { kOuter.section("inner"); }); }).join();
   });
   EXPECT_EQ(log.end->chunks, 3);
   EXPECT_EQ(log.end->dropped, 0);
@@ -329,14 +329,14 @@ TEST_P(TwoPlugins, NestInTheChunkOfTheLibraryThatCameFirstOrLast) {
 TEST_P(TwoPlugins, HaveOneLogInAForkedChild) {
   for (const bool is_first : {true, false}) {
     const std::vector<RecordLog> logs = Logs([is_first] {
-      static const Plugin first(GetParam().first);
-      static const Plugin second(GetParam().second);
-      first.call("parent", [] { second.section("parent's"); });
+      static const Plugin kFirst(GetParam().first);
+      static const Plugin kSecond(GetParam().second);
+      kFirst.call("parent", [] { kSecond.section("parent's"); });
       const pid_t pid = fork();
       if (pid == 0) {
-        (is_first ? first : second).chunk("child");
-        first.call("child", [] { second.section("child's"); });
-        second.call("child", [] { first.section("child's"); });
+        (is_first ? kFirst : kSecond).chunk("child");
+        kFirst.call("child", [] { kSecond.section("child's"); });
+        kSecond.call("child", [] { kFirst.section("child's"); });
         std::exit(0);
       }
       int status = 0;

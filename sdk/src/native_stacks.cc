@@ -24,8 +24,10 @@
 #define AT_MINSIGSTKSZ 51
 #endif
 
+// NOLINTBEGIN(readability-identifier-naming): the sanitizer's names
 extern "C" void __tsan_acquire(void*) __attribute__((weak));
 extern "C" void __tsan_release(void*) __attribute__((weak));
+// NOLINTEND(readability-identifier-naming)
 
 namespace crema {
 namespace internal {
@@ -56,9 +58,7 @@ std::atomic<bool> g_is_left_to_interpreter{false};
 
 /// What the log says, by `NoStacks`.
 constexpr const char* kReasons[] = {
-    "the C library cannot say in a handler whose code it is in (glibc 2.35 can), or the processor is neither x86-64 "
-    "nor "
-    "aarch64",
+    "it needs a C library that says in a handler whose code it is in (glibc 2.35), and x86-64 or aarch64",
     "the program handles or ignores SIGURG",
     "the program has set another action for SIGURG, so sampling ended there",
     "a thread blocks SIGURG: it has no stacks",

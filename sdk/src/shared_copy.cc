@@ -33,6 +33,7 @@ constexpr std::uint64_t Layout() {
 }  // namespace
 
 /// A C name, which the assembler of the note knows.
+// NOLINTNEXTLINE(readability-identifier-naming)
 extern "C" __attribute__((visibility("hidden"), used)) const SharedCopy crema_own_copy = {
     Layout(),     EnableWith,          Enabled,    SwitchOff,  CurrentRecorder,
     OwnsRecorder, EnsureThreadContext, MirrorMode, ForgetMode, EndProcess,
