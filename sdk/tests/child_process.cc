@@ -115,6 +115,8 @@ ChildResult RunInChild(const Environment& environment, const std::function<void(
   return result;
 }
 
+bool RunsWithOptions() { return getenv("CREMA_TEST_STACKS") != nullptr || getenv("CREMA_TEST_ALLOCATIONS") != nullptr; }
+
 std::string NewDirectory() {
   std::string name = ::testing::TempDir() + "/records-XXXXXX";
   if (mkdtemp(name.data()) == nullptr) ADD_FAILURE() << "cannot make " << name;

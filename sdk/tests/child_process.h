@@ -23,6 +23,9 @@ struct ChildResult {
 /// exit(0).
 ChildResult RunInChild(const Environment& environment, const std::function<void()>& body);
 
+/// Whether every test runs again with stacks and allocations (tools/test --long): records have more lines and fields then.
+bool RunsWithOptions();
+
 /// A new directory below the test's temporary one.
 std::string NewDirectory();
 

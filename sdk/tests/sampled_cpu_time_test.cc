@@ -35,7 +35,8 @@ TEST(SampleSchedule, HasOneSampleForEachPeriodAtAnyMomentOfIt) {
     samples += due;
   }
   EXPECT_EQ(samples, static_cast<std::uint64_t>(kPeriods));
-  for (const int count : by_part) EXPECT_NEAR(count, kPeriods / kParts, 5 * std::sqrt(kPeriods / kParts));
+  constexpr double kExpected = static_cast<double>(kPeriods) / kParts;
+  for (const int count : by_part) EXPECT_NEAR(count, kExpected, 5 * std::sqrt(kExpected));
 }
 
 TEST(SampleSchedule, CountsNoTimeBetweenChunks) {

@@ -244,7 +244,7 @@ TEST(StacksSignal, OfSomebodyElseStaysPendingAfterSuchAChunk) {
 /// Sets a stack for handlers of `bytes` between two chunks; how many bytes below it changed.
 Seen SampledWithHandlerStack(std::size_t bytes, std::size_t* changed) {
   const SharedValue<std::size_t> count;
-  const Seen seen = Sampled([&] {
+  Seen seen = Sampled([&] {
     { TrackMetrics first("first"); }
     constexpr std::size_t kBelow = 65536;
     std::vector<char> memory(kBelow + bytes, 0x5a);
@@ -320,10 +320,10 @@ TEST(StacksHandler, GivesTheStackForHandlersBackWhenTheThreadEnds) {
   const SharedValue<bool> is_there;
   Sampled([&] {
     static pthread_key_t key;
-    static bool* const result = &*is_there;
+    static bool* const kResult = &*is_there;
     pthread_key_create(&key, [](void*) {
       stack_t now = {};
-      *result = sigaltstack(nullptr, &now) == 0 && (now.ss_flags & SS_DISABLE) == 0;
+      *kResult = sigaltstack(nullptr, &now) == 0 && (now.ss_flags & SS_DISABLE) == 0;
       static int rounds = 0;
       if (++rounds < PTHREAD_DESTRUCTOR_ITERATIONS) pthread_setspecific(key, &rounds);  // after ours
     });

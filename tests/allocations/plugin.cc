@@ -57,6 +57,7 @@ void operator delete(void* block) noexcept {
 void operator delete(void* block, std::size_t) noexcept { operator delete(block); }
 
 /// Prints a list of JSON: how often its operator was called, and what it computed.
+// NOLINTNEXTLINE(readability-identifier-naming): a C name
 extern "C" __attribute__((visibility("default"))) void run_plugin() {
   int sum = 0;
   for (int i = 0; i < 1000; ++i) {

@@ -18,6 +18,7 @@ std::int64_t ThreadCpuNs() {
 }  // namespace
 
 /// Computes for so much CPU time in a chunk.
+// NOLINTNEXTLINE(readability-identifier-naming): a C name
 extern "C" __attribute__((visibility("default"))) void compute_in_plugin(std::int64_t number, std::int64_t cpu_ns) {
   crema::Options options;
   options.directory = std::string(std::getenv("CREMA_DIR")) + "/.";

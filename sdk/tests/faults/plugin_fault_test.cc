@@ -78,12 +78,12 @@ TEST(PluginFault, UnloadedAndLoadedAgain) {
 TEST(PluginFault, ASmallStack) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer makes frames larger";
   const RecordLog log = LogWithFault([] {
-    static const Plugin plugin;
+    static const Plugin kPlugin;
     pthread_attr_t attributes;
     Require(pthread_attr_init(&attributes) == 0);
     Require(pthread_attr_setstacksize(&attributes, static_cast<std::size_t>(PTHREAD_STACK_MIN)) == 0);
     pthread_t thread{};
-    const auto record = [](void*) -> void* { return plugin.chunk("small"), nullptr; };
+    const auto record = [](void*) -> void* { return kPlugin.chunk("small"), nullptr; };
     Require(pthread_create(&thread, &attributes, record, nullptr) == 0);
     Require(pthread_join(thread, nullptr) == 0);
   });

