@@ -204,6 +204,7 @@ TEST(StacksSignal, IsNotPendingAfterShortChunksThatBlockedIt) {
 }
 
 TEST(StacksSignal, ThatWasBlockedIsNotTheTimeOfWhoeverUnblocksIt) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer stands in for pthread_sigmask";
   const Seen seen = Sampled([&] {
     TrackMetrics metrics("zjets");
     sigset_t all;
@@ -298,6 +299,7 @@ TEST(StacksHandler, BringsNoStackWhereHandlersOfTheProgramAskForOne) {
 }
 
 TEST(StacksHandler, LeavesRoomForHandlersOfTheProgramThatNeedMuch) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer has a stack for handlers of its own";
   const SharedValue<bool> was_handled;
   Sampled([&] {
     struct sigaction action = {};
