@@ -263,6 +263,7 @@ TEST(NativeStacks, OfAForkedChildAreItsOwn) {
 }
 
 TEST(NativeStacks, OfAChildThatAThreadForkedAreWhole) {
+  if (kSanitized) GTEST_SKIP() << "the leak check of such a child does not see its parent's first stack";
   const std::string directory = NewDirectory();
   const ChildResult result =
       RunInChild({{"CREMA_DIR", directory}, {"CREMA_INTERVAL", "0"}, {"CREMA_STACKS", "1000"}}, [] {
