@@ -45,6 +45,8 @@ std::string LibraryToPreload(const RunPlan& plan, const fs::path& copy) {
   if (plan.allocations_library.empty()) return "";
   std::error_code error;
   fs::copy_file(plan.allocations_library, copy, error);
+  std::error_code ignored;
+  if (error) fs::remove(copy, ignored);  // a part of it, on a full disk, would end the command
   const int program = allocations::OpenProgram(plan.command.front().c_str(), secure_getenv("PATH"));
   const bool takes_it = program >= 0 && allocations::TakesPreloads(program);
   if (program >= 0) close(program);

@@ -181,7 +181,7 @@ using namespace crema::allocations;  // the names of the C library are in none
 
 CREMA_INTERPOSED int execve(const char* path, Words words, Words environment) CREMA_NOTHROW {
   return StartProgram(
-      environment, [&] { return open(path, O_RDONLY | O_CLOEXEC); },
+      environment, [&] { return OpenRegular(AT_FDCWD, path); },
       [&](Words changed) { return Next().execve(path, words, changed); });
 }
 
@@ -224,7 +224,7 @@ CREMA_INTERPOSED int execveat(int directory, const char* path, Words words, Word
   return StartProgram(
       environment,
       [&] {
-        return *path == '\0' ? fcntl(directory, F_DUPFD_CLOEXEC, 0) : openat(directory, path, O_RDONLY | O_CLOEXEC);
+        return path != nullptr && *path == '\0' ? fcntl(directory, F_DUPFD_CLOEXEC, 0) : OpenRegular(directory, path);
       },
       [&](Words changed) { return Next().execveat(directory, path, words, changed, flags); });
 }
@@ -232,7 +232,7 @@ CREMA_INTERPOSED int execveat(int directory, const char* path, Words words, Word
 CREMA_INTERPOSED int posix_spawn(pid_t* process, const char* path, const posix_spawn_file_actions_t* actions,
                                  const posix_spawnattr_t* attributes, Words words, Words environment) {
   return StartProgram(
-      environment, [&] { return open(path, O_RDONLY | O_CLOEXEC); },
+      environment, [&] { return OpenRegular(AT_FDCWD, path); },
       [&](Words changed) { return Next().posix_spawn(process, path, actions, attributes, words, changed); });
 }
 

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <link.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -40,9 +41,15 @@ bool IsLinkedLikeThis(int program, const ElfW(Ehdr) & head) {
 
 }  // namespace
 
+int OpenRegular(int directory, const char* path) noexcept {
+  struct stat status;
+  if (path == nullptr || fstatat(directory, path, &status, 0) != 0 || !S_ISREG(status.st_mode)) return -1;
+  return openat(directory, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
 bool CanBeMapped(const char* library) noexcept {
   if (access(library, R_OK) != 0) return false;  // without capabilities, which end with exec
-  const int file = open(library, O_RDONLY | O_CLOEXEC);
+  const int file = OpenRegular(AT_FDCWD, library);
   if (file < 0) return false;
   void* const page = mmap(nullptr, 1, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
   if (page != MAP_FAILED) munmap(page, 1);
@@ -71,7 +78,7 @@ bool TakesPreloads(int program) noexcept {
     char* const name = head.text + 2 + std::strspn(head.text + 2, " \t");
     name[std::strcspn(name, " \t\n")] = '\0';
     if (interpreter >= 0) close(interpreter);
-    interpreter = open(name, O_RDONLY | O_CLOEXEC);
+    interpreter = OpenRegular(AT_FDCWD, name);
     if (interpreter < 0) return false;
   }
   if (interpreter >= 0) close(interpreter);
@@ -79,7 +86,7 @@ bool TakesPreloads(int program) noexcept {
 }
 
 int OpenProgram(const char* name, const char* path) noexcept {
-  if (std::strchr(name, '/') != nullptr) return open(name, O_RDONLY | O_CLOEXEC);
+  if (std::strchr(name, '/') != nullptr) return OpenRegular(AT_FDCWD, name);
   if (path == nullptr) path = "/bin:/usr/bin";
   for (;;) {
     char candidate[PATH_MAX];
@@ -90,7 +97,7 @@ int OpenProgram(const char* name, const char* path) noexcept {
       candidate[length] = '/';
       std::memcpy(candidate + length + 1, name, name_length + 1);
       const char* const file = length == 0 ? name : candidate;  // an empty part is the working directory
-      const int opened = access(file, X_OK) == 0 ? open(file, O_RDONLY | O_CLOEXEC) : -1;
+      const int opened = access(file, X_OK) == 0 ? OpenRegular(AT_FDCWD, file) : -1;
       char byte;
       if (opened >= 0 && pread(opened, &byte, 1, 0) == 1) return opened;
       if (opened >= 0) close(opened);  // a directory

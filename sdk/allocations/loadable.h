@@ -18,6 +18,9 @@ bool CanBeMapped(const char* library) noexcept;
 /// word size like this code. Texts without `#!` count as scripts of sh(1). Does not close `program`.
 bool TakesPreloads(int program) noexcept;
 
+/// Opens a regular file as openat(2) does; -1 for all others, whose opening may wait, or do something.
+int OpenRegular(int directory, const char* path) noexcept;
+
 /// Opens the program that execvp(3) would run, or gives -1. `path`: null, or as PATH of the environment.
 int OpenProgram(const char* name, const char* path) noexcept;
 

@@ -168,6 +168,24 @@ class KeptTest(PreloadCase):
         _, counted, errors = self.start(*self.crema(), EVERY_START, program, **names)
         self.assertEqual((counted, errors), (f"one two kept {LIBRARY.name}\n" * 14, []))
 
+    def test_where_files_may_not_be_as_large_as_the_library_the_command_runs(self):
+        command = " ".join(map(str, [*self.crema(), "/bin/echo", "hello"]))
+        for kilobytes in (1, 16, 30):  # POSIX counts 512 bytes; no shell has room for the whole library then
+            shutil.rmtree(self.output / "run", ignore_errors=True)
+            with self.subTest(kilobytes=kilobytes):
+                done = self.start("sh", "-c", f"ulimit -f {kilobytes}; {command}")
+                self.assertEqual((done[0], done[1]), (0, "hello\n"))
+
+    def test_what_is_no_regular_file_is_refused_as_ever(self):
+        fifo = self.place / "fifo"
+        os.mkfifo(fifo, 0o755)
+        start = "import os, sys\ntry: os.execv(sys.argv[1], ['x'])\nexcept OSError as error: print(error.errno)"
+        for path in (fifo, "/dev/null", "/tmp", "/no/such/file"):
+            with self.subTest(path=path):
+                self.assert_starts("/usr/bin/python3", "-c", start, path)
+        status, _, _ = self.start(*self.crema(), fifo)
+        self.assertEqual(status, 126)
+
     def test_the_users_own_preloads_stay(self):
         mine = self.place / "mine.so"
         subprocess.run(["gcc", "-shared", "-xc", "/dev/null", "-o", mine], check=True)
