@@ -6,6 +6,7 @@
 #include <link.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,8 +43,9 @@ bool IsLinkedLikeThis(int program, const ElfW(Ehdr) & head) {
 }  // namespace
 
 int OpenRegular(int directory, const char* path) noexcept {
-  struct stat status;
-  if (path == nullptr || fstatat(directory, path, &status, 0) != 0 || !S_ISREG(status.st_mode)) return -1;
+  struct stat status;  // not by fstatat(3), which is of glibc 2.33
+  if (path == nullptr || syscall(SYS_newfstatat, directory, path, &status, 0) != 0) return -1;
+  if (!S_ISREG(status.st_mode)) return -1;
   return openat(directory, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
