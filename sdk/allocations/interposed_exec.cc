@@ -100,6 +100,13 @@ bool CopyWithout(const Request& request, const char* variable, char* copy) {
   return copy[sizeof kVariable - 1] != '\0';
 }
 
+/// What execveat(2) runs. The C library declares that no path is null, which compilers believe where they see the
+/// caller.
+__attribute__((noinline)) int OpenAt(int directory, const char* path) {
+  if (path != nullptr && *path == '\0') return fcntl(directory, F_DUPFD_CLOEXEC, 0);
+  return OpenRegular(directory, path);
+}
+
 /// Calls `start(environment)`, where need be without the library. `open()` opens the program.
 template <class Open, class Start>
 int StartProgram(Words environment, Open open, Start start) {
@@ -222,10 +229,7 @@ CREMA_INTERPOSED int fexecve(int file, Words words, Words environment) CREMA_NOT
 CREMA_INTERPOSED int execveat(int directory, const char* path, Words words, Words environment,
                               int flags) CREMA_NOTHROW {
   return StartProgram(
-      environment,
-      [&] {
-        return path != nullptr && *path == '\0' ? fcntl(directory, F_DUPFD_CLOEXEC, 0) : OpenRegular(directory, path);
-      },
+      environment, [&] { return OpenAt(directory, path); },
       [&](Words changed) { return Next().execveat(directory, path, words, changed, flags); });
 }
 

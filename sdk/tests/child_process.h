@@ -23,7 +23,8 @@ struct ChildResult {
 /// exit(0).
 ChildResult RunInChild(const Environment& environment, const std::function<void()>& body);
 
-/// Whether every test runs again with stacks and allocations (tools/test --long): records have more lines and fields then.
+/// Whether every test runs again with stacks and allocations (tools/test --long): records have more lines and fields
+/// then.
 bool RunsWithOptions();
 
 /// A new directory below the test's temporary one.
