@@ -32,8 +32,8 @@ struct SummaryTable {
 /// The core-seconds by the groups of the budget. Its title says of what cores, if it `has_room`.
 SummaryTable BudgetSummary(const nlohmann::ordered_json& document, bool has_room = true);
 
-/// `waiting for a CPU, inside these times: 1.2 s (16 %)`: what part of the sections' own times is no work; empty if
-/// there is little.
+/// `waiting for a CPU, inside these times: 1.2 s (16 %)`: how long the sections waited during their own times. Empty if
+/// they hardly waited.
 std::string WaitInsideSections(const nlohmann::ordered_json& document);
 
 /// By own time, the slowest first; `(other)` is always among them: without it the shares would not add up.

@@ -17,6 +17,10 @@
 #include "loaded_objects.h"
 #include "next_allocator.h"
 
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
 namespace crema {
 namespace allocations {
 namespace {
@@ -85,6 +89,7 @@ bool Collect(void* data, const LoadedObject& object) {
 constexpr int kMostTries = 3;
 constexpr int kFailed = -1;
 constexpr int kAllSeen = kFunctionCount + 1;
+constexpr int kNotTried = kAllSeen + 1;  ///< the kernel is older than Linux 5.9
 
 /// Gives the index of the first one that is not seen. Calls them in a child that shares no memory: what a program's own
 /// operator counts, or takes from a pool, stays as it was. The kernel sends no signal when such a child ends, no
@@ -98,6 +103,7 @@ int TryInChild(const OwnFunctions& own, std::uint64_t (*blocks_seen)()) {
   const long child = syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr);
   if (child == 0) {
     prctl(PR_SET_DUMPABLE, 0);  // if it ends badly, it leaves no file
+    if (syscall(SYS_close_range, 0, ~0u, 0) != 0) syscall(SYS_exit_group, kNotTried);  // it may print
     int index = 0;
     for (; index < kAllSeen; ++index) {
       const std::uint64_t seen = blocks_seen();
@@ -120,7 +126,8 @@ int TryInChild(const OwnFunctions& own, std::uint64_t (*blocks_seen)()) {
     kill(static_cast<pid_t>(child), SIGKILL);
     syscall(SYS_wait4, child, nullptr, __WCLONE, nullptr);
   }
-  return ended == child && WIFEXITED(status) ? WEXITSTATUS(status) : kFailed;
+  const bool was_tried = ended == child && WIFEXITED(status) && WEXITSTATUS(status) != kNotTried;
+  return was_tried ? WEXITSTATUS(status) : kFailed;
 }
 
 }  // namespace

@@ -52,13 +52,13 @@ __attribute__((constructor(101))) void NoteDirectory() {
   errno = saved_errno;
 }
 
-/// Makes what was told, or else CREMA_DIR, absolute. Longer than a path may be, it stays too long for one when it is
-/// cut: it never becomes another directory.
-void SetDirectory(std::string_view told, Settings* settings) {
-  const std::string_view path = told.empty() ? Text("CREMA_DIR") : told;
+/// Makes the directory that the code gives, or else CREMA_DIR, absolute. A path that is too long is cut, and is still
+/// too long then: it never becomes another directory.
+void SetDirectory(std::string_view given, Settings* settings) {
+  const std::string_view path = given.empty() ? Text("CREMA_DIR") : given;
   if (!path.empty() && path[0] != '/') {
     const WorkingDirectory here;
-    const bool is_from_start = told.empty() && g_loaded_in[0] != '\0';
+    const bool is_from_start = given.empty() && g_loaded_in[0] != '\0';
     settings->directory.Append(is_from_start ? std::string_view(g_loaded_in) : here.path());
     if (!settings->directory.empty()) settings->directory.Append("/");
   }

@@ -26,10 +26,10 @@ double AskedStacks() noexcept;
 bool EnvironmentAsksForAllocations() noexcept;
 /// Whether CREMA_DIR is set.
 bool EnvironmentNamesDirectory() noexcept;
-/// What was told, with the environment's word for what it leaves open; of `others` the fields that are no texts. The
-/// directory is made absolute: CREMA_DIR is relative to where the SDK was loaded, one from code to where the process
-/// is. Values that make no sense count as not given. Privileged programs (secure_getenv(3)) get none of the
-/// environment's.
+/// Takes the options that the code gives, and the environment's for those that it leaves open. `others` gives the
+/// fields that are not texts. The directory is made absolute: CREMA_DIR is relative to where the SDK was loaded, a
+/// directory from the code to where the process is. Values that make no sense count as not given. Privileged programs
+/// (secure_getenv(3)) get none of the environment's.
 /// `*settings` is new.
 void ReadSettings(const OptionTexts& texts, const Options& others, Settings* settings) noexcept;
 

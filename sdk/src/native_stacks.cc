@@ -45,9 +45,10 @@ constexpr std::size_t kHandlerBytes = 65536;
 /// A stack for handlers that the program brings must have room for the kernel's frame twice, as a handler of the
 /// program may be running there, and for so much more.
 constexpr std::size_t kRoomBesideFrames = 16384;
-/// Of a stack for handlers that is ours, if it can be large: handlers of the program run there, too.
+/// The largest stack for handlers that we bring. Handlers of the program may run there, too.
 constexpr std::size_t kMostOwnStackBytes = std::size_t{8} << 20;
-/// Longer than a tick of any kernel (10 ms): a sample that is due for so long at the end of a chunk had no signal.
+/// Longer than a tick of any kernel (10 ms). A sample that is this late was held back: the thread was in a system call,
+/// had no core in the ticks, or blocked the signal.
 constexpr std::int64_t kLatestNanoseconds = 20'000'000;
 /// A stack without a limit is taken to be so large: what lies further down may be something else.
 constexpr std::uintptr_t kMostMainStackBytes = std::uintptr_t{64} << 20;

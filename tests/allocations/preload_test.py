@@ -11,6 +11,7 @@ import tempfile
 import unittest
 
 KNOWN = pathlib.Path("tests/allocations/known_allocations").absolute()
+OWN_OPERATORS = pathlib.Path("tests/allocations/own_operators").absolute()
 EVERY_START = pathlib.Path("tests/allocations/every_start").absolute()
 LIBRARY = pathlib.Path("sdk/allocations/libcrema_allocations.so").absolute()
 CREMA = pathlib.Path("collector/cli/crema").absolute()
@@ -185,6 +186,9 @@ class KeptTest(PreloadCase):
                 self.assert_starts("/usr/bin/python3", "-c", start, path)
         status, _, _ = self.start(*self.crema(), fifo)
         self.assertEqual(status, 126)
+
+    def test_an_operator_new_that_writes_writes_as_often_as_ever(self):
+        self.assert_starts(OWN_OPERATORS, OWN_OPERATORS_WRITE="1")
 
     def test_the_users_own_preloads_stay(self):
         mine = self.place / "mine.so"
