@@ -7,6 +7,7 @@
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -110,7 +111,7 @@ __attribute__((noinline)) int OpenAt(int directory, const char* path) {
 /// Calls `start(environment)`, where need be without the library. `open()` opens the program.
 template <class Open, class Start>
 int StartProgram(Words environment, Open open, Start start) {
-  constexpr std::size_t kMostBytes = 1 << 16;  // of stack
+  constexpr std::size_t kMostStackBytes = 4096;  // a thread may have 16 kB
   const int host_errno = errno;
   const Request request = FindRequest(environment);
   bool is_served = true;
@@ -125,16 +126,28 @@ int StartProgram(Words environment, Open open, Start start) {
   const std::size_t length = std::strlen(variable) + 1;
   std::size_t count = request.variable;
   while (environment[count] != nullptr) ++count;
-  if ((count + 1) * sizeof(char*) + length > kMostBytes) return start(environment);
-  auto* const changed = static_cast<char**>(alloca((count + 1) * sizeof(char*)));
-  auto* const copy = static_cast<char*>(alloca(length));
+  const std::size_t bytes = (count + 1) * sizeof(char*) + length;
+  const bool is_mapped = bytes > kMostStackBytes;
+  void* const memory =
+      is_mapped ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : alloca(bytes);
+  if (memory == MAP_FAILED) {
+    errno = host_errno;
+    return start(environment);
+  }
+  auto* const changed = static_cast<char**>(memory);
+  auto* const copy = reinterpret_cast<char*>(changed + count + 1);
   std::memcpy(changed, environment, (count + 1) * sizeof(char*));
   changed[request.variable] = copy;
   if (!CopyWithout(request, variable, copy)) {
     std::memmove(changed + request.variable, changed + request.variable + 1,
                  (count - request.variable) * sizeof(char*));
   }
-  return start(changed);
+  const int result = start(changed);
+  if (!is_mapped) return result;
+  const int start_errno = errno;
+  munmap(memory, bytes);
+  errno = start_errno;
+  return result;
 }
 
 /// What starts sh(1) in here takes the environment of the process. Where the library is gone, no program can load it.

@@ -187,6 +187,11 @@ class KeptTest(PreloadCase):
         status, _, _ = self.start(*self.crema(), fifo)
         self.assertEqual(status, 126)
 
+    def test_a_large_environment_is_handed_on_without_a_library_that_is_gone(self):
+        gone = f"rm -r {self.output}/run/records 2>/dev/null; /bin/echo hello"
+        many = {f"VARIABLE_{number}": "x" * 10 for number in range(9000)}
+        self.assert_starts("bash", "-c", gone, **many)
+
     def test_an_operator_new_that_writes_writes_as_often_as_ever(self):
         self.assert_starts(OWN_OPERATORS, OWN_OPERATORS_WRITE="1")
 
