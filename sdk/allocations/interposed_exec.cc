@@ -41,21 +41,16 @@ struct NextExec {
 };
 NextExec g_next;
 
-template <class Function>
-void Find(Function** function, const char* name) {
-  *function = reinterpret_cast<Function*>(NextSymbol(name));
-}
-
 // Before the program runs: a forked child must take no lock of ld.so's.
 __attribute__((constructor)) void FindNextExec() {
-  Find(&g_next.execve, "execve");
-  Find(&g_next.execvpe, "execvpe");
-  Find(&g_next.fexecve, "fexecve");
-  Find(&g_next.execveat, "execveat");
-  Find(&g_next.posix_spawn, "posix_spawn");
-  Find(&g_next.posix_spawnp, "posix_spawnp");
-  Find(&g_next.system, "system");
-  Find(&g_next.popen, "popen");
+  internal::FindNext(&g_next.execve, "execve");
+  internal::FindNext(&g_next.execvpe, "execvpe");
+  internal::FindNext(&g_next.fexecve, "fexecve");
+  internal::FindNext(&g_next.execveat, "execveat");
+  internal::FindNext(&g_next.posix_spawn, "posix_spawn");
+  internal::FindNext(&g_next.posix_spawnp, "posix_spawnp");
+  internal::FindNext(&g_next.system, "system");
+  internal::FindNext(&g_next.popen, "popen");
 }
 
 const NextExec& Next() {

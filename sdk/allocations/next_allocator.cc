@@ -13,24 +13,19 @@ NextAllocator g_next;
 enum State : int { kUnknown, kAsking, kKnown };
 std::atomic<int> g_state{kUnknown};
 
-template <class Function>
-void Ask(Function** function, const char* name) {
-  *function = reinterpret_cast<Function*>(NextSymbol(name));
-}
-
 CREMA_NEVER_INLINE const NextAllocator* AskLinker() {
   int unknown = kUnknown;
   if (!g_state.compare_exchange_strong(unknown, kAsking)) return unknown == kKnown ? &g_next : nullptr;
-  Ask(&g_next.malloc, "malloc");
-  Ask(&g_next.calloc, "calloc");
-  Ask(&g_next.realloc, "realloc");
-  Ask(&g_next.free, "free");
-  Ask(&g_next.posix_memalign, "posix_memalign");
-  Ask(&g_next.aligned_alloc, "aligned_alloc");
-  Ask(&g_next.memalign, "memalign");
-  Ask(&g_next.valloc, "valloc");
-  Ask(&g_next.pvalloc, "pvalloc");
-  Ask(&g_next.malloc_usable_size, "malloc_usable_size");
+  internal::FindNext(&g_next.malloc, "malloc");
+  internal::FindNext(&g_next.calloc, "calloc");
+  internal::FindNext(&g_next.realloc, "realloc");
+  internal::FindNext(&g_next.free, "free");
+  internal::FindNext(&g_next.posix_memalign, "posix_memalign");
+  internal::FindNext(&g_next.aligned_alloc, "aligned_alloc");
+  internal::FindNext(&g_next.memalign, "memalign");
+  internal::FindNext(&g_next.valloc, "valloc");
+  internal::FindNext(&g_next.pvalloc, "pvalloc");
+  internal::FindNext(&g_next.malloc_usable_size, "malloc_usable_size");
   g_state.store(kKnown, std::memory_order_release);
   return &g_next;
 }

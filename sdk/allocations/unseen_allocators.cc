@@ -25,6 +25,13 @@ namespace crema {
 namespace allocations {
 namespace {
 
+using internal::Contains;
+using internal::CountLoads;
+using internal::Definition;
+using internal::ForEachObject;
+using internal::LoadCounts;
+using internal::LoadedObject;
+
 /// malloc, and the operators by the names of the Itanium C++ ABI ("Mangling"; `m` is std::size_t on 64 bits). They take
 /// the size, then the alignment or a std::nothrow_t that nobody reads.
 constexpr const char* kFunctions[] = {"malloc",

@@ -10,7 +10,7 @@
 #include "allocation_counter.h"
 #include "environment.h"
 #include "json_line.h"
-#include "loaded_function.h"
+#include "loaded_objects.h"
 #include "own_work.h"
 #include "recorder.h"
 #include "section_tree.h"

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "loaded_function.h"
+#include "loaded_objects.h"
 
 namespace crema {
 namespace internal {

@@ -3,7 +3,7 @@
 #include <cstring>
 
 namespace crema {
-namespace allocations {
+namespace internal {
 namespace {
 
 struct Visitor {
@@ -90,15 +90,20 @@ int ReadCounts(dl_phdr_info* info, std::size_t, void* counts) {
 
 struct Search {
   const char* name;
-  bool is_past_this;
+  bool has_begun;
   void* found;
 };
 
 bool LookInto(void* data, const LoadedObject& object) {
   auto* const search = static_cast<Search*>(data);
-  if (search->is_past_this) search->found = Definition(object, search->name);
-  search->is_past_this |= Contains(object, search->name);  // a text of this library
+  if (search->has_begun) search->found = Definition(object, search->name);
+  search->has_begun |= Contains(object, reinterpret_cast<const void*>(&LookInto));
   return search->found != nullptr;
+}
+
+void* Find(Search search) {
+  ForEachObject(LookInto, &search);
+  return search.found;
 }
 
 }  // namespace
@@ -134,11 +139,8 @@ void ForEachObject(bool (*visit)(void* data, const LoadedObject& object), void* 
   dl_iterate_phdr(Visit, &visitor);
 }
 
-void* NextSymbol(const char* name) noexcept {
-  Search search = {name, false, nullptr};
-  ForEachObject(LookInto, &search);
-  return search.found;
-}
+void* FindFunction(const char* name) noexcept { return Find({name, true, nullptr}); }
+void* NextFunction(const char* name) noexcept { return Find({name, false, nullptr}); }
 
-}  // namespace allocations
+}  // namespace internal
 }  // namespace crema

@@ -1,14 +1,15 @@
-// The programs and libraries of the process, and what they define. Reads their tables itself: dlsym(3) allocates, and
-// its version depends on the C library, so that the library would not load beside an older one.
-#ifndef CREMA_ALLOCATIONS_LOADED_OBJECTS_H_
-#define CREMA_ALLOCATIONS_LOADED_OBJECTS_H_
+// The programs and libraries of the process, and what they define. Reads their tables itself: dlopen(3) and dlsym(3)
+// change what dlerror(3) reports to the program, and allocate. Their versions depend on the C library, so that the
+// library that counts allocations would not load beside an older one.
+#ifndef CREMA_SRC_LOADED_OBJECTS_H_
+#define CREMA_SRC_LOADED_OBJECTS_H_
 
 #include <link.h>
 
 #include <cstdint>
 
 namespace crema {
-namespace allocations {
+namespace internal {
 
 /// Valid only while `ForEachObject` visits it.
 struct LoadedObject {
@@ -38,10 +39,16 @@ LoadCounts CountLoads() noexcept;
 /// nothing. No object is unloaded meanwhile.
 void ForEachObject(bool (*visit)(void* data, const LoadedObject& object), void* data) noexcept;
 
-/// What the symbol is after this library; null where it is nothing.
-void* NextSymbol(const char* name) noexcept;
+/// The function of this name that the first object defines; null where none does.
+void* FindFunction(const char* name) noexcept;
+/// The same of the objects after the one that this code is in.
+void* NextFunction(const char* name) noexcept;
+template <class Function>
+void FindNext(Function** function, const char* name) noexcept {
+  *function = reinterpret_cast<Function*>(NextFunction(name));
+}
 
-}  // namespace allocations
+}  // namespace internal
 }  // namespace crema
 
-#endif  // CREMA_ALLOCATIONS_LOADED_OBJECTS_H_
+#endif  // CREMA_SRC_LOADED_OBJECTS_H_
