@@ -289,7 +289,8 @@ Quality JudgeQuality(const RunFigures& figures, ReadingQuality reading) {
   WarnOfSums(figures, quality.warnings);
   if (quality.records_lost > 0) {
     quality.warnings.push_back(
-        fmt::format("the {} of {} that ended {} lost, so sums are too low: not written, or the log is damaged",
+        fmt::format("the {} of {} that ended {} lost, so sums are too low: recording was off, the disk had no room, or "
+                    "the log is damaged",
                     quality.records_lost == 1 ? "record" : "records",
                     quality.records_lost == 1 ? "one chunk" : fmt::format("{} chunks", quality.records_lost),
                     quality.records_lost == 1 ? "is" : "are"));

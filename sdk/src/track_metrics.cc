@@ -159,20 +159,25 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
                                   std::memory_order_relaxed);
 }
 
-/// The chunk ends while recording is switched off: it stays counted as open, and has no line.
+/// The chunk ends while recording is switched off: it is counted, and has no line.
 void EndUnmeasured(Recorder* recorder, ThreadState* thread, ChunkState* state) {
-  if (thread == nullptr || thread != state->owner) {
+  const bool is_suspended = state->suspension.has_value();
+  if (!is_suspended && (thread == nullptr || thread != state->owner)) {
     state->guard_is_gone.store(true);
     return;
   }
+  if (is_suspended) recorder->suspended.fetch_sub(1, std::memory_order_relaxed);
+  state->suspension.reset();
   const auto is_inside = [state](const WorkFrame* work) {
     while (work != nullptr && work != state) work = work->outer;
     return work != nullptr;
   };
-  while (is_inside(thread->work)) {
+  while (!is_suspended && is_inside(thread->work)) {
     FreeLane(recorder);
     thread->Pop(thread->work);
   }
+  recorder->open_chunks.fetch_sub(1, std::memory_order_relaxed);
+  recorder->chunks.fetch_add(1, std::memory_order_relaxed);
   const std::lock_guard<std::mutex> lock(state->helpers_mutex);
   state->generation.fetch_add(1);
 }

@@ -160,7 +160,8 @@ TEST(Disable, EndsOpenChunksWithoutALineAndEnableGoesOnInTheSameLog) {
   ASSERT_EQ(log.chunks.size(), 1u);
   EXPECT_EQ(ChunkOf(log, "on again").status, "ok");
   EXPECT_EQ(Paths(ChunkOf(log, "on again").sections), std::vector<std::string>{"select"});
-  EXPECT_EQ(log.end->open, 1);  // it was so when recording went off
+  EXPECT_EQ(log.end->chunks, 2);
+  EXPECT_EQ(log.end->open, 0);
   EXPECT_EQ(log.end->misused, 0);
 }
 
