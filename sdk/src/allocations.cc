@@ -89,7 +89,8 @@ const AllocationCounter* FindCounter(std::string_view* why_not) {
     if (EnvironmentAsksForAllocations()) {
       *why_not =
           "the library libcrema_allocations.so was not loaded: the program, or one that started it, is linked "
-          "statically, has another C library or word size, does not find the library, or changed LD_PRELOAD";
+          "statically or with a sanitizer, has another C library or word size, does not find the library, or changed "
+          "LD_PRELOAD";
     }
     return nullptr;
   }
