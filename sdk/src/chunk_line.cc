@@ -57,6 +57,9 @@ void EncodeBegin(const Recorder& recorder, ChunkState* state, JsonLine* line) no
   AppendIdentity(*state, line);
   const std::int64_t suspended = recorder.suspended.load(std::memory_order_relaxed);
   if (suspended != 0) line->Field("suspended", suspended);
+  const WorkFrame* around = state->outer;
+  while (around != nullptr && around->is_helper) around = around->outer;
+  if (around != nullptr) line->FieldUnsigned("inside", static_cast<const ChunkState*>(around)->number);
   // What was computed until now, so before all chunks: the set-up. A system call that later chunks are spared.
   if (state->number == 0) line->Field("process_cpu_ns", ProcessCpuNanoseconds());
   state->ledger.AppendAttributes(line);

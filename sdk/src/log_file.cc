@@ -77,8 +77,9 @@ std::int64_t LogFile::StartAsLogged(const char* directory, const char* host, std
   return logged_ns;
 }
 
-int LogFile::Open(const char* directory, const char* host, std::int64_t pid, std::int64_t start_ns) noexcept {
-  for (int recorder = 0; recorder < kMostRecorders; ++recorder) {
+int LogFile::Open(const char* directory, const char* host, std::int64_t pid, std::int64_t start_ns,
+                  int recorder) noexcept {
+  for (; recorder < kMostRecorders; ++recorder) {
     if (!PutPath(directory, host, pid, start_ns, recorder, &path_)) return -1;
     const int fd = Create(path_.c_str());
     if (fd < 0 && (errno == EEXIST || errno == EAGAIN)) continue;

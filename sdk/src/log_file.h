@@ -31,10 +31,10 @@ class LogFile {
   /// the process.
   static std::int64_t StartAsLogged(const char* directory, const char* host, std::int64_t pid,
                                     std::int64_t start_ns) noexcept;
-  /// Creates `<directory>/<host>-<pid>-<start_ns>-<recorder>.jsonl` with the first recorder number that is free, 0600,
-  /// and locks it for as long as this process lives. Missing directories are made, 0700. Returns the recorder number,
-  /// or -1 with errno set.
-  int Open(const char* directory, const char* host, std::int64_t pid, std::int64_t start_ns) noexcept;
+  /// Creates `<directory>/<host>-<pid>-<start_ns>-<recorder>.jsonl` with the first number from `recorder` that is free,
+  /// 0600, and locks it for as long as this process lives. Missing directories are made, 0700. Returns the number, or
+  /// -1 with errno set.
+  int Open(const char* directory, const char* host, std::int64_t pid, std::int64_t start_ns, int recorder = 0) noexcept;
   /// Before the first line: what CREMA_MAX_LOG_BYTES says, and room on the disk of `directory`.
   void KeepRoom(const char* directory, std::optional<std::int64_t> most_bytes, DescriptorBudget* budget) noexcept;
   bool is_open() const noexcept { return descriptor_.load(std::memory_order_relaxed) >= 0; }

@@ -18,6 +18,7 @@
 #include "own_memory.h"
 #include "proc_file.h"
 #include "secret_filter.h"
+#include "shared_copy.h"
 
 namespace crema {
 namespace internal {
@@ -121,7 +122,8 @@ void AppendPlace(const Settings& settings, JsonLine* line) {
 void AppendProcess(Recorder* recorder, const HostName& host, std::int64_t start_ns, int recorder_number) {
   const Settings& settings = recorder->settings;
   JsonLine* const line = &recorder->process_line;
-  line->Raw("{\"type\":\"process\",\"schema\":\"crema.records/1\",\"schema_minor\":16");
+  line->Raw("{\"type\":\"process\",\"schema\":\"crema.records/1\"");
+  line->Field("schema_minor", kRecordSchemaMinor);
   line->FieldText("run_id", settings.run_id.view());
   line->FieldText("host", host.view());
   line->Field("pid", recorder->pid);
@@ -159,7 +161,7 @@ bool OpenLog(Recorder* recorder) noexcept {
     errno = ENOMEM;
     return false;
   }
-  const int number = recorder->log.Open(directory, host.c_str(), recorder->pid, start_ns);
+  const int number = recorder->log.Open(directory, host.c_str(), recorder->pid, start_ns, RecordersOfOtherCopies());
   if (number < 0) return false;
   AppendProcess(recorder, host, start_ns, number);
   if (recorder->process_line.broken()) {

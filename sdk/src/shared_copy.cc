@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <link.h>
+#include <unistd.h>
 
 #include <cstring>
 
@@ -46,10 +47,13 @@ struct Search {
   std::string_view directory;
   const SharedCopy* found = nullptr;
   bool is_library = false;
+  bool is_of_all = false;  ///< also of copies behind the library
+  int recorders = 0;       ///< of other copies, in this process
 
   void Take(const SharedCopy* copy, std::uint32_t type) {
     if (copy == &crema_own_copy || copy->layout != Layout()) return;
     constexpr std::uint32_t kLibrary = CREMA_NOTE_OF_LIBRARY[0] - '0';
+    if (type != kLibrary && copy->owns_recorder() && copy->recorder()->pid == getpid()) ++recorders;
     if (type != kLibrary && (found != nullptr || !Records(*copy))) return;
     found = copy;
     is_library = type == kLibrary;
@@ -88,7 +92,7 @@ int LookInto(dl_phdr_info* file, std::size_t, void* search_pointer) {
     const auto* const notes = reinterpret_cast<const char*>(file->dlpi_addr + segment.p_vaddr);
     LookAtNotes(notes, notes + segment.p_memsz, search);
   }
-  return search->is_library ? 1 : 0;
+  return search->is_library && !search->is_of_all ? 1 : 0;
 }
 
 }  // namespace
@@ -100,6 +104,13 @@ const SharedCopy* FindSharedCopy(std::string_view directory) noexcept {
   search.directory = directory;
   dl_iterate_phdr(LookInto, &search);
   return search.found;
+}
+
+int RecordersOfOtherCopies() noexcept {
+  Search search;
+  search.is_of_all = true;
+  dl_iterate_phdr(LookInto, &search);
+  return search.recorders;
 }
 
 }  // namespace internal

@@ -55,6 +55,8 @@ const SharedCopy* OwnCopy() noexcept;
 /// A copy of the SDK in this process that is laid out like this one and is not it: libcrema.so.1 if it is loaded, else
 /// one that has a recorder already, which writes into `directory` unless that is empty; else nullptr.
 const SharedCopy* FindSharedCopy(std::string_view directory) noexcept;
+/// How many recorders copies that are laid out alike have, but for this one: each writes into another directory.
+int RecordersOfOtherCopies() noexcept;
 
 /// The calling thread's state in the copy that this one uses; nullptr where it uses none.
 ThreadContext* AdoptedThreadContext() noexcept;
