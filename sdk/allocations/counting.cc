@@ -6,10 +6,10 @@
 #include <atomic>
 #include <cerrno>
 
-#include "allocation_counter.h"
 #include "block_table.h"
 #include "crema/internal/platform.h"
 #include "priority_lock.h"
+#include "process/allocation_counter.h"
 #include "site_table.h"
 #include "unseen_allocators.h"
 

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "allocation_counter.h"
 #include "gtest/gtest.h"
+#include "process/allocation_counter.h"
 
 extern "C" const crema::internal::AllocationCounter* crema_allocation_counter();
 

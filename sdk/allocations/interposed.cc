@@ -9,8 +9,8 @@
 #include <cstddef>
 
 #include "counting.h"
-#include "loaded_objects.h"
 #include "next_allocator.h"
+#include "process/loaded_objects.h"
 
 namespace {
 

@@ -20,7 +20,7 @@
 
 #include "crema/internal/platform.h"
 #include "loadable.h"
-#include "loaded_objects.h"
+#include "process/loaded_objects.h"
 
 namespace crema {
 namespace allocations {

@@ -14,8 +14,8 @@
 #include <cstddef>
 #include <cstring>
 
-#include "loaded_objects.h"
 #include "next_allocator.h"
+#include "process/loaded_objects.h"
 
 #ifndef SYS_close_range
 #define SYS_close_range 436

@@ -1,8 +1,8 @@
 #include "guard_slots.h"
 
 #include "crema/internal/platform.h"
-#include "own_memory.h"
-#include "own_work.h"
+#include "storage/own_memory.h"
+#include "storage/own_work.h"
 
 namespace crema {
 namespace {

@@ -1,5 +1,5 @@
 // What is kept of a chunk, and how a helper's part is added to it.
-#include "sdk/src/ledger.h"
+#include "sdk/src/chunk/ledger.h"
 
 #include <gtest/gtest.h>
 
