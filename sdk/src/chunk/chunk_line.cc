@@ -57,17 +57,17 @@ void EncodeBegin(const Recorder& recorder, ChunkState* state, JsonLine* line) no
   AppendIdentity(*state, line);
   const std::int64_t suspended = recorder.suspended.load(std::memory_order_relaxed);
   if (suspended != 0) line->Field("suspended", suspended);
-  const WorkFrame* around = state->outer;
+  const OpenWork* around = state->outer;
   while (around != nullptr && around->is_helper) around = around->outer;
   if (around != nullptr) line->FieldUnsigned("inside", static_cast<const ChunkState*>(around)->number);
   // What was computed until now, so before all chunks: the set-up. A system call that later chunks are spared.
   if (state->number == 0) line->Field("process_cpu_ns", ProcessCpuNanoseconds());
-  state->ledger.AppendAttributes(line);
+  state->data.AppendAttributes(line);
   line->Raw("}\n");
 }
 
 std::uint64_t EncodeChunk(const Recorder& recorder, const ChunkEnd& end, ChunkState* state, JsonLine* line) noexcept {
-  Ledger& ledger = state->ledger;
+  ChunkData& data = state->data;
   const TickRate& rate = end.rate;
   const std::int64_t start_ns = recorder.clock.UnixNanoseconds(state->start.monotonic_ns);
   const auto known = [](std::int64_t value) {
@@ -81,8 +81,8 @@ std::uint64_t EncodeChunk(const Recorder& recorder, const ChunkEnd& end, ChunkSt
   line->Key("status");
   line->Raw(state->failed ? "\"failed\"" : "\"ok\"");
   line->Field("events", known(state->events));
-  line->Field("bytes_read", known(ledger.bytes_read()));
-  line->Field("bytes_uncompressed", known(ledger.bytes_uncompressed()));
+  line->Field("bytes_read", known(data.bytes_read()));
+  line->Field("bytes_uncompressed", known(data.bytes_uncompressed()));
   line->Field("cpu_ns", end.cpu_ns);
   line->Field("helper_cpu_ns", state->helper_cpu_ns);
   line->Field("cpu_wait_ns", end.wait_ns);
@@ -91,24 +91,24 @@ std::uint64_t EncodeChunk(const Recorder& recorder, const ChunkEnd& end, ChunkSt
   line->Field("helper_union_ns", state->helper_union_ns);
   line->Field("rss_start_bytes", state->rss_start_bytes);
   line->Field("rss_stop_bytes", end.rss_stop_bytes);
-  line->Field("rss_peak_bytes", known(ledger.rss_peak_bytes()));
+  line->Field("rss_peak_bytes", known(data.rss_peak_bytes()));
   line->Field("io_read_bytes", end.io_read_bytes);
   line->Field("open_chunks", end.open_chunks);
   line->Field("lanes_peak", state->lanes_peak.load());
   AppendIdentity(*state, line);
   line->FieldText("error", state->failed ? state->reason : std::string_view());
-  ledger.AppendColumns(line);
+  data.AppendColumns(line);
   line->Raw(",\"sections\":[");
   std::size_t rows = 0;
-  std::uint64_t dropped = ledger.sections().dropped() + state->helpers.sections().dropped();
-  AppendSectionRows(ledger.sections().root(), SectionRows::kOwner, rate, line, &rows, &dropped);
+  std::uint64_t dropped = data.sections().dropped() + state->helpers.sections().dropped();
+  AppendSectionRows(data.sections().root(), SectionRows::kOwner, rate, line, &rows, &dropped);
   AppendSectionRows(state->helpers.sections().root(), SectionRows::kHelper, rate, line, &rows, &dropped);
   line->Raw("]");
-  ledger.AppendMemory(line);
-  ledger.AppendMetrics(line);
-  ledger.AppendCuts(line);
-  ledger.AppendActivities(line);
-  ledger.AppendRequests(line);
+  data.AppendMemory(line);
+  data.AppendMetrics(line);
+  data.AppendCuts(line);
+  data.AppendActivities(line);
+  data.AppendRequests(line);
   line->FieldUnsigned("sections_dropped", dropped);
   if (end.suspended_ns != 0) line->Field("suspended_ns", end.suspended_ns);
   if (end.inner_ns != 0) line->Field("inner_ns", end.inner_ns);
@@ -116,8 +116,8 @@ std::uint64_t EncodeChunk(const Recorder& recorder, const ChunkEnd& end, ChunkSt
     line->Field("allocations", end.allocations);
     line->Field("allocated_bytes", end.allocated_bytes);
   }
-  ledger.AppendAttributes(line);
-  ledger.AppendTrace(rate, state->start.ticks, line);
+  data.AppendAttributes(line);
+  data.AppendTrace(rate, state->start.ticks, line);
   line->Raw("}\n");
   return dropped;
 }

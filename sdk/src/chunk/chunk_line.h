@@ -6,8 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "chunk/open_work.h"
 #include "chunk/thread_state.h"
-#include "chunk/work_frame.h"
 #include "crema/chunk.h"
 #include "kernel/clock.h"
 #include "process/process_recorder.h"

@@ -4,10 +4,10 @@
 #include <optional>
 #include <string_view>
 
+#include "chunk/chunk_data.h"
 #include "chunk/chunk_line.h"
-#include "chunk/ledger.h"
+#include "chunk/open_work.h"
 #include "chunk/section_tree.h"
-#include "chunk/work_frame.h"
 #include "process/process_recorder.h"
 #include "storage/arena.h"
 #include "storage/own_memory.h"
@@ -60,7 +60,7 @@ struct ChunkSums::Row {
   std::int64_t suspended_ns = 0;
   std::int64_t lanes_peak = 0;
   std::uint64_t sections_dropped = 0;
-  Ledger ledger;
+  ChunkData data;
   SectionTree helper_sections;
   RowTable<std::uint64_t> begun;
 };
@@ -77,7 +77,7 @@ ChunkSums::Row* ChunkSums::New(const IdentityParts& parts, bool failed) noexcept
   auto* row = MakeOwn<Row>();
   if (row == nullptr) return nullptr;
   row->failed = failed;
-  row->ledger.LimitSketches(0);  // the room that was kept for rows is for totals
+  row->data.LimitSketches(0);  // the room that was kept for rows is for totals
   if (!row->texts.Copy(parts.dataset, &row->parts.dataset) || !row->texts.Copy(parts.file, &row->parts.file) ||
       !row->texts.Copy(parts.pass, &row->parts.pass)) {
     FreeOwn(row);
@@ -135,13 +135,13 @@ void ChunkSums::Add(Recorder* recorder, ChunkState* state, const ChunkEnd& end) 
   row->helper_union_ns += state->helper_union_ns;
   row->suspended_ns += end.suspended_ns;
   row->lanes_peak = std::max(row->lanes_peak, state->lanes_peak.load());
-  const std::uint64_t dropped = row->ledger.sections().dropped() + row->helper_sections.dropped();
-  row->ledger.sections().Merge(&state->ledger.sections(), nullptr);
+  const std::uint64_t dropped = row->data.sections().dropped() + row->helper_sections.dropped();
+  row->data.sections().Merge(&state->data.sections(), nullptr);
   row->helper_sections.Merge(&state->helpers.sections(), nullptr);
-  row->sections_dropped += row->ledger.sections().dropped() + row->helper_sections.dropped() - dropped;
-  const std::uint64_t not_kept = row->ledger.dropped();
-  row->ledger.MergeSums(state->ledger);
-  recorder->dropped.fetch_add(row->ledger.dropped() - not_kept, std::memory_order_relaxed);
+  row->sections_dropped += row->data.sections().dropped() + row->helper_sections.dropped() - dropped;
+  const std::uint64_t not_kept = row->data.dropped();
+  row->data.MergeSums(state->data);
+  recorder->dropped.fetch_add(row->data.dropped() - not_kept, std::memory_order_relaxed);
   if (state->has_begin_line && row->begun.size() < kMostBegun) {
     if (std::uint64_t* number = row->begun.Add()) *number = state->number;
   }
@@ -212,8 +212,8 @@ void ChunkSums::Encode(const Recorder& recorder, Row* row, std::int64_t now_ns) 
   line->Field("max_duration_ns", row->max_duration_ns);
   line->FieldUnsigned("chunks_with_events", row->chunks_with_events);
   line->Field("events", row->chunks_with_events != 0 ? std::optional<std::int64_t>(row->events) : std::nullopt);
-  line->Field("bytes_read", Known(row->ledger.bytes_read()));
-  line->Field("bytes_uncompressed", Known(row->ledger.bytes_uncompressed()));
+  line->Field("bytes_read", Known(row->data.bytes_read()));
+  line->Field("bytes_uncompressed", Known(row->data.bytes_uncompressed()));
   line->Field("cpu_ns", row->cpu_ns);
   line->Field("helper_cpu_ns", row->helper_cpu_ns);
   line->Field("cpu_wait_ns", row->wait_ns);
@@ -221,21 +221,21 @@ void ChunkSums::Encode(const Recorder& recorder, Row* row, std::int64_t now_ns) 
   line->Field("helper_scope_ns", row->helper_scope_ns);
   line->Field("helper_union_ns", row->helper_union_ns);
   line->Field("helper_joined_ns", row->helper_joined_ns);
-  line->Field("rss_peak_bytes", Known(row->ledger.rss_peak_bytes()));
+  line->Field("rss_peak_bytes", Known(row->data.rss_peak_bytes()));
   line->Field("io_read_bytes", row->io_read_bytes);
   line->Field("lanes_peak", row->lanes_peak);
   const TickRate rate = clock.Rate();
   line->Raw(",\"sections\":[");
   std::size_t rows = 0;
   std::uint64_t dropped = row->sections_dropped;
-  AppendSectionRows(row->ledger.sections().root(), SectionRows::kMerged, rate, line, &rows, &dropped);
+  AppendSectionRows(row->data.sections().root(), SectionRows::kMerged, rate, line, &rows, &dropped);
   AppendSectionRows(row->helper_sections.root(), SectionRows::kHelper, rate, line, &rows, &dropped);
   line->Raw("]");
-  row->ledger.AppendMemory(line);
-  row->ledger.AppendMetrics(line);
-  row->ledger.AppendCuts(line);
-  row->ledger.AppendActivities(line);
-  row->ledger.AppendRequests(line);
+  row->data.AppendMemory(line);
+  row->data.AppendMetrics(line);
+  row->data.AppendCuts(line);
+  row->data.AppendActivities(line);
+  row->data.AppendRequests(line);
   line->FieldUnsigned("sections_dropped", dropped);
   if (row->suspended_ns != 0) line->Field("suspended_ns", row->suspended_ns);
   line->Raw("}\n");

@@ -6,7 +6,7 @@
 #include "chunk/thread_state.h"
 #include "process/process_recorder.h"
 #include "storage/own_memory.h"
-#include "storage/own_work.h"
+#include "storage/sdk_allocation_scope.h"
 
 namespace crema {
 namespace internal {
@@ -51,7 +51,7 @@ char* AppendPlainPath(const SectionNode* node, char* text) {
 class FinishedSections {
  public:
   explicit FinishedSections(const FinishedChunk& chunk) {
-    const SectionNode* own = chunk.state->ledger.sections().root();
+    const SectionNode* own = chunk.state->data.sections().root();
     const SectionNode* helpers = chunk.state->helpers.sections().root();
     std::size_t rows = 1;
     std::size_t bytes = 1;
@@ -61,7 +61,7 @@ class FinishedSections {
         bytes += MostPathBytes(node);
       });
     }
-    const OwnWork own_work;
+    const SdkAllocationScope scope;
     rows_ = MakeOwnArray<FinishedSection>(rows);
     text_ = MakeOwnArray<char>(bytes);
     if (rows_ == nullptr || text_ == nullptr) return;
@@ -102,7 +102,7 @@ std::size_t VisitFinishedSections(SectionVisitor visit, void* context) noexcept 
   const Recorder* recorder = CurrentRecorder();
   if (thread == nullptr || recorder == nullptr || thread->finished.state == nullptr) return 0;
   if (thread->finished.state->recorder_pid != recorder->pid) return 0;  // a fork's copy: it is the parent's
-  const HostKeeper keeper;
+  const ErrnoAndCancelGuard guard;
   const FinishedSections sections(thread->finished);
   thread->finished = {};
   return sections.Visit(visit, context);

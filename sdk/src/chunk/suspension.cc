@@ -25,11 +25,11 @@ void LeaveOut(SectionNode* open, std::uint64_t ticks, MaybeInteger cpu_ns) {
 
 }  // namespace
 
-void TellOuter(WorkFrame* frame, std::uint64_t now_ticks, MaybeInteger cpu_ns, MaybeInteger wait_ns) noexcept {
+void TellOuter(OpenWork* frame, std::uint64_t now_ticks, MaybeInteger cpu_ns, MaybeInteger wait_ns) noexcept {
   const FrameTime before = frame->told_outer;
   frame->told_outer = {now_ticks - frame->start_ticks, Difference(cpu_ns, frame->cpu_start_ns),
                        Difference(wait_ns, frame->wait_start_ns)};
-  WorkFrame* const outer = frame->outer;
+  OpenWork* const outer = frame->outer;
   if (outer == nullptr) return;
   const std::uint64_t ticks = frame->told_outer.ticks - before.ticks;
   const MaybeInteger more_cpu_ns = Difference(frame->told_outer.cpu_ns, before.cpu_ns);
@@ -93,7 +93,7 @@ bool Resume(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept
 
 void MakeInnermost(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept {
   thread->Rotate(Depth(state->outer), Depth(thread->work) - 1);
-  WorkFrame* inside = thread->work;
+  OpenWork* inside = thread->work;
   while (inside->outer != state) inside = inside->outer;
   const std::uint64_t now_ticks = Ticks(thread);
   const MaybeInteger cpu_ns = ThreadCpu();

@@ -32,7 +32,7 @@ CREMA_THREAD_LOCAL bool t_ended = false;
 /// What the thread had until then.
 CREMA_THREAD_LOCAL ThreadState* t_ended_state = nullptr;
 
-int Depth(const WorkFrame* frame) noexcept {
+int Depth(const OpenWork* frame) noexcept {
   int depth = 0;
   for (; frame != nullptr; frame = frame->outer) ++depth;
   return depth;
@@ -71,7 +71,7 @@ bool GiveBack(Recorder* recorder, ThreadState* thread) {
 
 /// The state that another thread may have from now on; null: none.
 ThreadState* LeaveState(void* round) {
-  const HostKeeper keeper;
+  const ErrnoAndCancelGuard guard;
   // Other copies that use this state let go of it in the first round, and destructors of other keys may still record. A
   // thread whose first guard is in such a destructor may have no second round: its state is then not used again.
   const bool is_owner = !UsesSharedCopy();
@@ -152,7 +152,7 @@ void EndCallingThread() noexcept {
 }
 
 ThreadContext* EnsureThreadContext() noexcept {
-  const HostKeeper keeper;
+  const ErrnoAndCancelGuard guard;
   Recorder* recorder = CurrentRecorder();
   if (recorder == nullptr) return nullptr;
   if (UsesSharedCopy() && !t_ended) {
@@ -233,7 +233,7 @@ void ThreadState::RaiseLanesPeak(std::int64_t lanes) noexcept {
   }
 }
 
-void ThreadState::Push(WorkFrame* frame) noexcept {
+void ThreadState::Push(OpenWork* frame) noexcept {
   frame->owner = this;
   frame->use = (static_cast<std::uint64_t>(tid) << 32) + ++uses_;
   frame->outer = work;
@@ -241,11 +241,11 @@ void ThreadState::Push(WorkFrame* frame) noexcept {
   switches_.fetch_add(1);
   if (work == nullptr) outside_open_.store(frame->outer_section, std::memory_order_release);
   work = frame;
-  current.store(frame->ledger.sections().root(), std::memory_order_release);
+  current.store(frame->data.sections().root(), std::memory_order_release);
   switches_.fetch_add(1, std::memory_order_release);
 }
 
-void ThreadState::Pop(WorkFrame* frame) noexcept {
+void ThreadState::Pop(OpenWork* frame) noexcept {
   switches_.fetch_add(1);
   work = frame->outer;
   current.store(frame->outer_section, std::memory_order_release);
@@ -336,7 +336,7 @@ void CountUnmatchedExit() noexcept {
 
 void TraceOccurrence(SectionNode* node, std::uint64_t start_ticks, std::uint64_t stop_ticks) noexcept {
   auto* thread = static_cast<ThreadState*>(t_context);
-  if (thread->work != nullptr) thread->work->ledger.AddTrace({node, start_ticks, stop_ticks, thread->tid});
+  if (thread->work != nullptr) thread->work->data.AddTrace({node, start_ticks, stop_ticks, thread->tid});
 }
 
 OpenSection EnterSectionWithCpu(std::string_view name) noexcept {
@@ -358,8 +358,10 @@ void ExitSectionWithCpu(OpenSection section) noexcept {
   ExitSectionAt(context, section, Ticks(context));
 }
 
-HostKeeper::HostKeeper() noexcept : errno_(errno) { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_); }
-HostKeeper::~HostKeeper() {
+ErrnoAndCancelGuard::ErrnoAndCancelGuard() noexcept : errno_(errno) {
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
+}
+ErrnoAndCancelGuard::~ErrnoAndCancelGuard() {
   pthread_setcancelstate(cancel_state_, nullptr);
   errno = errno_;
 }

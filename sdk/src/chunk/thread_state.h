@@ -7,13 +7,13 @@
 #include <cstdint>
 #include <optional>
 
-#include "chunk/work_frame.h"
+#include "chunk/open_work.h"
 #include "crema/internal/section_node.h"
 #include "kernel/kernel_readings.h"
 #include "kernel/perf_counters.h"
 #include "log/json_line.h"
 #include "stacks/native_stacks.h"
-#include "storage/own_work.h"
+#include "storage/sdk_allocation_scope.h"
 
 namespace crema {
 namespace internal {
@@ -62,7 +62,7 @@ struct ThreadState : ThreadContext {
   PerfCounters perf;
   JsonLine line;              ///< reused for every record
   SectionTree outside;        ///< sections outside chunks
-  WorkFrame* work = nullptr;  ///< innermost open chunk or helper scope
+  OpenWork* work = nullptr;   ///< innermost open chunk or helper scope
   SpanState* span = nullptr;  ///< innermost span opened by this thread inside a chunk
   std::uint64_t activities_begun = 0;
   std::atomic<ThreadStacks*> stacks{nullptr};  ///< once it had a chunk open, where stacks are taken
@@ -85,9 +85,9 @@ struct ThreadState : ThreadContext {
   /// Frames at `depth` and deeper, up to `top`, move one place out, and the one at `depth` to `top`.
   void Rotate(int depth, int top) noexcept;
   /// Makes `frame` the innermost and its tree the one in use.
-  void Push(WorkFrame* frame) noexcept;
+  void Push(OpenWork* frame) noexcept;
   /// Goes back to what was in use before `frame`, which must be the innermost.
-  void Pop(WorkFrame* frame) noexcept;
+  void Pop(OpenWork* frame) noexcept;
   /// Innermost open section outside chunks. Any thread may call it, and follow the sections around it while it holds
   /// the recorder's mutex; null when the thread is not to be caught between two trees.
   const SectionNode* OpenOutside() const noexcept;
@@ -98,7 +98,7 @@ struct ThreadState : ThreadContext {
   /// `lanes` lanes of the process are busy now: raises the peak of this thread's open chunks. Any thread may call it.
   void RaiseLanesPeak(std::int64_t lanes) noexcept;
   /// The tree that sections of this thread go into now.
-  SectionTree* tree() noexcept { return work == nullptr ? &outside : &work->ledger.sections(); }
+  SectionTree* tree() noexcept { return work == nullptr ? &outside : &work->data.sections(); }
 
  private:
   static constexpr int kDeepest = 8;
@@ -127,17 +127,17 @@ ThreadState* CurrentThread() noexcept;
 
 /// Leaves errno as the host program had it, and keeps the thread from being cancelled (pthread_cancel(3)) until it is
 /// back in the program: guards call the kernel where the program itself might not, and cannot be left half-way.
-class HostKeeper {
+class ErrnoAndCancelGuard {
  public:
-  HostKeeper() noexcept;
-  ~HostKeeper();
-  HostKeeper(const HostKeeper&) = delete;
-  HostKeeper& operator=(const HostKeeper&) = delete;
+  ErrnoAndCancelGuard() noexcept;
+  ~ErrnoAndCancelGuard();
+  ErrnoAndCancelGuard(const ErrnoAndCancelGuard&) = delete;
+  ErrnoAndCancelGuard& operator=(const ErrnoAndCancelGuard&) = delete;
 
  private:
   int errno_;
   int cancel_state_;
-  OwnWork own_work_;
+  SdkAllocationScope allocation_scope_;
 };
 
 }  // namespace internal

@@ -126,7 +126,7 @@ std::string_view InnermostSpanPath(const Recorder& recorder, const ThreadState& 
 
 Span::Span(std::string_view name) noexcept {
   using namespace internal;
-  const HostKeeper keeper;
+  const ErrnoAndCancelGuard guard;
   ThreadState* thread = CurrentThread();
   Recorder* recorder = CurrentRecorder();
   if (thread == nullptr || recorder == nullptr) return;
@@ -152,7 +152,7 @@ Span::Span(std::string_view name) noexcept {
 Span::~Span() {
   using namespace internal;
   if (state_ == nullptr) return;
-  const HostKeeper keeper;
+  const ErrnoAndCancelGuard guard;
   if (End(state_)) {
     FreeOwn(state_);
   } else {

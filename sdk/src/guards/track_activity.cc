@@ -2,8 +2,8 @@
 
 #include <cmath>
 
+#include "chunk/open_work.h"
 #include "chunk/thread_state.h"
-#include "chunk/work_frame.h"
 #include "process/process_recorder.h"
 
 namespace crema {
@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kSeconds = "seconds";
 
 /// Where the activity lies among the open ones, from 1; 0: it is none of them.
-std::size_t DepthOf(WorkFrame& frame, std::uint64_t serial) {
+std::size_t DepthOf(OpenWork& frame, std::uint64_t serial) {
   std::size_t depth = frame.activities.size();
   while (depth != 0 && frame.activities[depth - 1].serial != serial) --depth;
   return depth;
@@ -26,17 +26,17 @@ void RecordActivityValue(std::string_view label, double value, std::string_view 
   using namespace internal;
   if (!Recording()) return;
   auto* thread = static_cast<ThreadState*>(t_context);
-  WorkFrame* frame = thread == nullptr ? nullptr : thread->work;
+  OpenWork* frame = thread == nullptr ? nullptr : thread->work;
   if (frame == nullptr) {
     CountOutsideChunk();
     return;
   }
-  const int row = std::isfinite(value) ? frame->ledger.ActivityRowIndex(label, unit) : -1;
+  const int row = std::isfinite(value) ? frame->data.ActivityRowIndex(label, unit) : -1;
   if (row < 0) {
     CountDropped();
     return;
   }
-  frame->ledger.AddActivity(row, value);
+  frame->data.AddActivity(row, value);
   const std::size_t depth = frame->activities.size();
   if (depth != 0 && unit == kSeconds) frame->activities[depth - 1].inner_seconds += value;
 }
@@ -45,12 +45,12 @@ TrackActivity::TrackActivity(std::string_view label) noexcept {
   using namespace internal;
   if (!Recording()) return;
   auto* thread = static_cast<ThreadState*>(t_context);
-  WorkFrame* frame = thread == nullptr ? nullptr : thread->work;
+  OpenWork* frame = thread == nullptr ? nullptr : thread->work;
   if (frame == nullptr) {
     CountOutsideChunk();
     return;
   }
-  const int row = frame->ledger.ActivityRowIndex(label, kSeconds);
+  const int row = frame->data.ActivityRowIndex(label, kSeconds);
   OpenActivity* open = row < 0 ? nullptr : frame->activities.Add();
   if (open == nullptr) {
     CountDropped();
@@ -70,7 +70,7 @@ TrackActivity::~TrackActivity() {
   const std::int64_t stop_ns = is_off ? 0 : MonotonicNanoseconds();
   auto* thread = static_cast<ThreadState*>(t_context);
   if (thread == nullptr) return;  // a fork's copy, or the process is ending
-  WorkFrame* frame = thread->work;
+  OpenWork* frame = thread->work;
   while (frame != nullptr && frame != frame_) frame = frame->outer;
   const std::size_t depth = frame == nullptr ? 0 : DepthOf(*frame, serial_);
   if (is_off) {
@@ -87,7 +87,7 @@ TrackActivity::~TrackActivity() {
   frame_->activities.CutTo(depth - 1);
   const double own_seconds = static_cast<double>(stop_ns - open.start_ns) * 1e-9 - open.inner_seconds;
   const double seconds = own_seconds < 0 ? 0 : own_seconds;  // what was recorded inside may be more than the clock's
-  frame_->ledger.AddActivity(open.row, seconds);
+  frame_->data.AddActivity(open.row, seconds);
   if (depth > 1) frame_->activities[depth - 2].inner_seconds += seconds + open.inner_seconds;
 }
 

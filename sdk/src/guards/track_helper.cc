@@ -1,8 +1,8 @@
 #include "crema/track_helper.h"
 
+#include "chunk/open_work.h"
 #include "chunk/suspension.h"
 #include "chunk/thread_state.h"
-#include "chunk/work_frame.h"
 #include "process/allocations.h"
 #include "process/process_recorder.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 /// Whether the thread works for the chunk already: as its owner, or as a helper further out.
 bool WorksFor(const ThreadState& thread, const ChunkHandle& handle) {
-  for (const WorkFrame* work = thread.work; work != nullptr; work = work->outer) {
+  for (const OpenWork* work = thread.work; work != nullptr; work = work->outer) {
     if (work == handle.state) return true;
     if (work->is_helper && static_cast<const HelperState*>(work)->chunk == handle.state) return true;
   }
@@ -26,7 +26,7 @@ bool Join(const Recorder& recorder, const ChunkHandle& handle, HelperState* help
   if (chunk->generation.load() != handle.generation) return false;
   JsonLine prefix;
   AppendPath(handle.section, &prefix);
-  if (prefix.broken() || !helper->ledger.Keep(prefix.text(), &helper->prefix)) return false;
+  if (prefix.broken() || !helper->data.Keep(prefix.text(), &helper->prefix)) return false;
   helper->section = handle.section;
   SetAllocationSite(recorder, helper);
   helper->start_ns = MonotonicNanoseconds();
@@ -44,8 +44,8 @@ bool Leave(const Recorder& recorder, HelperState* helper, std::int64_t stop_ns) 
   if (--chunk->active_helpers == 0) chunk->helper_union_ns += stop_ns - chunk->union_start_ns;
   AddTo(&chunk->helper_cpu_ns, Difference(helper->told_outer.cpu_ns, helper->inner.cpu_ns));
   AddTo(&chunk->helper_wait_ns, Difference(helper->told_outer.wait_ns, helper->inner.wait_ns));
-  chunk->helpers.sections().Merge(&helper->ledger.sections(), helper->section);
-  for (TraceRow occurrence : helper->ledger.trace()) {
+  chunk->helpers.sections().Merge(&helper->data.sections(), helper->section);
+  for (TraceRow occurrence : helper->data.trace()) {
     occurrence.node = chunk->helpers.sections().Counterpart(occurrence.node, helper->section);
     if (occurrence.node != nullptr) {
       chunk->helpers.AddTrace(occurrence);
@@ -53,7 +53,7 @@ bool Leave(const Recorder& recorder, HelperState* helper, std::int64_t stop_ns) 
       chunk->helpers.CountTraceDropped();
     }
   }
-  chunk->helpers.MergeTables(helper->ledger);
+  chunk->helpers.MergeTables(helper->data);
   return true;
 }
 
@@ -74,14 +74,14 @@ void LeaveUnmeasured(Recorder* recorder, ThreadState* thread, HelperState* helpe
 TrackHelper::TrackHelper(const ChunkHandle& handle) noexcept {
   using namespace internal;
   if (handle.state == nullptr || !Recording()) return;
-  const HostKeeper keeper;
+  const ErrnoAndCancelGuard guard;
   ThreadState* thread = CurrentThread();
   Recorder* recorder = CurrentRecorder();
   if (thread == nullptr || recorder == nullptr || handle.state->recorder_pid != recorder->pid) return;
   EndAbandoned(recorder, thread);
   if (WorksFor(*thread, handle)) return;
   HelperState* helper = thread->NewHelperFrame();
-  if (helper != nullptr) helper->ledger.Reset();
+  if (helper != nullptr) helper->data.Reset();
   if (helper == nullptr || !Join(*recorder, handle, helper)) {
     CountDropped();
     return;
@@ -102,7 +102,7 @@ TrackHelper::TrackHelper(const ChunkHandle& handle) noexcept {
 TrackHelper::~TrackHelper() {
   using namespace internal;
   if (scope_ == nullptr) return;
-  const HostKeeper keeper;
+  const ErrnoAndCancelGuard guard;
   auto* helper = static_cast<HelperState*>(scope_);
   Recorder* recorder = CurrentRecorder();
   auto* thread = static_cast<ThreadState*>(t_context);
@@ -123,7 +123,7 @@ TrackHelper::~TrackHelper() {
   const std::int64_t stop_ns = MonotonicNanoseconds();
   const std::uint64_t stop_ticks = Ticks(thread);
   const MaybeInteger wait_stop_ns = thread->kernel.RunDelayNanoseconds(&recorder->descriptors);
-  SectionNode* const root = helper->ledger.sections().root();
+  SectionNode* const root = helper->data.sections().root();
   while (thread->current.load(std::memory_order_relaxed) != root) {
     SectionNode* open = thread->current.load(std::memory_order_relaxed);
     ExitSection({open, open->start_ticks.load(std::memory_order_relaxed)});

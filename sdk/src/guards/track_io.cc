@@ -21,7 +21,7 @@ constexpr IoCounter kIoCounters[TrackIo::kCounters] = {
 };
 
 void ReadCounters(std::int64_t* counters) {
-  const internal::HostKeeper keeper;
+  const internal::ErrnoAndCancelGuard guard;
   internal::ThreadState* thread = internal::CurrentThread();
   internal::Recorder* recorder = internal::CurrentRecorder();
   char text[256];

@@ -1,7 +1,7 @@
 #include "crema/track_memory.h"
 
+#include "chunk/open_work.h"
 #include "chunk/thread_state.h"
-#include "chunk/work_frame.h"
 #include "process/process_recorder.h"
 
 namespace crema {
@@ -9,17 +9,17 @@ namespace crema {
 TrackMemory::TrackMemory(std::string_view name) noexcept {
   using namespace internal;
   if (!Recording()) return;
-  const HostKeeper keeper;
+  const ErrnoAndCancelGuard guard;
   ThreadState* thread = CurrentThread();
   Recorder* recorder = CurrentRecorder();
   if (thread == nullptr || recorder == nullptr) return;
-  WorkFrame* frame = thread->work;
+  OpenWork* frame = thread->work;
   if (frame == nullptr) {
     CountOutsideChunk();
     return;
   }
   const std::string_view prefix = frame->is_helper ? static_cast<HelperState*>(frame)->prefix : std::string_view();
-  row_ = frame->ledger.MemoryRowIndex(prefix, thread->current.load(std::memory_order_relaxed), name);
+  row_ = frame->data.MemoryRowIndex(prefix, thread->current.load(std::memory_order_relaxed), name);
   if (row_ < 0) return;
   const auto rss = thread->kernel.RssBytes(&recorder->descriptors);
   if (!rss.has_value()) return;
@@ -31,11 +31,11 @@ TrackMemory::TrackMemory(std::string_view name) noexcept {
 TrackMemory::~TrackMemory() {
   using namespace internal;
   if (frame_ == nullptr || IsSwitchedOff()) return;
-  const HostKeeper keeper;
+  const ErrnoAndCancelGuard guard;
   auto* thread = static_cast<ThreadState*>(t_context);
   Recorder* recorder = CurrentRecorder();
   if (thread == nullptr || recorder == nullptr) return;  // a fork's copy, or the process is ending
-  WorkFrame* frame = thread->work;
+  OpenWork* frame = thread->work;
   while (frame != nullptr && frame != frame_) frame = frame->outer;
   if (frame == nullptr || frame->use != use_) {
     CountMisuse("a memory guard ended on another thread, or after its chunk: it is not recorded");
@@ -43,7 +43,7 @@ TrackMemory::~TrackMemory() {
   }
   const auto rss = thread->kernel.RssBytes(&recorder->descriptors);
   if (!rss.has_value()) return;
-  frame->ledger.AddMemory(row_, rss_start_bytes_, *rss);
+  frame->data.AddMemory(row_, rss_start_bytes_, *rss);
   recorder->overhead_ns.fetch_add(recorder->reading_cost_ns, std::memory_order_relaxed);
 }
 

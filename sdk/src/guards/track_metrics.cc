@@ -3,9 +3,9 @@
 #include <exception>
 
 #include "chunk/chunk_line.h"
+#include "chunk/open_work.h"
 #include "chunk/suspension.h"
 #include "chunk/thread_state.h"
-#include "chunk/work_frame.h"
 #include "log/file_line.h"
 #include "process/allocations.h"
 #include "process/exit_summary.h"
@@ -29,9 +29,9 @@ MaybeInteger Rise(MaybeInteger stop, MaybeInteger start, MaybeInteger inner = 0)
 }
 
 /// Ends sections that were left open inside the chunk, so that its times close.
-void CloseSections(ThreadState* thread, const WorkFrame& frame, std::uint64_t now_ticks) {
+void CloseSections(ThreadState* thread, const OpenWork& frame, std::uint64_t now_ticks) {
   constexpr auto kRelaxed = std::memory_order_relaxed;
-  SectionNode* const root = const_cast<Ledger&>(frame.ledger).sections().root();
+  SectionNode* const root = const_cast<ChunkData&>(frame.data).sections().root();
   SectionNode* open = thread->current.load(kRelaxed);
   if (open != root) CountMisuse("a chunk ended before the sections inside it: they were ended with it");
   for (; open != root && open->parent != nullptr; open = open->parent) {
@@ -42,7 +42,7 @@ void CloseSections(ThreadState* thread, const WorkFrame& frame, std::uint64_t no
 
 void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkState* state) {
   thread->finished = {};
-  state->ledger.Reset();
+  state->data.Reset();
   state->helpers.Reset();
   state->number = recorder->next_chunk.fetch_add(1, std::memory_order_relaxed);
   state->recorder_pid = recorder->pid;
@@ -62,16 +62,16 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
     const bool is_kept =
         i < Chunk::kMaxAttributes && !chunk.attributes[i].name.is_lost() && !chunk.attributes[i].value.is_lost();
     if (is_kept) {
-      state->ledger.SetAttribute(chunk.attributes[i].name, chunk.attributes[i].value);
+      state->data.SetAttribute(chunk.attributes[i].name, chunk.attributes[i].value);
     } else {
-      state->ledger.CountDropped();
+      state->data.CountDropped();
     }
   }
   for (const internal::OwnedText* text : {&chunk.dataset, &chunk.file, &chunk.tree, &chunk.pass}) {
-    if (text->is_lost()) state->ledger.CountDropped();
+    if (text->is_lost()) state->data.CountDropped();
   }
   EncodeIdentity(*recorder, *thread, chunk, state);
-  state->file_is_lost = !state->ledger.Keep(CutOnCodePoint(chunk.file, kMaxPathBytes), &state->file);
+  state->file_is_lost = !state->data.Keep(CutOnCodePoint(chunk.file, kMaxPathBytes), &state->file);
 
   recorder->open_chunks.fetch_add(1, std::memory_order_relaxed);
   state->lanes_peak.store(0);
@@ -84,7 +84,7 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   ArmStacks(recorder, thread);
   DescriptorBudget* descriptors = &recorder->descriptors;
   state->rss_start_bytes = thread->kernel.RssBytes(descriptors);
-  state->ledger.SawRss(state->rss_start_bytes.value_or(-1));
+  state->data.SawRss(state->rss_start_bytes.value_or(-1));
   state->read_start_bytes = thread->kernel.ReadBytes();
   state->allocations_start = AllocationsOfThread(*recorder);
   // CPU time and run delay are read inside the duration: so they never add up to more than it.
@@ -126,7 +126,7 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   end.suspended_ns = end.rate.Nanoseconds(state->suspended_ticks);
   end.inner_ns = end.rate.Nanoseconds(state->inner.ticks);
   CloseSections(thread, *state, end.stop.ticks);
-  state->ledger.SawRss(end.rss_stop_bytes.value_or(-1));
+  state->data.SawRss(end.rss_stop_bytes.value_or(-1));
   thread->Pop(state);
   PauseStacks(thread, cpu_stop_ns);
   TellOuter(state, end.stop.ticks, cpu_stop_ns, wait_stop_ns);
@@ -137,8 +137,8 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
       state->active_helpers = 0;
     }
     state->generation.fetch_add(1);  // even: closed
-    for (const TraceRow& occurrence : state->helpers.trace()) state->ledger.AddTrace(occurrence);
-    state->ledger.MergeTables(state->helpers);
+    for (const TraceRow& occurrence : state->helpers.trace()) state->data.AddTrace(occurrence);
+    state->data.MergeTables(state->helpers);
   }
   FreeLane(recorder);
   end.open_chunks = recorder->open_chunks.fetch_sub(1, std::memory_order_relaxed);
@@ -150,12 +150,12 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   recorder->stacks.WriteWhenDue(recorder, end.stop.monotonic_ns);
   NoteChunkOfAllocations(recorder, chunks, end.stop.monotonic_ns);
   thread->finished = {state, end.rate, end.own_ns()};
-  if (state->ledger.dropped() != 0) recorder->dropped.fetch_add(state->ledger.dropped(), std::memory_order_relaxed);
-  const std::uint64_t sections = state->ledger.sections().Occurrences() + state->helpers.sections().Occurrences();
+  if (state->data.dropped() != 0) recorder->dropped.fetch_add(state->data.dropped(), std::memory_order_relaxed);
+  const std::uint64_t sections = state->data.sections().Occurrences() + state->helpers.sections().Occurrences();
   const MaybeInteger cost_ns = thread->end_cost.IsNextMeasured() ? Difference(ThreadCpu(), cpu_stop_ns) : std::nullopt;
   recorder->overhead_ns.fetch_add(thread->end_cost.Nanoseconds(cost_ns) +
                                       static_cast<std::int64_t>(sections) * recorder->section_cost_ns +
-                                      static_cast<std::int64_t>(state->ledger.Requests()) * recorder->request_cost_ns,
+                                      static_cast<std::int64_t>(state->data.Requests()) * recorder->request_cost_ns,
                                   std::memory_order_relaxed);
 }
 
@@ -168,7 +168,7 @@ void EndUnmeasured(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   }
   if (is_suspended) recorder->suspended.fetch_sub(1, std::memory_order_relaxed);
   state->suspension.reset();
-  const auto is_inside = [state](const WorkFrame* work) {
+  const auto is_inside = [state](const OpenWork* work) {
     while (work != nullptr && work != state) work = work->outer;
     return work != nullptr;
   };
@@ -184,13 +184,13 @@ void EndUnmeasured(Recorder* recorder, ThreadState* thread, ChunkState* state) {
 
 void Fail(ChunkState* state, std::string_view reason) {
   state->failed = true;
-  if (!state->reason.empty() || state->ledger.Keep(CutOnCodePoint(reason, kMaxErrorBytes), &state->reason)) return;
-  state->ledger.CountDropped();
+  if (!state->reason.empty() || state->data.Keep(CutOnCodePoint(reason, kMaxErrorBytes), &state->reason)) return;
+  state->data.CountDropped();
   state->reason = "failed; there was no memory to keep the reason";
 }
 
 /// The chunk that the thread works for, its own or another's; null where there is none.
-WorkFrame* CurrentWork() {
+OpenWork* CurrentWork() {
   auto* thread = static_cast<ThreadState*>(t_context);
   return thread == nullptr ? nullptr : thread->work;
 }
@@ -199,7 +199,7 @@ bool IsUnnamed(const Chunk& chunk) { return chunk.file.empty() && !chunk.entry_s
 
 /// Whether a chunk begun inside `work` is the same one, named again by an inner layer of the program; also, counted,
 /// where there is no memory to tell.
-bool IsSameChunk(const WorkFrame* work, const Recorder& recorder, const ThreadState& thread, const Chunk& chunk,
+bool IsSameChunk(const OpenWork* work, const Recorder& recorder, const ThreadState& thread, const Chunk& chunk,
                  ChunkState* scratch) {
   if (IsUnnamed(chunk)) return true;
   if (work->is_helper) return false;
@@ -230,7 +230,7 @@ void EndAbandoned(Recorder* recorder, ThreadState* thread) noexcept {
 TrackMetrics::TrackMetrics(const Chunk& chunk) noexcept {
   using namespace internal;
   if (!Recording()) return;
-  const HostKeeper keeper;
+  const ErrnoAndCancelGuard guard;
   if (CurrentRecorder() == nullptr && !Recording()) return;  // a child of clone(2) has yet to begin its own
   ThreadState* thread = CurrentThread();
   Recorder* recorder = CurrentRecorder();
@@ -255,7 +255,7 @@ TrackMetrics::~TrackMetrics() {
   using namespace internal;
   if (nested_.node != nullptr) ExitSection(nested_);
   if (state_ == nullptr || !IsOpen(state_, generation_)) return;
-  const HostKeeper keeper;
+  const ErrnoAndCancelGuard guard;
   Recorder* recorder = CurrentRecorder();
   auto* thread = static_cast<ThreadState*>(t_context);
   if (recorder == nullptr || recorder->pid != state_->recorder_pid) return;  // a fork's copy: the chunk is the parent's
@@ -288,7 +288,7 @@ TrackMetrics::~TrackMetrics() {
 void TrackMetrics::Suspend() noexcept {
   using namespace internal;
   if (state_ == nullptr || !IsOpen(state_, generation_)) return;
-  const HostKeeper keeper;
+  const ErrnoAndCancelGuard guard;
   Recorder* recorder = CurrentRecorder();
   auto* thread = static_cast<ThreadState*>(t_context);
   if (recorder == nullptr || recorder->pid != state_->recorder_pid || state_->suspension.has_value()) return;
@@ -303,7 +303,7 @@ void TrackMetrics::Suspend() noexcept {
 void TrackMetrics::Resume() noexcept {
   using namespace internal;
   if (state_ == nullptr || !IsOpen(state_, generation_) || !state_->suspension.has_value()) return;
-  const HostKeeper keeper;
+  const ErrnoAndCancelGuard guard;
   Recorder* recorder = CurrentRecorder();
   if (recorder == nullptr || recorder->pid != state_->recorder_pid || IsSwitchedOff()) return;
   auto* thread = static_cast<ThreadState*>(t_context != nullptr ? t_context : EnsureThreadContext());
@@ -330,17 +330,17 @@ void TrackMetrics::SetEventCount(std::int64_t events) noexcept {
 
 void TrackMetrics::AddBytes(std::int64_t stored, std::int64_t uncompressed) noexcept {
   internal::ChunkState* state = Data();
-  if (state != nullptr) state->ledger.AddBytes(stored, uncompressed);
+  if (state != nullptr) state->data.AddBytes(stored, uncompressed);
 }
 
 void TrackMetrics::AddColumn(std::string_view name) noexcept {
   internal::ChunkState* state = Data();
-  if (state != nullptr) state->ledger.AddColumn(name);
+  if (state != nullptr) state->data.AddColumn(name);
 }
 
 void TrackMetrics::SetAttribute(std::string_view name, std::string_view value) noexcept {
   internal::ChunkState* state = Data();
-  if (state != nullptr) state->ledger.SetAttribute(name, value);
+  if (state != nullptr) state->data.SetAttribute(name, value);
 }
 
 void TrackMetrics::Fail(std::string_view reason) noexcept {
@@ -353,8 +353,8 @@ void TrackMetrics::WriteFileInfo(std::int64_t branches, std::int64_t bytes, std:
   internal::Recorder* recorder = internal::CurrentRecorder();
   if (state == nullptr || recorder == nullptr) return;
   if (internal::IsSwitchedOff()) return;
-  const internal::HostKeeper keeper;
-  if (state->file_is_lost) state->ledger.CountDropped();
+  const internal::ErrnoAndCancelGuard guard;
+  if (state->file_is_lost) state->data.CountDropped();
   internal::WriteFileLine(recorder, state->file, {branches, bytes, compressed_bytes});
 }
 
@@ -364,7 +364,7 @@ ChunkHandle TrackMetrics::handle() const noexcept {
   if (state == nullptr) return {};
   // The section of this chunk that is open: where another chunk is inside it, the one around that.
   const SectionNode* section = t_context->current.load(std::memory_order_relaxed);
-  for (const WorkFrame* frame = static_cast<ThreadState*>(t_context)->work; frame != state; frame = frame->outer) {
+  for (const OpenWork* frame = static_cast<ThreadState*>(t_context)->work; frame != state; frame = frame->outer) {
     section = frame->outer_section;
   }
   return {state, state->generation.load(std::memory_order_relaxed), Kept(section)};
@@ -373,13 +373,13 @@ ChunkHandle TrackMetrics::handle() const noexcept {
 void AddBytesRead(std::int64_t stored) noexcept { AddBytesRead(stored, -1); }
 
 void AddBytesRead(std::int64_t stored, std::int64_t uncompressed) noexcept {
-  internal::WorkFrame* work = internal::CurrentWork();
-  if (work != nullptr) work->ledger.AddBytes(stored, uncompressed);
+  internal::OpenWork* work = internal::CurrentWork();
+  if (work != nullptr) work->data.AddBytes(stored, uncompressed);
 }
 
 void SetAttribute(std::string_view name, std::string_view value) noexcept {
-  internal::WorkFrame* work = internal::CurrentWork();
-  if (work != nullptr) work->ledger.SetAttribute(name, value);
+  internal::OpenWork* work = internal::CurrentWork();
+  if (work != nullptr) work->data.SetAttribute(name, value);
 }
 
 }  // namespace crema

@@ -9,7 +9,7 @@ namespace crema {
 
 TrackPageFaults::TrackPageFaults(std::string_view name) noexcept : BaseInstrumentationContext(name), name_(name) {
   if (!recording()) return;
-  const internal::HostKeeper keeper;
+  const internal::ErrnoAndCancelGuard guard;
   rusage usage{};
   if (getrusage(RUSAGE_THREAD, &usage) == 0) {
     minor_ = usage.ru_minflt;
@@ -19,7 +19,7 @@ TrackPageFaults::TrackPageFaults(std::string_view name) noexcept : BaseInstrumen
 
 TrackPageFaults::~TrackPageFaults() {
   if (!recording()) return;
-  const internal::HostKeeper keeper;
+  const internal::ErrnoAndCancelGuard guard;
   rusage usage{};
   if (minor_ < 0 || getrusage(RUSAGE_THREAD, &usage) != 0) return;
   EndSection();

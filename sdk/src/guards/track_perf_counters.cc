@@ -39,7 +39,7 @@ TrackPerfCounters::TrackPerfCounters(std::string_view name) noexcept
     : BaseInstrumentationContext(kBeginsLater), name_(name) {
   using namespace internal;
   if (!recording()) return;
-  const HostKeeper keeper;
+  const ErrnoAndCancelGuard guard;
   ThreadState* thread = CurrentThread();
   Recorder* recorder = CurrentRecorder();
   if (thread == nullptr || recorder == nullptr) return;
@@ -54,7 +54,7 @@ TrackPerfCounters::TrackPerfCounters(std::string_view name) noexcept
 TrackPerfCounters::~TrackPerfCounters() {
   using namespace internal;
   if (!recording()) return;
-  const HostKeeper keeper;
+  const ErrnoAndCancelGuard guard;
   ThreadState* thread = CurrentThread();
   Recorder* recorder = CurrentRecorder();
   if (thread == nullptr || recorder == nullptr) return;

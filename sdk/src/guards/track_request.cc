@@ -1,7 +1,7 @@
 #include "crema/track_request.h"
 
+#include "chunk/open_work.h"
 #include "chunk/thread_state.h"
-#include "chunk/work_frame.h"
 #include "kernel/clock.h"
 #include "process/process_recorder.h"
 
@@ -12,29 +12,29 @@ void RecordRequest(std::string_view server, std::string_view operation, std::int
   using namespace internal;
   if (!Recording()) return;
   auto* thread = static_cast<ThreadState*>(t_context);
-  WorkFrame* frame = thread == nullptr ? nullptr : thread->work;
+  OpenWork* frame = thread == nullptr ? nullptr : thread->work;
   if (frame == nullptr) {
     CountOutsideChunk();
     return;
   }
-  const int row = nanoseconds < 0 ? -1 : frame->ledger.RequestRowIndex(server, operation);
+  const int row = nanoseconds < 0 ? -1 : frame->data.RequestRowIndex(server, operation);
   if (row < 0) {
     CountDropped();
     return;
   }
-  frame->ledger.AddRequest(row, bytes, nanoseconds, failed);
+  frame->data.AddRequest(row, bytes, nanoseconds, failed);
 }
 
 TrackRequest::TrackRequest(std::string_view server, std::string_view operation) noexcept {
   using namespace internal;
   if (!Recording()) return;
   auto* thread = static_cast<ThreadState*>(t_context);
-  WorkFrame* frame = thread == nullptr ? nullptr : thread->work;
+  OpenWork* frame = thread == nullptr ? nullptr : thread->work;
   if (frame == nullptr) {
     CountOutsideChunk();
     return;
   }
-  row_ = frame->ledger.RequestRowIndex(server, operation);
+  row_ = frame->data.RequestRowIndex(server, operation);
   if (row_ < 0) {
     CountDropped();
     return;
@@ -51,14 +51,14 @@ TrackRequest::~TrackRequest() {
   const std::int64_t stop_ns = MonotonicNanoseconds();
   auto* thread = static_cast<ThreadState*>(t_context);
   if (thread == nullptr) return;  // a fork's copy, or the process is ending
-  WorkFrame* frame = thread->work;
+  OpenWork* frame = thread->work;
   while (frame != nullptr && (frame != frame_ || frame->use != use_)) frame = frame->outer;
   if (frame == nullptr) {
     CountMisuse("a request ended on another thread, or after its chunk: it is not recorded");
     return;
   }
   const bool failed = failed_ || *thread->uncaught_exceptions > uncaught_exceptions_;
-  frame->ledger.AddRequest(row_, bytes_, stop_ns > start_ns_ ? stop_ns - start_ns_ : 0, failed);
+  frame->data.AddRequest(row_, bytes_, stop_ns > start_ns_ ? stop_ns - start_ns_ : 0, failed);
 }
 
 }  // namespace crema

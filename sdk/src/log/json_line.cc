@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "storage/own_work.h"
+#include "storage/sdk_allocation_scope.h"
 
 namespace crema {
 namespace internal {
@@ -86,7 +86,7 @@ char* JsonLine::Grow(std::size_t more) noexcept {
   if (size_ + more > capacity_) {
     const std::size_t wanted = size_ + more > 2 * capacity_ ? size_ + more : 2 * capacity_;
     const std::size_t capacity = wanted < 4096 ? 4096 : wanted;
-    const OwnWork own_work;
+    const SdkAllocationScope scope;
     char* data = static_cast<char*>(std::realloc(data_, capacity));
     if (data == nullptr) {
       broken_ = true;

@@ -270,7 +270,8 @@ bool LogFile::WriteOfChunk(const JsonLine& line, std::int64_t now_ns) noexcept {
   const int descriptor = ended_.load() ? -1 : ReadyDescriptor();
   const bool allowed = descriptor >= 0 && limits_.Allows(descriptor, size_.load(std::memory_order_relaxed), now_ns);
   const bool whole = allowed && Append(descriptor, line.text(), KeptFree::kSums);
-  if (allowed && !whole && (errno == ENOSPC || errno == EDQUOT)) limits_.Stop(StopReason::kDiskFull, KeptRoom::kBytes);
+  if (allowed && !whole && (errno == ENOSPC || errno == EDQUOT))
+    limits_.Stop(StopReason::kDiskFull, ReservedDiskSpace::kBytes);
   if (allowed && !whole && errno == EFBIG) {
     limits_.Stop(StopReason::kFileSize, RoomBelow(LargestFileBytes()));
   }

@@ -13,8 +13,8 @@
 #include <string_view>
 
 #include "log/json_line.h"
-#include "log/kept_room.h"
 #include "log/log_limits.h"
+#include "log/reserved_disk_space.h"
 #include "process/own_descriptor.h"
 #include "storage/fixed_text.h"
 
@@ -102,7 +102,7 @@ class LogFile {
   std::atomic<dev_t> device_{0};
   std::atomic<ino_t> inode_{0};
   LogLimits limits_;
-  KeptRoom room_;
+  ReservedDiskSpace room_;
   bool counts_links_ = true;  ///< some file systems say of every file that it has none
   FixedText<PATH_MAX> path_;
   std::string_view first_line_;

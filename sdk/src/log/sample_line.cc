@@ -76,7 +76,7 @@ OutsideSections AppendOutsideSections(Recorder* recorder, JsonLine* line) {
 /// `"metrics":[…]`, those of the process; nothing where there is none. How many rows the line has no room for.
 std::uint64_t AppendProcessMetrics(Recorder* recorder, JsonLine* line) {
   const std::lock_guard<std::mutex> lock(recorder->mutex);
-  Ledger& values = recorder->process_values;
+  ChunkData& values = recorder->process_values;
   if (values.num_metrics() == 0) return 0;
   const std::uint64_t dropped = values.dropped();
   values.AppendMetrics(line);

@@ -7,24 +7,24 @@
 #include <new>
 #include <string_view>
 
+#include "chunk/open_work.h"
 #include "chunk/section_tree.h"
 #include "chunk/thread_state.h"
-#include "chunk/work_frame.h"
 #include "log/json_line.h"
 #include "process/allocation_counter.h"
 #include "process/environment.h"
 #include "process/loaded_objects.h"
 #include "process/process_recorder.h"
-#include "storage/own_work.h"
+#include "storage/sdk_allocation_scope.h"
 
 namespace crema {
 namespace internal {
 
 // Not in the unnamed namespace: see `t_ended`.
-CREMA_THREAD_LOCAL std::uint32_t t_own_work = 0;
+CREMA_THREAD_LOCAL std::uint32_t t_allocation_scopes = 0;
 
 void* AllocateOwn(std::size_t bytes) noexcept {
-  const OwnWork own_work;
+  const SdkAllocationScope scope;
   return std::malloc(bytes);
 }
 
@@ -55,10 +55,10 @@ CREMA_NEVER_INLINE std::uint32_t FindSite(const ThreadState* thread, SectionNode
 
 /// The library calls it in each allocation, so it must not allocate.
 std::uint32_t SiteOfThread() {
-  if (t_own_work != 0) return kOwnAllocation;
+  if (t_allocation_scopes != 0) return kOwnAllocation;
   const ThreadContext* const context = t_context;
   if (context == nullptr) return kOutsideChunks;
-  if (context->own_work != 0) return kOwnAllocation;
+  if (context->allocation_scopes != 0) return kOwnAllocation;
   SectionNode* const node = context->current.load(kRelaxed);
   if (node == nullptr) return kOutsideChunks;
   const std::uint32_t site = node->allocation_site.load(kRelaxed);
@@ -74,7 +74,7 @@ std::uint32_t HelperSite(const AllocationCounter& counter, const SectionNode* no
 /// Whether the library sees what this code allocates: a program may have an allocator inside, which comes first.
 bool SeesAllocations(const AllocationCounter& counter) {
   static void* (*volatile allocate)(std::size_t) = std::malloc;  // the compiler must not leave it out
-  const OwnWork own_work;
+  const SdkAllocationScope scope;
   const std::uint64_t before = counter.own_calls();
   void* const block = allocate(1);
   std::free(block);
@@ -281,7 +281,7 @@ std::int64_t AllocationCostNanoseconds(const Recorder& recorder) noexcept {
 void SetAllocationSite(const Recorder& recorder, HelperState* helper) noexcept {
   if (recorder.allocations_due_ns.load(std::memory_order_acquire) == kAllocationsNeverDue) return;
   const AllocationCounter* const counter = recorder.allocation_counter;
-  helper->ledger.sections().root()->allocation_site.store(HelperSite(*counter, helper->section), kRelaxed);
+  helper->data.sections().root()->allocation_site.store(HelperSite(*counter, helper->section), kRelaxed);
 }
 
 }  // namespace internal

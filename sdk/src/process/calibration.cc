@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "chunk/ledger.h"
+#include "chunk/chunk_data.h"
 #include "chunk/section_tree.h"
 #include "chunk/thread_state.h"
 #include "process/process_recorder.h"
@@ -16,8 +16,8 @@ void Calibrate(Recorder* recorder) noexcept {
   constexpr int kSectionsPerRound = 64;
   constexpr int kRequestsPerRound = 16;
   const OwnPointer<ThreadState> thread(MakeOwn<ThreadState>());
-  const OwnPointer<Ledger> ledger(MakeOwn<Ledger>());
-  if (thread == nullptr || ledger == nullptr) return;
+  const OwnPointer<ChunkData> data(MakeOwn<ChunkData>());
+  if (thread == nullptr || data == nullptr) return;
   const unsigned int no_exceptions = 0;
   thread->uncaught_exceptions = &no_exceptions;
   thread->reads_counter = recorder->clock.counter_is_clock();
@@ -32,8 +32,8 @@ void Calibrate(Recorder* recorder) noexcept {
     const std::int64_t middle_ns = MonotonicNanoseconds();
     for (int i = 0; i < kRequestsPerRound; ++i) {  // what TrackRequest does
       const std::int64_t begin_ns = MonotonicNanoseconds();
-      const int row = ledger->RequestRowIndex("calibration://calibration", "calibration");
-      if (row >= 0) ledger->AddRequest(row, 1, MonotonicNanoseconds() - begin_ns, false);
+      const int row = data->RequestRowIndex("calibration://calibration", "calibration");
+      if (row >= 0) data->AddRequest(row, 1, MonotonicNanoseconds() - begin_ns, false);
     }
     const std::int64_t requests_stop_ns = MonotonicNanoseconds();
     thread->kernel.RssBytes(&recorder->descriptors);

@@ -68,7 +68,7 @@ bool WatchExitAndFork() noexcept {
 }
 
 void EndProcess() noexcept {
-  const HostKeeper keeper;
+  const ErrnoAndCancelGuard guard;
   if (!g_ending.exchange(true)) EndRecording();
 }
 

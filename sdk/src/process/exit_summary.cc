@@ -64,7 +64,7 @@ void ExitSummary::Add(ChunkState* state, const ChunkEnd& end) noexcept {
   helper_cpu_ns_ += state->helper_cpu_ns.value_or(0);
   first_start_ns_ = std::min(first_start_ns_, state->start.monotonic_ns);
   last_stop_ns_ = std::max(last_stop_ns_, end.stop.monotonic_ns);
-  sections_.Merge(&state->ledger.sections(), nullptr);
+  sections_.Merge(&state->data.sections(), nullptr);
 }
 
 void ExitSummary::PrintSections(const TickRate& rate) noexcept {

@@ -6,8 +6,8 @@
 #include <mutex>
 
 #include "chunk/chunk_line.h"
+#include "chunk/open_work.h"
 #include "chunk/section_tree.h"
-#include "chunk/work_frame.h"
 #include "kernel/clock.h"
 
 namespace crema {

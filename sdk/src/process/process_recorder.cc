@@ -169,7 +169,7 @@ Recorder* CurrentRecorder() noexcept {
 }
 
 bool DecideMode() noexcept {
-  const HostKeeper keeper;
+  const ErrnoAndCancelGuard guard;
   const std::lock_guard<std::mutex> lock(g_lifecycle);
   if (g_mode.load() != kModeUndecided) return g_mode.load() == kModeOn;
   if (SwitchedOffByEnvironment()) {
@@ -187,7 +187,7 @@ bool DecideMode() noexcept {
 }
 
 bool EnableWith(const Settings& settings) noexcept {
-  const HostKeeper keeper;
+  const ErrnoAndCancelGuard guard;
   const std::lock_guard<std::mutex> lock(g_lifecycle);
   if (g_mode.load() == kModeOn) return true;
   if (SwitchedOffByEnvironment()) {
@@ -199,7 +199,7 @@ bool EnableWith(const Settings& settings) noexcept {
 
 bool EnableWithTexts(std::string_view directory, std::string_view run_id, std::string_view pass,
                      const Options& options) noexcept {
-  const HostKeeper keeper;
+  const ErrnoAndCancelGuard guard;
   if (g_mode.load() == kModeOn) return true;
   const OwnPointer<Settings> settings =
       SwitchedOffByEnvironment() ? nullptr : NewSettings({directory, run_id, pass}, options);
@@ -276,7 +276,7 @@ void CountOutsideChunk() noexcept {
 }
 
 void CountMisuse(std::string_view sentence) noexcept {
-  const HostKeeper keeper;
+  const ErrnoAndCancelGuard guard;
   CountDropped();
   if (Recorder* recorder = CurrentRecorder()) recorder->misused.fetch_add(1, std::memory_order_relaxed);
   WarnOnce({sentence});
@@ -338,7 +338,7 @@ void Disable() noexcept { internal::SwitchOff(); }
 bool Enabled() noexcept { return internal::Recording(); }
 
 void Flush() noexcept {
-  const internal::HostKeeper keeper;
+  const internal::ErrnoAndCancelGuard guard;
   internal::Recorder* recorder = internal::CurrentRecorder();
   if (recorder == nullptr || !internal::Recording()) return;
   internal::WriteSample(recorder);

@@ -8,8 +8,8 @@
 #include <mutex>
 #include <string_view>
 
+#include "chunk/chunk_data.h"
 #include "chunk/chunk_sums.h"
-#include "chunk/ledger.h"
 #include "chunk/section_tree.h"
 #include "crema/recorder.h"
 #include "kernel/clock.h"
@@ -91,7 +91,7 @@ struct Recorder {
   Arena file_names;
   NameSet files;              ///< of which a `file` line was written
   SectionTree ended_threads;  ///< sections outside chunks, of threads that are gone
-  Ledger process_values;      ///< metrics of no chunk
+  ChunkData process_values;   ///< metrics of no chunk
 
   NativeStacks stacks;
 };

@@ -11,7 +11,7 @@
 #include "log/sample_line.h"
 #include "process/allocations.h"
 #include "process/process_recorder.h"
-#include "storage/own_work.h"
+#include "storage/sdk_allocation_scope.h"
 
 namespace crema {
 namespace internal {
@@ -68,7 +68,7 @@ void SampleOrSum(Recorder* recorder) {
 }
 
 void* Sample(void* recorder_pointer) {
-  const OwnWork own_work;
+  const SdkAllocationScope scope;
   auto* recorder = static_cast<Recorder*>(recorder_pointer);
   timespec next{};
   clock_gettime(CLOCK_MONOTONIC, &next);

@@ -12,8 +12,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "chunk/open_work.h"
 #include "chunk/thread_state.h"
-#include "chunk/work_frame.h"
 #include "kernel/proc_file.h"
 #include "process/environment.h"
 #include "process/process_recorder.h"
@@ -161,7 +161,7 @@ CREMA_NEVER_INLINE void Sample(void* argument) {
   Recorder* const recorder = stacks->recorder.load(std::memory_order_relaxed);
   const std::int64_t begin_ns = ThreadCpuNanoseconds();
   if (begin_ns == kUnknownCpu) return;
-  const WorkFrame* const work = thread->work;
+  const OpenWork* const work = thread->work;
   // Between two trees, or while somebody writes, what is due waits for the next tick.
   const bool is_free = work != nullptr && !stacks->schedule.is_paused() && !thread->is_between_trees() &&
                        !stacks->is_taken.exchange(true, std::memory_order_acquire);
@@ -625,7 +625,7 @@ void ResumeStacks(ThreadState* thread, MaybeInteger cpu_ns) noexcept {
 void PauseStacks(ThreadState* thread, MaybeInteger cpu_ns) noexcept {
   ThreadStacks* const stacks = thread->stacks.load(std::memory_order_relaxed);
   if (stacks == nullptr || (!stacks->is_armed.load(std::memory_order_relaxed) && stacks->schedule.is_paused())) return;
-  for (const WorkFrame* work = thread->work; work != nullptr; work = work->outer) {
+  for (const OpenWork* work = thread->work; work != nullptr; work = work->outer) {
     if (!work->is_helper) return;
   }
   const bool was_armed = stacks->is_armed.exchange(false, std::memory_order_relaxed);

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "storage/own_work.h"
+#include "storage/sdk_allocation_scope.h"
 
 namespace crema {
 namespace internal {
@@ -34,7 +34,7 @@ void* Arena::Allocate(std::size_t bytes) noexcept {
     Block* next = current_ == nullptr ? first_ : current_->next;
     if (next == nullptr) {
       const std::size_t capacity = rounded > kBlockBytes ? rounded : kBlockBytes;
-      const OwnWork own_work;
+      const SdkAllocationScope scope;
       void* memory = std::malloc(sizeof(Block) + capacity);
       if (memory == nullptr) return nullptr;
       next = new (memory) Block();

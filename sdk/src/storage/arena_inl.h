@@ -6,7 +6,7 @@
 #include <new>
 #include <type_traits>
 
-#include "storage/own_work.h"
+#include "storage/sdk_allocation_scope.h"
 
 namespace crema {
 namespace internal {
@@ -21,7 +21,7 @@ Row* RowTable<Row>::Add() noexcept {
   static_assert(std::is_trivially_copyable<Row>::value, "rows are moved by realloc");
   if (size_ == capacity_) {
     const std::size_t capacity = capacity_ == 0 ? 16 : 2 * capacity_;
-    const OwnWork own_work;
+    const SdkAllocationScope scope;
     void* rows = std::realloc(static_cast<void*>(rows_), capacity * sizeof(Row));
     if (rows == nullptr) return nullptr;
     rows_ = static_cast<Row*>(rows);

@@ -65,8 +65,8 @@ struct ThreadContext {
   const unsigned int* uncaught_exceptions = nullptr;
   std::atomic<bool> reads_counter{false};  ///< recording is on, and the tick counter is invariant
   std::atomic<bool> is_switched_off{false};
-  bool traces = false;         ///< every occurrence is kept, not only the sums
-  std::uint32_t own_work = 0;  ///< scopes in which the thread works for the SDK (see own_work.h)
+  bool traces = false;                  ///< every occurrence is kept, not only the sums
+  std::uint32_t allocation_scopes = 0;  ///< scopes in which the thread works for the SDK (see allocation_scopes.h)
 };
 
 enum Mode : std::uint8_t { kModeUndecided = 0, kModeOff = 1, kModeOn = 2 };

@@ -1,6 +1,6 @@
-// WorkFrame: a piece of work that a thread has open, its own chunk or a part of another thread's.
-#ifndef CREMA_SRC_CHUNK_WORK_FRAME_H_
-#define CREMA_SRC_CHUNK_WORK_FRAME_H_
+// OpenWork: a piece of work that a thread has open, its own chunk or a part of another thread's.
+#ifndef CREMA_SRC_CHUNK_OPEN_WORK_H_
+#define CREMA_SRC_CHUNK_OPEN_WORK_H_
 
 #include <atomic>
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include "chunk/ledger.h"
+#include "chunk/chunk_data.h"
 #include "crema/internal/section_node.h"
 #include "kernel/clock.h"
 #include "kernel/kernel_readings.h"
@@ -24,7 +24,7 @@ struct ThreadState;
 /// What the guard of an activity began. Kept here, not with the guard: one that is gone must not be followed.
 struct OpenActivity {
   std::uint64_t serial = 0;  ///< of all that the thread began
-  int row = 0;               ///< in the ledger
+  int row = 0;               ///< in the data
   std::int64_t start_ns = 0;
   double inner_seconds = 0;  ///< what was recorded inside
 };
@@ -43,14 +43,14 @@ struct FrameTime {
   MaybeInteger wait_ns = 0;
 };
 
-struct WorkFrame {
-  explicit WorkFrame(bool helper) : is_helper(helper) {}
+struct OpenWork {
+  explicit OpenWork(bool helper) : is_helper(helper) {}
 
   const bool is_helper;
   ThreadState* owner = nullptr;
-  WorkFrame* outer = nullptr;            ///< what the thread did before, and goes back to
+  OpenWork* outer = nullptr;             ///< what the thread did before, and goes back to
   SectionNode* outer_section = nullptr;  ///< the section that was open then
-  Ledger ledger;
+  ChunkData data;
   std::uint64_t start_ticks = 0;  ///< of a chunk that was suspended: later by that time, as the other two
   MaybeInteger cpu_start_ns;
   MaybeInteger wait_start_ns;
@@ -72,8 +72,8 @@ struct Suspension {
 };
 
 /// An open chunk. `generation` is odd while it is open; a handle with another one is stale.
-struct ChunkState : WorkFrame {
-  ChunkState() : WorkFrame(false) {}
+struct ChunkState : OpenWork {
+  ChunkState() : OpenWork(false) {}
 
   std::atomic<std::uint64_t> generation{0};
   std::atomic<std::int64_t> lanes_peak{0};
@@ -84,11 +84,11 @@ struct ChunkState : WorkFrame {
   JsonLine identity;    ///< the fields that the `begin` and the `chunk` line share
   IdentityParts parts;  ///< of `identity`
   bool has_begin_line = false;
-  std::string_view file;      ///< in the ledger's texts
+  std::string_view file;      ///< in the texts of `data`
   bool file_is_lost = false;  ///< there was no memory for its name
   std::int64_t events = -1;
   bool failed = false;
-  std::string_view reason;  ///< in the ledger's texts, or a literal
+  std::string_view reason;  ///< in the texts of `data`, or a literal
   MaybeInteger rss_start_bytes;
   MaybeInteger read_start_bytes;
   ThreadAllocations allocations_start;
@@ -97,7 +97,7 @@ struct ChunkState : WorkFrame {
   ChunkState* next_spare = nullptr;      ///< while no chunk is in it
 
   std::mutex helpers_mutex;  ///< guards all below, and changes of `generation`
-  Ledger helpers;
+  ChunkData helpers;
   MaybeInteger helper_cpu_ns;
   MaybeInteger helper_wait_ns;
   std::int64_t helper_scope_ns = 0;
@@ -107,20 +107,20 @@ struct ChunkState : WorkFrame {
 };
 
 /// A helper scope: this thread works for `chunk`.
-struct HelperState : WorkFrame {
-  HelperState() : WorkFrame(true) {}
+struct HelperState : OpenWork {
+  HelperState() : OpenWork(true) {}
 
   ChunkState* chunk = nullptr;
   std::uint64_t generation = 0;
   const SectionNode* section = nullptr;  ///< where the handle was taken; valid while the chunk is open
-  std::string_view prefix;               ///< its path, in the ledger's texts
+  std::string_view prefix;               ///< its path, in the texts of `data`
   std::int64_t start_ns = 0;             ///< CLOCK_MONOTONIC
 };
 
 /// How many frames `frame` and those around it are.
-int Depth(const WorkFrame* frame) noexcept;
+int Depth(const OpenWork* frame) noexcept;
 
 }  // namespace internal
 }  // namespace crema
 
-#endif  // CREMA_SRC_CHUNK_WORK_FRAME_H_
+#endif  // CREMA_SRC_CHUNK_OPEN_WORK_H_

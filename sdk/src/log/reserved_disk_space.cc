@@ -1,4 +1,4 @@
-#include "log/kept_room.h"
+#include "log/reserved_disk_space.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -26,17 +26,17 @@ bool IsNewAndNameless(int fd) {
          (fcntl(fd, F_GETFL) & (O_TMPFILE | O_ACCMODE)) == kOpenedAs;
 }
 
-/// In whole blocks, up to `KeptRoom::kBytes`.
+/// In whole blocks, up to `ReservedDiskSpace::kBytes`.
 std::size_t RoomOn(int fd) {
   struct statvfs disk {};
   if (fstatvfs(fd, &disk) != 0) return 0;
   const std::size_t share = disk.f_bavail * disk.f_frsize / kSharesOfFree;
-  return std::min(share / kBlock * kBlock, KeptRoom::kBytes);
+  return std::min(share / kBlock * kBlock, ReservedDiskSpace::kBytes);
 }
 
 }  // namespace
 
-void KeptRoom::Take(const char* directory, DescriptorBudget* budget) noexcept {
+void ReservedDiskSpace::Take(const char* directory, DescriptorBudget* budget) noexcept {
   if (LargestFileBytes() < kBytes || !budget->Take()) return;
   const int fd = MoveUp(open(directory, kOpenedAs | O_CLOEXEC, 0600), IsNewAndNameless);
   const auto file = fd >= 0 ? IdentityOf(fd) : std::nullopt;
@@ -52,7 +52,7 @@ void KeptRoom::Take(const char* directory, DescriptorBudget* budget) noexcept {
   bytes_.store(bytes);
 }
 
-bool KeptRoom::Give(std::size_t bytes) noexcept {
+bool ReservedDiskSpace::Give(std::size_t bytes) noexcept {
   // A block more than it takes: the log's own last block may be full.
   const std::size_t wanted = (bytes / kBlock + 2) * kBlock;
   const std::size_t had = bytes_.load();
@@ -62,7 +62,7 @@ bool KeptRoom::Give(std::size_t bytes) noexcept {
   return ftruncate(descriptor_, static_cast<off_t>(rest)) == 0;
 }
 
-void KeptRoom::Close(DescriptorBudget* budget) noexcept {
+void ReservedDiskSpace::Close(DescriptorBudget* budget) noexcept {
   if (descriptor_ < 0) return;
   if (IsOpenOn(descriptor_, file_) && IsOpenedAs(descriptor_, kOpenedAs)) close(descriptor_);
   budget->GiveBack();

@@ -1,6 +1,6 @@
-// KeptRoom: some of the disk, held from the start, for the last lines of a log on a disk that others fill.
-#ifndef CREMA_SRC_LOG_KEPT_ROOM_H_
-#define CREMA_SRC_LOG_KEPT_ROOM_H_
+// ReservedDiskSpace: some of the disk, held from the start, for the last lines of a log on a disk that others fill.
+#ifndef CREMA_SRC_LOG_RESERVED_DISK_SPACE_H_
+#define CREMA_SRC_LOG_RESERVED_DISK_SPACE_H_
 
 #include <atomic>
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace internal {
 
 /// A file without a name (O_TMPFILE) beside the log: where the process is killed, nothing of it stays. File systems
 /// that have no such files keep no room.
-class KeptRoom {
+class ReservedDiskSpace {
  public:
   static constexpr std::size_t kBytes = 65536;
 
@@ -31,4 +31,4 @@ class KeptRoom {
 }  // namespace internal
 }  // namespace crema
 
-#endif  // CREMA_SRC_LOG_KEPT_ROOM_H_
+#endif  // CREMA_SRC_LOG_RESERVED_DISK_SPACE_H_

@@ -1,6 +1,6 @@
-// Ledger: what one thread notes while it works for a chunk.
-#ifndef CREMA_SRC_CHUNK_LEDGER_H_
-#define CREMA_SRC_CHUNK_LEDGER_H_
+// ChunkData: what one thread notes while it works for a chunk.
+#ifndef CREMA_SRC_CHUNK_CHUNK_DATA_H_
+#define CREMA_SRC_CHUNK_CHUNK_DATA_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -81,7 +81,7 @@ struct TraceRow {
 };
 
 /// Sums of one chunk, or of one helper's part in it. Everything that finds no place is counted in `dropped`.
-class Ledger {
+class ChunkData {
  public:
   static constexpr std::size_t kMostRows = 1000;       ///< of each kind
   static constexpr std::size_t kMostRequestRows = 64;  ///< and one for all others
@@ -114,13 +114,13 @@ class Ledger {
   RowTable<TraceRow>& trace() noexcept { return trace_; }
   /// From then on, and until `Reset`: what the sketches of all metrics may take.
   void LimitSketches(std::size_t bytes) noexcept { sketch_room_ = bytes; }
-  /// Adds another ledger's tables and sums; sections and their trace apart.
-  void MergeTables(Ledger& other) noexcept;
+  /// Adds the tables and sums of another one; sections and their trace apart.
+  void MergeTables(ChunkData& other) noexcept;
   /// Of these only what adds up over chunks: no attributes, and not what the other could not keep.
-  void MergeSums(Ledger& other) noexcept;
+  void MergeSums(ChunkData& other) noexcept;
   void Reset() noexcept;
 
-  // In ledger_lines.cc: `"metrics":[…],"cuts":[…]` and so on, as in the record.
+  // In chunk_data_lines.cc: `"metrics":[…],"cuts":[…]` and so on, as in the record.
   void AppendMemory(JsonLine* line) noexcept;
   void AppendMetrics(JsonLine* line) noexcept;
   void AppendCuts(JsonLine* line) noexcept;
@@ -178,4 +178,4 @@ class Ledger {
 }  // namespace internal
 }  // namespace crema
 
-#endif  // CREMA_SRC_CHUNK_LEDGER_H_
+#endif  // CREMA_SRC_CHUNK_CHUNK_DATA_H_

@@ -1,4 +1,4 @@
-#include "chunk/ledger.h"
+#include "chunk/chunk_data.h"
 
 #include <algorithm>
 #include <cmath>
@@ -42,8 +42,8 @@ void AddKnown(std::int64_t* sum, std::int64_t value) {
 }  // namespace
 
 template <class Row>
-Row* Ledger::AddNamed(RowTable<Row>* rows, std::string_view Row::*name, std::string_view text,
-                      std::string_view Row::*second_name, std::string_view second_text) noexcept {
+Row* ChunkData::AddNamed(RowTable<Row>* rows, std::string_view Row::*name, std::string_view text,
+                         std::string_view Row::*second_name, std::string_view second_text) noexcept {
   // The texts come last: they would stay behind, with each call again, where there is no place for the row.
   Row* row = rows->size() < kMostRows ? rows->Add() : nullptr;
   if (row == nullptr) return nullptr;
@@ -59,7 +59,7 @@ Row* Ledger::AddNamed(RowTable<Row>* rows, std::string_view Row::*name, std::str
   return row;
 }
 
-MetricRow* Ledger::FindMetric(std::string_view name, std::string_view unit) noexcept {
+MetricRow* ChunkData::FindMetric(std::string_view name, std::string_view unit) noexcept {
   MetricRow* row = FindRow(&metrics_, &found_metric_,
                            [&](const MetricRow& other) { return other.name == name && other.unit == unit; });
   if (row == nullptr) row = AddNamed(&metrics_, &MetricRow::name, name, &MetricRow::unit, unit);
@@ -67,7 +67,7 @@ MetricRow* Ledger::FindMetric(std::string_view name, std::string_view unit) noex
   return row;
 }
 
-void Ledger::AddToSketch(MetricRow* row, double value, std::uint64_t times) noexcept {
+void ChunkData::AddToSketch(MetricRow* row, double value, std::uint64_t times) noexcept {
   if (row->sketch_lost) return;
   if (!row->sketch.empty()) {
     row->sketch.Add(value, times, &texts_, &sketch_room_);
@@ -82,7 +82,7 @@ void Ledger::AddToSketch(MetricRow* row, double value, std::uint64_t times) noex
   row->sketch.Add(value, times, &texts_, &sketch_room_);
 }
 
-void Ledger::MergeSketch(MetricRow* to, const MetricRow& from) noexcept {
+void ChunkData::MergeSketch(MetricRow* to, const MetricRow& from) noexcept {
   if (from.sketch_lost) to->sketch_lost = true;
   if (to->sketch_lost) return;
   if (from.sketch.empty()) {
@@ -97,7 +97,7 @@ void Ledger::MergeSketch(MetricRow* to, const MetricRow& from) noexcept {
   if (all_equal) to->sketch.Add(to->min, to->count, &texts_, &sketch_room_);
 }
 
-void Ledger::AddMetric(std::string_view name, double value, std::string_view unit) noexcept {
+void ChunkData::AddMetric(std::string_view name, double value, std::string_view unit) noexcept {
   MetricRow* row = FindMetric(CutOnCodePoint(name, kMaxNameBytes), CutOnCodePoint(unit, kMaxNameBytes));
   if (row == nullptr) return;
   if (!std::isfinite(value)) {
@@ -111,14 +111,14 @@ void Ledger::AddMetric(std::string_view name, double value, std::string_view uni
   ++row->count;
 }
 
-CutRow* Ledger::FindCut(std::string_view name) noexcept {
+CutRow* ChunkData::FindCut(std::string_view name) noexcept {
   CutRow* row = FindRow(&cuts_, &found_cut_, [&](const CutRow& other) { return other.name == name; });
   if (row == nullptr) row = AddNamed<CutRow>(&cuts_, &CutRow::name, name, nullptr, {});
   if (row == nullptr) ++dropped_;
   return row;
 }
 
-void Ledger::AddCut(std::string_view name, std::int64_t events, const double* weights) noexcept {
+void ChunkData::AddCut(std::string_view name, std::int64_t events, const double* weights) noexcept {
   CutRow* row = FindCut(CutOnCodePoint(name, kMaxNameBytes));
   if (row == nullptr) return;
   if (events < 0 || (weights != nullptr && !std::isfinite(*weights))) {
@@ -132,11 +132,11 @@ void Ledger::AddCut(std::string_view name, std::int64_t events, const double* we
   }
 }
 
-void Ledger::AddColumn(std::string_view name) noexcept {
+void ChunkData::AddColumn(std::string_view name) noexcept {
   if (!columns_.Add(CutOnCodePoint(name, kMaxNameBytes), &texts_)) ++dropped_;
 }
 
-void Ledger::AddTrace(const TraceRow& occurrence) noexcept {
+void ChunkData::AddTrace(const TraceRow& occurrence) noexcept {
   TraceRow* row = trace_.size() < kMostTraced ? trace_.Add() : nullptr;
   if (row == nullptr) {
     ++trace_dropped_;
@@ -145,7 +145,7 @@ void Ledger::AddTrace(const TraceRow& occurrence) noexcept {
   }
 }
 
-void Ledger::SetAttribute(std::string_view name, std::string_view value) noexcept {
+void ChunkData::SetAttribute(std::string_view name, std::string_view value) noexcept {
   name = CutOnCodePoint(name, kMaxNameBytes);
   value = CutOnCodePoint(value, kMaxErrorBytes);
   for (AttributeRow& row : attributes_) {
@@ -159,7 +159,7 @@ void Ledger::SetAttribute(std::string_view name, std::string_view value) noexcep
   if (AddNamed(&attributes_, &AttributeRow::name, name, &AttributeRow::value, value) == nullptr) ++dropped_;
 }
 
-int Ledger::ActivityRowIndex(std::string_view label, std::string_view unit) noexcept {
+int ChunkData::ActivityRowIndex(std::string_view label, std::string_view unit) noexcept {
   label = CutOnCodePoint(label, kMaxNameBytes);
   unit = CutOnCodePoint(unit, kMaxNameBytes);
   ActivityRow* row = FindRow(&activities_, &found_activity_,
@@ -169,7 +169,7 @@ int Ledger::ActivityRowIndex(std::string_view label, std::string_view unit) noex
   return row == nullptr ? -1 : static_cast<int>(row - activities_.begin());
 }
 
-int Ledger::RequestRowIndex(std::string_view server, std::string_view operation) noexcept {
+int ChunkData::RequestRowIndex(std::string_view server, std::string_view operation) noexcept {
   const ServerName name = ServerName::Of(server);
   FixedText<kMaxNameBytes> without_user;
   if (name.scheme.size() + name.rest.size() != server.size()) {
@@ -194,7 +194,7 @@ int Ledger::RequestRowIndex(std::string_view server, std::string_view operation)
   return row == nullptr ? -1 : static_cast<int>(row - requests_.begin());
 }
 
-void Ledger::AddRequest(int row_index, std::int64_t bytes, std::int64_t nanoseconds, bool failed) noexcept {
+void ChunkData::AddRequest(int row_index, std::int64_t bytes, std::int64_t nanoseconds, bool failed) noexcept {
   RequestRow& row = requests_[static_cast<std::size_t>(row_index)];
   ++row.count;
   row.errors += failed ? 1 : 0;
@@ -203,18 +203,18 @@ void Ledger::AddRequest(int row_index, std::int64_t bytes, std::int64_t nanoseco
   row.max_ns = std::max(row.max_ns, nanoseconds);
 }
 
-std::uint64_t Ledger::Requests() noexcept {
+std::uint64_t ChunkData::Requests() noexcept {
   std::uint64_t requests = 0;
   for (const RequestRow& row : requests_) requests += row.count;
   return requests;
 }
 
-void Ledger::AddBytes(std::int64_t stored, std::int64_t uncompressed) noexcept {
+void ChunkData::AddBytes(std::int64_t stored, std::int64_t uncompressed) noexcept {
   AddKnown(&bytes_read_, stored);
   AddKnown(&bytes_uncompressed_, uncompressed);
 }
 
-int Ledger::MemoryRowIndex(std::string_view prefix, const SectionNode* parent, std::string_view name) noexcept {
+int ChunkData::MemoryRowIndex(std::string_view prefix, const SectionNode* parent, std::string_view name) noexcept {
   parent = Kept(parent);
   path_.Clear();
   path_.Raw(prefix);
@@ -234,7 +234,7 @@ int Ledger::MemoryRowIndex(std::string_view prefix, const SectionNode* parent, s
   return static_cast<int>(memory_.size() - 1);
 }
 
-void Ledger::AddMemory(int row_index, std::int64_t rss_start_bytes, std::int64_t rss_stop_bytes) noexcept {
+void ChunkData::AddMemory(int row_index, std::int64_t rss_start_bytes, std::int64_t rss_stop_bytes) noexcept {
   if (static_cast<std::size_t>(row_index) >= memory_.size()) return;  // its helper scope is over
   MemoryRow& row = memory_[static_cast<std::size_t>(row_index)];
   const std::int64_t delta = rss_stop_bytes - rss_start_bytes;
@@ -250,16 +250,16 @@ void Ledger::AddMemory(int row_index, std::int64_t rss_start_bytes, std::int64_t
   SawRss(std::max(rss_start_bytes, rss_stop_bytes));
 }
 
-void Ledger::SawRss(std::int64_t rss_bytes) noexcept { rss_peak_bytes_ = std::max(rss_peak_bytes_, rss_bytes); }
+void ChunkData::SawRss(std::int64_t rss_bytes) noexcept { rss_peak_bytes_ = std::max(rss_peak_bytes_, rss_bytes); }
 
-void Ledger::MergeTables(Ledger& other) noexcept {
+void ChunkData::MergeTables(ChunkData& other) noexcept {
   MergeSums(other);
   for (const AttributeRow& from : other.attributes_) SetAttribute(from.name, from.value);
   trace_dropped_ += other.trace_dropped_;
   dropped_ += other.dropped_;
 }
 
-void Ledger::MergeSums(Ledger& other) noexcept {
+void ChunkData::MergeSums(ChunkData& other) noexcept {
   for (const MetricRow& from : other.metrics_) {
     MetricRow* to = FindMetric(from.name, from.unit);
     if (to == nullptr) continue;
@@ -312,7 +312,7 @@ void Ledger::MergeSums(Ledger& other) noexcept {
   SawRss(other.rss_peak_bytes_);
 }
 
-void Ledger::Reset() noexcept {
+void ChunkData::Reset() noexcept {
   sections_.Reset();
   texts_.Clear();
   metrics_.Clear();

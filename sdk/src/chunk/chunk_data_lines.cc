@@ -1,8 +1,8 @@
-// How a ledger's tables stand in a line of the record log.
+// The tables of ChunkData in a line of the record log.
 
 #include <algorithm>
 
-#include "chunk/ledger.h"
+#include "chunk/chunk_data.h"
 
 namespace crema {
 namespace internal {
@@ -36,7 +36,7 @@ void AppendRows(std::string_view key, RowTable<Row>* rows, JsonLine* line, std::
 
 }  // namespace
 
-void Ledger::AppendMemory(JsonLine* line) noexcept {
+void ChunkData::AppendMemory(JsonLine* line) noexcept {
   AppendRows("memory_sections", &memory_, line, &dropped_, [&](const MemoryRow& row) {
     line->Raw("{\"path\":\"");
     line->Raw(row.path);
@@ -52,7 +52,7 @@ void Ledger::AppendMemory(JsonLine* line) noexcept {
   });
 }
 
-void Ledger::AppendMetrics(JsonLine* line) noexcept {
+void ChunkData::AppendMetrics(JsonLine* line) noexcept {
   AppendRows("metrics", &metrics_, line, &dropped_, [&](const MetricRow& row) {
     line->Raw("{\"name\":");
     line->String(row.name);
@@ -74,7 +74,7 @@ void Ledger::AppendMetrics(JsonLine* line) noexcept {
   });
 }
 
-void Ledger::AppendCuts(JsonLine* line) noexcept {
+void ChunkData::AppendCuts(JsonLine* line) noexcept {
   AppendRows("cuts", &cuts_, line, &dropped_, [&](const CutRow& row) {
     line->Raw("{\"name\":");
     line->String(row.name);
@@ -84,7 +84,7 @@ void Ledger::AppendCuts(JsonLine* line) noexcept {
   });
 }
 
-void Ledger::AppendColumns(JsonLine* line) noexcept {
+void ChunkData::AppendColumns(JsonLine* line) noexcept {
   line->Key("columns");
   if (columns_.empty()) {
     line->Raw("null");
@@ -102,7 +102,7 @@ void Ledger::AppendColumns(JsonLine* line) noexcept {
   line->Raw("]");
 }
 
-void Ledger::AppendActivities(JsonLine* line) noexcept {
+void ChunkData::AppendActivities(JsonLine* line) noexcept {
   AppendRows("activities", &activities_, line, &dropped_, [&](const ActivityRow& row) {
     line->Raw("{\"label\":");
     line->String(row.label);
@@ -113,7 +113,7 @@ void Ledger::AppendActivities(JsonLine* line) noexcept {
   });
 }
 
-void Ledger::AppendRequests(JsonLine* line) noexcept {
+void ChunkData::AppendRequests(JsonLine* line) noexcept {
   if (std::none_of(requests_.begin(), requests_.end(), [](const RequestRow& row) { return row.has_ended(); })) return;
   line->Key("requests");
   line->Raw("[");
@@ -137,7 +137,7 @@ void Ledger::AppendRequests(JsonLine* line) noexcept {
   line->Raw("]");
 }
 
-void Ledger::AppendTrace(const TickRate& rate, std::uint64_t start_ticks, JsonLine* line) noexcept {
+void ChunkData::AppendTrace(const TickRate& rate, std::uint64_t start_ticks, JsonLine* line) noexcept {
   if (trace_.size() == 0 && trace_dropped_ == 0) return;
   line->Key("trace");
   line->Raw("[");
@@ -162,7 +162,7 @@ void Ledger::AppendTrace(const TickRate& rate, std::uint64_t start_ticks, JsonLi
   line->FieldUnsigned("trace_dropped", trace_dropped_);
 }
 
-void Ledger::AppendAttributes(JsonLine* line) noexcept {
+void ChunkData::AppendAttributes(JsonLine* line) noexcept {
   line->Key("attributes");
   line->Raw("{");
   for (const AttributeRow& row : attributes_) {
