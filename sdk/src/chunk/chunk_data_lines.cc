@@ -142,12 +142,13 @@ void ChunkData::AppendTrace(const TickRate& rate, std::uint64_t start_ticks, Jso
   line->Key("trace");
   line->Raw("[");
   for (const TraceRow& occurrence : trace_) {
-    if (!occurrence.node->has_row || occurrence.start_ticks < start_ticks || line->size() > kRowsUpTo) {
+    const SectionRow& row = *RowOf(occurrence.node);
+    if (!row.is_written || occurrence.start_ticks < start_ticks || line->size() > kRowsUpTo) {
       ++trace_dropped_;
       continue;
     }
     line->Raw(line->EndsWith('[') ? "[" : ",[");
-    line->Unsigned(occurrence.node->row);
+    line->Unsigned(row.index);
     line->Raw(",");
     // Of the rounded ends, so that an occurrence ends no later than what it lies in.
     const std::int64_t start_ns = rate.Nanoseconds(occurrence.start_ticks - start_ticks);

@@ -15,7 +15,7 @@ namespace {
 template <class Function>
 void ForEachRow(const SectionNode* node, Function function) {
   for (const SectionNode* child = node->first_child.load(); child != nullptr; child = child->next_sibling.load()) {
-    if (child->has_row) function(child);
+    if (RowOf(child)->is_written) function(child);
     ForEachRow(child, function);
   }
 }
@@ -66,13 +66,14 @@ class FinishedSections {
     text_ = MakeOwnArray<char>(bytes);
     if (rows_ == nullptr || text_ == nullptr) return;
     end_ = text_.get();
-    Add(own, {"", false, 1, chunk.duration_ns, chunk.duration_ns - own->row_children_ns});
+    Add(own, {"", false, 1, chunk.duration_ns, chunk.duration_ns - RowOf(own)->children_ns});
     ForEachRow(own, [this](const SectionNode* node) {
-      Add(node, {"", false, node->count.load(), node->row_ns, node->row_ns - node->row_children_ns});
+      Add(node,
+          {"", false, node->count.load(), RowOf(node)->total_ns, RowOf(node)->total_ns - RowOf(node)->children_ns});
     });
     ForEachRow(helpers, [&](const SectionNode* node) {
-      Add(node, {"", true, node->count.load(), node->row_ns,
-                 chunk.rate.Nanoseconds(node->self_ticks) + node->row_children_ns});
+      Add(node, {"", true, node->count.load(), RowOf(node)->total_ns,
+                 chunk.rate.Nanoseconds(node->self_ticks) + RowOf(node)->children_ns});
     });
   }
 

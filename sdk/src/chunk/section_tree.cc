@@ -96,32 +96,34 @@ class RowWriter {
       : kind_(kind), rate_(rate), line_(line), rows_(rows), dropped_(dropped), bytes_(line->size()) {}
 
   void Decide(SectionNode* node, std::size_t path_bytes) {
-    node->row_children_ns = 0;
+    std::int64_t* const children_ns = &RowOf(node)->children_ns;
+    *children_ns = 0;
     ForEachChild(node, [&](SectionNode* child) {
+      SectionRow* const row = RowOf(child);
       const std::uint64_t ticks = child->total_ticks.load(kRelaxed);
       const std::size_t child_path_bytes = path_bytes + 1 + kWorstEscape * child->name_length;
-      child->row_ns = rate_.Nanoseconds(ticks);
-      child->has_row = false;
+      row->total_ns = rate_.Nanoseconds(ticks);
+      row->is_written = false;
       if (child->count.load(kRelaxed) == 0 && ticks == 0) {
         Decide(child, child_path_bytes);  // a helper's starting path, itself not measured
         return;
       }
       if (*rows_ >= kMaxPaths || bytes_ + child_path_bytes + kRowBytes > kMaxLineBytes / 2) {
         Drop(child);
-        if (kind_ != SectionRows::kOwner) node->row_children_ns += child->row_ns;
+        if (kind_ != SectionRows::kOwner) *children_ns += row->total_ns;
         return;
       }
-      child->has_row = true;
-      child->row = static_cast<std::uint32_t>((*rows_)++);
+      row->is_written = true;
+      row->index = static_cast<std::uint32_t>((*rows_)++);
       bytes_ += child_path_bytes + kRowBytes;
-      if (kind_ == SectionRows::kOwner) node->row_children_ns += child->row_ns;
+      if (kind_ == SectionRows::kOwner) *children_ns += row->total_ns;
       Decide(child, child_path_bytes);
     });
   }
 
   void Write(const SectionNode* node) {
     ForEachChild(node, [&](const SectionNode* child) {
-      if (child->has_row) WriteRow(child);
+      if (RowOf(child)->is_written) WriteRow(child);
       Write(child);
     });
   }
@@ -132,10 +134,11 @@ class RowWriter {
 
   void Drop(SectionNode* node) {
     *dropped_ += OccurrencesFrom(node);
-    ForEachDescendant(node, [](SectionNode* below) { below->has_row = false; });
+    ForEachDescendant(node, [](SectionNode* below) { RowOf(below)->is_written = false; });
   }
 
   void WriteRow(const SectionNode* node) {
+    const SectionRow& row = *RowOf(node);
     const std::uint64_t count = node->count.load(kRelaxed);
     if (line_->EndsWith('[')) {
       line_->Raw("{\"path\":\"");
@@ -149,10 +152,10 @@ class RowWriter {
       line_->Raw("\"");
     }
     line_->FieldUnsigned("count", count);
-    line_->Field("total_ns", node->row_ns);
+    line_->Field("total_ns", row.total_ns);
     // Of a merged tree the self time is kept; what found no row inside adds to it.
-    line_->Field("self_ns", kind_ == SectionRows::kOwner ? node->row_ns - node->row_children_ns
-                                                         : rate_.Nanoseconds(node->self_ticks) + node->row_children_ns);
+    line_->Field("self_ns", kind_ == SectionRows::kOwner ? row.total_ns - row.children_ns
+                                                         : rate_.Nanoseconds(node->self_ticks) + row.children_ns);
     if (count == 0) {
       line_->Raw(",\"min_ns\":null,\"max_ns\":null");
     } else {
@@ -161,7 +164,7 @@ class RowWriter {
     }
     const std::int64_t cpu_ns = node->cpu_ns.load(kRelaxed);
     // Both readings lie inside the wall time, but are of another clock.
-    if (cpu_ns >= 0) line_->Field("cpu_ns", std::min(cpu_ns, node->row_ns));
+    if (cpu_ns >= 0) line_->Field("cpu_ns", std::min(cpu_ns, row.total_ns));
     const std::uint64_t failed = node->failed.load(kRelaxed);
     if (failed != 0) line_->FieldUnsigned("failed", failed);
     line_->Raw("}");
@@ -189,8 +192,8 @@ void AddCpu(SectionNode* node, std::int64_t cpu_ns) noexcept {
 }
 
 SectionTree::SectionTree() noexcept {
-  root_.first_expected = Nobody();
-  root_.cursor = &root_.first_expected;
+  root()->first_expected = Nobody();
+  root()->cursor = &root()->first_expected;
 }
 
 SectionNode* SectionTree::FindOrAdd(SectionNode* parent, std::string_view name) noexcept {
@@ -212,17 +215,9 @@ SectionNode* SectionTree::FindOrAddKept(SectionNode* parent, std::string_view na
   }
   // A chunk may use kMaxPaths; up to kKeptPaths more may be left from the chunk before.
   const bool too_many = parent->depth >= kMaxDepth || size_ >= kMaxPaths + kKeptPaths;
-  void* memory = too_many ? nullptr : arena_.Allocate(sizeof(SectionNode) + name.size());
-  if (memory == nullptr) return nullptr;
-  auto* node = new (memory) SectionNode();
-  if (!name.empty()) std::memcpy(static_cast<char*>(memory) + sizeof(SectionNode), name.data(), name.size());
-  node->name_length = static_cast<std::uint32_t>(name.size());
-  node->plain_name = IsPlain(name);
-  node->parent = parent;
-  node->depth = parent->depth + 1;
+  SectionNode* const node = too_many ? nullptr : NewNode(parent, name);
+  if (node == nullptr) return nullptr;
   node->hash = hash;
-  node->first_expected = node->next_expected = Nobody();
-  node->cursor = &node->first_expected;
   node->next_in_bucket = *bucket;
   *bucket = node;
   (parent->last_child == nullptr ? parent->first_child : parent->last_child->next_sibling)
@@ -235,21 +230,30 @@ SectionNode* SectionTree::FindOrAddKept(SectionNode* parent, std::string_view na
 
 SectionNode* SectionTree::UnkeptChild(SectionNode* parent) noexcept {
   if (parent->unkept_child == nullptr) {
-    void* memory = arena_.Allocate(sizeof(SectionNode));
-    if (memory == nullptr) return nullptr;
-    auto* node = new (memory) SectionNode();
+    SectionNode* const node = NewNode(parent, {});
+    if (node == nullptr) return nullptr;
     node->is_unkept = true;
-    node->parent = parent;
-    node->depth = parent->depth + 1;
-    node->first_expected = node->next_expected = Nobody();
-    node->cursor = &node->first_expected;
     parent->unkept_child = node;
   }
   return parent->unkept_child;
 }
 
+SectionNode* SectionTree::NewNode(SectionNode* parent, std::string_view name) noexcept {
+  void* memory = arena_.Allocate(sizeof(NodeWithRow) + name.size());
+  if (memory == nullptr) return nullptr;
+  if (!name.empty()) std::memcpy(static_cast<char*>(memory) + sizeof(NodeWithRow), name.data(), name.size());
+  SectionNode* const node = &(new (memory) NodeWithRow())->node;
+  node->name_length = static_cast<std::uint32_t>(name.size());
+  node->plain_name = IsPlain(name);
+  node->parent = parent;
+  node->depth = parent->depth + 1;
+  node->first_expected = node->next_expected = Nobody();
+  node->cursor = &node->first_expected;
+  return node;
+}
+
 SectionNode* SectionTree::FindPath(const SectionNode* node) noexcept {
-  if (node == nullptr || node->parent == nullptr) return &root_;
+  if (node == nullptr || node->parent == nullptr) return root();
   SectionNode* parent = FindPath(node->parent);
   return parent == nullptr ? nullptr : FindOrAddKept(parent, std::string_view(node->name(), node->name_length));
 }
@@ -263,7 +267,7 @@ SectionNode* SectionTree::Counterpart(const SectionNode* node, const SectionNode
 void SectionTree::Merge(SectionTree* other, const SectionNode* at, const ThreadState* running) noexcept {
   SectionNode* to = FindPath(at);
   merged_ = true;
-  MergeChildren(MergeSource{other->merged_, running}, other->root(), to == nullptr ? &root_ : to);
+  MergeChildren(MergeSource{other->merged_, running}, other->root(), to == nullptr ? root() : to);
   AddTo(&dropped_, other->dropped());
 }
 
@@ -302,7 +306,7 @@ std::uint64_t SectionTree::MergeChildren(const MergeSource& source, const Sectio
 
 void SectionTree::Reset() noexcept {
   std::size_t unused = 0;
-  ForEachDescendant(&root_, [&](SectionNode* node) {
+  ForEachDescendant(root(), [&](SectionNode* node) {
     if (node->count.load(kRelaxed) == 0) ++unused;
     Forget(node);
   });
@@ -312,18 +316,18 @@ void SectionTree::Reset() noexcept {
     std::memset(buckets_, 0, sizeof buckets_);
     arena_.Clear();
     size_ = 0;
-    root_.first_child.store(nullptr, kRelaxed);
-    root_.last_child = nullptr;
-    root_.unkept_child = nullptr;
-    root_.first_expected = Nobody();
+    root()->first_child.store(nullptr, kRelaxed);
+    root()->last_child = nullptr;
+    root()->unkept_child = nullptr;
+    root()->first_expected = Nobody();
   }
-  root_.cursor = &root_.first_expected;
-  root_.self_ticks = 0;
+  root()->cursor = &root()->first_expected;
+  root()->self_ticks = 0;
   merged_ = false;
   dropped_.store(0, kRelaxed);
 }
 
-std::uint64_t SectionTree::Occurrences() noexcept { return OccurrencesFrom(&root_); }
+std::uint64_t SectionTree::Occurrences() noexcept { return OccurrencesFrom(root()); }
 
 void AppendSectionRows(SectionNode* root, SectionRows kind, const TickRate& rate, JsonLine* line, std::size_t* rows,
                        std::uint64_t* dropped) noexcept {

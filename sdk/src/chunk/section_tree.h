@@ -26,6 +26,26 @@ void AddCpu(SectionNode* node, std::int64_t cpu_ns) noexcept;
 inline constexpr std::uint32_t kMaxDepth = 64;
 inline constexpr std::size_t kMaxPaths = 1000;
 
+/// What the writer of a chunk's line notes of a section.
+struct SectionRow {
+  std::int64_t total_ns = 0;
+  std::int64_t children_ns = 0;  ///< of rows inside
+  std::uint32_t index = 0;       ///< among the rows
+  bool is_written = false;       ///< else it has no row
+};
+
+/// A node, before which its row stands, and behind which its name.
+struct NodeWithRow {
+  SectionRow row;
+  SectionNode node;
+};
+static_assert(sizeof(NodeWithRow) == sizeof(SectionRow) + sizeof(SectionNode));
+
+inline SectionRow* RowOf(SectionNode* node) noexcept { return reinterpret_cast<SectionRow*>(node) - 1; }
+inline const SectionRow* RowOf(const SectionNode* node) noexcept {
+  return reinterpret_cast<const SectionRow*>(node) - 1;
+}
+
 /// Nodes stay from one chunk to the next: a steady state looks names up and creates nothing. The owning thread changes
 /// it; the sampler may read the tree of sections outside chunks meanwhile (nodes are published before they are linked).
 class SectionTree {
@@ -34,7 +54,7 @@ class SectionTree {
   SectionTree(const SectionTree&) = delete;
   SectionTree& operator=(const SectionTree&) = delete;
 
-  SectionNode* root() noexcept { return &root_; }
+  SectionNode* root() noexcept { return &root_.node; }
   /// The child with this name, created if need be. Beyond the limits, which is counted, a child without a row: what
   /// lies inside it must not be taken for what lies beside it. Inside such a child, nullptr.
   SectionNode* FindOrAdd(SectionNode* parent, std::string_view name) noexcept;
@@ -56,6 +76,7 @@ class SectionTree {
  private:
   SectionNode* FindOrAddKept(SectionNode* parent, std::string_view name) noexcept;
   SectionNode* UnkeptChild(SectionNode* parent) noexcept;
+  SectionNode* NewNode(SectionNode* parent, std::string_view name) noexcept;
   SectionNode* FindPath(const SectionNode* node) noexcept;
   struct MergeSource {
     bool is_merged;
@@ -64,7 +85,7 @@ class SectionTree {
   std::uint64_t MergeChildren(const MergeSource& source, const SectionNode* from, SectionNode* to) noexcept;
 
   static constexpr std::size_t kBuckets = 256;
-  SectionNode root_;
+  NodeWithRow root_;
   SectionNode* buckets_[kBuckets] = {};
   Arena arena_;
   std::size_t size_ = 0;
