@@ -163,8 +163,8 @@ TEST(NestedChunk, SaysInWhichOneItIs) {
   ASSERT_EQ(log.begins.size(), 4u);
   EXPECT_EQ(log.begins[0].inside, std::nullopt);
   EXPECT_EQ(log.begins[1].inside, std::nullopt);
-  EXPECT_EQ(log.begins[2].inside, log.begins[1].chunk);
-  EXPECT_EQ(log.begins[3].inside, log.begins[0].chunk);
+  EXPECT_EQ(log.begins[2].inside, log.begins[1].number);
+  EXPECT_EQ(log.begins[3].inside, log.begins[0].number);
 }
 
 TEST(NestedChunk, TooDeepIsASection) {
