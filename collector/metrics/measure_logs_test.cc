@@ -153,6 +153,16 @@ TEST_F(MeasureLogsTest, AKilledProcessLosesTheChunksAroundOthers) {
   EXPECT_EQ(document["quality"]["records_lost"], 0);
 }
 
+TEST_F(MeasureLogsTest, ATableOfChunksWithoutANameIsLeftOutWhateverTheirBeginsNamed) {
+  Line chunk = ChunkLine(0, 0, 1);
+  chunk["dataset"] = chunk["file"] = nullptr;
+  Write("a.jsonl", {ProcessLine(1, 0), BeginLine(0, 0), chunk, EndLine(2)});
+  const Document document = Take();
+  EXPECT_EQ(document["metrics"]["num_chunks"], 1);
+  EXPECT_TRUE(document["datasets"].empty()) << document["datasets"];
+  EXPECT_TRUE(document["files"].empty()) << document["files"];
+}
+
 TEST_F(MeasureLogsTest, TheEndOfALogSaysHowManyWereStillOpen) {
   std::vector<Line> lines = TwoThreads({18, 19});
   Line end = EndLine(10);
