@@ -21,7 +21,7 @@
 #include "collector/sources/process_tree/allocated_cores.h"
 #include "collector/sources/process_tree/cgroup_limits.h"
 #include "collector/sources/process_tree/proc_file.h"
-#include "sdk/src/engine_identity.h"
+#include "sdk/src/log/engine_identity.h"
 
 namespace crema {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "sdk/src/secret_filter.h"
+#include "sdk/src/log/secret_filter.h"
 
 namespace crema {
 

@@ -7,7 +7,7 @@
 
 namespace crema {
 
-/// What looks like a secret is `***`, by the rules of the SDK (sdk/src/secret_filter.h).
+/// What looks like a secret is `***`, by the rules of the SDK (sdk/src/log/secret_filter.h).
 std::vector<std::string> WithoutSecrets(const std::vector<std::string>& command);
 
 /// `WithoutSecrets`, or nothing where CREMA_NO_ARGUMENTS=1 asks to leave the command line out.

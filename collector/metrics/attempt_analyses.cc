@@ -77,6 +77,7 @@ Hosts IndexHosts(const std::vector<ProcessRow>& processes) {
 
 // Where no chunk names its file there is nothing to tell apart.
 bool IsNameless(const std::vector<std::string>& names) { return names.size() == 1 && names[0].empty(); }
+bool IsNameless(const std::vector<BreakdownRow>& rows) { return rows.size() == 1 && rows[0].name == kNoName; }
 
 void BreakDownAttempts(RunFigures& figures) {
   const AttemptFindings& attempts = figures.findings.attempts;
@@ -97,9 +98,9 @@ void BreakDownAttempts(RunFigures& figures) {
                  {&AttemptRow::process, &workers.group_of_process, &workers.names, &workers.bytes},
                  {&AttemptRow::process, &hosts.of_process, &hosts.names, &bytes_of_host},
                  {&AttemptRow::thread, nullptr, &attempts.threads, &attempts.bytes_of_thread}});
-  if (!IsNameless(attempts.datasets)) figures.by_dataset = std::move(tables[0]);
+  if (!IsNameless(tables[0])) figures.by_dataset = std::move(tables[0]);
   figures.datasets_source = FillDatasets(figures.coffea, &figures.by_dataset);
-  if (!IsNameless(attempts.files)) figures.by_file = std::move(tables[1]);
+  if (!IsNameless(tables[1])) figures.by_file = std::move(tables[1]);
   figures.by_worker = std::move(tables[2]);
   figures.by_host = std::move(tables[3]);
   figures.by_thread = std::move(tables[4]);

@@ -139,6 +139,30 @@ TEST_F(MeasureLogsTest, AKilledProcessLosesItsSuspendedChunks) {
   EXPECT_EQ(document["quality"]["records_lost"], 0);
 }
 
+/// Fault [logs]: a process with chunks inside others was killed
+/// Shown: all that were open are lost
+TEST_F(MeasureLogsTest, AKilledProcessLosesTheChunksAroundOthers) {
+  std::vector<Line> lines = {ProcessLine(1, 0)};
+  for (int number = 0; number < 4; ++number) {
+    lines.push_back(BeginLine(number, number));
+    if (number > 0) lines.back()["inside"] = number - 1;
+  }
+  Write("a.jsonl", lines);
+  const Document document = Take();
+  EXPECT_EQ(document["metrics"]["num_lost_attempts"], 4);
+  EXPECT_EQ(document["quality"]["records_lost"], 0);
+}
+
+TEST_F(MeasureLogsTest, ATableOfChunksWithoutANameIsLeftOutWhateverTheirBeginsNamed) {
+  Line chunk = ChunkLine(0, 0, 1);
+  chunk["dataset"] = chunk["file"] = nullptr;
+  Write("a.jsonl", {ProcessLine(1, 0), BeginLine(0, 0), chunk, EndLine(2)});
+  const Document document = Take();
+  EXPECT_EQ(document["metrics"]["num_chunks"], 1);
+  EXPECT_TRUE(document["datasets"].empty()) << document["datasets"];
+  EXPECT_TRUE(document["files"].empty()) << document["files"];
+}
+
 TEST_F(MeasureLogsTest, TheEndOfALogSaysHowManyWereStillOpen) {
   std::vector<Line> lines = TwoThreads({18, 19});
   Line end = EndLine(10);

@@ -60,7 +60,8 @@ class FactText {
     PutAll(input.dataset, input.file, input.tree, input.entry_start, input.entry_stop, input.pass);
   }
   void Put(const BeginFact& fact) {
-    PutAll(fact.number, fact.time_ns, fact.thread, fact.tid, fact.input, fact.suspended, fact.process_cpu_ns);
+    PutAll(fact.number, fact.time_ns, fact.thread, fact.tid, fact.input, fact.suspended, fact.inside,
+           fact.process_cpu_ns);
   }
   void Put(const ChunkFact& fact) {
     PutAll(fact.number, fact.start_ns, fact.stop_ns, fact.failed, fact.events, fact.bytes_read, fact.bytes_uncompressed,

@@ -199,6 +199,7 @@ struct BeginFact {
   std::optional<int64_t> tid;
   ChunkInput input;
   int64_t suspended = 0;                  ///< chunks of the process that were suspended then
+  std::optional<int64_t> inside;          ///< the chunk that its thread has open around it
   std::optional<int64_t> process_cpu_ns;  ///< of the process's first chunk: CPU time of all threads until then
 };
 

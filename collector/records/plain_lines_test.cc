@@ -383,7 +383,7 @@ TEST_P(PlainLines, AreNotReadBeyondTheirEnd) {
 INSTANTIATE_TEST_SUITE_P(Seeds, PlainLines, ::testing::Range(1u, 6u));
 
 TEST(PlainLine, OfTheSdkTakesTheShortCut) {
-  // Or nothing would be gained: fields, order and spelling are those of sdk/src/chunk_line.cc.
+  // Or nothing would be gained: fields, order and spelling are those of sdk/src/chunk/chunk_line.cc.
   const std::string chunk =
       R"({"type":"chunk","chunk":0,"start_ns":1795289408652494566,"stop_ns":1795289408875900896,"status":"ok",)"
       R"("events":100,"bytes_read":null,"bytes_uncompressed":null,"cpu_ns":52005157,"helper_cpu_ns":0,)"

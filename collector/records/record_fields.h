@@ -138,6 +138,7 @@ inline constexpr Field<BeginFact> kBeginFields[] = {
     Any<&BeginFact::input, &ChunkInput::pass>("pass"),
     Skip<BeginFact>("span"),
     NotNegative<&BeginFact::suspended>("suspended"),
+    NotNegative<&BeginFact::inside>("inside"),
     NotNegative<&BeginFact::process_cpu_ns>("process_cpu_ns"),
     Skip<BeginFact>("attributes"),
 };

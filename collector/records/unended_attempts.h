@@ -21,11 +21,11 @@ struct UnendedAttempt {
 
 /// Fills `has_ended` for all that one log has of them. A thread ends its attempt before it begins the next. The log's
 /// `end`, where there is one, says how many were still open (`open_at_end`): no more than these did not end, and of
-/// those the ones that began last. `suspends`: chunks of the process were suspended, so that its threads began others
-/// while these were open.
-inline void FindEnded(std::vector<UnendedAttempt>& attempts, std::optional<int64_t> open_at_end, bool suspends) {
+/// those the ones that began last. `overlap`: chunks of the process were suspended, or had others inside, so that its
+/// threads began others while these were open.
+inline void FindEnded(std::vector<UnendedAttempt>& attempts, std::optional<int64_t> open_at_end, bool overlap) {
   if (!open_at_end.has_value()) {
-    for (UnendedAttempt& attempt : attempts) attempt.has_ended = !suspends && attempt.next_ns.has_value();
+    for (UnendedAttempt& attempt : attempts) attempt.has_ended = !overlap && attempt.next_ns.has_value();
     return;
   }
   std::sort(attempts.begin(), attempts.end(), [](const UnendedAttempt& a, const UnendedAttempt& b) {

@@ -175,12 +175,12 @@ void LiveModel::AddBegin(LiveWorker& worker, const BeginFact& begin) {
   chunk.entry_stop = begin.input.entry_stop;
   chunk.thread = ThreadOf(begin.thread, begin.tid);
   chunk.lane = worker.LaneOf(chunk.thread);
-  worker.suspends = worker.suspends || begin.suspended > 0;
+  worker.chunks_overlap = worker.chunks_overlap || begin.suspended > 0 || begin.inside.has_value();
   if (chunk.thread != 0 && worker.open.count(begin.number) == 0) {
-    // A thread ends its chunk before it begins the next, unless it suspends it.
+    // A thread ends its chunk before it begins the next, unless it suspends it or begins the next inside.
     const auto [latest, is_first] = worker.open_of_thread.try_emplace(chunk.thread, begin.number);
     const int64_t before = std::exchange(latest->second, begin.number);
-    if (!is_first && !worker.suspends) LoseRecord(worker, before);
+    if (!is_first && !worker.chunks_overlap) LoseRecord(worker, before);
   }
   if (!worker.open.emplace(begin.number, std::move(chunk)).second) return;
   ++datasets_[dataset].open;
@@ -199,7 +199,7 @@ void LiveModel::AddChunk(LiveWorker& worker, const ChunkFact& chunk) {
     --totals_.attempts;
   }
   LiveDataset& dataset = datasets_[Dataset({chunk.input.dataset.data(), chunk.input.dataset.size()})];
-  worker.suspends = worker.suspends || chunk.suspended_ns > 0;
+  worker.chunks_overlap = worker.chunks_overlap || chunk.suspended_ns > 0 || chunk.inner_ns > 0;
   const uint64_t identity = IdentityOf(worker, chunk.number, chunk.input);
   const int64_t duration_ns = chunk.duration_ns();
   worker.last_ns = std::max(worker.last_ns, chunk.stop_ns);

@@ -73,6 +73,22 @@ TEST_F(LiveModelTest, ASuspendedChunkStaysOpenWhileItsThreadBeginsOthers) {
   EXPECT_EQ(model_.totals().attempts, 3);
 }
 
+TEST_F(LiveModelTest, AChunkStaysOpenWhileItsThreadIsInOneInsideIt) {
+  const auto worker = Worker(1);
+  for (int64_t number = 0; number < 3; ++number) {
+    Record begin;
+    begin.type = RecordType::kBegin;
+    begin.begin.number = number;
+    begin.begin.time_ns = At(static_cast<double>(number));
+    begin.begin.tid = 7;
+    if (number > 0) begin.begin.inside = number - 1;
+    begin.begin.input = InputOf(number);
+    model_.Add(worker, begin);
+  }
+  EXPECT_EQ(model_.open_chunks(), 3);
+  EXPECT_EQ(model_.totals().unrecorded, 0);
+}
+
 TEST_F(LiveModelTest, SumsWhatChunksSay) {
   const auto worker = Worker(1, 2);
   Begin(worker, 0, 0);

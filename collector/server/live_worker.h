@@ -81,7 +81,7 @@ struct LiveWorker {
   int64_t lanes_peak = 0;
   int64_t most_open = 0;
   HelpedTime helped;
-  bool suspends = false;                                  ///< its threads begin chunks while others of theirs are open
+  bool chunks_overlap = false;                            ///< its threads begin chunks while others of theirs are open
   std::map<int64_t, OpenChunk> open;                      ///< by chunk number
   absl::flat_hash_set<int64_t> unrecorded;                ///< numbers of chunks whose records seem to be lost
   absl::flat_hash_map<uint64_t, int32_t> lane_of_thread;  ///< in the order in which they came

@@ -40,14 +40,14 @@ void AttemptAssembler::Add(const Record& record) {
       Finish();
       ended_ = SeenNumbers();
       latest_of_thread_.clear();
-      suspends_ = false;
+      chunks_overlap_ = false;
       open_at_end_.reset();
       TakeProcess(record.process, &process_);
       return;
     case RecordType::kBegin: {
       if (ended_.Contains(record.begin.number)) return;
       const ChunkInput& input = record.begin.input;
-      suspends_ = suspends_ || record.begin.suspended > 0;
+      chunks_overlap_ = chunks_overlap_ || record.begin.suspended > 0 || record.begin.inside.has_value();
       SeeThread(record.begin.thread, record.begin.tid, record.begin.number, record.begin.time_ns);
       begun_.insert_or_assign(record.begin.number,
                               Begun{std::string(input.dataset), std::string(input.file), std::string(input.tree),
@@ -56,7 +56,7 @@ void AttemptAssembler::Add(const Record& record) {
     }
     case RecordType::kChunk:
       if (!ended_.Insert(record.chunk.number)) return;  // the same line again
-      suspends_ = suspends_ || record.chunk.suspended_ns > 0;
+      chunks_overlap_ = chunks_overlap_ || record.chunk.suspended_ns > 0 || record.chunk.inner_ns > 0;
       SeeThread(record.chunk.thread, record.chunk.tid, record.chunk.number, record.chunk.start_ns);
       begun_.erase(record.chunk.number);
       on_attempt_({process_, record.chunk.failed ? AttemptState::kFailed : AttemptState::kOk, record.chunk});
@@ -85,7 +85,7 @@ void AttemptAssembler::SeeThread(std::optional<uint64_t> thread, std::optional<i
 void AttemptAssembler::Finish() {
   std::vector<UnendedAttempt> unended;
   for (const auto& [number, begun] : begun_) unended.push_back({number, begun.fact.time_ns, begun.next_ns, false});
-  FindEnded(unended, open_at_end_, suspends_);
+  FindEnded(unended, open_at_end_, chunks_overlap_);
   std::map<int64_t, AttemptState> states;
   for (const UnendedAttempt& attempt : unended) {
     states[attempt.number] = attempt.has_ended ? AttemptState::kUnrecorded

@@ -77,7 +77,7 @@ class AttemptAssembler {
   std::map<int64_t, Begun> begun_;
   std::map<uint64_t, int64_t> latest_of_thread_;  ///< number of what it began last
   std::optional<int64_t> open_at_end_;
-  bool suspends_ = false;  ///< the process's chunks are suspended at times
+  bool chunks_overlap_ = false;  ///< threads begin chunks while others of theirs are open
   SeenNumbers ended_;
 };
 

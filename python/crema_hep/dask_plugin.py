@@ -67,8 +67,8 @@ MOST_KEPT_LINES = 200_000
 # How many keys' failures a worker remembers, to count their attempts: nobody tells it which are never tried again.
 MOST_FAILED_KEYS = 1000
 
-# As the SDK has them (sdk/src/own_descriptor.cc, log_limits.cc, kept_room.cc, chunk_sums.cc): docs/record_log.md, "When
-# chunks are summed".
+# As the SDK has them (sdk/src: process/own_descriptor.cc, log/log_limits.cc, log/reserved_disk_space.cc,
+# chunk/chunk_sums.cc): docs/record_log.md, "When chunks are summed".
 HIGHEST_DESCRIPTOR = 1024
 LOG_SHARES_OF_FREE = 10
 RESERVE_SHARES_OF_DISK = 20

@@ -6,10 +6,10 @@
 #include <atomic>
 #include <cerrno>
 
-#include "allocation_counter.h"
 #include "block_table.h"
 #include "crema/internal/platform.h"
 #include "priority_lock.h"
+#include "process/allocation_counter.h"
 #include "site_table.h"
 #include "unseen_allocators.h"
 
@@ -28,10 +28,11 @@ std::atomic<std::uint64_t> g_blocks_lost{0};
 std::atomic<std::uint32_t*> g_mark{nullptr};
 std::atomic<bool> g_mark_refused{false};
 
-/// What the thread does in this library. A block that comes meanwhile is not counted: a signal's handler allocates, or
-/// the allocator does for itself, which tcmalloc does when it is asked for a size for the first time.
-enum class Doing : std::uint8_t { kNothing, kCounting, kAskingAllocator };
-CREMA_THREAD_LOCAL Doing t_doing = Doing::kNothing;
+/// Where in its stack the thread came into this library; 0: it is not here. A block that comes from deeper in the stack
+/// is a handler's of a signal, or the allocator's own: tcmalloc takes some when it is asked for a size for the first
+/// time. One from elsewhere in the stack shows that a handler left this library for good (siglongjmp(3)).
+CREMA_THREAD_LOCAL std::uintptr_t t_entered_at = 0;
+CREMA_THREAD_LOCAL bool t_asks_allocator = false;
 CREMA_THREAD_LOCAL std::uint64_t t_own_calls = 0;
 CREMA_THREAD_LOCAL std::uint64_t t_calls = 0;
 CREMA_THREAD_LOCAL std::uint64_t t_bytes = 0;
@@ -79,18 +80,41 @@ std::uint32_t SiteOfThread() {
   return CREMA_UNLIKELY(t_probes) ? static_cast<std::uint32_t>(internal::kAllocationProbe) : site;
 }
 
+void CountLost() { g_blocks_lost.fetch_add(1, kRelaxed); }
+
+/// False if the thread is here already.
+CREMA_ALWAYS_INLINE bool Enter() {
+  const auto frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  if (CREMA_UNLIKELY(t_entered_at != 0)) {
+    if (frame < t_entered_at) return false;
+    CountLost();
+    t_asks_allocator = false;
+  }
+  t_entered_at = frame;
+  return true;
+}
+void Leave() { t_entered_at = 0; }
+
 std::size_t SizeOf(const NextAllocator& next, void* block) {
-  t_doing = Doing::kAskingAllocator;
+  t_asks_allocator = true;
   const std::size_t bytes = next.malloc_usable_size(block);
-  t_doing = Doing::kCounting;
+  t_asks_allocator = false;
   return bytes;
 }
 
-void CountLost() { g_blocks_lost.fetch_add(1, kRelaxed); }
+void CountCall(std::uint32_t site, std::size_t bytes) {
+  CountAllocation(site, bytes);
+  ++t_calls;
+  t_bytes += bytes;
+}
 
-/// A block came or went while the thread was here.
-void CountUnseen() {
-  if (t_doing == Doing::kCounting) CountLost();
+/// A block of a handler that has interrupted this library, whose tables may be locked or half changed.
+void CountUnnoted(const NextAllocator& next, void* block) {
+  if (t_asks_allocator) return;
+  const std::uint32_t site = SiteOfThread();
+  if (site == internal::kOwnAllocation) return;
+  CountCall(site, next.malloc_usable_size(block));
+  CountLost();
 }
 
 bool Attach(std::uint32_t (*site_of_thread)()) noexcept {
@@ -136,32 +160,26 @@ constexpr AllocationCounter kCounter = {AllocationCounter::kVersion,
 
 void SawBlock(const NextAllocator& next, void* block) noexcept {
   if (block == nullptr) return;
-  if (CREMA_UNLIKELY(t_doing != Doing::kNothing)) return CountUnseen();
-  t_doing = Doing::kCounting;
+  if (CREMA_UNLIKELY(!Enter())) return CountUnnoted(next, block);
   if (CREMA_LIKELY(IsCounted(next))) {
     const std::uint32_t site = SiteOfThread();
     if (CREMA_UNLIKELY(site == internal::kOwnAllocation)) {
       ++t_own_calls;
     } else {
-      const Noted noted = NoteBlock(block, site);
-      if (CREMA_UNLIKELY(noted != Noted::kAsNew)) CountLost();
-      const std::size_t bytes = SizeOf(next, block);
-      CountAllocation(site, bytes);
-      ++t_calls;
-      t_bytes += bytes;
+      if (CREMA_UNLIKELY(NoteBlock(block, site) != Noted::kAsNew)) CountLost();
+      CountCall(site, SizeOf(next, block));
     }
   }
-  t_doing = Doing::kNothing;
+  Leave();
 }
 
 EndedBlock SeeEnd(const NextAllocator& next, void* block) noexcept {
   if (block == nullptr) return {};
-  if (CREMA_UNLIKELY(t_doing != Doing::kNothing)) {
-    CountUnseen();
+  if (CREMA_UNLIKELY(!Enter())) {
+    if (!t_asks_allocator) CountLost();
     return {};
   }
   EndedBlock ended;
-  t_doing = Doing::kCounting;
   if (CREMA_LIKELY(IsCounted(next))) {
     bool is_lost = false;
     ended.site = ForgetBlock(block, &is_lost);
@@ -171,18 +189,23 @@ EndedBlock SeeEnd(const NextAllocator& next, void* block) noexcept {
     }
     if (CREMA_UNLIKELY(is_lost)) CountLost();
   }
-  t_doing = Doing::kNothing;
+  Leave();
   return ended;
 }
 
 void TakeBackEnd(void* block, const EndedBlock& ended) noexcept {
   if (ended.site == 0) return;
-  if (t_doing != Doing::kNothing) return CountUnseen();
-  t_doing = Doing::kCounting;
+  if (!Enter()) return CountLost();
   const bool is_noted = NoteBlock(block, ended.site) == Noted::kAsNew;
   if (is_noted) CountKept(ended.site, ended.bytes);
   if (!is_noted) CountLost();
-  t_doing = Doing::kNothing;
+  Leave();
+}
+
+void MakeNoSystemCalls(bool none) noexcept {
+  const NextAllocator* next = FindNextAllocator();
+  if (none && next != nullptr && IsCounted(*next)) KnowThread();
+  t_makes_no_calls = none;
 }
 
 namespace {

@@ -23,6 +23,9 @@ EndedBlock SeeEnd(const NextAllocator& next, void* block) noexcept;
 /// It did not take it.
 void TakeBackEnd(void* block, const EndedBlock& ended) noexcept;
 
+/// Whether the calling thread makes no system call in this library from now on, nor does a child that it forks.
+void MakeNoSystemCalls(bool none) noexcept;
+
 }  // namespace allocations
 }  // namespace crema
 

@@ -1,9 +1,16 @@
 // The functions of malloc(3) and their relatives, in front of the program's allocator.
+#include <linux/seccomp.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstddef>
 
 #include "counting.h"
 #include "next_allocator.h"
+#include "process/loaded_objects.h"
 
 namespace {
 
@@ -21,6 +28,9 @@ void* Missing() {
   errno = ENOMEM;
   return nullptr;
 }
+
+int (*g_next_prctl)(int, ...);
+__attribute__((constructor)) void FindNextPrctl() { crema::internal::FindNext(&g_next_prctl, "prctl"); }
 
 }  // namespace
 
@@ -87,5 +97,20 @@ CREMA_INTERPOSED void* pvalloc(std::size_t bytes) noexcept {
   const NextAllocator* next = FindNextAllocator();
   if (next == nullptr || next->pvalloc == nullptr) return Missing();
   return Seen(*next, next->pvalloc(bytes));
+}
+
+// A thread that allows itself only read(2) and write(2) may still allocate.
+CREMA_INTERPOSED int prctl(int option, ...) noexcept {
+  va_list list;
+  va_start(list, option);
+  unsigned long values[4];
+  for (unsigned long& value : values) value = va_arg(list, unsigned long);
+  va_end(list);
+  const bool is_strict = option == PR_SET_SECCOMP && values[0] == SECCOMP_MODE_STRICT;
+  if (is_strict) crema::allocations::MakeNoSystemCalls(true);
+  const long result = g_next_prctl == nullptr ? syscall(SYS_prctl, option, values[0], values[1], values[2], values[3])
+                                              : g_next_prctl(option, values[0], values[1], values[2], values[3]);
+  if (is_strict && result != 0) crema::allocations::MakeNoSystemCalls(false);
+  return static_cast<int>(result);
 }
 // NOLINTEND(readability-identifier-naming)

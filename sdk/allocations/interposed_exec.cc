@@ -8,16 +8,19 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
+#include "crema/internal/platform.h"
 #include "loadable.h"
-#include "loaded_objects.h"
+#include "process/loaded_objects.h"
 
 namespace crema {
 namespace allocations {
@@ -26,6 +29,7 @@ namespace {
 using Words = char* const*;
 
 constexpr char kVariable[] = "LD_PRELOAD=";
+constexpr std::size_t kVariableLength = sizeof kVariable - 1;
 constexpr char kName[] = "/libcrema_allocations.so";
 constexpr std::size_t kNameLength = sizeof kName - 1;
 
@@ -58,49 +62,128 @@ const NextExec& Next() {
   return g_next;
 }
 
-/// Where an environment asks for this library.
-struct Request {
-  std::size_t variable = 0;  ///< its index
-  const char* path = nullptr;
-  std::size_t length = 0;
+/// Whether the kernel could read what is at `address`: it refuses a program with a bad pointer, and goes on.
+bool CanRead(const void* address) {
+  constexpr int kNoSuchChange = -1;  // found out after the mask was read; its eight bytes are in one page
+  const auto* const mask =
+      reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(address) & ~std::uintptr_t{7});
+  return syscall(SYS_rt_sigprocmask, kNoSuchChange, mask, nullptr, sizeof(std::uint64_t)) == 0 || errno != EFAULT;
+}
+
+/// Reads what a program hands to exec. Asks once for each page.
+class CheckedPage {
+ public:
+  bool CanRead(const void* address) {
+    const std::uintptr_t page = reinterpret_cast<std::uintptr_t>(address) / kBytes;
+    if (page != page_ && !allocations::CanRead(address)) return false;
+    page_ = page;
+    return true;
+  }
+
+ private:
+  static constexpr std::uintptr_t kBytes = 4096;  // the smallest
+  std::uintptr_t page_ = UINTPTR_MAX;             ///< none
 };
 
-Request FindRequest(Words environment) {
-  for (std::size_t i = 0; environment != nullptr && environment[i] != nullptr; ++i) {
-    if (std::strncmp(environment[i], kVariable, sizeof kVariable - 1) != 0) continue;
-    const char* path = environment[i] + sizeof kVariable - 1;
-    for (std::size_t length; *(path += std::strspn(path, ": ")) != '\0'; path += length) {
-      length = std::strcspn(path, ": ");
-      if (length >= kNameLength && std::memcmp(path + length - kNameLength, kName, kNameLength) == 0) {
-        return {i, path, length};
-      }
-    }
+/// Where an environment asks for this library.
+struct Request {
+  std::size_t count = 0;  ///< of variables
+  std::size_t index = 0;
+  const char* variable = nullptr;  ///< null: nowhere, or a pointer is bad
+  std::size_t bytes = 0;           ///< of the variable, its NUL included
+};
+
+constexpr char kSeparators[] = ": ";
+
+/// Calls `visit(path, length)` for each path of this library in the variable.
+template <class Visit>
+void ForEachPath(const char* variable, Visit visit) {
+  const char* path = variable + kVariableLength;
+  for (std::size_t length; *(path += std::strspn(path, kSeparators)) != '\0'; path += length) {
+    length = std::strcspn(path, kSeparators);
+    if (length >= kNameLength && std::memcmp(path + length - kNameLength, kName, kNameLength) == 0) visit(path, length);
   }
-  return {};
+}
+
+Request FindRequest(Words environment) {
+  CheckedPage words, text;
+  Request request;
+  if (environment == nullptr) return {};
+  for (;; ++request.count) {
+    if (!words.CanRead(&environment[request.count])) return {};
+    const char* const variable = environment[request.count];
+    if (variable == nullptr) return request;
+    std::size_t length = 0;
+    while (length < kVariableLength && text.CanRead(variable + length) && variable[length] == kVariable[length])
+      ++length;
+    if (length != kVariableLength) continue;
+    while (text.CanRead(variable + length) && variable[length] != '\0') ++length;
+    if (!text.CanRead(variable + length)) return {};
+    bool is_asked = false;
+    ForEachPath(variable, [&](const char*, std::size_t) { is_asked = true; });
+    if (!is_asked) continue;
+    request.index = request.count;
+    request.variable = variable;
+    request.bytes = length + 1;
+  }
 }
 
 bool IsServed(const Request& request, int program) {
-  char library[PATH_MAX];
-  if (program < 0 || request.length >= sizeof library) return false;
-  std::memcpy(library, request.path, request.length);
-  library[request.length] = '\0';
-  return TakesPreloads(program) && CanBeMapped(library);
+  bool is_served = program >= 0 && TakesPreloads(program);
+  ForEachPath(request.variable, [&](const char* path, std::size_t length) {
+    char library[PATH_MAX];
+    if (!is_served || length >= sizeof library) return static_cast<void>(is_served = false);
+    std::memcpy(library, path, length);
+    library[length] = '\0';
+    is_served = CanBeMapped(library);
+  });
+  return is_served;
 }
 
 /// Copies the variable without the library; gives whether another one is left.
-bool CopyWithout(const Request& request, const char* variable, char* copy) {
-  const std::size_t before = static_cast<std::size_t>(request.path - variable);
-  const char* const rest = request.path + request.length;
-  std::memcpy(copy, variable, before);
-  std::strcpy(copy + before, rest + (*rest == '\0' ? 0 : 1));
-  return copy[sizeof kVariable - 1] != '\0';
+bool CopyWithout(const char* variable, char* copy) {
+  char* end = copy;
+  const char* rest = variable;
+  ForEachPath(variable, [&](const char* path, std::size_t length) {
+    const auto before = static_cast<std::size_t>(path - rest);
+    std::memcpy(end, rest, before);
+    end += before;
+    rest = path + length;
+    if (*rest != '\0') ++rest;
+  });
+  std::strcpy(end, rest);
+  return copy[kVariableLength] != '\0';
 }
 
 /// What execveat(2) runs. The C library declares that no path is null, which compilers believe where they see the
 /// caller.
 __attribute__((noinline)) int OpenAt(int directory, const char* path) {
-  if (path != nullptr && *path == '\0') return fcntl(directory, F_DUPFD_CLOEXEC, 0);
+  if (CanRead(path) && *path == '\0') return fcntl(directory, F_DUPFD_CLOEXEC, 0);
   return OpenRegular(directory, path);
+}
+
+/// A mapping that exec leaves behind after vfork(2), where the child has no memory of its own: the thread's next start
+/// takes it away.
+struct Left {
+  void* memory = nullptr;
+  std::size_t bytes = 0;
+  const void* frame = nullptr;  ///< of who uses it, unless it is left
+};
+CREMA_THREAD_LOCAL Left t_left;
+
+void* MapForStart(std::size_t bytes, const void* frame) {
+  const bool interrupts_user = frame < t_left.frame;  // in a signal's handler
+  if (t_left.memory != nullptr && !interrupts_user) munmap(t_left.memory, t_left.bytes);
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (!interrupts_user) t_left = memory == MAP_FAILED ? Left() : Left{memory, bytes, frame};
+  return memory;
+}
+
+void UnmapAfterStart(void* memory, std::size_t bytes) {
+  const int start_errno = errno;
+  munmap(memory, bytes);
+  if (t_left.memory == memory) t_left = Left();
+  errno = start_errno;
 }
 
 /// Calls `start(environment)`, where need be without the library. `open()` opens the program.
@@ -110,38 +193,27 @@ int StartProgram(Words environment, Open open, Start start) {
   const int host_errno = errno;
   const Request request = FindRequest(environment);
   bool is_served = true;
-  if (request.path != nullptr) {
+  if (request.variable != nullptr) {
     const int program = open();
     is_served = IsServed(request, program);
     if (program >= 0) close(program);
-    errno = host_errno;
   }
+  errno = host_errno;
   if (is_served) return start(environment);
-  const char* const variable = environment[request.variable];
-  const std::size_t length = std::strlen(variable) + 1;
-  std::size_t count = request.variable;
-  while (environment[count] != nullptr) ++count;
-  const std::size_t bytes = (count + 1) * sizeof(char*) + length;
+  const std::size_t bytes = (request.count + 1) * sizeof(char*) + request.bytes;
   const bool is_mapped = bytes > kMostStackBytes;
-  void* const memory =
-      is_mapped ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : alloca(bytes);
-  if (memory == MAP_FAILED) {
-    errno = host_errno;
-    return start(environment);
-  }
+  void* const memory = is_mapped ? MapForStart(bytes, __builtin_frame_address(0)) : alloca(bytes);
+  errno = host_errno;
+  if (memory == MAP_FAILED) return start(environment);
   auto* const changed = static_cast<char**>(memory);
-  auto* const copy = reinterpret_cast<char*>(changed + count + 1);
-  std::memcpy(changed, environment, (count + 1) * sizeof(char*));
-  changed[request.variable] = copy;
-  if (!CopyWithout(request, variable, copy)) {
-    std::memmove(changed + request.variable, changed + request.variable + 1,
-                 (count - request.variable) * sizeof(char*));
+  auto* const copy = reinterpret_cast<char*>(changed + request.count + 1);
+  std::memcpy(changed, environment, (request.count + 1) * sizeof(char*));
+  changed[request.index] = copy;
+  if (!CopyWithout(request.variable, copy)) {
+    std::memmove(changed + request.index, changed + request.index + 1, (request.count - request.index) * sizeof(char*));
   }
   const int result = start(changed);
-  if (!is_mapped) return result;
-  const int start_errno = errno;
-  munmap(memory, bytes);
-  errno = start_errno;
+  if (is_mapped) UnmapAfterStart(memory, bytes);
   return result;
 }
 
@@ -151,19 +223,18 @@ void LeaveOutOfOwnEnvironment() {
   static std::atomic_flag is_changed = ATOMIC_FLAG_INIT;
   const int host_errno = errno;
   const Request request = FindRequest(environ);
-  if (request.path != nullptr) {
+  if (request.variable != nullptr) {
     const int shell = OpenProgram("/bin/sh", nullptr);
-    char** const variable = &environ[request.variable];
-    if (!IsServed(request, shell) && std::strlen(*variable) < sizeof changed && !is_changed.test_and_set()) {
-      CopyWithout(request, *variable, changed);
-      *variable = changed;
+    if (!IsServed(request, shell) && request.bytes <= sizeof changed && !is_changed.test_and_set()) {
+      CopyWithout(request.variable, changed);
+      environ[request.index] = changed;
     }
     if (shell >= 0) close(shell);
   }
   errno = host_errno;
 }
 
-int OpenFound(const char* name) { return OpenProgram(name, std::getenv("PATH")); }
+int OpenFound(const char* name) { return CanRead(name) ? OpenProgram(name, std::getenv("PATH")) : -1; }
 
 }  // namespace
 }  // namespace allocations

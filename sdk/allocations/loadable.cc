@@ -23,21 +23,59 @@ namespace {
 constexpr int kMostInterpreters = 5;  // the kernel's limit for scripts of scripts
 constexpr int kHeadBytes = 256;       // what the kernel reads of one; small, because a thread may have 16 kB of stack
 
+template <class Value>
+bool Read(int file, std::size_t at, Value* value) {
+  return pread(file, value, sizeof *value, static_cast<off_t>(at)) == sizeof *value;
+}
+
+/// The first segment that `fits`.
+template <class Fits>
+bool FindSegment(int program, const ElfW(Ehdr) & head, ElfW(Phdr) * segment, Fits fits) {
+  for (std::size_t i = 0; i < head.e_phnum; ++i) {
+    if (!Read(program, head.e_phoff + i * sizeof *segment, segment)) return false;
+    if (fits()) return true;
+  }
+  return false;
+}
+
+/// Whether the program needs the runtime of a sanitizer, as GCC and Clang name them. These end a program if another
+/// library comes before them, or crash.
+bool NeedsSanitizer(int program, const ElfW(Ehdr) & head) {
+  static constexpr const char* kNames[] = {"libasan.", "liblsan.", "libtsan.", "libhwasan.", "libclang_rt."};
+  ElfW(Phdr) segment;
+  if (!FindSegment(program, head, &segment, [&] { return segment.p_type == PT_DYNAMIC; })) return false;
+  const std::size_t first = segment.p_offset;
+  ElfW(Dyn) entry;
+  std::size_t at = first;
+  do {
+    if (!Read(program, at, &entry) || entry.d_tag == DT_NULL) return false;
+    at += sizeof entry;
+  } while (entry.d_tag != DT_STRTAB);
+  const std::size_t strings = entry.d_un.d_ptr;
+  const auto has_strings = [&] { return segment.p_type == PT_LOAD && strings - segment.p_vaddr < segment.p_filesz; };
+  if (!FindSegment(program, head, &segment, has_strings)) return false;
+  for (at = first; Read(program, at, &entry) && entry.d_tag != DT_NULL; at += sizeof entry) {
+    if (entry.d_tag != DT_NEEDED) continue;
+    char name[16] = "";
+    const std::size_t name_at = segment.p_offset + (strings - segment.p_vaddr) + entry.d_un.d_val;
+    if (pread(program, name, sizeof name - 1, static_cast<off_t>(name_at)) < 0) return false;
+    for (const char* runtime : kNames) {
+      if (std::strncmp(name, runtime, std::strlen(runtime)) == 0) return true;
+    }
+  }
+  return false;
+}
+
 bool IsLinkedLikeThis(int program, const ElfW(Ehdr) & head) {
   if (head.e_ident[EI_CLASS] != __ehdr_start.e_ident[EI_CLASS] || head.e_machine != __ehdr_start.e_machine)
     return false;
-  for (int i = 0; i < head.e_phnum; ++i) {
-    ElfW(Phdr) header;
-    const auto at = static_cast<off_t>(head.e_phoff + static_cast<std::size_t>(i) * sizeof header);
-    if (pread(program, &header, sizeof header, at) != sizeof header) return false;
-    if (header.p_type != PT_INTERP) continue;
-    char linker[64] = "";  // the end of its path; glibc's are called ld-linux-x86-64.so.2, ld-linux-aarch64.so.1
-    const std::size_t length = std::min<std::size_t>(header.p_filesz, sizeof linker - 1);
-    if (pread(program, linker, length, static_cast<off_t>(header.p_offset + header.p_filesz - length)) < 0)
-      return false;
-    return std::strstr(linker, "/ld-linux") != nullptr;
-  }
-  return false;
+  ElfW(Phdr) segment;
+  if (!FindSegment(program, head, &segment, [&] { return segment.p_type == PT_INTERP; })) return false;
+  char linker[64] = "";  // the end of its path; glibc's are called ld-linux-x86-64.so.2, ld-linux-aarch64.so.1
+  const std::size_t length = std::min<std::size_t>(segment.p_filesz, sizeof linker - 1);
+  if (pread(program, linker, length, static_cast<off_t>(segment.p_offset + segment.p_filesz - length)) < 0)
+    return false;
+  return std::strstr(linker, "/ld-linux") != nullptr && !NeedsSanitizer(program, head);
 }
 
 }  // namespace

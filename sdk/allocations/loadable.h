@@ -15,7 +15,8 @@ namespace allocations {
 bool CanBeMapped(const char* library) noexcept;
 
 /// Whether the open program, or the interpreter of the script, is linked dynamically, and with a C library and of a
-/// word size like this code. Texts without `#!` count as scripts of sh(1). Does not close `program`.
+/// word size like this code, and without a sanitizer. Texts without `#!` count as scripts of sh(1). Does not close
+/// `program`.
 bool TakesPreloads(int program) noexcept;
 
 /// Opens a regular file as openat(2) does; -1 for all others, whose opening may wait, or do something.

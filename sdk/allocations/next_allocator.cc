@@ -3,7 +3,7 @@
 #include <atomic>
 
 #include "crema/internal/platform.h"
-#include "loaded_objects.h"
+#include "process/loaded_objects.h"
 
 namespace crema {
 namespace allocations {

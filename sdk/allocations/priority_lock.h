@@ -19,6 +19,12 @@ namespace allocations {
 
 /// The kernel's name for the calling thread; 0: not asked yet.
 inline CREMA_THREAD_LOCAL std::uint32_t t_thread_id = 0;
+inline void KnowThread() noexcept {
+  if (CREMA_UNLIKELY(t_thread_id == 0)) t_thread_id = static_cast<std::uint32_t>(syscall(SYS_gettid));
+}
+
+/// The kernel would end the calling thread for a system call that it makes here (seccomp(2), "strict").
+inline CREMA_THREAD_LOCAL bool t_makes_no_calls = false;
 
 /// Held for some instructions, or while a table grows. While a thread waits, the kernel lends its priority to the
 /// holder (futex(2), "Priority-inheritance futexes"): else a real-time thread would wait for one that it keeps from
@@ -27,7 +33,7 @@ inline CREMA_THREAD_LOCAL std::uint32_t t_thread_id = 0;
 class PriorityLock {
  public:
   bool Lock() noexcept {
-    if (CREMA_UNLIKELY(t_thread_id == 0)) t_thread_id = static_cast<std::uint32_t>(syscall(SYS_gettid));
+    KnowThread();
     return CREMA_LIKELY(Try()) || Wait();
   }
   void Unlock() noexcept {
@@ -67,8 +73,9 @@ class PriorityLock {
   }
 
   CREMA_NEVER_INLINE bool Wait() noexcept {
-    if (TryOften(kBusyTries, false)) return true;
     if (is_broken_.load(std::memory_order_relaxed)) return false;
+    if (TryOften(kBusyTries, false)) return true;
+    if (t_makes_no_calls) return false;
     const int host_errno = errno;
     // Who waits in the kernel is woken up for it: seldom worth it, except for a thread that others cannot pass.
     if (!IsRealTime() && TryOften(kYields, true)) return true;

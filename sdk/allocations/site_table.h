@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "allocation_counter.h"
+#include "process/allocation_counter.h"
 
 namespace crema {
 namespace allocations {

@@ -14,8 +14,8 @@
 #include <cstddef>
 #include <cstring>
 
-#include "loaded_objects.h"
 #include "next_allocator.h"
+#include "process/loaded_objects.h"
 
 #ifndef SYS_close_range
 #define SYS_close_range 436
@@ -152,6 +152,10 @@ const char* FindUnseenAllocator(internal::OperatorNew* of_caller, std::uint64_t 
     g_found.of_caller = reinterpret_cast<void*>(of_caller);
     g_found.count = 0;
     ForEachObject(Collect, &g_found);
+  }
+  if (g_found.count == kMostObjects && !g_is_unseen.load(std::memory_order_relaxed)) {
+    std::strcpy(g_sentence, "too many libraries have an operator new of their own to try each");
+    g_is_unseen.store(true, std::memory_order_release);
   }
   for (int i = known; i < g_found.count && !g_is_unseen.load(std::memory_order_relaxed); ++i) {
     int unseen = kFailed;

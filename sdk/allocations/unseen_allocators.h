@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "allocation_counter.h"
+#include "process/allocation_counter.h"
 
 namespace crema {
 namespace allocations {

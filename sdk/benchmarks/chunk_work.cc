@@ -11,7 +11,7 @@
 namespace crema_benchmarks {
 namespace {
 
-// The sizes with which sdk/src/kernel_readings.cc reads these files.
+// The sizes with which sdk/src/kernel/kernel_readings.cc reads these files.
 constexpr std::size_t kStatmBytes = 127;
 constexpr std::size_t kSchedstatBytes = 95;
 constexpr std::size_t kIoBytes = 255;

@@ -17,7 +17,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "sdk/src/own_descriptor.h"
+#include "sdk/src/process/own_descriptor.h"
 
 namespace {
 

@@ -94,7 +94,7 @@ def main():
                     worst = max(worst, abs(share - true_share))
                     inside += abs(share - true_share) <= stated_error(share, seen_at)
             print(
-                f"{hertz:4}  {length_us / 1000:8.1f}  {samples:7}  {samples / expected:10.2%}  {sightings:9.0f}"
+                f"{hertz:4}  {length_us / 1000:8g}  {samples:7}  {samples / expected:10.2%}  {sightings:9.0f}"
                 f"  {worst:12.2%} points  {error:12.2%}  {inside}/{3 * options.runs}",
                 flush=True,
             )

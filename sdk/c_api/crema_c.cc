@@ -10,11 +10,11 @@
 #include "crema/crema.h"
 #include "crema/internal/finished_sections.h"
 #include "crema/internal/owned_text.h"
-#include "exit_and_fork.h"
 #include "guard_slots.h"
-#include "recorder.h"
-#include "shared_copy.h"
-#include "stacks_line.h"
+#include "process/exit_and_fork.h"
+#include "process/process_recorder.h"
+#include "process/shared_copy.h"
+#include "stacks/stacks_line.h"
 
 namespace {
 

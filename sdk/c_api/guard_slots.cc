@@ -1,8 +1,8 @@
 #include "guard_slots.h"
 
 #include "crema/internal/platform.h"
-#include "own_memory.h"
-#include "own_work.h"
+#include "storage/own_memory.h"
+#include "storage/sdk_allocation_scope.h"
 
 namespace crema {
 namespace {
@@ -33,7 +33,7 @@ GuardSlots::Slot* GuardSlots::TakeNew(std::uint32_t* place) noexcept {
     const std::uint32_t block_number = used / kSlotsInBlock;
     if (block_number >= kBlocks) return nullptr;
     if (blocks_[block_number].load(std::memory_order_acquire) == nullptr) {
-      const internal::OwnWork own_work;
+      const internal::SdkAllocationScope scope;
       internal::OwnArray<Slot> block = internal::MakeOwnArray<Slot>(kSlotsInBlock);
       if (block == nullptr) return nullptr;
       Slot* before = nullptr;

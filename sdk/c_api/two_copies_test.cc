@@ -273,6 +273,8 @@ TEST(TwoCopies, ALibraryThatIsTheSecondAndWantsAnotherDirectoryHasARecorderNumbe
   const std::vector<RecordLog> others = ReadRecordLogs(directory);
   ASSERT_EQ(others.size(), 1u);
   EXPECT_EQ(others[0].process->pid, logs[0].process->pid);
+  EXPECT_EQ(logs[0].process->recorder, 0);
+  EXPECT_EQ(others[0].process->recorder, 1) << "else collectors take the two for one log";
   EXPECT_EQ(ChunkOf(others[0], "python").status, "ok");
 }
 

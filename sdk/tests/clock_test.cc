@@ -1,5 +1,5 @@
 // From ticks to nanoseconds.
-#include "sdk/src/clock.h"
+#include "sdk/src/kernel/clock.h"
 
 #include <gtest/gtest.h>
 

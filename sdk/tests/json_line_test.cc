@@ -1,5 +1,5 @@
 // JSON as it is written: escapes, UTF-8 and numbers.
-#include "sdk/src/json_line.h"
+#include "sdk/src/log/json_line.h"
 
 #include <gtest/gtest.h>
 

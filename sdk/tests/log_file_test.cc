@@ -1,5 +1,5 @@
 // The file that a log is.
-#include "sdk/src/log_file.h"
+#include "sdk/src/log/log_file.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

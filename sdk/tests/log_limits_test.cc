@@ -1,5 +1,5 @@
 // When a log stops to have a line for each chunk: each bound of the disk by itself, just inside and just outside.
-#include "sdk/src/log_limits.h"
+#include "sdk/src/log/log_limits.h"
 
 #include <gtest/gtest.h>
 #include <sys/statvfs.h>

@@ -150,6 +150,23 @@ TEST(NestedChunk, AndHelperScopesTakeTheirTimeOutOfEachOther) {
   EXPECT_LE(all_ns, *wall_ns + CounterToleranceNs(*wall_ns));
 }
 
+TEST(NestedChunk, SaysInWhichOneItIs) {
+  const RecordLog log = Recorded([] {
+    const TrackMetrics outer({"outer", "f.root", 0, 100});
+    std::thread([&outer] {
+      const TrackMetrics apart({"apart", "f.root", 100, 200});
+      const TrackHelper helper(outer.handle());
+      const TrackMetrics inner({"inner", "f.root", 200, 300});
+    }).join();
+    const TrackMetrics inner({"last", "f.root", 300, 400});
+  });
+  ASSERT_EQ(log.begins.size(), 4u);
+  EXPECT_EQ(log.begins[0].inside, std::nullopt);
+  EXPECT_EQ(log.begins[1].inside, std::nullopt);
+  EXPECT_EQ(log.begins[2].inside, log.begins[1].number);
+  EXPECT_EQ(log.begins[3].inside, log.begins[0].number);
+}
+
 TEST(NestedChunk, TooDeepIsASection) {
   struct Nest {
     static void Down(int depth) {

@@ -90,6 +90,7 @@ struct ChunkIdentity {
 struct BeginLine : ChunkIdentity {
   std::int64_t time_ns = 0;
   std::optional<std::int64_t> suspended;
+  std::optional<std::int64_t> inside;
 };
 
 /// One occurrence of a section (trace mode).

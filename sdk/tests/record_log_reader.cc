@@ -63,6 +63,7 @@ BeginLine ReadBegin(const Json& line) {
   ReadIdentity(line, &begin);
   Get(line, "time_ns", &begin.time_ns);
   Get(line, "suspended", &begin.suspended);
+  Get(line, "inside", &begin.inside);
   return begin;
 }
 

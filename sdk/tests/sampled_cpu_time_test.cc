@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "crema/crema.h"
-#include "sdk/src/native_stacks.h"
+#include "sdk/src/stacks/native_stacks.h"
 #include "sdk/tests/clocks.h"
 #include "sdk/tests/recorded.h"
 #include "sdk/tests/seen_stacks.h"

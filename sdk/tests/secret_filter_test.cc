@@ -1,5 +1,5 @@
 // Which arguments of a command line are shown.
-#include "sdk/src/secret_filter.h"
+#include "sdk/src/log/secret_filter.h"
 
 #include <gtest/gtest.h>
 

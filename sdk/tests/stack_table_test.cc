@@ -1,4 +1,4 @@
-#include "sdk/src/stack_table.h"
+#include "sdk/src/stacks/stack_table.h"
 
 #include <gtest/gtest.h>
 #include <link.h>

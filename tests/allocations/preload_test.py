@@ -13,6 +13,7 @@ import unittest
 KNOWN = pathlib.Path("tests/allocations/known_allocations").absolute()
 OWN_OPERATORS = pathlib.Path("tests/allocations/own_operators").absolute()
 EVERY_START = pathlib.Path("tests/allocations/every_start").absolute()
+HOSTILE = pathlib.Path("tests/allocations/hostile_program").absolute()
 LIBRARY = pathlib.Path("sdk/allocations/libcrema_allocations.so").absolute()
 CREMA = pathlib.Path("collector/cli/crema").absolute()
 
@@ -156,6 +157,34 @@ class OtherProgramsTest(PreloadCase):
     def test_without_a_dynamic_linker(self):
         self.assert_program_starts(self.program_of("64"))
         self.assert_program_starts(self.program_of("32"))
+
+    def test_with_a_sanitizer(self):
+        """Its runtime has to come before all other libraries."""
+        for sanitizer in ("address", "thread", "leak"):
+            program = self.place / sanitizer
+            source = b'#include <stdio.h>\nint main() { puts("hello"); }'
+            compiling = ["gcc", f"-fsanitize={sanitizer}", "-xc", "-", "-o", program]
+            with self.subTest(sanitizer=sanitizer):
+                if subprocess.run(compiling, input=source, capture_output=True).returncode:
+                    self.skipTest("no such runtime is installed")
+                self.assert_program_starts(program)
+
+
+class HostileTest(PreloadCase):
+    def test_bad_pointers_are_refused_by_the_kernel(self):
+        self.assert_starts(HOSTILE, "pointers")
+
+    def test_a_thread_that_allows_itself_only_reading_and_writing_allocates(self):
+        self.assert_starts(HOSTILE, "strict")
+
+    def test_starts_without_the_library_leave_no_memory_behind(self):
+        self.assert_starts(HOSTILE, "vfork", "/bin/true")
+        self.assert_starts(HOSTILE, "vfork", self.place / "no such program")
+        self.assert_starts(HOSTILE, "vfork", self.program_of("64"))
+
+    def test_a_library_that_is_named_twice_is_left_out_twice(self):
+        gone = f"rm -r {self.output}/run/records 2>/dev/null; /bin/echo hello"
+        self.assert_starts("bash", "-c", f"export LD_PRELOAD=$LD_PRELOAD:$LD_PRELOAD; {gone}")
 
 
 class KeptTest(PreloadCase):

@@ -437,17 +437,22 @@ class Work:
             now[thread] = start if self.traits.overlapping and self.dice.random() < 0.2 else stop
         return self.again
 
-    def attempt(self, writer, thread, start, deepest):
-        """Takes an item, and others inside it. Returns when it stops, and what each recorder sees of it."""
+    def attempt(self, writer, thread, start, deepest, around=None):
+        """Takes an item, and others inside it. Returns when it stops, and what each recorder sees of it.
+
+        `around`: of each recorder, the innermost chunk that the thread has open.
+        """
         item = self.items.pop()
-        begin = writer.begin(item, thread, start)
+        around = around or {}
+        begin = writer.begin(item, thread, start, around.get(writer))
+        around = {**around, writer: begin["chunk"]}
         own = self.duration(item)
         stop, before, inside = start, 0, []
         for after in self.cuts(own, deepest):
             if not self.items:
                 break
             inner = self.dice.choice(self.writers)
-            stop, seen = self.attempt(inner, thread, stop + after - before, deepest - 1)
+            stop, seen = self.attempt(inner, thread, stop + after - before, deepest - 1, around)
             inside.append(seen)
             before = after
         stop += own - before
@@ -509,8 +514,9 @@ class Writer:
             return {}
         return {"process_cpu_ns": self.dice.randint(0, SECOND)}
 
-    def begin(self, item, thread, start):
+    def begin(self, item, thread, start, around):
         """Writes the line and returns it."""
+        knows_minor_17 = self.process["pid"] % 2 == 0
         begin = {
             "type": "begin",
             "chunk": self.next_number,
@@ -519,6 +525,7 @@ class Writer:
             "tid": self.process["pid"] + thread,
             **item,
             "span": None,
+            **({} if around is None or not knows_minor_17 else {"inside": around}),
             **self.process_cpu(),
             "attributes": {},
         }

@@ -462,14 +462,18 @@ def suspends(lines):
     return any(line.get("suspended") or line.get("suspended_ns") for line in lines)
 
 
+def nests(lines):
+    return any(line.get("inside") is not None or line.get("inner_ns") for line in lines)
+
+
 def judged_by_ends(unended, lines, log):
     """Whether each attempt without its line has ended all the same: its thread went on, or the log's end says so.
 
-    Threads of a process that suspends chunks go on while these are open.
+    Threads of a process that suspends chunks, or has chunks inside others, go on while these are open.
     """
     open_at_end = [line["open"] for line in log.lines if line["type"] == "end" and line.get("open") is not None]
     if not open_at_end:
-        goes_on = suspends(lines)
+        goes_on = suspends(lines) or nests(lines)
         return [(line, not goes_on and next_of_thread(line, lines) is not None) for line in unended]
     order = sorted(
         unended,

@@ -83,6 +83,7 @@ void AttemptTable::Add(const LogRef& log, const BeginFact& fact) {
   row.thread = InternThread(log, fact.thread, fact.tid);
   row.number = fact.number;
   if (fact.suspended > 0) suspending_logs_.insert(log.index);
+  if (fact.inside.has_value()) nesting_logs_.insert(log.index);
   begun_.insert_or_assign(AttemptKey(log.index, fact.number), row);
   MakeRoom();
 }
@@ -93,6 +94,7 @@ void AttemptTable::Add(const LogRef& log, const ChunkFact& fact) {
   const RecentInput& input = InternInput(log, fact.input);
   row.chunk_id = ChunkIdentity(input.identity, fact.input, log.log_hash, fact.number);
   if (fact.suspended_ns > 0) suspending_logs_.insert(log.index);
+  if (fact.inner_ns > 0) nesting_logs_.insert(log.index);
   row.process = log.index;
   row.input = input.index;
   row.thread = InternThread(log, fact.thread, fact.tid);
@@ -185,6 +187,7 @@ void AttemptTable::Merge(AttemptTable other, const std::vector<uint32_t>& logs) 
     begun_.insert_or_assign(AttemptKey(logs[key.first], key.second), row);
   }
   for (const uint32_t log : other.suspending_logs_) suspending_logs_.insert(logs[log]);
+  for (const uint32_t log : other.nesting_logs_) nesting_logs_.insert(logs[log]);
   helpers_.insert(helpers_.end(), other.helpers_.begin(), other.helpers_.end());
 
   for (size_t i = 0; i < other.bytes_of_input_.size(); ++i) {
@@ -240,7 +243,8 @@ int64_t AttemptTable::JudgeBegun(const ProcessFindings& processes) {
     for (; last != begun.end() && last->row->process == log; ++last) {
       attempts.push_back({last->row->number, last->row->start_ns, last->next_ns, false});
     }
-    FindEnded(attempts, processes.end_of_log[log].open, suspending_logs_.count(log) > 0);
+    const bool overlap = suspending_logs_.contains(log) || nesting_logs_.contains(log);
+    FindEnded(attempts, processes.end_of_log[log].open, overlap);
     for (const UnendedAttempt& attempt : attempts) {
       AttemptRow& row = begun_.at(AttemptKey(log, attempt.number));
       row.status = process.state == ProcessState::kRunning ? AttemptState::kRunning : AttemptState::kLost;

@@ -101,6 +101,7 @@ class AttemptTable {
   absl::flat_hash_map<AttemptKey, AttemptRow> begun_;  // those whose chunk line was not seen here
   absl::flat_hash_set<AttemptKey> begun_and_summed_;
   absl::flat_hash_set<uint32_t> suspending_logs_;
+  absl::flat_hash_set<uint32_t> nesting_logs_;
   InputTable inputs_;
   RecentInputs recent_inputs_;
   std::vector<ByteSums> bytes_of_input_;

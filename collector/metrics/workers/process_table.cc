@@ -92,14 +92,14 @@ SectionRow RowOfOutside(std::string path, bool helper, const OutsideSums& sums) 
 }
 
 /// Each cause apart; together they are never more than the log dropped.
-void AddDrops(const Drops& drops, ProcessFindings& findings) {
-  const int64_t all = drops.all.value_or(0);
-  const int64_t misused = drops.misused.value_or(0);
+void AddLosses(const LossCounts& losses, ProcessFindings& findings) {
+  const int64_t all = losses.all.value_or(0);
+  const int64_t misused = losses.misused.value_or(0);
   findings.records_dropped = AddCounts(findings.records_dropped, all);
   findings.guards_misused = AddCounts(findings.guards_misused, misused);
-  findings.tasks_left_out = AddCounts(findings.tasks_left_out, drops.tasks_left_out.value_or(0));
-  if (drops.lost_samples.has_value()) {
-    findings.lost_samples = AddCounts(findings.lost_samples.value_or(0), *drops.lost_samples);
+  findings.tasks_left_out = AddCounts(findings.tasks_left_out, losses.tasks_left_out.value_or(0));
+  if (losses.lost_samples.has_value()) {
+    findings.lost_samples = AddCounts(findings.lost_samples.value_or(0), *losses.lost_samples);
   }
   int64_t left = std::max<int64_t>(0, all - misused);
   const auto take = [&left](int64_t& sum, int64_t records) {
@@ -107,9 +107,9 @@ void AddDrops(const Drops& drops, ProcessFindings& findings) {
     sum = AddCounts(sum, records);
     left -= records;
   };
-  take(findings.records_unwritten, drops.unwritten.value_or(0));
-  take(findings.values_outside_chunks, drops.outside_chunks.value_or(0));
-  const bool tells = drops.unwritten.has_value() && drops.outside_chunks.has_value();
+  take(findings.records_unwritten, losses.unwritten.value_or(0));
+  take(findings.values_outside_chunks, losses.outside_chunks.value_or(0));
+  const bool tells = losses.unwritten.has_value() && losses.outside_chunks.has_value();
   take(tells ? findings.records_without_room : findings.records_of_unknown_cause, left);
 }
 
@@ -196,7 +196,7 @@ void ProcessTable::Add(const LogRef& ref, const EndFact& fact) {
   TakeClockStep(log, fact.realtime_offset_ns);
   TakeSections(log, fact.time_ns, fact.sections);
   TakeLarger(log.end_ns, std::optional<int64_t>(fact.time_ns));
-  log.drops.Take(
+  log.losses.Take(
       {fact.dropped, fact.misused, fact.unwritten, fact.outside_chunks, fact.tasks_left_out, fact.lost_samples});
   if (fact.chunks.has_value()) {
     TakeLarger(log.end.chunks, std::optional<int64_t>(*fact.chunks - fact.summed_chunks.value_or(0)));
@@ -229,7 +229,7 @@ void ProcessTable::Add(const LogRef& ref, const ClockFact& fact) {
   TakeBetterClock(logs_[ref.index].clock, std::pair(fact.uncertainty_ns, fact.offset_ns));
 }
 
-void Drops::Take(const Drops& other) {
+void LossCounts::Take(const LossCounts& other) {
   TakeLarger(all, other.all);
   TakeLarger(misused, other.misused);
   TakeLarger(unwritten, other.unwritten);
@@ -256,7 +256,7 @@ std::vector<uint32_t> ProcessTable::Merge(const ProcessTable& other) {
     TakeBetterClock(log.clock, theirs.clock);
     log.executable = std::max(log.executable, theirs.executable);
     TakeLarger(log.end_ns, theirs.end_ns);
-    log.drops.Take(theirs.drops);
+    log.losses.Take(theirs.losses);
     TakeLarger(log.end.chunks, theirs.end.chunks);
     TakeLarger(log.end.open, theirs.end.open);
     TakeLarger(log.summed_chunks, theirs.summed_chunks);
@@ -324,7 +324,7 @@ ProcessFindings ProcessTable::Finalize() const {
     }
     findings.process_of_log[index] = static_cast<uint32_t>(same);
 
-    AddDrops(log.drops, findings);
+    AddLosses(log.losses, findings);
     findings.summed_chunks = AddCounts(findings.summed_chunks, log.summed_chunks.value_or(0));
     TakeLarger(findings.clock_step_ns, log.clock_step_ns);
     TakeLarger(events_of_run[log.row.run_id], log.total_events);

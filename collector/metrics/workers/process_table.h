@@ -33,7 +33,7 @@ struct LogEnd {
 };
 
 /// What a log's end says of what is not in it.
-struct Drops {
+struct LossCounts {
   std::optional<int64_t> all;
   std::optional<int64_t> misused;
   std::optional<int64_t> unwritten;
@@ -41,8 +41,8 @@ struct Drops {
   std::optional<int64_t> tasks_left_out;
   std::optional<int64_t> lost_samples;
 
-  /// Of two tellings, each time the larger one.
-  void Take(const Drops& other);
+  /// Keeps the larger value of each count.
+  void Take(const LossCounts& other);
 };
 
 /// What the table comes to.
@@ -111,7 +111,7 @@ class ProcessTable {
     std::string executable;
     bool running = false;
     std::optional<int64_t> end_ns;
-    Drops drops;
+    LossCounts losses;
     LogEnd end;
     std::optional<int64_t> summed_chunks;
     std::optional<int64_t> clock_step_ns;

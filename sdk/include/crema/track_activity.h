@@ -8,7 +8,7 @@
 
 namespace crema {
 namespace internal {
-struct WorkFrame;
+struct OpenWork;
 }  // namespace internal
 
 /// Adds `value` to the activity `label` of the chunk that this thread works for. Any unit; `seconds` inside an open
@@ -40,7 +40,7 @@ class TrackActivity {
   TrackActivity& operator=(const TrackActivity&) = delete;
 
  private:
-  [[maybe_unused]] internal::WorkFrame* frame_ = nullptr;  ///< null: not recorded
+  [[maybe_unused]] internal::OpenWork* frame_ = nullptr;  ///< null: not recorded
   [[maybe_unused]] std::uint64_t serial_ = 0;
 };
 

@@ -7,7 +7,7 @@
 
 namespace crema {
 namespace internal {
-struct WorkFrame;
+struct OpenWork;
 }  // namespace internal
 
 /// Measures the RSS delta from here to the end of the scope (`/proc/self/statm`, proc(5)), under `name` below the
@@ -23,8 +23,8 @@ class TrackMemory {
   TrackMemory& operator=(const TrackMemory&) = delete;
 
  private:
-  [[maybe_unused]] internal::WorkFrame* frame_ = nullptr;  ///< null: not recorded
-  [[maybe_unused]] std::uint64_t use_ = 0;                 ///< tells the chunk from later ones
+  [[maybe_unused]] internal::OpenWork* frame_ = nullptr;  ///< null: not recorded
+  [[maybe_unused]] std::uint64_t use_ = 0;                ///< tells the chunk from later ones
   [[maybe_unused]] std::int64_t rss_start_bytes_ = 0;
   [[maybe_unused]] int row_ = -1;
 };

@@ -8,7 +8,7 @@
 
 namespace crema {
 namespace internal {
-struct WorkFrame;
+struct OpenWork;
 }  // namespace internal
 
 /// Adds one request that was timed elsewhere to the chunk that this thread works for: `bytes` that it moved, as the
@@ -47,8 +47,8 @@ class TrackRequest {
   void Fail() noexcept { failed_ = true; }
 
  private:
-  [[maybe_unused]] internal::WorkFrame* frame_ = nullptr;  ///< null: not recorded
-  [[maybe_unused]] std::uint64_t use_ = 0;                 ///< of the frame
+  [[maybe_unused]] internal::OpenWork* frame_ = nullptr;  ///< null: not recorded
+  [[maybe_unused]] std::uint64_t use_ = 0;                ///< of the frame
   [[maybe_unused]] std::int64_t start_ns_ = 0;
   std::int64_t bytes_ = 0;
   [[maybe_unused]] int row_ = -1;

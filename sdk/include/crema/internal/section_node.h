@@ -39,11 +39,7 @@ struct SectionNode {
   std::atomic<std::int64_t> cpu_ns{-1};  ///< -1: never asked for; `kUnknownCpu`: the kernel refused a reading
   std::int64_t cpu_start_ns = 0;
   std::uint64_t self_ticks = 0;  ///< only in trees that other trees were merged into
-  std::int64_t row_ns = 0;       ///< scratch of the writer: the row's total, and that of rows inside
-  std::int64_t row_children_ns = 0;
-  bool has_row = false;
-  bool plain_name = false;  ///< stands in a path as it is, without escapes
-  std::uint32_t row = 0;    ///< scratch of the writer: its place among the rows
+  bool plain_name = false;       ///< stands in a path as it is, without escapes
   std::uint32_t depth = 0;
   std::uint32_t hash = 0;
   /// What the guard has of an open occurrence whose `start_ticks` moved, since its chunk was suspended meanwhile; else
@@ -65,8 +61,8 @@ struct ThreadContext {
   const unsigned int* uncaught_exceptions = nullptr;
   std::atomic<bool> reads_counter{false};  ///< recording is on, and the tick counter is invariant
   std::atomic<bool> is_switched_off{false};
-  bool traces = false;         ///< every occurrence is kept, not only the sums
-  std::uint32_t own_work = 0;  ///< scopes in which the thread works for the SDK (see own_work.h)
+  bool traces = false;                  ///< every occurrence is kept, not only the sums
+  std::uint32_t allocation_scopes = 0;  ///< scopes in which the thread works for the SDK (see sdk_allocation_scope.h)
 };
 
 enum Mode : std::uint8_t { kModeUndecided = 0, kModeOff = 1, kModeOn = 2 };

@@ -1,0 +1,339 @@
+#include "chunk/chunk_data.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "log/secret_filter.h"
+#include "storage/fixed_text.h"
+
+namespace crema {
+namespace internal {
+namespace {
+
+/// The server and the operation of requests that found no row of their own.
+constexpr std::string_view kOtherRequests = "(other)";
+
+/// The row for which `is_it` holds. Looked for first where the row stands that followed last time on the one found
+/// before: that is right for values that are told in turn, and for one that is told again and again.
+template <class Row, class IsIt>
+Row* FindRow(RowTable<Row>* rows, std::size_t* found, IsIt is_it) {
+  const std::size_t size = rows->size();
+  if (size == 0) return nullptr;
+  Row& before = (*rows)[*found];
+  const std::size_t expected = before.followed_by;
+  if (is_it((*rows)[expected])) {
+    *found = expected;
+    return &(*rows)[expected];
+  }
+  for (std::size_t i = 0, at = *found; i < size; ++i, at = at + 1 < size ? at + 1 : 0) {
+    if (!is_it((*rows)[at])) continue;
+    before.followed_by = static_cast<std::uint32_t>(at);
+    *found = at;
+    return &(*rows)[at];
+  }
+  return nullptr;
+}
+
+void AddKnown(std::int64_t* sum, std::int64_t value) {
+  if (value < 0) return;
+  if (__builtin_add_overflow(*sum < 0 ? 0 : *sum, value, sum)) *sum = INT64_MAX;
+}
+
+}  // namespace
+
+template <class Row>
+Row* ChunkData::AddNamed(RowTable<Row>* rows, std::string_view Row::*name, std::string_view text,
+                         std::string_view Row::*second_name, std::string_view second_text) noexcept {
+  // The texts come last: they would stay behind, with each call again, where there is no place for the row.
+  Row* row = rows->size() < kMostRows ? rows->Add() : nullptr;
+  if (row == nullptr) return nullptr;
+  char* const texts = static_cast<char*>(texts_.Allocate(text.size() + second_text.size()));
+  if (texts == nullptr) {
+    rows->CutTo(rows->size() - 1);
+    return nullptr;
+  }
+  text.copy(texts, text.size());
+  second_text.copy(texts + text.size(), second_text.size());
+  row->*name = {texts, text.size()};
+  if (second_name != nullptr) row->*second_name = {texts + text.size(), second_text.size()};
+  return row;
+}
+
+MetricRow* ChunkData::FindMetric(std::string_view name, std::string_view unit) noexcept {
+  MetricRow* row = FindRow(&metrics_, &found_metric_,
+                           [&](const MetricRow& other) { return other.name == name && other.unit == unit; });
+  if (row == nullptr) row = AddNamed(&metrics_, &MetricRow::name, name, &MetricRow::unit, unit);
+  if (row == nullptr) ++dropped_;
+  return row;
+}
+
+void ChunkData::AddToSketch(MetricRow* row, double value, std::uint64_t times) noexcept {
+  if (row->sketch_lost) return;
+  if (!row->sketch.empty()) {
+    row->sketch.Add(value, times, &texts_, &sketch_room_);
+    return;
+  }
+  if (row->count == 0 || (value == row->min && value == row->max)) return;
+  // The first value that differs: those before it were all like the least.
+  if (!row->sketch.Add(row->min, row->count, &texts_, &sketch_room_)) {
+    row->sketch_lost = true;
+    return;
+  }
+  row->sketch.Add(value, times, &texts_, &sketch_room_);
+}
+
+void ChunkData::MergeSketch(MetricRow* to, const MetricRow& from) noexcept {
+  if (from.sketch_lost) to->sketch_lost = true;
+  if (to->sketch_lost) return;
+  if (from.sketch.empty()) {
+    AddToSketch(to, from.min, from.count);
+    return;
+  }
+  const bool all_equal = to->sketch.empty() && to->count != 0;
+  if (!to->sketch.Merge(from.sketch, &texts_, &sketch_room_)) {
+    to->sketch_lost = true;
+    return;
+  }
+  if (all_equal) to->sketch.Add(to->min, to->count, &texts_, &sketch_room_);
+}
+
+void ChunkData::AddMetric(std::string_view name, double value, std::string_view unit) noexcept {
+  MetricRow* row = FindMetric(CutOnCodePoint(name, kMaxNameBytes), CutOnCodePoint(unit, kMaxNameBytes));
+  if (row == nullptr) return;
+  if (!std::isfinite(value)) {
+    ++row->invalid;
+    return;
+  }
+  AddToSketch(row, value, 1);
+  row->min = row->count == 0 ? value : std::min(row->min, value);
+  row->max = row->count == 0 ? value : std::max(row->max, value);
+  row->sum += value;
+  ++row->count;
+}
+
+CutRow* ChunkData::FindCut(std::string_view name) noexcept {
+  CutRow* row = FindRow(&cuts_, &found_cut_, [&](const CutRow& other) { return other.name == name; });
+  if (row == nullptr) row = AddNamed<CutRow>(&cuts_, &CutRow::name, name, nullptr, {});
+  if (row == nullptr) ++dropped_;
+  return row;
+}
+
+void ChunkData::AddCut(std::string_view name, std::int64_t events, const double* weights) noexcept {
+  CutRow* row = FindCut(CutOnCodePoint(name, kMaxNameBytes));
+  if (row == nullptr) return;
+  if (events < 0 || (weights != nullptr && !std::isfinite(*weights))) {
+    ++dropped_;
+    return;
+  }
+  AddKnown(&row->events, events);
+  if (weights != nullptr) {
+    row->weights += *weights;
+    row->has_weights = true;
+  }
+}
+
+void ChunkData::AddColumn(std::string_view name) noexcept {
+  if (!columns_.Add(CutOnCodePoint(name, kMaxNameBytes), &texts_)) ++dropped_;
+}
+
+void ChunkData::AddTrace(const TraceRow& occurrence) noexcept {
+  TraceRow* row = trace_.size() < kMostTraced ? trace_.Add() : nullptr;
+  if (row == nullptr) {
+    ++trace_dropped_;
+  } else {
+    *row = occurrence;
+  }
+}
+
+void ChunkData::SetAttribute(std::string_view name, std::string_view value) noexcept {
+  name = CutOnCodePoint(name, kMaxNameBytes);
+  value = CutOnCodePoint(value, kMaxErrorBytes);
+  for (AttributeRow& row : attributes_) {
+    if (row.name != name) continue;
+    if (row.value == value || Keep(value, &row.value)) return;
+    ++dropped_;
+    row = attributes_[attributes_.size() - 1];  // an old value would be a wrong one
+    attributes_.CutTo(attributes_.size() - 1);
+    return;
+  }
+  if (AddNamed(&attributes_, &AttributeRow::name, name, &AttributeRow::value, value) == nullptr) ++dropped_;
+}
+
+int ChunkData::ActivityRowIndex(std::string_view label, std::string_view unit) noexcept {
+  label = CutOnCodePoint(label, kMaxNameBytes);
+  unit = CutOnCodePoint(unit, kMaxNameBytes);
+  ActivityRow* row = FindRow(&activities_, &found_activity_,
+                             [&](const ActivityRow& other) { return other.label == label && other.unit == unit; });
+  if (row == nullptr) row = AddNamed(&activities_, &ActivityRow::label, label, &ActivityRow::unit, unit);
+  if (row == nullptr) ++dropped_;
+  return row == nullptr ? -1 : static_cast<int>(row - activities_.begin());
+}
+
+int ChunkData::RequestRowIndex(std::string_view server, std::string_view operation) noexcept {
+  const ServerName name = ServerName::Of(server);
+  FixedText<kMaxNameBytes> without_user;
+  if (name.scheme.size() + name.rest.size() != server.size()) {
+    without_user.Append(name.scheme);
+    without_user.Append(name.rest);
+    server = without_user.view();
+  }
+  server = CutOnCodePoint(server, kMaxNameBytes);
+  operation = CutOnCodePoint(operation, kMaxNameBytes);
+  const auto find = [this](std::string_view of_server, std::string_view of_operation) {
+    return FindRow(&requests_, &found_request_, [&](const RequestRow& other) {
+      return other.server == of_server && other.operation == of_operation;
+    });
+  };
+  RequestRow* row = find(server, operation);
+  if (row == nullptr && requests_.size() >= kMostRequestRows) {
+    server = operation = kOtherRequests;
+    row = find(server, operation);
+  }
+  if (row == nullptr) row = AddNamed(&requests_, &RequestRow::server, server, &RequestRow::operation, operation);
+  if (row == nullptr) ++dropped_;
+  return row == nullptr ? -1 : static_cast<int>(row - requests_.begin());
+}
+
+void ChunkData::AddRequest(int row_index, std::int64_t bytes, std::int64_t nanoseconds, bool failed) noexcept {
+  RequestRow& row = requests_[static_cast<std::size_t>(row_index)];
+  ++row.count;
+  row.errors += failed ? 1 : 0;
+  AddKnown(&row.bytes, bytes);
+  AddKnown(&row.total_ns, nanoseconds);
+  row.max_ns = std::max(row.max_ns, nanoseconds);
+}
+
+std::uint64_t ChunkData::Requests() noexcept {
+  std::uint64_t requests = 0;
+  for (const RequestRow& row : requests_) requests += row.count;
+  return requests;
+}
+
+void ChunkData::AddBytes(std::int64_t stored, std::int64_t uncompressed) noexcept {
+  AddKnown(&bytes_read_, stored);
+  AddKnown(&bytes_uncompressed_, uncompressed);
+}
+
+int ChunkData::MemoryRowIndex(std::string_view prefix, const SectionNode* parent, std::string_view name) noexcept {
+  parent = Kept(parent);
+  path_.Clear();
+  path_.Raw(prefix);
+  if (parent->parent != nullptr) {
+    if (!prefix.empty()) path_.Raw("/");
+    AppendPath(parent, &path_);
+  }
+  if (path_.size() != 0) path_.Raw("/");
+  path_.StringPart(CutOnCodePoint(name, kMaxNameBytes), true);
+  for (std::size_t i = 0; i < memory_.size() && !path_.broken(); ++i) {
+    if (memory_[i].path == path_.text()) return static_cast<int>(i);
+  }
+  if (path_.broken() || AddNamed<MemoryRow>(&memory_, &MemoryRow::path, path_.text(), nullptr, {}) == nullptr) {
+    ++dropped_;
+    return -1;
+  }
+  return static_cast<int>(memory_.size() - 1);
+}
+
+void ChunkData::AddMemory(int row_index, std::int64_t rss_start_bytes, std::int64_t rss_stop_bytes) noexcept {
+  if (static_cast<std::size_t>(row_index) >= memory_.size()) return;  // its helper scope is over
+  MemoryRow& row = memory_[static_cast<std::size_t>(row_index)];
+  const std::int64_t delta = rss_stop_bytes - rss_start_bytes;
+  if (row.count == 0 || delta > row.max_bytes) {
+    row.max_bytes = delta;
+    row.rss_start_bytes = rss_start_bytes;
+    row.rss_stop_bytes = rss_stop_bytes;
+  }
+  if (row.count == 0 || delta < row.min_bytes) row.min_bytes = delta;
+  row.delta_bytes += delta;
+  row.peak_bytes = std::max({row.peak_bytes, rss_start_bytes, rss_stop_bytes});
+  ++row.count;
+  SawRss(std::max(rss_start_bytes, rss_stop_bytes));
+}
+
+void ChunkData::SawRss(std::int64_t rss_bytes) noexcept { rss_peak_bytes_ = std::max(rss_peak_bytes_, rss_bytes); }
+
+void ChunkData::MergeTables(ChunkData& other) noexcept {
+  MergeSums(other);
+  for (const AttributeRow& from : other.attributes_) SetAttribute(from.name, from.value);
+  trace_dropped_ += other.trace_dropped_;
+  dropped_ += other.dropped_;
+}
+
+void ChunkData::MergeSums(ChunkData& other) noexcept {
+  for (const MetricRow& from : other.metrics_) {
+    MetricRow* to = FindMetric(from.name, from.unit);
+    if (to == nullptr) continue;
+    if (from.count != 0) {
+      MergeSketch(to, from);
+      to->min = to->count == 0 ? from.min : std::min(to->min, from.min);
+      to->max = to->count == 0 ? from.max : std::max(to->max, from.max);
+    }
+    to->sum += from.sum;
+    to->count += from.count;
+    to->invalid += from.invalid;
+  }
+  for (const CutRow& from : other.cuts_) AddCut(from.name, from.events, from.has_weights ? &from.weights : nullptr);
+  for (const MemoryRow& from : other.memory_) {
+    MemoryRow* to = nullptr;
+    for (MemoryRow& row : memory_) {
+      if (row.path == from.path) to = &row;
+    }
+    if (to == nullptr) to = AddNamed<MemoryRow>(&memory_, &MemoryRow::path, from.path, nullptr, {});
+    if (to == nullptr) {
+      ++dropped_;
+      continue;
+    }
+    if (from.count == 0) continue;
+    if (to->count == 0 || from.max_bytes > to->max_bytes) {
+      to->max_bytes = from.max_bytes;
+      to->rss_start_bytes = from.rss_start_bytes;
+      to->rss_stop_bytes = from.rss_stop_bytes;
+    }
+    to->min_bytes = to->count == 0 ? from.min_bytes : std::min(to->min_bytes, from.min_bytes);
+    to->delta_bytes += from.delta_bytes;
+    to->peak_bytes = std::max(to->peak_bytes, from.peak_bytes);
+    to->count += from.count;
+  }
+  for (const ActivityRow& from : other.activities_) {
+    const int to = ActivityRowIndex(from.label, from.unit);
+    if (to >= 0) AddActivity(to, from.value);
+  }
+  for (const RequestRow& from : other.requests_) {
+    const int index = from.has_ended() ? RequestRowIndex(from.server, from.operation) : -1;
+    if (index < 0) continue;
+    RequestRow& to = requests_[static_cast<std::size_t>(index)];
+    to.count += from.count;
+    to.errors += from.errors;
+    AddKnown(&to.bytes, from.bytes);
+    AddKnown(&to.total_ns, from.total_ns);
+    to.max_ns = std::max(to.max_ns, from.max_ns);
+  }
+  AddBytes(other.bytes_read_, other.bytes_uncompressed_);
+  SawRss(other.rss_peak_bytes_);
+}
+
+void ChunkData::Reset() noexcept {
+  sections_.Reset();
+  texts_.Clear();
+  metrics_.Clear();
+  cuts_.Clear();
+  memory_.Clear();
+  attributes_.Clear();
+  activities_.Clear();
+  requests_.Clear();
+  trace_.Clear();
+  trace_dropped_ = 0;
+  columns_.Clear();
+  sketch_room_ = kSketchBytes;
+  found_activity_ = 0;
+  found_metric_ = 0;
+  found_request_ = 0;
+  found_cut_ = 0;
+  bytes_read_ = -1;
+  bytes_uncompressed_ = -1;
+  rss_peak_bytes_ = -1;
+  dropped_ = 0;
+}
+
+}  // namespace internal
+}  // namespace crema

@@ -1,0 +1,126 @@
+#include "chunk/chunk_line.h"
+
+#include <algorithm>
+
+#include "guards/span_state.h"
+#include "kernel/kernel_readings.h"
+
+namespace crema {
+namespace internal {
+namespace {
+
+void AppendIdentity(const ChunkState& state, JsonLine* line) {
+  line->Raw(state.identity.text());
+  if (state.identity.broken()) line->Break();
+}
+
+}  // namespace
+
+std::optional<std::int64_t> ChunkEnd::JoinedNanoseconds(const ChunkState& state) const noexcept {
+  if (!cpu_ns.has_value() || !wait_ns.has_value()) return std::nullopt;
+  const std::int64_t rest_ns = own_ns() - *cpu_ns - *wait_ns;
+  return std::max<std::int64_t>(std::min(rest_ns, state.helper_union_ns), 0);
+}
+
+void EncodeIdentity(const Recorder& recorder, const ThreadState& thread, const Chunk& chunk,
+                    ChunkState* state) noexcept {
+  JsonLine& line = state->identity;
+  line.Clear();
+  line.FieldUnsigned("thread", thread.thread);
+  line.Field("tid", thread.tid);
+  const std::size_t dataset = line.size();
+  line.FieldText("dataset", CutOnCodePoint(chunk.dataset, kMaxPathBytes));
+  const std::size_t file = line.size();
+  line.FieldText("file", CutOnCodePoint(chunk.file, kMaxPathBytes));
+  const std::size_t tree = line.size();
+  line.FieldText("tree", CutOnCodePoint(chunk.tree, kMaxPathBytes));
+  line.Field("entry_start", chunk.entry_start);
+  line.Field("entry_stop", chunk.entry_stop);
+  const std::string_view span = InnermostSpanPath(recorder, thread);
+  std::string_view pass = CutOnCodePoint(chunk.pass, kMaxPathBytes);
+  if (pass.empty()) pass = recorder.settings.pass.view();
+  if (pass.empty()) pass = span;
+  const std::size_t pass_begin = line.size();
+  line.FieldText("pass", pass);
+  const std::size_t pass_end = line.size();
+  line.FieldText("span", span);
+  const std::string_view text = line.text();
+  state->parts = {text.substr(dataset, file - dataset), text.substr(file, tree - file),
+                  text.substr(pass_begin, pass_end - pass_begin)};
+}
+
+void EncodeBegin(const Recorder& recorder, ChunkState* state, JsonLine* line) noexcept {
+  line->Clear();
+  line->Raw("{\"type\":\"begin\"");
+  line->FieldUnsigned("chunk", state->number);
+  line->Field("time_ns", recorder.clock.UnixNanoseconds(state->start.monotonic_ns));
+  AppendIdentity(*state, line);
+  const std::int64_t suspended = recorder.suspended.load(std::memory_order_relaxed);
+  if (suspended != 0) line->Field("suspended", suspended);
+  const OpenWork* around = state->outer;
+  while (around != nullptr && around->is_helper) around = around->outer;
+  if (around != nullptr) line->FieldUnsigned("inside", static_cast<const ChunkState*>(around)->number);
+  // What was computed until now, so before all chunks: the set-up. A system call that later chunks are spared.
+  if (state->number == 0) line->Field("process_cpu_ns", ProcessCpuNanoseconds());
+  state->data.AppendAttributes(line);
+  line->Raw("}\n");
+}
+
+std::uint64_t EncodeChunk(const Recorder& recorder, const ChunkEnd& end, ChunkState* state, JsonLine* line) noexcept {
+  ChunkData& data = state->data;
+  const TickRate& rate = end.rate;
+  const std::int64_t start_ns = recorder.clock.UnixNanoseconds(state->start.monotonic_ns);
+  const auto known = [](std::int64_t value) {
+    return value < 0 ? std::optional<std::int64_t>() : std::optional<std::int64_t>(value);
+  };
+  line->Clear();
+  line->Raw("{\"type\":\"chunk\"");
+  line->FieldUnsigned("chunk", state->number);
+  line->Field("start_ns", start_ns);
+  line->Field("stop_ns", start_ns + end.duration_ns);
+  line->Key("status");
+  line->Raw(state->failed ? "\"failed\"" : "\"ok\"");
+  line->Field("events", known(state->events));
+  line->Field("bytes_read", known(data.bytes_read()));
+  line->Field("bytes_uncompressed", known(data.bytes_uncompressed()));
+  line->Field("cpu_ns", end.cpu_ns);
+  line->Field("helper_cpu_ns", state->helper_cpu_ns);
+  line->Field("cpu_wait_ns", end.wait_ns);
+  line->Field("helper_wait_ns", state->helper_wait_ns);
+  line->Field("helper_scope_ns", state->helper_scope_ns);
+  line->Field("helper_union_ns", state->helper_union_ns);
+  line->Field("rss_start_bytes", state->rss_start_bytes);
+  line->Field("rss_stop_bytes", end.rss_stop_bytes);
+  line->Field("rss_peak_bytes", known(data.rss_peak_bytes()));
+  line->Field("io_read_bytes", end.io_read_bytes);
+  line->Field("open_chunks", end.open_chunks);
+  line->Field("lanes_peak", state->lanes_peak.load());
+  AppendIdentity(*state, line);
+  line->FieldText("error", state->failed ? state->reason : std::string_view());
+  data.AppendColumns(line);
+  line->Raw(",\"sections\":[");
+  std::size_t rows = 0;
+  std::uint64_t dropped = data.sections().dropped() + state->helpers.sections().dropped();
+  AppendSectionRows(data.sections().root(), SectionRows::kOwner, rate, line, &rows, &dropped);
+  AppendSectionRows(state->helpers.sections().root(), SectionRows::kHelper, rate, line, &rows, &dropped);
+  line->Raw("]");
+  data.AppendMemory(line);
+  data.AppendMetrics(line);
+  data.AppendCuts(line);
+  data.AppendActivities(line);
+  data.AppendRequests(line);
+  line->FieldUnsigned("sections_dropped", dropped);
+  if (end.suspended_ns != 0) line->Field("suspended_ns", end.suspended_ns);
+  if (end.inner_ns != 0) line->Field("inner_ns", end.inner_ns);
+  if (end.allocations.has_value()) {
+    line->Field("allocations", end.allocations);
+    line->Field("allocated_bytes", end.allocated_bytes);
+  }
+  data.AppendAttributes(line);
+  data.AppendTrace(rate, state->start.ticks, line);
+  line->Raw("}\n");
+  return dropped;
+}
+
+}  // namespace internal
+}  // namespace crema

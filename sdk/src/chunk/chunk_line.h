@@ -1,0 +1,48 @@
+// The `begin` and the `chunk` line.
+#ifndef CREMA_SRC_CHUNK_CHUNK_LINE_H_
+#define CREMA_SRC_CHUNK_CHUNK_LINE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "chunk/open_work.h"
+#include "chunk/thread_state.h"
+#include "crema/chunk.h"
+#include "kernel/clock.h"
+#include "process/process_recorder.h"
+
+namespace crema {
+namespace internal {
+
+/// What was read when a chunk ended.
+struct ChunkEnd {
+  Instant stop;
+  MaybeInteger cpu_ns;
+  MaybeInteger wait_ns;
+  MaybeInteger rss_stop_bytes;
+  MaybeInteger io_read_bytes;
+  MaybeInteger allocations;  ///< of the chunk's own thread; nullopt: nobody counts
+  MaybeInteger allocated_bytes;
+  std::int64_t open_chunks = 0;
+  TickRate rate;                  ///< of the chunk
+  std::int64_t duration_ns = 0;   ///< stop - start, at that rate
+  std::int64_t suspended_ns = 0;  ///< part of it, as the next
+  std::int64_t inner_ns = 0;      ///< of other chunks and helper scopes, which the thread opened inside
+  std::int64_t own_ns() const noexcept { return duration_ns - suspended_ns - inner_ns; }
+
+  /// Of the time in which the chunk's own thread neither ran nor waited for a CPU, what helpers were active.
+  std::optional<std::int64_t> JoinedNanoseconds(const ChunkState& state) const noexcept;
+};
+
+/// Sets `state->identity`: the fields by which a chunk is recognised, as both lines carry them.
+void EncodeIdentity(const Recorder& recorder, const ThreadState& thread, const Chunk& chunk,
+                    ChunkState* state) noexcept;
+void EncodeBegin(const Recorder& recorder, ChunkState* state, JsonLine* line) noexcept;
+/// Closes over all that the chunk and its helpers noted. Returns how many section occurrences found no place.
+std::uint64_t EncodeChunk(const Recorder& recorder, const ChunkEnd& end, ChunkState* state, JsonLine* line) noexcept;
+
+}  // namespace internal
+}  // namespace crema
+
+#endif  // CREMA_SRC_CHUNK_CHUNK_LINE_H_

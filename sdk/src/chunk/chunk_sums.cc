@@ -1,0 +1,245 @@
+#include "chunk/chunk_sums.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "chunk/chunk_data.h"
+#include "chunk/chunk_line.h"
+#include "chunk/open_work.h"
+#include "chunk/section_tree.h"
+#include "process/process_recorder.h"
+#include "storage/arena.h"
+#include "storage/own_memory.h"
+
+namespace crema {
+namespace internal {
+namespace {
+
+constexpr std::int64_t kIntervalNanoseconds = 10000000000;
+/// A row is expected to take so many bytes of the log's room, when it is written three times.
+constexpr std::uint64_t kRoomOfRow = 6144;
+constexpr std::uint64_t kFewestRows = 1;
+
+constexpr std::string_view kOtherDataset = ",\"dataset\":\"(other)\"";
+constexpr std::string_view kOtherFile = ",\"file\":\"(other)\"";
+constexpr std::string_view kNoPass = ",\"pass\":null";
+
+bool operator==(const IdentityParts& one, const IdentityParts& other) {
+  return one.file == other.file && one.dataset == other.dataset && one.pass == other.pass;
+}
+
+std::optional<std::int64_t> Known(std::int64_t value) {
+  return value < 0 ? std::nullopt : std::optional<std::int64_t>(value);
+}
+
+}  // namespace
+
+struct ChunkSums::Row {
+  Row* next = nullptr;
+  Arena texts;
+  IdentityParts parts;
+  bool failed = false;
+  std::uint64_t chunks = 0;
+  std::uint64_t written_chunks = 0;
+  std::int64_t first_start_ns = INT64_MAX;  ///< CLOCK_MONOTONIC
+  std::int64_t last_stop_ns = 0;
+  std::int64_t duration_ns = 0;
+  std::int64_t min_duration_ns = INT64_MAX;
+  std::int64_t max_duration_ns = 0;
+  std::uint64_t chunks_with_events = 0;
+  std::int64_t events = 0;
+  MaybeInteger cpu_ns = 0;
+  MaybeInteger wait_ns = 0;
+  MaybeInteger helper_cpu_ns = 0;
+  MaybeInteger helper_wait_ns = 0;
+  MaybeInteger helper_joined_ns = 0;
+  MaybeInteger io_read_bytes = 0;
+  std::int64_t helper_scope_ns = 0;
+  std::int64_t helper_union_ns = 0;
+  std::int64_t suspended_ns = 0;
+  std::int64_t lanes_peak = 0;
+  std::uint64_t sections_dropped = 0;
+  ChunkData data;
+  SectionTree helper_sections;
+  RowTable<std::uint64_t> begun;
+};
+
+ChunkSums::Row* ChunkSums::Find(const IdentityParts& parts, bool failed) noexcept {
+  if (expected_ != nullptr && expected_->failed == failed && expected_->parts == parts) return expected_;
+  for (Row* row = first_; row != nullptr; row = row->next) {
+    if (row->failed == failed && row->parts == parts) return expected_ = row;
+  }
+  return nullptr;
+}
+
+ChunkSums::Row* ChunkSums::New(const IdentityParts& parts, bool failed) noexcept {
+  auto* row = MakeOwn<Row>();
+  if (row == nullptr) return nullptr;
+  row->failed = failed;
+  row->data.LimitSketches(0);  // the room that was kept for rows is for totals
+  if (!row->texts.Copy(parts.dataset, &row->parts.dataset) || !row->texts.Copy(parts.file, &row->parts.file) ||
+      !row->texts.Copy(parts.pass, &row->parts.pass)) {
+    FreeOwn(row);
+    return nullptr;
+  }
+  (last_ == nullptr ? first_ : last_->next) = row;
+  last_ = row;
+  ++size_;
+  return expected_ = row;
+}
+
+ChunkSums::Row* ChunkSums::FindOrAdd(const Recorder& recorder, const ChunkState& state) noexcept {
+  const LogLimits& limits = recorder.log.limits();
+  const std::uint64_t most =
+      limits.is_stopped() ? std::clamp<std::uint64_t>(limits.room() / kRoomOfRow, kFewestRows, kMostRows) : kMostRows;
+  IdentityParts parts = state.parts;
+  bool is_told = !state.identity.broken();
+  Row* row = is_told ? Find(parts, state.failed) : nullptr;
+  if (row == nullptr && is_told && size_ < most) row = New(parts, state.failed);
+  if (row != nullptr) return row;
+  parts.file = kOtherFile;
+  if (is_told) row = Find(parts, state.failed);
+  if (row == nullptr && is_told && size_ < most + most / 4) row = New(parts, state.failed);
+  if (row != nullptr) return row;
+  parts = {kOtherDataset, kOtherFile, kNoPass};
+  row = Find(parts, state.failed);
+  return row != nullptr ? row : New(parts, state.failed);
+}
+
+void ChunkSums::Add(Recorder* recorder, ChunkState* state, const ChunkEnd& end) noexcept {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Row* row = FindOrAdd(*recorder, *state);
+  if (row == nullptr) {
+    lost_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  ++row->chunks;
+  row->first_start_ns = std::min(row->first_start_ns, state->start.monotonic_ns);
+  row->last_stop_ns = std::max(row->last_stop_ns, state->start.monotonic_ns + end.duration_ns);
+  const std::int64_t duration_ns = end.own_ns();
+  row->duration_ns += duration_ns;
+  row->min_duration_ns = std::min(row->min_duration_ns, duration_ns);
+  row->max_duration_ns = std::max(row->max_duration_ns, duration_ns);
+  if (state->events >= 0) {
+    ++row->chunks_with_events;
+    row->events += state->events;
+  }
+  AddTo(&row->cpu_ns, end.cpu_ns);
+  AddTo(&row->wait_ns, end.wait_ns);
+  AddTo(&row->helper_cpu_ns, state->helper_cpu_ns);
+  AddTo(&row->helper_wait_ns, state->helper_wait_ns);
+  AddTo(&row->helper_joined_ns, end.JoinedNanoseconds(*state));
+  AddTo(&row->io_read_bytes, end.io_read_bytes);
+  row->helper_scope_ns += state->helper_scope_ns;
+  row->helper_union_ns += state->helper_union_ns;
+  row->suspended_ns += end.suspended_ns;
+  row->lanes_peak = std::max(row->lanes_peak, state->lanes_peak.load());
+  const std::uint64_t dropped = row->data.sections().dropped() + row->helper_sections.dropped();
+  row->data.sections().Merge(&state->data.sections(), nullptr);
+  row->helper_sections.Merge(&state->helpers.sections(), nullptr);
+  row->sections_dropped += row->data.sections().dropped() + row->helper_sections.dropped() - dropped;
+  const std::uint64_t not_kept = row->data.dropped();
+  row->data.MergeSums(state->data);
+  recorder->dropped.fetch_add(row->data.dropped() - not_kept, std::memory_order_relaxed);
+  if (state->has_begin_line && row->begun.size() < kMostBegun) {
+    if (std::uint64_t* number = row->begun.Add()) *number = state->number;
+  }
+  chunks_.fetch_add(1, std::memory_order_relaxed);
+  changed_.store(true, std::memory_order_relaxed);
+}
+
+bool ChunkSums::IsDue(std::int64_t now_ns) const noexcept {
+  return changed_.load(std::memory_order_relaxed) && now_ns >= next_write_ns_.load(std::memory_order_relaxed);
+}
+
+void ChunkSums::WriteWhenDue(Recorder* recorder, std::int64_t now_ns) noexcept {
+  if (!IsDue(now_ns)) return;
+  const LogLimits& limits = recorder->log.limits();
+  std::int64_t interval_ns = kIntervalNanoseconds;
+  for (std::uint64_t half = limits.room() / 2; half > limits.room_left() && half > 0; half /= 2) interval_ns *= 2;
+  next_write_ns_.store(now_ns + interval_ns, std::memory_order_relaxed);
+  Write(recorder, now_ns, false);
+}
+
+void ChunkSums::WriteLast(Recorder* recorder) noexcept { Write(recorder, MonotonicNanoseconds(), true); }
+
+void ChunkSums::Write(Recorder* recorder, std::int64_t now_ns, bool is_last) noexcept {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  changed_.store(false, std::memory_order_relaxed);
+  const std::uint32_t times_made_anew = recorder->log.times_made_anew();
+  const bool is_new_log = times_made_anew != times_made_anew_;  // what was written went with the old one
+  times_made_anew_ = times_made_anew;
+  for (Row* row = first_; row != nullptr; row = row->next) {
+    if (is_new_log) row->written_chunks = 0;
+    if (row->chunks == row->written_chunks) continue;
+    Encode(*recorder, row, now_ns);
+    const std::uint64_t lost = row->chunks - row->written_chunks;
+    if (recorder->log.WriteSums(line_, is_last)) {
+      row->written_chunks = row->chunks;
+    } else if (is_last) {
+      chunks_.fetch_sub(lost, std::memory_order_relaxed);
+      lost_.fetch_add(lost, std::memory_order_relaxed);
+      unwritten_.fetch_add(lost, std::memory_order_relaxed);
+    } else {
+      changed_.store(true, std::memory_order_relaxed);
+    }
+  }
+}
+
+void ChunkSums::Encode(const Recorder& recorder, Row* row, std::int64_t now_ns) noexcept {
+  const Clock& clock = recorder.clock;
+  JsonLine* const line = &line_;
+  line->Clear();
+  line->Raw("{\"type\":\"sums\"");
+  line->Field("time_ns", clock.UnixNanoseconds(now_ns));
+  line->FieldText("reason", ReasonText(recorder.log.limits().reason()));
+  line->Raw(row->parts.dataset);
+  line->Raw(row->parts.file);
+  line->Raw(row->parts.pass);
+  line->FieldText("status", row->failed ? "failed" : "ok");
+  line->FieldUnsigned("chunks", row->chunks);
+  line->Raw(",\"begun\":[");
+  for (const std::uint64_t number : row->begun) {
+    if (!line->EndsWith('[')) line->Raw(",");
+    line->Unsigned(number);
+  }
+  line->Raw("]");
+  line->Field("first_start_ns", clock.UnixNanoseconds(row->first_start_ns));
+  line->Field("last_stop_ns", clock.UnixNanoseconds(row->last_stop_ns));
+  line->Field("duration_ns", row->duration_ns);
+  line->Field("min_duration_ns", row->min_duration_ns);
+  line->Field("max_duration_ns", row->max_duration_ns);
+  line->FieldUnsigned("chunks_with_events", row->chunks_with_events);
+  line->Field("events", row->chunks_with_events != 0 ? std::optional<std::int64_t>(row->events) : std::nullopt);
+  line->Field("bytes_read", Known(row->data.bytes_read()));
+  line->Field("bytes_uncompressed", Known(row->data.bytes_uncompressed()));
+  line->Field("cpu_ns", row->cpu_ns);
+  line->Field("helper_cpu_ns", row->helper_cpu_ns);
+  line->Field("cpu_wait_ns", row->wait_ns);
+  line->Field("helper_wait_ns", row->helper_wait_ns);
+  line->Field("helper_scope_ns", row->helper_scope_ns);
+  line->Field("helper_union_ns", row->helper_union_ns);
+  line->Field("helper_joined_ns", row->helper_joined_ns);
+  line->Field("rss_peak_bytes", Known(row->data.rss_peak_bytes()));
+  line->Field("io_read_bytes", row->io_read_bytes);
+  line->Field("lanes_peak", row->lanes_peak);
+  const TickRate rate = clock.Rate();
+  line->Raw(",\"sections\":[");
+  std::size_t rows = 0;
+  std::uint64_t dropped = row->sections_dropped;
+  AppendSectionRows(row->data.sections().root(), SectionRows::kMerged, rate, line, &rows, &dropped);
+  AppendSectionRows(row->helper_sections.root(), SectionRows::kHelper, rate, line, &rows, &dropped);
+  line->Raw("]");
+  row->data.AppendMemory(line);
+  row->data.AppendMetrics(line);
+  row->data.AppendCuts(line);
+  row->data.AppendActivities(line);
+  row->data.AppendRequests(line);
+  line->FieldUnsigned("sections_dropped", dropped);
+  if (row->suspended_ns != 0) line->Field("suspended_ns", row->suspended_ns);
+  line->Raw("}\n");
+}
+
+}  // namespace internal
+}  // namespace crema

@@ -1,0 +1,118 @@
+// SectionTree: the section paths of one piece of work, and what was measured on each.
+#ifndef CREMA_SRC_CHUNK_SECTION_TREE_H_
+#define CREMA_SRC_CHUNK_SECTION_TREE_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "crema/internal/section_node.h"
+#include "kernel/clock.h"
+#include "log/json_line.h"
+#include "storage/arena.h"
+
+namespace crema {
+namespace internal {
+
+struct ThreadState;
+
+/// Ends the open occurrence of `node`.
+void AddOpenOccurrence(SectionNode* node, std::uint64_t now_ticks) noexcept;
+
+/// Adds to the node's CPU time, which is unknown from the first `kUnknownCpu` on.
+void AddCpu(SectionNode* node, std::int64_t cpu_ns) noexcept;
+
+inline constexpr std::uint32_t kMaxDepth = 64;
+inline constexpr std::size_t kMaxPaths = 1000;
+
+/// What the writer of a chunk's line notes of a section.
+struct SectionRow {
+  std::int64_t total_ns = 0;
+  std::int64_t children_ns = 0;  ///< of rows inside
+  std::uint32_t index = 0;       ///< among the rows
+  bool is_written = false;       ///< else it has no row
+};
+
+/// A node, before which its row stands, and behind which its name.
+struct NodeWithRow {
+  SectionRow row;
+  SectionNode node;
+};
+static_assert(sizeof(NodeWithRow) == sizeof(SectionRow) + sizeof(SectionNode));
+
+inline SectionRow* RowOf(SectionNode* node) noexcept { return reinterpret_cast<SectionRow*>(node) - 1; }
+inline const SectionRow* RowOf(const SectionNode* node) noexcept {
+  return reinterpret_cast<const SectionRow*>(node) - 1;
+}
+
+/// Nodes stay from one chunk to the next: a steady state looks names up and creates nothing. The owning thread changes
+/// it; the sampler may read the tree of sections outside chunks meanwhile (nodes are published before they are linked).
+class SectionTree {
+ public:
+  SectionTree() noexcept;
+  SectionTree(const SectionTree&) = delete;
+  SectionTree& operator=(const SectionTree&) = delete;
+
+  SectionNode* root() noexcept { return &root_.node; }
+  /// The child with this name, created if need be. Beyond the limits, which is counted, a child without a row: what
+  /// lies inside it must not be taken for what lies beside it. Inside such a child, nullptr.
+  SectionNode* FindOrAdd(SectionNode* parent, std::string_view name) noexcept;
+  /// Adds everything that `other` measured, below the node of this tree that has the path of `at` in its own tree
+  /// (nullptr: the root). Where `other` is the tree outside chunks of a thread that may be running, sections that it
+  /// has open count up to now.
+  void Merge(SectionTree* other, const SectionNode* at, const ThreadState* running = nullptr) noexcept;
+  /// The node of this tree with the path that `node` has in another one, below the path of `at` in yet another;
+  /// created if need be, nullptr beyond the limits.
+  SectionNode* Counterpart(const SectionNode* node, const SectionNode* at) noexcept;
+  /// Sets all measurements back to none, for the next chunk.
+  void Reset() noexcept;
+
+  /// Occurrences that found no place.
+  std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
+  /// Enters and exits that were measured, for the cost of instrumentation.
+  std::uint64_t Occurrences() noexcept;
+
+ private:
+  SectionNode* FindOrAddKept(SectionNode* parent, std::string_view name) noexcept;
+  SectionNode* UnkeptChild(SectionNode* parent) noexcept;
+  SectionNode* NewNode(SectionNode* parent, std::string_view name) noexcept;
+  SectionNode* FindPath(const SectionNode* node) noexcept;
+  struct MergeSource {
+    bool is_merged;
+    const ThreadState* running;
+  };
+  std::uint64_t MergeChildren(const MergeSource& source, const SectionNode* from, SectionNode* to) noexcept;
+
+  static constexpr std::size_t kBuckets = 256;
+  NodeWithRow root_;
+  SectionNode* buckets_[kBuckets] = {};
+  Arena arena_;
+  std::size_t size_ = 0;
+  int mostly_unused_ = 0;  ///< chunks in a row that left most paths unused
+  std::atomic<std::uint64_t> dropped_{0};
+  bool merged_ = false;  ///< self times stand in `self_ticks`
+};
+
+/// `node`, or the section around it where it is one that found no place.
+inline const SectionNode* Kept(const SectionNode* node) noexcept { return node->is_unkept ? node->parent : node; }
+
+/// Whose rows are written, which decides what their self time is.
+enum class SectionRows : std::uint8_t {
+  kOwner,   ///< of one thread: total less children, exact in ns
+  kHelper,  ///< merged, of helper threads: rows carry `"helper":true`
+  kMerged,  ///< merged, of all threads outside chunks
+};
+
+/// Appends the tree's rows in pre-order, without the surrounding brackets. `*rows` counts them over several calls;
+/// beyond `kMaxPaths` rows or half of the longest line the rest stays in its parent's self time, added to `*dropped`.
+void AppendSectionRows(SectionNode* root, SectionRows kind, const TickRate& rate, JsonLine* line, std::size_t* rows,
+                       std::uint64_t* dropped) noexcept;
+
+/// Appends the path of `node` as the inside of a JSON string; nothing for a root.
+void AppendPath(const SectionNode* node, JsonLine* line) noexcept;
+
+}  // namespace internal
+}  // namespace crema
+
+#endif  // CREMA_SRC_CHUNK_SECTION_TREE_H_

@@ -1,0 +1,113 @@
+#include "chunk/suspension.h"
+
+namespace crema {
+namespace internal {
+namespace {
+
+constexpr auto kRelaxed = std::memory_order_relaxed;
+
+/// Moves a reading's start by what passed while the chunk was suspended, on whichever thread it goes on.
+void Shift(MaybeInteger* start, MaybeInteger suspended, MaybeInteger resumed) {
+  AddTo(start, Difference(resumed, suspended));
+}
+
+/// Leaves this time out of a section that is open and of those around it.
+void LeaveOut(SectionNode* open, std::uint64_t ticks, MaybeInteger cpu_ns) {
+  for (; open != nullptr && open->parent != nullptr; open = open->parent) {
+    const std::uint64_t start_ticks = open->start_ticks.load(kRelaxed);
+    if (open->guard_ticks == 0 && ticks != 0) open->guard_ticks = start_ticks;
+    open->start_ticks.store(start_ticks + ticks, kRelaxed);
+    if (open->cpu_start_ns != kUnknownCpu) {
+      open->cpu_start_ns = cpu_ns.has_value() ? open->cpu_start_ns + *cpu_ns : kUnknownCpu;
+    }
+  }
+}
+
+}  // namespace
+
+void TellOuter(OpenWork* frame, std::uint64_t now_ticks, MaybeInteger cpu_ns, MaybeInteger wait_ns) noexcept {
+  const FrameTime before = frame->told_outer;
+  frame->told_outer = {now_ticks - frame->start_ticks, Difference(cpu_ns, frame->cpu_start_ns),
+                       Difference(wait_ns, frame->wait_start_ns)};
+  OpenWork* const outer = frame->outer;
+  if (outer == nullptr) return;
+  const std::uint64_t ticks = frame->told_outer.ticks - before.ticks;
+  const MaybeInteger more_cpu_ns = Difference(frame->told_outer.cpu_ns, before.cpu_ns);
+  outer->inner.ticks += ticks;
+  AddTo(&outer->inner.cpu_ns, more_cpu_ns);
+  AddTo(&outer->inner.wait_ns, Difference(frame->told_outer.wait_ns, before.wait_ns));
+  LeaveOut(frame->outer_section, ticks, more_cpu_ns);
+}
+
+void Suspend(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept {
+  DescriptorBudget* descriptors = &recorder->descriptors;
+  Suspension suspension;
+  suspension.open_section = thread->current.load(kRelaxed);
+  suspension.cpu_ns = ThreadCpu();
+  suspension.ticks = Ticks(thread);
+  suspension.wait_ns = thread->kernel.RunDelayNanoseconds(descriptors);
+  suspension.read_bytes = thread->kernel.ReadBytes();
+  suspension.allocations = AllocationsOfThread(*recorder);
+  TellOuter(state, suspension.ticks, suspension.cpu_ns, suspension.wait_ns);
+  thread->GiveAway(state, Depth(state->outer));
+  thread->Pop(state);
+  PauseStacks(thread, suspension.cpu_ns);
+  state->owner = nullptr;
+  state->outer = nullptr;
+  state->suspension = suspension;
+  recorder->suspended.fetch_add(1, kRelaxed);
+  FreeLane(recorder);
+}
+
+bool Resume(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept {
+  if (!thread->TakeOver(recorder, state)) return false;
+  ArmStacks(recorder, thread);
+  DescriptorBudget* descriptors = &recorder->descriptors;
+  const Suspension suspension = *state->suspension;
+  state->suspension.reset();
+  recorder->suspended.fetch_sub(1, kRelaxed);
+  const std::uint64_t pause_ticks = Ticks(thread) - suspension.ticks;
+  state->suspended_ticks += pause_ticks;
+  state->start_ticks += pause_ticks;
+  Shift(&state->wait_start_ns, suspension.wait_ns, thread->kernel.RunDelayNanoseconds(descriptors));
+  const MaybeInteger cpu_ns = ThreadCpu();
+  const MaybeInteger pause_cpu_ns = Difference(cpu_ns, suspension.cpu_ns);
+  AddTo(&state->cpu_start_ns, pause_cpu_ns);
+  Shift(&state->read_start_bytes, suspension.read_bytes, thread->kernel.ReadBytes());
+  const ThreadAllocations allocations = AllocationsOfThread(*recorder);
+  Shift(&state->allocations_start.calls, suspension.allocations.calls, allocations.calls);
+  Shift(&state->allocations_start.bytes, suspension.allocations.bytes, allocations.bytes);
+  ResumeStacks(thread, cpu_ns);
+  state->uncaught_exceptions = *thread->uncaught_exceptions;
+  LeaveOut(suspension.open_section, pause_ticks, pause_cpu_ns);
+  for (SectionNode* open = suspension.open_section; open != nullptr; open = open->parent) {
+    open->uncaught_exceptions = *thread->uncaught_exceptions;
+  }
+  const std::uint64_t use = state->use;  // it is the same use: guards inside it go on too
+  thread->Push(state);
+  state->use = use;
+  thread->current.store(suspension.open_section, std::memory_order_release);
+  OccupyLane(recorder);
+  return true;
+}
+
+void MakeInnermost(Recorder* recorder, ThreadState* thread, ChunkState* state) noexcept {
+  thread->Rotate(Depth(state->outer), Depth(thread->work) - 1);
+  OpenWork* inside = thread->work;
+  while (inside->outer != state) inside = inside->outer;
+  const std::uint64_t now_ticks = Ticks(thread);
+  const MaybeInteger cpu_ns = ThreadCpu();
+  const MaybeInteger wait_ns = thread->kernel.RunDelayNanoseconds(&recorder->descriptors);
+  TellOuter(inside, now_ticks, cpu_ns, wait_ns);
+  TellOuter(state, now_ticks, cpu_ns, wait_ns);  // the frame that is around it from now on gets only what comes now
+  inside->outer = state->outer;
+  SectionNode* const open_section = inside->outer_section;
+  inside->outer_section = state->outer_section;
+  const std::uint64_t use = state->use;
+  thread->Push(state);
+  state->use = use;
+  thread->current.store(open_section, std::memory_order_release);
+}
+
+}  // namespace internal
+}  // namespace crema

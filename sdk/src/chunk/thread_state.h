@@ -1,0 +1,146 @@
+// ThreadState: all that belongs to one thread, and the chunks and helper scopes it has open.
+#ifndef CREMA_SRC_CHUNK_THREAD_STATE_H_
+#define CREMA_SRC_CHUNK_THREAD_STATE_H_
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "chunk/open_work.h"
+#include "crema/internal/section_node.h"
+#include "kernel/kernel_readings.h"
+#include "kernel/perf_counters.h"
+#include "log/json_line.h"
+#include "stacks/native_stacks.h"
+#include "storage/sdk_allocation_scope.h"
+
+namespace crema {
+namespace internal {
+
+struct Recorder;
+
+/// A chunk that is over, as long as its frame holds no other.
+struct FinishedChunk {
+  ChunkState* state = nullptr;
+  TickRate rate;
+  std::int64_t duration_ns = 0;
+};
+
+/// What guards of one kind cost their thread, in CPU time. A reading in every guard would cost as much as some guards:
+/// the first ones are measured, then one in 16, and the mean counts for the others.
+class GuardCost {
+ public:
+  /// Begins with the next guard: whether that one is to be measured.
+  bool IsNextMeasured() noexcept {
+    ++guards_;
+    // The multiplication spreads the guards that are measured, so that no loop of the program keeps step with them.
+    return guards_ <= kMeasured || guards_ * 0x9e3779b97f4a7c15u >> 60 == 0;
+  }
+  /// The guard's cost; its own if it was measured.
+  std::int64_t Nanoseconds(MaybeInteger measured_ns) noexcept {
+    if (!measured_ns.has_value()) return mean_ns_;
+    // The first one opens files, which none does after it.
+    const auto weight = static_cast<std::int64_t>(std::min(guards_, kMeasured)) - 1;
+    if (weight > 0) mean_ns_ += (*measured_ns - mean_ns_) / weight;
+    return *measured_ns;
+  }
+
+ private:
+  static constexpr std::uint64_t kMeasured = 16;
+  std::uint64_t guards_ = 0;
+  std::int64_t mean_ns_ = 0;
+};
+
+/// Never freed: when its thread ends it waits for the next one. So a handle or a sampler that looks at it late is safe.
+struct ThreadState : ThreadContext {
+  std::atomic<bool> in_use{true};
+  ThreadState* next = nullptr;  ///< all of the process
+  std::uint64_t thread = 0;     ///< pthread_self()
+  std::int64_t tid = 0;         ///< gettid(2)
+  KernelReadings kernel;
+  PerfCounters perf;
+  JsonLine line;              ///< reused for every record
+  SectionTree outside;        ///< sections outside chunks
+  OpenWork* work = nullptr;   ///< innermost open chunk or helper scope
+  SpanState* span = nullptr;  ///< innermost span opened by this thread inside a chunk
+  std::uint64_t activities_begun = 0;
+  std::atomic<ThreadStacks*> stacks{nullptr};  ///< once it had a chunk open, where stacks are taken
+  GuardCost begin_cost;                        ///< of chunks
+  GuardCost end_cost;
+  FinishedChunk finished;  ///< the last one, until it is handed out (finished_sections.h) or the next one begins
+
+  /// Whether the thread's guards read clocks.
+  void Switch(bool is_on, const Clock& clock) noexcept {
+    is_switched_off.store(!is_on, std::memory_order_relaxed);
+    reads_counter.store(is_on && clock.counter_is_clock(), std::memory_order_relaxed);
+  }
+  /// A frame at the present depth of nesting, made once and reused; nullptr when nested too deep or out of memory.
+  ChunkState* NewChunkFrame() noexcept;
+  HelperState* NewHelperFrame() noexcept;
+  /// Takes the frame of a chunk that is not open on this thread any more out of this thread's.
+  void GiveAway(const ChunkState* frame, int depth) noexcept;
+  /// Puts the frame of a chunk, which is to be the innermost, among this thread's; false when nested too deep.
+  bool TakeOver(Recorder* recorder, ChunkState* frame) noexcept;
+  /// Frames at `depth` and deeper, up to `top`, move one place out, and the one at `depth` to `top`.
+  void Rotate(int depth, int top) noexcept;
+  /// Makes `frame` the innermost and its tree the one in use.
+  void Push(OpenWork* frame) noexcept;
+  /// Goes back to what was in use before `frame`, which must be the innermost.
+  void Pop(OpenWork* frame) noexcept;
+  /// Innermost open section outside chunks. Any thread may call it, and follow the sections around it while it holds
+  /// the recorder's mutex; null when the thread is not to be caught between two trees.
+  const SectionNode* OpenOutside() const noexcept;
+  /// Whether the thread itself, which a signal has struck, is about to work in another tree.
+  bool is_between_trees() const noexcept { return (switches_.load(std::memory_order_relaxed) & 1) != 0; }
+  /// Ends all that is open outside chunks. With the recorder's mutex held.
+  void CloseOutside() noexcept;
+  /// `lanes` lanes of the process are busy now: raises the peak of this thread's open chunks. Any thread may call it.
+  void RaiseLanesPeak(std::int64_t lanes) noexcept;
+  /// The tree that sections of this thread go into now.
+  SectionTree* tree() noexcept { return work == nullptr ? &outside : &work->data.sections(); }
+
+ private:
+  static constexpr int kDeepest = 8;
+  /// Innermost open section of `outside` while the thread works in another tree.
+  std::atomic<SectionNode*> outside_open_{nullptr};
+  std::uint64_t uses_ = 0;                  ///< of frames
+  std::atomic<std::uint64_t> switches_{0};  ///< odd while `current` goes from one tree to another
+  std::atomic<ChunkState*> chunk_frames_[kDeepest] = {};
+  std::atomic<HelperState*> helper_frames_[kDeepest] = {};
+};
+
+/// Whether nothing is recorded on the calling thread any more: its last destructors are running, or the process ends.
+extern CREMA_THREAD_LOCAL bool t_ended;
+
+/// Once per process: from now on the ends of threads that record are seen. Returns 0, or an error number.
+int WatchThreadEnds() noexcept;
+/// Nothing is recorded on this thread any more; chunks whose guards are gone end.
+void EndCallingThread() noexcept;
+
+/// Ends the innermost chunks and helper scopes of the calling thread whose guards are gone, and with them what they
+/// left open. Defined with the chunks.
+void EndAbandoned(Recorder* recorder, ThreadState* thread) noexcept;
+
+/// The calling thread's state; nullptr when recording is off or the thread is being torn down.
+ThreadState* CurrentThread() noexcept;
+
+/// Leaves errno as the host program had it, and keeps the thread from being cancelled (pthread_cancel(3)) until it is
+/// back in the program: guards call the kernel where the program itself might not, and cannot be left half-way.
+class ErrnoAndCancelGuard {
+ public:
+  ErrnoAndCancelGuard() noexcept;
+  ~ErrnoAndCancelGuard();
+  ErrnoAndCancelGuard(const ErrnoAndCancelGuard&) = delete;
+  ErrnoAndCancelGuard& operator=(const ErrnoAndCancelGuard&) = delete;
+
+ private:
+  int errno_;
+  int cancel_state_;
+  SdkAllocationScope allocation_scope_;
+};
+
+}  // namespace internal
+}  // namespace crema
+
+#endif  // CREMA_SRC_CHUNK_THREAD_STATE_H_

@@ -1,0 +1,94 @@
+#include "crema/track_activity.h"
+
+#include <cmath>
+
+#include "chunk/open_work.h"
+#include "chunk/thread_state.h"
+#include "process/process_recorder.h"
+
+namespace crema {
+namespace internal {
+namespace {
+
+constexpr std::string_view kSeconds = "seconds";
+
+/// Where the activity lies among the open ones, from 1; 0: it is none of them.
+std::size_t DepthOf(OpenWork& frame, std::uint64_t serial) {
+  std::size_t depth = frame.activities.size();
+  while (depth != 0 && frame.activities[depth - 1].serial != serial) --depth;
+  return depth;
+}
+
+}  // namespace
+}  // namespace internal
+
+void RecordActivityValue(std::string_view label, double value, std::string_view unit) noexcept {
+  using namespace internal;
+  if (!Recording()) return;
+  auto* thread = static_cast<ThreadState*>(t_context);
+  OpenWork* frame = thread == nullptr ? nullptr : thread->work;
+  if (frame == nullptr) {
+    CountOutsideChunk();
+    return;
+  }
+  const int row = std::isfinite(value) ? frame->data.ActivityRowIndex(label, unit) : -1;
+  if (row < 0) {
+    CountDropped();
+    return;
+  }
+  frame->data.AddActivity(row, value);
+  const std::size_t depth = frame->activities.size();
+  if (depth != 0 && unit == kSeconds) frame->activities[depth - 1].inner_seconds += value;
+}
+
+TrackActivity::TrackActivity(std::string_view label) noexcept {
+  using namespace internal;
+  if (!Recording()) return;
+  auto* thread = static_cast<ThreadState*>(t_context);
+  OpenWork* frame = thread == nullptr ? nullptr : thread->work;
+  if (frame == nullptr) {
+    CountOutsideChunk();
+    return;
+  }
+  const int row = frame->data.ActivityRowIndex(label, kSeconds);
+  OpenActivity* open = row < 0 ? nullptr : frame->activities.Add();
+  if (open == nullptr) {
+    CountDropped();
+    return;
+  }
+  frame_ = frame;
+  serial_ = ++thread->activities_begun;
+  open->serial = serial_;
+  open->row = row;
+  open->start_ns = MonotonicNanoseconds();
+}
+
+TrackActivity::~TrackActivity() {
+  using namespace internal;
+  if (frame_ == nullptr) return;
+  const bool is_off = IsSwitchedOff();
+  const std::int64_t stop_ns = is_off ? 0 : MonotonicNanoseconds();
+  auto* thread = static_cast<ThreadState*>(t_context);
+  if (thread == nullptr) return;  // a fork's copy, or the process is ending
+  OpenWork* frame = thread->work;
+  while (frame != nullptr && frame != frame_) frame = frame->outer;
+  const std::size_t depth = frame == nullptr ? 0 : DepthOf(*frame, serial_);
+  if (is_off) {
+    if (depth != 0) frame_->activities.CutTo(depth - 1);
+    return;
+  }
+  if (depth == 0) {
+    CountMisuse("an activity ended on another thread, or after what it lay in: it is not recorded");
+    return;
+  }
+  if (frame_->activities.size() > depth)
+    CountMisuse("an activity ended before those inside it: these are not recorded");
+  const OpenActivity open = frame_->activities[depth - 1];
+  frame_->activities.CutTo(depth - 1);
+  const double own_seconds = static_cast<double>(stop_ns - open.start_ns) * 1e-9 - open.inner_seconds;
+  const double seconds = own_seconds < 0 ? 0 : own_seconds;  // what was recorded inside may be more than the clock's
+  frame_->data.AddActivity(open.row, seconds);
+  if (depth > 1) frame_->activities[depth - 2].inner_seconds += seconds + open.inner_seconds;
+}
+
+}  // namespace crema

@@ -1,0 +1,137 @@
+#include "crema/track_helper.h"
+
+#include "chunk/open_work.h"
+#include "chunk/suspension.h"
+#include "chunk/thread_state.h"
+#include "process/allocations.h"
+#include "process/process_recorder.h"
+
+namespace crema {
+namespace internal {
+namespace {
+
+/// Whether the thread works for the chunk already: as its owner, or as a helper further out.
+bool WorksFor(const ThreadState& thread, const ChunkHandle& handle) {
+  for (const OpenWork* work = thread.work; work != nullptr; work = work->outer) {
+    if (work == handle.state) return true;
+    if (work->is_helper && static_cast<const HelperState*>(work)->chunk == handle.state) return true;
+  }
+  return false;
+}
+
+/// Notes the scope with the chunk; false when the chunk is over, or memory is refused.
+bool Join(const Recorder& recorder, const ChunkHandle& handle, HelperState* helper) {
+  ChunkState* chunk = handle.state;
+  const std::lock_guard<std::mutex> lock(chunk->helpers_mutex);
+  if (chunk->generation.load() != handle.generation) return false;
+  JsonLine prefix;
+  AppendPath(handle.section, &prefix);
+  if (prefix.broken() || !helper->data.Keep(prefix.text(), &helper->prefix)) return false;
+  helper->section = handle.section;
+  SetAllocationSite(recorder, helper);
+  helper->start_ns = MonotonicNanoseconds();
+  if (chunk->active_helpers++ == 0) chunk->union_start_ns = helper->start_ns;
+  return true;
+}
+
+/// Adds what the helper did; false when the chunk is over.
+bool Leave(const Recorder& recorder, HelperState* helper, std::int64_t stop_ns) {
+  ChunkState* chunk = helper->chunk;
+  const std::lock_guard<std::mutex> lock(chunk->helpers_mutex);
+  if (chunk->generation.load() != helper->generation) return false;
+  chunk->helper_scope_ns += stop_ns - helper->start_ns;
+  if (helper->inner.ticks != 0) chunk->helper_scope_ns -= recorder.clock.Rate().Nanoseconds(helper->inner.ticks);
+  if (--chunk->active_helpers == 0) chunk->helper_union_ns += stop_ns - chunk->union_start_ns;
+  AddTo(&chunk->helper_cpu_ns, Difference(helper->told_outer.cpu_ns, helper->inner.cpu_ns));
+  AddTo(&chunk->helper_wait_ns, Difference(helper->told_outer.wait_ns, helper->inner.wait_ns));
+  chunk->helpers.sections().Merge(&helper->data.sections(), helper->section);
+  for (TraceRow occurrence : helper->data.trace()) {
+    occurrence.node = chunk->helpers.sections().Counterpart(occurrence.node, helper->section);
+    if (occurrence.node != nullptr) {
+      chunk->helpers.AddTrace(occurrence);
+    } else {
+      chunk->helpers.CountTraceDropped();
+    }
+  }
+  chunk->helpers.MergeTables(helper->data);
+  return true;
+}
+
+/// Recording was switched off: what the helper did is not known.
+void LeaveUnmeasured(Recorder* recorder, ThreadState* thread, HelperState* helper) {
+  thread->Pop(helper);
+  FreeLane(recorder);
+  const std::lock_guard<std::mutex> lock(helper->chunk->helpers_mutex);
+  if (helper->chunk->generation.load() != helper->generation) return;
+  --helper->chunk->active_helpers;
+  helper->chunk->helper_cpu_ns.reset();
+  helper->chunk->helper_wait_ns.reset();
+}
+
+}  // namespace
+}  // namespace internal
+
+TrackHelper::TrackHelper(const ChunkHandle& handle) noexcept {
+  using namespace internal;
+  if (handle.state == nullptr || !Recording()) return;
+  const ErrnoAndCancelGuard guard;
+  ThreadState* thread = CurrentThread();
+  Recorder* recorder = CurrentRecorder();
+  if (thread == nullptr || recorder == nullptr || handle.state->recorder_pid != recorder->pid) return;
+  EndAbandoned(recorder, thread);
+  if (WorksFor(*thread, handle)) return;
+  HelperState* helper = thread->NewHelperFrame();
+  if (helper != nullptr) helper->data.Reset();
+  if (helper == nullptr || !Join(*recorder, handle, helper)) {
+    CountDropped();
+    return;
+  }
+  OccupyLane(recorder);
+  helper->chunk = handle.state;
+  helper->generation = handle.generation;
+  helper->activities.Clear();
+  helper->inner = helper->told_outer = {};
+  helper->guard_is_gone.store(false);
+  helper->start_ticks = Ticks(thread);
+  helper->wait_start_ns = thread->kernel.RunDelayNanoseconds(&recorder->descriptors);
+  helper->cpu_start_ns = ThreadCpu();
+  thread->Push(helper);
+  scope_ = helper;
+}
+
+TrackHelper::~TrackHelper() {
+  using namespace internal;
+  if (scope_ == nullptr) return;
+  const ErrnoAndCancelGuard guard;
+  auto* helper = static_cast<HelperState*>(scope_);
+  Recorder* recorder = CurrentRecorder();
+  auto* thread = static_cast<ThreadState*>(t_context);
+  if (recorder == nullptr || thread == nullptr) return;
+  if (thread->work != helper) {
+    // Also in a forked child, where the scope is the parent's and there is nothing to say.
+    if (helper->chunk->recorder_pid == recorder->pid) {
+      helper->guard_is_gone.store(true);
+      CountMisuse("a helper scope ended on another thread, or before what lies inside it: it is not recorded");
+    }
+    return;
+  }
+  if (IsSwitchedOff()) {
+    LeaveUnmeasured(recorder, thread, helper);
+    return;
+  }
+  const MaybeInteger cpu_stop_ns = ThreadCpu();
+  const std::int64_t stop_ns = MonotonicNanoseconds();
+  const std::uint64_t stop_ticks = Ticks(thread);
+  const MaybeInteger wait_stop_ns = thread->kernel.RunDelayNanoseconds(&recorder->descriptors);
+  SectionNode* const root = helper->data.sections().root();
+  while (thread->current.load(std::memory_order_relaxed) != root) {
+    SectionNode* open = thread->current.load(std::memory_order_relaxed);
+    ExitSection({open, open->start_ticks.load(std::memory_order_relaxed)});
+  }
+  thread->Pop(helper);
+  TellOuter(helper, stop_ticks, cpu_stop_ns, wait_stop_ns);
+  FreeLane(recorder);
+  if (!Leave(*recorder, helper, stop_ns)) CountDropped();
+}
+
+}  // namespace crema

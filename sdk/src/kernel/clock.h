@@ -1,0 +1,65 @@
+// The process's clock: one anchor to Unix time, and the rate of the tick counter.
+#ifndef CREMA_SRC_KERNEL_CLOCK_H_
+#define CREMA_SRC_KERNEL_CLOCK_H_
+
+#include <cstdint>
+
+namespace crema {
+namespace internal {
+
+/// Converts ticks to ns by one multiplication, rounding down: so parts never add up to more than their whole.
+class TickRate {
+ public:
+  /// 1 tick = 1 ns.
+  TickRate() = default;
+  TickRate(std::uint64_t ticks, std::int64_t nanoseconds) noexcept;
+
+  std::int64_t Nanoseconds(std::uint64_t ticks) const noexcept {
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<std::int64_t>(static_cast<Wide>(ticks) * multiplier_ >> kShift);
+  }
+
+ private:
+  static constexpr int kShift = 32;
+  std::uint64_t multiplier_ = std::uint64_t{1} << kShift;
+};
+
+/// A moment on both clocks.
+struct Instant {
+  std::uint64_t ticks = 0;
+  std::int64_t monotonic_ns = 0;
+};
+
+/// Read once per process. CLOCK_MONOTONIC rules; the tick counter, where the kernel itself trusts it, only measures
+/// inside a chunk, at a rate taken from both clocks since the anchor. Unix time = monotonic + offset at the anchor, so
+/// that a step of the wall clock is seen (`RealtimeStep`) and not felt.
+class Clock {
+ public:
+  void Start() noexcept;
+
+  bool counter_is_clock() const noexcept { return counter_is_clock_; }
+  Instant Now() const noexcept;
+  std::int64_t UnixNanoseconds(std::int64_t monotonic_ns) const noexcept { return monotonic_ns + realtime_offset_ns_; }
+  /// Whether the ticks were read before this clock was started.
+  bool IsBeforeStart(std::uint64_t ticks) const noexcept { return ticks < anchor_.ticks; }
+  /// By how much REALTIME - MONOTONIC has changed since the anchor; 0: the wall clock was not stepped.
+  std::int64_t RealtimeStep() const noexcept;
+  /// The counter's rate, for what lay between the two moments. It is the rate since the anchor, unless that disagrees
+  /// with CLOCK_MONOTONIC over the interval (a suspended machine, a counter that jumped): then the interval's own.
+  TickRate Rate(const Instant& start, const Instant& stop) const noexcept;
+  /// The counter's rate since the anchor.
+  TickRate Rate() const noexcept;
+
+ private:
+  bool counter_is_clock_ = false;
+  Instant anchor_;
+  std::int64_t realtime_offset_ns_ = 0;
+};
+
+/// When this process began, in Unix ns (`/proc/self/stat` field 22, 10 ms fine); `otherwise` where /proc does not tell.
+std::int64_t ProcessStartUnixNanoseconds(const Clock& clock, std::int64_t otherwise) noexcept;
+
+}  // namespace internal
+}  // namespace crema
+
+#endif  // CREMA_SRC_KERNEL_CLOCK_H_

@@ -1,0 +1,137 @@
+#include "kernel/kernel_readings.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <string_view>
+
+#include "crema/internal/section_node.h"
+#include "kernel/proc_file.h"
+
+namespace crema {
+namespace internal {
+namespace {
+
+std::string_view SecondField(std::string_view text) {
+  const std::size_t blank = text.find(' ');
+  return blank == std::string_view::npos ? std::string_view() : text.substr(blank + 1);
+}
+
+/// Whether `text` is so many numbers on one line.
+bool IsLineOfNumbers(std::string_view text, int numbers) {
+  if (text.empty() || text.back() != '\n') return false;
+  const char* at = text.data();
+  for (;;) {
+    const char* const number = at;
+    while (static_cast<unsigned char>(*at - '0') < 10) ++at;  // the last character is no digit
+    if (at == number) return false;
+    if (--numbers == 0) return at == &text.back();
+    if (*at++ != ' ') return false;
+  }
+}
+
+}  // namespace
+
+bool IsStatm(std::string_view text) noexcept { return IsLineOfNumbers(text, 7); }
+bool IsSchedstat(std::string_view text) noexcept { return IsLineOfNumbers(text, 3); }
+bool IsIo(std::string_view text) noexcept { return text.substr(0, 7) == "rchar: "; }
+
+void ProcReading::Open(DescriptorBudget* budget) noexcept {
+  struct stat wanted {};
+  descriptor_ = kNoDescriptor;
+  if (!budget->Take()) return;
+  const int low = stat(path_, &wanted) == 0 ? open(path_, O_RDONLY | O_CLOEXEC) : -1;
+  const int error = errno;
+  const int fd = MoveUp(low, [&wanted](int opened) { return IsOpenOnDevice(opened, wanted.st_dev); });
+  const auto file = fd >= 0 ? IdentityOf(fd) : std::nullopt;
+  if (file.has_value()) {
+    file_ = *file;
+    descriptor_ = fd;
+    return;
+  }
+  budget->GiveBack();
+  if (fd >= 0) close(fd);  // the kernel refuses to tell which file it is: it could not be closed later either
+  if (low < 0 && error != EMFILE && error != ENFILE) descriptor_ = kUnreadable;
+}
+
+long ProcReading::Read(DescriptorBudget* budget, char* buffer, int capacity) noexcept {
+  if (descriptor_ == kNotTried && MayOpen()) Open(budget);
+  if (descriptor_ == kUnreadable) return -1;
+  if (descriptor_ >= 0) {
+    const ssize_t size = pread(descriptor_, buffer, static_cast<std::size_t>(capacity) - 1, 0);
+    buffer[size > 0 ? size : 0] = '\0';
+    if (size > 0 && has_form_({buffer, static_cast<std::size_t>(size)})) return size;
+    NoteLostDescriptor();  // the program closed it: not ours to close again
+    descriptor_ = kNotTried;
+    budget->GiveBack();
+  }
+  const long size = ReadWholeFile(path_, buffer, static_cast<std::size_t>(capacity));
+  return size > 0 && has_form_({buffer, static_cast<std::size_t>(size)}) ? size : -1;
+}
+
+void ProcReading::Close(DescriptorBudget* budget) noexcept {
+  if (descriptor_ >= 0) {
+    if (IsOpenOn(descriptor_, file_)) close(descriptor_);
+    budget->GiveBack();
+  }
+  descriptor_ = kNotTried;
+}
+
+std::optional<std::int64_t> KernelReadings::RssBytes(DescriptorBudget* budget) noexcept {
+  static const std::int64_t kPageBytes = sysconf(_SC_PAGESIZE);
+  char text[128];
+  const long size = statm_.Read(budget, text, sizeof text);
+  if (size <= 0) return std::nullopt;
+  const auto pages = LeadingInteger(SecondField({text, static_cast<std::size_t>(size)}));
+  if (!pages.has_value()) return std::nullopt;
+  return *pages * kPageBytes;
+}
+
+std::optional<std::int64_t> KernelReadings::RunDelayNanoseconds(DescriptorBudget* budget) noexcept {
+  char text[96];
+  const long size = schedstat_.Read(budget, text, sizeof text);
+  if (size <= 0) return std::nullopt;
+  return LeadingInteger(SecondField({text, static_cast<std::size_t>(size)}));
+}
+
+std::optional<std::int64_t> KernelReadings::ReadBytes() noexcept {
+  constexpr std::int64_t kBlockBytes = 512;
+  if (!counts_io_.has_value()) counts_io_ = access(kIoPath, R_OK) == 0;
+  rusage usage{};
+  if (!*counts_io_ || getrusage(RUSAGE_THREAD, &usage) != 0) return std::nullopt;
+  return usage.ru_inblock * kBlockBytes;
+}
+
+long KernelReadings::ReadIo(DescriptorBudget* budget, char* buffer, int capacity) noexcept {
+  return io_.Read(budget, buffer, capacity);
+}
+
+void KernelReadings::Close(DescriptorBudget* budget) noexcept {
+  statm_.Close(budget);
+  schedstat_.Close(budget);
+  io_.Close(budget);
+}
+
+std::optional<std::int64_t> ProcessCpuNanoseconds() noexcept {
+  timespec time{};
+  if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) != 0) return std::nullopt;
+  return static_cast<std::int64_t>(time.tv_sec) * 1000000000 + time.tv_nsec;
+}
+
+std::int64_t ThreadCpuNanoseconds() noexcept {
+  timespec time{};
+  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) return kUnknownCpu;
+  return static_cast<std::int64_t>(time.tv_sec) * 1000000000 + time.tv_nsec;
+}
+
+MaybeInteger ThreadCpu() noexcept {
+  const std::int64_t cpu_ns = ThreadCpuNanoseconds();
+  return cpu_ns == kUnknownCpu ? std::nullopt : MaybeInteger(cpu_ns);
+}
+
+}  // namespace internal
+}  // namespace crema

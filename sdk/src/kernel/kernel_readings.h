@@ -1,0 +1,89 @@
+// What the kernel says of a thread: CPU time, run delay, RSS, I/O.
+#ifndef CREMA_SRC_KERNEL_KERNEL_READINGS_H_
+#define CREMA_SRC_KERNEL_KERNEL_READINGS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "process/own_descriptor.h"
+
+namespace crema {
+namespace internal {
+
+/// One small file under /proc, read often: by pread(2) on a descriptor of the thread's own, since one that is shared
+/// costs 2.5 times as much as soon as two threads read it; by open, pread, close where the budget is used up.
+///
+/// pread(2) needs no look at whose the descriptor is: it moves no offset, fails on pipes and sockets, and what it
+/// brings is held against the form that the kernel gives this file.
+class ProcReading {
+ public:
+  using HasForm = bool (*)(std::string_view text);
+  constexpr ProcReading(const char* path, HasForm has_form) noexcept : path_(path), has_form_(has_form) {}
+
+  /// Reads up to `capacity - 1` bytes; -1 where the kernel does not tell.
+  long Read(DescriptorBudget* budget, char* buffer, int capacity) noexcept;
+  void Close(DescriptorBudget* budget) noexcept;
+
+ private:
+  static constexpr int kNotTried = -1;
+  static constexpr int kNoDescriptor = -2;
+  static constexpr int kUnreadable = -3;
+  void Open(DescriptorBudget* budget) noexcept;
+
+  const char* path_;
+  HasForm has_form_;
+  int descriptor_ = kNotTried;
+  FileIdentity file_;
+};
+
+// What the files look like (proc(5)).
+bool IsStatm(std::string_view text) noexcept;      ///< seven numbers
+bool IsSchedstat(std::string_view text) noexcept;  ///< three numbers
+bool IsIo(std::string_view text) noexcept;         ///< lines `rchar: 4096`
+
+/// The readings of one thread. Any of them can be refused: then it is nullopt.
+class KernelReadings {
+ public:
+  /// Resident set of the process in bytes: `/proc/self/statm` field 2 (proc(5)).
+  std::optional<std::int64_t> RssBytes(DescriptorBudget* budget) noexcept;
+  /// Time this thread was runnable without a CPU, in ns: `/proc/thread-self/schedstat` field 2
+  /// (Documentation/scheduler/sched-stats).
+  std::optional<std::int64_t> RunDelayNanoseconds(DescriptorBudget* budget) noexcept;
+  /// Bytes this thread made the storage layer fetch: `read_bytes` of `/proc/thread-self/io` (proc(5)), which
+  /// getrusage(2) has in blocks of 512 bytes for a third of the time. Where there is no such file, the kernel does not
+  /// count.
+  std::optional<std::int64_t> ReadBytes() noexcept;
+
+  /// The whole text of `/proc/thread-self/io`; -1 where the kernel does not tell.
+  long ReadIo(DescriptorBudget* budget, char* buffer, int capacity) noexcept;
+
+  void Close(DescriptorBudget* budget) noexcept;
+
+ private:
+  static constexpr const char* kIoPath = "/proc/thread-self/io";
+  std::optional<bool> counts_io_;
+  ProcReading statm_{"/proc/self/statm", IsStatm};
+  ProcReading schedstat_{"/proc/thread-self/schedstat", IsSchedstat};
+  ProcReading io_{kIoPath, IsIo};
+};
+
+/// CPU time of all threads of the process; nullopt where the kernel refuses to tell.
+std::optional<std::int64_t> ProcessCpuNanoseconds() noexcept;
+
+/// A reading, or a sum or difference of readings: nullopt as soon as the kernel refused one of them.
+using MaybeInteger = std::optional<std::int64_t>;
+
+/// `ThreadCpuNanoseconds` as such a reading.
+MaybeInteger ThreadCpu() noexcept;
+inline MaybeInteger Difference(MaybeInteger a, MaybeInteger b) noexcept {
+  return a.has_value() && b.has_value() ? MaybeInteger(*a - *b) : std::nullopt;
+}
+inline void AddTo(MaybeInteger* sum, MaybeInteger value) noexcept {
+  *sum = sum->has_value() && value.has_value() ? MaybeInteger(**sum + *value) : std::nullopt;
+}
+
+}  // namespace internal
+}  // namespace crema
+
+#endif  // CREMA_SRC_KERNEL_KERNEL_READINGS_H_

@@ -1,0 +1,41 @@
+// PerfCounters: one thread's performance counters, opened at the first use.
+#ifndef CREMA_SRC_KERNEL_PERF_COUNTERS_H_
+#define CREMA_SRC_KERNEL_PERF_COUNTERS_H_
+
+#include "crema/track_perf_counters.h"
+#include "process/own_descriptor.h"
+
+namespace crema {
+namespace internal {
+
+class PerfCounters {
+ public:
+  static constexpr int kCounters = TrackPerfCounters::kCounters;
+
+  /// Opens what is not open. Before the first reading of a pair.
+  void Open(DescriptorBudget* budget) noexcept;
+  /// False where this counter is refused, of which `refusal` says why, or the program closed it.
+  bool Read(int counter, DescriptorBudget* budget, TrackPerfCounters::Reading* reading) noexcept;
+  /// Name of the metric.
+  static const char* Name(int counter) noexcept;
+  /// errno of the first refusal of this thread, and which counter it was; 0: none.
+  int refusal() const noexcept { return refusal_; }
+  int refused_counter() const noexcept { return refused_counter_; }
+  void Close(DescriptorBudget* budget) noexcept;
+
+ private:
+  void OpenOne(int counter, DescriptorBudget* budget) noexcept;
+  bool IsOurs(int counter) const noexcept;
+
+  static constexpr int kNotOpen = -1;
+  static constexpr int kRefused = -2;
+  int descriptors_[kCounters] = {kNotOpen, kNotOpen, kNotOpen, kNotOpen, kNotOpen, kNotOpen};
+  std::uint64_t ids_[kCounters] = {};  ///< the kernel's, of each open one
+  int refusal_ = 0;
+  int refused_counter_ = -1;
+};
+
+}  // namespace internal
+}  // namespace crema
+
+#endif  // CREMA_SRC_KERNEL_PERF_COUNTERS_H_

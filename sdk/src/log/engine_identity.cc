@@ -1,0 +1,148 @@
+#include "log/engine_identity.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "kernel/proc_file.h"
+#include "storage/own_memory.h"
+
+namespace crema {
+namespace internal {
+namespace {
+
+// What engines call a megabyte of memory.
+constexpr std::int64_t kMegabyte = std::int64_t{1} << 20;
+constexpr std::size_t kMostAdBytes = std::size_t{1} << 16;
+
+/// Empty where the variable is not set.
+std::string_view Variable(const char* name) {
+  const char* const value = secure_getenv(name);
+  return value == nullptr ? std::string_view() : std::string_view(value);
+}
+
+/// A number of at least `least`; nullopt where the text is anything else.
+std::optional<std::int64_t> WholeNumber(std::string_view text, std::int64_t least) {
+  std::int64_t value = 0;
+  if (text.empty() || text.size() > 18) return std::nullopt;
+  for (const char c : text) {
+    if (c < '0' || c > '9') return std::nullopt;
+    value = value * 10 + (c - '0');
+  }
+  return value < least ? std::nullopt : std::optional<std::int64_t>(value);
+}
+
+std::optional<std::int64_t> VariableNumber(const char* name, std::int64_t least) {
+  return WholeNumber(Variable(name), least);
+}
+
+std::optional<std::int64_t> Megabytes(std::optional<std::int64_t> count) {
+  constexpr std::int64_t kMost = INT64_MAX / kMegabyte;
+  return count.has_value() && *count <= kMost ? std::optional<std::int64_t>(*count * kMegabyte) : std::nullopt;
+}
+
+/// The number of the innermost directory of this name and a number, `task.14`; empty: there is none.
+std::string_view NumberOfDirectory(std::string_view path, std::string_view name) {
+  while (!path.empty()) {
+    const std::size_t slash = path.rfind('/');
+    const std::string_view last = slash == std::string_view::npos ? path : path.substr(slash + 1);
+    if (last.size() > name.size() && last.substr(0, name.size()) == name) {
+      const std::string_view number = last.substr(name.size());
+      if (WholeNumber(number, 0).has_value()) return number;
+    }
+    path = slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+  }
+  return {};
+}
+
+std::string_view FirstOf(std::string_view first, std::string_view second) { return first.empty() ? second : first; }
+
+/// TaskVine and Work Queue give a task a directory of its own. The user's CORES alone says nothing.
+bool FindTask(std::string_view working_directory, EngineIdentity* engine) {
+  const std::string_view vine = Variable("VINE_SANDBOX");
+  const std::string_view queue = Variable("WORK_QUEUE_SANDBOX");
+  const bool has_sandbox = !vine.empty() || !queue.empty();
+  if (!has_sandbox && Variable("WORKER_TMPDIR").empty() && Variable("CORES").empty()) return false;
+  const std::string_view sandbox = FirstOf(FirstOf(vine, queue), working_directory);
+  const std::string_view task = NumberOfDirectory(sandbox, "task.");
+  const std::string_view old_task = NumberOfDirectory(sandbox, "t.");
+  if (!has_sandbox && task.empty() && old_task.empty()) return false;
+  const bool is_vine = !vine.empty() || (queue.empty() && !task.empty());
+  engine->name = FixedText<16>(is_vine ? "taskvine" : "work_queue");
+  engine->job = FixedText<256>(FirstOf(task, old_task));
+  engine->cpus = VariableNumber("CORES", 1);
+  engine->memory_bytes = Megabytes(VariableNumber("MEMORY", 1));
+  return true;
+}
+
+/// What follows `name = ` at the begin of a line of a ClassAd.
+std::string_view Attribute(std::string_view ad, std::string_view name) {
+  while (!ad.empty()) {
+    const std::size_t newline = ad.find('\n');
+    std::string_view line = ad.substr(0, newline);
+    ad = newline == std::string_view::npos ? std::string_view() : ad.substr(newline + 1);
+    if (line.substr(0, name.size()) != name) continue;
+    line.remove_prefix(name.size());
+    if (line.substr(0, 3) == " = ") return line.substr(3);
+  }
+  return {};
+}
+
+bool FindCondor(EngineIdentity* engine) {
+  const std::string_view slot = Variable("_CONDOR_SLOT");
+  const char* const job_ad = secure_getenv("_CONDOR_JOB_AD");
+  if (slot.empty() && job_ad == nullptr) return false;
+  engine->name = FixedText<16>("htcondor");
+  engine->slot = FixedText<256>(slot);
+  const OwnArray<char> text = MakeOwnArray<char>(kMostAdBytes);
+  if (text == nullptr) return true;
+  const auto read = [&text](const char* path) {
+    const long size = path == nullptr ? -1 : ReadWholeFile(path, text.get(), kMostAdBytes);
+    return std::string_view(text.get(), size > 0 ? static_cast<std::size_t>(size) : 0);
+  };
+  const std::string_view job = read(job_ad);
+  const std::string_view cluster = Attribute(job, "ClusterId");
+  const std::string_view process = Attribute(job, "ProcId");
+  if (!cluster.empty() && !process.empty()) {
+    engine->job.Append(cluster);
+    engine->job.Append(".");
+    engine->job.Append(process);
+  }
+  const std::string_view machine = read(secure_getenv("_CONDOR_MACHINE_AD"));
+  engine->cpus = WholeNumber(Attribute(machine, "Cpus"), 1);
+  engine->memory_bytes = Megabytes(WholeNumber(Attribute(machine, "Memory"), 1));
+  return true;
+}
+
+bool FindSlurm(EngineIdentity* engine) {
+  const std::string_view job = Variable("SLURM_JOB_ID");
+  if (job.empty()) return false;
+  engine->name = FixedText<16>("slurm");
+  engine->job = FixedText<256>(job);
+  engine->step = FixedText<256>(Variable("SLURM_STEP_ID"));
+  engine->cpus = VariableNumber("SLURM_CPUS_PER_TASK", 1);
+  engine->memory_bytes = Megabytes(VariableNumber("SLURM_MEM_PER_NODE", 1));  // 0 is all that the node has
+  return true;
+}
+
+/// The launcher inside a step counts its own ranks.
+std::optional<std::int64_t> Rank() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+    if (const auto rank = VariableNumber(name, 0)) return rank;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+EngineIdentity FindEngine(std::string_view working_directory) noexcept {
+  EngineIdentity engine;
+  if (FindTask(working_directory, &engine)) return engine;
+  const bool is_batch = FindCondor(&engine) || FindSlurm(&engine);
+  const std::optional<std::int64_t> rank = Rank();
+  if (!is_batch && rank.has_value()) engine.name = FixedText<16>("mpi");
+  if (!engine.name.empty()) engine.rank = rank;
+  return engine;
+}
+
+}  // namespace internal
+}  // namespace crema

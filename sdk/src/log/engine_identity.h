@@ -1,0 +1,31 @@
+// Which engine or batch system runs this process, as its environment tells (docs/record_log.md, "`engine`").
+#ifndef CREMA_SRC_LOG_ENGINE_IDENTITY_H_
+#define CREMA_SRC_LOG_ENGINE_IDENTITY_H_
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "storage/fixed_text.h"
+
+namespace crema {
+namespace internal {
+
+/// Texts are empty, and numbers nullopt, where the environment does not say.
+struct EngineIdentity {
+  FixedText<16> name;  ///< `taskvine`, `work_queue`, `htcondor`, `slurm` or `mpi`; empty: no engine
+  FixedText<256> job;
+  FixedText<256> step;
+  std::optional<std::int64_t> rank;
+  FixedText<256> slot;
+  std::optional<std::int64_t> cpus;          ///< that the engine gave
+  std::optional<std::int64_t> memory_bytes;  ///< that the engine gave
+};
+
+/// Of several engines the innermost: a worker of TaskVine may be a job of Slurm. `working_directory` may be empty.
+EngineIdentity FindEngine(std::string_view working_directory) noexcept;
+
+}  // namespace internal
+}  // namespace crema
+
+#endif  // CREMA_SRC_LOG_ENGINE_IDENTITY_H_

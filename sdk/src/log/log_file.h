@@ -1,0 +1,127 @@
+// LogFile: the record log on disk. A line is one write(2) to an O_APPEND file, so threads need no lock.
+#ifndef CREMA_SRC_LOG_LOG_FILE_H_
+#define CREMA_SRC_LOG_LOG_FILE_H_
+
+#include <limits.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string_view>
+
+#include "log/json_line.h"
+#include "log/log_limits.h"
+#include "log/reserved_disk_space.h"
+#include "process/own_descriptor.h"
+#include "storage/fixed_text.h"
+
+namespace crema {
+namespace internal {
+
+/// Kept free for the log's last line below RLIMIT_FSIZE: an `end` without sections has some 200.
+inline constexpr std::uint64_t kBytesForLastLine = 2048;
+
+/// Where a log cannot be written, records are lost and counted; the program that is measured goes on as if nothing was.
+class LogFile {
+ public:
+  /// `start_ns` as an earlier recorder of this process has it: what two come to may be a millisecond apart, and names
+  /// the process.
+  static std::int64_t StartAsLogged(const char* directory, const char* host, std::int64_t pid,
+                                    std::int64_t start_ns) noexcept;
+  /// Creates `<directory>/<host>-<pid>-<start_ns>-<recorder>.jsonl` with the first number from `recorder` that is free,
+  /// 0600, and locks it for as long as this process lives. Missing directories are made, 0700. Returns the number, or
+  /// -1 with errno set.
+  int Open(const char* directory, const char* host, std::int64_t pid, std::int64_t start_ns, int recorder = 0) noexcept;
+  /// Before the first line: what CREMA_MAX_LOG_BYTES says, and room on the disk of `directory`.
+  void KeepRoom(const char* directory, std::optional<std::int64_t> most_bytes, DescriptorBudget* budget) noexcept;
+  bool is_open() const noexcept { return descriptor_.load(std::memory_order_relaxed) >= 0; }
+
+  /// Takes the file away again that `Open` made.
+  void Remove(DescriptorBudget* budget) noexcept;
+
+  /// Writes the line that every log has to begin with. Where the disk is full just then, it comes before the next line;
+  /// where the log is removed later on, it comes first in the one that takes its place. That is made a second after it
+  /// was missed, and each second again where it cannot be; lines meanwhile are lost. A log that the program closed,
+  /// with all its descriptors, is opened again as soon as `MayOpen` says. The line is kept by the caller.
+  bool Begin(std::string_view first_line) noexcept;
+  /// Appends `text`, which ends with a newline. After a write that fell short the next line starts on a new one.
+  /// False, and counted in `dropped()`, when it did not get to the disk whole.
+  bool Write(std::string_view text) noexcept;
+  /// The same; a line that could not be made whole, or is too long for readers, is only counted.
+  bool Write(const JsonLine& line) noexcept;
+  /// A `begin` or a `chunk` line. False, and not counted, when it did not get to the disk whole: chunks without a line
+  /// are summed. On a full disk, and beyond the limits of the log, none is written any more.
+  bool WriteOfChunk(const JsonLine& line, std::int64_t now_ns) noexcept;
+  /// A `sums` line, which takes from the room that is kept for it. False, and not counted, when it did not get to the
+  /// disk whole: it can be tried again.
+  bool WriteSums(const JsonLine& line, bool is_last) noexcept;
+  const LogLimits& limits() const noexcept { return limits_; }
+  /// As `Write`, for the line that tells what was lost, and is not counted itself: below RLIMIT_FSIZE some bytes are
+  /// kept free for it. Nothing is written after it, but a line that another thread has begun to write.
+  bool WriteLast(std::string_view text) noexcept;
+  std::string_view path() const noexcept { return path_.view(); }
+  /// Whether it was removed, and has not been made anew yet.
+  bool is_missed() const noexcept { return removed_; }
+  /// How often it was made anew: what stood in it before is gone.
+  std::uint32_t times_made_anew() const noexcept { return times_made_anew_.load(std::memory_order_relaxed); }
+  /// The last lines come now: a log that was closed is opened again without delay.
+  void ExpectLast() noexcept { ending_ = true; }
+  /// From now on a log that was removed is not made anew.
+  void LeaveRemoved() noexcept { left_removed_ = true; }
+  void Sync() noexcept;
+  /// Closes the descriptors. In a forked child that leaves the parent's lock alone only if done at once.
+  void Close(DescriptorBudget* budget) noexcept;
+
+  /// Lines that were lost, and of these, those that the disk did not take; for the others there was no memory.
+  std::uint64_t dropped() const noexcept { return unwritten() + unmade_.load(std::memory_order_relaxed); }
+  std::uint64_t unwritten() const noexcept { return unwritten_.load(std::memory_order_relaxed); }
+
+ private:
+  /// What `descriptor_` is now.
+  enum class State : std::uint8_t { kOurs, kRemoved, kClosed };
+
+  /// What is kept free below RLIMIT_FSIZE for lines that come later.
+  enum class KeptFree : std::uint8_t { kNothing, kLastLine, kSums };
+
+  int Create(const char* path) noexcept;
+  State Look(int descriptor) const noexcept;
+  int ReadyDescriptor() noexcept;
+  int MakeReady() noexcept;
+  void WarnLost() const noexcept;
+  bool BringBack(State state, std::int64_t now_ns) noexcept;
+  bool ReplaceRemoved() noexcept;
+  bool OpenAgain() noexcept;
+  bool Append(int descriptor, std::string_view text, KeptFree kept_free) noexcept;
+  bool AppendWithRoom(int descriptor, std::string_view text, KeptFree kept_free) noexcept;
+
+  /// Another number once the program closed it: who writes asks once whose it is, and writes to that one.
+  std::atomic<int> descriptor_{-1};
+  std::atomic<dev_t> device_{0};
+  std::atomic<ino_t> inode_{0};
+  LogLimits limits_;
+  ReservedDiskSpace room_;
+  bool counts_links_ = true;  ///< some file systems say of every file that it has none
+  FixedText<PATH_MAX> path_;
+  std::string_view first_line_;
+  std::mutex mutex_;                                ///< for a log that has to be begun; else no write takes it
+  std::atomic<bool> begun_{false};                  ///< its first line stands in it
+  std::atomic<std::int64_t> not_anew_until_ns_{0};  ///< CLOCK_MONOTONIC; 0: it was not missed
+  std::atomic<bool> removed_{false};
+  bool is_missed_ = false;  ///< it was closed; with the mutex held
+  std::atomic<bool> ending_{false};
+  std::atomic<bool> left_removed_{false};
+  std::atomic<std::uint32_t> times_made_anew_{0};
+  std::atomic<std::uint64_t> size_{0};
+  std::atomic<bool> torn_{false};
+  std::atomic<bool> ended_{false};
+  std::atomic<std::uint64_t> unwritten_{0};
+  std::atomic<std::uint64_t> unmade_{0};
+};
+
+}  // namespace internal
+}  // namespace crema
+
+#endif  // CREMA_SRC_LOG_LOG_FILE_H_

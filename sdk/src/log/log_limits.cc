@@ -1,0 +1,105 @@
+#include "log/log_limits.h"
+
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+
+#include <algorithm>
+
+namespace crema {
+namespace internal {
+namespace {
+
+constexpr std::uint64_t kLogSharesOfFree = 10;
+constexpr std::uint64_t kReserveSharesOfDisk = 20;
+constexpr std::uint64_t kMostReserveBytes = 200000000;
+constexpr std::uint64_t kMostBetweenQuestions = 1000000;
+constexpr std::uint64_t kLeastBetweenQuestions = 65536;
+constexpr std::int64_t kBetweenQuestionsNanoseconds = 1000000000;
+constexpr std::uint64_t kLeastRoom = 65536;
+constexpr std::uint64_t kMostRoomBelowLimit = 262144;
+
+}  // namespace
+
+const char* ReasonText(StopReason reason) noexcept {
+  switch (reason) {
+    case StopReason::kLogShare:
+      return "log_share";
+    case StopReason::kFreeSpace:
+      return "free_space";
+    case StopReason::kDiskFull:
+      return "disk_full";
+    case StopReason::kLogSize:
+      return "log_size";
+    case StopReason::kFileSize:
+      return "file_size";
+    case StopReason::kNone:
+      break;
+  }
+  return "write_error";
+}
+
+std::uint64_t LargestFileBytes() noexcept {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
+  return limit.rlim_cur;
+}
+
+std::uint64_t RoomBelow(std::uint64_t limit_bytes) noexcept { return std::min(limit_bytes / 4, kMostRoomBelowLimit); }
+
+void LogLimits::SetMostBytes(std::optional<std::int64_t> most_bytes) noexcept {
+  if (most_bytes.has_value()) most_bytes_ = static_cast<std::uint64_t>(*most_bytes);
+}
+
+void LogLimits::Stop(StopReason reason, std::uint64_t room_bytes) noexcept {
+  room_.store(room_bytes, std::memory_order_relaxed);
+  room_left_.store(room_bytes, std::memory_order_relaxed);
+  StopReason none = StopReason::kNone;
+  reason_.compare_exchange_strong(none, reason, std::memory_order_release);
+}
+
+bool LogLimits::TakeRoom(std::uint64_t bytes) noexcept {
+  std::uint64_t left = room_left_.load(std::memory_order_relaxed);
+  while (left >= bytes) {
+    if (room_left_.compare_exchange_weak(left, left - bytes, std::memory_order_relaxed)) return true;
+  }
+  return false;
+}
+
+bool LogLimits::Ask(int descriptor, std::uint64_t size, std::int64_t now_ns) noexcept {
+  // Set first: other threads need not ask as well.
+  ask_at_ns_.store(now_ns + kBetweenQuestionsNanoseconds, std::memory_order_relaxed);
+  ask_at_bytes_.store(size + kLeastBetweenQuestions, std::memory_order_relaxed);
+  std::uint64_t left = UINT64_MAX;  // until one of the limits
+  if (most_bytes_ != UINT64_MAX) {
+    const std::uint64_t room = RoomBelow(most_bytes_);
+    const std::uint64_t limit = most_bytes_ - room;
+    if (size >= limit) {
+      Stop(StopReason::kLogSize, room);
+      return false;
+    }
+    left = limit - size;
+  }
+  struct statvfs disk {};
+  if (fstatvfs(descriptor, &disk) == 0 && disk.f_blocks != 0) {
+    const std::uint64_t block = disk.f_frsize;
+    const std::uint64_t free = disk.f_bavail * block;
+    const std::uint64_t reserve = std::min(disk.f_blocks * block / kReserveSharesOfDisk, kMostReserveBytes);
+    const std::uint64_t share = (free + size) / kLogSharesOfFree;
+    if (free < reserve) {
+      Stop(StopReason::kFreeSpace, std::max(reserve / 16, kLeastRoom));
+      return false;
+    }
+    if (size > share) {
+      Stop(StopReason::kLogShare, std::max(size / 4, kLeastRoom));
+      return false;
+    }
+    left = std::min({left, share - size, free - reserve});
+  }
+  // Other processes write to the same disk: a quarter of what is left before the next question.
+  const std::uint64_t step = std::clamp(left / 4, kLeastBetweenQuestions, kMostBetweenQuestions);
+  ask_at_bytes_.store(size + std::min(step, left), std::memory_order_relaxed);
+  return true;
+}
+
+}  // namespace internal
+}  // namespace crema

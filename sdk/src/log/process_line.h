@@ -1,0 +1,21 @@
+// The `process` line: the first of a record log.
+#ifndef CREMA_SRC_LOG_PROCESS_LINE_H_
+#define CREMA_SRC_LOG_PROCESS_LINE_H_
+
+#include <cstdint>
+
+#include "process/process_recorder.h"
+
+namespace crema {
+namespace internal {
+
+/// What the writer knows of the format (docs/record_log.md, "Minor numbers").
+inline constexpr std::int64_t kRecordSchemaMinor = 17;
+
+/// Opens the log of this process and writes who it is. False, with errno set, where it cannot be opened.
+bool OpenLog(Recorder* recorder) noexcept;
+
+}  // namespace internal
+}  // namespace crema
+
+#endif  // CREMA_SRC_LOG_PROCESS_LINE_H_

@@ -1,0 +1,172 @@
+#include "log/sample_line.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "chunk/thread_state.h"
+#include "kernel/cgroup.h"
+#include "kernel/kernel_readings.h"
+#include "kernel/proc_file.h"
+#include "process/allocations.h"
+#include "process/process_recorder.h"
+#include "storage/own_memory.h"
+
+namespace crema {
+namespace internal {
+namespace {
+
+/// Occurrences of sections outside chunks.
+struct OutsideSections {
+  std::uint64_t merged = 0;
+  std::uint64_t not_merged = 0;   ///< found no place in a tree
+  std::uint64_t without_row = 0;  ///< of the merged ones
+  std::uint64_t open = 0;         ///< that have not ended
+};
+
+/// Threads that have a section open outside chunks.
+std::uint64_t OpenOutside(Recorder* recorder) {
+  std::uint64_t open = 0;
+  for (ThreadState* thread = recorder->threads.load(std::memory_order_acquire); thread != nullptr;
+       thread = thread->next) {
+    const SectionNode* innermost = thread->OpenOutside();
+    if (innermost != nullptr && innermost->parent != nullptr) ++open;
+  }
+  return open;
+}
+
+/// Needs no memory.
+std::uint64_t OccurrencesOutside(Recorder* recorder) {
+  std::uint64_t occurrences = recorder->ended_threads.Occurrences() + recorder->ended_threads.dropped();
+  for (ThreadState* thread = recorder->threads.load(std::memory_order_acquire); thread != nullptr;
+       thread = thread->next) {
+    occurrences += thread->outside.Occurrences() + thread->outside.dropped();
+  }
+  return occurrences;
+}
+
+/// `"sections":[…]`: sections outside chunks, of all threads that are and were.
+OutsideSections AppendOutsideSections(Recorder* recorder, JsonLine* line) {
+  OutsideSections sections;
+  line->Key("sections");
+  line->Raw("[");
+  const OwnPointer<SectionTree> all(MakeOwn<SectionTree>());
+  // The lock keeps threads from ending, which would move their sections from one tree to the other meanwhile.
+  const std::lock_guard<std::mutex> lock(recorder->mutex);
+  sections.open = OpenOutside(recorder);
+  if (all == nullptr) {
+    sections.not_merged = OccurrencesOutside(recorder);
+    if (sections.not_merged + sections.open != 0) line->Break();
+  } else {
+    all->Merge(&recorder->ended_threads, nullptr);
+    for (ThreadState* thread = recorder->threads.load(std::memory_order_acquire); thread != nullptr;
+         thread = thread->next) {
+      all->Merge(&thread->outside, nullptr, thread);
+    }
+    std::size_t rows = 0;
+    AppendSectionRows(all->root(), SectionRows::kMerged, recorder->clock.Rate(), line, &rows, &sections.without_row);
+    sections.merged = all->Occurrences();
+    sections.not_merged = all->dropped();
+  }
+  line->Raw("]");
+  return sections;
+}
+
+/// `"metrics":[…]`, those of the process; nothing where there is none. How many rows the line has no room for.
+std::uint64_t AppendProcessMetrics(Recorder* recorder, JsonLine* line) {
+  const std::lock_guard<std::mutex> lock(recorder->mutex);
+  ChunkData& values = recorder->process_values;
+  if (values.num_metrics() == 0) return 0;
+  const std::uint64_t dropped = values.dropped();
+  values.AppendMetrics(line);
+  return values.dropped() - dropped;
+}
+
+/// Returns the CPU time among them.
+MaybeInteger AppendProcessReadings(Recorder* recorder, JsonLine* line) {
+  KernelReadings readings;
+  line->Field("rss_bytes", readings.RssBytes(&recorder->descriptors));
+  readings.Close(&recorder->descriptors);
+  const MaybeInteger cpu_ns = ProcessCpuNanoseconds();
+  line->Field("cpu_ns", cpu_ns);
+  line->Field("threads", IntegerAfter(FileText("/proc/self/status", 4096).view(), "Threads:"));
+  line->Field("open_chunks", recorder->open_chunks.load());
+  const FileText io("/proc/self/io", 4096);
+  line->Field("read_bytes", IntegerAfter(io.view(), "read_bytes:"));
+  line->Field("write_bytes", IntegerAfter(io.view(), "write_bytes:"));
+  line->Field("memory_limit_bytes", MemoryLimitBytes());
+  return cpu_ns;
+}
+
+void AppendTime(Recorder* recorder, JsonLine* line) {
+  const std::int64_t now_ns = MonotonicNanoseconds();
+  line->Field("time_ns", recorder->clock.UnixNanoseconds(now_ns));
+  line->Field("realtime_offset_ns", recorder->clock.RealtimeStep());
+}
+
+/// Most costs are estimates: recording cannot have cost more than the CPU time of the process.
+std::int64_t OverheadNanoseconds(const Recorder& recorder, const OutsideSections& outside, MaybeInteger cpu_ns) {
+  const std::int64_t overhead_ns =
+      recorder.overhead_ns.load() + AllocationCostNanoseconds(recorder) +
+      static_cast<std::int64_t>(outside.merged + outside.not_merged) * recorder.section_cost_ns;
+  return std::min(overhead_ns, cpu_ns.value_or(INT64_MAX));
+}
+
+}  // namespace
+
+void WriteSample(Recorder* recorder) noexcept {
+  const MaybeInteger begin_ns = ThreadCpu();
+  JsonLine line;
+  line.Raw("{\"type\":\"sample\"");
+  AppendTime(recorder, &line);
+  const MaybeInteger cpu_ns = AppendProcessReadings(recorder, &line);
+  const OutsideSections sections = AppendOutsideSections(recorder, &line);
+  line.FieldNumber("cpu_pressure_percent", CpuPressurePercent());
+  line.Field("overhead_ns", OverheadNanoseconds(*recorder, sections, cpu_ns));
+  AppendProcessMetrics(recorder, &line);
+  line.Raw("}\n");
+  recorder->log.Write(line);
+  recorder->overhead_ns.fetch_add(Difference(ThreadCpu(), begin_ns).value_or(0), std::memory_order_relaxed);
+}
+
+void WriteEnd(Recorder* recorder) noexcept {
+  recorder->log.ExpectLast();
+  recorder->sums.WriteLast(recorder);
+  WriteAllocations(recorder, true);
+  JsonLine last_fields;
+  const OutsideSections sections = AppendOutsideSections(recorder, &last_fields);
+  const std::uint64_t metrics_without_room = AppendProcessMetrics(recorder, &last_fields);
+  const auto write = [&](std::string_view last, std::uint64_t rows_dropped) {
+    JsonLine& line = recorder->end_line;
+    line.Clear();
+    line.Raw("{\"type\":\"end\"");
+    AppendTime(recorder, &line);
+    line.FieldUnsigned("chunks", recorder->chunks.load());
+    line.FieldUnsigned("failed", recorder->failed.load());
+    line.Field("open", recorder->open_chunks.load());
+    line.FieldUnsigned("dropped",
+                       recorder->dropped.load() + recorder->log.dropped() + recorder->sums.lost() + rows_dropped);
+    line.FieldUnsigned("summed_chunks", recorder->sums.chunks());
+    line.FieldUnsigned("misused", recorder->misused.load());
+    line.FieldUnsigned("unwritten", recorder->log.unwritten() + recorder->sums.unwritten());
+    line.FieldUnsigned("outside_chunks", recorder->outside.load());
+    const MaybeInteger cpu_ns = ProcessCpuNanoseconds();
+    line.Field("overhead_ns", OverheadNanoseconds(*recorder, sections, cpu_ns));
+    line.Field("cpu_ns", cpu_ns);
+    if (recorder->stacks.hertz() > 0) line.FieldUnsigned("lost_samples", recorder->stacks.lost_samples());
+    line.Raw(last);
+    line.Raw("}\n");
+    return !line.broken() && recorder->log.WriteLast(line.text());
+  };
+  const std::uint64_t lost = sections.not_merged + sections.without_row + metrics_without_room;
+  if (!last_fields.broken() && write(last_fields.text(), lost)) return;
+  // Where disk or memory are all but full there is still room for the counts.
+  const std::uint64_t all =
+      sections.not_merged + sections.merged + sections.open + recorder->process_values.num_metrics();
+  const bool ended = write(",\"sections\":[]", all);
+  if (!ended && recorder->log.is_missed()) WarnOnce({"the record log ", recorder->log.path(), " was removed"});
+}
+
+}  // namespace internal
+}  // namespace crema

@@ -1,0 +1,43 @@
+// SecretFilter: a command line without its secrets. ServerName: a server without them.
+#ifndef CREMA_SRC_LOG_SECRET_FILTER_H_
+#define CREMA_SRC_LOG_SECRET_FILTER_H_
+
+#include <string_view>
+
+namespace crema {
+namespace internal {
+
+/// What is shown of a command line. `***` stands for
+/// - values that belong to names such as token, secret, pass, pwd, key, cred, auth, jwt, cookie, bearer: `--token=abc`,
+///   `--token abc`, `TOKEN=abc`, `{"token": "abc"}`, and headers, `Authorization: Bearer abc`, in one argument or in
+///   several;
+/// - the word after `Bearer` or `Basic` anywhere;
+/// - passwords in addresses, `https://user:abc@host`, and after a user's name, `--user me:abc`, `-u me:abc`.
+class SecretFilter {
+ public:
+  struct Shown {
+    std::string_view text;
+    bool hides_value = false;  ///< `***` stands for what followed
+    std::string_view rest;     ///< what stands behind that again
+  };
+  /// Of the next argument; the texts stand in it.
+  Shown Next(std::string_view argument) noexcept;
+
+ private:
+  bool value_is_secret_ = false;
+  bool value_is_user_ = false;
+};
+
+/// A server's name without what tells who asks: of `root://user:password@host:1094//data?authz=token` remain `scheme`,
+/// `root://`, and `rest`, `host:1094//data`.
+struct ServerName {
+  std::string_view scheme;
+  std::string_view rest;
+
+  static ServerName Of(std::string_view server) noexcept;
+};
+
+}  // namespace internal
+}  // namespace crema
+
+#endif  // CREMA_SRC_LOG_SECRET_FILTER_H_

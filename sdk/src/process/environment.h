@@ -1,0 +1,53 @@
+// The environment variables: how a program that knows nothing of crema's options is recorded.
+#ifndef CREMA_SRC_PROCESS_ENVIRONMENT_H_
+#define CREMA_SRC_PROCESS_ENVIRONMENT_H_
+
+#include <string_view>
+
+#include "crema/recorder.h"
+#include "process/process_recorder.h"
+
+namespace crema {
+namespace internal {
+
+/// Of `Options`: whoever has them elsewhere need not allocate.
+struct OptionTexts {
+  std::string_view directory;
+  std::string_view run_id;
+  std::string_view pass;
+};
+
+/// CREMA_OFF=1: nothing is recorded, whatever else says so.
+bool SwitchedOffByEnvironment() noexcept;
+/// CREMA_STACKS, a second of CPU time; 0: nobody asks.
+double AskedStacks() noexcept;
+
+/// CREMA_ALLOCATIONS=1: whoever starts the program wants its allocations counted.
+bool EnvironmentAsksForAllocations() noexcept;
+/// Whether CREMA_DIR is set.
+bool EnvironmentNamesDirectory() noexcept;
+/// Takes the options that the code gives, and the environment's for those that it leaves open. `others` gives the
+/// fields that are not texts. The directory is made absolute: CREMA_DIR is relative to where the SDK was loaded, a
+/// directory from the code to where the process is. Values that make no sense count as not given. Privileged programs
+/// (secure_getenv(3)) get none of the environment's.
+/// `*settings` is new.
+void ReadSettings(const OptionTexts& texts, const Options& others, Settings* settings) noexcept;
+
+/// The process's, on the heap: a path of the longest kind is too large for a small stack.
+class WorkingDirectory {
+ public:
+  WorkingDirectory() noexcept;
+  ~WorkingDirectory();
+  WorkingDirectory(const WorkingDirectory&) = delete;
+  WorkingDirectory& operator=(const WorkingDirectory&) = delete;
+  /// Empty where it is not known.
+  std::string_view path() const noexcept { return path_ == nullptr ? std::string_view() : path_; }
+
+ private:
+  char* const path_;
+};
+
+}  // namespace internal
+}  // namespace crema
+
+#endif  // CREMA_SRC_PROCESS_ENVIRONMENT_H_

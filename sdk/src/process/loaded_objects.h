@@ -1,0 +1,54 @@
+// The programs and libraries of the process, and what they define. Reads their tables itself: dlopen(3) and dlsym(3)
+// change what dlerror(3) reports to the program, and allocate. Their versions depend on the C library, so that the
+// library that counts allocations would not load beside an older one.
+#ifndef CREMA_SRC_PROCESS_LOADED_OBJECTS_H_
+#define CREMA_SRC_PROCESS_LOADED_OBJECTS_H_
+
+#include <link.h>
+
+#include <cstdint>
+
+namespace crema {
+namespace internal {
+
+/// Valid only while `ForEachObject` visits it.
+struct LoadedObject {
+  const char* name = nullptr;  ///< as ld.so(8) found it; empty: the program
+  std::uintptr_t base = 0;
+  const ElfW(Phdr) * headers = nullptr;
+  int header_count = 0;
+  const ElfW(Sym) * symbols = nullptr;
+  const ElfW(Half) * versions = nullptr;  ///< of the symbols
+  const char* strings = nullptr;
+  const std::uint32_t* gnu_hash = nullptr;
+  const std::uint32_t* hash = nullptr;
+};
+
+bool Contains(const LoadedObject& object, const void* address) noexcept;
+/// The function that the object itself defines under this name, for programs that are linked today; else null.
+void* Definition(const LoadedObject& object, const char* symbol) noexcept;
+
+/// How often objects were loaded and unloaded.
+struct LoadCounts {
+  std::uint64_t loaded = 0;
+  std::uint64_t unloaded = 0;
+};
+LoadCounts CountLoads() noexcept;
+
+/// Calls `visit(data, object)` for each object, in the order of ld.so's search, until it returns true. Allocates
+/// nothing. No object is unloaded meanwhile.
+void ForEachObject(bool (*visit)(void* data, const LoadedObject& object), void* data) noexcept;
+
+/// The function of this name that the first object defines; null where none does.
+void* FindFunction(const char* name) noexcept;
+/// The same of the objects after the one that this code is in.
+void* NextFunction(const char* name) noexcept;
+template <class Function>
+void FindNext(Function** function, const char* name) noexcept {
+  *function = reinterpret_cast<Function*>(NextFunction(name));
+}
+
+}  // namespace internal
+}  // namespace crema
+
+#endif  // CREMA_SRC_PROCESS_LOADED_OBJECTS_H_

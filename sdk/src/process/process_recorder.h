@@ -1,0 +1,140 @@
+// Recorder: the one thing there is per process.
+#ifndef CREMA_SRC_PROCESS_PROCESS_RECORDER_H_
+#define CREMA_SRC_PROCESS_PROCESS_RECORDER_H_
+
+#include <atomic>
+#include <cstdint>
+#include <initializer_list>
+#include <mutex>
+#include <string_view>
+
+#include "chunk/chunk_data.h"
+#include "chunk/chunk_sums.h"
+#include "chunk/section_tree.h"
+#include "crema/recorder.h"
+#include "kernel/clock.h"
+#include "kernel/kernel_readings.h"
+#include "log/json_line.h"
+#include "log/log_file.h"
+#include "process/fork_mark.h"
+#include "stacks/native_stacks.h"
+#include "storage/fixed_text.h"
+#include "storage/name_set.h"
+
+namespace crema {
+namespace internal {
+
+class ExitSummary;
+struct AllocationCounter;
+struct ChunkState;
+struct SpanState;
+struct ThreadState;
+
+using OptionText = FixedText<kMaxPathBytes>;
+
+/// Options after the environment was asked; no field is left open but those that may stay unknown. Too large for the
+/// stack of a thread that the program keeps small.
+struct Settings {
+  OptionText directory;
+  OptionText run_id;
+  OptionText pass;
+  std::optional<int> threads;
+  double interval_seconds = 1;
+  std::optional<std::int64_t> total_events;
+  std::optional<std::int64_t> max_log_bytes;
+  bool trace = false;
+  bool summary = false;
+  bool record_arguments = true;
+};
+
+/// Nobody counts allocations.
+inline constexpr std::int64_t kAllocationsNeverDue = INT64_MAX;
+
+/// Made at the first `Enable`, never destroyed, replaced in a forked child. Counters are atomics; `mutex` guards the
+/// rest and is never taken between enter and exit of a section, or by a chunk without spans.
+struct Recorder {
+  Settings settings;
+  ForkMark mark;
+  Clock clock;
+  LogFile log;
+  DescriptorBudget descriptors;
+  std::int64_t pid = 0;
+  std::int64_t section_cost_ns = 0;     ///< calibrated, of one occurrence
+  std::int64_t request_cost_ns = 0;     ///< calibrated, of a request's guard
+  std::int64_t reading_cost_ns = 0;     ///< calibrated, of a memory guard
+  std::int64_t allocation_cost_ns = 0;  ///< measured, of counting one block; 0: none are counted
+
+  std::atomic<std::uint64_t> next_chunk{0};
+  std::atomic<std::uint64_t> chunks{0};  ///< ended
+  std::atomic<std::uint64_t> failed{0};
+  std::atomic<std::int64_t> open_chunks{0};
+  std::atomic<std::int64_t> suspended{0};    ///< of the open chunks
+  std::atomic<std::int64_t> lanes{0};        ///< open chunks and active helpers
+  std::atomic<std::uint64_t> dropped{0};     ///< what guards were told and could not be kept; lost lines are the log's
+  std::atomic<std::uint64_t> misused{0};     ///< of these, guards that were not used as they should be
+  std::atomic<std::uint64_t> outside{0};     ///< of these, values and guards where no chunk was open
+  std::atomic<std::int64_t> overhead_ns{0};  ///< CPU time of recording, but for sections outside chunks and allocations
+  std::atomic<ThreadState*> threads{nullptr};
+  std::atomic<SpanState*> process_span{nullptr};
+
+  const AllocationCounter* allocation_counter = nullptr;               ///< set before `allocations_due_ns`
+  std::atomic<std::int64_t> allocations_due_ns{kAllocationsNeverDue};  ///< CLOCK_MONOTONIC, of their next line
+
+  ExitSummary* summary = nullptr;  ///< null: none was asked for
+  ChunkSums sums;                  ///< of chunks without a line
+  JsonLine process_line;           ///< the log's first
+  JsonLine end_line;               ///< has room for the last line's counts from the start
+
+  std::atomic<ChunkState*> spare_frames{nullptr};  ///< changed with the mutex held
+
+  std::mutex mutex;
+  Arena file_names;
+  NameSet files;              ///< of which a `file` line was written
+  SectionTree ended_threads;  ///< sections outside chunks, of threads that are gone
+  ChunkData process_values;   ///< metrics of no chunk
+
+  NativeStacks stacks;
+};
+
+/// Null until recording was first switched on in this process. In a child that was made without the handlers of
+/// fork(3), clone(2), it forgets the parent first, as those would have done.
+Recorder* CurrentRecorder() noexcept;
+
+/// Starts or resumes recording with these settings; false where it cannot be. What `crema::Enable` does.
+bool EnableWith(const Settings& settings) noexcept;
+/// As `crema::Enable`, with the texts of the options from elsewhere.
+bool EnableWithTexts(std::string_view directory, std::string_view run_id, std::string_view pass,
+                     const Options& options) noexcept;
+void SwitchOff() noexcept;
+/// Ends the process's log, as its exit does, whichever copy of the SDK writes it.
+void EndLog() noexcept;
+/// From now on `mode` follows this copy's own (see shared_copy.h).
+void MirrorMode(std::atomic<std::uint8_t>* mode) noexcept;
+void ForgetMode(std::atomic<std::uint8_t>* mode) noexcept;
+
+/// Whether the process is the child of one that was recorded, and was not replaced by execve(2) since.
+bool WasForked() noexcept;
+
+/// One sentence on stderr, `crema: …`, the first time only.
+void WarnOnce(std::initializer_list<std::string_view> parts) noexcept;
+
+/// Adds CPU time that recording took.
+void AddCost(std::int64_t cpu_ns) noexcept;
+
+/// Counts one thing that a guard was told and that could not be kept.
+void CountDropped() noexcept;
+
+/// Counts a value or a guard that belongs to a chunk, where none is open.
+void CountOutsideChunk() noexcept;
+
+/// Counts a guard that was not used as it should be, and warns once.
+void CountMisuse(std::string_view sentence) noexcept;
+
+/// One more lane is busy: notes it with all open chunks, whose `lanes_peak` it may raise. Returns the lanes now.
+std::int64_t OccupyLane(Recorder* recorder) noexcept;
+void FreeLane(Recorder* recorder) noexcept;
+
+}  // namespace internal
+}  // namespace crema
+
+#endif  // CREMA_SRC_PROCESS_PROCESS_RECORDER_H_

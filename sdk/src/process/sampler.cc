@@ -1,0 +1,125 @@
+#include "process/sampler.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "crema/internal/section_node.h"
+#include "log/sample_line.h"
+#include "process/allocations.h"
+#include "process/process_recorder.h"
+#include "storage/sdk_allocation_scope.h"
+
+namespace crema {
+namespace internal {
+namespace {
+
+constexpr double kShortestIntervalSeconds = 0.01;
+constexpr double kLongestIntervalSeconds = 1e9;  ///< which the clock's numbers can hold
+constexpr int kLongestWaitAtExitSeconds = 1;
+
+/// Plain POSIX objects: a thread that outlives static destruction may still hold them.
+struct SamplerState {
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t wake;
+  pthread_t thread;
+  pid_t pid = 0;  ///< where the thread runs: a forked child has none
+  bool running = false;
+  bool stop = false;
+  double interval_seconds = 1;
+};
+SamplerState g_sampler;
+
+timespec After(timespec time, double seconds) {
+  const auto whole = static_cast<time_t>(seconds);
+  time.tv_sec += whole;
+  time.tv_nsec += static_cast<long>((seconds - static_cast<double>(whole)) * 1e9);
+  if (time.tv_nsec >= 1000000000) {
+    time.tv_nsec -= 1000000000;
+    ++time.tv_sec;
+  }
+  return time;
+}
+
+bool IsBefore(const timespec& a, const timespec& b) {
+  return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
+}
+
+/// When the sample after that of `time` is due. Those that were missed (the process was stopped, or found no CPU) are
+/// not made up for: they would all be written at once.
+timespec Following(timespec time, double interval_seconds) {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const timespec next = After(time, interval_seconds);
+  return IsBefore(now, next) ? next : After(now, interval_seconds);
+}
+
+/// On a log that is stopped samples come as seldom as sums.
+void SampleOrSum(Recorder* recorder) {
+  const std::int64_t now_ns = MonotonicNanoseconds();
+  const bool is_due = recorder->sums.IsDue(now_ns);
+  if (is_due || !recorder->log.limits().is_stopped()) WriteSample(recorder);
+  recorder->sums.WriteWhenDue(recorder, now_ns);
+  recorder->stacks.WriteWhenDue(recorder, now_ns);
+  WriteAllocationsWhenDue(recorder, now_ns);
+}
+
+void* Sample(void* recorder_pointer) {
+  const SdkAllocationScope scope;
+  auto* recorder = static_cast<Recorder*>(recorder_pointer);
+  timespec next{};
+  clock_gettime(CLOCK_MONOTONIC, &next);
+  WriteSample(recorder);  // at once, so that memory is known from the start
+  pthread_mutex_lock(&g_sampler.mutex);
+  while (!g_sampler.stop) {
+    next = Following(next, g_sampler.interval_seconds);
+    while (!g_sampler.stop && pthread_cond_timedwait(&g_sampler.wake, &g_sampler.mutex, &next) == 0) {
+    }
+    if (g_sampler.stop) break;
+    pthread_mutex_unlock(&g_sampler.mutex);
+    if (g_mode.load() == kModeOn) SampleOrSum(recorder);
+    pthread_mutex_lock(&g_sampler.mutex);
+  }
+  pthread_mutex_unlock(&g_sampler.mutex);
+  return nullptr;
+}
+
+}  // namespace
+
+void StartSampler(Recorder* recorder) noexcept {
+  const double interval = recorder->settings.interval_seconds;
+  if (interval <= 0) return;
+  g_sampler = SamplerState();
+  g_sampler.interval_seconds = std::clamp(interval, kShortestIntervalSeconds, kLongestIntervalSeconds);
+  pthread_condattr_t attributes;
+  pthread_condattr_init(&attributes);
+  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+  pthread_cond_init(&g_sampler.wake, &attributes);
+  pthread_condattr_destroy(&attributes);
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // the new thread inherits the mask
+  g_sampler.running = pthread_create(&g_sampler.thread, nullptr, Sample, recorder) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  g_sampler.pid = getpid();
+  if (g_sampler.running) pthread_setname_np(g_sampler.thread, "crema");
+}
+
+void StopSampler() noexcept {
+  if (!g_sampler.running || g_sampler.pid != getpid()) return;
+  pthread_mutex_lock(&g_sampler.mutex);
+  g_sampler.stop = true;
+  pthread_cond_signal(&g_sampler.wake);
+  pthread_mutex_unlock(&g_sampler.mutex);
+  timespec until{};
+  clock_gettime(CLOCK_REALTIME, &until);
+  pthread_timedjoin_np(g_sampler.thread, nullptr, &(until = After(until, kLongestWaitAtExitSeconds)));
+  g_sampler.running = false;
+}
+
+}  // namespace internal
+}  // namespace crema

@@ -1,0 +1,57 @@
+// A step from a function to the one that called it, by the tables that compilers make for exceptions.
+#ifndef CREMA_SRC_STACKS_CALL_FRAME_H_
+#define CREMA_SRC_STACKS_CALL_FRAME_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "stacks/loaded_file.h"
+#include "stacks/unwind_rules.h"
+
+namespace crema {
+namespace internal {
+
+// Everything here may run in the handler of a signal: it only reads memory, of the stack within its bounds and of files
+// that are loaded.
+
+/// Of a thread; [low, high). Both 0: not known.
+struct StackBounds {
+  std::uintptr_t low = 0;
+  std::uintptr_t high = 0;
+
+  bool Contain(std::uintptr_t address, std::size_t bytes) const noexcept {
+    return address >= low && address < high && high - address >= bytes && address % sizeof(void*) == 0;
+  }
+};
+
+/// What a step needs to know of the registers.
+struct FrameRegisters {
+  std::uintptr_t pc = 0;
+  std::uintptr_t stack = 0;
+  std::uintptr_t frame = 0;
+  std::uintptr_t link = 0;  ///< where the processor has one
+  /// `pc` is where the function goes on, not where a call returns to.
+  bool is_exact = true;
+
+  /// An address inside the instruction that runs: a call may be the last one of its function.
+  std::uintptr_t inside() const noexcept { return is_exact ? pc : pc - 1; }
+};
+
+/// Those of the point at which a signal struck (`ucontext_t`).
+FrameRegisters RegistersOf(const void* signal_context) noexcept;
+
+enum class Step : std::uint8_t {
+  kDone,       ///< the registers are the caller's
+  kOutermost,  ///< nobody called this function
+  kUnknown,
+};
+/// By the rules of the function that `registers` are in.
+Step StepOut(const LoadedFile& file, const FunctionEntry& function, const StackBounds& bounds,
+             FrameRegisters* registers) noexcept;
+/// By the frame pointer, for code without rules.
+Step StepByFramePointer(const StackBounds& bounds, FrameRegisters* registers) noexcept;
+
+}  // namespace internal
+}  // namespace crema
+
+#endif  // CREMA_SRC_STACKS_CALL_FRAME_H_

@@ -1,0 +1,659 @@
+#include "stacks/native_stacks.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "chunk/open_work.h"
+#include "chunk/thread_state.h"
+#include "kernel/proc_file.h"
+#include "process/environment.h"
+#include "process/process_recorder.h"
+#include "stacks/stacks_line.h"
+#include "storage/own_memory.h"
+
+#ifndef AT_MINSIGSTKSZ
+#define AT_MINSIGSTKSZ 51
+#endif
+
+// NOLINTBEGIN(readability-identifier-naming): the sanitizer's names
+extern "C" void __tsan_acquire(void*) __attribute__((weak));
+extern "C" void __tsan_release(void*) __attribute__((weak));
+// NOLINTEND(readability-identifier-naming)
+
+namespace crema {
+namespace internal {
+namespace {
+
+constexpr double kLeastHertz = 1;
+constexpr double kMostHertz = 1000;
+constexpr std::int64_t kWriteNanoseconds = 10'000'000'000;
+constexpr std::int64_t kNanoseconds = 1'000'000'000;
+/// The kernel delivers it without a real need; its default action is to be ignored, so a program that resets it is not
+/// harmed; debuggers pass it on. Go's runtime takes it for the same reasons.
+constexpr int kSignal = SIGURG;
+/// What the handler needs of its own stack, several times over.
+constexpr std::size_t kHandlerBytes = 65536;
+/// A stack for handlers that the program brings must have room for the kernel's frame twice, as a handler of the
+/// program may be running there, and for so much more.
+constexpr std::size_t kRoomBesideFrames = 16384;
+/// The largest stack for handlers that we bring. Handlers of the program may run there, too.
+constexpr std::size_t kMostOwnStackBytes = std::size_t{8} << 20;
+/// Longer than a tick of any kernel (10 ms). A sample that is this late was held back: the thread was in a system call,
+/// had no core in the ticks, or blocked the signal.
+constexpr std::int64_t kLatestNanoseconds = 20'000'000;
+/// A stack without a limit is taken to be so large: what lies further down may be something else.
+constexpr std::uintptr_t kMostMainStackBytes = std::uintptr_t{64} << 20;
+/// So often somebody who writes tries to get a thread's table: its handler may have lost the CPU.
+constexpr int kMostTries = 1000;
+
+std::atomic<bool> g_is_left_to_interpreter{false};
+
+/// What the log says, by `NoStacks`.
+constexpr const char* kReasons[] = {
+    "it needs a C library that says in a handler whose code it is in (glibc 2.35), and x86-64 or aarch64",
+    "the program handles or ignores SIGURG",
+    "the program has set another action for SIGURG, so sampling ended there",
+    "a thread blocks SIGURG: it has no stacks",
+    "a thread blocked SIGURG inside a chunk: it has no stacks of that time",
+    "the system refuses the memory for a thread's stacks",
+    "a thread's stack for signal handlers (sigaltstack) is too small to share it: it has no stacks",
+    "the kernel refuses a thread's timer (timer_create, timer_settime)",
+    "the kernel refuses a thread's CPU clock",
+    "recording was switched off inside a chunk",
+    "the process ended while stacks were written",
+    "the log has no room for more stacks: its limit is reached, or the disk is full",
+};
+
+/// Where pthread_sigmask(3) begins.
+std::uintptr_t g_sigmask_begin = 0;
+
+std::uintptr_t BeginOf(std::uintptr_t address) {
+  LoadedFile file;
+  FunctionEntry function;
+  return FindFile(address, &file) && FindFunction(file, address, &function) ? function.begin : 0;
+}
+
+/// What waits for `is_taken` sees what was done under it. ThreadSanitizer does not see the atomics of a library that
+/// was built without it, only its calls of memcpy(3).
+void AcquireForSanitizer(ThreadStacks* stacks) {
+  if (__tsan_acquire != nullptr) __tsan_acquire(stacks);
+}
+void ReleaseForSanitizer(ThreadStacks* stacks) {
+  if (__tsan_release != nullptr) __tsan_release(stacks);
+}
+
+/// The section that is open in the thread's innermost chunk, and the chunk's dataset.
+std::uint16_t PlaceOf(const ThreadState& thread, const ChunkState& chunk, StackTable* table) {
+  std::string_view names[kMaxDepth + 1];
+  std::size_t depth = 0;
+  const SectionNode* node = Kept(thread.current.load(std::memory_order_acquire));
+  for (; node->parent != nullptr && depth <= kMaxDepth; node = node->parent) {
+    names[depth++] = std::string_view(node->name(), node->name_length);
+  }
+  std::reverse(names, names + depth);
+  return table->PlaceOf(chunk.identity.broken() ? std::string_view() : chunk.parts.dataset, names, depth);
+}
+
+/// The functions from the one that was struck outwards; how many.
+std::size_t Walk(const StackBounds& bounds, FrameRegisters registers, StackTable* table, StackFrame* frames) {
+  const bool is_known_stack = bounds.Contain(registers.stack & ~(sizeof(void*) - 1), sizeof(void*));
+  // A frame pointer may be anything. What it leads to may look like code of a file that another thread is unloading.
+  bool is_sure = true;
+  std::size_t depth = 0;
+  while (depth < StackTable::kMostFrames - 1) {
+    LoadedFile file;
+    FunctionEntry function;
+    const bool has_file = FindFile(registers.inside(), &file);
+    if (has_file && !is_sure && !IsPermanent(file)) break;
+    const bool has_rules = has_file && FindFunction(file, registers.inside(), &function);
+    // One address for all of a function: a stack is then counted as one, wherever in its functions it was struck.
+    frames[depth++] = has_file ? table->FrameOf(file, has_rules ? function.begin : registers.inside()) : kGeneratedCode;
+    if (!is_known_stack) break;
+    is_sure = is_sure && has_rules;
+    const Step step = has_rules ? StepOut(file, function, bounds, &registers) : StepByFramePointer(bounds, &registers);
+    if (step == Step::kOutermost) return depth;
+    if (step == Step::kUnknown) break;
+  }
+  frames[depth++] = kOuterFrames;
+  return depth;
+}
+
+void CountStack(const ThreadState& thread, const ChunkState& chunk, const void* context, std::uint64_t samples) {
+  ThreadStacks* const stacks = thread.stacks.load(std::memory_order_relaxed);
+  StackTable* const table = stacks->table;
+  const std::uint16_t place = PlaceOf(thread, chunk, table);
+  StackFrame* const frames = table->NextFrames();
+  const std::size_t depth = frames == nullptr ? 0 : Walk(stacks->bounds, RegistersOf(context), table, frames);
+  table->Count(place, depth, {samples, samples * samples});
+}
+
+bool Arm(const ThreadStacks& stacks, std::int64_t until_ns) {
+  itimerspec when = {};
+  when.it_value.tv_sec = static_cast<time_t>(until_ns / kNanoseconds);
+  when.it_value.tv_nsec = static_cast<long>(until_ns % kNanoseconds);
+  return timer_settime(stacks.timer, 0, &when, nullptr) == 0;
+}
+
+struct Sighting {
+  ThreadState* thread;
+  const void* context;
+};
+
+/// Whether the thread is in pthread_sigmask(3), which sigprocmask(2) calls, too.
+bool IsUnblocking(const void* context) {
+  return g_sigmask_begin != 0 && BeginOf(RegistersOf(context).pc) == g_sigmask_begin;
+}
+
+/// Uses nothing but memory: whatever the thread was doing, it may be in the middle of it.
+CREMA_NEVER_INLINE void Sample(void* argument) {
+  const Sighting& sighting = *static_cast<const Sighting*>(argument);
+  ThreadState* const thread = sighting.thread;
+  ThreadStacks* const stacks = thread->stacks.load(std::memory_order_relaxed);
+  Recorder* const recorder = stacks->recorder.load(std::memory_order_relaxed);
+  const std::int64_t begin_ns = ThreadCpuNanoseconds();
+  if (begin_ns == kUnknownCpu) return;
+  const OpenWork* const work = thread->work;
+  // Between two trees, or while somebody writes, what is due waits for the next tick.
+  const bool is_free = work != nullptr && !stacks->schedule.is_paused() && !thread->is_between_trees() &&
+                       !stacks->is_taken.exchange(true, std::memory_order_acquire);
+  if (is_free) {
+    AcquireForSanitizer(stacks);
+    const bool is_late = stacks->schedule.LateNanoseconds(begin_ns) > kLatestNanoseconds;
+    std::uint64_t samples = stacks->schedule.Take(begin_ns);
+    if (CREMA_UNLIKELY(is_late && IsUnblocking(sighting.context))) {  // the thread was elsewhere when they were due
+      recorder->stacks.CountLost(samples);
+      stacks->was_blocked.store(true, std::memory_order_relaxed);
+      samples = 0;
+    }
+    // In a helper's scope the thread works for another thread's chunk.
+    if (samples != 0 && !work->is_helper) {
+      CountStack(*thread, *static_cast<const ChunkState*>(work), sighting.context, samples);
+    }
+    if (stacks->table->is_half_full()) recorder->stacks.NoteHalfFull();
+    ReleaseForSanitizer(stacks);
+    stacks->is_taken.store(false, std::memory_order_release);
+  }
+  const std::int64_t end_ns = ThreadCpuNanoseconds();
+  if (!Arm(*stacks, is_free ? stacks->schedule.UntilDue(end_ns) : SampleSchedule::kNextTick)) {
+    stacks->has_failed.store(true, std::memory_order_relaxed);
+    stacks->is_armed.store(false, std::memory_order_relaxed);
+  }
+  recorder->overhead_ns.fetch_add(end_ns - begin_ns, std::memory_order_relaxed);
+}
+
+/// Goes over to a stack that is known to have room. Nothing of the present one is used meanwhile.
+CREMA_NEVER_INLINE void CallOnStack(char* top, void (*function)(void*), void* argument) {
+#if defined(__x86_64__)
+  asm volatile(
+      "movq %%rsp, %%rbx\n\t"
+      "movq %[top], %%rsp\n\t"
+      "callq *%[function]\n\t"
+      "movq %%rbx, %%rsp"
+      : [top] "+r"(top), [function] "+r"(function), "+D"(argument)
+      :
+      : "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5",
+        "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "cc", "memory");
+#elif defined(__aarch64__)
+  register void* first asm("x0") = argument;
+  asm volatile(
+      "mov x19, sp\n\t"
+      "mov sp, %[top]\n\t"
+      "blr %[function]\n\t"
+      "mov sp, x19"
+      : [top] "+r"(top), [function] "+r"(function), "+r"(first)
+      :
+      : "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17",
+        "x19", "x30", "cc", "memory");
+#else
+  (void)top;
+  function(argument);
+#endif
+}
+
+/// It may run on a small stack of the program's, so it goes over to its own at once.
+void OnSignal(int, siginfo_t* info, void* context) {
+  const int host_errno = errno;
+  auto* const thread = static_cast<ThreadState*>(t_context);
+  ThreadStacks* const stacks = thread == nullptr ? nullptr : thread->stacks.load(std::memory_order_relaxed);
+  const bool is_ours = info->si_code == SI_TIMER && stacks != nullptr && info->si_value.sival_ptr == stacks;
+  if (is_ours) stacks->is_in_handler.store(true);
+  if (is_ours && stacks->is_armed.load(std::memory_order_relaxed) && g_mode.load() == kModeOn) {
+    Sighting sighting = {thread, context};
+    const char* const here = reinterpret_cast<const char*>(&sighting);
+    const bool is_on_own = here >= stacks->handler_stack && here < stacks->handler_stack + stacks->handler_stack_bytes;
+    if (is_on_own) {
+      Sample(&sighting);
+    } else {
+      CallOnStack(stacks->handler_stack + stacks->handler_stack_bytes, Sample, &sighting);
+    }
+  }
+  if (is_ours) stacks->is_in_handler.store(false);
+  errno = host_errno;
+}
+
+bool IsBlocked() {
+  sigset_t blocked;
+  return pthread_sigmask(SIG_SETMASK, nullptr, &blocked) == 0 && sigismember(&blocked, kSignal) == 1;
+}
+
+bool IsOf(const struct sigaction& action, NativeStacks::Handler handler) {
+  return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == handler;
+}
+
+/// Whether the handler is set: nobody else had set an action, or the parent of a fork had set this one.
+bool TakeSignal(NativeStacks::Handler handler) {
+  struct sigaction action = {};
+  if (sigaction(kSignal, nullptr, &action) != 0) return false;
+  if (IsOf(action, handler)) return true;
+  if ((action.sa_flags & SA_SIGINFO) != 0 || action.sa_handler != SIG_DFL) return false;
+  action = {};
+  action.sa_sigaction = handler;
+  action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+  // While it runs no other does: they may share a stack. All bits: sigfillset(3) leaves out those of the C library.
+  std::memset(&action.sa_mask, 0xff, sizeof action.sa_mask);
+  return sigaction(kSignal, &action, nullptr) == 0;
+}
+
+/// Of the first thread, whose stack grows: field 28 of /proc/self/stat says where it begins (proc(5)).
+StackBounds MainStackBounds() {
+  char text[1024];
+  const long size = ReadWholeFile("/proc/self/stat", text, sizeof text);
+  std::string_view rest(text, size > 0 ? static_cast<std::size_t>(size) : 0);
+  rest.remove_prefix(std::min(rest.rfind(')'), rest.size()));
+  constexpr int kFieldsBetween = 26;  // `)` ends field 2
+  for (int i = 0; i < kFieldsBetween; ++i) rest.remove_prefix(std::min(rest.find(' ') + 1, rest.size()));
+  StackBounds bounds;
+  bounds.high = static_cast<std::uintptr_t>(LeadingInteger(rest).value_or(0));
+  rlimit limit{};
+  std::uintptr_t bytes = kMostMainStackBytes;
+  if (getrlimit(RLIMIT_STACK, &limit) == 0) bytes = std::min<std::uintptr_t>(limit.rlim_cur, bytes);
+  bounds.low = bounds.high - std::min(bytes, bounds.high);
+  return bounds;
+}
+
+StackBounds BoundsOfThread(std::int64_t tid, std::int64_t pid) {
+  StackBounds bounds;
+  if (tid == pid) {
+    bounds = MainStackBounds();
+    const auto here = reinterpret_cast<std::uintptr_t>(&bounds);
+    if (here >= bounds.low && here < bounds.high) return bounds;
+    // The process was forked by a thread, whose stack is the first thread's now; or this is a coroutine's stack.
+  }
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return bounds;
+  void* low = nullptr;
+  std::size_t bytes = 0;
+  if (pthread_attr_getstack(&attributes, &low, &bytes) == 0) {
+    bounds.low = reinterpret_cast<std::uintptr_t>(low);
+    bounds.high = bounds.low + bytes;
+  }
+  pthread_attr_destroy(&attributes);
+  return bounds;
+}
+
+bool MapHandlerStack(ThreadStacks* stacks, std::size_t wanted) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t bytes = (wanted + page - 1) / page * page;
+  if (stacks->handler_stack_bytes >= bytes) return true;
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE;
+  void* const block = mmap(nullptr, page + bytes, PROT_READ | PROT_WRITE, kFlags, -1, 0);
+  if (block == MAP_FAILED) return false;
+  mprotect(block, page, PROT_NONE);
+  munlock(block, page + bytes);  // after mlockall(2): of the pages only those that are used are to take memory
+  madvise(block, page + bytes, MADV_DONTNEED);
+  if (stacks->handler_stack != nullptr) munmap(stacks->handler_stack - page, page + stacks->handler_stack_bytes);
+  stacks->handler_stack = static_cast<char*>(block) + page;
+  stacks->handler_stack_bytes = bytes;
+  return true;
+}
+
+/// Whether a handler of the program asks for a stack for handlers.
+bool ProgramUsesHandlerStack() {
+  for (int signal = 1; signal <= SIGRTMAX; ++signal) {
+    struct sigaction action = {};
+    const bool is_handled =
+        sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
+    if (is_handled && signal != kSignal && (action.sa_flags & SA_ONSTACK) != 0) return true;
+  }
+  return false;
+}
+
+/// As large as the thread's own stack, if it can be: a handler that the program sets later may ask for a stack for
+/// handlers, and would have run on the thread's own.
+std::size_t OwnStackBytes(const StackBounds& bounds, std::size_t least) {
+  rlimit limit{};
+  const bool is_scarce = getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
+  return is_scarce ? least : std::max(least, std::min<std::size_t>(bounds.high - bounds.low, kMostOwnStackBytes));
+}
+
+/// Has the kernel put the signal's frame where there is room for it: on the stack for handlers (sigaltstack(2)) that
+/// the program brings, else on one of ours. If handlers of the program ask for such a stack and there is none, there
+/// will be none: they may rely on running on the thread's own. False where that cannot be; the log says why.
+bool GiveHandlerStack(Recorder* recorder, ThreadStacks* stacks, bool is_first) {
+  constexpr std::size_t kLeastFrame = 2048;  // where the kernel does not say
+  const std::size_t frame = std::max(static_cast<std::size_t>(getauxval(AT_MINSIGSTKSZ)), kLeastFrame);
+  stack_t now = {};
+  const bool is_given = sigaltstack(nullptr, &now) == 0 && (now.ss_flags & SS_DISABLE) == 0;
+  if (is_given && now.ss_sp == stacks->handler_stack) return true;
+  if (is_given && now.ss_size < 2 * frame + kRoomBesideFrames) {
+    recorder->stacks.Refuse(recorder, NoStacks::kNoHandlerStack);
+    return false;
+  }
+  if (is_first) stacks->brings_stack = !is_given && !ProgramUsesHandlerStack();
+  const std::size_t least = frame + kHandlerBytes;
+  const bool brings = stacks->brings_stack && !is_given;
+  bool is_done = MapHandlerStack(stacks, brings ? OwnStackBytes(stacks->bounds, least) : least);
+  if (is_done && brings) {
+    stack_t ours = {};
+    ours.ss_sp = stacks->handler_stack;
+    ours.ss_size = stacks->handler_stack_bytes;
+    is_done = sigaltstack(&ours, nullptr) == 0;
+  }
+  if (!is_done) recorder->stacks.Refuse(recorder, NoStacks::kNoMemory);
+  return is_done;
+}
+
+void TakeHandlerStackBack(const ThreadStacks& stacks) {
+  stack_t now = {};
+  if (sigaltstack(nullptr, &now) != 0 || now.ss_sp != stacks.handler_stack || (now.ss_flags & SS_DISABLE) != 0) return;
+  stack_t none = {};
+  none.ss_flags = SS_DISABLE;
+  sigaltstack(&none, nullptr);
+}
+
+/// Takes the signal away if it is pending: the thread blocks it, and may wait for signals itself.
+void DrainSignal() {
+  sigset_t ours;
+  sigemptyset(&ours);
+  sigaddset(&ours, kSignal);
+  const timespec at_once = {};
+  siginfo_t info = {};
+  if (sigtimedwait(&ours, &info, &at_once) != kSignal || info.si_code == SI_TIMER) return;
+  syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), kSignal, &info);  // somebody else's: back to its place
+}
+
+void StartSchedule(const Recorder& recorder, const ThreadState& thread, ThreadStacks* stacks) {
+  const auto period_ns = static_cast<std::int64_t>(static_cast<double>(kNanoseconds) / recorder.stacks.hertz());
+  stacks->schedule.Start(period_ns, static_cast<std::uint64_t>(thread.tid) ^ CounterTicks());
+}
+
+/// What the thread needs once; false, and the log says why, where that cannot be had.
+bool Prepare(Recorder* recorder, ThreadState* thread) {
+  NativeStacks& all = recorder->stacks;
+  if (!all.EnsureSignal(recorder) || !all.CanSignal(recorder)) return false;
+  if (thread->stacks.load() == nullptr) {
+    auto* const stacks = MakeOwn<ThreadStacks>();
+    if (stacks != nullptr) stacks->table = StackTable::Make(StackTable::kOfThread);
+    if (stacks == nullptr || stacks->table == nullptr) {
+      if (stacks != nullptr) FreeOwn(stacks);
+      all.Refuse(recorder, NoStacks::kNoMemory);
+      return false;
+    }
+    StartSchedule(*recorder, *thread, stacks);  // a thread that has this state later goes on with what is due
+    thread->stacks.store(stacks, std::memory_order_release);
+  }
+  ThreadStacks* const stacks = thread->stacks.load();
+  stacks->bounds = BoundsOfThread(thread->tid, recorder->pid);
+  if (!GiveHandlerStack(recorder, stacks, true)) return false;
+  stacks->recorder.store(recorder);
+  sigevent event = {};
+  event.sigev_notify = SIGEV_THREAD_ID;
+  event.sigev_signo = kSignal;
+  event.sigev_value.sival_ptr = stacks;
+#ifdef sigev_notify_thread_id
+  event.sigev_notify_thread_id = static_cast<pid_t>(thread->tid);
+#else
+  event._sigev_un._tid = static_cast<pid_t>(thread->tid);  // glibc 2.36 has no name for it
+#endif
+  const std::int64_t cpu_ns = ThreadCpuNanoseconds();
+  if (cpu_ns == kUnknownCpu || timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &stacks->timer) != 0) {
+    all.Refuse(recorder, cpu_ns == kUnknownCpu ? NoStacks::kNoClock : NoStacks::kNoTimer);
+    return false;
+  }
+  stacks->has_timer = true;
+  return true;
+}
+
+}  // namespace
+
+void SampleSchedule::Start(std::int64_t period_ns, std::uint64_t seed) noexcept {
+  period_ns_ = period_ns;
+  random_ = seed;
+  due_ns_ = rest_ns_ = paused_ns_ = 0;
+  is_paused_ = true;
+  Advance();
+}
+
+void SampleSchedule::Resume(std::int64_t cpu_ns) noexcept {
+  due_ns_ += cpu_ns - paused_ns_;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  is_paused_ = false;
+}
+
+void SampleSchedule::Pause(std::int64_t cpu_ns) noexcept {
+  is_paused_ = true;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  paused_ns_ = cpu_ns;
+}
+
+void SampleSchedule::Advance() noexcept {
+  random_ = random_ * 6364136223846793005u + 1442695040888963407u;  // Knuth's MMIX
+  const auto moment_ns = static_cast<std::int64_t>((random_ >> 32) * static_cast<std::uint64_t>(period_ns_) >> 32);
+  due_ns_ += rest_ns_ + moment_ns;
+  rest_ns_ = period_ns_ - moment_ns;
+}
+
+std::uint64_t SampleSchedule::Take(std::int64_t cpu_ns) noexcept {
+  const std::int64_t whole_periods = (cpu_ns - due_ns_) / period_ns_ - 2;
+  std::uint64_t samples = 0;
+  if (whole_periods > 0) {
+    due_ns_ += whole_periods * period_ns_;
+    samples = static_cast<std::uint64_t>(whole_periods);
+  }
+  for (; due_ns_ <= cpu_ns; ++samples) Advance();
+  return samples;
+}
+
+void NativeStacks::Start() noexcept {
+  const double asked = AskedStacks();
+  if (asked <= 0 || g_is_left_to_interpreter.load()) return;
+  hertz_ = std::clamp(asked, kLeastHertz, kMostHertz);
+  can_find_files_ = CanFindFiles();
+  handler_ = OnSignal;
+  next_write_ns_.store(MonotonicNanoseconds() + kWriteNanoseconds);
+  is_on_.store(true);
+}
+
+bool NativeStacks::EnsureSignal(Recorder* recorder) noexcept {
+  if (has_signal_.load(std::memory_order_acquire)) return true;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (has_signal_.load() || !is_on()) return is_on();
+  g_sigmask_begin = BeginOf(reinterpret_cast<std::uintptr_t>(&pthread_sigmask));
+  has_signal_.store(can_find_files_ && TakeSignal(handler_));
+  if (has_signal_.load()) had_signal_.store(true);
+  if (has_signal_.load()) return true;
+  is_on_.store(false);
+  Refuse(recorder, can_find_files_ ? NoStacks::kSignalInUse : NoStacks::kNotSupported);
+  return false;
+}
+
+bool NativeStacks::CanSignal(Recorder* recorder) noexcept {
+  GiveUpTakenSignal(recorder);
+  if (!is_on()) return false;
+  if (!IsBlocked()) return true;
+  Refuse(recorder, NoStacks::kSignalBlocked);
+  return false;
+}
+
+void NativeStacks::GiveUpTakenSignal(Recorder* recorder) noexcept {
+  struct sigaction action = {};
+  if (!has_signal_.load() || (sigaction(kSignal, nullptr, &action) == 0 && IsOf(action, handler_))) return;
+  Stop(recorder);
+  Refuse(recorder, NoStacks::kSignalTaken);
+}
+
+void NativeStacks::StopTimers(Recorder* recorder) noexcept {
+  const itimerspec never = {};
+  for (ThreadState* thread = recorder->threads.load(std::memory_order_acquire); thread != nullptr;
+       thread = thread->next) {
+    ThreadStacks* const stacks = thread->stacks.load(std::memory_order_acquire);
+    if (stacks == nullptr || !stacks->has_timer) continue;
+    stacks->is_armed.store(false);
+    timer_settime(stacks->timer, 0, &never, nullptr);
+    // A handler that has begun makes system calls of its own; ours here may be the one that was interrupted.
+    for (int i = 0; i < kMostTries && thread != t_context && stacks->is_in_handler.load(); ++i) sched_yield();
+  }
+}
+
+void NativeStacks::GiveSignalBack() noexcept {
+  struct sigaction action = {};
+  if (!has_signal_.load() || sigaction(kSignal, nullptr, &action) != 0 || !IsOf(action, handler_)) return;
+  has_signal_.store(false);
+  action = {};
+  action.sa_handler = SIG_DFL;
+  sigaction(kSignal, &action, nullptr);
+}
+
+void NativeStacks::Stop(Recorder* recorder) noexcept {
+  if (is_on_.exchange(false)) StopTimers(recorder);
+}
+
+void NativeStacks::Refuse(Recorder* recorder, NoStacks reason) noexcept {
+  const std::uint32_t bit = 1u << static_cast<unsigned>(reason);
+  if ((refused_.load(std::memory_order_relaxed) & bit) != 0 || (refused_.fetch_or(bit) & bit) != 0) return;
+  WriteStacksRefused(recorder, kReasons[static_cast<unsigned>(reason)]);
+}
+
+void NativeStacks::LeaveToInterpreter() noexcept {
+  g_is_left_to_interpreter.store(true);
+  is_on_.store(false);
+}
+
+void NativeStacks::WriteWhenDue(Recorder* recorder, std::int64_t now_ns) noexcept {
+  if (!is_on() || !has_signal_.load(std::memory_order_relaxed)) return;  // before the first chunk nothing is to write
+  const bool is_due = now_ns >= next_write_ns_.load(std::memory_order_relaxed);
+  if (!is_due && !is_half_full_.load(std::memory_order_relaxed)) return;
+  const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return;
+  next_write_ns_.store(now_ns + kWriteNanoseconds, std::memory_order_relaxed);
+  WriteLocked(recorder);
+}
+
+void NativeStacks::Write(Recorder* recorder) noexcept {
+  if (!had_signal_.load()) return;
+  if (writer_.load(std::memory_order_relaxed) == pthread_self()) {  // exit(3) in a handler that interrupted the writing
+    Refuse(recorder, NoStacks::kInterrupted);
+    return;
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  WriteLocked(recorder);
+}
+
+void NativeStacks::WriteLocked(Recorder* recorder) noexcept {
+  writer_.store(pthread_self(), std::memory_order_relaxed);
+  const std::int64_t begin_ns = ThreadCpuNanoseconds();
+  GiveUpTakenSignal(recorder);
+  is_half_full_.store(false, std::memory_order_relaxed);
+  if (all_ == nullptr) all_ = StackTable::Make(StackTable::kOfProcess);
+  if (all_ == nullptr) {  // what is counted stays where it is, until there is memory
+    writer_.store({}, std::memory_order_relaxed);
+    return;
+  }
+  for (ThreadState* thread = recorder->threads.load(std::memory_order_acquire); thread != nullptr;
+       thread = thread->next) {
+    ThreadStacks* const stacks = thread->stacks.load(std::memory_order_acquire);
+    if (stacks == nullptr) continue;
+    int tries = 0;
+    while (stacks->is_taken.exchange(true, std::memory_order_acquire) && ++tries < kMostTries) sched_yield();
+    if (tries == kMostTries) continue;  // the next time
+    AcquireForSanitizer(stacks);
+    if (!stacks->table->is_empty()) {
+      all_->Merge(*stacks->table);
+      stacks->table->Clear();
+    }
+    ReleaseForSanitizer(stacks);
+    stacks->is_taken.store(false, std::memory_order_release);
+    if (all_->is_half_full()) WriteMerged(recorder);  // so the next thread's have room
+  }
+  if (!all_->is_empty()) WriteMerged(recorder);
+  writer_.store({}, std::memory_order_relaxed);
+  const std::int64_t end_ns = ThreadCpuNanoseconds();
+  if (begin_ns != kUnknownCpu && end_ns > begin_ns) {
+    recorder->overhead_ns.fetch_add(end_ns - begin_ns, std::memory_order_relaxed);
+  }
+}
+
+void NativeStacks::WriteMerged(Recorder* recorder) noexcept {
+  WriteCountedStacks(recorder, *all_);
+  all_->Clear();
+}
+
+void ArmStacks(Recorder* recorder, ThreadState* thread) noexcept {
+  if (!recorder->stacks.is_on()) return;
+  ThreadStacks* stacks = thread->stacks.load(std::memory_order_relaxed);
+  const bool is_prepared = stacks != nullptr && stacks->has_timer;
+  if (is_prepared && stacks->is_armed.load(std::memory_order_relaxed)) return;
+  if (is_prepared) {  // the program may have changed what was prepared
+    NativeStacks& all = recorder->stacks;
+    if (!all.EnsureSignal(recorder) || !all.CanSignal(recorder) || !GiveHandlerStack(recorder, stacks, false)) return;
+  } else if (!Prepare(recorder, thread)) {
+    return;
+  }
+  stacks = thread->stacks.load(std::memory_order_relaxed);
+  if (!stacks->schedule.is_paused()) StartSchedule(*recorder, *thread, stacks);  // recording was switched off meanwhile
+  stacks->is_armed.store(true, std::memory_order_release);
+  if (Arm(*stacks, stacks->schedule.UntilDue())) return;
+  stacks->is_armed.store(false, std::memory_order_relaxed);
+  recorder->stacks.Refuse(recorder, NoStacks::kNoTimer);
+}
+
+void ResumeStacks(ThreadState* thread, MaybeInteger cpu_ns) noexcept {
+  ThreadStacks* const stacks = thread->stacks.load(std::memory_order_relaxed);
+  if (stacks == nullptr || !stacks->is_armed.load(std::memory_order_relaxed) || !stacks->schedule.is_paused()) return;
+  if (cpu_ns.has_value()) stacks->schedule.Resume(*cpu_ns);
+}
+
+void PauseStacks(ThreadState* thread, MaybeInteger cpu_ns) noexcept {
+  ThreadStacks* const stacks = thread->stacks.load(std::memory_order_relaxed);
+  if (stacks == nullptr || (!stacks->is_armed.load(std::memory_order_relaxed) && stacks->schedule.is_paused())) return;
+  for (const OpenWork* work = thread->work; work != nullptr; work = work->outer) {
+    if (!work->is_helper) return;
+  }
+  const bool was_armed = stacks->is_armed.exchange(false, std::memory_order_relaxed);
+  const itimerspec never = {};
+  if (was_armed) timer_settime(stacks->timer, 0, &never, nullptr);
+  Recorder* const recorder = stacks->recorder.load(std::memory_order_relaxed);
+  NativeStacks& all = recorder->stacks;
+  if (stacks->was_blocked.exchange(false, std::memory_order_relaxed)) all.Refuse(recorder, NoStacks::kBlockedInChunk);
+  if (stacks->schedule.is_paused() || !cpu_ns.has_value()) return;
+  stacks->schedule.Pause(*cpu_ns);
+  if (stacks->schedule.LateNanoseconds(*cpu_ns) < 0) return;
+  const bool is_blocked = IsBlocked();
+  if (is_blocked) DrainSignal();
+  if (was_armed && !is_blocked) return;  // what is due is left to the next chunk
+  all.CountLost(stacks->schedule.Take(*cpu_ns));
+  if (is_blocked) return all.Refuse(recorder, NoStacks::kBlockedInChunk);
+  if (stacks->has_failed.exchange(false, std::memory_order_relaxed)) return all.Refuse(recorder, NoStacks::kNoTimer);
+  if (all.is_on()) all.Refuse(recorder, NoStacks::kSwitchedOff);  // else the log says why sampling ended
+}
+
+void EndStacks(ThreadState* thread) noexcept {
+  ThreadStacks* const stacks = thread->stacks.load(std::memory_order_relaxed);
+  if (stacks == nullptr || !stacks->has_timer) return;
+  stacks->is_armed.store(false, std::memory_order_relaxed);
+  timer_delete(stacks->timer);
+  stacks->has_timer = false;
+  TakeHandlerStackBack(*stacks);
+}
+
+}  // namespace internal
+}  // namespace crema

@@ -1,0 +1,162 @@
+// NativeStacks: which functions the chunks of this process are in: one sample for each 1/HZ s of a thread's CPU time.
+#ifndef CREMA_SRC_STACKS_NATIVE_STACKS_H_
+#define CREMA_SRC_STACKS_NATIVE_STACKS_H_
+
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include "kernel/kernel_readings.h"
+#include "stacks/call_frame.h"
+#include "stacks/stack_table.h"
+
+namespace crema {
+namespace internal {
+
+struct Recorder;
+struct ThreadState;
+
+/// When the samples of a thread are due. Its CPU time inside chunks is cut into periods, and one sample is due at a
+/// random moment of each period. So every moment has the same chance, whatever the length of the chunks, and a thread
+/// gets exactly one sample for each period.
+class SampleSchedule {
+ public:
+  static constexpr std::int64_t kNextTick = 1;
+
+  /// A period begins with the next `Resume`.
+  void Start(std::int64_t period_ns, std::uint64_t seed) noexcept;
+  /// A chunk begins. `cpu_ns` is the thread's CPU clock (CLOCK_THREAD_CPUTIME_ID), here and below.
+  void Resume(std::int64_t cpu_ns) noexcept;
+  /// The thread's last chunk ends.
+  void Pause(std::int64_t cpu_ns) noexcept;
+  bool is_paused() const noexcept { return is_paused_; }
+  /// How many samples have become due; they are due no more.
+  std::uint64_t Take(std::int64_t cpu_ns) noexcept;
+  /// How long a timer must run until the next sample. One that is late comes with the kernel's next tick.
+  std::int64_t UntilDue(std::int64_t cpu_ns) const noexcept { return due_ns_ > cpu_ns ? due_ns_ - cpu_ns : kNextTick; }
+  /// The same while it is paused.
+  std::int64_t UntilDue() const noexcept { return UntilDue(paused_ns_); }
+  /// How long ago the next sample became due; negative: it is not due yet.
+  std::int64_t LateNanoseconds(std::int64_t cpu_ns) const noexcept { return cpu_ns - due_ns_; }
+
+ private:
+  void Advance() noexcept;
+
+  std::int64_t period_ns_ = 0;
+  std::int64_t due_ns_ = 0;
+  std::int64_t rest_ns_ = 0;  ///< of the period, after the moment that is due
+  std::int64_t paused_ns_ = 0;
+  bool is_paused_ = true;
+  std::uint64_t random_ = 0;
+};
+
+/// Of a thread that had a chunk open; kept with its state, for the next thread.
+struct ThreadStacks {
+  std::atomic<bool> is_taken{false};  ///< the table, by the handler or by who writes: neither waits for the other
+  std::atomic<Recorder*> recorder{nullptr};
+  StackTable* table = nullptr;
+  StackBounds bounds;
+  char* handler_stack = nullptr;  ///< where the handler works; nullptr: not mapped yet
+  std::size_t handler_stack_bytes = 0;
+  std::atomic<bool> has_timer{false};
+  std::atomic<bool> is_armed{false};
+  std::atomic<bool> is_in_handler{false};
+  std::atomic<bool> was_blocked{false};  ///< the handler found samples that were due while it could not run
+  std::atomic<bool> has_failed{false};   ///< the timer could not be set in the handler
+  bool brings_stack = false;             ///< the thread had no stack for handlers, and gets one
+  timer_t timer = {};
+  SampleSchedule schedule;
+};
+
+/// Why there are no stacks, or not all. The texts stand in the log.
+enum class NoStacks : std::uint8_t {
+  kNotSupported,
+  kSignalInUse,
+  kSignalTaken,
+  kSignalBlocked,
+  kBlockedInChunk,
+  kNoMemory,
+  kNoHandlerStack,
+  kNoTimer,
+  kNoClock,
+  kSwitchedOff,
+  kInterrupted,
+  kNoRoomInLog,
+};
+
+/// Of a recorder. Off where nobody asks for stacks: then chunks load one number, and sections none.
+class NativeStacks {
+ public:
+  using Handler = void (*)(int, siginfo_t*, void*);
+
+  /// On, if stacks are asked for. Of several copies of the SDK the recorder's own calls it: its handler knows all
+  /// threads.
+  void Start() noexcept;
+  bool is_on() const noexcept { return is_on_.load(std::memory_order_relaxed); }
+  /// The package of an interpreted language takes the stacks of its own functions: none are taken here, nor in forked
+  /// children.
+  void LeaveToInterpreter() noexcept;
+  double hertz() const noexcept { return hertz_; }
+  /// Stops all timers, until the next chunk begins.
+  void StopTimers(Recorder* recorder) noexcept;
+  /// The signal has its default action again, until the next chunk begins.
+  void GiveSignalBack() noexcept;
+  /// No more samples: the process ends.
+  void Stop(Recorder* recorder) noexcept;
+
+  /// Writes what was counted, ten seconds after the last time, or when a thread's table is half full. Whoever comes
+  /// while another thread writes does not wait.
+  void WriteWhenDue(Recorder* recorder, std::int64_t now_ns) noexcept;
+  void Write(Recorder* recorder) noexcept;
+
+  /// Takes the signal when the first chunk begins: until then an interpreter may say that it takes the stacks, and the
+  /// program may have set a handler of its own. False where that cannot be; the log says why.
+  bool EnsureSignal(Recorder* recorder) noexcept;
+  /// Whether the program has left us the signal, and the calling thread does not block it. If not, the log says so.
+  bool CanSignal(Recorder* recorder) noexcept;
+  /// The log says why there are no stacks, or not all; once for each reason.
+  void Refuse(Recorder* recorder, NoStacks reason) noexcept;
+  void NoteHalfFull() noexcept { is_half_full_.store(true, std::memory_order_relaxed); }
+
+  /// Samples that were due and are in no line.
+  void CountLost(std::uint64_t samples) noexcept { lost_samples_.fetch_add(samples, std::memory_order_relaxed); }
+  std::uint64_t lost_samples() const noexcept { return lost_samples_.load(std::memory_order_relaxed); }
+
+ private:
+  void GiveUpTakenSignal(Recorder* recorder) noexcept;
+  void WriteLocked(Recorder* recorder) noexcept;
+  void WriteMerged(Recorder* recorder) noexcept;
+
+  std::atomic<bool> is_on_{false};
+  std::atomic<std::uint32_t> refused_{0};  ///< bits of `NoStacks`
+  std::atomic<bool> is_half_full_{false};
+  std::atomic<std::int64_t> next_write_ns_{0};
+  std::atomic<std::uint64_t> lost_samples_{0};
+  double hertz_ = 0;
+  std::atomic<bool> has_signal_{false};
+  std::atomic<bool> had_signal_{false};
+  std::atomic<pthread_t> writer_{};  ///< of `mutex_`
+  Handler handler_ = nullptr;
+  bool can_find_files_ = false;
+  std::mutex mutex_;  ///< guards what follows
+  StackTable* all_ = nullptr;
+};
+
+/// A chunk of the thread is about to begin, or to go on: sets the thread's timer, if it is not set.
+void ArmStacks(Recorder* recorder, ThreadState* thread) noexcept;
+/// The chunk begins. `cpu_ns` is the thread's CPU clock.
+void ResumeStacks(ThreadState* thread, MaybeInteger cpu_ns) noexcept;
+/// A chunk has ended at `cpu_ns`. If the thread has no other one open, its timer stops.
+void PauseStacks(ThreadState* thread, MaybeInteger cpu_ns) noexcept;
+/// The thread ends.
+void EndStacks(ThreadState* thread) noexcept;
+
+}  // namespace internal
+}  // namespace crema
+
+#endif  // CREMA_SRC_STACKS_NATIVE_STACKS_H_

@@ -1,0 +1,64 @@
+// Arena: memory that is given out piece by piece and taken back all at once.
+#ifndef CREMA_SRC_STORAGE_ARENA_H_
+#define CREMA_SRC_STORAGE_ARENA_H_
+
+#include <cstddef>
+#include <string_view>
+
+namespace crema {
+namespace internal {
+
+/// Blocks are kept over `Clear`, so that a thread in its steady state allocates nothing. Refused memory is a nullptr,
+/// never an exception.
+class Arena {
+ public:
+  Arena() = default;
+  ~Arena();
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  /// Aligned for any type; nullptr when memory is refused.
+  void* Allocate(std::size_t bytes) noexcept;
+  /// Makes `*copy` a copy that lives until `Clear`; false when memory is refused.
+  bool Copy(std::string_view text, std::string_view* copy) noexcept;
+  /// Takes everything back.
+  void Clear() noexcept;
+
+ private:
+  struct Block;
+  Block* first_ = nullptr;
+  Block* current_ = nullptr;
+  std::size_t used_ = 0;
+};
+
+/// A growing array of plain data with the same contract.
+template <class Row>
+class RowTable {
+ public:
+  RowTable() = default;
+  ~RowTable();
+  RowTable(const RowTable&) = delete;
+  RowTable& operator=(const RowTable&) = delete;
+
+  /// A new row at the end, value-initialised; nullptr when memory is refused.
+  Row* Add() noexcept;
+  void Clear() noexcept { size_ = 0; }
+  /// Takes rows away from the end.
+  void CutTo(std::size_t size) noexcept { size_ = size < size_ ? size : size_; }
+  std::size_t size() const noexcept { return size_; }
+  Row& operator[](std::size_t i) noexcept { return rows_[i]; }
+  Row* begin() noexcept { return rows_; }
+  Row* end() noexcept { return rows_ + size_; }
+
+ private:
+  Row* rows_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+};
+
+}  // namespace internal
+}  // namespace crema
+
+#include "storage/arena_inl.h"
+
+#endif  // CREMA_SRC_STORAGE_ARENA_H_

@@ -1,0 +1,38 @@
+// SdkAllocationScope: while it lives, memory that the thread allocates is the SDK's, not the program's.
+#ifndef CREMA_SRC_STORAGE_SDK_ALLOCATION_SCOPE_H_
+#define CREMA_SRC_STORAGE_SDK_ALLOCATION_SCOPE_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "crema/internal/section_node.h"
+
+namespace crema {
+namespace internal {
+
+/// Of scopes of the calling thread in this copy of the SDK.
+extern CREMA_THREAD_LOCAL std::uint32_t t_allocation_scopes;
+
+class SdkAllocationScope {
+ public:
+  SdkAllocationScope() noexcept : context_(t_context) {
+    ++t_allocation_scopes;
+    if (context_ != nullptr) ++context_->allocation_scopes;  // where another copy is asked (see shared_copy.h)
+    std::atomic_signal_fence(std::memory_order_seq_cst);     // compilers know that malloc(3) reads no variable of ours
+  }
+  ~SdkAllocationScope() {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    --t_allocation_scopes;
+    if (context_ != nullptr) --context_->allocation_scopes;
+  }
+  SdkAllocationScope(const SdkAllocationScope&) = delete;
+  SdkAllocationScope& operator=(const SdkAllocationScope&) = delete;
+
+ private:
+  ThreadContext* const context_;
+};
+
+}  // namespace internal
+}  // namespace crema
+
+#endif  // CREMA_SRC_STORAGE_SDK_ALLOCATION_SCOPE_H_
