@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "own_work.h"
+#include "secret_filter.h"
 
 namespace crema {
 namespace internal {
@@ -75,6 +76,10 @@ bool IsPlain(std::string_view text) noexcept {
 }
 
 JsonLine::~JsonLine() { std::free(data_); }
+
+void JsonLine::TakeSecretsOut(std::size_t begin) noexcept {
+  if (begin < size_) size_ = begin + internal::TakeSecretsOut(data_ + begin, size_ - begin);
+}
 
 void JsonLine::Clear() noexcept {
   size_ = 0;

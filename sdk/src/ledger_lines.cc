@@ -163,6 +163,7 @@ void Ledger::AppendTrace(const TickRate& rate, std::uint64_t start_ticks, JsonLi
 }
 
 void Ledger::AppendAttributes(JsonLine* line) noexcept {
+  const std::size_t begin = line->size();
   line->Key("attributes");
   line->Raw("{");
   for (const AttributeRow& row : attributes_) {
@@ -176,6 +177,7 @@ void Ledger::AppendAttributes(JsonLine* line) noexcept {
     line->String(row.value);
   }
   line->Raw("}");
+  line->TakeSecretsOut(begin);
 }
 
 }  // namespace internal
