@@ -202,8 +202,11 @@ std::string Trouble(const Json& document, const RunEvidence& evidence) {
   constexpr size_t kMostClauses = 3;
   std::vector<std::string> clauses;
   const double exit_status = NumberField(Field(document, "run"), "exit_status").value_or(0);
+  const std::string error = TextField(Field(document, "run"), "error");
   if (evidence.state == RunState::kKilled) {
     clauses.emplace_back("the run was killed");
+  } else if (!error.empty()) {
+    clauses.push_back("the run failed with " + error);
   } else if (exit_status != 0 && evidence.state != RunState::kRunning) {
     clauses.push_back(fmt::format("the command failed with exit status {:.0f}", exit_status));
   }
@@ -246,7 +249,9 @@ std::string TooLittle(const Json& document, const RunEvidence& evidence) {
 /// What of the results is fine: that none is missing. Empty where that is not known, or one may be.
 std::string ResultsAreThere(const Json& document, const RunEvidence& evidence) {
   const double exit_status = NumberField(Field(document, "run"), "exit_status").value_or(0);
-  if (evidence.state != RunState::kFinished || exit_status != 0) return "";
+  if (evidence.state != RunState::kFinished || exit_status != 0 ||
+      TextField(Field(document, "run"), "state") == "failed")
+    return "";
   const RunTrouble trouble = FindRunTrouble(document);
   const double chunks = Metric(document, "num_chunks").value_or(0);
   if (trouble.results_may_lack || chunks <= 0 || Metric(document, "num_unfinished_chunks") != 0) return "";

@@ -27,7 +27,8 @@ std::optional<TightestWorker> FindTightestWorker(const Json& document) {
 // A worker that was killed, perhaps because it was out of memory, did not say its last: the kernel did.
 bool IsPeakOfWorkersKnown(const Json& document) {
   const std::optional<double> of_workers = Metric(document, "peak_memory_bytes");
-  const bool any_lost = NumberField(Field(document, "quality"), "processes_lost").value_or(0) > 0;
+  const auto count = [&](const char* key) { return NumberField(Field(document, "quality"), key).value_or(0); };
+  const bool any_lost = count("processes_lost") + count("processes_unreported") > 0;
   return of_workers.has_value() && !(any_lost && Metric(document, "process_peak_rss_bytes").value_or(0) > *of_workers);
 }
 

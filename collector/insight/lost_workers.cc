@@ -7,7 +7,6 @@
 #include "collector/document/document_fields.h"
 #include "collector/insight/run_evidence.h"
 #include "collector/insight/short_name.h"
-#include "collector/insight/thresholds.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -85,10 +84,8 @@ LostWorkers FindLostWorkers(const Json& document) {
     ++lost.workers;
     const double start = NumberField(worker, "start").value_or(0);
     const double stop = std::max(start, NumberField(worker, "stop").value_or(start));
-    const bool was_at_work = NumberField(worker, "lost").value_or(0) > 0;
     const std::string reason = TextField(worker, "left_reason");
-    const bool is_lost =
-        TextField(worker, "state") == "lost" && (was_at_work || !reason.empty() || kBeforeTheEnd.Holds(end - stop));
+    const bool is_lost = TextField(worker, "state") == "lost";
     steps.push_back({start, 1, 0});
     steps.push_back({stop, -1, is_lost ? 1 : 0});
     if (!is_lost) continue;

@@ -54,6 +54,7 @@ StateInWords StateOf(const Json& document) {
   const double exit_status = NumberField(run, "exit_status").value_or(0);
   if (state == "killed") return {RunEnding::kKilled, "killed", Mark::kBad};
   if (state == "running") return {RunEnding::kRunning, "running", std::nullopt};
+  if (state == "failed") return {RunEnding::kFailed, "failed", Mark::kBad};
   if (exit_status != 0) return {RunEnding::kFailed, fmt::format("exit status {:.0f}", exit_status), Mark::kBad};
   if (state != "finished") return {};
   const RunTrouble trouble = FindRunTrouble(document);

@@ -35,6 +35,7 @@ constexpr Count kCounts[] = {
     {"sections_dropped", "section dropped", "sections dropped", false},
     {"chunks_without_events", "chunk without events", "chunks without events", false},
     {"processes_lost", "process lost", "processes lost", true},
+    {"processes_unreported", "process ended without a report", "processes ended without a report", false},
     {"chunks_unjoined", "chunk without a task", "chunks without a task", false},
     {"workers_unseen", "worker unseen", "workers unseen", false},
     {"processes_left_running", "process left running", "processes left running", false},
@@ -44,6 +45,7 @@ Mark MarkOfCount(const Json& document, const Count& count, double number) {
   // the last line of a running job is read while it is being written
   const bool is_running = TextField(Field(document, "run"), "state") == "running";
   if (number == 0 || (is_running && count.key == "records_torn")) return Mark::kGood;
+  if (count.key == "processes_unreported") return Mark::kGood;  // no chunk lacks
   if (count.key != "records_dropped") return Mark::kWatch;
   const double read = NumberField(Field(document, "quality"), "records_read").value_or(0);
   return MarkOf(KeyFigure::kDroppedRecords, number / (number + read));

@@ -17,12 +17,15 @@ std::string IsoUtc(int64_t unix_ns) {
 // An empty text is "not known".
 Json OrNullText(std::string_view text) { return text.empty() ? Json() : Json(text); }
 
-const char* StateOf(const RunFigures& figures) {
+const char* StateOf(const RunFigures& figures, const Provenance& provenance) {
+  if (!provenance.failure.empty()) return "failed";
   if (figures.engine.ended) return "finished";  // its workers may serve others
   bool any_ended = figures.bounds.stop_was_told;
+  bool any_lost = false;
   for (const ProcessRow& process : figures.findings.processes.processes) {
     if (process.state == ProcessState::kRunning && !figures.bounds.stop_was_told) return "running";
     any_ended |= process.state == ProcessState::kEnded;
+    any_lost |= process.state == ProcessState::kLost;
   }
   if (figures.tree.has_value()) {
     if (figures.tree->running) return "running";
@@ -30,7 +33,7 @@ const char* StateOf(const RunFigures& figures) {
   }
   // Coffea gives its report at the end.
   if (figures.findings.processes.processes.empty() && !figures.coffea.empty()) return "finished";
-  return any_ended ? "finished" : "killed";
+  return any_lost && !any_ended ? "killed" : "finished";
 }
 
 /// What Coffea's report says, under Coffea's names: where records tell the same, both values are kept.
@@ -84,8 +87,9 @@ Json RunOf(const RunFigures& figures, const Provenance& provenance) {
   run["cpu_time_source"] = OrNullText(figures.cpu_time_source);
   run["io_overhead_source"] = OrNullText(figures.io_overhead_source);
   run["allocated_cores_source"] = OrNullText(figures.allocated_cores_source);
-  run["exit_status"] = tree.has_value() ? OrNull(tree->exit_status) : Json();
-  run["state"] = StateOf(figures);
+  run["exit_status"] = tree.has_value() ? OrNull(tree->exit_status) : OrNull(provenance.exit_status);
+  run["state"] = StateOf(figures, provenance);
+  run["error"] = OrNullText(provenance.failure);
   run["engine"] = OrNullText(figures.engine.name);
   run["net_host_wide"] = tree.has_value() ? Json(tree->net_host_wide) : Json();
   run["commit"] = tree.has_value() ? OrNullText(tree->commit) : Json();
@@ -161,6 +165,7 @@ Json QualityOf(const Quality& quality, const RunFigures& figures) {
   json["processes_ended"] = quality.processes_ended;
   json["processes_running"] = quality.processes_running;
   json["processes_lost"] = quality.processes_lost;
+  json["processes_unreported"] = quality.processes_unreported;
   const EngineFigures& engine = figures.engine;
   const bool has_tasks = !figures.findings.tasks.empty();
   json["chunks_joined_to_tasks"] = has_tasks ? Json(engine.join.chunks_joined) : Json();

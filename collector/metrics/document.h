@@ -4,6 +4,7 @@
 #define CREMA_COLLECTOR_METRICS_DOCUMENT_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct Provenance {
   std::string host;        ///< on which it was made
   int64_t created_ns = 0;  ///< Unix time
   std::string run_name;
+  std::string failure;  ///< the exception that ended the program or the block; empty: none
+  std::optional<int64_t> exit_status;
 };
 
 /// Writes everything but verdicts, which insight adds. A document of the same records differs in `provenance` only.

@@ -38,8 +38,10 @@ const char* NameOf(ProcessState state) {
       return "running";
     case ProcessState::kLost:
       return "lost";
+    case ProcessState::kUnreported:
+      break;
   }
-  return "lost";
+  return "unreported";
 }
 
 std::optional<int64_t> PeakMemory(const ProcessRow& process) {

@@ -327,8 +327,9 @@ absl::StatusOr<Measurement> Measure(const MeasureOptions& options) {
       {{0, [&] { ranges = FindEntryRanges(figures, searched); }}, {0, [&] { NameSpellSections(searched, &figures); }}},
       limits);
   const Quality quality = JudgeQuality(figures, std::move(reading));
-  const Provenance provenance{AllSources(options), HostName(), absl::GetCurrentTimeNanos(),
-                              NameRun(options, figures.tree)};
+  const Provenance provenance{
+      AllSources(options), HostName(),         absl::GetCurrentTimeNanos(), NameRun(options, figures.tree),
+      options.failure,     options.exit_status};
   Measurement measurement;
   measurement.document = WriteDocument(figures, quality, ranges, provenance);
   for (const RecordLog& log : logs->logs) {

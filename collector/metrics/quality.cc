@@ -271,6 +271,7 @@ Quality JudgeQuality(const RunFigures& figures, ReadingQuality reading) {
     quality.processes_ended += process.state == ProcessState::kEnded;
     quality.processes_running += process.state == ProcessState::kRunning;
     quality.processes_lost += process.state == ProcessState::kLost;
+    quality.processes_unreported += process.state == ProcessState::kUnreported;
   }
   quality.event_coverage = EventCoverage(figures);
   if (processes.clock_step_ns.has_value()) quality.clock_step_max_s = SecondsOf(*processes.clock_step_ns);

@@ -35,6 +35,7 @@ struct Quality {
   int64_t processes_ended = 0;
   int64_t processes_running = 0;
   int64_t processes_lost = 0;
+  int64_t processes_unreported = 0;
   std::optional<double> event_coverage;
   std::optional<double> clock_offset_max_s;
   std::optional<double> clock_step_max_s;

@@ -42,7 +42,8 @@ constexpr RowField kWorkerFields[] = {
     {"cores", "cores",
      "declared cores; else the most lanes that it had at once, but no more than it was allowed or its batch system "
      "gave it; `run.cores_source` says which"},
-    {"state", "", "ended, running or lost"},
+    {"state", "",
+     "ended, running, lost, or unreported: nothing says how its process ended, and no chunk of it was open"},
     {"peak_memory_bytes", "B", "largest sample of resident memory"},
     {"memory_limit_bytes", "B", "the limit in force"},
     {"disk_bytes", "B", "that an engine's worker offers to its tasks; null: not told"},
