@@ -134,8 +134,9 @@ print(json.dumps(told))
         self.assertTrue(told[1][3].startswith("The run failed with MemoryError: the analysis"), told[1])
         command = [installed.PROGRAM, "history", "history", "--json"]
         history = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
-        left_out = [run for run in json.loads(history.stdout)["runs"] if run.get("why_not")]
-        self.assertEqual(len(left_out), 4, history.stdout[:2000])
+        left_out = json.loads(history.stdout)["left_out"]
+        self.assertEqual(len(left_out), 4, left_out)
+        self.assertTrue(all(run["reason"].startswith("it failed with ") for run in left_out), left_out)
 
 
 class PoolsTest(installed.RecordedTest):
@@ -159,7 +160,7 @@ if __name__ == "__main__":
         work(21)
     told = collector.measurement
     states = [row["state"] for row in told.workers]
-    print(json.dumps([states, told.quality["processes_lost"], told.run["state"], told.trouble["state"],
+    print(json.dumps([states, told.quality["processes_lost"], told.run["state"], told.document["trouble"]["state"],
                       told.metrics["num_chunks"], [verdict["id"] for verdict in told.verdicts]]))
 """)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
