@@ -21,6 +21,7 @@
 #include "collector/metrics/measure.h"
 #include "collector/metrics/measurement_directory.h"
 #include "collector/sources/record_log.h"
+#include "sdk/src/log/secret_filter.h"
 
 namespace crema {
 namespace {
@@ -50,6 +51,8 @@ int Collect(CollectOptions options) {
   if (!options.start.empty()) options.measure.start_ns = ParseTime("--start", options.start);
   if (!options.stop.empty()) options.measure.stop_ns = ParseTime("--stop", options.stop);
   RequireSource(options.measure);
+  std::string& failure = options.measure.failure;
+  failure.resize(internal::TakeSecretsOut(failure.data(), failure.size()));
   options.save.records = !options.no_records;
   options.measure.takes_streams = true;
   const absl::StatusOr<MeasuredRun> measured = MeasureAndJudge(options.measure, options.output.quiet);
@@ -81,6 +84,9 @@ void AddCollectCommand(CLI::App* program, int* status) {
   collect->add_option("--stop", options->stop, "Stop of the run, in the same form");
   collect->add_option("--run", options->measure.run, "The run whose records are taken: its id, or all");
   collect->add_option("--name", options->measure.name, "Name of the run");
+  collect->add_option("--failure", options->measure.failure, "The exception that ended the program: the run failed")
+      ->option_text("TEXT");
+  collect->add_option("--exit-status", options->measure.exit_status, "Exit status of the program")->option_text("N");
   collect
       ->add_option("--jobs", options->measure.jobs,
                    "Threads (default: one for each core that crema may use); the result is the same for any number")

@@ -77,6 +77,7 @@ ReadPieces PiecesOf(const MeasuredSource& source) {
   ReadPieces read;
   const absl::Status status = source.ForEachAttempt([&read](const Attempt& attempt) { read.pieces.Add(attempt); });
   if (!status.ok()) read.why_not = std::string(status.message());
+  read.pieces.ForgetSinglePass();
   return read;
 }
 

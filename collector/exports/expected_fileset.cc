@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "nlohmann/json.hpp"
+#include "sdk/src/log/secret_filter.h"
 
 namespace crema {
 namespace {
@@ -20,6 +21,12 @@ std::string TextOf(const Json& value) { return value.is_string() ? value.get<std
 const Json* ToldOf(const Json& entry, const char* key) {
   const auto found = entry.find(key);
   return found == entry.end() || found->is_null() ? nullptr : &*found;
+}
+
+/// As records name it: without the signature, which may have changed.
+std::string NameOf(std::string file) {
+  file.resize(internal::TakeSecretsOut(file.data(), file.size()));
+  return file;
 }
 
 /// nullopt: they are none.
@@ -61,7 +68,7 @@ absl::StatusOr<std::vector<ExpectedFile>> ReadExpectedFileset(const std::string&
     if (files.is_array()) {
       for (const Json& file : files) {
         if (!file.is_string()) return refuse(dataset);
-        expected.push_back({dataset, file.get<std::string>(), tree, {}});
+        expected.push_back({dataset, NameOf(file.get<std::string>()), tree, {}});
       }
     } else if (files.is_object() && has_files) {
       for (const auto& [file, told] : files.items()) {
@@ -70,9 +77,9 @@ absl::StatusOr<std::vector<ExpectedFile>> ReadExpectedFileset(const std::string&
         if (!ranges.has_value()) {
           return absl::InvalidArgumentError(
               fmt::format("{}: {} of {}: expected \"steps\": [[first, one after the last], ...] and \"num_entries\": n",
-                          path, file, dataset));
+                          path, NameOf(file), dataset));
         }
-        expected.push_back({dataset, file, own.empty() ? tree : own, *std::move(ranges)});
+        expected.push_back({dataset, NameOf(file), own.empty() ? tree : own, *std::move(ranges)});
       }
     } else {
       return refuse(dataset);

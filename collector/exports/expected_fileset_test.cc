@@ -36,6 +36,13 @@ std::vector<std::string> Texts(const std::string& text) {
   return texts;
 }
 
+TEST(ExpectedFileset, NamesAFileUnderAnySignature) {
+  EXPECT_THAT(Texts(R"({"a": ["https://s3.org/b/f.root?X-Amz-Signature=abc&versionId=7", "root://me:pw@eos.org//f"]})"),
+              ElementsAre("a/https://s3.org/b/f.root?versionId=7 ", "a/root://eos.org//f "));
+  EXPECT_THAT(Texts(R"({"a": {"files": {"https://s3.org/f?token=abc": "Events"}}})"),
+              ElementsAre("a/https://s3.org/f Events"));
+}
+
 TEST(ExpectedFileset, NamesFilesInEachFormThatCoffeaTakes) {
   EXPECT_THAT(Texts(R"({"a": ["f", "g"]})"), ElementsAre("a/f ", "a/g "));
   EXPECT_THAT(Texts(R"({"a": {"files": ["f"], "treename": "T"}})"), ElementsAre("a/f T"));

@@ -43,6 +43,7 @@ std::string WhyNot(const element& run, int64_t start_ns) {
   const std::string state = Text(run, "state");
   if (state == "running") return "it had not ended";
   if (state == "killed") return "it was killed";
+  if (state == "failed") return "it failed with " + Text(run, "error");
   const int64_t status = Integer(run, "exit_status").value_or(0);
   if (status != 0) return fmt::format("its command ended with status {}", status);
   return start_ns == 0 ? "it does not say when it began" : "";

@@ -199,8 +199,11 @@ std::string Trouble(const Measurement& measurement, const RunEvidence& evidence)
   constexpr size_t kMostClauses = 3;
   std::vector<std::string> clauses;
   const double exit_status = measurement.run.exit_status.value_or(0);
+  const std::string& error = measurement.run.error.str();
   if (evidence.state == RunState::kKilled) {
     clauses.emplace_back("the run was killed");
+  } else if (!error.empty()) {
+    clauses.push_back("the run failed with " + error);
   } else if (exit_status != 0 && evidence.state != RunState::kRunning) {
     clauses.push_back(fmt::format("the command failed with exit status {:.0f}", exit_status));
   }
@@ -243,7 +246,7 @@ std::string TooLittle(const Measurement& measurement, const RunEvidence& evidenc
 /// What of the results is fine: that none is missing. Empty where that is not known, or one may be.
 std::string ResultsAreThere(const Measurement& measurement, const RunEvidence& evidence) {
   const double exit_status = measurement.run.exit_status.value_or(0);
-  if (evidence.state != RunState::kFinished || exit_status != 0) return "";
+  if (evidence.state != RunState::kFinished || exit_status != 0 || measurement.run.state == "failed") return "";
   const RunTrouble trouble = FindRunTrouble(measurement);
   const double chunks = measurement.Metric("num_chunks").value_or(0);
   if (trouble.results_may_lack || chunks <= 0 || measurement.Metric("num_unfinished_chunks") != 0) return "";

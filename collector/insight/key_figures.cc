@@ -24,7 +24,8 @@ std::optional<TightestWorker> FindTightestWorker(const Measurement& measurement)
 // A worker that was killed, perhaps because it was out of memory, did not say its last: the kernel did.
 bool IsPeakOfWorkersKnown(const Measurement& measurement) {
   const std::optional<double> of_workers = measurement.Metric("peak_memory_bytes");
-  const bool any_lost = measurement.quality.processes_lost.value_or(0) > 0;
+  const bool any_lost =
+      measurement.quality.processes_lost.value_or(0) + measurement.quality.processes_unreported.value_or(0) > 0;
   return of_workers.has_value() &&
          !(any_lost && measurement.Metric("process_peak_rss_bytes").value_or(0) > *of_workers);
 }

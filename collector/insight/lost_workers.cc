@@ -6,7 +6,6 @@
 #include "collector/appearance/human_numbers.h"
 #include "collector/insight/run_evidence.h"
 #include "collector/insight/short_name.h"
-#include "collector/insight/thresholds.h"
 #include "fmt/format.h"
 
 namespace crema {
@@ -82,10 +81,8 @@ LostWorkers FindLostWorkers(const Measurement& measurement) {
     ++lost.workers;
     const double start = worker.start.value_or(0);
     const double stop = std::max(start, worker.stop.value_or(start));
-    const bool was_at_work = worker.lost.value_or(0) > 0;
     const std::string reason = worker.left_reason.str();
-    const bool is_lost =
-        worker.state.str() == "lost" && (was_at_work || !reason.empty() || kBeforeTheEnd.Holds(end - stop));
+    const bool is_lost = worker.state == "lost";
     steps.push_back({start, 1, 0});
     steps.push_back({stop, -1, is_lost ? 1 : 0});
     if (!is_lost) continue;

@@ -34,8 +34,7 @@ struct LostWorkers {
 /// that ended. Empty where nothing is uncertain.
 std::string RangeOfResults(const LostWorkers& lost, double events);
 
-/// None of a run that was killed as a whole: then all of its workers ended with it. A worker that vanished with no
-/// chunk open when the run was over (not `kBeforeTheEnd`) is not lost, unless the engine says why it left.
+/// None of a run that was killed as a whole: then all of its workers ended with it.
 LostWorkers FindLostWorkers(const Measurement& measurement);
 
 }  // namespace crema

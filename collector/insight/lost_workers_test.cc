@@ -44,15 +44,10 @@ TEST(LostWorkers, AreNotAbsentOnceTheyAreReplaced) {
   EXPECT_DOUBLE_EQ(FindLostWorkers(document).absent_seconds, 5);
 }
 
-TEST(LostWorkers, AreNotThoseThatWereEndedIdleWhenAllWasDone) {
+TEST(LostWorkers, AreNotThoseOfWhichNothingIsReported) {
   nlohmann::ordered_json document;
-  document["workers"] = {Worker("a", 0, 100, "ended"), Worker("b", 0, 99.5, "lost"), Worker("c", 0, 98, "lost")};
+  document["workers"] = {Worker("a", 0, 100, "ended"), Worker("b", 0, 40, "unreported"), Worker("c", 0, 98, "lost")};
   EXPECT_THAT(FindLostWorkers(document).names, ElementsAre("c"));
-  document["workers"][1]["lost"] = 1;  // it was in a chunk
-  EXPECT_THAT(FindLostWorkers(document).names, ElementsAre("c", "b"));
-  document["workers"][1]["lost"] = 0;
-  document["workers"][1]["left_reason"] = "FAILURE";  // its engine did not end it
-  EXPECT_THAT(FindLostWorkers(document).names, ElementsAre("c", "b"));
 }
 
 TEST(LostWorkers, AreLostForWhatTheEngineSays) {

@@ -51,6 +51,7 @@ StateInWords StateOf(const Measurement& measurement) {
   const double exit_status = run.exit_status.value_or(0);
   if (state == "killed") return {RunEnding::kKilled, "killed", Mark::kBad};
   if (state == "running") return {RunEnding::kRunning, "running", std::nullopt};
+  if (state == "failed") return {RunEnding::kFailed, "failed", Mark::kBad};
   if (exit_status != 0) return {RunEnding::kFailed, fmt::format("exit status {:.0f}", exit_status), Mark::kBad};
   if (state != "finished") return {};
   const RunTrouble trouble = FindRunTrouble(measurement);

@@ -12,8 +12,8 @@ namespace {
 std::string Text(const std::optional<int64_t>& number) { return number.has_value() ? std::to_string(*number) : "-"; }
 
 std::string KeyOf(const ChunkInput& input) {
-  return fmt::format("{}\n{}\n{}\n{}\n{}-{}", input.dataset, input.file, input.tree, input.pass,
-                     Text(input.entry_start), Text(input.entry_stop));
+  return fmt::format("{}\n{}\n{}\n{}-{}\n{}", input.dataset, input.file, input.tree, Text(input.entry_start),
+                     Text(input.entry_stop), input.pass);
 }
 
 }  // namespace
@@ -44,9 +44,19 @@ void RunPieces::Add(const Attempt& attempt) {
     piece.of_part[found->second] += static_cast<double>(section.total_ns) / 1e9;
   }
   if (has_range) {
+    passes_.emplace(chunk.input.pass);
     pieces_.insert_or_assign(std::move(key), std::move(piece));
   } else {
     unranged_.push_back(std::move(piece));
+  }
+}
+
+void RunPieces::ForgetSinglePass() {
+  if (passes_.size() != 1) return;
+  std::map<std::string, RunPiece> named = std::move(pieces_);
+  pieces_.clear();
+  for (auto& [key, piece] : named) {
+    pieces_.insert_or_assign(key.substr(0, key.size() - passes_.begin()->size()), std::move(piece));
   }
 }
 

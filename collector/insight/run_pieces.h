@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ class RunPieces {
   static constexpr size_t kMostParts = 100;       ///< sections by name; what further ones took is `(other)`
 
   void Add(const Attempt& attempt);
+  /// Call it after the last attempt. In a run with one pass its name identifies nothing: it may be a function's, which
+  /// changes from version to version.
+  void ForgetSinglePass();
 
   const std::map<std::string, RunPiece>& pieces() const { return pieces_; }  ///< by what identifies the input
   /// Chunks that tell no range: which of them have the same input in two runs is not known.
@@ -38,6 +42,7 @@ class RunPieces {
 
  private:
   std::map<std::string, RunPiece> pieces_;
+  std::set<std::string> passes_;
   std::vector<RunPiece> unranged_;
   std::vector<std::string> parts_;
   std::map<std::string, size_t, std::less<>> part_index_;

@@ -90,9 +90,6 @@ inline constexpr Bound kNearlyAllWorkers =
     From(0.90, "of the largest number of workers: the last ones no longer matter");
 inline constexpr Bound kLongLag = From(10, "seconds: nobody notices a shorter wait");
 
-inline constexpr Bound kBeforeTheEnd =
-    Above(1, "seconds before the last worker's stop: a pool that is closed ends its idle processes by a signal");
-
 inline constexpr Bound kChunksOfLeak = From(10, "chunks: fewer do not tell what is kept from chunk to chunk");
 inline constexpr Bound kMuchKept = From(1e6, "bytes: less is not worth a look");
 

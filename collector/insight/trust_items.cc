@@ -35,6 +35,7 @@ constexpr Count kCounts[] = {
     {&Quality::sections_dropped, "section dropped", "sections dropped", false},
     {&Quality::chunks_without_events, "chunk without events", "chunks without events", false},
     {&Quality::processes_lost, "process lost", "processes lost", true},
+    {&Quality::processes_unreported, "process ended without a report", "processes ended without a report", false},
     {&Quality::chunks_unjoined, "chunk without a task", "chunks without a task", false},
     {&Quality::workers_unseen, "worker unseen", "workers unseen", false},
     {&Quality::processes_left_running, "process left running", "processes left running", false},
@@ -44,6 +45,7 @@ Mark MarkOfCount(const Measurement& measurement, const Count& count, double numb
   // the last line of a running job is read while it is being written
   const bool is_running = measurement.run.state.str() == "running";
   if (number == 0 || (is_running && count.member == &Quality::records_torn)) return Mark::kGood;
+  if (count.member == &Quality::processes_unreported) return Mark::kGood;  // no chunk lacks
   if (count.member != &Quality::records_dropped) return Mark::kWatch;
   const double read = measurement.quality.records_read.value_or(0);
   return MarkOf(KeyFigure::kDroppedRecords, number / (number + read));

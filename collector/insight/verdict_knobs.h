@@ -359,12 +359,6 @@ inline const Knob kKnobs[] = {
        }
      },
      1},
-    {"worker-loss", 1,
-     [](Json* document, double seconds) {
-       (*document)["workers"][0]["state"] = "lost";
-       (*document)["workers"][0]["stop"] = 25 - seconds;
-       (*document)["workers"][1]["stop"] = 25;
-     }},
     {"low-compression", 0,
      [](Json* document, double ratio) {
        SetBudget(document, {{"compute", 80}, {"blocked", 20}});

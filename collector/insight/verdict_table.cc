@@ -314,16 +314,11 @@ const std::vector<VerdictRule>& VerdictTable() {
        "if 0.01 of the attempts fail, and each takes as long as its repetition, the waste stays below 0.02",
        "Find out why attempts fail. Let them fail early, and do not compute a result twice. If several passes over the "
        "same events are intended, give each pass a name: Chunk::pass, CREMA_PASS."},
-      {"worker-loss",
-       "workers",
-       From(1),
-       kNever,
-       Severity::kWarning,
-       "workers {0} vanished without an end line, in a run that was not killed as a whole. A worker without an open "
-       "chunk counts only if it vanished {2} s before the last worker's stop",
+      {"worker-loss", "workers", From(1), kNever, Severity::kWarning,
+       "workers {0} are lost, in a run that was not killed as a whole: they vanished in a chunk, or the engine, the "
+       "kernel or an exit status reports a failure. A process that ended between chunks without a report is not lost",
        "no worker vanishes in an ordinary run: the batch system, the kernel (out of memory) or a crash ended it",
-       "See the batch system's log and the worker's memory; crema show --table workers.",
-       {&kBeforeTheEnd}},
+       "See the batch system's log and the worker's memory; crema show --table workers."},
       {"low-compression",
        "inputs",
        UpTo(1.2),

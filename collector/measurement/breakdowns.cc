@@ -65,7 +65,10 @@ constexpr Column kLifeColumns[] = {
                                 "allowed or its batch system gave it; `run.cores_source` says which")
         .In("cores")
         .At(-2),
-    ColumnOf<&WorkerRow::state>("state", "state", Kind::kText, 5, "ended, running or lost").At(-2),
+    ColumnOf<&WorkerRow::state>(
+        "state", "state", Kind::kText, 5,
+        "ended, running, lost, or unreported: nothing says how its process ended, and no chunk of it was open")
+        .At(-2),
     ColumnOf<&WorkerRow::peak_memory_bytes>("peak_memory_bytes", "peak memory", Kind::kMemory, 3,
                                             "largest sample of resident memory")
         .At(-1),

@@ -51,6 +51,7 @@ constexpr Column kRunFactsColumns[] = {
     ColumnOf<&RunFacts::allocated_cores_source>("allocated_cores_source"),
     ColumnOf<&RunFacts::exit_status>("exit_status"),
     ColumnOf<&RunFacts::state>("state"),
+    ColumnOf<&RunFacts::error>("error"),
     ColumnOf<&RunFacts::engine>("engine"),
     ColumnOf<&RunFacts::net_host_wide>("net_host_wide"),
     ColumnOf<&RunFacts::commit>("commit"),
@@ -111,7 +112,12 @@ constexpr Column kQualityColumns[] = {
     ColumnOf<&Quality::processes_ended>("processes_ended", "", Kind::kCount, 0, "processes that said that they ended"),
     ColumnOf<&Quality::processes_running>("processes_running", "", Kind::kCount, 0,
                                           "processes that still hold their log"),
-    ColumnOf<&Quality::processes_lost>("processes_lost", "", Kind::kCount, 0, "neither: killed, crashed or vanished"),
+    ColumnOf<&Quality::processes_lost>("processes_lost", "", Kind::kCount, 0,
+                                       "processes that vanished in a chunk, or of which an engine, the kernel or an "
+                                       "exit status reports a failure"),
+    ColumnOf<&Quality::processes_unreported>("processes_unreported", "", Kind::kCount, 0,
+                                             "none of these: nothing says how they ended; all their chunks are "
+                                             "recorded (a signal, or `_exit`)"),
     ColumnOf<&Quality::chunks_joined_to_tasks>("chunks_joined_to_tasks", "", Kind::kCount, 0,
                                                "null without an engine's tasks, as the next two"),
     ColumnOf<&Quality::chunks_unjoined>("chunks_unjoined", "", Kind::kCount, 0, "chunks that belong to no task"),

@@ -64,6 +64,7 @@ struct RunFacts {
   Text allocated_cores_source;
   Number exit_status;
   Text state;
+  Text error;  ///< the exception that ended the program or the block
   Text engine;
   Flag net_host_wide;
   Text commit;
@@ -103,6 +104,7 @@ struct Quality {
   Number processes_ended;
   Number processes_running;
   Number processes_lost;
+  Number processes_unreported;
   Number chunks_joined_to_tasks;
   Number chunks_unjoined;
   Number tasks_without_chunk;

@@ -53,12 +53,15 @@ class Assembly {
   Measurement& to_;
 };
 
-const char* StateOf(const RunFigures& figures) {
+const char* StateOf(const RunFigures& figures, const RunProvenance& provenance) {
+  if (!provenance.failure.empty()) return "failed";
   if (figures.engine.ended) return "finished";  // its workers may serve others
   bool any_ended = figures.bounds.stop_was_told;
+  bool any_lost = false;
   for (const ProcessRow& process : figures.findings.processes.processes) {
     if (process.state == ProcessState::kRunning && !figures.bounds.stop_was_told) return "running";
     any_ended |= process.state == ProcessState::kEnded;
+    any_lost |= process.state == ProcessState::kLost;
   }
   if (figures.tree.has_value()) {
     if (figures.tree->running) return "running";
@@ -66,7 +69,7 @@ const char* StateOf(const RunFigures& figures) {
   }
   // Coffea gives its report at the end.
   if (figures.findings.processes.processes.empty() && !figures.coffea.empty()) return "finished";
-  return any_ended ? "finished" : "killed";
+  return any_lost && !any_ended ? "killed" : "finished";
 }
 
 const char* NameOf(ProcessState state) {
@@ -77,8 +80,10 @@ const char* NameOf(ProcessState state) {
       return "running";
     case ProcessState::kLost:
       return "lost";
+    case ProcessState::kUnreported:
+      break;
   }
-  return "lost";
+  return "unreported";
 }
 
 std::string_view ColumnsSource(const RunFigures& figures) {
@@ -121,7 +126,9 @@ void Assembly::AddRun(const RunProvenance& provenance) {
   run.cpu_time_source = Text::OrNull(figures_.cpu_time_source);
   run.io_overhead_source = Text::OrNull(figures_.io_overhead_source);
   run.allocated_cores_source = Text::OrNull(figures_.allocated_cores_source);
-  run.state = StateOf(figures_);
+  run.exit_status = provenance.exit_status;
+  run.state = StateOf(figures_, provenance);
+  run.error = Text::OrNull(provenance.failure);
   run.engine = Text::OrNull(figures_.engine.name);
   if (tree.has_value()) {
     if (ids.empty()) run.id = Text::OrNull(tree->run_id);

@@ -3,6 +3,7 @@
 #define CREMA_COLLECTOR_METRICS_ASSEMBLE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct RunProvenance {
   std::string host;        ///< on which it was made
   int64_t created_ns = 0;  ///< Unix time
   std::string run_name;
+  std::string failure;  ///< the exception that ended the program or the block; empty: none
+  std::optional<int64_t> exit_status;
 };
 
 /// Everything but verdicts, which insight adds. Measurements of the same records differ in `provenance` only.

@@ -328,7 +328,7 @@ absl::StatusOr<MeasuredRun> Measure(const MeasureOptions& options) {
       limits);
   Quality quality = JudgeQuality(figures, std::move(reading));
   const RunProvenance provenance{AllSources(options), HostName(), absl::GetCurrentTimeNanos(),
-                                 NameRun(options, figures.tree)};
+                                 NameRun(options, figures.tree), options.failure, options.exit_status};
   MeasuredRun measured;
   measured.measurement = Assemble(std::move(figures), std::move(quality), ranges, provenance);
   for (const RecordLog& log : logs->logs) {

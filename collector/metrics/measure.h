@@ -29,6 +29,9 @@ struct MeasureOptions {
   std::string run;
   /// Shown as the run's name; empty: what `crema run` noted, else the first source's directory name.
   std::string name;
+  /// Exception and exit status by which the program, or the measured block, ended; empty, nullopt: not known.
+  std::string failure;
+  std::optional<int64_t> exit_status;
   /// Threads that read records and analyse them; 0: as many as the cores that this process may use. The document is the
   /// same for any.
   size_t jobs = 0;

@@ -282,6 +282,7 @@ Quality JudgeQuality(const RunFigures& figures, ReadingQuality reading) {
   quality.processes_ended = in_state(ProcessState::kEnded);
   quality.processes_running = in_state(ProcessState::kRunning);
   quality.processes_lost = in_state(ProcessState::kLost);
+  quality.processes_unreported = in_state(ProcessState::kUnreported);
   quality.tasks_read = figures.findings.tasks.rows.size();
   if (!figures.findings.tasks.empty()) {
     quality.chunks_joined_to_tasks = engine.join.chunks_joined;

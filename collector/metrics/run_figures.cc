@@ -13,8 +13,8 @@
 #include "collector/metrics/engine/task_processes.h"
 #include "collector/metrics/engine_figures.h"
 #include "collector/metrics/run_metrics.h"
-#include "collector/metrics/tree/oom_kills.h"
 #include "collector/metrics/tree/tree_timelines.h"
+#include "collector/metrics/workers/process_ends.h"
 #include "collector/metrics/workers/worker_steps.h"
 
 namespace crema {
@@ -112,7 +112,7 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
     figures.engine.complaints.push_back(std::move(complaint));
   }
 
-  NameOomKills(trees, &processes);
+  JudgeEnds(cluster_workers, task_of_process, trees, &figures.findings);
   figures.processes = LargestProcesses(trees);
   figures.phases = FindPhases(figures.findings.spans);
 

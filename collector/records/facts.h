@@ -300,7 +300,8 @@ struct TaskFact {
   int64_t attempt = 0;  ///< how often it was tried before, in this process
   std::string_view worker;
   std::string_view engine;
-  std::optional<int64_t> queue_ns;  ///< between the engine's order and `start_ns`
+  std::optional<int64_t> queue_ns;      ///< between the engine's order and `start_ns`
+  std::optional<int64_t> lane_stop_ns;  ///< it gave its thread of the worker back; nullopt: it kept it to its end
 };
 
 /// One activity of an engine in one unit: what it came to since the line before.

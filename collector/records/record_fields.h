@@ -297,6 +297,7 @@ inline constexpr Field<TaskFact> kTaskFields[] = {
     Any<&TaskFact::worker>("worker"),
     Any<&TaskFact::engine>("engine"),
     NotNegative<&TaskFact::queue_ns>("queue_ns"),
+    NotNegative<&TaskFact::lane_stop_ns>("lane_stop_ns"),
 };
 
 /// `[context, span, function, activity, unit, value]`; span and function may be null.

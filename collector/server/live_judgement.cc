@@ -97,14 +97,16 @@ void LiveModel::SetLife(WorkerId id, bool running) {
     return;
   }
   if (running || worker.state == LiveState::kLost) return;
-  worker.state = LiveState::kLost;
-  if (!worker.has_recorded()) return;
   const int64_t lost = LoseOpenChunks(worker);
-  NoteAt(
-      worker.last_ns, EventKind::kBad,
-      fmt::format(
-          "{} vanished without an end{}", worker.name,
-          lost > 0 ? fmt::format(", with {}", Counted(static_cast<double>(lost), "open chunk", "open chunks")) : ""));
+  worker.state = lost > 0 ? LiveState::kLost : LiveState::kEnded;  // only evidence makes a loss: metrics/workers
+  if (!worker.has_recorded()) return;
+  if (lost == 0) {
+    NoteAt(worker.last_ns, EventKind::kInfo, worker.name + " ended without a report");
+    return;
+  }
+  NoteAt(worker.last_ns, EventKind::kBad,
+         fmt::format("{} vanished without an end, with {}", worker.name,
+                     Counted(static_cast<double>(lost), "open chunk", "open chunks")));
 }
 
 void LiveModel::NoteJoins() {

@@ -103,18 +103,10 @@ KeyFigureRow FullestMemory(const LiveModel& model, const LiveFigures& figures) {
   return row;
 }
 
-/// As `FindLostWorkers` has it of a finished run: one that vanished idle when all was done is not lost.
 int64_t LostWorkersOf(const LiveModel& model) {
-  int64_t end_ns = 0;
-  for (const LiveWorker& worker : model.workers()) {
-    if (worker.has_recorded()) end_ns = std::max(end_ns, model.LifeEnd(worker));
-  }
-  int64_t lost = 0;
-  for (const LiveWorker& worker : model.workers()) {
-    if (worker.state != LiveState::kLost || !worker.has_recorded()) continue;
-    lost += worker.lost > 0 || kBeforeTheEnd.Holds(static_cast<double>(end_ns - worker.last_ns) / 1e9);
-  }
-  return lost;
+  return std::count_if(model.workers().begin(), model.workers().end(), [](const LiveWorker& worker) {
+    return worker.state == LiveState::kLost && worker.has_recorded();
+  });
 }
 
 KeyFigureRow Failures(const LiveModel& model, const LiveFigures& figures) {

@@ -9,6 +9,7 @@ from .dask_activities import sections_to_dask
 from .decoration import decorated, is_decorated, warn_of_lazy_result
 from .guard import take_back
 from .interruption import is_interruption
+from .passes import pass_of
 from .section import track_section
 from .uproot_requests import measured_uproot
 
@@ -48,6 +49,16 @@ class _OpenChunks(threading.local):
 _open_chunks = _OpenChunks()
 
 
+class _Calls(threading.local):
+    """Sources of the events of this thread's decorated calls, the innermost last."""
+
+    def __init__(self):
+        self.stack = []
+
+
+_calls = _Calls()
+
+
 class ChunkHandle:
     """Refers to an open chunk from another thread: see `track_helper`. Harmless when the chunk is over. Pickled, it
     refers to none: no other process has the chunk."""
@@ -82,12 +93,19 @@ class TrackMetrics:
     As a decorator it takes dataset, file, tree, entry range, events, bytes read, columns and the file's facts from
     NanoEvents' metadata; what is missing there is not known, and never an error. Left by an exception, the attempt is
     failed, with the exception's text, and the exception goes on unchanged. A guard itself never raises.
+
+    `pass_` names the pass over the data: `@track_metrics(pass_="weights")`. Without it the function's qualified name,
+    the prefix of the Dask task and the open span tell passes apart.
     """
 
     def __new__(cls, dataset=None, *arguments, **named):
         if not arguments and not named and is_decorated(dataset):
             return decorated(dataset)
         return super().__new__(cls)
+
+    def __call__(self, function):
+        """As a decorator: each call is a chunk of the pass `pass_`."""
+        return decorated(function, self._facts[3])
 
     def __init__(
         self, dataset=None, file=None, entry_start=None, entry_stop=None, *, tree=None, pass_=None, events=None
@@ -217,6 +235,8 @@ def current_chunk():
 
 
 def _info(dataset, file, tree, pass_, entry_start, entry_stop):
+    if pass_ is None:
+        pass_ = pass_of()
     return library.ChunkInfo(
         ctypes.sizeof(library.ChunkInfo),
         library.encoded_or_none(dataset),
@@ -235,7 +255,7 @@ def reason_of(error) -> str:
     return f"{name}: {text}" if text and text != "?" else name
 
 
-def run_as_chunk(function, arguments, named):
+def run_as_chunk(function, arguments, named, pass_=None):
     """Calls the function as a chunk of the events among its arguments (by the name `events`, else the last one)."""
     if not _enabled():
         return function(*arguments, **named)
@@ -244,17 +264,29 @@ def run_as_chunk(function, arguments, named):
         with track_section("build graph"):
             return function(*arguments, **named)
     source = nanoevents.EventSource(events)
+    calls = _calls.stack
+    if calls and source.is_same_chunk(calls[-1]):
+        return function(*arguments, **named)  # a method that calls the one it overrides: one chunk
     guard = TrackMetrics(
-        source.dataset, source.file, source.entry_start, source.entry_stop, tree=source.tree, events=source.events
+        source.dataset,
+        source.file,
+        source.entry_start,
+        source.entry_stop,
+        tree=source.tree,
+        pass_=pass_of(function, arguments) if pass_ is None else pass_,
+        events=source.events,
     )
     with guard:
         if source.file_facts is not None:
             guard.set_file_info(*source.file_facts)
         try:
+            calls.append(source)
             with measured_uproot():
                 result = function(*arguments, **named)
         finally:
-            guard.add_bytes_read(source.bytes_read())
+            if calls:
+                calls.pop()
+            guard.add_bytes_read(source.bytes_read(calls[-1] if calls else None))
             guard.add_columns(source.columns())
     warn_of_lazy_result(function, result)
     return result

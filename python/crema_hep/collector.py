@@ -1,11 +1,14 @@
 """MetricsCollector: measures what runs inside a `with` block, with roastcoffea's interface."""
 
 import json
+import os
 import pathlib
 import re
+import sys
 import time
 
 from .backends import backend_of
+from .chunk import reason_of
 from .interruption import is_of_a_handler
 from .local_backend import scratch_directory
 from .measurement import Measurement, load
@@ -16,7 +19,17 @@ _REFERENCE_KEY = "__roastcoffea_metrics__"
 # The program's lines on what should be equal. Coffea's seconds and bytes hold more than the chunks' (opening files, the
 # decorator): their differences are in `quality` only.
 _DISAGREEMENT = re.compile(r"(dataset .*, )?(chunks|events): .* apart\)")
+_MOST_ERROR = 300  # characters of an exception's text that are shown
+_INTERRUPTED = 130  # as a shell has it of a program that Ctrl-C ended
 _TOLERANCE = 0.01  # beyond which two sources of one figure disagree, as in docs/metrics.md
+
+
+def _name_of_program() -> str:
+    """The script's, or the notebook's where Jupyter tells it."""
+    name = os.path.basename(sys.argv[0]) or "python"
+    if name.startswith(("ipykernel_launcher", "colab_kernel_launcher")):
+        name = os.path.basename(os.environ.get("JPY_SESSION_NAME", "")) or "notebook"
+    return name
 
 
 def _plain(value):
@@ -24,6 +37,23 @@ def _plain(value):
     if isinstance(value, (set, frozenset, tuple)):
         return sorted(value, key=str)
     return value.item() if hasattr(value, "item") else str(value)
+
+
+def _failure_arguments(error) -> list:
+    """What `crema collect` is told of the exception that left the block; nothing where it is no failure."""
+    if error is None or isinstance(error, GeneratorExit):
+        return []
+    status = 1
+    if isinstance(error, KeyboardInterrupt):
+        status = _INTERRUPTED
+    elif isinstance(error, SystemExit):
+        status = 0 if error.code is None else error.code if isinstance(error.code, int) else 1
+    if status == 0:
+        return []
+    text = " ".join(reason_of(error).replace("\0", " ").encode("utf-8", "replace").decode().split())
+    if len(text) > _MOST_ERROR:
+        text = text[: _MOST_ERROR - 1] + "…"
+    return [f"--failure={text}", f"--exit-status={status}"]
 
 
 class MetricsCollector:
@@ -37,8 +67,10 @@ class MetricsCollector:
     `client`: a Dask client, or one of Coffea's executors: `DaskExecutor`, `FuturesExecutor`, `IterativeExecutor`,
     `ParslExecutor` or `TaskVineExecutor`. `backend="local"` measures this process and its children,
     `backend="parsl"` the Parsl that is loaded. With `track_workers`, workers are sampled each
-    `worker_tracking_interval` seconds. With `output_dir` the measurement is saved there as the block ends. Whatever
-    fails here is a warning: the block runs on, and its exceptions are its own.
+    `worker_tracking_interval` seconds. With `output_dir` the measurement is saved there as the block ends. `name` is
+    the run's (default: the script's or notebook's): `crema history` follows the runs of one name. Whatever
+    fails here is a warning: the block runs on, and its exceptions are its own. A block that an exception leaves is a
+    run that failed, by this exception.
     """
 
     def __init__(
@@ -49,6 +81,7 @@ class MetricsCollector:
         worker_tracking_interval=1.0,
         processor_instance=None,
         output_dir=None,
+        name=None,
     ):
         self.client = client
         self.backend = backend
@@ -57,9 +90,11 @@ class MetricsCollector:
         self.processor_instance = processor_instance
         self.processor_name = None if processor_instance is None else type(processor_instance).__name__
         self.output_dir = output_dir
+        self.name = name
         self.metrics_backend = backend_of(self)
         self.t_start = self.t_end = None
         self._failure = None  # why nothing is measured
+        self._ended_by = []  # what `crema collect` is told of an exception that left the block
         self.coffea_report = None
         self.custom_metrics = None
         self._reports = []
@@ -73,6 +108,7 @@ class MetricsCollector:
 
     def __exit__(self, kind, error, trace):
         self.t_end = time.perf_counter()
+        self._ended_by = _failure_arguments(error)
         if self._failure is not None:
             return
         self._do("stop", self.metrics_backend.stop)
@@ -94,7 +130,7 @@ class MetricsCollector:
             if is_of_a_handler(error):
                 raise
             reason = str(error).removeprefix("crema: ") or type(error).__name__
-            warn(f"crema: cannot {what} the measurement: {reason}", stacklevel=3)
+            warn(f"crema: cannot {what} the measurement: {reason}")
             return reason
         return None
 
@@ -184,6 +220,20 @@ class MetricsCollector:
         """Worker series by time."""
         return self.measurement.tracking_data
 
+    def __repr__(self):
+        if self.t_end is None:
+            return f"<crema collector {self.backend!r}, {'measuring' if self.t_start else 'not begun'}>"
+        if self._failure is not None:
+            return f"<crema collector {self.backend!r}: nothing was measured: {self._failure}>"
+        return repr(self.measurement)
+
+    def _repr_html_(self):
+        """A collector as the last line of a notebook's cell shows its measurement; None: as `repr` does."""
+        try:
+            return self.measurement._repr_html_()
+        except RuntimeError:
+            return None
+
     def print_summary(self) -> None:
         """Prints what `crema show` prints."""
         print(self.measurement.summary(), end="")
@@ -199,7 +249,8 @@ class MetricsCollector:
         return self.measurement.save(output_dir, measurement_name)
 
     def _collect_arguments(self, directory) -> list:
-        arguments = []
+        name = _name_of_program() if self.name is None else str(self.name)
+        arguments = [f"--name={name}", *self._ended_by]
         for number, report in enumerate(self._reports):
             arguments += ["--coffea-report", _write_json(directory / f"report{number}.json", report)]
         if self.custom_metrics is not None:
@@ -219,12 +270,12 @@ class MetricsCollector:
     def _warn_of_differences(self) -> None:
         for line in self._measurement.quality.get("warnings") or ():
             if _DISAGREEMENT.match(line):
-                warn(f"crema: {line}", stacklevel=4)
+                warn(f"crema: {line}")
         if self._told_chunks is None:
             return
         if self._has_told_chunks_only():
             text = "crema: no chunk was recorded: chunks, events and durations are those that set_chunk_metrics told"
-            warn(text, stacklevel=4)
+            warn(text)
             return
         for what, ours, theirs in (
             ("num_chunks", self._measurement.metrics.get("num_chunks"), len(self._told_chunks)),
@@ -232,7 +283,7 @@ class MetricsCollector:
         ):
             if theirs is not None and (ours is None or abs(ours - theirs) > _TOLERANCE * max(abs(ours), abs(theirs))):
                 text = f"crema: {what}: {ours} by crema's records, which count; {theirs} by set_chunk_metrics"
-                warn(text, stacklevel=4)
+                warn(text)
 
 
 def _write_json(path, value) -> str:

@@ -22,6 +22,7 @@ from crema_hep.dask_plugin import CremaSchedulerPlugin, CremaWorkerPlugin
 from crema_hep.interruption import is_of_a_handler
 from crema_hep.local_backend import scratch_directory
 from crema_hep.notice import say, warn
+from crema_hep.span import annotate_tasks
 
 PAGE_BYTES = 4 << 20
 # How long a call to the cluster may take, beside what it waits for itself: one worker that is stopped, or whose native
@@ -57,6 +58,10 @@ def _why_refused(client) -> str | None:
             "backend='local', which measures this process"
         )
     return None
+
+
+class NotAttached(RuntimeError):
+    """Somebody took crema off the cluster."""
 
 
 class Attachment:
@@ -123,12 +128,16 @@ class Attachment:
         return size
 
     def detach(self, timeout: float = CALL_SECONDS) -> bool:
-        """Takes crema off the cluster: plug-ins, handlers, recording, CREMA_* variables. Not while others measure."""
+        """Takes crema off the cluster: plug-ins, handlers, recording, CREMA_* variables. Not while others measure.
+        Whether it is off now."""
         if not self.has_scheduler_plugin:
             return False
-        reply = self._call("crema_detach", seconds=timeout + CALL_SECONDS, id=self.run_id, timeout=timeout)
+        try:
+            reply = self._call("crema_detach", seconds=timeout + CALL_SECONDS, id=self.run_id, timeout=timeout)
+        except NotAttached:
+            return True
         if reply["left"]:
-            warn(f"crema: {reply['left']}: crema stays there", stacklevel=2)
+            warn(f"crema: {reply['left']}: crema stays there")
         return reply["detached"]
 
     def _answers(self) -> bool:
@@ -155,7 +164,10 @@ class Attachment:
         return reply["time_ns"]
 
     def _call(self, operation: str, seconds: float = 2 * CALL_SECONDS, **arguments):
-        return _call_cluster(self.client, getattr(self.client.scheduler, operation), seconds=seconds, **arguments)
+        reply = _call_cluster(self.client, getattr(self.client.scheduler, operation), seconds=seconds, **arguments)
+        if reply is None:  # what Dask answers for an operation that nobody has
+            raise NotAttached("crema is not on this scheduler any more: attach again")
+        return reply
 
 
 def attach(client, *, run_id: str | None = None, directory: str | None = None, **options) -> Attachment:
@@ -228,18 +240,24 @@ class DaskBackend:
         self._sample_seconds = interval if track_workers else 0
         self._processor = processor
         self._records: str | None = None
+        self._annotates = False
         self.attachment: Attachment | None = None
 
     def start(self) -> None:
         self._records = None
         self.attachment = attach(self.client, sample_seconds=self._sample_seconds)
         self.attachment.start(processor=self._processor)
+        annotate_tasks(True)
+        self._annotates = True
 
     def stop(self) -> None:
         attachment = self._require_attachment()
+        if self._annotates:
+            annotate_tasks(False)
+            self._annotates = False
         attachment.stop()
         for text in attachment.missing:
-            warn(f"crema: {text}", stacklevel=4)
+            warn(f"crema: {text}")
         if attachment.has_scheduler_plugin:  # taken now: the cluster may be gone when the measurement is asked for
             records = os.path.join(scratch_directory(), "dask.ndjson")
             attachment.save(records)
@@ -262,10 +280,9 @@ class DaskBackend:
         if attachment.has_scheduler_plugin and self._records is None:
             raise RuntimeError("the records were not taken from the cluster when the block ended")
         source = self._records or "dask://" + self.client.dashboard_link.split("://")[1].split("/")[0]
-        name = os.path.basename(sys.argv[0]) or "python"
         stop_ns = attachment.stop_ns or time.time_ns()
         bounds = ["--start", f"{attachment.start_ns / 1e9:.6f}", "--stop", f"{stop_ns / 1e9:.6f}"]
-        program.run("collect", source, "-o", output, "--run", "all", "--name", name, "-q", *bounds, *arguments)
+        program.run("collect", source, "-o", output, "--run", "all", "-q", *bounds, *arguments)
 
     def _require_attachment(self) -> Attachment:
         if self.attachment is None:

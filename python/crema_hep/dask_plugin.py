@@ -39,9 +39,9 @@ from distributed import Scheduler
 from distributed.diagnostics.plugin import SchedulerPlugin, WorkerPlugin
 
 SCHEMA = "crema.dask/1"
-SCHEMA_MINOR = 1
+SCHEMA_MINOR = 2
 RECORD_SCHEMA = "crema.records/1"
-RECORD_SCHEMA_MINOR = 10
+RECORD_SCHEMA_MINOR = 17
 ASKED_FOR = ("CREMA_REQUESTS", "CREMA_STACKS")  # switches that hold on workers
 VERSION = "0.1.0"  # as sdk/include/crema/version.h says: a test compares them
 NAME = "crema"
@@ -59,6 +59,8 @@ HELLO_SECONDS = 5.0
 TEARDOWN_SECONDS = 2.0
 # After a worker has left, its host's others look this often for what it could not send: it may still be on its way out.
 ADOPT_AFTER_SECONDS = (0, 1, 4, 16)
+# A change of a directory has a time as coarse as the kernel's clock ticks, on network file systems coarser.
+LISTING_SETTLES_NS = 2_000_000_000
 # What the scheduler keeps of records and samples. Joins, leaves and accounts are kept beside, as long as it lives.
 KEEP_BYTES = 256 << 20
 PAGE_BYTES = 4 << 20
@@ -360,6 +362,13 @@ class _Log:
         self._room.close()
 
 
+def _size_of(path: str) -> int:
+    try:
+        return os.path.getsize(path)
+    except OSError:
+        return 0
+
+
 def _read_blob(path: str, offset: int) -> bytes:
     """Whole lines from `offset` on, at most BLOB_BYTES."""
     try:
@@ -371,13 +380,33 @@ def _read_blob(path: str, offset: int) -> bytes:
     return blob[: blob.rfind(b"\n") + 1]
 
 
-def _run_id_of(path: str) -> str | None:
-    """The run that a log says in its first line; None where it says none."""
-    try:
+class _Neighbour:
+    """A log beside this worker's own: of another worker, or of a process that a task of some worker started."""
+
+    def __init__(self, path: str, pid: int) -> None:
+        """Raises what a first line that is not there, or not whole, makes."""
+        self.path = path
+        self.pid = pid
         with open(path, "rb") as file:
-            return json.loads(file.readline(BLOB_BYTES))["run_id"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+            first = json.loads(file.readline(BLOB_BYTES))
+        self.run_id = first["run_id"]
+        self.is_worker = (first.get("attributes") or {}).get("engine") == "dask"
+        self.is_below = _descends_from_this(first.get("parent_pid"))
+
+
+def _descends_from_this(pid) -> bool:
+    """Whether this process, or one below this process; False where one in between has ended."""
+    own, generations = os.getpid(), 0
+    while isinstance(pid, int) and pid > 1 and generations < 100:
+        if pid == own:
+            return True
+        try:
+            with open(f"/proc/{pid}/stat") as file:
+                pid = int(file.read().rpartition(")")[2].split()[1])
+        except (OSError, ValueError, IndexError):
+            return False
+        generations += 1
+    return False
 
 
 def _activity_row(key, value):
@@ -481,12 +510,18 @@ class CremaWorkerPlugin(WorkerPlugin):
         self.log = None
         self.failure = None
         self._stamps = {}  # key: (scheduler_delay, time) as it was handed to a thread
+        self._seceded = {}  # key: monotonic ns at which it gave its thread back to the pool
         self._arrived = {}  # key: monotonic ns at which the scheduler's order came
         self._unnoted = 0  # tasks of which this plug-in could take no note
         self._attempts = {}  # key: how often it failed here; the latest last
         self._environment = {}  # what this plug-in set
         self._switched_on = False
         self._sent = {}  # log's name: bytes that the scheduler has
+        self._own_logs = []  # names
+        self._neighbours = {}  # log's name: what its first line says
+        self._finished = set()  # names of logs that ended and are sent
+        self._held = set()  # names of neighbours whose processes lived when the directory was looked at last
+        self._listed_ns = None  # as of which change of the directory all its logs are known
         # What Dask's activities came to when they were told last, also by a plug-in that this one takes the place of.
         self._fine = worker.__dict__.setdefault("crema_told", {})
         self._summed_ns = 0  # when they were told last
@@ -660,12 +695,14 @@ class CremaWorkerPlugin(WorkerPlugin):
                 )
                 self._adopt_at_ns = []
                 if self._said:
-                    await self._push_all()
+                    await self._push_all(is_asked=True)
 
     # -- Tasks --------------------------------------------------------------------------------------------------------
 
     def transition(self, key, start, finish, **kwargs) -> None:
         try:
+            if finish == "long-running":
+                self._seceded[key] = time.monotonic_ns()
             if finish == "executing":
                 if start not in _RUNNING:
                     self._stamps[key] = (self.worker.scheduler_delay, time.time())
@@ -688,6 +725,7 @@ class CremaWorkerPlugin(WorkerPlugin):
         stamp = self._stamps.pop(key, None)
         run = self._threads.runs.pop(key, None)
         arrived_ns = self._arrived.pop(key, None)
+        seceded_ns = self._seceded.pop(key, None)
         if stamp is None or self.log is None:
             return
         delay, began = stamp
@@ -714,6 +752,7 @@ class CremaWorkerPlugin(WorkerPlugin):
         began_ns = int(began * 1e9) + shift_ns
         queue_ns = None if arrived_ns is None else max(0, began_ns - self.clock.anchor_ns - arrived_ns)
         text = str(key)
+        lane_stop_ns = None if seceded_ns is None else seceded_ns + self.clock.anchor_ns
         prefix = getattr(task, "prefix", None)
         span = getattr(task, "span_id", None)
         self.log.write_task(
@@ -721,7 +760,7 @@ class CremaWorkerPlugin(WorkerPlugin):
                 f'{{"type":"task","key":{_text(text)},"prefix":{_text(prefix)},"group":null,"span":{_text(span)},'
                 f'"thread":{_number(thread)},"start_ns":{start_ns},"stop_ns":{stop_ns},'
                 f'"outcome":{_text(finish)},"attempt":{attempt},"worker":{_text(worker.address)},"engine":"dask",'
-                f'"queue_ns":{_number(queue_ns)}}}\n'
+                f'"queue_ns":{_number(queue_ns)},"lane_stop_ns":{_number(lane_stop_ns)}}}\n'
             ).encode()
         )
 
@@ -840,7 +879,7 @@ class CremaWorkerPlugin(WorkerPlugin):
             if self.sample_seconds and now_ns - self._sampled_ns >= max(self.sample_seconds, seconds) * 1e9:
                 self._write_sample()
             if self._said:
-                await self._push_all()
+                await self._push_all(is_asked)
 
     async def _answer_drain(self, **kwargs):
         self._write_what_the_package_keeps()
@@ -852,8 +891,8 @@ class CremaWorkerPlugin(WorkerPlugin):
         for write in getattr(sys.modules.get("crema_hep.recorder"), "before_writing", ()):
             write()
 
-    async def _push_all(self) -> None:
-        names = await asyncio.to_thread(self._logs_to_send)
+    async def _push_all(self, is_asked: bool = False) -> None:
+        names = await asyncio.to_thread(self._logs_to_send, is_asked)
         unknown = [(name, 0, b"") for name in names if name not in self._sent]
         if unknown:
             await self._push(unknown)
@@ -880,32 +919,64 @@ class CremaWorkerPlugin(WorkerPlugin):
                 break
         return parts
 
-    def _logs_to_send(self) -> list[str]:
-        """This process's logs; and those that dead workers of this host left, where somebody died."""
+    def _logs_to_send(self, is_asked: bool) -> list[str]:
+        """This process's logs; those of processes that tasks started; and those that dead workers of this host left,
+        where somebody died. Several workers may send one log: the scheduler keeps it once."""
         now_ns = time.monotonic_ns()
-        adopting = any(at_ns <= now_ns for at_ns in self._adopt_at_ns)
+        adopting = is_asked or any(at_ns <= now_ns for at_ns in self._adopt_at_ns)
         self._adopt_at_ns = [at_ns for at_ns in self._adopt_at_ns if at_ns > now_ns]
-        own, left = [], []
+        self._look_for_logs()
+        workers = {log.pid for log in self._neighbours.values() if log.is_worker}
+        names = list(self._own_logs)
+        self._held = set()
+        for name, log in list(self._neighbours.items()):
+            if log.run_id != self.run_id_in_force or (log.pid in workers and not adopting):
+                continue
+            if _is_held(log.path):
+                self._held.add(name)
+                # A worker that left may still be on its way out: those that are there send theirs themselves.
+                if not (is_asked and self._known_leaves if log.pid in workers else is_asked or log.is_below):
+                    continue
+            elif name in self._sent and self._sent[name] >= _size_of(log.path):
+                if log.pid not in workers:
+                    self._finished.add(name)
+                    del self._neighbours[name]
+                continue
+            names.append(name)
+        return names
+
+    def _look_for_logs(self) -> None:
+        """Takes note of logs that are new in the directory."""
         try:
-            names = os.listdir(self.record_directory)
+            changed_ns = os.stat(self.record_directory).st_mtime_ns
+            names = [] if changed_ns == self._listed_ns else os.listdir(self.record_directory)
         except OSError:
-            return []
+            return
+        unreadable = False
         for name in names:
+            if name in self._own_logs or name in self._neighbours or name in self._finished:
+                continue
             match = LOG_NAME.match(name)
             if match is None or match["host"] != self.host.replace("/", "_"):
                 continue
             if int(match["pid"]) == self.pid and abs(int(match["start"]) - self.start_ns) < 1_000_000_000:
-                own.append(name)
-            elif adopting and int(match["start"]) >= self._adopted_from_ns:
-                left.append(name)
-        return own + [name for name in left if self._is_left_over(os.path.join(self.record_directory, name))]
+                self._own_logs.append(name)
+            elif int(match["start"]) >= self._adopted_from_ns:
+                try:
+                    self._neighbours[name] = _Neighbour(os.path.join(self.record_directory, name), int(match["pid"]))
+                except (OSError, ValueError, KeyError, TypeError, AttributeError):
+                    unreadable = True  # perhaps its first line is still being written
+        # A file system tells times no finer than its clock ticks: what came within a tick is looked for again.
+        is_settled = not unreadable and time.time_ns() - changed_ns > LISTING_SETTLES_NS
+        self._listed_ns = changed_ns if is_settled else None
 
     def _look_for_logs_left(self) -> None:
         now_ns = time.monotonic_ns()
         self._adopt_at_ns = [now_ns + int(seconds * 1e9) for seconds in ADOPT_AFTER_SECONDS]
 
-    def _is_left_over(self, path: str) -> bool:
-        return _run_id_of(path) == self.run_id_in_force and not _is_held(path)
+    def _is_gone(self, name: str) -> bool:
+        """Whether the process of this log has ended."""
+        return name not in self._own_logs and name not in self._held
 
     async def _push(self, parts) -> None:
         """Hands over bytes of logs, all in one call, and notes how many the scheduler has. Repeating it is harmless."""
@@ -913,7 +984,7 @@ class CremaWorkerPlugin(WorkerPlugin):
         call = self.worker.scheduler.crema_push(
             worker=self.worker.address,
             parts=[
-                {"source": name, "offset": offset, "blob": blob, "adopted": f"-{self.pid}-" not in name}
+                {"source": name, "offset": offset, "blob": blob, "adopted": self._is_gone(name)}
                 for name, offset, blob in parts
             ],
         )
@@ -1002,6 +1073,15 @@ def _worker_sample(ws, now_ns: int) -> dict:
     }
 
 
+def _last_status(scheduler, worker: str) -> str | None:
+    """What the worker that has just left said of itself last: `closing` where it left in order."""
+    with contextlib.suppress(Exception):
+        events = (event for _, event in reversed(scheduler.get_events(worker)) if isinstance(event, dict))
+        changes = (event["status"] for event in events if event.get("action") == "worker-status-change")
+        return next(changes, "running")
+    return None
+
+
 # What workers and clients may ask of the scheduler's plug-in, as `crema_hello` and so on.
 OPERATIONS = ("hello", "push", "pull", "flush", "session", "detach")
 
@@ -1030,6 +1110,7 @@ class CremaSchedulerPlugin(SchedulerPlugin):
         self.ring = _Ring(self.keep_bytes)
         self.have = {}  # source: bytes that came
         self.leaves = 0
+        self._restarting = set()  # workers that `client.restart` ends
         self._plugged = set()  # workers whose plug-in said hello
         self._seen = {}  # worker: the `last_seen` of its last sample
         self._accounts = {}
@@ -1279,7 +1360,18 @@ class CremaSchedulerPlugin(SchedulerPlugin):
         self._seen.pop(worker, None)
         self._plugged.discard(worker)
         reason = kwargs.get("stimulus_id")
-        self._append(type="worker", event="leave", time_ns=time.time_ns(), worker=worker, reason=reason)
+        self._append(
+            type="worker",
+            event="leave",
+            time_ns=time.time_ns(),
+            worker=worker,
+            reason=reason,
+            status="restarting" if worker in self._restarting else _last_status(scheduler, worker),
+        )
+        self._restarting.discard(worker)
+
+    def restart(self, scheduler) -> None:
+        self._restarting = set(scheduler.workers)
 
     def transition(self, key, start, finish, *args, **kwargs) -> None:
         if finish == "erred":

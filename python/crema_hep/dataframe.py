@@ -1,27 +1,92 @@
-"""Rows as a pandas DataFrame, in which every number is the one that the program wrote."""
+"""Rows as a pandas DataFrame, in which every number is the one that the program wrote.
+
+Rows come one after another, and columns of numbers are arrays from the start: a million chunks need little more than
+the finished frame.
+"""
+
+import array
+import math
 
 _LARGEST_EXACT = 2**53  # beyond it a double no longer counts in ones
 _INT64 = range(-(2**63), 2**63)
+_MOST_TEXTS = 100_000  # that are kept once: names of files, datasets, workers
 
 
-def _column(pandas, values):
-    """Times are nanoseconds since 1970: as doubles, which pandas makes of integers with gaps, they would be rounded."""
-    integers = [value for value in values if type(value) is int]
-    others = [value for value in values if value is not None and type(value) is not int]
-    if integers and not others and all(value in _INT64 for value in integers):
-        return pandas.array(values, dtype="Int64" if None in values else "int64")
-    if any(abs(value) > _LARGEST_EXACT for value in integers):
-        return pandas.Series(values, dtype=object)
-    return values
+class _Column:
+    """Values of one field: `q` and `d` arrays of numbers as long as they are such, else a list."""
+
+    def __init__(self, rows) -> None:
+        self.values = None  # nothing but None so far
+        self.missing = bytearray(b"\1" * rows)
+
+    def add(self, value, texts) -> None:
+        kind = type(value)
+        self.missing.append(value is None)
+        if self.values is None:
+            if value is None:
+                return
+            before = len(self.missing) - 1
+            if kind is int and value in _INT64:
+                self.values = array.array("q", bytes(8 * before))
+            elif kind is float:
+                self.values = array.array("d", [math.nan]) * before
+            else:
+                self.values = [None] * before
+        if type(self.values) is array.array and not self._fits(value, kind):
+            self.values = [None if gone else known for known, gone in zip(self.values, self.missing)]
+        if type(self.values) is list:
+            self.values.append(texts.setdefault(value, value) if kind is str and len(texts) < _MOST_TEXTS else value)
+        elif self.values.typecode == "q":
+            self.values.append(0 if value is None else value)
+        else:
+            self.values.append(math.nan if value is None else value)
+
+    def _fits(self, value, kind) -> bool:
+        """Makes doubles of integers where a double comes, if none is rounded."""
+        if value is None:
+            return True
+        if self.values.typecode == "q" and kind is float and all(abs(known) <= _LARGEST_EXACT for known in self.values):
+            numbers = (math.nan if gone else known for known, gone in zip(self.values, self.missing))
+            self.values = array.array("d", numbers)
+        if self.values.typecode == "q":
+            return kind is int and value in _INT64
+        return kind is float or (kind is int and abs(value) <= _LARGEST_EXACT)
+
+    def finished(self, pandas, numpy):
+        """What pandas takes for this column. Times are nanoseconds since 1970: as doubles, which pandas makes of
+        integers with gaps, they would be rounded."""
+        if self.values is None:
+            return pandas.Series([None] * len(self.missing), dtype=object)
+        if type(self.values) is list:
+            integers = [value for value in self.values if type(value) is int]
+            is_exact = all(abs(value) <= _LARGEST_EXACT for value in integers)
+            return pandas.Series(self.values) if is_exact else pandas.Series(self.values, dtype=object)
+        if self.values.typecode == "d":
+            return numpy.frombuffer(self.values, dtype="float64")
+        values = numpy.frombuffer(self.values, dtype="int64")
+        missing = numpy.frombuffer(self.missing, dtype=bool)
+        return pandas.arrays.IntegerArray(values, missing) if missing.any() else values
 
 
 def dataframe(rows):
-    """One column a field; None is a missing value. Raises ImportError where pandas is not installed."""
+    """One column a field; None is a missing value. `rows`: dictionaries, which may come one after another. Raises
+    ImportError where pandas is not installed."""
     try:
+        import numpy
         import pandas
     except ImportError as error:
         raise ImportError(
             "crema: a DataFrame needs pandas: pip install pandas; without it, table(name) is a list of dictionaries"
         ) from error
-    fields = dict.fromkeys(field for row in rows for field in row)
-    return pandas.DataFrame({field: _column(pandas, [row.get(field) for row in rows]) for field in fields})
+    columns, texts = {}, {}
+    for number, row in enumerate(rows):
+        for field in row:
+            if field not in columns:
+                columns[field] = _Column(number)
+        for field, column in columns.items():
+            column.add(row.get(field), texts)
+    finished = {}
+    while columns:  # each is let go as it is finished
+        field = next(iter(columns))
+        finished[field] = columns.pop(field).finished(pandas, numpy)
+    return pandas.DataFrame(finished, copy=False)

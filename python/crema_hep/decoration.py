@@ -14,33 +14,33 @@ def is_decorated(given) -> bool:
     return callable(given) or (hasattr(type(given), "__get__") and not isinstance(given, str))
 
 
-def decorated(function):
+def decorated(function, pass_=None):
     """The same, each call of which is a chunk. What is no function that does its work while it is called is handed back
     as it is, with a warning: its chunk would end before the work begins."""
     if isinstance(function, (staticmethod, classmethod)):
-        inner = decorated(function.__func__)
+        inner = decorated(function.__func__, pass_)
         return function if inner is function.__func__ else type(function)(inner)
     if isinstance(function, functools.partialmethod):
-        inner = decorated(function.func)
+        inner = decorated(function.func, pass_)
         return function if inner is function.func else type(function)(inner, *function.args, **function.keywords)
     if type(function) is functools.partial:
-        return _decorated_partial(function)
+        return _decorated_partial(function, pass_)
     if isinstance(function, types.MethodType):
-        inner = decorated(function.__func__)
+        inner = decorated(function.__func__, pass_)
         return function if inner is function.__func__ else types.MethodType(inner, function.__self__)
     what = _what_is_not_measured(function)
     if what:
         name = getattr(function, "__qualname__", type(function).__qualname__)
-        warn(f"crema: {name} is {what}, of which @track_metrics makes no chunk: use TrackMetrics in its body", 3)
+        warn(f"crema: {name} is {what}, of which @track_metrics makes no chunk: use TrackMetrics in its body")
         return function
     if hasattr(type(function), "__get__"):
-        return _with_methods_of(function, _wrapped(function))
+        return _with_methods_of(function, _wrapped(function, pass_))
     # A function would become a method where a class has it; a partial does not.
-    return functools.update_wrapper(functools.partial(_wrapped(function)), function)
+    return functools.update_wrapper(functools.partial(_wrapped(function, pass_)), function)
 
 
-def _decorated_partial(function):
-    inner = decorated(function.func)
+def _decorated_partial(function, pass_):
+    inner = decorated(function.func, pass_)
     if inner is function.func:
         return function
     again = functools.partial(inner, *function.args, **function.keywords)
@@ -66,7 +66,7 @@ def _what_is_not_measured(function) -> str:
     return ""
 
 
-def _wrapped(function):
+def _wrapped(function, pass_):
     # Cloudpickle sends the wrapper by value with a processor that is defined in __main__: so it holds no object of this
     # package, and on a worker without the package it is the function itself.
     @functools.wraps(function)
@@ -79,7 +79,7 @@ def _wrapped(function):
             run_as_chunk is None
         ):  # not in the clause above: what the function raises would get that error as its context
             return function(*arguments, **named)
-        return run_as_chunk(function, arguments, named)
+        return run_as_chunk(function, arguments, named, pass_)
 
     return process
 
@@ -99,4 +99,4 @@ def warn_of_lazy_result(function, result) -> None:
     if isinstance(result, _LAZY_RESULTS):
         name = getattr(function, "__qualname__", "the function")
         kind = type(result).__name__
-        warn(f"crema: {name} returned a {kind}, whose work is not in its chunk: use TrackMetrics in its body", 3)
+        warn(f"crema: {name} returned a {kind}, whose work is not in its chunk: use TrackMetrics in its body")

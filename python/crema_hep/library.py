@@ -182,7 +182,6 @@ def _load() -> dict:
     warn(
         f"crema: nothing is recorded by Python code, as {_NAME} cannot be loaded ({'; '.join(reasons)}); "
         + (remedy or "install the wheel crema-hep, or name the library in CREMA_LIBRARY"),
-        stacklevel=2,
     )
     return {}
 

@@ -2,9 +2,11 @@
 
 import atexit
 import fcntl
+import json
 import os
 import pathlib
 import shutil
+import socket
 import sys
 import tempfile
 import time
@@ -29,6 +31,55 @@ def _process_of(log):
     """The process id in a log's name, which is host-pid-start-recorder.jsonl; None for other files."""
     parts = log.stem.rsplit("-", 3)
     return int(parts[1]) if len(parts) == 4 and parts[1].isdecimal() else None
+
+
+def _parent_of_living(pid):
+    """The parent of a process of this machine; None where it has ended."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            return int(file.read().rpartition(")")[2].split()[1])
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def _parents_in(logs) -> dict:
+    """{log: (pid, parent's pid)} of those that processes of this host wrote, by their first lines."""
+    parents = {}
+    for log in logs:
+        try:
+            with open(log, "rb") as file:
+                first = json.loads(file.readline(1 << 20))
+            if first["host"] == socket.gethostname():
+                parents[log] = (int(first["pid"]), int(first.get("parent_pid") or 0))
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return parents
+
+
+def _own_logs(logs) -> tuple:
+    """The logs of this process and of processes that began below it, and how many belong to nobody that is known:
+    they are this process's where all others are, for a shell between may have ended."""
+    parents = _parents_in(logs)
+    parent_of = dict(parents.values())
+
+    def root(pid):
+        """This process, or the oldest above that is known and lives; None where the one above has ended."""
+        for _ in range(100):
+            if pid == os.getpid():
+                return pid
+            above = parent_of.get(pid) or _parent_of_living(pid)
+            if above is None:
+                return None
+            if above <= 1:
+                return above
+            pid = above
+        return None
+
+    roots = {log: root(pid) for log, (pid, _) in parents.items()}
+    own = {log for log, found in roots.items() if found == os.getpid()}
+    unknown = {log for log, found in roots.items() if found is None}
+    others = len(logs) - len(own) - len(unknown)
+    return (own | unknown, 0) if others == 0 else (own, len(unknown))
 
 
 def _copy_from(log, offset, target) -> None:
@@ -62,7 +113,10 @@ class LocalBackend:
     `multiprocessing`, or as programs of their own.
 
     A process has one log for its life, so what was recorded before `start` is left out of the copies that are measured.
+    Logs of other programs that record into the same directory are left out.
     """
+
+    takes_all = False  # whether processes that are no children, perhaps on other hosts, are measured too
 
     def __init__(self, track_workers=True, worker_tracking_interval=1.0):
         self._interval = worker_tracking_interval if track_workers else 0
@@ -95,18 +149,24 @@ class LocalBackend:
         if not self._was_on:
             recorder.disable()
         self._records = scratch_directory()
-        for log in pathlib.Path(self._directory).glob("*.jsonl"):
+        logs = list(pathlib.Path(self._directory).glob("*.jsonl"))
+        grown = [log for log in logs if log.stat().st_size > self._sizes.get(log, 0)]
+        own, unknown = (grown, 0) if self.takes_all else _own_logs(grown)
+        if unknown > 0:
+            warn(
+                f"crema: {unknown} logs in {self._directory} are not measured: other programs record there too, and "
+                "the parents of these processes have ended",
+            )
+        for log in own:
             offset = self._sizes.get(log, 0)
-            if log.stat().st_size > offset:
-                name = f"{log.stem}.live.jsonl" if offset > 0 or _is_held(log) else log.name
-                _copy_from(log, offset, self._records / name)
-        logged = {pid for log in pathlib.Path(self._directory).glob("*.jsonl") if (pid := _process_of(log)) is not None}
+            name = f"{log.stem}.live.jsonl" if offset > 0 or _is_held(log) else log.name
+            _copy_from(log, offset, self._records / name)
+        logged = {pid for log in logs if (pid := _process_of(log)) is not None}
         silent = [child.pid for child in self._older_children if child.pid not in logged]
         if silent:
             warn(
                 f"crema: {len(silent)} child processes that began before the measurement (first of them {silent[0]}) "
                 "are not measured: begin pools inside the block, or set CREMA_DIR before they begin",
-                stacklevel=4,
             )
 
     def sources(self) -> list:
@@ -117,9 +177,8 @@ class LocalBackend:
         """Makes the measurement in the directory `output`, with further arguments of `crema collect`."""
         if self._stop_ns is None:
             raise RuntimeError("crema: nothing was measured: the records were not taken when the block ended")
-        name = os.path.basename(sys.argv[0]) or "python"
         bounds = ["--start", f"{self._start_ns / 1e9:.6f}", "--stop", f"{self._stop_ns / 1e9:.6f}"]
-        program.run("collect", *self.sources(), "-o", output, "--run", "all", "--name", name, "-q", *bounds, *arguments)
+        program.run("collect", *self.sources(), "-o", output, "--run", "all", "-q", *bounds, *arguments)
 
 
 def backend_of(collector) -> LocalBackend:

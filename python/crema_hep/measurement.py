@@ -1,6 +1,7 @@
 """A measurement: the document that the program `crema` made of records, and its tables."""
 
 import html
+import itertools
 import json
 import pathlib
 import shutil
@@ -10,6 +11,7 @@ from . import dataframe, program, reference_shapes
 from .fine_metrics import span_metrics
 
 _DOCUMENT = "measurement.json"
+_BATCH = 1000  # rows that are read at once
 _TABLES = (
     "budget",
     "chunk_fits",
@@ -62,6 +64,9 @@ class Measurement:
     def __getattr__(self, name):
         if name in _TABLES:
             return self.document.get(name) or []
+        known = getattr(type(self), name, None)
+        if isinstance(known, property):  # it raised an AttributeError, which Python hides: it raises it again
+            return known.fget(self)
         raise AttributeError(f"a measurement has no {name!r}; its tables are {', '.join(_TABLES)}, chunks")
 
     def __dir__(self):
@@ -75,7 +80,7 @@ class Measurement:
     @property
     def definitions(self) -> dict:
         """Unit, label and text of every metric."""
-        return self.document["definitions"]
+        return self.document.get("definitions") or {}
 
     @property
     def run(self) -> dict:
@@ -85,12 +90,12 @@ class Measurement:
     @property
     def quality(self) -> dict:
         """What was read, what is missing, and why."""
-        return self.document["quality"]
+        return self.document.get("quality") or {}
 
     @property
     def timelines(self) -> dict:
         """Series as [seconds since the run's start, value]."""
-        return self.document["timelines"]
+        return self.document.get("timelines") or {}
 
     @property
     def headline(self):
@@ -101,9 +106,14 @@ class Measurement:
     def chunks(self) -> list:
         """Every attempt at a chunk, as `crema export --to chunks` gives it. Raises ProgramError without records."""
         if self._chunks is None:
-            lines = program.run("export", self._named_source, "--to", "chunks", "-o", "-", "-q")
-            self._chunks = [json.loads(line) for line in lines.splitlines()]
+            self._chunks = list(self._rows_of_chunks())
         return self._chunks
+
+    def _rows_of_chunks(self):
+        """The same, one after another."""
+        lines = program.lines("export", self._named_source, "--to", "chunks", "-o", "-", "-q")
+        while batch := list(itertools.islice(lines, _BATCH)):
+            yield from json.loads(b"[" + b",".join(batch) + b"]")  # names of fields are kept once a batch
 
     @property
     def chunk_metrics(self) -> list:
@@ -128,15 +138,30 @@ class Measurement:
 
     def table(self, name):
         """A table's rows: a pandas DataFrame where pandas is installed, else a list of dictionaries."""
-        rows = self.rows(name)
         try:
-            return dataframe.dataframe(rows)
+            return self.dataframe(name)
         except ImportError:
-            return rows
+            return self.rows(name)
 
     def dataframe(self, name):
         """A table as a pandas DataFrame, None as a missing value. Raises ImportError where pandas is not installed."""
-        return dataframe.dataframe(self.rows(name))
+        is_large = name == "chunks" and self._chunks is None
+        return dataframe.dataframe(self._rows_of_chunks() if is_large else self.rows(name))
+
+    def arrow(self, name):
+        """A table as a pyarrow.Table. Raises ImportError where pandas or pyarrow is not installed."""
+        try:
+            import pyarrow
+        except ImportError as error:
+            raise ImportError("crema: an Arrow table needs pyarrow: pip install pyarrow") from error
+        return pyarrow.Table.from_pandas(self.dataframe(name), preserve_index=False)
+
+    def to_parquet(self, path, name="chunks") -> None:
+        """Writes a table to a Parquet file. Raises as `arrow`."""
+        table = self.arrow(name)
+        import pyarrow.parquet
+
+        pyarrow.parquet.write_table(table, path)
 
     @property
     def plots(self) -> list:
@@ -196,11 +221,26 @@ def load(path) -> Measurement:
         return Measurement(path, json.loads(program.run("show", path, "--json", "-q")))
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise program.ProgramError(f"crema: {file}: not JSON ({error}): make the measurement again") from error
-    if not isinstance(document, dict) or not all(isinstance(document.get(part), dict) for part in ("run", "metrics")):
-        raise program.ProgramError(f"crema: {file}: no measurement, as it has no run and metrics: make it again")
+    problem = _what_is_wrong(document)
+    if problem:
+        raise program.ProgramError(f"crema: {file}: no measurement, as {problem}: make it again")
     return Measurement(path, document)
+
+
+def _what_is_wrong(document) -> str:
+    """What keeps a document from being a measurement; empty where it is one. Parts that it lacks are empty."""
+    if not isinstance(document, dict) or not all(isinstance(document.get(part), dict) for part in ("run", "metrics")):
+        return "it has no run and metrics"
+    for part in ("definitions", "quality", "timelines"):
+        if not isinstance(document.get(part) or {}, dict):
+            return f"its {part} is no object"
+    for table in _TABLES:
+        rows = document.get(table) or []
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            return f"its {table} is no list of rows"
+    return ""
 
 
 def load_measurement(path):

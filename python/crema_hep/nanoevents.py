@@ -38,7 +38,9 @@ class EventSource:
         self._file = self._log = None
         self._log_start = 0
         self._bytes_before = None
+        self._bytes_inside = 0  # of chunks inside this one, which have them
         self._identity = None
+        self._given = events
         for read in (self._read_metadata, self._read_length, self._read_factory):
             try:
                 read(events)
@@ -90,12 +92,27 @@ class EventSource:
         )
         return _file_facts[key]
 
-    def bytes_read(self):
-        """Bytes requested from the file since then, as stored; None where that is not counted."""
+    def is_same_chunk(self, other) -> bool:
+        """Whether both are the same piece of the data."""
+
+        def facts(source):
+            return source.dataset, source.file, source.tree, source.entry_start, source.entry_stop
+
+        if self.file is not None:
+            return facts(self) == facts(other)
+        return self._given is other._given and hasattr(type(self._given), "__len__")
+
+    def bytes_read(self, around=None):
+        """Bytes requested from the file since then, as stored; None where that is not counted. `around`: the source of
+        the chunk around this one, which does not count them again."""
         if self._bytes_before is None:
             return None
         now = requested_bytes(self._file)
-        return None if now is None else now - self._bytes_before
+        if now is None:
+            return None
+        if around is not None and around._file is self._file:
+            around._bytes_inside += now - self._bytes_before
+        return now - self._bytes_before - self._bytes_inside
 
     def columns(self):
         """Names of the branches that were read since then, in order, each once."""

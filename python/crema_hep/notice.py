@@ -1,15 +1,24 @@
 """One line for the user. A warning where it can be one; with `-W error` it still is no exception."""
 
+import contextlib
+import functools
+import os
 import sys
 import warnings
 
 from .interruption import is_interruption
 
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_IN_BETWEEN = (_PACKAGE, contextlib.__file__, functools.__file__, "<frozen ")
 
-def warn(text, stacklevel=1) -> None:
-    """`stacklevel`: as of warnings.warn, from the caller."""
+
+def warn(text) -> None:
+    """The warning points at the line outside this package that led to it."""
     try:
-        warnings.warn(text, RuntimeWarning, stacklevel=stacklevel + 1)
+        level, frame = 2, sys._getframe(1)
+        while frame.f_back is not None and frame.f_code.co_filename.startswith(_IN_BETWEEN):
+            level, frame = level + 1, frame.f_back
+        warnings.warn(text, RuntimeWarning, stacklevel=level)
         return
     except Exception as error:
         if is_interruption(error):

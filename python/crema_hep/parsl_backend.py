@@ -10,6 +10,8 @@ class ParslBackend(LocalBackend):
     """As `LocalBackend`. Where Parsl's monitoring is on, executors are given radios that record tasks, and tell their
     workers the directory of records: it has to be on a file system that the workers share with this process."""
 
+    takes_all = True
+
     def __init__(self, executor, track_workers=True, worker_tracking_interval=1.0):
         super().__init__(track_workers, worker_tracking_interval)
         self._executor = executor
@@ -23,7 +25,6 @@ class ParslBackend(LocalBackend):
             warn(
                 "crema: Parsl does not tell of its tasks: it needs "
                 "Config(monitoring=MonitoringHub(resource_monitoring_interval=0)), loaded before the measurement",
-                stacklevel=4,
             )
             return
         from .parsl_radio import TaskRadio

@@ -5,6 +5,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 
 from . import requirements
 
@@ -56,6 +57,28 @@ def run(*arguments, told="") -> str:
     if done.returncode != 0:
         raise ProgramError(done.stderr.strip() or f"crema: {path()} ended with status {done.returncode}")
     return done.stdout
+
+
+def lines(*arguments):
+    """What the program prints, line by line while it does. Raises ProgramError, at the end, where it fails."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("CREMA_")}
+    with tempfile.TemporaryFile() as told:
+        try:
+            process = subprocess.Popen(
+                [path(), *map(str, arguments)], env=environment, stdout=subprocess.PIPE, stderr=told
+            )
+        except (OSError, ValueError) as error:
+            raise ProgramError(f"crema: cannot run {path()}: {getattr(error, 'strerror', None) or error}") from error
+        with process:
+            try:
+                yield from process.stdout
+            except GeneratorExit:
+                process.kill()
+                raise
+        if process.returncode != 0:
+            told.seek(0)
+            text = told.read().decode("utf-8", "replace").strip()
+            raise ProgramError(text or f"crema: {path()} ended with status {process.returncode}")
 
 
 def main() -> None:

@@ -10,6 +10,8 @@ class TaskVineBackend(LocalBackend):
     """As `LocalBackend`; each task is told the directory of records, which has to be on a file system that the workers
     share with this process: `CREMA_DIR` names one. The manager's logs go into the measurement."""
 
+    takes_all = True
+
     def __init__(self, executor, track_workers=True, worker_tracking_interval=1.0):
         super().__init__(track_workers, worker_tracking_interval)
         self._executor = executor

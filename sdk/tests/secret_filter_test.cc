@@ -67,6 +67,50 @@ TEST(SecretFilter, MasksPasswords) {
   EXPECT_EQ(WithoutSecrets({"https://me:abc@host/,https://you:def@host/"}), (Arguments{"https://me:***"}));
 }
 
+TEST(SecretFilter, LooksIntoShellStrings) {
+  EXPECT_EQ(WithoutSecrets({"sh", "-c", "curl --token abc https://host/f", "curl -u me:abc https://host/f"}),
+            (Arguments{"sh", "-c", "curl --token ***", "curl -u me:***"}));
+  EXPECT_EQ(WithoutSecrets({"cd /data; xrdcp root://me:abc@host//f out", "TOKEN=abc ./run", "export A=1;PASSWORD=abc"}),
+            (Arguments{"cd /data; xrdcp root://me:***", "TOKEN=***", "export A=1;PASSWORD=***"}));
+  const Arguments harmless = {"cd /data; ./run --cut 'pt > 20' https://host/f?id=7", "a b"};
+  EXPECT_EQ(WithoutSecrets(harmless), harmless);
+}
+
+TEST(SecretFilter, MasksWhatSignsAnAddress) {
+  EXPECT_EQ(WithoutSecrets(
+                {"https://h/f?id=7&X-Amz-Signature=abc&a=b", "https://h/f?Signature=abc", "https://h/f?sv=1&sig=a"}),
+            (Arguments{"https://h/f?id=7&X-Amz-Signature=***", "https://h/f?Signature=***", "https://h/f?sv=***"}));
+}
+
+std::string Shown(std::string text) {
+  text.resize(TakeSecretsOut(text.data(), text.size()));
+  return text;
+}
+
+TEST(TakeSecretsOut, LeavesOtherTextAlone) {
+  for (const char* text : {"", "/data/f.root", "f?token=abc", "://", "https://", "https://host", "root://h//f?.root",
+                           "https://h/f?id=7&svc=disk#tree", "file:///a@b", "https://h/get?id=7", "a://b c://d"}) {
+    EXPECT_EQ(Shown(text), text);
+  }
+}
+
+TEST(TakeSecretsOut, TakesUsersPasswordsTokensAndSignatures) {
+  EXPECT_EQ(Shown("root://me:pa55@eos.org//f.root?authz=Bearer%20abc"), "root://eos.org//f.root");
+  EXPECT_EQ(Shown("root://me@eos.org//f.root"), "root://eos.org//f.root");
+  EXPECT_EQ(Shown("https://s3.org:9000/b/f?X-Amz-Credential=A%2Fb&X-Amz-Date=1&versionId=7&X-Amz-Signature=d"),
+            "https://s3.org:9000/b/f?versionId=7");
+  EXPECT_EQ(Shown("https://a.org/f?sv=2&st=1&se=3&sr=b&sp=r&sig=abc%3D"), "https://a.org/f");
+  EXPECT_EQ(Shown("https://a.org/f?sv=2&page=3"), "https://a.org/f?sv=2&page=3") << "not signed";
+  EXPECT_EQ(Shown("https://g.org/f?GoogleAccessId=me&Expires=5&Signature=abc#x"), "https://g.org/f#x");
+  EXPECT_EQ(Shown("https://h/f?token=abc&id=7"), "https://h/f?id=7");
+}
+
+TEST(TakeSecretsOut, FindsAddressesInsideText) {
+  EXPECT_EQ(Shown("OSError: 'https://me:pw@h/f?sig=abc' and (root://p//root://u:p@h//f?authz=x) failed: 403"),
+            "OSError: 'https://h/f' and (root://p//root://h//f) failed: 403");
+  EXPECT_EQ(Shown("cannot open root://h//f?authz=Bearer abc now"), "cannot open root://h//f now");
+}
+
 TEST(SecretFilter, AnAuthorIsNoSecret) {
   const Arguments arguments = {"--author", "Ada", "--authors=Ada"};
   EXPECT_EQ(WithoutSecrets(arguments), arguments);

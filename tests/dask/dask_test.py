@@ -168,6 +168,93 @@ class Losses(DaskTestCase):
         self.assertEqual(whole["quality"]["records_lost_bytes"], 0)
 
 
+class Ends(DaskTestCase):
+    """How a worker left, and what is said of it: the table of docs/dask.md."""
+
+    LOST = "its connection broke: killed, crashed, or out of memory"
+
+    def assert_left(self, name, state, reason):
+        truth, document = self.measure(name)
+        rows = {row["name"]: row for row in document["workers"]}
+        row = rows[truth["left"]]
+        self.assertEqual((row["state"], row["left_reason"], row["lost"]), (state, reason, 0))
+        self.assertEqual(document["metrics"]["num_chunks"], truth["chunks"])
+        self.assertEqual(document["quality"]["processes_lost"], int(state == "lost"))
+        losses = [verdict["sentence"] for verdict in document["verdicts"] if verdict["id"] == "worker-loss"]
+        self.assertEqual(len(losses), int(state == "lost"), losses)
+        shutil.rmtree(self.directory / "logs")
+        return truth
+
+    def test_a_retired_worker_is_retired(self):
+        self.assert_left("leaves_by_retirement", "ended", "retired")
+
+    def test_a_retired_worker_that_its_nanny_kills_is_retired(self):
+        self.assert_left("leaves_by_retirement_and_is_killed", "ended", "retired")
+
+    def test_adaptive_workers_that_their_nannies_kill_are_retired(self):
+        truth, document = self.measure("leaves_adaptive")
+        self.assertEqual(document["metrics"]["num_chunks"], truth["chunks"])
+        self.assertEqual({row["left_reason"] for row in document["workers"]}, {"retired"})
+        self.assertEqual({row["state"] for row in document["workers"]}, {"ended"})
+
+    def test_an_idle_worker_that_is_killed_is_lost(self):
+        self.assert_left("leaves_by_kill", "lost", self.LOST)
+
+    def test_a_worker_that_its_nanny_ends_for_its_memory_is_lost(self):
+        truth = self.assert_left("leaves_out_of_memory", "lost", self.LOST)
+        self.assertEqual(truth["error"], "KilledWorker")
+
+    def test_a_restarted_cluster_has_lost_nobody(self):
+        self.assert_left("leaves_by_restart", "ended", "restarted")
+
+    def test_a_restarted_worker_is_not_lost(self):
+        self.assert_left("leaves_by_restart_of_workers", "ended", "closed")
+
+
+class BelowWorkers(DaskTestCase):
+    def test_programs_that_tasks_start_are_in_their_tasks(self):
+        self.assert_below(*self.measure("programs_of_tasks"), workers=2)
+
+    def test_a_pool_inside_a_worker_is_the_workers(self):
+        truth, document = self.measure("pool_in_worker")
+        self.assertEqual(truth["pids"], 2)
+        self.assert_below(truth, document, workers=1)
+
+    def assert_below(self, truth, document, workers):
+        metrics = document["metrics"]
+        self.assertEqual((metrics["num_chunks"], metrics["total_events"]), (20, 200))
+        self.assertEqual(document["quality"]["chunks_unjoined"], 0)
+        self.assertEqual(document["quality"]["processes_lost"], 0)
+        self.assertEqual((metrics["peak_workers"], metrics["peak_cores"]), (workers, 2))
+        self.assert_budget_adds_up(document)
+
+
+class Lanes(DaskTestCase):
+    def test_a_driver_that_waits_for_its_tasks_holds_no_lane(self):
+        truth, document = self.measure("seceded")
+        self.assertEqual(document["metrics"]["num_chunks"], truth["chunks"])
+        self.assertEqual(document["metrics"]["oversubscribed_core_seconds"], 0)
+        parts = {row["part"]: row["share"] for row in document["budget"]}
+        self.assertLess(parts["framework"], 0.5, parts)
+        self.assert_budget_adds_up(document)
+
+    def test_chunks_on_threads_of_a_task_are_the_tasks(self):
+        _, document = self.measure("threads_in_task")
+        self.assertEqual(document["quality"]["chunks_joined_to_tasks"], 32)
+        self.assertEqual(document["quality"]["chunks_unjoined"], 0)
+        self.assertEqual(document["quality"]["tasks_without_chunk"], 0)
+        self.assert_budget_adds_up(document)
+
+
+class Passes(DaskTestCase):
+    def test_functions_and_spans_are_passes_and_no_repeats(self):
+        counts = self.run_scenario("passes")["counts"]
+        self.assertEqual(counts["functions"], [40, 400, 0])
+        self.assertEqual(counts["decorated"], [40, 400, 0])
+        self.assertEqual(counts["spans"], [40, 400, 0])
+        self.assertEqual(counts["once"], [20, 200, 20], "the same function over the same chunks is a repeat")
+
+
 class Faults(DaskTestCase):
     def test_failing_and_repeated_tasks_are_all_seen(self):
         truth, document = self.measure("failing")
@@ -511,6 +598,20 @@ class OldDask(DaskTestCase):
         truth, document = self.measure("killed")
         self.assertEqual(document["metrics"]["num_chunks"], truth["chunks"])
         self.assertEqual(document["quality"]["records_lost_bytes"], 0)
+
+    def test_how_workers_left_is_known(self):
+        for name, state in (
+            ("leaves_by_retirement_and_is_killed", "ended"),
+            ("leaves_by_kill", "lost"),
+            ("leaves_by_restart", "ended"),
+            ("leaves_by_restart_of_workers", "ended"),
+            ("leaves_out_of_memory", "lost"),
+        ):
+            with self.subTest(name):
+                truth, document = self.measure(name)
+                rows = {row["name"]: row for row in document["workers"]}
+                self.assertEqual(rows[truth["left"]]["state"], state)
+                shutil.rmtree(self.directory / "logs")
 
     def test_sections_are_activities_of_its_own(self):
         truth, document = self.measure("sections_in_dask")

@@ -107,6 +107,62 @@ def guarded_chunk(number: int, seconds: float = 0.01, fail: bool = False) -> flo
     return time.thread_time() - begin
 
 
+def record_alone(number: int) -> int:
+    """A chunk in a process that need not be a worker's; its process id."""
+    import crema_hep
+
+    with crema_hep.TrackMetrics("ttbar", "events.root", number * 10, number * 10 + 10, events=10):
+        burn(0.05)
+    return os.getpid()
+
+
+class Events(list):
+    """What Coffea hands a processor, as far as the decorator looks at it."""
+
+    def __init__(self, number):
+        super().__init__(range(10))
+        self.metadata = {
+            "dataset": "ttbar",
+            "filename": "events.root",
+            "treename": "Events",
+            "entrystart": number * 10,
+            "entrystop": number * 10 + 10,
+        }
+
+    def __reduce__(self):
+        return Events, (self.metadata["entrystart"] // 10,)
+
+
+def weigh(events) -> int:
+    return decorated(weigh_undecorated)(events)
+
+
+def analyse(events) -> int:
+    return decorated(analyse_undecorated)(events)
+
+
+def weigh_undecorated(events) -> int:
+    return len(events)
+
+
+def analyse_undecorated(events) -> int:
+    return len(events)
+
+
+def decorated(function):
+    import crema_hep
+
+    return crema_hep.track_metrics(function)
+
+
+def chunk_of_events(number: int) -> int:
+    import crema_hep
+
+    with crema_hep.TrackMetrics("ttbar", "events.root", number * 10, number * 10 + 10, events=10):
+        burn(0.002)
+    return number
+
+
 def native_chunk(number: int) -> float:
     """A task whose chunk is native code's; what there is of it in Dask is told afterwards."""
     import crema_hep

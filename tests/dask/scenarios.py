@@ -7,9 +7,11 @@ what Dask itself, and the tasks' own results, say of the same run.
 """
 
 import atexit
+import concurrent.futures
 import contextlib
 import functools
 import json
+import multiprocessing
 import os
 import pathlib
 import signal
@@ -27,7 +29,7 @@ import recording_tasks  # noqa: E402
 from crema_hep import MetricsCollector, collect_on, dask_plugin  # noqa: E402
 from crema_hep.dask_backend import attach, dataset_span, get_span_metrics  # noqa: E402
 from crema_hep.program import ProgramError  # noqa: E402
-from distributed import Client, LocalCluster, span, wait  # noqa: E402
+from distributed import Client, LocalCluster, WorkerPlugin, span, wait, worker_client  # noqa: E402
 from recording_tasks import plain, record_chunk  # noqa: E402
 from tornado.websocket import websocket_connect  # noqa: E402
 
@@ -198,6 +200,214 @@ def killed(run):
         client.wait_for_workers(2)
         time.sleep(3)
         run.end(client, attachment, chunks=400, victim=victim)
+
+
+def _worker_ended(client, address):
+    while address in client.scheduler_info(n_workers=-1)["workers"]:
+        time.sleep(0.05)
+
+
+def _one_worker_leaves(run, leave, lasting=False, **options):
+    """100 chunks on two workers, then one leaves by `leave(cluster, client, address, process)`, then 100 more."""
+    with local_cluster(threads=1, **options) as (cluster, client):
+        if lasting:
+            client.register_plugin(Lasting())
+        attachment = run.attach(client)
+        attachment.start()
+        wait(client.map(record_chunk, range(100), key="before"))
+        address, process = next(iter(client.run(os.getpid).items()))
+        begin = time.time()
+        leave(cluster, client, address, process)
+        _worker_ended(client, address)
+        time.sleep(max(0, begin + 6 - time.time()) if lasting else 1)
+        client.wait_for_workers(1)
+        wait(client.map(record_chunk, range(100, 200), key="after"))
+        run.end(client, attachment, chunks=200, left=address)
+
+
+class Lasting(WorkerPlugin):
+    """Keeps a worker that is to leave until its nanny kills it: crema's plug-in does not come to its end."""
+
+    def teardown(self, worker):
+        time.sleep(60)
+
+
+def leaves_by_retirement(run):
+    _one_worker_leaves(run, lambda _, client, address, __: client.retire_workers([address]))
+
+
+def leaves_by_retirement_and_is_killed(run):
+    """A worker that its nanny kills as it does not end in time, after the scheduler has retired it."""
+    _one_worker_leaves(run, lambda _, client, address, __: client.retire_workers([address]), lasting=True)
+
+
+def leaves_by_kill(run):
+    """SIGKILL while no chunk is open."""
+    _one_worker_leaves(run, lambda _, __, ___, process: os.kill(process, signal.SIGKILL))
+
+
+def leaves_by_restart(run):
+    _one_worker_leaves(run, lambda _, client, __, ___: client.restart())
+
+
+def leaves_by_restart_of_workers(run):
+    _one_worker_leaves(run, lambda _, client, address, __: client.restart_workers([address]))
+
+
+def _grow(number):
+    """Takes memory until its nanny ends the worker: 20 MB a step, so that it is seen before the machine suffers."""
+    kept = []
+    while True:
+        kept.append(os.urandom(20 << 20))
+        time.sleep(0.02)
+
+
+def leaves_out_of_memory(run):
+    """A nanny ends a worker whose memory is over its limit; the task is given up at once."""
+
+    def leave(_, client, address, __):
+        future = client.submit(_grow, 0, workers=[address], pure=False, key="grow")
+        wait(future)
+        run.truth["error"] = type(future.exception()).__name__
+
+    limits = {
+        "distributed.scheduler.allowed-failures": 0,
+        "distributed.worker.memory.target": False,
+        "distributed.worker.memory.spill": False,
+        "distributed.worker.memory.pause": False,
+    }
+    import dask
+
+    with dask.config.set(limits):
+        _one_worker_leaves(run, leave, memory_limit="500MB")
+
+
+def leaves_adaptive(run):
+    """As `adaptive`, but the workers end only when their nannies kill them."""
+    with local_cluster(workers=0, threads=1) as (cluster, client):
+        client.register_plugin(Lasting())
+        attachment = run.attach(client)
+        cluster.adapt(minimum=0, maximum=2, interval="200ms", wait_count=2)
+        attachment.start()
+        wait(client.map(record_chunk, range(100), seconds=0.02, key="record_chunk"))
+        while client.scheduler_info(n_workers=-1)["workers"]:
+            time.sleep(0.2)
+        time.sleep(6)
+        run.end(client, attachment, chunks=100)
+
+
+def _run_program(number):
+    """A task that starts an instrumented program."""
+    subprocess.run([sys.executable, "-c", _PROGRAM, str(number)], check=True)
+
+
+_PROGRAM = """
+import sys
+from recording_tasks import record_alone
+record_alone(int(sys.argv[1]))
+"""
+
+
+def programs_of_tasks(run):
+    """20 programs that tasks start, long after the plug-in looked for the logs of those who left."""
+    with local_cluster(threads=1) as (_, client):
+        attachment = run.attach(client)
+        time.sleep(3)
+        attachment.start()
+        wait(client.map(_run_program, range(20), key="program", pure=False))
+        run.end(client, attachment, chunks=20)
+
+
+class _Pool(WorkerPlugin):
+    name = "pool"
+
+    def setup(self, worker):
+        context = multiprocessing.get_context("spawn")
+        worker.executors["processes"] = concurrent.futures.ProcessPoolExecutor(2, mp_context=context)
+
+    def teardown(self, worker):
+        worker.executors["processes"].shutdown()
+
+
+def pool_in_worker(run):
+    """Tasks in a pool of processes inside a worker, which lives on as the measurement ends."""
+    import dask
+
+    with (
+        dask.config.set({"distributed.worker.daemon": False}),
+        local_cluster(workers=1) as (_, client),
+        dask.annotate(executor="processes"),
+    ):
+        attachment = run.attach(client)
+        attachment.start()
+        client.register_plugin(_Pool())
+        futures = client.map(recording_tasks.record_alone, range(20), key="pooled")
+        wait(futures)
+        run.truth["pids"] = len(set(client.gather(futures)))
+        run.end(client, attachment, chunks=20)
+
+
+def _drive(number):
+    with worker_client() as client:
+        children = client.map(record_chunk, range(5 * number, 5 * number + 5), seconds=0.1, key=f"child{number}")
+        return sum(client.gather(children))
+
+
+def seceded(run):
+    """Drivers that wait for the tasks that they submit, on a worker with one thread."""
+    with local_cluster(workers=1, threads=1) as (_, client):
+        attachment = run.attach(client)
+        attachment.start()
+        wait(client.map(_drive, range(4), key="drive"))
+        run.end(client, attachment, chunks=20)
+
+
+def _on_own_threads(number):
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        list(pool.map(functools.partial(recording_tasks.chunk_of, work=time.sleep, seconds=0.05), range(4)))
+
+
+def threads_in_task(run):
+    """Tasks that work on their chunks in two threads of their own."""
+    with local_cluster(workers=1, threads=1) as (_, client):
+        attachment = run.attach(client)
+        attachment.start()
+        wait(client.map(_on_own_threads, range(8), key="threads"))
+        run.end(client, attachment)
+
+
+def _weigh(events):
+    return recording_tasks.chunk_of_events(events)
+
+
+def _analyse(events):
+    return recording_tasks.chunk_of_events(events)
+
+
+def passes(run):
+    """Two functions over the same chunks, and one function in two spans of the client."""
+    import crema_hep
+
+    counts = {}
+    with local_cluster(threads=1) as (_, client):
+        for how in ("functions", "decorated", "spans", "once"):
+            with MetricsCollector(client) as collector:
+                if how == "functions":
+                    for function in (_weigh, _analyse):
+                        client.gather(client.map(function, range(20), pure=False))
+                elif how == "decorated":
+                    for function in (recording_tasks.weigh, recording_tasks.analyse):
+                        client.gather(client.map(function, list(map(recording_tasks.Events, range(20))), pure=False))
+                elif how == "spans":
+                    for name in ("nominal", "shifted"):
+                        with crema_hep.span(name):
+                            client.gather(client.map(_analyse, range(20), pure=False))
+                else:
+                    for _ in range(2):
+                        client.gather(client.map(_analyse, range(20), pure=False))
+            metrics = collector.get_metrics()
+            counts[how] = [metrics[name] for name in ("num_chunks", "total_events", "num_recomputed_chunks")]
+    run.truth.update(counts=counts)
 
 
 def failing(run):

@@ -48,13 +48,38 @@ ClusterWorkerFact* FindWorker(ClusterFact& cluster, const std::string& address) 
   return nullptr;
 }
 
+// Dask's name of what made the scheduler let a worker go, and the status that it knew of the worker then.
+void NoteDeparture(const Json& fields, ClusterWorkerFact& worker) {
+  const std::string reason = Text(fields, "reason");
+  const std::string status = Text(fields, "status");  // since minor 2
+  const auto is_any = [&reason](std::initializer_list<std::string_view> names) {
+    return std::any_of(names.begin(), names.end(), [&](std::string_view name) { return reason.rfind(name, 0) == 0; });
+  };
+  if (is_any({"retire-workers", "worker-close-gracefully"})) {
+    worker.left_reason = "retired";
+  } else if (status == "restarting" || is_any({"restart", "client-restart"})) {
+    worker.left_reason = "restarted";
+  } else if (status.rfind("clos", 0) == 0) {
+    worker.left_reason = "closed";
+  } else if (is_any({"check-worker-ttl"})) {
+    worker.is_lost = true;
+    worker.left_reason = "it sent no heartbeat any more";
+  } else if (!status.empty()) {
+    worker.is_lost = true;
+    worker.left_reason = "its connection broke: killed, crashed, or out of memory";
+  } else {
+    worker.left_untold = true;
+  }
+}
+
 void AddWorker(const Json& fields, int64_t time_ns, ClusterFact& cluster) {
   const std::string event = Text(fields, "event");
   const std::string address = Text(fields, "worker");
   ClusterWorkerFact* known = FindWorker(cluster, address);
   if (event == "leave") {
-    if (known != nullptr && !known->left_ns.has_value()) known->left_ns = time_ns;
-    return;
+    if (known == nullptr || known->left_ns.has_value()) return;
+    known->left_ns = time_ns;
+    return NoteDeparture(fields, *known);
   }
   if (known != nullptr && !known->left_ns.has_value()) return;  // told twice
   ClusterWorkerFact worker;

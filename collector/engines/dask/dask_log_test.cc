@@ -82,6 +82,35 @@ TEST_F(DaskLog, TellsWorkersFromTheirJoinToTheirLeave) {
   EXPECT_EQ(workers[1].samples[0].gil_contention, 0.75);
 }
 
+TEST_F(DaskLog, TellsHowAWorkerLeft) {
+  struct Case {
+    const char* reason;
+    const char* status;  // JSON
+    const char* text;
+    bool is_lost;
+    bool is_untold;
+  };
+  const std::string broke = "its connection broke: killed, crashed, or out of memory";
+  for (const Case& one : {Case{"retire-workers-1.5", "\"closing_gracefully\"", "retired", false, false},
+                          Case{"retire-workers-1.5", "null", "retired", false, false},
+                          Case{"handle-worker-cleanup-1.5", "\"closing\"", "closed", false, false},
+                          Case{"handle-worker-cleanup-1.5", "\"restarting\"", "restarted", false, false},
+                          Case{"handle-worker-cleanup-1.5", "\"running\"", broke.c_str(), true, false},
+                          Case{"nanny-close-1.5", "\"paused\"", broke.c_str(), true, false},
+                          Case{"check-worker-ttl-1.5", "null", "it sent no heartbeat any more", true, false},
+                          Case{"handle-worker-cleanup-1.5", "null", "", false, true}}) {
+    const auto reading = ReadDaskLog(
+        Write(Line(kCluster) + Line(R"({"type":"worker","event":"join","time_ns":1003,"worker":"b","threads":1})") +
+              Line(R"({"type":"worker","event":"leave","time_ns":1005,"worker":"b","reason":")" +
+                   std::string(one.reason) + R"(","status":)" + one.status + "}")));
+    ASSERT_TRUE(reading.ok()) << reading.status();
+    const ClusterWorkerFact& worker = reading->clusters[0].workers.at(0);
+    EXPECT_EQ(worker.left_reason, one.text) << one.reason << one.status;
+    EXPECT_EQ(worker.is_lost, one.is_lost) << one.reason << one.status;
+    EXPECT_EQ(worker.left_untold, one.is_untold) << one.reason << one.status;
+  }
+}
+
 TEST_F(DaskLog, NamesWhatItCannotReadAndUsesTheRest) {
   const auto reading = ReadDaskLog(
       Write(Line(kCluster) + Line("not json") + Line(R"({"type":"new"})") + R"({"type":"worker","event":"jo)"));

@@ -202,7 +202,7 @@ void AttemptTable::Merge(AttemptTable other, const std::vector<uint32_t>& logs) 
   MakeRoom();
 }
 
-int64_t AttemptTable::JudgeBegun(const ProcessFindings& processes) {
+int64_t AttemptTable::JudgeBegun(const ProcessFindings& processes, std::vector<uint32_t>* vanished_in_chunk) {
   // In the order in which a thread began them: whatever it began afterwards shows that the one before had ended.
   using Place = std::tuple<uint32_t, uint32_t, int64_t, int64_t>;  // log, thread, start, number
   struct Begun {
@@ -248,7 +248,10 @@ int64_t AttemptTable::JudgeBegun(const ProcessFindings& processes) {
     for (const UnendedAttempt& attempt : attempts) {
       AttemptRow& row = begun_.at(AttemptKey(log, attempt.number));
       row.status = process.state == ProcessState::kRunning ? AttemptState::kRunning : AttemptState::kLost;
-      if (!attempt.has_ended) continue;
+      if (!attempt.has_ended) {
+        if (row.status == AttemptState::kLost) vanished_in_chunk->push_back(processes.process_of_log[log]);
+        continue;
+      }
       row.status = AttemptState::kUnrecorded;
       row.duration_ns = std::max<int64_t>(0, attempt.next_ns.value_or(process.last_ns) - row.start_ns);
       ++unrecorded[log];
@@ -278,7 +281,7 @@ AttemptFindings AttemptTable::Finalize(const ProcessFindings& processes, std::ve
     for (const AttemptRow& row : table.rows_) table.begun_.erase(AttemptKey(row.process, row.number));
   }
   AttemptFindings findings;
-  findings.records_lost = table.JudgeBegun(processes);
+  findings.records_lost = table.JudgeBegun(processes, &findings.vanished_in_chunk);
   const auto has_thread = [&table](const AttemptRow& row) {
     return row.thread != BoundedNames::kRefused && table.threads_[row.thread].id != 0 &&
            (row.suspended_ns == 0 || table.suspending_logs_.count(row.process) == 0);

@@ -33,6 +33,7 @@ struct AttemptFindings {
   AttemptCounts counts;                ///< of both
   int64_t nested_ns = 0;               ///< wall time of chunks inside those of another log, which these do not have
   int64_t records_lost = 0;            ///< chunks that ended and have no record, begun in the records or not
+  std::vector<uint32_t> vanished_in_chunk;  ///< processes that vanished with an open chunk; some more than once
   std::vector<HelperTimes> helpers;
   std::vector<std::string> datasets;       ///< sorted
   std::vector<std::string> files;          ///< sorted; `(other)` stands for those beyond 10,000
@@ -90,7 +91,7 @@ class AttemptTable {
   const RecentInput& InternInput(const LogRef& log, const ChunkInput& input);
   /// Of those that began and have no chunk line: what became of them, and until when. Returns how many chunks ended of
   /// which there is no record.
-  int64_t JudgeBegun(const ProcessFindings& processes);
+  int64_t JudgeBegun(const ProcessFindings& processes, std::vector<uint32_t>* vanished_in_chunk);
   void MakeRoom();
   void RenumberInputs(const Renumbering& renumbering);
   void RenumberThreads(const Renumbering& renumbering);

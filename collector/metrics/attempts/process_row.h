@@ -12,9 +12,10 @@
 namespace crema {
 
 enum class ProcessState : uint8_t {
-  kEnded,    // wrote its `end` line
-  kRunning,  // its log is still locked by it
-  kLost,     // neither: killed, crashed or vanished
+  kEnded,       // wrote its `end` line, or its engine reports an orderly end
+  kRunning,     // its log is still locked by it
+  kLost,        // it vanished in a chunk, or somebody reports a failure (workers/process_ends.h)
+  kUnreported,  // nothing says how it ended: a signal or `_exit` between two chunks leaves no line
 };
 
 /// CPU time of a process since it began.
@@ -33,7 +34,7 @@ struct ProcessRow {
   int64_t start_ns = 0;  ///< Unix time
   std::string boot_id;   ///< empty: not known
   int64_t last_ns = 0;   ///< its `end` line's time, else the latest time stamp on any of its lines
-  ProcessState state = ProcessState::kLost;
+  ProcessState state = ProcessState::kUnreported;
   std::optional<int64_t> declared_threads;  ///< CREMA_THREADS or Enable
   int64_t lanes_peak = 0;                   ///< largest `lanes_peak` of its chunks; 0: not recorded
   std::optional<double> allowed_cores;      ///< affinity and cgroup quota, the smaller

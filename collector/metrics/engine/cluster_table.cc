@@ -24,9 +24,8 @@ uint32_t AddProcess(const ClusterWorkerFact& worker, int64_t last_ns, ProcessFin
   row.pid = worker.pid.value_or(0);
   row.start_ns = worker.process_start_ns.value_or(worker.joined_ns);
   row.last_ns = worker.left_ns.value_or(last_ns);
-  row.state = worker.is_lost               ? ProcessState::kLost
-              : worker.left_ns.has_value() ? ProcessState::kEnded
-                                           : ProcessState::kRunning;
+  const bool has_left = worker.is_lost || worker.left_ns.has_value();
+  row.state = has_left ? ProcessState::kUnreported : ProcessState::kRunning;
   findings.processes.push_back(std::move(row));
   findings.executables.emplace_back();
   findings.serves_engine.push_back(true);

@@ -14,7 +14,7 @@ std::vector<TaskCores> CoresOfTasks(const std::vector<TaskRow>& tasks) {
   if (std::none_of(tasks.begin(), tasks.end(), [](const TaskRow& task) { return task.cores > 1; })) return cores;
   for (const TaskRow& task : tasks) {
     if (task.thread == TaskRow::kNoLane) continue;
-    cores.push_back({task.process, task.start_ns, task.stop_ns, CoresOf(task)});
+    cores.push_back({task.process, task.start_ns, task.lane_stop_ns(), CoresOf(task)});
   }
   return cores;
 }
@@ -30,7 +30,7 @@ double CoreTimeOfTasks(const std::vector<TaskRow>& tasks, const RunWindow& run) 
   double core_ns = 0;
   for (const TaskRow& task : tasks) {
     if (task.thread == TaskRow::kNoLane) continue;
-    const int64_t inside_ns = run.Clip(task.stop_ns) - run.Clip(task.start_ns);
+    const int64_t inside_ns = run.Clip(task.lane_stop_ns()) - run.Clip(task.start_ns);
     core_ns += static_cast<double>(inside_ns) * static_cast<double>(CoresOf(task));
   }
   return core_ns;
@@ -41,7 +41,7 @@ std::optional<double> MeanCoresOfTasks(const std::vector<TaskRow>& tasks) {
   double task_ns = 0;
   for (const TaskRow& task : tasks) {
     if (task.cores == 0) continue;
-    const auto duration_ns = static_cast<double>(task.stop_ns - task.start_ns);
+    const auto duration_ns = static_cast<double>(task.lane_stop_ns() - task.start_ns);
     core_ns += duration_ns * task.cores;
     task_ns += duration_ns;
   }

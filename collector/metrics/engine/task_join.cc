@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -59,6 +61,46 @@ uint32_t FindTaskOfProcess(const AttemptRow& attempt, int64_t longest_ns, const 
   return found;
 }
 
+/// The tasks of each process by their start: for attempts on threads, or in processes, that a task began.
+class TasksAround {
+ public:
+  explicit TasksAround(const std::vector<TaskRow>& tasks) : tasks_(tasks) {
+    for (uint32_t i = 0; i < tasks.size(); ++i) {
+      if (tasks[i].thread < TaskRow::kNoLane) by_process_[tasks[i].process].push_back(i);
+      threads_.emplace(tasks[i].process, tasks[i].thread);
+    }
+    for (auto& [process, rows] : by_process_) {
+      std::sort(rows.begin(), rows.end(),
+                [&](uint32_t a, uint32_t b) { return tasks[a].start_ns < tasks[b].start_ns; });
+    }
+    for (const TaskRow& task : tasks) longest_ns_ = std::max(longest_ns_, task.stop_ns - task.start_ns);
+  }
+
+  /// Of the tasks that ran when the attempt began, the one with the fewest chunks so far: which of several began it is
+  /// not known.
+  uint32_t Find(const AttemptRow& attempt, uint64_t thread, const std::vector<uint32_t>& chunks_of_task) const {
+    const auto found = by_process_.find(attempt.process);
+    const bool is_elsewhere = attempt.recording_process() != attempt.process;
+    const bool is_own_thread = thread != 0 && threads_.count({attempt.process, thread}) == 0;
+    if (found == by_process_.end() || !(is_elsewhere || is_own_thread)) return TaskJoin::kNone;
+    const std::vector<uint32_t>& rows = found->second;
+    auto at = std::upper_bound(rows.begin(), rows.end(), attempt.start_ns,
+                               [&](int64_t time_ns, uint32_t row) { return time_ns < tasks_[row].start_ns; });
+    uint32_t best = TaskJoin::kNone;
+    while (at != rows.begin() && tasks_[*--at].start_ns + longest_ns_ >= attempt.start_ns) {
+      if (tasks_[*at].stop_ns < attempt.start_ns) continue;
+      if (best == TaskJoin::kNone || chunks_of_task[*at] < chunks_of_task[best]) best = *at;
+    }
+    return best;
+  }
+
+ private:
+  const std::vector<TaskRow>& tasks_;
+  std::map<uint32_t, std::vector<uint32_t>> by_process_;
+  std::set<std::pair<uint32_t, uint64_t>> threads_;  ///< of tasks, by process
+  int64_t longest_ns_ = 0;
+};
+
 // The parts of a task that none of its chunks covers; `ended`: one of these did.
 void AddStretches(const TaskRow& task, bool ended, std::vector<Interval>& chunks, TaskJoin& join) {
   std::sort(chunks.begin(), chunks.end());
@@ -68,11 +110,12 @@ void AddStretches(const TaskRow& task, bool ended, std::vector<Interval>& chunks
     join.stretches.push_back({task.process, !chunks.empty(), at_ns, stop_ns});
     if (ended) join.outside_ns += stop_ns - at_ns;
   };
+  const int64_t lane_stop_ns = task.lane_stop_ns();
   for (const auto& [start_ns, stop_ns] : chunks) {
-    add(std::min(start_ns, task.stop_ns));
+    add(std::min(start_ns, lane_stop_ns));
     at_ns = std::max(at_ns, stop_ns);
   }
-  add(task.stop_ns);
+  add(lane_stop_ns);
 }
 
 }  // namespace
@@ -103,6 +146,7 @@ TaskJoin JoinTasks(const AttemptRows& attempts, const std::vector<uint64_t>& thr
   for (const TaskRow& task : tasks) {
     if (task.thread == TaskRow::kAnyThread) longest_ns = std::max(longest_ns, task.stop_ns - task.start_ns);
   }
+  std::optional<TasksAround> around;                 // most runs need none
   std::vector<std::pair<uint32_t, uint32_t>> pairs;  // task, attempt
   ReserveLargePages(pairs, attempts.size());
   for (uint32_t i = 0; i < attempts.size(); ++i) {
@@ -113,6 +157,10 @@ TaskJoin JoinTasks(const AttemptRows& attempts, const std::vector<uint64_t>& thr
     uint32_t task = task_of_recorder(attempt);
     if (task == TaskJoin::kNone && thread != 0) task = FindTask(attempt, thread, tasks);
     if (task == TaskJoin::kNone) task = FindTaskOfProcess(attempt, longest_ns, tasks);
+    if (task == TaskJoin::kNone) {
+      if (!around.has_value()) around.emplace(tasks);
+      task = around->Find(attempt, thread, join.chunks_of_task);
+    }
     if (is_lost) {  // the task around it is no lane of its own
       if (task == TaskJoin::kNone) continue;
       ++join.lost_of_task[task];
@@ -142,7 +190,7 @@ TaskJoin JoinTasks(const AttemptRows& attempts, const std::vector<uint64_t>& thr
     }
     if (tasks[task].thread == TaskRow::kNoLane) continue;
     join.tasks_without_chunk += !ended;
-    if (ended) join.chunk_task_ns += tasks[task].stop_ns - tasks[task].start_ns;
+    if (ended) join.chunk_task_ns += tasks[task].lane_stop_ns() - tasks[task].start_ns;
     AddStretches(tasks[task], ended, chunks, join);
     if (ended) {
       const int64_t first_ns = std::min(chunks.front().first, tasks[task].stop_ns);  // sorted by now

@@ -40,7 +40,8 @@ using TaskOfProcess = std::vector<uint32_t>;
 /// Joins each ended attempt to the task of its process and thread with which it overlaps most; where only processes of
 /// tasks are known, to the one that was there all the time, if no other was. `threads` are pthread ids by
 /// `AttemptRow::thread`; 0 is not known, and joins no task of a thread. A process that was started for one task
-/// joins all its attempts to it.
+/// joins all its attempts to it. What then has no task was done by a thread or a process that some task began: it
+/// joins a task of its process that ran when it began.
 TaskJoin JoinTasks(const AttemptRows& attempts, const std::vector<uint64_t>& threads, const std::vector<TaskRow>& tasks,
                    const TaskOfProcess& task_of_process = {});
 

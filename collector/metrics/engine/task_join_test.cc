@@ -35,9 +35,34 @@ TEST(JoinTasks, TakesTheTaskThatOverlapsMost) {
 }
 
 TEST(JoinTasks, KeepsThreadsAndProcessesApart) {
-  const TaskJoin join = JoinTasks({Chunk(10, 20, 1), Chunk(10, 20, 0, 1)}, kThreads, {Task(0, 100)});
+  const TaskJoin join = JoinTasks({Chunk(10, 20, 1), Chunk(10, 20, 0, 1)}, kThreads, {Task(0, 100), Task(30, 40, 200)});
   EXPECT_EQ(join.chunks_joined, 0);
   EXPECT_EQ(join.chunks_unjoined, 2);
+}
+
+TEST(JoinTasks, ChunksOnThreadsThatATaskStartedAreTheTasks) {
+  const TaskJoin join =
+      JoinTasks({Chunk(10, 20, 1), Chunk(12, 22, 1), Chunk(120, 130, 1)}, kThreads, {Task(0, 100), Task(200, 300)});
+  EXPECT_EQ(join.task_of_attempt, (std::vector<uint32_t>{0, 0, TaskJoin::kNone}));
+  EXPECT_EQ(join.chunks_unjoined, 1) << "no task ran then";
+}
+
+TEST(JoinTasks, ChunksOfProcessesBelowAWorkerAreSharedOutAmongItsTasks) {
+  AttemptRow first = Chunk(10, 20, 2), second = Chunk(11, 21, 2);
+  first.recorder = second.recorder = 7;
+  const TaskJoin join = JoinTasks({first, second}, kThreads, {Task(0, 100), Task(5, 100, 200)});
+  EXPECT_EQ(join.chunks_joined, 2);
+  EXPECT_NE(join.task_of_attempt[0], join.task_of_attempt[1]);
+}
+
+TEST(JoinTasks, ATaskThatGaveItsLaneBackOccupiesNone) {
+  TaskRow driver = Task(0, 100);
+  driver.without_lane_ns = 90;
+  const TaskJoin join = JoinTasks({}, kThreads, {driver});
+  ASSERT_EQ(join.stretches.size(), 0U) << "without any chunk nothing is joined";
+  const TaskJoin with_chunk = JoinTasks({Chunk(200, 210)}, kThreads, {driver, Task(200, 220)});
+  ASSERT_EQ(with_chunk.stretches.size(), 2U);
+  EXPECT_EQ(with_chunk.stretches[0].stop_ns, 10);
 }
 
 TEST(JoinTasks, JoinsNothingToAThreadThatIsNotKnown) {

@@ -141,6 +141,39 @@ void AddUpMemory(const std::vector<const ProcessRow*>& parts, ProcessRow* worker
   }
 }
 
+/// Finds the engine's worker below which a process runs: a task started it, or a pool that its tasks use.
+class WorkerAbove {
+ public:
+  explicit WorkerAbove(const std::vector<ProcessRow>& processes) : processes_(processes) {
+    for (uint32_t i = 0; i < processes.size(); ++i) of_pid_.emplace(std::pair(processes[i].host, processes[i].pid), i);
+  }
+
+  /// nullopt: there is none, or a process in between recorded nothing.
+  std::optional<uint32_t> Find(const ProcessRow& process) const {
+    constexpr int kMostGenerations = 100;
+    const ProcessRow* at = &process;
+    for (int i = 0; i < kMostGenerations && !at->is_engine_worker && at->parent_pid > 0; ++i) {
+      const ProcessRow* parent = nullptr;
+      const auto [first, last] = of_pid_.equal_range(std::pair(at->host, at->parent_pid));
+      for (auto row = first; row != last; ++row) {  // a number may have been another process's before
+        const ProcessRow& candidate = processes_[row->second];
+        const bool is_near = !candidate.pid_namespace.has_value() || !at->pid_namespace.has_value() ||
+                             candidate.pid_namespace == at->pid_namespace;
+        const bool is_older = candidate.start_ns <= at->start_ns && is_near;
+        if (is_older && (parent == nullptr || parent->start_ns < candidate.start_ns)) parent = &candidate;
+      }
+      if (parent == nullptr) return std::nullopt;
+      at = parent;
+    }
+    if (at == &process || !at->is_engine_worker) return std::nullopt;
+    return static_cast<uint32_t>(at - processes_.data());
+  }
+
+ private:
+  const std::vector<ProcessRow>& processes_;
+  std::multimap<std::pair<std::string, int64_t>, uint32_t> of_pid_;
+};
+
 }  // namespace
 
 TaskOfProcess MatchTaskProcesses(const ClusterTable& clusters, std::vector<ProcessRow>* processes) {
@@ -206,7 +239,8 @@ std::set<uint32_t> MoveToWorkers(const ClusterTable& clusters, const std::vector
     if (task_of_process[i] == TaskRow::kNone) continue;
     const ClusterTaskFact& task = *tasks.all[task_of_process[i]].fact;
     // One that vanished was there until its task ended: its records end with the last chunk that did.
-    if (processes[i].state == ProcessState::kLost) processes[i].last_ns = std::max(processes[i].last_ns, task.stop_ns);
+    if (processes[i].state == ProcessState::kUnreported)
+      processes[i].last_ns = std::max(processes[i].last_ns, task.stop_ns);
     const std::optional<uint32_t> found = index.Find(task);
     if (!found.has_value() || *found == i) continue;
     const uint32_t worker = *found;
@@ -223,6 +257,16 @@ std::set<uint32_t> MoveToWorkers(const ClusterTable& clusters, const std::vector
     }
     ByteSums& bytes = findings->attempts.bytes_of_process[i];
     findings->attempts.bytes_of_process[worker].Add(bytes);
+    bytes = ByteSums();
+  }
+  const WorkerAbove worker_above(processes);
+  for (uint32_t i = 0; i < processes.size(); ++i) {
+    const std::optional<uint32_t> worker = worker_of[i] == i ? worker_above.Find(processes[i]) : std::nullopt;
+    if (!worker.has_value()) continue;
+    worker_of[i] = *worker;
+    findings->processes.serves_engine[i] = true;
+    ByteSums& bytes = findings->attempts.bytes_of_process[i];
+    findings->attempts.bytes_of_process[*worker].Add(bytes);
     bytes = ByteSums();
   }
   std::set<uint32_t> with_tasks;

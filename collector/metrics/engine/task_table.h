@@ -28,6 +28,7 @@ struct TaskRow {
 
   int64_t start_ns = 0;  ///< Unix time, on its process's clock
   int64_t stop_ns = 0;
+  int64_t without_lane_ns = 0;      ///< at its end: it had given its lane back, and waited for other tasks
   int64_t queue_ns = kUnknown;      ///< between the engine's order and the start
   int64_t dispatch_ns = kUnknown;   ///< before the start, in which its core was held for it already
   int64_t retrieval_ns = kUnknown;  ///< after the stop, in which its core was held for it still
@@ -40,6 +41,9 @@ struct TaskRow {
   bool is_repeat = false;  ///< it was tried before, in the same process
   bool is_last = false;    ///< as in ClusterTaskFact
   uint16_t cores = 0;      ///< of its worker, that it was given; 0: not told, and taken for one
+
+  /// When it gave its lane back, or ended.
+  int64_t lane_stop_ns() const { return stop_ns - without_lane_ns; }
 };
 
 struct TaskFindings {

@@ -50,7 +50,7 @@ void AddRecorder(ProcessRow& row, const ProcessRow& other) {
         other.state;  // the engine's plug-in sees the worker's end, and the SDK's log may end after the last copy
   } else if (!row.is_engine_worker && row.state != other.state) {
     const bool running = row.state == ProcessState::kRunning || other.state == ProcessState::kRunning;
-    row.state = running ? ProcessState::kRunning : ProcessState::kLost;
+    row.state = running ? ProcessState::kRunning : ProcessState::kUnreported;
   }
   row.is_engine_worker = row.is_engine_worker || other.is_engine_worker;
   row.engine_worker = std::max(row.engine_worker, other.engine_worker);
@@ -303,7 +303,7 @@ ProcessFindings ProcessTable::Finalize() const {
     ProcessRow row = log.row;
     row.state = log.end_ns.has_value() ? ProcessState::kEnded
                 : log.running          ? ProcessState::kRunning
-                                       : ProcessState::kLost;
+                                       : ProcessState::kUnreported;
     if (log.end_ns.has_value()) row.last_ns = *log.end_ns;
     row.clock_offset_ns = OffsetOf(log.clock);
     if (!row.run_id.empty()) run_ids.insert(row.run_id);

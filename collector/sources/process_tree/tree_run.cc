@@ -52,15 +52,16 @@ void TreeRun::Add(const TreeSampleFact& sample) {
   }
 }
 
-void TreeRun::Add(const TreeReapFact& reaped) {
-  last_ns = std::max(last_ns, reaped.time_ns);
-  reaped_user_ns_ += reaped.user_ns;
-  reaped_system_ns_ += reaped.system_ns;
+void TreeRun::Add(const TreeReapFact& fact) {
+  last_ns = std::max(last_ns, fact.time_ns);
+  reaped[fact.pid] = fact;
+  reaped_user_ns_ += fact.user_ns;
+  reaped_system_ns_ += fact.system_ns;
   // A sample's counters hold what was reaped before it, so only a lower bound moves here.
   totals.cpu_user_ns = Larger(totals.cpu_user_ns, reaped_user_ns_);
   totals.cpu_system_ns = Larger(totals.cpu_system_ns, reaped_system_ns_);
-  totals.process_peak_rss_bytes = Larger(totals.process_peak_rss_bytes, reaped.max_rss_bytes);
-  totals.tree_peak_rss_bytes = Larger(totals.tree_peak_rss_bytes, reaped.max_rss_bytes);
+  totals.process_peak_rss_bytes = Larger(totals.process_peak_rss_bytes, fact.max_rss_bytes);
+  totals.tree_peak_rss_bytes = Larger(totals.tree_peak_rss_bytes, fact.max_rss_bytes);
 }
 
 void TreeRun::Add(const TreeEndFact& fact) {

@@ -49,12 +49,14 @@ struct TreeRun {
   /// Per (pid, start), by time: for `ProcessRow::samples`.
   std::map<std::pair<int64_t, int64_t>, std::vector<ProcessSample>> processes;
 
+  std::map<int64_t, TreeReapFact> reaped;  ///< by pid, the last of it
+
   std::map<std::pair<int64_t, int64_t>, std::string> names;  ///< of those processes
   /// The tree as a whole, by time: every sample, of long runs every 2nd, 4th and so on.
   std::vector<TreePoint> points;
 
   void Add(const TreeSampleFact& sample);
-  void Add(const TreeReapFact& reaped);
+  void Add(const TreeReapFact& fact);
   void Add(const TreeEndFact& end);
 
  private:

@@ -164,6 +164,7 @@ void ChunkData::AppendTrace(const TickRate& rate, std::uint64_t start_ticks, Jso
 }
 
 void ChunkData::AppendAttributes(JsonLine* line) noexcept {
+  const std::size_t begin = line->size();
   line->Key("attributes");
   line->Raw("{");
   for (const AttributeRow& row : attributes_) {
@@ -177,6 +178,7 @@ void ChunkData::AppendAttributes(JsonLine* line) noexcept {
     line->String(row.value);
   }
   line->Raw("}");
+  line->TakeSecretsOut(begin);
 }
 
 }  // namespace internal

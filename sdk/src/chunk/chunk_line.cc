@@ -32,6 +32,7 @@ void EncodeIdentity(const Recorder& recorder, const ThreadState& thread, const C
   line.FieldText("dataset", CutOnCodePoint(chunk.dataset, kMaxPathBytes));
   const std::size_t file = line.size();
   line.FieldText("file", CutOnCodePoint(chunk.file, kMaxPathBytes));
+  line.TakeSecretsOut(file);
   const std::size_t tree = line.size();
   line.FieldText("tree", CutOnCodePoint(chunk.tree, kMaxPathBytes));
   line.Field("entry_start", chunk.entry_start);
@@ -96,7 +97,9 @@ std::uint64_t EncodeChunk(const Recorder& recorder, const ChunkEnd& end, ChunkSt
   line->Field("open_chunks", end.open_chunks);
   line->Field("lanes_peak", state->lanes_peak.load());
   AppendIdentity(*state, line);
+  const std::size_t error = line->size();
   line->FieldText("error", state->failed ? state->reason : std::string_view());
+  line->TakeSecretsOut(error);
   data.AppendColumns(line);
   line->Raw(",\"sections\":[");
   std::size_t rows = 0;

@@ -22,7 +22,9 @@ void WriteFileLine(Recorder* recorder, std::string_view file, const FileInfo& in
   };
   JsonLine line;
   line.Raw("{\"type\":\"file\"");
+  const std::size_t begin = line.size();
   line.FieldText("file", file);
+  line.TakeSecretsOut(begin);
   line.Field("branches", known(info.branches));
   line.Field("bytes", known(info.bytes));
   line.Field("compressed_bytes", known(info.compressed_bytes));

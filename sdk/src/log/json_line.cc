@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "log/secret_filter.h"
 #include "storage/sdk_allocation_scope.h"
 
 namespace crema {
@@ -75,6 +76,10 @@ bool IsPlain(std::string_view text) noexcept {
 }
 
 JsonLine::~JsonLine() { std::free(data_); }
+
+void JsonLine::TakeSecretsOut(std::size_t begin) noexcept {
+  if (begin < size_) size_ = begin + internal::TakeSecretsOut(data_ + begin, size_ - begin);
+}
 
 void JsonLine::Clear() noexcept {
   size_ = 0;

@@ -42,6 +42,8 @@ class JsonLine {
   void Break() noexcept { broken_ = true; }
   std::string_view text() const noexcept { return {data_, size_}; }
   std::size_t size() const noexcept { return size_; }
+  /// Takes them out of the addresses in what was written from `begin` on.
+  void TakeSecretsOut(std::size_t begin) noexcept;
   bool broken() const noexcept { return broken_; }
   bool EndsWith(char last) const noexcept { return size_ != 0 && data_[size_ - 1] == last; }
 

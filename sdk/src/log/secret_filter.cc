@@ -2,8 +2,11 @@
 
 #include <strings.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <cstring>
+#include <initializer_list>
 
 namespace crema {
 namespace internal {
@@ -95,11 +98,133 @@ SecretFilter::Shown WithoutPassword(std::string_view argument) {
   return {argument, false, {}};
 }
 
+bool IsAny(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return IsWord(text, word); });
+}
+
+/// Names of parameters that sign an address, or say until when: of Amazon's S3 and its kin, Google, Azure and others.
+bool IsSecretParameter(std::string_view parameter, bool is_of_azure) {
+  const std::string_view name = parameter.substr(0, parameter.find('='));
+  for (const std::string_view prefix : {"x-amz-", "x-goog-", "x-oss-", "x-cos-", "x-ms-"}) {
+    if (BeginsWith(name, prefix)) return true;
+  }
+  return EndOfSecretWord(name) != kNone ||
+         IsAny(name, {"sig", "signature", "expires", "expiry", "policy", "googleaccessid", "user", "username", "ticket",
+                      "session", "sessionid", "macaroon"}) ||
+         (is_of_azure && IsAny(name, {"se", "sp", "sv", "sr", "st", "ss", "srt", "spr", "sip", "skoid", "sktid", "skt",
+                                      "ske", "sks", "skv"}));
+}
+
+constexpr std::string_view kAfterAddress = " \t\r\n\"'`<>\\()[]{}|";
+
+/// The parameters of the first address in the text, behind its `?`; empty: it has none.
+std::string_view ParametersOf(std::string_view text) {
+  const std::size_t scheme = text.find("://");
+  if (scheme == kNone) return {};
+  const std::string_view address = text.substr(scheme, text.find_first_of(kAfterAddress, scheme) - scheme);
+  const std::size_t query = address.find('?');
+  const std::size_t next = address.find("://", 3);  // `root://cache//root://host//file?…`
+  return query == kNone || next < query ? std::string_view()
+                                        : address.substr(query + 1, address.find('#', query) - query - 1);
+}
+
+bool IsOfAzure(std::string_view parameters) {
+  return BeginsWith(parameters, "sig=") || parameters.find("&sig=") != kNone;
+}
+
+/// Where the value of the first secret parameter of an address begins; npos: there is none.
+std::size_t SecretParameterValue(std::string_view argument) {
+  const std::string_view parameters = ParametersOf(argument);
+  for (std::size_t at = 0; at < parameters.size();) {
+    const std::string_view parameter = parameters.substr(at, parameters.find('&', at) - at);
+    if (IsSecretParameter(parameter, IsOfAzure(parameters))) {
+      return static_cast<std::size_t>(parameters.data() - argument.data()) + at + parameter.find('=') + 1;
+    }
+    at += parameter.size() + 1;
+  }
+  return kNone;
+}
+
+/// Moves what is kept of a text to its front.
+class Compaction {
+ public:
+  Compaction(char* text, std::size_t size) : text_(text), size_(size) {}
+  std::string_view rest() const { return {text_ + read_, size_ - read_}; }
+  std::size_t kept() const { return kept_; }
+  void Skip(std::size_t bytes) { read_ += bytes; }
+  void Keep(std::size_t bytes) {
+    std::memmove(text_ + kept_, text_ + read_, bytes);
+    kept_ += bytes;
+    read_ += bytes;
+  }
+  void Put(char character) { text_[kept_++] = character; }
+
+ private:
+  char* text_;
+  std::size_t size_;
+  std::size_t read_ = 0;
+  std::size_t kept_ = 0;
+};
+
+void KeepParameters(std::string_view parameters, Compaction* text) {
+  const bool is_of_azure = IsOfAzure(parameters);
+  std::size_t left = parameters.size();
+  char before = '?';
+  text->Skip(1);
+  while (left > 0) {
+    const std::string_view rest = text->rest().substr(0, left);
+    const std::string_view parameter = rest.substr(0, rest.find('&'));
+    const std::size_t taken = std::min(parameter.size() + 1, left);  // with what separates it from the next
+    if (IsSecretParameter(parameter, is_of_azure)) {
+      text->Skip(parameter.size());
+      // `authz=Bearer abc`: the token is the next word
+      if (parameter.size() > 7 && left == parameter.size() && IsScheme(parameter.substr(parameter.find('=') + 1))) {
+        text->Skip(std::min(text->rest().find_first_of(kAfterAddress, 1), text->rest().size()));
+      }
+    } else {
+      text->Put(before);
+      before = '&';
+      text->Keep(parameter.size());
+    }
+    text->Skip(taken - parameter.size());
+    left -= taken;
+  }
+}
+
 }  // namespace
 
+std::size_t TakeSecretsOut(char* text, std::size_t size) noexcept {
+  Compaction kept(text, size);
+  for (std::size_t scheme = kept.rest().find("://"); scheme != kNone; scheme = kept.rest().find("://")) {
+    const std::string_view parameters = ParametersOf(kept.rest());
+    kept.Keep(scheme + 3);
+    const std::string_view address = kept.rest();
+    const std::size_t user = address.substr(0, address.find_first_of("/?# \t\"'\\")).rfind('@');
+    if (user != kNone) kept.Skip(user + 1);
+    if (parameters.empty()) continue;
+    kept.Keep(static_cast<std::size_t>(parameters.data() - kept.rest().data()) - 1);
+    KeepParameters(parameters, &kept);
+  }
+  kept.Keep(kept.rest().size());
+  return kept.kept();
+}
+
 SecretFilter::Shown SecretFilter::Next(std::string_view argument) noexcept {
+  if (!value_is_secret_ && argument.find_first_of(" \t\n;") != kNone) {  // a command inside a shell string
+    SecretFilter inside;
+    for (std::size_t begin = 0; begin < argument.size();) {
+      const std::size_t end = std::min(argument.find_first_of(" \t\n;", begin), argument.size());
+      const Shown word = inside.Next(argument.substr(begin, end - begin));
+      if (word.hides_value) {
+        value_is_user_ = false;
+        return {argument.substr(0, begin + word.text.size()), true, {}};
+      }
+      begin = end + 1;
+    }
+  }
   const std::size_t value = SecretValue(argument);
   const std::size_t after_scheme = ValueAfterScheme(argument);
+  const std::size_t of_address = SecretParameterValue(argument);
   const bool is_given_user = value_is_user_ || BeginsWith(argument, "--user=");
   const std::size_t colon = argument.find(':');
   Shown shown;
@@ -111,6 +236,8 @@ SecretFilter::Shown SecretFilter::Next(std::string_view argument) noexcept {
     shown = {argument.substr(0, colon + 1), true, {}};
   } else if (after_scheme != kNone) {
     shown = {argument.substr(0, after_scheme), true, {}};
+  } else if (of_address != kNone) {
+    shown = {argument.substr(0, of_address), true, {}};
   } else {
     shown = WithoutPassword(argument);
   }

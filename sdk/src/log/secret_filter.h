@@ -1,7 +1,8 @@
-// SecretFilter: a command line without its secrets. ServerName: a server without them.
+// SecretFilter: a command line without its secrets. ServerName, TakeSecretsOut: addresses without them.
 #ifndef CREMA_SRC_LOG_SECRET_FILTER_H_
 #define CREMA_SRC_LOG_SECRET_FILTER_H_
 
+#include <cstddef>
 #include <string_view>
 
 namespace crema {
@@ -10,9 +11,10 @@ namespace internal {
 /// What is shown of a command line. `***` stands for
 /// - values that belong to names such as token, secret, pass, pwd, key, cred, auth, jwt, cookie, bearer: `--token=abc`,
 ///   `--token abc`, `TOKEN=abc`, `{"token": "abc"}`, and headers, `Authorization: Bearer abc`, in one argument or in
-///   several;
+///   several. Words of a shell string count like arguments;
 /// - the word after `Bearer` or `Basic` anywhere;
-/// - passwords in addresses, `https://user:abc@host`, and after a user's name, `--user me:abc`, `-u me:abc`.
+/// - passwords in addresses, `https://user:abc@host`, and after a user's name, `--user me:abc`, `-u me:abc`;
+/// - what signs an address: `https://host/file?X-Amz-Signature=abc`.
 class SecretFilter {
  public:
   struct Shown {
@@ -36,6 +38,11 @@ struct ServerName {
 
   static ServerName Of(std::string_view server) noexcept;
 };
+
+/// Takes out of each address in the text, in place, what tells who asks and for how long: user, password, and the
+/// parameters of tokens and signatures. Of `root://me:abc@host//f.root?authz=abc&svc=disk` remains
+/// `root://host//f.root?svc=disk`: the same file under another signature has the same name. Returns the size left.
+std::size_t TakeSecretsOut(char* text, std::size_t size) noexcept;
 
 }  // namespace internal
 }  // namespace crema

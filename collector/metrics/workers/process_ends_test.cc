@@ -1,0 +1,155 @@
+#include "collector/metrics/workers/process_ends.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace crema {
+namespace {
+
+constexpr int64_t kSecond = 1'000'000'000;
+constexpr int64_t kOrigin = 1'700'000'000 * kSecond;
+
+TreeRun Tree(std::optional<int64_t> kills) {
+  TreeRun run;
+  run.run.host = "node";
+  run.run.start_ns = kOrigin;
+  TreeEndFact end;
+  end.time_ns = kOrigin + 60 * kSecond;
+  end.totals.oom_kills = kills;
+  run.Add(end);
+  return run;
+}
+
+ProcessRow Process(int64_t pid, const std::string& host = "node", int64_t start = 1) {
+  ProcessRow row;
+  row.pid = pid;
+  row.host = host;
+  row.start_ns = kOrigin + start * kSecond;
+  row.last_ns = row.start_ns + 10 * kSecond;
+  return row;
+}
+
+class ProcessEnds : public ::testing::Test {
+ protected:
+  void Judge(TreeRun tree = Tree(std::nullopt), const TaskOfProcess& task_of_process = {}) {
+    TreeAccumulator trees;
+    trees.Add(std::move(tree));
+    JudgeEnds(workers_, task_of_process, trees, &findings_);
+  }
+  ProcessRow& Add(ProcessRow row) { return findings_.processes.processes.emplace_back(std::move(row)); }
+  const ProcessRow& row(size_t i) const { return findings_.processes.processes[i]; }
+  void AddWorker(uint32_t process, ClusterWorkerFact fact) {
+    facts_.push_back(std::make_unique<ClusterWorkerFact>(std::move(fact)));
+    workers_.push_back({process, facts_.back().get()});
+  }
+
+  RecordFindings findings_;
+  std::vector<ClusterWorker> workers_;
+
+ private:
+  std::vector<std::unique_ptr<ClusterWorkerFact>> facts_;
+};
+
+TEST_F(ProcessEnds, WithoutEvidenceNothingIsLost) {
+  Add(Process(1));
+  Judge();
+  EXPECT_EQ(row(0).state, ProcessState::kUnreported);
+}
+
+TEST_F(ProcessEnds, AnOpenChunkIsALoss) {
+  Add(Process(1));
+  Add(Process(2)).state = ProcessState::kEnded;
+  findings_.attempts.vanished_in_chunk = {0, 1};
+  Judge();
+  EXPECT_EQ(row(0).state, ProcessState::kLost);
+  EXPECT_EQ(row(1).state, ProcessState::kEnded) << "it said so itself";
+}
+
+TEST_F(ProcessEnds, AnEngineReportsLossesAndOrderlyEnds) {
+  for (int64_t pid = 1; pid <= 4; ++pid) Add(Process(pid));
+  ClusterWorkerFact lost, retired, untold, there;
+  lost.is_lost = true;
+  lost.left_ns = retired.left_ns = untold.left_ns = kOrigin;
+  untold.left_untold = true;
+  AddWorker(0, lost);
+  AddWorker(1, retired);
+  AddWorker(2, untold);
+  AddWorker(3, there);
+  Judge();
+  EXPECT_EQ(row(0).state, ProcessState::kLost);
+  EXPECT_EQ(row(1).state, ProcessState::kEnded);
+  EXPECT_EQ(row(2).state, ProcessState::kUnreported);
+  EXPECT_EQ(row(3).state, ProcessState::kUnreported);
+}
+
+TEST_F(ProcessEnds, TheTaskOfAProcessSaysHowItEnded) {
+  for (int64_t pid = 1; pid <= 3; ++pid) Add(Process(pid));
+  for (const TaskOutcome outcome : {TaskOutcome::kDone, TaskOutcome::kFailed, TaskOutcome::kOther}) {
+    TaskRow task;
+    task.told = static_cast<uint32_t>(findings_.tasks.rows.size());
+    task.outcome = outcome;
+    findings_.tasks.rows.push_back(task);
+  }
+  Judge(Tree(std::nullopt), {0, 1, 2});
+  EXPECT_EQ(row(0).state, ProcessState::kEnded);
+  EXPECT_EQ(row(1).state, ProcessState::kLost);
+  EXPECT_EQ(row(2).state, ProcessState::kUnreported);
+}
+
+TEST_F(ProcessEnds, AnExitStatusThatSomebodySawIsEvidence) {
+  for (int64_t pid = 1; pid <= 4; ++pid) Add(Process(pid));
+  Add(Process(1, "other"));
+  TreeRun tree = Tree(std::nullopt);
+  for (const auto& [pid, status] : {std::pair(1, 137), {2, 0}, {3, 6}}) {
+    TreeReapFact reaped;
+    reaped.time_ns = kOrigin + 20 * kSecond;
+    reaped.pid = pid;
+    reaped.exit_status = status;
+    tree.Add(reaped);
+  }
+  Judge(std::move(tree));
+  EXPECT_EQ(row(0).state, ProcessState::kLost);
+  EXPECT_EQ(row(0).left_reason, "killed by signal 9");
+  EXPECT_EQ(row(1).state, ProcessState::kEnded);
+  EXPECT_EQ(row(2).left_reason, "its exit status was 6");
+  EXPECT_EQ(row(3).state, ProcessState::kUnreported) << "its parent alone knows";
+  EXPECT_EQ(row(4).state, ProcessState::kUnreported);
+}
+
+TEST_F(ProcessEnds, AKillForMemoryIsTheReasonOfThoseThatVanishedUnderTheRun) {
+  const std::string reason = "the kernel killed a process of its control group, out of memory";
+  Add(Process(1));
+  Add(Process(2));
+  Add(Process(3)).left_reason = "TIMEOUT";
+  Add(Process(4, "other"));
+  findings_.attempts.vanished_in_chunk = {0, 2, 3};
+  Judge(Tree(1));
+  EXPECT_EQ(row(0).left_reason, reason);
+  EXPECT_EQ(row(1).state, ProcessState::kUnreported) << "the kernel killed the one in a chunk";
+  EXPECT_EQ(row(2).left_reason, "TIMEOUT");
+  EXPECT_EQ(row(3).left_reason, "");
+}
+
+TEST_F(ProcessEnds, TheOnlyOneThatDidNotReportIsTheOneThatTheKernelKilled) {
+  Add(Process(1));
+  Add(Process(2)).state = ProcessState::kEnded;
+  Judge(Tree(2));
+  EXPECT_EQ(row(0).state, ProcessState::kLost);
+  EXPECT_EQ(row(0).left_reason, "the kernel killed 2 processes of its control group, out of memory");
+}
+
+TEST_F(ProcessEnds, WhereTheKernelKilledNoneOrDoesNotCountNothingIsSaid) {
+  Add(Process(1));
+  findings_.attempts.vanished_in_chunk = {0};
+  Judge(Tree(0));
+  Judge(Tree(std::nullopt));
+  EXPECT_EQ(row(0).left_reason, "");
+}
+
+}  // namespace
+}  // namespace crema

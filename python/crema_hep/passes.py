@@ -1,0 +1,56 @@
+"""Which pass over the data a chunk belongs to, where its author named none.
+
+Two functions that see the same events are two passes, and no repetition. Known are the function that is decorated, the
+prefix of the Dask task, and the phase: a span of the client or of this process, a span of Dask's, CREMA_PASS.
+"""
+
+import os
+import sys
+
+from .interruption import is_interruption
+
+ANNOTATION = "crema_span"  # of Dask's tasks: the path of the client's spans
+open_spans = []  # names of this process's, the innermost last
+
+
+def pass_of(function=None, arguments=()):
+    """A name for the pass; None where nothing is known, and the SDK takes CREMA_PASS or its own span."""
+    name = None if function is None else _name_of(function, arguments)
+    phase, prefix = _of_task()
+    if name is None and prefix is None:
+        return None
+    if phase is None:
+        phase = os.environ.get("CREMA_PASS") or "/".join(open_spans) or None
+    if name is not None and prefix is not None and prefix.rpartition(".")[2] in name.split("."):
+        prefix = None
+    return "/".join(part for part in (phase, prefix, name) if part) or None
+
+
+def _name_of(function, arguments) -> str:
+    """`Processor.process`, of the processor that it is called for: a derived one is another."""
+    name = getattr(function, "__qualname__", None) or type(function).__qualname__
+    owner, _, method = name.rpartition(".")
+    if owner and not owner.endswith("<locals>") and arguments:
+        kind = arguments[0] if isinstance(arguments[0], type) else type(arguments[0])
+        if hasattr(kind, method):
+            return f"{kind.__qualname__}.{method}"
+    return name
+
+
+def _of_task():
+    """(phase, prefix) of the Dask task that runs on this thread, each None where it is not known."""
+    worker_module = sys.modules.get("distributed.worker")
+    if worker_module is None:
+        return None, None
+    try:
+        running = worker_module.thread_state
+        task = running.execution_state["worker"].state.tasks[running.key]
+        annotations = task.annotations or {}
+        phase = annotations.get(ANNOTATION)
+        if phase is None and "span" in annotations:
+            phase = "/".join(map(str, annotations["span"]["name"]))
+        return phase, None if task.prefix is None else str(task.prefix)
+    except Exception as error:
+        if is_interruption(error):
+            raise
+        return None, None  # no task, or another Dask

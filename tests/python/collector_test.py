@@ -1,0 +1,337 @@
+"""What a measured block says of itself: passes, failures, whose records it takes, and tables of many chunks."""
+
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+import installed
+
+EVENTS = """
+import json, sys, time, warnings
+import crema_hep as crema
+
+class Events(list):
+    def __init__(self, first, last):
+        super().__init__(range(first, last))
+        self.metadata = dict(dataset="ttbar", filename="f.root", treename="Events", entrystart=first, entrystop=last)
+
+def counts(block):
+    with crema.MetricsCollector(backend="local") as collector:
+        block()
+    metrics = collector.get_metrics()
+    return [metrics[name] for name in ("num_chunks", "num_attempts", "total_events", "num_recomputed_chunks")]
+
+pieces = [Events(first, first + 10) for first in range(0, 100, 10)]
+"""
+
+
+class PassesTest(installed.RecordedTest):
+    def tell(self, text):
+        done = self.run_program(f"{EVENTS}\n{text}\nprint(json.dumps(told))\n")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return json.loads(done.stdout)
+
+    def test_two_functions_over_the_same_chunks_are_two_passes(self):
+        told = self.tell("""
+class Weights:
+    @crema.track_metrics
+    def process(self, events): return 1
+class Base:
+    @crema.track_metrics
+    def process(self, events): return 2
+class Nominal(Base): pass
+class Shifted(Base): pass
+@crema.track_metrics
+def plain(events): return 3
+told = counts(lambda: [f(p) for f in (Weights().process, Nominal().process, Shifted().process, plain) for p in pieces])
+""")
+        self.assertEqual(told, [40, 40, 400, 0])
+
+    def test_one_function_twice_is_a_repeat_unless_its_author_says_otherwise(self):
+        told = self.tell("""
+class Weights:
+    @crema.track_metrics
+    def process(self, events): return 1
+def in_spans():
+    for name in ("nominal", "shifted"):
+        with crema.span(name):
+            for piece in pieces: Weights().process(piece)
+def named(events): return 1
+first, second = crema.track_metrics(pass_="first")(named), crema.track_metrics(pass_="second")(named)
+told = [counts(lambda: [Weights().process(piece) for _ in range(2) for piece in pieces]), counts(in_spans)]
+told += [counts(lambda: [function(piece) for function in (first, second) for piece in pieces])]
+""")
+        self.assertEqual(told, [[10, 20, 100, 10], [20, 20, 200, 0], [20, 20, 200, 0]])
+
+    def test_an_attempt_that_is_tried_again_is_one_chunk(self):
+        told = self.tell("""
+tried = set()
+@crema.track_metrics
+def flaky(events):
+    if events[0] not in tried:
+        tried.add(events[0])
+        raise OSError("not yet")
+def block():
+    for piece in pieces:
+        try: flaky(piece)
+        except OSError: flaky(piece)
+told = counts(block)
+""")
+        self.assertEqual(told, [10, 20, 100, 0])
+
+    def test_a_method_that_calls_the_one_it_overrides_is_one_chunk(self):
+        told = self.tell("""
+class Base:
+    @crema.track_metrics
+    def process(self, events): return 1
+class Derived(Base):
+    @crema.track_metrics
+    def process(self, events): return super().process(events)
+told = counts(lambda: [Derived().process(piece) for piece in pieces])
+""")
+        self.assertEqual(told, [10, 10, 100, 0])
+
+
+class FailedBlockTest(installed.RecordedTest):
+    BLOCK = """
+import json, sys
+import crema_hep as crema
+told = []
+errors = [None, MemoryError("the\\0analysis \\ud800 died\\nhere"), KeyboardInterrupt(), SystemExit(3)]
+for run, error in enumerate([*errors, SystemExit(0), RuntimeError("x" * 5000)]):
+    try:
+        with crema.MetricsCollector(backend="local", name="mine") as collector:
+            with crema.TrackMetrics("d", "f", run, run + 1, events=1):
+                pass
+            if error is not None:
+                raise error
+    except BaseException as raised:
+        assert raised is error
+    run_of = collector.measurement.run
+    told.append([run_of["state"], run_of["exit_status"], (run_of["error"] or "")[:40], collector.measurement.headline])
+    collector.save_measurement("history", f"run{run}")
+assert run_of["name"] == "mine"
+print(json.dumps(told))
+"""
+
+    def test_a_block_that_an_exception_leaves_failed(self):
+        done = self.run_program(self.BLOCK)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        told = json.loads(done.stdout.splitlines()[-1])
+        self.assertEqual(
+            [row[:3] for row in told],
+            [
+                ["finished", None, ""],
+                ["failed", 1, "MemoryError: the analysis ? died here"],
+                ["failed", 130, "KeyboardInterrupt"],
+                ["failed", 3, "SystemExit: 3"],
+                ["finished", None, ""],
+                ["failed", 1, "RuntimeError: " + 26 * "x"],
+            ],
+        )
+        self.assertTrue(told[1][3].startswith("The run failed with MemoryError: the analysis"), told[1])
+        command = [installed.PROGRAM, "history", "history", "--json"]
+        history = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
+        left_out = json.loads(history.stdout)["left_out"]
+        self.assertEqual(len(left_out), 4, left_out)
+        self.assertTrue(all(run["reason"].startswith("it failed with ") for run in left_out), left_out)
+
+
+class PoolsTest(installed.RecordedTest):
+    def test_a_pool_that_python_ends_by_a_signal_is_no_loss(self):
+        done = self.run_program("""
+import json, multiprocessing, os, time
+import crema_hep as crema
+def work(number):
+    with crema.TrackMetrics("d", "f", number, number + 1, events=1):
+        return os.getpid()
+if __name__ == "__main__":
+    with crema.MetricsCollector(backend="local") as collector:
+        with multiprocessing.Pool(2) as pool:
+            pool.map(work, range(20))
+        pid = os.fork()
+        if pid == 0:
+            work(20)
+            os._exit(0)
+        os.waitpid(pid, 0)
+        time.sleep(1.2)
+        work(21)
+    told = collector.measurement
+    states = [row["state"] for row in told.workers]
+    print(json.dumps([states, told.quality["processes_lost"], told.run["state"], told.document["trouble"]["state"],
+                      told.metrics["num_chunks"], [verdict["id"] for verdict in told.verdicts]]))
+""")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        states, lost, state, trouble, chunks, verdicts = json.loads(done.stdout)
+        self.assertIn("unreported", states)
+        self.assertEqual((lost, state, trouble, chunks), (0, "finished", "finished", 22))
+        self.assertNotIn("worker-loss", verdicts)
+
+    def test_a_child_that_dies_in_a_chunk_is_lost(self):
+        done = self.run_program("""
+import json, os, signal
+import crema_hep as crema
+with crema.MetricsCollector(backend="local") as collector:
+    for number in range(2):
+        pid = os.fork()
+        if pid == 0:
+            with crema.TrackMetrics("d", "f", 2 * number, 2 * number + 1, events=1):
+                pass
+            with crema.TrackMetrics("d", "f", 2 * number + 1, 2 * number + 2, events=1):
+                os.kill(os.getpid(), signal.SIGKILL) if number == 1 else None
+            os._exit(0)
+        os.waitpid(pid, 0)
+print(json.dumps([sorted(row["state"] for row in collector.measurement.workers),
+                  collector.measurement.quality["processes_lost"]]))
+""")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(json.loads(done.stdout), [["lost", "unreported"], 1])
+
+
+class SharedDirectoryTest(installed.RecordedTest):
+    KERNEL = '''
+import multiprocessing, subprocess, sys, time
+import crema_hep as crema
+CHILD = """
+import sys, crema_hep as crema
+first = int(sys.argv[1])
+with crema.TrackMetrics("ttbar", "f.root", first, first + 10, events=10):
+    pass
+"""
+def chunk(number):
+    with crema.TrackMetrics("ttbar", "f.root", number * 10, number * 10 + 10, events=10):
+        time.sleep(0.02)
+if __name__ == "__main__":
+    first = int(sys.argv[1]) * 1000
+    with crema.MetricsCollector(backend="local") as collector:
+        for number in range(30):
+            chunk(first + number)
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            pool.map(chunk, range(first + 30, first + 40))
+            pool.close()
+            pool.join()
+        subprocess.run([sys.executable, "-c", CHILD, f"{first + 40}0"], check=True)
+        time.sleep(1)
+    metrics = collector.get_metrics()
+    print(metrics["num_chunks"], metrics["total_events"])
+'''
+
+    def test_two_programs_with_one_directory_each_measure_their_own(self):
+        script = self.folder / "kernel.py"
+        script.write_text(self.KERNEL)
+        environment = self.environment(CREMA_DIR=str(self.records))
+        running = [
+            subprocess.Popen([sys.executable, script, str(number)], env=environment, stdout=subprocess.PIPE, text=True)
+            for number in range(2)
+        ]
+        told = [process.communicate(timeout=120)[0] for process in running]
+        self.assertEqual(told, ["41 410\n", "41 410\n"])
+
+
+class TablesTest(installed.RecordedTest):
+    python = os.environ.get("CREMA_TEST_PANDAS_PYTHON") or str(installed.COFFEA_PYTHON)
+
+    def setUp(self):
+        super().setUp()
+        probe = [self.python, "-c", "import pandas, pyarrow"]
+        if not os.access(self.python, os.X_OK) or subprocess.run(probe, capture_output=True, check=False).returncode:
+            self.skipTest("no pandas and pyarrow in .cache/coffea: tools/setup coffea installs them")
+
+    def test_a_table_of_chunks_takes_little_more_than_the_finished_one(self):
+        done = self.run_program(
+            """
+import gc, tracemalloc
+import crema_hep as crema
+import pandas, pyarrow.parquet
+crema.enable("records")
+for number in range(60_000):
+    with crema.TrackMetrics(f"d{number % 5}", f"f{number // 1000}", number, number + 1, events=1):
+        pass
+crema.enable and crema.flush()
+measurement = crema.load("records")
+pandas.DataFrame({"a": [1]})
+tracemalloc.start()
+frame = measurement.table("chunks")
+gc.collect()
+finished, peak = tracemalloc.get_traced_memory()
+tracemalloc.stop()
+rows = measurement.chunks
+assert list(frame.columns) == list(rows[0]), frame.columns
+assert len(frame) == len(rows) == 60_000
+assert (peak - finished) / len(frame) < 200, (peak - finished) / len(frame)
+for name in ("start_ns", "duration", "events", "dataset", "bytes_read", "thread"):
+    values = [None if pandas.isna(value) else value for value in frame[name]]
+    assert values == [row[name] for row in rows], name
+measurement.to_parquet("chunks.parquet")
+again = pyarrow.parquet.read_table("chunks.parquet")
+assert again.num_rows == 60_000 and again["start_ns"].to_pylist() == [row["start_ns"] for row in rows]
+assert measurement.arrow("budget").num_rows == len(measurement.budget)
+""",
+            python=self.python,
+        )
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+class DamagedTest(installed.RecordedTest):
+    def test_a_damaged_measurement_is_one_line_or_has_empty_parts(self):
+        done = self.run_program("""
+import json, pathlib, shutil
+import crema_hep as crema
+with crema.MetricsCollector(backend="local", output_dir="out") as collector:
+    with crema.TrackMetrics("d", "f", 0, 1, events=1):
+        pass
+(saved,) = pathlib.Path("out").iterdir()
+document = json.loads((saved / "measurement.json").read_text())
+views = ("definitions", "quality", "timelines", "chunk_metrics", "span_metrics", "tracking_data", "headline")
+told = set()
+for key in document:
+    for value in (None, 5, "x", [5]):
+        (saved / "measurement.json").write_text(json.dumps({**document, key: value}))
+        for view in views:
+            try:
+                getattr(crema.load(saved), view)
+            except RuntimeError as error:
+                assert "\\n" not in str(error), error
+                told.add(view)
+(saved / "measurement.json").write_text("[" * 100_000)
+try:
+    crema.load(saved)
+except RuntimeError as error:
+    assert "measurement.json" in str(error)
+else:
+    raise AssertionError("a deep document was taken")
+print(len(told))
+""")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.stdout, "7\n", "a part of a wrong kind is refused as the document is loaded")
+
+
+class WarningsTest(installed.RecordedTest):
+    def test_a_warning_points_at_the_users_line(self):
+        done = self.run_program("""
+import warnings
+import crema_hep as crema
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    collector = crema.MetricsCollector(backend="local")
+    with collector:
+        with crema.TrackMetrics("d", "f", 0, 1, events=1):
+            pass
+    collector.set_chunk_metrics([{"num_events": 5}, {"num_events": 5}])
+    collector.get_metrics()  # here
+    @crema.track_metrics  # and here
+    class NoFunction: pass
+print([(warning.filename == __file__, warning.lineno) for warning in caught])
+lines = open(__file__).read().splitlines()
+print([n for n, line in enumerate(lines, 1) if line.endswith("here")])
+""")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        where, lines = map(eval, done.stdout.splitlines())
+        self.assertTrue(all(is_users for is_users, _ in where), where)
+        self.assertLessEqual({line for _, line in where}, {*lines[:-1], lines[-2] + 1})
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
