@@ -11,7 +11,7 @@ PACKAGES = {
     "document": [],
     "engines": ["compression", "document", "records"],
     "sources": ["compression", "document", "engines", "records"],
-    "sources/prmon": ["records", "sources", "sources/process_tree"],
+    "sources/prmon": ["compression", "records", "sources", "sources/process_tree"],
     "sources/process_tree": ["records", "sources"],
     "sources/roastcoffea": ["document", "records", "sources"],
     "output": ["compression", "engines", "sources"],

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_replace.h"
 #include "collector/cli/engine_sources.h"
 #include "collector/cli/progress_note.h"
 #include "collector/document/document_fields.h"
@@ -64,6 +65,22 @@ absl::Status ConvertAll(const std::string& directory, MeasureOptions* options, s
     source = folder;
   }
   return absl::OkStatus();
+}
+
+/// Puts what was given in place of the directories into which it was taken apart.
+void NameSources(const std::vector<std::string>& given, const std::vector<std::string>& unpacked,
+                 nlohmann::ordered_json* document) {
+  auto& quality = (*document)["quality"];
+  for (size_t i = 0; i < given.size(); ++i) {
+    if (given[i] == unpacked[i]) continue;
+    for (auto& source : (*document)["provenance"]["sources"]) {
+      if (source == unpacked[i]) source = given[i];
+    }
+    for (auto& warning : quality["warnings"]) {
+      warning = absl::StrReplaceAll(warning.get<std::string>(),
+                                    {{unpacked[i] + "/", given[i] + ": "}, {unpacked[i], given[i]}});
+    }
+  }
 }
 
 absl::StatusOr<Measurement> MeasureAny(MeasureOptions options, const std::string& directory) {
@@ -149,7 +166,7 @@ absl::StatusOr<Measurement> MeasureAndJudge(const MeasureOptions& given, bool qu
   }
   if (!measurement.ok()) return measurement;
   if (*unpacked != nullptr) {
-    measurement->document["provenance"]["sources"] = given.sources;
+    NameSources(given.sources, options.sources, &measurement->document);
     measurement->holder = *unpacked;
   }
   AddInsight(&measurement->document);
@@ -177,6 +194,7 @@ absl::StatusOr<MeasuredSource> MeasuredSource::Open(const MeasureOptions& given,
   absl::StatusOr<Measurement> measurement = LoadOrMeasure(options, quiet);
   if (!measurement.ok()) return measurement.status();
   opened.document_ = std::move(measurement->document);
+  if (opened.unpacked_ != nullptr) NameSources(given.sources, options.sources, &opened.document_);
   if (options.sources.size() != 1) return opened;
   const std::string& source = options.sources.front();
   if (options.run.empty() && IsMeasurement(source)) opened.run_ = "all";  // whatever is in a measurement is of it

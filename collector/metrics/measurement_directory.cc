@@ -16,6 +16,7 @@
 #include <system_error>
 #include <utility>
 
+#include "collector/compression/compressed_name.h"
 #include "collector/output/output_directory.h"
 #include "collector/sources/log_life.h"
 
@@ -97,13 +98,21 @@ absl::Status CopyLog(const fs::path& from, const fs::path& to) {
   return absl::OkStatus();
 }
 
+// Dates in a log may lack their year, which then follows from the time of the file.
+absl::Status CopyWithTime(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::copy_file(from, to, error);
+  if (error) return Failed(to, error);
+  fs::last_write_time(to, fs::last_write_time(from, error), error);
+  return absl::OkStatus();
+}
+
 // A log that will not change is the same file under a second name; where that cannot be, a copy.
 absl::Status LinkLog(const fs::path& from, const fs::path& to) {
   std::error_code error;
   fs::create_hard_link(from, to, error);
   if (!error) return absl::OkStatus();
-  fs::copy_file(from, to, error);
-  return error ? Failed(to, error) : absl::OkStatus();
+  return CopyWithTime(from, to);
 }
 
 // The name a log gets among others: its own, numbered where two of different directories share it.
@@ -120,6 +129,17 @@ absl::Status KeepLog(const fs::path& from, const fs::path& directory, std::set<s
   const std::string name = from.filename().string();
   if (!IsHeldByItsProcess(from.string())) return LinkLog(from, directory / UniqueName(name, taken));
   return CopyLog(from, directory / UniqueName(LiveCopyName(name), taken));
+}
+
+// A copy of an engine's log gets the ending by which it is found again.
+absl::Status KeepEngineLog(const EngineLog& log, const fs::path& directory, std::set<std::string>& taken) {
+  const std::string name = fs::path(log.path).filename().string();
+  const std::string_view plain = NameBeforeCompression(name);
+  const std::string_view compression = std::string_view(name).substr(plain.size());
+  const std::string unique = UniqueName(fmt::format("{}{}{}", plain, log.engine->log_suffix, compression), taken);
+  if (log.engine->keep == nullptr || !compression.empty()) return CopyWithTime(log.path, directory / unique);
+  return log.engine->keep(log.path, directory.string(),
+                          unique.substr(0, unique.size() - log.engine->log_suffix.size()));
 }
 
 // The same for a file of Coffea, which gets the ending by which it is found again.
@@ -169,6 +189,9 @@ absl::Status WriteParts(const Measurement& measurement, const SaveOptions& optio
       }
       if (absl::Status status = KeepLog(path, kept, taken); !status.ok()) return status;
     }
+    for (const EngineLog& log : measurement.engine_logs) {
+      if (absl::Status status = KeepEngineLog(log, kept, taken); !status.ok()) return status;
+    }
     if (absl::Status status = KeepCoffeaFiles(measurement.coffea_files, kept, taken); !status.ok()) return status;
     if (absl::Status synced = SyncDirectory(kept); !synced.ok()) return synced;
   }
@@ -177,6 +200,7 @@ absl::Status WriteParts(const Measurement& measurement, const SaveOptions& optio
 
 // Whether all logs lie in the directory's own `records`: they are where they belong.
 bool HoldsItsLogs(const fs::path& directory, const Measurement& measurement) {
+  if (!measurement.engine_logs.empty()) return false;
   for (const std::string& path : measurement.log_paths) {
     std::error_code error;
     if (!fs::equivalent(fs::path(path).parent_path(), directory / kRecords, error)) return false;
@@ -225,7 +249,8 @@ absl::Status Save(const Measurement& measurement, const SaveOptions& options, Ou
     fs::remove_all(*room, ignored);
     return status;
   }
-  const bool has_records = !(measurement.log_paths.empty() && measurement.coffea_files.empty());
+  const bool has_records =
+      !(measurement.log_paths.empty() && measurement.engine_logs.empty() && measurement.coffea_files.empty());
   const absl::StatusOr<fs::path> parts = output->Prepare({options.replace, options.force});
   if (!parts.ok()) return parts.status();
   absl::Status status = WriteParts(measurement, options, options.records && has_records, *parts);
