@@ -14,6 +14,7 @@
 #include "collector/insight/budget_rows.h"
 #include "collector/insight/lost_workers.h"
 #include "collector/insight/run_evidence.h"
+#include "collector/insight/run_head.h"
 #include "collector/insight/run_trouble.h"
 #include "collector/insight/thresholds.h"
 #include "collector/insight/verdict_families.h"
@@ -201,7 +202,11 @@ std::string AndList(const std::vector<std::string>& clauses) {
 std::string Trouble(const Json& document, const RunEvidence& evidence) {
   constexpr size_t kMostClauses = 3;
   std::vector<std::string> clauses;
-  const double exit_status = NumberField(Field(document, "run"), "exit_status").value_or(0);
+  const Json& run = Field(document, "run");
+  const double exit_status = NumberField(run, "exit_status").value_or(0);
+  if (const std::string last = EndNotRecorded(run); !last.empty()) {
+    clauses.push_back("no end was recorded: what is known stops on " + last);
+  }
   if (evidence.state == RunState::kKilled) {
     clauses.emplace_back("the run was killed");
   } else if (exit_status != 0 && evidence.state != RunState::kRunning) {
@@ -212,6 +217,34 @@ std::string Trouble(const Json& document, const RunEvidence& evidence) {
   return AndList(clauses);
 }
 
+/// Of an engine's log alone: what it says of its tasks; empty: none has begun.
+std::string WhatTheLogSays(const Json& document) {
+  const std::string engine = TextField(Field(document, "run"), "engine");
+  if (engine.empty()) return "";
+  const double ended = Metric(document, "num_tasks").value_or(0);
+  double running = 0, cpu_seconds = 0;
+  for (const Json& worker : ListField(document, "workers")) {
+    running += TextField(worker, "state") == "running";
+    cpu_seconds += NumberField(worker, "engine_cpu").value_or(0);
+  }
+  if (ended == 0 && running == 0) return "";
+  std::vector<std::string> has;
+  if (ended > 0) has.push_back(Counted(ended, "task", "tasks") + " that ended");
+  if (running > 0) has.push_back(Counted(running, "worker", "workers") + " that had not left");
+  const std::string text = fmt::format("{}'s log has {}", engine.substr(0, engine.find(' ')), AndList(has));
+  std::vector<std::string> used;
+  if (cpu_seconds > 0) {
+    used.push_back(HumanDuration(cpu_seconds) + " of CPU");
+    if (const auto efficiency = Metric(document, "job_cpu_efficiency")) {
+      used.back() += fmt::format(" ({} of their cores' time)", HumanPercent(*efficiency));
+    }
+  }
+  if (const std::optional<double> peak = Metric(document, "peak_memory_bytes")) {
+    used.push_back("at most " + HumanMemory(*peak) + " of memory each");
+  }
+  return used.empty() ? text : text + ", and tells of " + AndList(used);
+}
+
 /// What is known of a command that recorded no chunk: only what its process tree used.
 std::string NoChunk(const Json& document) {
   const std::optional<double> reported = Metric(document, "num_chunks");
@@ -219,6 +252,8 @@ std::string NoChunk(const Json& document) {
     return fmt::format("no chunk was recorded; Coffea reports {}, but not where their time went",
                        Counted(*reported, "chunk", "chunks"));
   }
+  const std::string log = WhatTheLogSays(document);
+  if (!log.empty()) return "no chunk was recorded; " + log;
   const std::optional<double> user = Metric(document, "tree_cpu_user");
   const std::optional<double> system = Metric(document, "tree_cpu_system");
   const std::optional<double> efficiency = Metric(document, "job_cpu_efficiency");
@@ -235,6 +270,9 @@ std::string NoChunkEnded(const RunEvidence& evidence) {
 }
 
 std::string TooLittle(const Json& document, const RunEvidence& evidence) {
+  if (evidence.LacksCpuTime(document)) {
+    return "where the core-seconds went is not known, because the records of chunks have no CPU time";
+  }
   if (!evidence.budget.has_value()) {
     return fmt::format("too little was measured to judge ({})", WhyNotMeasured(document, "core_seconds"));
   }

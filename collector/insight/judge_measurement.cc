@@ -16,8 +16,9 @@ std::vector<std::pair<std::string, double>> Gaps(const JudgedRun& run) {
   std::vector<std::pair<std::string, double>> gaps;
   const auto& quality = Field(run.document, "quality");
   const Bound& threshold = RuleOf("incomplete-measurement").threshold;
-  for (std::string_view key : {"records_malformed", "records_torn", "records_dropped", "records_lost",
-                               "sections_dropped", "processes_lost", "workers_unseen", "chunks_unjoined"}) {
+  for (std::string_view key :
+       {"logs_missing", "logs_left_out", "logs_damaged", "records_malformed", "records_torn", "records_dropped",
+        "records_lost", "sections_dropped", "processes_lost", "workers_unseen", "chunks_unjoined"}) {
     // a running job's last line is read while it is being written
     if (key == "records_torn" && run.is_running()) continue;
     const double count = NumberField(quality, key).value_or(0);
@@ -53,6 +54,15 @@ void JudgeGaps(const JudgedRun& run) {
     if (evidence.budget.has_value()) verdict.evidence.emplace_back("core_seconds", evidence.budget->core_seconds);
     verdict.suggestion =
         fmt::format("Measure at least {} core-second with a chunk that ends.", kEnoughCoreSeconds.value);
+    if (evidence.ended > 0 && !evidence.budget.has_value()) {
+      verdict.sentence =
+          fmt::format("Where the core-seconds went is not known: {}.", WhyNotMeasured(run.document, "core_seconds"));
+      verdict.suggestion = "See what is missing: crema show --table quality.";
+    }
+    if (evidence.LacksCpuTime(run.document)) {
+      verdict.sentence = "Where the core-seconds went is not known: the records of chunks have no CPU time.";
+      verdict.suggestion = "Record with crema's guards, whose records have it.";
+    }
   } else if (!verdict.evidence.empty()) {
     const auto& [key, value] = verdict.evidence.front();
     std::string name = key.substr(key.find('.') + 1);

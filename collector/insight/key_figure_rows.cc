@@ -162,6 +162,7 @@ KeyFigureRow FailedAttemptsRow(const Json& document) {
 
 std::vector<KeyFigureRow> KeyFigureRows(const Json& document) {
   if (IsProcessTreeOnly(document)) return TreeFigureRows(document);
+  if (IsEngineLogOnly(document)) return EngineLogFigureRows(document);
   return {Elapsed(document), EventRate(document),     DataRate(document), CpuEfficiency(document),
           Blocked(document), PeakMemoryRow(document), Balance(document),  FailedAttemptsRow(document)};
 }

@@ -15,7 +15,8 @@ using Json = nlohmann::ordered_json;
 std::optional<TightestWorker> FindTightestWorker(const Json& document) {
   std::optional<TightestWorker> tightest;
   for (const Json& worker : ListField(document, "workers")) {
-    const std::optional<double> peak = NumberField(worker, "peak_memory_bytes");
+    const std::optional<double> peak =
+        std::max(NumberField(worker, "peak_memory_bytes"), NumberField(worker, "engine_peak_memory_bytes"));
     const std::optional<double> limit = NumberField(worker, "memory_limit_bytes");
     if (!peak.has_value() || limit.value_or(0) <= 0) continue;
     TightestWorker candidate = {TextField(worker, "name"), *peak, *limit};

@@ -5,6 +5,7 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
+#include "collector/engines/engines.h"
 #include "collector/insight/run_evidence.h"
 #include "collector/insight/short_name.h"
 #include "collector/insight/thresholds.h"
@@ -101,7 +102,9 @@ LostWorkers FindLostWorkers(const Json& document) {
   if (vanished.empty()) return lost;
   std::stable_sort(vanished.begin(), vanished.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (auto& [stop, name] : vanished) lost.names.push_back(std::move(name));
-  AddAbsence(std::move(steps), end, lost);
+  // A batch system's job is not there to take over another one's work.
+  const Engine* engine = EngineNamed(TextField(Field(document, "run"), "engine"));
+  if (engine == nullptr || !engine->traits.numbers_jobs) AddAbsence(std::move(steps), end, lost);
   return lost;
 }
 

@@ -7,6 +7,8 @@
 
 namespace crema {
 
+using Json = nlohmann::ordered_json;
+
 RunEvidence ReadRunEvidence(const nlohmann::ordered_json& document) {
   RunEvidence evidence;
   const std::string state = TextField(Field(document, "run"), "state");
@@ -20,6 +22,12 @@ RunEvidence ReadRunEvidence(const nlohmann::ordered_json& document) {
   if (evidence.attempts > 0) evidence.ended = std::max(Metric(document, "num_chunks").value_or(0) + failed, 0.0);
   evidence.budget = ReadBudget(document);
   return evidence;
+}
+
+bool RunEvidence::LacksCpuTime(const nlohmann::ordered_json& document) const {
+  const Json& reasons = Field(Field(document, "quality"), "not_measured");
+  const bool knows_cores = Metric(document, "core_seconds").has_value() && TextField(reasons, "core_seconds").empty();
+  return ended > 0 && !budget.has_value() && knows_cores && !Metric(document, "chunk_cpu_time").has_value();
 }
 
 }  // namespace crema

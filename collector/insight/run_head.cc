@@ -48,6 +48,13 @@ std::optional<RunTimes> TimesOf(const Json& run, const DayStyle& style) {
   return times;
 }
 
+std::string EndNotRecorded(const Json& run) {
+  const std::optional<double> stop = NumberField(run, "stop_ns");
+  const auto state = run.find("state");
+  if (state == run.end() || !state->is_null() || !stop.has_value()) return "";
+  return UtcTime(*stop, "%Y-%m-%d %H:%M UTC");
+}
+
 StateInWords StateOf(const Json& document) {
   const Json& run = Field(document, "run");
   const std::string state = TextField(run, "state");
@@ -55,6 +62,7 @@ StateInWords StateOf(const Json& document) {
   if (state == "killed") return {RunEnding::kKilled, "killed", Mark::kBad};
   if (state == "running") return {RunEnding::kRunning, "running", std::nullopt};
   if (exit_status != 0) return {RunEnding::kFailed, fmt::format("exit status {:.0f}", exit_status), Mark::kBad};
+  if (!EndNotRecorded(run).empty()) return {RunEnding::kUnknown, "without an end", Mark::kWatch};
   if (state != "finished") return {};
   const RunTrouble trouble = FindRunTrouble(document);
   return {RunEnding::kFinished, trouble.any() ? "finished, " + trouble.brief : "finished", trouble.mark};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "collector/appearance/human_numbers.h"
@@ -68,6 +69,31 @@ void AddLostWorkers(const Json& document, RunTrouble& trouble) {
       Counted(count, "worker", "workers") + " lost");
 }
 
+/// By a batch system's log: jobs of which nothing ran, and those that their user ended.
+void AddJobsWithoutWork(const Json& document, RunTrouble& trouble) {
+  const double never_began = Metric(document, "num_tasks_never_begun").value_or(0);
+  const double removed = Metric(document, "num_tasks_removed").value_or(0);
+  const double all = Metric(document, "num_tasks").value_or(0) + never_began + removed;
+  if (never_began > 0) {
+    const Json& reasons = ListField(Field(document, "run"), "never_began");
+    const Json* most = nullptr;
+    for (const Json& reason : reasons) {
+      if (most == nullptr || NumberField(reason, "jobs") > NumberField(*most, "jobs")) most = &reason;
+    }
+    std::string why = most == nullptr ? "" : TextField(*most, "reason");
+    if (reasons.size() > 1) why = fmt::format("{} of them {}", HumanCount(*NumberField(*most, "jobs")), why);
+    Add(trouble, Mark::kWatch,
+        fmt::format("{} of {} never began ({})", HumanCount(never_began), Counted(all, "job", "jobs"), why),
+        Counted(never_began, "job", "jobs") + " never began");
+  }
+  if (removed > 0) {
+    Add(trouble, Mark::kWatch,
+        fmt::format("{} of {} {} removed by {} user", HumanCount(removed), Counted(all, "job", "jobs"),
+                    removed == 1 ? "was" : "were", removed == 1 ? "its" : "their"),
+        Counted(removed, "job", "jobs") + " removed");
+  }
+}
+
 void AddIncompleteRecords(const Json& document, RunTrouble& trouble) {
   const Json& quality = Field(document, "quality");
   const std::optional<double> coverage = NumberField(quality, "event_coverage");
@@ -79,6 +105,18 @@ void AddIncompleteRecords(const Json& document, RunTrouble& trouble) {
         fmt::format("the records hold only {} of the events", HumanPercent(*coverage)), "records incomplete");
   } else if (dropped > 0 && MarkOf(KeyFigure::kDroppedRecords, dropped / (dropped + read)) == Mark::kBad) {
     Add(trouble, Mark::kWatch, Counted(dropped, "record was", "records were") + " lost", "records incomplete");
+  }
+  constexpr std::tuple<const char*, const char*, const char*> kLogs[] = {
+      {"logs_missing", "is gone since the measurement was made", "are gone since the measurement was made"},
+      {"logs_left_out", "was left out", "were left out"},
+      {"logs_damaged", "is damaged", "are damaged"},
+  };
+  for (const auto& [key, one, many] : kLogs) {
+    const double logs = NumberField(quality, key).value_or(0);
+    if (logs == 0) continue;
+    trouble.results_may_lack = true;
+    Add(trouble, Mark::kWatch, fmt::format("{} {}", Counted(logs, "log", "logs"), logs == 1 ? one : many),
+        "records incomplete");
   }
   const double lost = NumberField(quality, "records_lost").value_or(0);
   trouble.results_may_lack |= lost > 0;
@@ -96,8 +134,9 @@ RunTrouble FindRunTrouble(const Json& document) {
   RunTrouble trouble;
   const bool is_running = ReadRunEvidence(document).state == RunState::kRunning;
   if (!is_running) AddMissingResults(document, trouble);
-  if (!is_running) AddFailedTasks(document, trouble);
+  AddFailedTasks(document, trouble);
   AddLostWorkers(document, trouble);
+  AddJobsWithoutWork(document, trouble);
   if (!is_running) AddIncompleteRecords(document, trouble);
   return trouble;
 }

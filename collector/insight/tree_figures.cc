@@ -6,6 +6,7 @@
 
 #include "collector/appearance/human_numbers.h"
 #include "collector/document/document_fields.h"
+#include "collector/insight/key_figures.h"
 
 namespace crema {
 namespace {
@@ -42,17 +43,19 @@ constexpr TreeFigure kTreeFigures[] = {
     {"Page faults", "major_faults", HumanCount, ChangeOf::kRate, false, "major ones: pages came from storage",
      "context_switches_involuntary", "involuntary context switches"}};
 
-}  // namespace
+constexpr TreeFigure kEngineLogFigures[] = {
+    {"Elapsed", "wall_time", HumanDuration, ChangeOf::kRate, false, "", "core_seconds", "of core time"},
+    {"Tasks", "num_tasks", HumanCount, ChangeOf::kRate, true, "that ended", "num_failed_tasks", "failed"},
+    {"CPU efficiency", "job_cpu_efficiency", Share, ChangeOf::kShare, true, "of the jobs' cores", "", ""},
+    {"Peak memory", "peak_memory_bytes", HumanMemory, ChangeOf::kMemory, false, "of one worker",
+     "peak_total_memory_bytes", "of all at once"},
+    {"Workers", "peak_workers", HumanCount, ChangeOf::kRate, true, "at once", "peak_cores", "cores"},
+    {"Queue", "task_queue_seconds", HumanDuration, ChangeOf::kRate, false, "waiting of all tasks", "", ""}};
 
-bool IsProcessTreeOnly(const Json& document) {
-  return Metric(document, "max_processes").has_value() && Metric(document, "num_attempts").value_or(0) == 0 &&
-         Metric(document, "num_chunks").value_or(0) == 0 && ListField(document, "workers").empty() &&
-         ListField(document, "fine").empty();
-}
-
-std::vector<KeyFigureRow> TreeFigureRows(const Json& document) {
+template <size_t kCount>
+std::vector<KeyFigureRow> RowsOf(const TreeFigure (&figures)[kCount], const Json& document) {
   std::vector<KeyFigureRow> rows;
-  for (const TreeFigure& figure : kTreeFigures) {
+  for (const TreeFigure& figure : figures) {
     KeyFigureRow row = {figure.label, {figure.key, figure.kind, figure.more_is_better}, figure.words, figure.meaning};
     row.value = Metric(document, figure.key);
     if (row.value.has_value()) {
@@ -71,6 +74,32 @@ std::vector<KeyFigureRow> TreeFigureRows(const Json& document) {
   }
   return rows;
 }
+
+}  // namespace
+
+bool IsEngineLogOnly(const Json& document) {
+  return !TextField(Field(document, "run"), "engine").empty() && !Metric(document, "num_attempts").has_value() &&
+         NumberField(Field(document, "quality"), "tasks_read").value_or(0) > 0 && ListField(document, "fine").empty();
+}
+
+std::vector<KeyFigureRow> EngineLogFigureRows(const Json& document) {
+  std::vector<KeyFigureRow> rows = RowsOf(kEngineLogFigures, document);
+  const std::optional<PeakMemory> memory = FindPeakMemory(document);
+  for (KeyFigureRow& row : rows) {
+    if (row.label != "Peak memory" || !memory.has_value() || !memory->tightest.has_value()) continue;
+    row.share = memory->tightest->share();
+    row.notes.push_back({"", HumanPercent(*row.share), " of its limit, " + HumanMemory(memory->tightest->limit_bytes)});
+  }
+  return rows;
+}
+
+bool IsProcessTreeOnly(const Json& document) {
+  return (Metric(document, "tree_cpu_user").has_value() || Metric(document, "tree_peak_rss_bytes").has_value()) &&
+         Metric(document, "num_attempts").value_or(0) == 0 && Metric(document, "num_chunks").value_or(0) == 0 &&
+         ListField(document, "workers").empty() && ListField(document, "fine").empty();
+}
+
+std::vector<KeyFigureRow> TreeFigureRows(const Json& document) { return RowsOf(kTreeFigures, document); }
 
 std::optional<TreeBudget> ReadTreeBudget(const Json& document) {
   const std::optional<double> user = Metric(document, "tree_cpu_user"), system = Metric(document, "tree_cpu_system");

@@ -16,6 +16,12 @@ bool IsProcessTreeOnly(const nlohmann::ordered_json& document);
 
 /// Of such a document: elapsed time, CPU efficiency of the job, CPU time, memory, bytes read and written, processes,
 /// page faults.
+/// Whether there is only a log of an engine, and no record of any process.
+bool IsEngineLogOnly(const nlohmann::ordered_json& document);
+
+/// The key figures of such a run.
+std::vector<KeyFigureRow> EngineLogFigureRows(const nlohmann::ordered_json& document);
+
 std::vector<KeyFigureRow> TreeFigureRows(const nlohmann::ordered_json& document);
 
 /// A use of the cores that a command was given.

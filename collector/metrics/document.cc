@@ -1,5 +1,6 @@
 #include "collector/metrics/document.h"
 
+#include <algorithm>
 #include <type_traits>
 
 #include "absl/time/time.h"
@@ -17,20 +18,33 @@ std::string IsoUtc(int64_t unix_ns) {
 // An empty text is "not known".
 Json OrNullText(std::string_view text) { return text.empty() ? Json() : Json(text); }
 
-const char* StateOf(const RunFigures& figures) {
+/// Null: the log has no end, and what became of the run is not known.
+Json StateOf(const RunFigures& figures) {
   if (figures.engine.ended) return "finished";  // its workers may serve others
+  const ProcessFindings& found = figures.findings.processes;
+  const auto recorded_end = found.processes.end() - static_cast<long>(found.without_records);
+  const bool any_writes = std::any_of(found.processes.begin(), recorded_end, [](const ProcessRow& process) {
+    return process.state == ProcessState::kRunning;
+  });
+  if (figures.engine.went_silent && !any_writes) return Json();
   bool any_ended = figures.bounds.stop_was_told;
+  bool any_damaged = false;
   for (const ProcessRow& process : figures.findings.processes.processes) {
     if (process.state == ProcessState::kRunning && !figures.bounds.stop_was_told) return "running";
-    any_ended |= process.state == ProcessState::kEnded;
+    any_ended |= process.state == ProcessState::kEnded && !process.is_damaged;
+    any_damaged |= process.is_damaged;
   }
   if (figures.tree.has_value()) {
     if (figures.tree->running) return "running";
-    return figures.tree->stop_ns.has_value() ? "finished" : "killed";
+    if (figures.tree->stop_ns.has_value()) return "finished";
+    return figures.tree->origin == TreeOrigin::kPrmon ? Json() : Json("killed");
   }
   // Coffea gives its report at the end.
   if (figures.findings.processes.processes.empty() && !figures.coffea.empty()) return "finished";
-  return any_ended ? "finished" : "killed";
+  if (any_ended) return "finished";
+  if (any_damaged) return Json();
+  if (!figures.findings.processes.processes.empty()) return "killed";
+  return figures.engine.never_began.empty() ? Json() : Json("running");
 }
 
 /// What Coffea's report says, under Coffea's names: where records tell the same, both values are kept.
@@ -87,6 +101,10 @@ Json RunOf(const RunFigures& figures, const Provenance& provenance) {
   run["exit_status"] = tree.has_value() ? OrNull(tree->exit_status) : Json();
   run["state"] = StateOf(figures);
   run["engine"] = OrNullText(figures.engine.name);
+  run["never_began"] = Json::array();
+  for (const auto& [why, jobs] : figures.engine.never_began) {
+    run["never_began"].push_back({{"reason", why}, {"jobs", jobs}});
+  }
   run["net_host_wide"] = tree.has_value() ? Json(tree->net_host_wide) : Json();
   run["commit"] = tree.has_value() ? OrNullText(tree->commit) : Json();
   run["commit_source"] = tree.has_value() ? OrNullText(tree->commit_source) : Json();
@@ -147,6 +165,9 @@ Json QualityOf(const Quality& quality, const RunFigures& figures) {
   json["records_malformed"] = quality.reading.records_malformed;
   json["records_torn"] = quality.reading.records_torn;
   json["records_unknown"] = quality.reading.records_unknown;
+  json["logs_left_out"] = quality.reading.logs_left_out;
+  json["logs_damaged"] = quality.reading.logs_damaged;
+  json["logs_missing"] = quality.reading.logs_missing;
   json["records_dropped"] = quality.records_dropped;
   json["guards_misused"] = quality.guards_misused;
   json["records_unwritten"] = OrNull(quality.records_unwritten);

@@ -8,6 +8,9 @@ constexpr RowField kQualityFields[] = {
     {"records_malformed", "count", "lines that are no record: named in `warnings`, left out"},
     {"records_torn", "count", "lines whose rest was never written"},
     {"records_unknown", "count", "lines of a type that this version does not know"},
+    {"logs_left_out", "count", "logs that were left out as a whole: empty, of another schema, or not to be read"},
+    {"logs_damaged", "count", "logs that could not be read to their end: what comes before the damage was used"},
+    {"logs_missing", "count", "logs that are gone from a measurement's `records/` since it was made"},
     {"records_dropped", "count",
      "records that processes could not write, and values that guards could not keep, as the processes say at their "
      "end"},

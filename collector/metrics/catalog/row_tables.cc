@@ -301,8 +301,9 @@ constexpr RowTable kTables[] = {
      "Attempts summed by what they belong to, largest `duration_sum` first. `workers` has more fields, below.",
      kBreakdownFields},
     {"workers",
-     "Beside the fields above. A worker of an engine that had no chunk stands here if it was lost, or if a task of it "
-     "failed.",
+     "Beside the fields above. All workers of an engine stand here, with or without chunks. A worker of a batch system "
+     "is "
+     "one run of a job.",
      kWorkerFields},
     {"sections process_sections",
      "Sections inside chunks, as a tree, `(other)` last, helpers after owners; and those outside chunks, whose "
