@@ -30,7 +30,8 @@ Json RunOf(const LiveModel& model) {
   run["id"] = model.run_id().empty() ? Json() : Json(model.run_id());
   run["name"] = model.options().name;
   run["command"] = command.command.empty() ? Json() : Json(command.command);
-  const bool is_timed = !model.is_bare();  // else all that is known is since when it is looked at
+  // Else all that is known is since when it is looked at.
+  const bool is_timed = !model.is_bare() && (command.known || model.totals().records > 0 || !model.workers().empty());
   run["start_ns"] = is_timed ? Json(model.start_ns()) : Json();
   run["stop_ns"] = is_timed ? Json(model.stop_ns()) : Json();
   run["boundary"] = command.known ? "command" : "processes";
