@@ -12,7 +12,7 @@ PACKAGES = {
     "measurement": [],
     "engines": ["compression", "document", "records"],
     "sources": ["compression", "document", "engines", "records"],
-    "sources/prmon": ["records", "sources", "sources/process_tree"],
+    "sources/prmon": ["compression", "records", "sources", "sources/process_tree"],
     "sources/process_tree": ["records", "sources"],
     "sources/roastcoffea": ["document", "measurement", "records", "sources"],
     "output": ["compression", "engines", "sources"],

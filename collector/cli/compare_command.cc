@@ -75,6 +75,10 @@ struct ReadPieces {
 
 ReadPieces PiecesOf(const MeasuredSource& source) {
   ReadPieces read;
+  if (const auto logs = source.FindLogs(); logs.ok() && logs->logs_missing > 0) {
+    read.why_not = logs->warnings.front();
+    return read;
+  }
   const absl::Status status = source.ForEachAttempt([&read](const Attempt& attempt) { read.pieces.Add(attempt); });
   if (!status.ok()) read.why_not = std::string(status.message());
   read.pieces.ForgetSinglePass();

@@ -28,14 +28,6 @@ std::string NameOf(const std::string& source, const Engine& engine) {
   return name;
 }
 
-absl::Status Unpack(const EngineLog& source, const std::string& name, const fs::path& folder) {
-  if (source.engine->unpack != nullptr) return source.engine->unpack(source.path, folder.string(), name);
-  const fs::path copy = folder / (name + std::string(source.engine->log_suffix));
-  std::error_code error;
-  fs::copy_file(source.path, copy, error);
-  return error ? absl::UnavailableError(fmt::format("{}: {}", source.path, error.message())) : absl::OkStatus();
-}
-
 /// The engine whose address or log it is; of an address the path is empty.
 std::optional<EngineLog> FindEngine(const std::string& source) {
   const Engine* engine = EngineOfAddress(source);
@@ -58,7 +50,7 @@ absl::StatusOr<std::string> UnpackInto(const fs::path& directory, EngineLog log,
     log.path = (directory / "pulled").string();
     if (absl::Status pulled = log.engine->pull(source, log.path); !pulled.ok()) return pulled;
   }
-  if (absl::Status unpacked = Unpack(log, name, folder); !unpacked.ok()) return unpacked;
+  if (absl::Status unpacked = log.engine->unpack(log.path, folder.string(), name); !unpacked.ok()) return unpacked;
   return folder.string();
 }
 
@@ -79,7 +71,7 @@ absl::StatusOr<std::shared_ptr<TemporaryDirectory>> UnpackEngineSources(std::vec
   int number = 0;
   for (std::string& source : *sources) {
     const std::optional<EngineLog> log = FindEngine(source);
-    if (!log.has_value()) continue;
+    if (!log.has_value() || (log->engine->unpack == nullptr && !log->path.empty())) continue;
     if (directory == nullptr) {
       absl::StatusOr<std::unique_ptr<TemporaryDirectory>> made = TemporaryDirectory::Make();
       if (!made.ok()) return made.status();

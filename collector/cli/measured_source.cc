@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_replace.h"
 #include "collector/cli/engine_sources.h"
 #include "collector/cli/progress_note.h"
 #include "collector/engines/engines.h"
@@ -65,6 +66,20 @@ absl::Status ConvertAll(const std::string& directory, MeasureOptions* options, s
     source = folder;
   }
   return absl::OkStatus();
+}
+
+/// Puts what was given in place of the directories into which it was taken apart.
+void NameSources(const std::vector<std::string>& given, const std::vector<std::string>& unpacked,
+                 Measurement* measurement) {
+  for (size_t i = 0; i < given.size(); ++i) {
+    if (given[i] == unpacked[i]) continue;
+    for (std::string& source : measurement->provenance.sources) {
+      if (source == unpacked[i]) source = given[i];
+    }
+    for (std::string& warning : measurement->quality.warnings) {
+      warning = absl::StrReplaceAll(warning, {{unpacked[i] + "/", given[i] + ": "}, {unpacked[i], given[i]}});
+    }
+  }
 }
 
 absl::StatusOr<MeasuredRun> MeasureAny(MeasureOptions options, const std::string& directory) {
@@ -150,7 +165,7 @@ absl::StatusOr<MeasuredRun> MeasureAndJudge(const MeasureOptions& given, bool qu
   }
   if (!measured.ok()) return measured;
   if (*unpacked != nullptr) {
-    measured->measurement.provenance.sources = given.sources;
+    NameSources(given.sources, options.sources, &measured->measurement);
     measured->holder = *unpacked;
   }
   AddInsight(&measured->measurement);
@@ -179,6 +194,7 @@ absl::StatusOr<MeasuredSource> MeasuredSource::Open(const MeasureOptions& given,
   if (!measured.ok()) return measured.status();
   opened.measurement_ = std::move(measured->measurement);
   opened.text_ = std::move(measured->text);
+  if (opened.unpacked_ != nullptr) NameSources(given.sources, options.sources, &opened.measurement_);
   if (options.sources.size() != 1) return opened;
   const std::string& source = options.sources.front();
   if (options.run.empty() && IsMeasurement(source)) opened.run_ = "all";  // whatever is in a measurement is of it

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -168,7 +169,7 @@ class GzipDecoder : public BlockDecoder {
   /// Sees to it that there is something to decode, or that it is over. Errors, by false: `status`.
   bool Supply(absl::Status* status) {
     if (is_inside_ && (stream_.avail_in > 0 || has_more_)) return true;
-    // Where a member may begin its first two bytes are looked at: other data that follows one is padding.
+    // Where a member may begin its first two bytes are looked at. Zeros that follow one are padding (gzip(1)).
     while (stream_.avail_in < (is_inside_ ? 1 : kGzipBegin.size())) {
       const size_t kept = stream_.avail_in;
       if (kept > 0) std::memmove(block(), stream_.next_in, kept);
@@ -176,6 +177,7 @@ class GzipDecoder : public BlockDecoder {
       if (got < 0) return false;
       if (got == 0) {
         if (is_inside_) damage_ = Damaged("ends early");
+        if (!is_inside_ && kept > 0 && stream_.next_in[0] != 0) damage_ = Damaged("is followed by other data");
         is_over_ = true;
         return true;
       }
@@ -184,6 +186,9 @@ class GzipDecoder : public BlockDecoder {
     }
     const std::string_view begin(reinterpret_cast<const char*>(stream_.next_in), kGzipBegin.size());
     is_over_ = !is_inside_ && begin != kGzipBegin;
+    if (is_over_ && begin != std::string_view("\0\0", 2)) {
+      damage_ = Damaged("is followed by other data: decompress it, and put the parts together again");
+    }
     return true;
   }
 
@@ -287,6 +292,19 @@ int64_t DecompressedFile::Read(char* to, size_t bytes) {
 }
 
 bool DecompressedFile::SkipTo(int64_t offset) { return status_.ok() && decoder_->SkipTo(offset, &status_); }
+
+std::string ReadBeginning(const std::string& path, size_t bytes) {
+  struct stat status = {};
+  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return "";
+  DecompressedFile file(path);
+  std::string beginning(bytes, '\0');
+  size_t held = 0;
+  for (int64_t got; held < bytes && (got = file.Read(&beginning[held], bytes - held)) > 0;) {
+    held += static_cast<size_t>(got);
+  }
+  beginning.resize(held);
+  return beginning;
+}
 
 bool IsCompressed(const std::string& path) { return DecompressedFile(path).is_compressed(); }
 

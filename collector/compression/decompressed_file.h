@@ -42,6 +42,10 @@ class DecompressedFile {
   absl::Status status_;
 };
 
+/// The first bytes of a file as they were before compression; fewer where it is shorter, empty where it cannot be read
+/// or is no regular file.
+std::string ReadBeginning(const std::string& path, size_t bytes);
+
 /// False also for what cannot be read.
 bool IsCompressed(const std::string& path);
 

@@ -183,11 +183,26 @@ TEST_F(DecompressedFileTest, WhatComesBeforeDamageIsReadInBlocksOfAnySize) {
 }
 
 TEST_F(DecompressedFileTest, PaddingBehindAMemberIsNone) {
-  for (const std::string& padding : {std::string(512, '\0'), std::string("\x1f"), std::string("\x1fxyz")}) {
+  for (const std::string& padding : {std::string(512, '\0'), std::string(1, '\0'), std::string()}) {
     DecompressedFile file(Write(Gzip("a line\n") + padding));
     EXPECT_EQ(ReadAll(file), "a line\n");
     EXPECT_TRUE(file.status().ok()) << file.status();
   }
+}
+
+TEST_F(DecompressedFileTest, OtherDataBehindAMemberIsDamage) {
+  for (const std::string& data : {std::string("\x1f"), std::string("\x1fxyz"), std::string("more lines\n")}) {
+    DecompressedFile file(Write(Gzip("a line\n") + data));
+    EXPECT_EQ(ReadAll(file), "a line\n");
+    EXPECT_THAT(std::string(file.status().message()), HasSubstr("is followed by other data"));
+  }
+}
+
+TEST_F(DecompressedFileTest, TheBeginningIsThatOfWhatWasCompressed) {
+  EXPECT_EQ(ReadBeginning(Write(Gzip("a line\n")), 6), "a line");
+  EXPECT_EQ(ReadBeginning(Write("short"), 99), "short");
+  EXPECT_EQ(ReadBeginning("/dev/null", 9), "");
+  EXPECT_EQ(ReadBeginning("/no/such/file", 9), "");
 }
 
 TEST_F(DecompressedFileTest, AFileThatCannotBeOpenedSaysWhy) {

@@ -42,6 +42,8 @@ struct EngineTraits {
   /// Where only the scheduler tells: why nothing is known of chunks, and why nothing of compute seconds.
   std::string_view no_records = "there are no records";
   std::string_view no_compute_seconds = "nobody tells them";
+  /// A job's number is that of no other: a process that names it is of it, whatever the clocks say.
+  bool numbers_jobs = false;
 };
 
 /// A log that was read to its end.
@@ -94,7 +96,7 @@ struct Engine {
   /// Reads a log into facts: workers, tasks, samples, failures. Errors: it cannot be read, or is of another version.
   absl::StatusOr<EngineReading> (*read)(const std::string& log);
   /// Takes a log apart into `directory`: record logs, and the engine's own as `<name><log_suffix>`. Null: the log is
-  /// copied there under that name.
+  /// read where it is.
   absl::Status (*unpack)(const std::string& log, const std::string& directory, const std::string& name) = nullptr;
   /// Writes all that a scheduler tells at this moment as a log. Null where no address tells what happened before.
   absl::Status (*pull)(const std::string& address, const std::string& log) = nullptr;
@@ -105,6 +107,8 @@ struct Engine {
   /// The process of the worker below whose directory a task ran, from a path; nullopt: the path is of no such task.
   /// Null: directories tell nothing of workers.
   std::optional<int64_t> (*pid_of_worker)(std::string_view directory) = nullptr;
+  /// Keeps a log in `directory`, as `<name><log_suffix>`. Null: a copy is enough.
+  absl::Status (*keep)(const std::string& log, const std::string& directory, const std::string& name) = nullptr;
 };
 
 }  // namespace crema

@@ -12,6 +12,7 @@
 #include "collector/insight/budget_rows.h"
 #include "collector/insight/lost_workers.h"
 #include "collector/insight/run_evidence.h"
+#include "collector/insight/run_head.h"
 #include "collector/insight/run_trouble.h"
 #include "collector/insight/thresholds.h"
 #include "collector/insight/verdict_families.h"
@@ -199,6 +200,9 @@ std::string Trouble(const Measurement& measurement, const RunEvidence& evidence)
   constexpr size_t kMostClauses = 3;
   std::vector<std::string> clauses;
   const double exit_status = measurement.run.exit_status.value_or(0);
+  if (const std::string last = EndNotRecorded(measurement.run); !last.empty()) {
+    clauses.push_back("no end was recorded: what is known stops on " + last);
+  }
   const std::string& error = measurement.run.error.str();
   if (evidence.state == RunState::kKilled) {
     clauses.emplace_back("the run was killed");
@@ -212,6 +216,34 @@ std::string Trouble(const Measurement& measurement, const RunEvidence& evidence)
   return AndList(clauses);
 }
 
+/// Of an engine's log alone: what it says of its tasks; empty: none has begun.
+std::string WhatTheLogSays(const Measurement& measurement) {
+  const std::string engine = measurement.run.engine.str();
+  if (engine.empty()) return "";
+  const double ended = measurement.Metric("num_tasks").value_or(0);
+  double running = 0, cpu_seconds = 0;
+  for (const WorkerRow& worker : measurement.workers) {
+    running += worker.state == "running";
+    cpu_seconds += worker.engine_cpu.value_or(0);
+  }
+  if (ended == 0 && running == 0) return "";
+  std::vector<std::string> has;
+  if (ended > 0) has.push_back(Counted(ended, "task", "tasks") + " that ended");
+  if (running > 0) has.push_back(Counted(running, "worker", "workers") + " that had not left");
+  const std::string text = fmt::format("{}'s log has {}", engine.substr(0, engine.find(' ')), AndList(has));
+  std::vector<std::string> used;
+  if (cpu_seconds > 0) {
+    used.push_back(HumanDuration(cpu_seconds) + " of CPU");
+    if (const auto efficiency = measurement.Metric("job_cpu_efficiency")) {
+      used.back() += fmt::format(" ({} of their cores' time)", HumanPercent(*efficiency));
+    }
+  }
+  if (const std::optional<double> peak = measurement.Metric("peak_memory_bytes")) {
+    used.push_back("at most " + HumanMemory(*peak) + " of memory each");
+  }
+  return used.empty() ? text : text + ", and tells of " + AndList(used);
+}
+
 /// What is known of a command that recorded no chunk: only what its process tree used.
 std::string NoChunk(const Measurement& measurement) {
   const std::optional<double> reported = measurement.Metric("num_chunks");
@@ -219,6 +251,8 @@ std::string NoChunk(const Measurement& measurement) {
     return fmt::format("no chunk was recorded; Coffea reports {}, but not where their time went",
                        Counted(*reported, "chunk", "chunks"));
   }
+  const std::string log = WhatTheLogSays(measurement);
+  if (!log.empty()) return "no chunk was recorded; " + log;
   const std::optional<double> user = measurement.Metric("tree_cpu_user");
   const std::optional<double> system = measurement.Metric("tree_cpu_system");
   const std::optional<double> efficiency = measurement.Metric("job_cpu_efficiency");
@@ -235,6 +269,9 @@ std::string NoChunkEnded(const RunEvidence& evidence) {
 }
 
 std::string TooLittle(const Measurement& measurement, const RunEvidence& evidence) {
+  if (evidence.LacksCpuTime(measurement)) {
+    return "where the core-seconds went is not known, because the records of chunks have no CPU time";
+  }
   if (!evidence.budget.has_value()) {
     return fmt::format("too little was measured to judge ({})", measurement.WhyNotMeasured("core_seconds"));
   }

@@ -20,8 +20,9 @@ std::vector<std::pair<std::string, double>> Gaps(const JudgedRun& run) {
   };
   const Bound& threshold = RuleOf("incomplete-measurement").threshold;
   for (Number Quality::*member :
-       {&Quality::records_malformed, &Quality::records_torn, &Quality::records_dropped, &Quality::records_lost,
-        &Quality::sections_dropped, &Quality::processes_lost, &Quality::workers_unseen, &Quality::chunks_unjoined}) {
+       {&Quality::logs_missing, &Quality::logs_left_out, &Quality::logs_damaged, &Quality::records_malformed,
+        &Quality::records_torn, &Quality::records_dropped, &Quality::records_lost, &Quality::sections_dropped,
+        &Quality::processes_lost, &Quality::workers_unseen, &Quality::chunks_unjoined}) {
     // a running job's last line is read while it is being written
     if (member == &Quality::records_torn && run.is_running()) continue;
     const double count = (quality.*member).value_or(0);
@@ -56,6 +57,15 @@ void JudgeGaps(const JudgedRun& run) {
     if (evidence.budget.has_value()) verdict.evidence.emplace_back("core_seconds", evidence.budget->core_seconds);
     verdict.suggestion =
         fmt::format("Measure at least {} core-second with a chunk that ends.", kEnoughCoreSeconds.value);
+    if (evidence.ended > 0 && !evidence.budget.has_value()) {
+      verdict.sentence =
+          fmt::format("Where the core-seconds went is not known: {}.", run.measurement.WhyNotMeasured("core_seconds"));
+      verdict.suggestion = "See what is missing: crema show --table quality.";
+    }
+    if (evidence.LacksCpuTime(run.measurement)) {
+      verdict.sentence = "Where the core-seconds went is not known: the records of chunks have no CPU time.";
+      verdict.suggestion = "Record with crema's guards, whose records have it.";
+    }
   } else if (!verdict.evidence.empty()) {
     const auto& [key, value] = verdict.evidence.front();
     std::string name = key.substr(key.find('.') + 1);

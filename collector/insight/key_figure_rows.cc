@@ -161,6 +161,7 @@ KeyFigureRow FailedAttemptsRow(const Measurement& measurement) {
 
 std::vector<KeyFigureRow> KeyFigureRows(const Measurement& measurement) {
   if (IsProcessTreeOnly(measurement)) return TreeFigureRows(measurement);
+  if (IsEngineLogOnly(measurement)) return EngineLogFigureRows(measurement);
   return {Elapsed(measurement), EventRate(measurement),     DataRate(measurement), CpuEfficiency(measurement),
           Blocked(measurement), PeakMemoryRow(measurement), Balance(measurement),  FailedAttemptsRow(measurement)};
 }

@@ -12,7 +12,8 @@ namespace {
 std::optional<TightestWorker> FindTightestWorker(const Measurement& measurement) {
   std::optional<TightestWorker> tightest;
   for (const WorkerRow& worker : measurement.workers) {
-    const std::optional<double> peak = worker.peak_memory_bytes;
+    const std::optional<double> peak =
+        std::max<std::optional<double>>(worker.peak_memory_bytes, worker.engine_peak_memory_bytes);
     const std::optional<double> limit = worker.memory_limit_bytes;
     if (!peak.has_value() || limit.value_or(0) <= 0) continue;
     TightestWorker candidate = {worker.name.str(), *peak, *limit};

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/engines/engines.h"
 #include "collector/insight/run_evidence.h"
 #include "collector/insight/short_name.h"
 #include "fmt/format.h"
@@ -95,7 +96,9 @@ LostWorkers FindLostWorkers(const Measurement& measurement) {
   if (vanished.empty()) return lost;
   std::stable_sort(vanished.begin(), vanished.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (auto& [stop, name] : vanished) lost.names.push_back(std::move(name));
-  AddAbsence(std::move(steps), end, lost);
+  // A batch system's job is not there to take over another one's work.
+  const Engine* engine = EngineNamed(measurement.run.engine.str());
+  if (engine == nullptr || !engine->traits.numbers_jobs) AddAbsence(std::move(steps), end, lost);
   return lost;
 }
 

@@ -20,4 +20,9 @@ RunEvidence ReadRunEvidence(const Measurement& measurement) {
   return evidence;
 }
 
+bool RunEvidence::LacksCpuTime(const Measurement& measurement) const {
+  const bool knows_cores = measurement.Metric("core_seconds").has_value();
+  return ended > 0 && !budget.has_value() && knows_cores && !measurement.Metric("chunk_cpu_time").has_value();
+}
+
 }  // namespace crema

@@ -19,6 +19,8 @@ struct RunEvidence {
   double lost = 0;
   std::optional<BudgetRows> budget;  ///< nullopt: no core-seconds were measured
 
+  /// Chunks ended whose records have no CPU time, so that core-seconds are not divided up.
+  bool LacksCpuTime(const Measurement& measurement) const;
   /// True where shares of the core-seconds mean something.
   bool IsEnough() const { return ended > 0 && budget.has_value() && kEnoughCoreSeconds.Holds(budget->core_seconds); }
 };

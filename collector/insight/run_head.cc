@@ -45,6 +45,11 @@ std::optional<RunTimes> TimesOf(const RunFacts& run, const DayStyle& style) {
   return times;
 }
 
+std::string EndNotRecorded(const RunFacts& run) {
+  if (run.state.has_value() || !run.stop_ns.has_value()) return "";
+  return UtcTime(*run.stop_ns, "%Y-%m-%d %H:%M UTC");
+}
+
 StateInWords StateOf(const Measurement& measurement) {
   const RunFacts& run = measurement.run;
   const std::string state = run.state.str();
@@ -53,6 +58,7 @@ StateInWords StateOf(const Measurement& measurement) {
   if (state == "running") return {RunEnding::kRunning, "running", std::nullopt};
   if (state == "failed") return {RunEnding::kFailed, "failed", Mark::kBad};
   if (exit_status != 0) return {RunEnding::kFailed, fmt::format("exit status {:.0f}", exit_status), Mark::kBad};
+  if (!EndNotRecorded(run).empty()) return {RunEnding::kUnknown, "without an end", Mark::kWatch};
   if (state != "finished") return {};
   const RunTrouble trouble = FindRunTrouble(measurement);
   return {RunEnding::kFinished, trouble.any() ? "finished, " + trouble.brief : "finished", trouble.mark};

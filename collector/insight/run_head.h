@@ -32,6 +32,10 @@ struct RunTimes {
 /// nullopt where the start is not known.
 std::optional<RunTimes> TimesOf(const RunFacts& run, const DayStyle& style);
 
+/// Of a run whose end nobody recorded, the last time that is known, `2026-11-21 14:02 UTC`; empty: there is none, or
+/// its end is known.
+std::string EndNotRecorded(const RunFacts& run);
+
 enum class RunEnding { kUnknown, kRunning, kFinished, kFailed, kKilled };
 
 struct StateInWords {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "collector/appearance/human_numbers.h"
@@ -65,6 +66,30 @@ void AddLostWorkers(const Measurement& measurement, RunTrouble& trouble) {
       Counted(count, "worker", "workers") + " lost");
 }
 
+/// By a batch system's log: jobs of which nothing ran, and those that their user ended.
+void AddJobsWithoutWork(const Measurement& measurement, RunTrouble& trouble) {
+  const double never_began = measurement.Metric("num_tasks_never_begun").value_or(0);
+  const double removed = measurement.Metric("num_tasks_removed").value_or(0);
+  const double all = measurement.Metric("num_tasks").value_or(0) + never_began + removed;
+  if (never_began > 0) {
+    const std::vector<NeverBegunRow>& reasons = measurement.run.never_began;
+    const auto most =
+        std::max_element(reasons.begin(), reasons.end(),
+                         [](const NeverBegunRow& one, const NeverBegunRow& other) { return one.jobs < other.jobs; });
+    std::string why = most == reasons.end() ? "" : most->reason.str();
+    if (reasons.size() > 1) why = fmt::format("{} of them {}", HumanCount(*most->jobs), why);
+    Add(trouble, Mark::kWatch,
+        fmt::format("{} of {} never began ({})", HumanCount(never_began), Counted(all, "job", "jobs"), why),
+        Counted(never_began, "job", "jobs") + " never began");
+  }
+  if (removed > 0) {
+    Add(trouble, Mark::kWatch,
+        fmt::format("{} of {} {} removed by {} user", HumanCount(removed), Counted(all, "job", "jobs"),
+                    removed == 1 ? "was" : "were", removed == 1 ? "its" : "their"),
+        Counted(removed, "job", "jobs") + " removed");
+  }
+}
+
 void AddIncompleteRecords(const Measurement& measurement, RunTrouble& trouble) {
   const Quality& quality = measurement.quality;
   const std::optional<double> coverage = quality.event_coverage;
@@ -76,6 +101,18 @@ void AddIncompleteRecords(const Measurement& measurement, RunTrouble& trouble) {
         fmt::format("the records hold only {} of the events", HumanPercent(*coverage)), "records incomplete");
   } else if (dropped > 0 && MarkOf(KeyFigure::kDroppedRecords, dropped / (dropped + read)) == Mark::kBad) {
     Add(trouble, Mark::kWatch, Counted(dropped, "record was", "records were") + " lost", "records incomplete");
+  }
+  constexpr std::tuple<Number Quality::*, const char*, const char*> kLogs[] = {
+      {&Quality::logs_missing, "is gone since the measurement was made", "are gone since the measurement was made"},
+      {&Quality::logs_left_out, "was left out", "were left out"},
+      {&Quality::logs_damaged, "is damaged", "are damaged"},
+  };
+  for (const auto& [member, one, many] : kLogs) {
+    const double logs = (quality.*member).value_or(0);
+    if (logs == 0) continue;
+    trouble.results_may_lack = true;
+    Add(trouble, Mark::kWatch, fmt::format("{} {}", Counted(logs, "log", "logs"), logs == 1 ? one : many),
+        "records incomplete");
   }
   const double lost = quality.records_lost.value_or(0);
   trouble.results_may_lack |= lost > 0;
@@ -93,8 +130,9 @@ RunTrouble FindRunTrouble(const Measurement& measurement) {
   RunTrouble trouble;
   const bool is_running = ReadRunEvidence(measurement).state == RunState::kRunning;
   if (!is_running) AddMissingResults(measurement, trouble);
-  if (!is_running) AddFailedTasks(measurement, trouble);
+  AddFailedTasks(measurement, trouble);
   AddLostWorkers(measurement, trouble);
+  AddJobsWithoutWork(measurement, trouble);
   if (!is_running) AddIncompleteRecords(measurement, trouble);
   return trouble;
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "collector/appearance/human_numbers.h"
+#include "collector/insight/key_figures.h"
 #include "collector/measurement/catalog.h"
 
 namespace crema {
@@ -40,16 +41,19 @@ constexpr TreeFigure kTreeFigures[] = {
     {"Page faults", "major_faults", HumanCount, ChangeOf::kRate, false, "major ones: pages came from storage",
      "context_switches_involuntary", "involuntary context switches"}};
 
-}  // namespace
+constexpr TreeFigure kEngineLogFigures[] = {
+    {"Elapsed", "wall_time", HumanDuration, ChangeOf::kRate, false, "", "core_seconds", "of core time"},
+    {"Tasks", "num_tasks", HumanCount, ChangeOf::kRate, true, "that ended", "num_failed_tasks", "failed"},
+    {"CPU efficiency", "job_cpu_efficiency", Share, ChangeOf::kShare, true, "of the jobs' cores", "", ""},
+    {"Peak memory", "peak_memory_bytes", HumanMemory, ChangeOf::kMemory, false, "of one worker",
+     "peak_total_memory_bytes", "of all at once"},
+    {"Workers", "peak_workers", HumanCount, ChangeOf::kRate, true, "at once", "peak_cores", "cores"},
+    {"Queue", "task_queue_seconds", HumanDuration, ChangeOf::kRate, false, "waiting of all tasks", "", ""}};
 
-bool IsProcessTreeOnly(const Measurement& measurement) {
-  return measurement.Metric("max_processes").has_value() && measurement.Metric("num_attempts").value_or(0) == 0 &&
-         measurement.Metric("num_chunks").value_or(0) == 0 && measurement.workers.empty() && measurement.fine.empty();
-}
-
-std::vector<KeyFigureRow> TreeFigureRows(const Measurement& measurement) {
+template <size_t kCount>
+std::vector<KeyFigureRow> RowsOf(const TreeFigure (&figures)[kCount], const Measurement& measurement) {
   std::vector<KeyFigureRow> rows;
-  for (const TreeFigure& figure : kTreeFigures) {
+  for (const TreeFigure& figure : figures) {
     KeyFigureRow row = {figure.label, {figure.key, figure.kind, figure.more_is_better}, figure.words, figure.meaning};
     row.value = measurement.Metric(figure.key);
     if (row.value.has_value()) {
@@ -68,6 +72,32 @@ std::vector<KeyFigureRow> TreeFigureRows(const Measurement& measurement) {
   }
   return rows;
 }
+
+}  // namespace
+
+bool IsEngineLogOnly(const Measurement& measurement) {
+  return !measurement.run.engine.empty() && !measurement.Metric("num_attempts").has_value() &&
+         measurement.quality.tasks_read.value_or(0) > 0 && measurement.fine.empty();
+}
+
+std::vector<KeyFigureRow> EngineLogFigureRows(const Measurement& measurement) {
+  std::vector<KeyFigureRow> rows = RowsOf(kEngineLogFigures, measurement);
+  const std::optional<PeakMemory> memory = FindPeakMemory(measurement);
+  for (KeyFigureRow& row : rows) {
+    if (row.label != "Peak memory" || !memory.has_value() || !memory->tightest.has_value()) continue;
+    row.share = memory->tightest->share();
+    row.notes.push_back({"", HumanPercent(*row.share), " of its limit, " + HumanMemory(memory->tightest->limit_bytes)});
+  }
+  return rows;
+}
+
+bool IsProcessTreeOnly(const Measurement& measurement) {
+  return (measurement.Metric("tree_cpu_user").has_value() || measurement.Metric("tree_peak_rss_bytes").has_value()) &&
+         measurement.Metric("num_attempts").value_or(0) == 0 && measurement.Metric("num_chunks").value_or(0) == 0 &&
+         measurement.workers.empty() && measurement.fine.empty();
+}
+
+std::vector<KeyFigureRow> TreeFigureRows(const Measurement& measurement) { return RowsOf(kTreeFigures, measurement); }
 
 std::optional<TreeBudget> ReadTreeBudget(const Measurement& measurement) {
   const std::optional<double> user = measurement.Metric("tree_cpu_user"),

@@ -18,6 +18,12 @@ bool IsProcessTreeOnly(const Measurement& measurement);
 /// page faults.
 std::vector<KeyFigureRow> TreeFigureRows(const Measurement& measurement);
 
+/// Whether there is only a log of an engine, and no record of any process.
+bool IsEngineLogOnly(const Measurement& measurement);
+
+/// The key figures of such a run.
+std::vector<KeyFigureRow> EngineLogFigureRows(const Measurement& measurement);
+
 /// A use of the cores that a command was given.
 struct TreeBudgetPart {
   std::string_view name;

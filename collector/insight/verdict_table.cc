@@ -355,8 +355,9 @@ const std::vector<VerdictRule>& VerdictTable() {
        From(1),
        kNever,
        Severity::kWarning,
-       "records, sections, processes or workers {0} were malformed, torn, dropped, lost or unseen; or event or fine "
-       "coverage is {2}; or budget: unmeasured is {3}; or too little was measured to judge: no chunk ended, or "
+       "logs, records, sections, processes or workers {0} were missing, left out, damaged, malformed, torn, dropped, "
+       "lost or unseen; or event or fine coverage is {2}; or budget: unmeasured is {3}; or too little was measured to "
+       "judge: no chunk ended, or "
        "core-seconds are not {4} (only an info while the run goes on, or if it was killed). What a running job has not "
        "yet done or written is no gap",
        "sums over records are lower bounds when records are missing",

@@ -62,7 +62,8 @@ inline constexpr BudgetPartKind kBudgetParts[] = {
     {"shutdown", "Idle", "after the last chunk", "cores that were free after the last chunk",
      "free after the last chunk's stop"},
     {"unmeasured", "Not measured", "not measured", "",
-     "lanes of attempts still open, or whose record is lost, or whose CPU time is not known; only where there are"},
+     "lanes of attempts still open, or whose record is lost, or whose CPU time is not known; jobs and tasks without "
+     "records; only where there are"},
 };
 
 /// nullptr for a part that this version does not know.

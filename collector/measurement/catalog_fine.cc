@@ -57,6 +57,12 @@ constexpr MetricEntry kEntries[] = {
      "Those of num_failed_tasks of whose last try no record tells a chunk. Null where a chunk may be that is "
      "joined to no task.",
      kNoTasks},
+    {"num_tasks_never_begun", "", "count", "Tasks that never began",
+     "Jobs in a batch system's log of which nothing ran until its end: they wait, are held, or were removed before. "
+     "quality.warnings has the reasons.",
+     kNoTasks},
+    {"num_tasks_removed", "", "count", "Tasks removed by their user",
+     "Jobs that had begun, and that their user ended. They are no part of num_tasks.", kNoTasks},
     {"task_queue_seconds", "", "s", "Task queue",
      "Time from the engine's order until a task started, or until a core was held for it. It occupies no thread.",
      kNoTasks},

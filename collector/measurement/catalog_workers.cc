@@ -24,7 +24,9 @@ constexpr MetricEntry kEntries[] = {
      "CPUs that the run was granted: by the batch system, else by the cgroup's quota, else by affinity. Each host "
      "counts once. run.allocated_cores_source says which.",
      "no process said how many CPUs it was granted"},
-    {"peak_memory_bytes", "", "B", "Peak memory of a worker", "Largest sample of one worker's resident memory.",
+    {"peak_memory_bytes", "", "B", "Peak memory of a worker",
+     "Largest sample of one worker's resident memory; without samples, the largest peak that a batch system counted "
+     "for a job.",
      kNoSamples},
     {"peak_total_memory_bytes", "", "B", "Peak memory of all workers", "Largest sum over live workers at one instant.",
      kNoSamples},
@@ -55,7 +57,10 @@ constexpr MetricEntry kEntries[] = {
     {"tree_cpu_system", "", "s", "CPU of the process tree, system", "System CPU time of all processes of the command.",
      kNoTree},
     {"job_cpu_efficiency", "", "ratio", "Job CPU efficiency",
-     "(tree_cpu_user + tree_cpu_system) / (wall_time x allocated_cores): what a batch system reports.", kNoTree},
+     "(tree_cpu_user + tree_cpu_system) / (wall_time x allocated_cores): what a batch system reports. Without a "
+     "process "
+     "tree: the CPU time that the batch system counted, over the core-seconds of the jobs for which it did.",
+     kNoTree},
     {"cpu_outside_chunks_share", "", "ratio", "CPU outside chunks",
      "1 - chunk_cpu_time / (CPU time of the process tree).", kNoTree},
     {"process_peak_rss_bytes", "", "B", "Peak memory of a process",

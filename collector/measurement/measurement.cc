@@ -33,8 +33,8 @@ constexpr Table kTables[] = {
                                     "no chunk named its dataset", "dataset"),
     TableOf<&Measurement::files>("files", "", "no chunk named its file", "file", Kind::kPath),
     TableOf<&Measurement::workers>("workers",
-                                   "Attempts summed by worker, with more fields. A worker of an engine that had no "
-                                   "chunk stands here if it was lost, or if a task of it failed.",
+                                   "Attempts summed by worker, with more fields. All workers of an engine stand here, "
+                                   "with or without chunks. A worker of a batch system is one run of a job.",
                                    "no process recorded a chunk"),
     TableOf<&Measurement::hosts>("hosts", "", kNoChunk, "host"),
     TableOf<&Measurement::threads>("threads", "", kNoChunk, "thread"),

@@ -31,6 +31,11 @@ constexpr Column kCoffeaDatasetFactsColumns[] = {
     ColumnOf<&CoffeaDatasetFacts::num_requested_bytes>("num_requested_bytes"),
 };
 
+constexpr Column kNeverBegunRowColumns[] = {
+    ColumnOf<&NeverBegunRow::reason>("reason"),
+    ColumnOf<&NeverBegunRow::jobs>("jobs"),
+};
+
 constexpr Column kRunFactsColumns[] = {
     ColumnOf<&RunFacts::id>("id"),
     ColumnOf<&RunFacts::name>("name"),
@@ -53,6 +58,7 @@ constexpr Column kRunFactsColumns[] = {
     ColumnOf<&RunFacts::state>("state"),
     ColumnOf<&RunFacts::error>("error"),
     ColumnOf<&RunFacts::engine>("engine"),
+    ColumnOf<&RunFacts::never_began>("never_began"),
     ColumnOf<&RunFacts::net_host_wide>("net_host_wide"),
     ColumnOf<&RunFacts::commit>("commit"),
     ColumnOf<&RunFacts::commit_source>("commit_source"),
@@ -63,10 +69,9 @@ constexpr Column kRunFactsColumns[] = {
 };
 
 constexpr Column kProvenanceColumns[] = {
-    ColumnOf<&Provenance::crema>("crema"),
-    ColumnOf<&Provenance::sources>("sources"),
-    ColumnOf<&Provenance::host>("host"),
-    ColumnOf<&Provenance::created>("created"),
+    ColumnOf<&Provenance::crema>("crema"), ColumnOf<&Provenance::sources>("sources"),
+    ColumnOf<&Provenance::host>("host"),   ColumnOf<&Provenance::created>("created"),
+    ColumnOf<&Provenance::logs>("logs"),
 };
 
 constexpr Column kTroubleFactsColumns[] = {
@@ -82,6 +87,12 @@ constexpr Column kQualityColumns[] = {
     ColumnOf<&Quality::records_torn>("records_torn", "", Kind::kCount, 0, "lines whose rest was never written"),
     ColumnOf<&Quality::records_unknown>("records_unknown", "", Kind::kCount, 0,
                                         "lines of a type that this version does not know"),
+    ColumnOf<&Quality::logs_left_out>("logs_left_out", "", Kind::kCount, 0,
+                                      "logs that were left out as a whole: empty, of another schema, or unreadable"),
+    ColumnOf<&Quality::logs_damaged>("logs_damaged", "", Kind::kCount, 0,
+                                     "logs that could not be read to their end: what comes before the damage was used"),
+    ColumnOf<&Quality::logs_missing>("logs_missing", "", Kind::kCount, 0,
+                                     "logs that are gone from a measurement's `records/` since it was made"),
     ColumnOf<&Quality::records_dropped>("records_dropped", "", Kind::kCount, 0,
                                         "records that processes could not write, and values that guards could not "
                                         "keep, as the processes say at their end"),
@@ -213,6 +224,7 @@ Timeline PointsOf(const Json& value) {
 absl::Span<const Column> RunSpan::Columns() { return kRunSpanColumns; }
 absl::Span<const Column> CoffeaReportFacts::Columns() { return kCoffeaReportFactsColumns; }
 absl::Span<const Column> CoffeaDatasetFacts::Columns() { return kCoffeaDatasetFactsColumns; }
+absl::Span<const Column> NeverBegunRow::Columns() { return kNeverBegunRowColumns; }
 absl::Span<const Column> RunFacts::Columns() { return kRunFactsColumns; }
 absl::Span<const Column> Quality::Columns() { return kQualityColumns; }
 absl::Span<const Column> Provenance::Columns() { return kProvenanceColumns; }

@@ -43,6 +43,13 @@ struct CoffeaDatasetFacts {
   static absl::Span<const Column> Columns();
 };
 
+/// Why jobs of a batch system never began.
+struct NeverBegunRow {
+  Text reason;
+  Number jobs;
+  static absl::Span<const Column> Columns();
+};
+
 /// docs/measurements.md, "run".
 struct RunFacts {
   Text id;
@@ -66,6 +73,7 @@ struct RunFacts {
   Text state;
   Text error;  ///< the exception that ended the program or the block
   Text engine;
+  std::vector<NeverBegunRow> never_began;
   Flag net_host_wide;
   Text commit;
   Text commit_source;
@@ -90,6 +98,9 @@ struct Quality {
   Number records_malformed;
   Number records_torn;
   Number records_unknown;
+  Number logs_left_out;
+  Number logs_damaged;
+  Number logs_missing;
   Number records_dropped;
   Number guards_misused;
   Number records_unwritten;
@@ -129,6 +140,7 @@ struct Provenance {
   std::vector<std::string> sources;
   Text host;     ///< on which it was made
   Text created;  ///< ISO 8601, UTC
+  Number logs;   ///< that it was made from
   static absl::Span<const Column> Columns();
 };
 

@@ -53,23 +53,36 @@ class Assembly {
   Measurement& to_;
 };
 
-const char* StateOf(const RunFigures& figures, const RunProvenance& provenance) {
+/// Null: the log has no end, and what became of the run is not known.
+Text StateOf(const RunFigures& figures, const RunProvenance& provenance) {
   if (!provenance.failure.empty()) return "failed";
   if (figures.engine.ended) return "finished";  // its workers may serve others
+  const ProcessFindings& found = figures.findings.processes;
+  const auto recorded_end = found.processes.end() - static_cast<long>(found.without_records);
+  const bool any_writes = std::any_of(found.processes.begin(), recorded_end, [](const ProcessRow& process) {
+    return process.state == ProcessState::kRunning;
+  });
+  if (figures.engine.went_silent && !any_writes) return Text();
   bool any_ended = figures.bounds.stop_was_told;
   bool any_lost = false;
-  for (const ProcessRow& process : figures.findings.processes.processes) {
+  bool any_damaged = false;
+  for (const ProcessRow& process : found.processes) {
     if (process.state == ProcessState::kRunning && !figures.bounds.stop_was_told) return "running";
-    any_ended |= process.state == ProcessState::kEnded;
+    any_ended |= process.state == ProcessState::kEnded && !process.is_damaged;
     any_lost |= process.state == ProcessState::kLost;
+    any_damaged |= process.is_damaged;
   }
   if (figures.tree.has_value()) {
     if (figures.tree->running) return "running";
-    return figures.tree->stop_ns.has_value() ? "finished" : "killed";
+    if (figures.tree->stop_ns.has_value()) return "finished";
+    return figures.tree->origin == TreeOrigin::kPrmon ? Text() : Text("killed");
   }
   // Coffea gives its report at the end.
-  if (figures.findings.processes.processes.empty() && !figures.coffea.empty()) return "finished";
-  return any_lost && !any_ended ? "killed" : "finished";
+  if (found.processes.empty() && !figures.coffea.empty()) return "finished";
+  if (any_ended) return "finished";
+  if (any_damaged) return Text();
+  if (!found.processes.empty()) return any_lost ? "killed" : "finished";
+  return figures.engine.never_began.empty() ? Text() : Text("running");
 }
 
 const char* NameOf(ProcessState state) {
@@ -130,6 +143,7 @@ void Assembly::AddRun(const RunProvenance& provenance) {
   run.state = StateOf(figures_, provenance);
   run.error = Text::OrNull(provenance.failure);
   run.engine = Text::OrNull(figures_.engine.name);
+  for (const auto& [why, jobs] : figures_.engine.never_began) run.never_began.push_back({why, jobs});
   if (tree.has_value()) {
     if (ids.empty()) run.id = Text::OrNull(tree->run_id);
     if (!tree->command.empty()) run.command = tree->command;
@@ -152,7 +166,7 @@ void Assembly::AddRun(const RunProvenance& provenance) {
   for (const SpanRow& span : figures_.findings.spans) {
     run.spans.push_back({span.name, span.path, span.start_ns, span.stop_ns});
   }
-  to_.provenance = {CREMA_VERSION_STRING, provenance.sources, provenance.host, IsoUtc(provenance.created_ns)};
+  to_.provenance = {CREMA_VERSION_STRING, provenance.sources, provenance.host, IsoUtc(provenance.created_ns), Number()};
 }
 
 WorkerRow Assembly::WorkerOf(BreakdownRow breakdown, const WorkerLife* life) const {

@@ -214,16 +214,12 @@ void SetAnalyses(const AttemptAnalyses& analyses, RunFigures* figures) {
   metrics.SetNull("max_open_chunks", kReason);
 }
 
-void AddWorkersInTrouble(RunFigures* figures) {
-  absl::flat_hash_set<uint32_t> with_row, with_failure;
-  for (const TaskRow& task : figures->findings.tasks.rows) {
-    if (task.outcome == TaskOutcome::kFailed) with_failure.insert(task.process);
-  }
+void AddWorkersWithoutChunks(RunFigures* figures) {
+  absl::flat_hash_set<uint32_t> with_row;
   for (const BreakdownRow& row : figures->by_worker) with_row.insert(row.group);
   for (const WorkerLife& worker : figures->workers) {
     const ProcessRow& process = figures->findings.processes.processes[worker.process];
-    const bool is_in_trouble = process.state == ProcessState::kLost || with_failure.count(worker.process) > 0;
-    if (!process.is_engine_worker || !is_in_trouble) continue;
+    if (!process.is_engine_worker) continue;
     if (!with_row.insert(figures->worker_rows.group_of_process[worker.process]).second) continue;
     BreakdownRow& row = figures->by_worker.emplace_back();
     row.name = process.worker();

@@ -32,8 +32,8 @@ AttemptAnalyses AnalyseAttempts(const WorkLimits& limits, const std::function<vo
 void SetDistributions(const AttemptAnalyses& analyses, RunFigures* figures);
 /// Stragglers, growth of memory, imbalance, open chunks.
 void SetAnalyses(const AttemptAnalyses& analyses, RunFigures* figures);
-/// An engine's worker that was lost, or a task of which failed, stands in the table, with whatever it did before.
-void AddWorkersInTrouble(RunFigures* figures);
+/// Each of an engine's workers stands in the table, whether it had chunks or not.
+void AddWorkersWithoutChunks(RunFigures* figures);
 
 }  // namespace crema
 

@@ -8,7 +8,11 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
 #include "collector/metrics/engine/engine_metrics.h"
 #include "collector/metrics/engine/gil_contention.h"
 #include "collector/metrics/engine/task_cores.h"
@@ -36,6 +40,51 @@ std::optional<double> TaskSlotUtilization(const RunFigures& figures) {
   return CoreTimeOfTasks(figures.findings.tasks.rows, window) / 1e9 / core_seconds;
 }
 
+/// Lines that differ in names and numbers only are told once, with how many there are.
+void FoldAlike(std::vector<std::string>* lines) {
+  constexpr int64_t kMostAlike = 3;
+  std::map<std::string, int64_t> seen;
+  const auto kind_of = [](const std::string& line) {
+    std::string kind;
+    for (const absl::string_view word : absl::StrSplit(line, ' ')) {
+      const bool has_digit = std::any_of(word.begin(), word.end(), [](char c) { return absl::ascii_isdigit(c); });
+      kind += has_digit ? "#" : std::string(word);
+      kind += ' ';
+    }
+    return kind;
+  };
+  for (const std::string& line : *lines) ++seen[kind_of(line)];
+  std::map<std::string, int64_t> told;
+  std::vector<std::string> kept;
+  for (std::string& line : *lines) {
+    const std::string kind = kind_of(line);
+    if (seen[kind] <= kMostAlike) {
+      kept.push_back(std::move(line));
+    } else if (told[kind]++ == 0) {
+      kept.push_back(fmt::format("{} (and {} more like this)", line, seen[kind] - 1));
+    }
+  }
+  *lines = std::move(kept);
+}
+
+/// What a batch system counted where crema did not.
+void SetCountedByBatchSystem(RunFigures& figures) {
+  double cpu_seconds = 0, core_seconds = 0;
+  std::optional<int64_t> peak_bytes;
+  for (const WorkerLife& life : figures.workers) {
+    const ProcessRow& process = figures.findings.processes.processes[life.process];
+    peak_bytes = std::max(peak_bytes, process.engine_peak_memory_bytes);
+    if (!process.is_job || !process.engine_cpu_ns.has_value() || life.stop_ns <= life.start_ns) continue;
+    cpu_seconds += static_cast<double>(*process.engine_cpu_ns) / 1e9;
+    core_seconds += static_cast<double>(life.cores) * static_cast<double>(life.stop_ns - life.start_ns) / 1e9;
+  }
+  MetricSet& metrics = figures.metrics;
+  if (core_seconds > 0 && !figures.tree.has_value()) metrics.Set("job_cpu_efficiency", cpu_seconds / core_seconds);
+  if (peak_bytes.has_value() && !metrics.Number("peak_memory_bytes").has_value()) {
+    metrics.Set("peak_memory_bytes", *peak_bytes);
+  }
+}
+
 /// Of the processor's tasks; of all, where nobody said which those are.
 std::optional<double> ShareOfTasksBlocked(const MetricSet& metrics) {
   const auto share = [&metrics](std::string_view cpu_key, std::string_view blocked_key) {
@@ -51,6 +100,7 @@ std::optional<double> ShareOfTasksBlocked(const MetricSet& metrics) {
 std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, const TaskOfProcess& task_of_process,
                                         RunFigures& figures) {
   const size_t recorded = figures.findings.processes.processes.size();
+  const bool has_records = figures.findings.processes.has_records();
   std::vector<ClusterWorker> workers = MatchWorkers(clusters, figures.findings.processes);
   for (const auto& [epoch, cluster] : clusters.by_epoch()) {
     figures.engine.has_scheduler = figures.engine.has_scheduler || !cluster.is_bare;
@@ -63,14 +113,24 @@ std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, const Task
   figures.findings.attempts.bytes_of_process.resize(figures.findings.processes.processes.size());
   const std::set<uint32_t> with_tasks = MoveToWorkers(clusters, workers, task_of_process, &figures.findings);
   for (const ClusterWorker& worker : workers) {
+    ProcessRow& process = figures.findings.processes.processes[worker.process];
+    process.is_job = figures.engine.traits.numbers_jobs;
     if (worker.process < recorded || with_tasks.count(worker.process) > 0) continue;
     ++figures.engine.workers_unseen;
+    process.is_unrecorded = process.is_job || (figures.engine.tells_tasks && !has_records);
     if (!worker.fact->failure.empty()) {
       figures.engine.complaints.push_back(
           fmt::format("{} records nothing: {}", worker.fact->address, worker.fact->failure));
     }
   }
+  constexpr int64_t kLongAgo = int64_t{86'400} * 1'000'000'000;
   for (const auto& [epoch, cluster] : clusters.by_epoch()) {
+    if (!cluster.never_began.empty()) figures.engine.never_began[cluster.never_began] += cluster.never_began_jobs;
+    figures.engine.jobs_removed += cluster.is_removed && cluster.never_began.empty();
+    const EngineTraits& traits = figures.engine.traits;
+    const bool tells_the_end = traits.numbers_jobs || !traits.task_processes.empty();
+    figures.engine.went_silent |= tells_the_end && !cluster.closed &&
+                                  absl::GetCurrentTimeNanos() - std::max(cluster.last_ns, cluster.seen_ns) > kLongAgo;
     for (const auto& [log, bytes] : cluster.lost_bytes) figures.engine.lost_bytes += bytes;
     for (const std::string& complaint : cluster.complaints) figures.engine.complaints.push_back(complaint);
     for (const auto& [worker, why] : cluster.silent) {
@@ -82,6 +142,11 @@ std::vector<ClusterWorker> TakeClusters(const ClusterTable& clusters, const Task
     figures.engine.complaints.push_back(fmt::format("{} {}s ran on workers of which nobody told; they were left out",
                                                     left_out, figures.engine.traits.task));
   }
+  for (const auto& [why, jobs] : figures.engine.never_began) {
+    figures.engine.complaints.push_back(
+        fmt::format("{} never began: {}", jobs == 1 ? "1 job" : fmt::format("{} jobs", jobs), why));
+  }
+  FoldAlike(&figures.engine.complaints);
   return workers;
 }
 
@@ -113,6 +178,12 @@ void SetEngine(const ClusterTable& clusters, const std::vector<ClusterWorker>& w
   }
   figures.engine.fine_coverage = FineCoverage(facts);
   SetEngineMetrics(facts, &figures.metrics);
+  if (!figures.engine.traits.numbers_jobs) return;
+  SetCountedByBatchSystem(figures);
+  int64_t never_began = 0;
+  for (const auto& [why, jobs] : figures.engine.never_began) never_began += jobs;
+  figures.metrics.Set("num_tasks_never_begun", never_began);
+  figures.metrics.Set("num_tasks_removed", figures.engine.jobs_removed);
 }
 
 void UseTimesOfTasks(RunFigures& figures) {

@@ -15,6 +15,7 @@
 #include "collector/metrics/assemble.h"
 #include "collector/metrics/coffea/coffea_accumulator.h"
 #include "collector/metrics/contents/function_names.h"
+#include "collector/metrics/engine/batch_clocks.h"
 #include "collector/metrics/entry_ranges.h"
 #include "collector/metrics/memory/row_spill.h"
 #include "collector/metrics/quality.h"
@@ -45,6 +46,7 @@ absl::StatusOr<Trees> ReadTrees(const RecordLogs& logs, const MeasureOptions& op
   for (absl::StatusOr<TreeLogReading>& reading : readings) {
     if (!reading.ok()) {
       trees.quality.warnings.push_back(std::string(reading.status().message()) + "; it was left out");
+      ++trees.quality.logs_left_out;
       continue;
     }
     trees.quality.records_malformed += reading->malformed;
@@ -172,6 +174,7 @@ std::vector<std::string> SourcesOfLogs(const std::vector<std::string>& sources) 
 struct Clusters {
   ClusterTable table;
   ReadingQuality quality;
+  absl::Status refused;  // why the first log was that could not be read
 };
 
 // Bytes that a scheduler could not keep are not lost where the log itself was found.
@@ -189,6 +192,8 @@ Clusters ReadClusters(const RecordLogs& logs) {
     absl::StatusOr<EngineReading> reading = log.engine->read(log.path);
     if (!reading.ok()) {
       clusters.quality.warnings.push_back(std::string(reading.status().message()) + "; it was left out");
+      if (clusters.refused.ok()) clusters.refused = reading.status();
+      ++clusters.quality.logs_left_out;
       continue;
     }
     clusters.quality.records_malformed += reading->malformed;
@@ -196,6 +201,7 @@ Clusters ReadClusters(const RecordLogs& logs) {
     clusters.quality.records_unknown += reading->unknown;
     for (std::string& problem : reading->problems) clusters.quality.warnings.push_back(std::move(problem));
     for (ClusterFact& cluster : reading->clusters) {
+      cluster.log = log.path;
       ForgetWhatWasFound(logs.logs, log.path, cluster);
       clusters.table.Add(*log.engine, std::move(cluster));
     }
@@ -207,6 +213,7 @@ void Add(const ReadingQuality& other, ReadingQuality& quality) {
   quality.records_malformed += other.records_malformed;
   quality.records_torn += other.records_torn;
   quality.records_unknown += other.records_unknown;
+  quality.logs_left_out += other.logs_left_out;
   quality.warnings.insert(quality.warnings.end(), other.warnings.begin(), other.warnings.end());
 }
 
@@ -231,6 +238,9 @@ ReadingQuality SumUp(const RecordLogs& logs, const LogReading& records, const Re
   quality.records_malformed += records.records_malformed;
   quality.records_torn += records.records_torn;
   quality.records_unknown += records.records_unknown;
+  quality.logs_left_out += logs.logs_left_out;
+  quality.logs_damaged = records.logs_damaged;
+  quality.logs_missing = logs.logs_missing;
   std::vector<std::string> warnings = logs.warnings;
   warnings.insert(warnings.end(), records.stops.begin(), records.stops.end());
   if (records.more_stops > 0) {
@@ -282,6 +292,8 @@ absl::StatusOr<MeasuredRun> Measure(const MeasureOptions& options) {
   if (!trees.ok()) return trees.status();
 
   Clusters clusters = ReadClusters(*logs);
+  const bool has_others = !logs->logs.empty() || !trees->accumulator.empty() || !coffea->figures.empty();
+  if (!clusters.refused.ok() && clusters.table.empty() && !has_others) return clusters.refused;
   const size_t memory_bytes = MemoryFor(options);
   RowSpill spill(SpillDirectory(options), memory_bytes / 2);
   RunFigures figures;  // has rows of the spill
@@ -293,9 +305,10 @@ absl::StatusOr<MeasuredRun> Measure(const MeasureOptions& options) {
     how.all_runs = options.run == "all";
     how.threads = limits.threads;
     how.spill = &spill;
-    const std::optional<RecordWindow> window = WindowOf(options, *trees, clusters.table);
+    std::optional<RecordWindow> window = WindowOf(options, *trees, clusters.table);
     // Where clocks differ, times of records cannot be held against the scheduler's before they are aligned.
     if (!clusters.table.ClocksDiffer()) how.window = window;
+    how.jobs = NumberedJobs(clusters.table);
     RecordsRead records = ReadRecords(logs->logs, how);
     if (absl::Status brought = CheckStreams(*logs, records.reading); !brought.ok()) return brought;
     stretches = std::move(records.stretches);
@@ -305,8 +318,12 @@ absl::StatusOr<MeasuredRun> Measure(const MeasureOptions& options) {
     for (const std::string& reason : records.accumulator.StacksRefused()) {
       reading.warnings.push_back("stacks of native functions are missing: " + reason);
     }
-    const bool has_window = window.has_value();
     RecordFindings findings = std::move(records.accumulator).Finalize();
+    for (std::string& moved : AlignWithRecords(findings.processes.processes, &clusters.table)) {
+      reading.warnings.push_back(std::move(moved));
+      window = WindowOf(options, *trees, clusters.table);
+    }
+    const bool has_window = window.has_value();
     figures = ComputeFigures(std::move(findings), trees->accumulator, has_window ? window->start_ns : options.start_ns,
                              has_window ? window->stop_ns : options.stop_ns, std::move(coffea->figures), clusters.table,
                              limits);
@@ -327,21 +344,30 @@ absl::StatusOr<MeasuredRun> Measure(const MeasureOptions& options) {
       {{0, [&] { ranges = FindEntryRanges(figures, searched); }}, {0, [&] { NameSpellSections(searched, &figures); }}},
       limits);
   Quality quality = JudgeQuality(figures, std::move(reading));
-  const RunProvenance provenance{AllSources(options), HostName(), absl::GetCurrentTimeNanos(),
-                                 NameRun(options, figures.tree), options.failure, options.exit_status};
+  const RunProvenance provenance{
+      AllSources(options), HostName(),         absl::GetCurrentTimeNanos(), NameRun(options, figures.tree),
+      options.failure,     options.exit_status};
   MeasuredRun measured;
   measured.measurement = Assemble(std::move(figures), std::move(quality), ranges, provenance);
   for (const RecordLog& log : logs->logs) {
     if (!log.is_stream) measured.log_paths.push_back(log.path);
   }
   measured.log_paths.insert(measured.log_paths.end(), logs->tree_logs.begin(), logs->tree_logs.end());
-  for (const EngineLog& log : logs->engine_logs) measured.log_paths.push_back(log.path);
+  for (const EngineLog& log : logs->engine_logs) {
+    if (EngineOfLogName(log.path) == log.engine) {
+      measured.log_paths.push_back(log.path);
+    } else {
+      measured.engine_logs.push_back(log);
+    }
+  }
   measured.coffea_files = std::move(coffea->files);
   for (const PrmonPaths& paths : logs->prmon) {
     for (const std::string& path : {paths.text, paths.summary}) {
       if (!path.empty()) measured.log_paths.push_back(path);
     }
   }
+  measured.measurement.provenance.logs =
+      static_cast<int64_t>(measured.log_paths.size() + measured.engine_logs.size()) + logs->logs_missing;
   return measured;
 }
 

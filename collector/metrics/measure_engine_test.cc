@@ -202,7 +202,7 @@ TEST_F(MeasureEngineTest, AWorkerThatCameAgainIsThereOnceAtATime) {
   EXPECT_EQ(lost["disk_bytes"], 10 << 20);
 }
 
-TEST_F(MeasureEngineTest, AJobThatFailedBeforeAnyGuardHasARow) {
+TEST_F(MeasureEngineTest, JobsWithoutRecordsHaveRows) {
   const auto event = [](const std::string& code, const std::string& job, const std::string& text) {
     return code + " (" + job + ".000) 2026-11-25 20:10:4" + (code == "000" ? "0 " : "3 ") + text + "\n...\n";
   };
@@ -214,9 +214,10 @@ TEST_F(MeasureEngineTest, AJobThatFailedBeforeAnyGuardHasARow) {
   }
   WriteText("run.htcondor.log", log);
   const Document workers = Take()["workers"];
-  ASSERT_EQ(workers.size(), 1u) << workers.dump(1);
-  EXPECT_EQ(workers[0]["name"], "job 2.1");
-  EXPECT_EQ(workers[0]["left_reason"], "terminated, exit code 3");
+  ASSERT_EQ(workers.size(), 2u) << workers.dump(1);
+  EXPECT_EQ(workers[0]["left_reason"], "terminated, exit code 0");
+  EXPECT_EQ(workers[1]["name"], "job 2.1");
+  EXPECT_EQ(workers[1]["left_reason"], "terminated, exit code 3");
 }
 
 TEST_F(MeasureEngineTest, WhatAnEnginesTasksRecordedNamesTheLogThatIsMissing) {

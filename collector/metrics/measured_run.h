@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "collector/engines/engines.h"
 #include "collector/measurement/measurement.h"
 #include "collector/sources/coffea_report.h"
 
@@ -17,6 +18,8 @@ struct MeasuredRun {
   std::string text;
   /// The logs it was made from (`*.jsonl`, `*.tree.ndjson`), to be kept beside the document; empty when loaded.
   std::vector<std::string> log_paths;
+  /// Logs of engines that have other names than those by which they are found again.
+  std::vector<EngineLog> engine_logs;
   /// Coffea's files that it was made from, kept with the logs.
   std::vector<CoffeaFile> coffea_files;
   /// Whatever holds the logs as long as they may be kept: a directory that was made for them.

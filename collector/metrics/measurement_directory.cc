@@ -2,7 +2,6 @@
 #include "collector/metrics/measurement_directory.h"
 
 #include <fcntl.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 #include <system_error>
 #include <utility>
 
+#include "collector/compression/compressed_name.h"
 #include "collector/measurement/measurement_json.h"
 #include "collector/output/output_directory.h"
 #include "collector/sources/log_life.h"
@@ -100,13 +100,21 @@ absl::Status CopyLog(const fs::path& from, const fs::path& to) {
   return absl::OkStatus();
 }
 
+// Dates in a log may lack their year, which then follows from the time of the file.
+absl::Status CopyWithTime(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::copy_file(from, to, error);
+  if (error) return Failed(to, error);
+  fs::last_write_time(to, fs::last_write_time(from, error), error);
+  return absl::OkStatus();
+}
+
 // A log that will not change is the same file under a second name; where that cannot be, a copy.
 absl::Status LinkLog(const fs::path& from, const fs::path& to) {
   std::error_code error;
   fs::create_hard_link(from, to, error);
   if (!error) return absl::OkStatus();
-  fs::copy_file(from, to, error);
-  return error ? Failed(to, error) : absl::OkStatus();
+  return CopyWithTime(from, to);
 }
 
 // The name a log gets among others: its own, numbered where two of different directories share it.
@@ -123,6 +131,17 @@ absl::Status KeepLog(const fs::path& from, const fs::path& directory, std::set<s
   const std::string name = from.filename().string();
   if (!IsHeldByItsProcess(from.string())) return LinkLog(from, directory / UniqueName(name, taken));
   return CopyLog(from, directory / UniqueName(LiveCopyName(name), taken));
+}
+
+// A copy of an engine's log gets the ending by which it is found again.
+absl::Status KeepEngineLog(const EngineLog& log, const fs::path& directory, std::set<std::string>& taken) {
+  const std::string name = fs::path(log.path).filename().string();
+  const std::string_view plain = NameBeforeCompression(name);
+  const std::string_view compression = std::string_view(name).substr(plain.size());
+  const std::string unique = UniqueName(fmt::format("{}{}{}", plain, log.engine->log_suffix, compression), taken);
+  if (log.engine->keep == nullptr || !compression.empty()) return CopyWithTime(log.path, directory / unique);
+  return log.engine->keep(log.path, directory.string(),
+                          unique.substr(0, unique.size() - log.engine->log_suffix.size()));
 }
 
 // The same for a file of Coffea, which gets the ending by which it is found again.
@@ -173,6 +192,9 @@ absl::Status WriteParts(const MeasuredRun& measured, const SaveOptions& options,
       }
       if (absl::Status status = KeepLog(path, kept, taken); !status.ok()) return status;
     }
+    for (const EngineLog& log : measured.engine_logs) {
+      if (absl::Status status = KeepEngineLog(log, kept, taken); !status.ok()) return status;
+    }
     if (absl::Status status = KeepCoffeaFiles(measured.coffea_files, kept, taken); !status.ok()) return status;
     if (absl::Status synced = SyncDirectory(kept); !synced.ok()) return synced;
   }
@@ -181,6 +203,7 @@ absl::Status WriteParts(const MeasuredRun& measured, const SaveOptions& options,
 
 // Whether all logs lie in the directory's own `records`: they are where they belong.
 bool HoldsItsLogs(const fs::path& directory, const MeasuredRun& measured) {
+  if (!measured.engine_logs.empty()) return false;
   for (const std::string& path : measured.log_paths) {
     std::error_code error;
     if (!fs::equivalent(fs::path(path).parent_path(), directory / kRecords, error)) return false;
@@ -228,7 +251,8 @@ absl::Status Save(const MeasuredRun& measured, const SaveOptions& options, Outpu
     fs::remove_all(*room, ignored);
     return status;
   }
-  const bool has_records = !(measured.log_paths.empty() && measured.coffea_files.empty());
+  const bool has_records =
+      !(measured.log_paths.empty() && measured.engine_logs.empty() && measured.coffea_files.empty());
   const absl::StatusOr<fs::path> parts = output->Prepare({options.replace, options.force});
   if (!parts.ok()) return parts.status();
   absl::Status status = WriteParts(measured, options, options.records && has_records, *parts);

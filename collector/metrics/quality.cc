@@ -261,6 +261,9 @@ Quality JudgeQuality(const RunFigures& figures, ReadingQuality reading) {
   quality.records_malformed = reading.records_malformed;
   quality.records_torn = reading.records_torn;
   quality.records_unknown = reading.records_unknown;
+  quality.logs_left_out = reading.logs_left_out;
+  quality.logs_damaged = reading.logs_damaged;
+  quality.logs_missing = reading.logs_missing;
   quality.records_dropped = processes.records_dropped;
   quality.guards_misused = processes.guards_misused;
   if (processes.records_of_unknown_cause == 0) {

@@ -17,6 +17,9 @@ struct ReadingQuality {
   int64_t records_malformed = 0;
   int64_t records_torn = 0;
   int64_t records_unknown = 0;
+  int64_t logs_left_out = 0;  ///< whole
+  int64_t logs_damaged = 0;   ///< not read to their end
+  int64_t logs_missing = 0;   ///< gone since their measurement was made
   std::vector<std::string> warnings;
 };
 

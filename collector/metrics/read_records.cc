@@ -110,6 +110,7 @@ PartRead ReadPart(const LogInParts& log, const LogPart& part, const ReadRecordsO
                   RecordAccumulator& accumulator) {
   LogRef process;
   bool taken = false;
+  bool has_window = false;
   int64_t processes = 0;
   PartRead read;
   std::string run_id = log.log->run_id;
@@ -119,6 +120,8 @@ PartRead ReadPart(const LogInParts& log, const LogPart& part, const ReadRecordsO
     if (log.log->is_stream && processes == 0 && run_id.empty()) run_id = fact.run_id;
     ++processes;
     taken = any_run || fact.run_id == run_id;
+    has_window = options.window.has_value() &&
+                 (options.jobs.count(JobOf(fact.engine)) + options.jobs.count(StepOf(fact.engine)) == 0);
     read.of_other_runs += !taken;
     if (taken && log.log->is_stream) {
       taken = streamed.emplace(std::tuple_cat(IdentityOf(fact), std::make_tuple(fact.recorder.value_or(0)))).second;
@@ -142,23 +145,24 @@ PartRead ReadPart(const LogInParts& log, const LogPart& part, const ReadRecordsO
       read.ended = SeenNumbers();
     } else if (is_repeated(record)) {
       ++read.repeated;
-    } else if (taken && options.window.has_value() && record.type == RecordType::kEnd) {
+    } else if (taken && has_window && record.type == RecordType::kEnd) {
       Record end = record;  // it counts what lies outside, too
       end.end.chunks = end.end.open = std::nullopt;
       read.has_process_metrics |= !end.end.metrics.empty();
       end.end.metrics.clear();
       accumulator.Add(process, end);
-    } else if (taken && options.window.has_value() && record.type == RecordType::kSample) {
+    } else if (taken && has_window && record.type == RecordType::kSample) {
       Record sample = record;
       read.has_process_metrics |= !sample.sample.metrics.empty();
       sample.sample.metrics.clear();
       accumulator.Add(process, sample);
-    } else if (taken && (!options.window.has_value() || options.window->Keeps(record))) {
+    } else if (taken && (!has_window || options.window->Keeps(record))) {
       accumulator.Add(process, record);
     } else if (taken && record.type == RecordType::kSums) {
       read.sums_across += options.window->Touches(record.sums);
     }
   });
+  if (taken && (!read.reading.failure.empty() || read.reading.refused.has_value())) accumulator.SawDamage(process);
   // A log whose first line is blank does not tell its process at once: the log is read as a whole then.
   read.other_process = processes != known_processes || known_processes == 0;
   return read;

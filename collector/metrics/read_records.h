@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "collector/metrics/record_accumulator.h"
@@ -33,6 +35,8 @@ struct ReadRecordsOptions {
   int64_t part_bytes = int64_t{64} << 20;
   /// nullopt: everything counts.
   std::optional<RecordWindow> window;
+  /// Of processes of these jobs everything counts, whatever the window is: `process.engine`, as `ProcessRow::job`.
+  std::set<std::string> jobs;
   /// Takes attempts that have no room in memory; outlives what is read. nullptr: all have.
   RowSpill* spill = nullptr;
 };

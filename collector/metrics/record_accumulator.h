@@ -70,6 +70,8 @@ class RecordAccumulator {
   void Seal() { attempts_.Seal(); }
   /// Begins a log, or goes on with one: the facts that follow belong to its process.
   LogRef AddProcess(const ProcessFact& fact, bool running) { return processes_.Add(fact, running); }
+  /// The rest of the log could not be read.
+  void SawDamage(const LogRef& log) { processes_.SawDamage(log); }
   /// Adds a record of any type but `process`.
   void Add(const LogRef& log, const Record& record);
   /// Why stacks of native code are missing, in some processes or threads.

@@ -120,7 +120,7 @@ RunFigures ComputeFigures(RecordFindings findings, const TreeAccumulator& trees,
   const Observed observed = {trees, clusters, cluster_workers, task_of_process, start_ns, stop_ns};
   const AttemptAnalyses analyses = AnalyseAttempts(
       limits, [&] { steps = MeasureTime(observed, figures); }, &figures);
-  AddWorkersInTrouble(&figures);
+  AddWorkersWithoutChunks(&figures);
 
   const std::optional<double> wall_time =
       figures.bounds.boundary.empty() ? std::nullopt : std::optional<double>(figures.bounds.window.seconds());

@@ -3,6 +3,7 @@
 #define CREMA_COLLECTOR_METRICS_RUN_FIGURES_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,8 +42,11 @@ struct EngineFigures {
   bool has_scheduler = false;
   std::string name;  ///< with its version; empty: no engine was observed
   EngineTraits traits;
-  bool tells_tasks = false;  ///< its own log does
-  bool ended = false;        ///< the session was
+  bool tells_tasks = false;                    ///< its own log does
+  bool ended = false;                          ///< the session was
+  bool went_silent = false;                    ///< its log has no end, and is older than a day
+  std::map<std::string, int64_t> never_began;  ///< jobs of which nothing ran, by why
+  int64_t jobs_removed = 0;                    ///< by their user
   TaskJoin join;
   std::optional<double> fine_coverage;
   int64_t workers_unseen = 0;           ///< they joined, and sent nothing

@@ -105,12 +105,14 @@ struct ClusterSessionFact {
 
 /// All that one scheduler told.
 struct ClusterFact {
+  std::string log;    ///< in which it told it; empty: not known
   std::string epoch;  ///< tells schedulers, and restarts of one, apart
   std::string address;
   std::string version;  ///< of the engine; empty: not told
   std::string boot_id;
   int64_t first_ns = 0;
   int64_t last_ns = 0;
+  int64_t seen_ns = 0;  ///< until then nothing more had happened; 0: until `last_ns`
   bool closed = false;
   bool is_bare = false;                    ///< it has no plug-in: only its state at one moment is known
   std::map<std::string, int64_t> counts;   ///< that state: `workers`, `cores`, `tasks`, `erred` and others
@@ -123,7 +125,11 @@ struct ClusterFact {
   int64_t erred = 0;                          ///< tasks given up
   std::optional<int64_t> busy_ns;             ///< what the plug-in has cost the scheduler
   std::map<std::string, int64_t> lost_bytes;  ///< that workers sent and the scheduler could not keep, by record log
-  std::vector<std::string> complaints;        ///< what people should know of it, one line each
+  /// Why nothing of a job was run, `held: cannot read the input file`; empty: something was.
+  std::string never_began;
+  int64_t never_began_jobs = 1;         ///< that it stands for: the rest of an array is one
+  bool is_removed = false;              ///< its user ended the job
+  std::vector<std::string> complaints;  ///< what people should know of it, one line each
 };
 
 /// What a scheduler tells of itself while it is followed, where its workers tell nothing.

@@ -158,6 +158,12 @@ inline std::string JobOf(const ProcessEngineFact& engine) {
   return engine.job.empty() ? std::string() : std::string(engine.name) + " " + std::string(engine.job);
 }
 
+/// The same with its step, `slurm 14.0`; without one that of the job.
+inline std::string StepOf(const ProcessEngineFact& engine) {
+  const std::string job = JobOf(engine);
+  return job.empty() || engine.step.empty() ? job : job + "." + std::string(engine.step);
+}
+
 /// The first line of a log.
 struct ProcessFact {
   std::string_view run_id;  ///< empty: none was given

@@ -162,7 +162,9 @@ LiveRunFacts RunOf(const LiveModel& model) {
   run.id = Text::OrNull(model.run_id());
   run.name = model.options().name;
   run.command_line = Text::OrNull(command.command);
-  if (!model.is_bare()) {  // else all that is known is since when it is looked at
+  // Else all that is known is since when it is looked at.
+  const bool is_timed = model.command().known || model.totals().records > 0 || !model.workers().empty();
+  if (!model.is_bare() && is_timed) {
     run.start_ns = model.start_ns();
     run.stop_ns = model.stop_ns();
   }

@@ -201,15 +201,25 @@ void LiveSources::Look() {
 
 // A worker may have several logs; it lives as long as one of them is held, and was read when all were.
 void LiveSources::SetLives() {
-  std::map<LiveModel::WorkerId, bool> held;
+  struct Life {
+    bool has_original = false;
+    bool is_held = false;
+    bool is_copy_held = false;
+  };
+  std::map<LiveModel::WorkerId, Life> lives;
   for (const auto& log : logs_) {
     if (log->tree != nullptr) log->tree->SetLife(log->is_held);
     if (log->engine != nullptr) log->engine->feed->Tick();
     if (log->records == nullptr || !log->records->worker().has_value()) continue;
-    bool& is_held = held[*log->records->worker()];
-    is_held = is_held || log->is_held;
+    Life& life = lives[*log->records->worker()];
+    const bool is_copy = IsLiveCopy(log->tail.path());
+    life.has_original = life.has_original || !is_copy;
+    (is_copy ? life.is_copy_held : life.is_held) |= log->is_held;
   }
-  for (const auto& [worker, is_held] : held) model_->SetLife(worker, is_held);
+  // A copy that was made while the log grew tells nothing where the log itself is there.
+  for (const auto& [worker, life] : lives) {
+    model_->SetLife(worker, life.is_held || (!life.has_original && life.is_copy_held));
+  }
 }
 
 bool LiveSources::ReadLog(Log& log, size_t most) {

@@ -41,7 +41,7 @@ void SetRun(const LiveModel& model, const LiveFigures& figures, const std::vecto
   run["is_bare"] = model.is_bare();
   run["trouble"] = LiveTrouble(model, figures);
   run["has_records"] = model.totals().records > 0 || !model.workers().empty();
-  run["start_ms"] = model.start_ns() / 1'000'000;
+  run["start_ms"] = run["has_records"] == true ? Json(model.start_ns() / 1'000'000) : Json();
   run["workers"] = workers;
   run["cores"] = figures.cores;
   run["engine"] = model.engine();

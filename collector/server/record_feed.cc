@@ -26,7 +26,10 @@ void RecordFeed::AddLine(std::string_view line) {
   }
   const Record& record = parser_->record();
   if (record.type == RecordType::kProcess) {
+    const std::optional<LiveModel::WorkerId> before = worker_;
     worker_ = model_->AddProcess(record.process);
+    // Logs put together: the process above is over, with or without an end.
+    if (before.has_value() && before != worker_) model_->SetLife(*before, false);
     is_left_out_ = !worker_.has_value();
     if (!is_left_out_) recorder_ = &model_->RecorderOf(*worker_, record.process.recorder.value_or(0));
   } else if (worker_.has_value() && record.type == RecordType::kSums) {

@@ -7,30 +7,45 @@
 #include <system_error>
 #include <utility>
 
+#include "collector/compression/compressed_name.h"
+#include "collector/compression/decompressed_file.h"
+#include "collector/engines/engines.h"
+#include "fmt/format.h"
+
 namespace crema {
 namespace {
 
 namespace fs = std::filesystem;
 
-// How the two files are called, by prmon and by ATLAS.
-constexpr std::pair<std::string_view, std::string_view> kNames[] = {
-    {"prmon", "prmon"},
-    {"memory_monitor_output", "memory_monitor_summary"},
+/// How the two files are called: what stands before and after the part that they share.
+struct Names {
+  std::string_view text_begin, text_end;
+  std::string_view summary_begin, summary_end;
+  bool is_of_step;  ///< the shared part is a step's name, else the number of a copy or nothing
+};
+constexpr Names kNames[] = {
+    {"prmon", ".txt", "prmon", ".json", false},
+    {"memory_monitor_output", ".txt", "memory_monitor_summary", ".json", false},  // ATLAS
+    {"prmon.full.", "", "prmon.summary.", ".json", true},                         // ATLAS
 };
 constexpr std::string_view kText = ".txt";
 constexpr std::string_view kSummary = ".json";
+constexpr std::string_view kSnapshot = "_snapshot";  // of the summary, while the job runs
 
 bool IsNumberOfCopy(std::string_view text) {
   return text.empty() ||
          (text.size() > 1 && text[0] == '~' && text.find_first_not_of("0123456789", 1) == std::string_view::npos);
 }
 
-// `prmon~2` of `prmon~2.txt`; empty where the name is not `name`, a number or none, and `suffix`.
-bool Matches(std::string_view file, std::string_view name, std::string_view suffix, std::string_view* number) {
-  if (file.size() < name.size() + suffix.size() || file.substr(0, name.size()) != name) return false;
-  if (file.substr(file.size() - suffix.size()) != suffix) return false;
-  *number = file.substr(name.size(), file.size() - name.size() - suffix.size());
-  return IsNumberOfCopy(*number);
+// What stands between; nullopt: the name is another.
+std::optional<std::string> Between(std::string_view file, std::string_view begin, std::string_view end) {
+  if (file.size() < begin.size() + end.size() || file.substr(0, begin.size()) != begin) return std::nullopt;
+  if (file.substr(file.size() - end.size()) != end) return std::nullopt;
+  return std::string(file.substr(begin.size(), file.size() - begin.size() - end.size()));
+}
+
+bool EndsWith(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
 std::string IfThere(const fs::path& path) {
@@ -40,26 +55,62 @@ std::string IfThere(const fs::path& path) {
 
 // Where `file` is called as one of the two: both.
 std::optional<PrmonPaths> Pair(const fs::path& file) {
-  const std::string name = file.filename().string();
-  for (const auto& [text, summary] : kNames) {
-    std::string_view number;
-    if (!Matches(name, text, kText, &number) && !Matches(name, summary, kSummary, &number)) continue;
-    const std::string copy(number);
-    return PrmonPaths{IfThere(file.parent_path() / (std::string(text) + copy + std::string(kText))),
-                      IfThere(file.parent_path() / (std::string(summary) + copy + std::string(kSummary)))};
+  const std::string whole = file.filename().string();
+  std::string name(NameBeforeCompression(whole));
+  if (EndsWith(name, kSnapshot)) name.resize(name.size() - kSnapshot.size());
+  for (const Names& names : kNames) {
+    std::optional<std::string> shared = Between(name, names.text_begin, names.text_end);
+    if (!shared.has_value()) shared = Between(name, names.summary_begin, names.summary_end);
+    if (!shared.has_value() || (names.is_of_step ? shared->empty() : !IsNumberOfCopy(*shared))) continue;
+    const auto path = [&](std::string_view begin, std::string_view end) {
+      const fs::path plain = file.parent_path() / fmt::format("{}{}{}", begin, *shared, end);
+      for (const char* compression : {"", ".gz", ".zst"}) {
+        if (std::string there = IfThere(plain.string() + compression); !there.empty()) return there;
+      }
+      return std::string();
+    };
+    PrmonPaths paths = {path(names.text_begin, names.text_end), path(names.summary_begin, names.summary_end)};
+    if (paths.summary.empty()) {
+      paths.summary = path(names.summary_begin, fmt::format("{}{}", names.summary_end, kSnapshot));
+    }
+    return paths;
   }
   return std::nullopt;
+}
+
+bool IsLog(const std::string& file) {
+  return HasSuffixBeforeCompression(file, ".jsonl") || HasSuffixBeforeCompression(file, ".ndjson") ||
+         EngineOfLogName(file) != nullptr;
+}
+
+// Whether a file begins as prmon's text, under whatever name.
+bool BeginsAsText(const fs::path& file) {
+  constexpr size_t kHeadBytes = 16;
+  const std::string head = ReadBeginning(file.string(), kHeadBytes);
+  return head.compare(0, 4, "Time") == 0 && head.size() > 4 && (head[4] == ' ' || head[4] == '\t');
+}
+
+bool BeginsAsSummary(const fs::path& file) {
+  constexpr size_t kHeadBytes = 4096;
+  const std::string head = ReadBeginning(file.string(), kHeadBytes);
+  return head.compare(0, 1, "{") == 0 && head.find("\"Max\"") != head.npos &&
+         (head.find("\"rss\"") != head.npos || head.find("\"maxRSS\"") != head.npos ||
+          head.find("\"wtime\"") != head.npos);
 }
 
 }  // namespace
 
 std::vector<PrmonPaths> FindPrmonFiles(const std::string& directory) {
   std::set<std::pair<std::string, std::string>> found;
+  const bool is_kept = fs::path(directory).lexically_normal().filename() == "records";
   std::error_code error;
   for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
     std::error_code ignored;
     if (!entry->is_regular_file(ignored)) continue;
-    if (const std::optional<PrmonPaths> paths = Pair(entry->path())) found.emplace(paths->text, paths->summary);
+    std::optional<PrmonPaths> paths = Pair(entry->path());
+    // A measurement keeps what it was made from under its own name.
+    if (!paths.has_value() && is_kept && !IsLog(entry->path().string())) paths = PrmonFilesOf(entry->path().string());
+    if (paths.has_value()) found.emplace(paths->text, paths->summary);
   }
   std::vector<PrmonPaths> jobs;
   for (const auto& [text, summary] : found) jobs.push_back({text, summary});
@@ -68,11 +119,14 @@ std::vector<PrmonPaths> FindPrmonFiles(const std::string& directory) {
 
 std::optional<PrmonPaths> PrmonFilesOf(const std::string& file) {
   if (std::optional<PrmonPaths> paths = Pair(file)) return paths;
-  const fs::path path(file);
-  if (path.extension() != kText) return std::nullopt;
+  const fs::path path = fs::path(file).lexically_normal();
+  if (BeginsAsSummary(path)) return PrmonPaths{"", path.string()};
+  if (!BeginsAsText(path)) return std::nullopt;
   fs::path summary = path;
   summary.replace_extension(kSummary);
-  return PrmonPaths{path.lexically_normal().string(), IfThere(summary)};
+  return PrmonPaths{path.string(), path.extension() == kText ? IfThere(summary) : std::string()};
 }
+
+bool IsPrmonSnapshot(const std::string& summary) { return EndsWith(summary, kSnapshot); }
 
 }  // namespace crema

@@ -27,6 +27,7 @@ void LogReading::Add(const LogReading& other) {
   records_malformed += other.records_malformed;
   records_torn += other.records_torn;
   records_unknown += other.records_unknown;
+  logs_damaged += other.logs_damaged;
   for (const std::string& warning : other.warnings) Warn(warning);
   more_warnings += other.more_warnings;
   for (const std::string& stop : other.stops) Stop(stop);

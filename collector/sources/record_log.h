@@ -41,7 +41,9 @@ struct RecordLogs {
   std::vector<PrmonPaths> prmon;         ///< jobs that prmon watched
   std::vector<std::string> directories;  ///< those that held logs
   std::vector<std::string> warnings;
-  bool all_runs = false;  ///< asked for: logs are read whole, whatever runs their processes are of
+  int64_t logs_left_out = 0;  ///< empty, of another schema, or without a record that can be read
+  int64_t logs_missing = 0;   ///< that measurements were made from, and that are no longer in them
+  bool all_runs = false;      ///< asked for: logs are read whole, whatever runs their processes are of
 };
 
 /// Finds the logs of one run. A source is a directory of logs, a directory with a folder `records` (a measurement), or
@@ -63,6 +65,7 @@ struct LogReading {
   int64_t records_malformed = 0;
   int64_t records_torn = 0;
   int64_t records_unknown = 0;
+  int64_t logs_damaged = 0;           ///< not read to their end
   std::vector<std::string> warnings;  ///< `file:line: what; what was done`, the first `kMaxWarnings`
   int64_t more_warnings = 0;          ///< those beyond
   std::vector<std::string> stops;     ///< where reading ended before the log did, and why; the first `kMaxWarnings`

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -18,9 +19,12 @@
 #include "collector/records/process_identity.h"
 #include "collector/records/record_parser.h"
 #include "collector/records/schema.h"
+#include "collector/sources/coffea_report.h"
 #include "collector/sources/log_life.h"
 #include "collector/sources/record_log.h"
 #include "collector/sources/record_log_lines.h"
+#include "collector/sources/unknown_file.h"
+#include "nlohmann/json.hpp"
 
 namespace crema {
 namespace {
@@ -198,6 +202,20 @@ absl::Status AddDirectory(const fs::path& directory, Paths& paths, bool& found) 
   return absl::OkStatus();
 }
 
+/// How many of the logs that a measurement was made from are no longer in its `records`.
+int64_t MissingLogs(const fs::path& measurement, const fs::path& records) {
+  std::ifstream file(measurement / "measurement.json", std::ios::binary);
+  const auto document = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
+  const auto provenance = document.is_object() ? document.find("provenance") : document.end();
+  if (provenance == document.end() || !provenance->is_object()) return 0;
+  const auto logs = provenance->find("logs");
+  if (logs == provenance->end() || !logs->is_number_integer()) return 0;
+  int64_t here = -static_cast<int64_t>(FindCoffeaFiles(records.string()).size());
+  std::error_code error;
+  for (fs::directory_iterator entry(records, error), end; !error && entry != end; entry.increment(error)) ++here;
+  return std::max<int64_t>(0, logs->get<int64_t>() - here);
+}
+
 // A copy of a log that was made while it grew is a beginning of it: the larger one says everything.
 // `sent`: directories of logs that workers sent; that their originals are found too is nothing to warn of.
 void TakeEachLogOnce(std::vector<RecordLog>& logs, const std::set<fs::path>& sent, std::vector<std::string>& warnings) {
@@ -302,11 +320,21 @@ absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& source
     const fs::file_status status = fs::status(source, error);
     if (!fs::exists(status)) return absl::NotFoundError(fmt::format("{}: no such directory", source));
     bool found = false;
-    if (fs::is_directory(status)) {
+    const std::optional<EngineLog> engine_log = FindEngineLog(source);
+    if (engine_log.has_value() && engine_log->engine->unpack == nullptr) {
+      paths.engine_logs.emplace(fs::path(engine_log->path).lexically_normal(), engine_log->engine);
+      found = true;
+    } else if (fs::is_directory(status)) {
       if (absl::Status added = AddDirectory(source, paths, found); !added.ok()) return added;
       const fs::path records = fs::path(source) / "records";
       if (fs::is_directory(records, error)) {
         if (absl::Status added = AddDirectory(records, paths, found); !added.ok()) return added;
+        if (const int64_t missing = MissingLogs(source, records); missing > 0) {
+          result.logs_missing += missing;
+          paths.warnings.push_back(
+              fmt::format("{}: {} since the measurement was made", source,
+                          missing == 1 ? "one of its logs is gone" : fmt::format("{} of its logs are gone", missing)));
+        }
       }
     } else if (!fs::is_regular_file(status)) {
       return absl::InvalidArgumentError(fmt::format("{}: is neither a file nor a directory", source));
@@ -318,8 +346,7 @@ absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& source
       found = true;
     } else if (!HasSuffixBeforeCompression(source, kRecordLogSuffix) &&
                !HasSuffixBeforeCompression(source, ".ndjson")) {
-      return absl::InvalidArgumentError(fmt::format(
-          "{}: is not a record log (*{}); to name a measurement, give its directory", source, kRecordLogSuffix));
+      return absl::InvalidArgumentError(fmt::format("{}: {}", source, DescribeUnknownFile(source)));
     } else {
       std::set<std::string>& kind = HasSuffixBeforeCompression(source, kTreeLogSuffix) ? paths.tree_logs : paths.logs;
       kind.insert(fs::path(source).lexically_normal());
@@ -330,9 +357,7 @@ absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& source
           fmt::format("{}: a measurement without its records; collect it again without --no-records", source));
     }
     if (!found) {
-      return absl::NotFoundError(
-          fmt::format("{}: holds no record log (*{}); was the program run with CREMA_DIR set, or under `crema run`?",
-                      source, kRecordLogSuffix));
+      return absl::NotFoundError(fmt::format("{}: {}", source, DescribeUnknownDirectory(source)));
     }
     result.directories.push_back(source);
   }
@@ -347,8 +372,13 @@ absl::StatusOr<RecordLogs> FindRecordLogs(const std::vector<std::string>& source
       empty.push_back(path);
       continue;
     }
-    if (ReadHead(log, result.warnings)) result.logs.push_back(std::move(log));
+    if (ReadHead(log, result.warnings)) {
+      result.logs.push_back(std::move(log));
+    } else {
+      ++result.logs_left_out;
+    }
   }
+  result.logs_left_out += static_cast<int64_t>(empty.size());
   if (!empty.empty()) {
     result.warnings.push_back(fmt::format("{}: empty: nothing was recorded, or the disk was full at the start{}",
                                           empty.front(),

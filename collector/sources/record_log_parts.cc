@@ -121,6 +121,9 @@ LogPartReading ReadLogPart(const RecordLog& log, const LogPart& part, bool runni
 LogReading JoinParts(const RecordLog& log, const std::vector<LogPartReading>& parts) {
   LogReading whole;
   int64_t lines = 0;
+  whole.logs_damaged = std::any_of(parts.begin(), parts.end(), [](const LogPartReading& part) {
+    return !part.failure.empty() || part.refused.has_value();
+  });
   for (const LogPartReading& part : parts) {
     whole.records_read += part.records_read;
     whole.records_malformed += part.records_malformed;

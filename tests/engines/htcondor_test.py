@@ -106,7 +106,7 @@ class HTCondorTest(debian_13.Debian13Case):
         succeeded, held, killed = (workers[name] for name in ("job 1.0", "job 1.1", "job 2.0"))
         self.assertEqual((succeeded["state"], succeeded["left_reason"]), ("ended", "terminated, exit code 0"))
         self.assertEqual((succeeded["chunks"], succeeded["cores"]), (1, jobs["job 1.0"]["RequestCpus"]))
-        self.assertEqual((held["state"], held["lost"]), ("lost", 1))
+        self.assertEqual((held["state"], held["lost"]), ("ended", 1), "its user held it, which lost its chunk")
         self.assertIn("held", held["left_reason"])
         self.assertIn(jobs["job 1.1"]["HoldReason"], held["left_reason"])
         self.assertEqual((killed["state"], killed["left_reason"]), ("lost", "terminated, signal 9"))

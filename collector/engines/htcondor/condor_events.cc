@@ -1,11 +1,14 @@
 #include "collector/engines/htcondor/condor_events.h"
 
+#include <fmt/format.h>
 #include <time.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "collector/engines/local_moment.h"
 
 namespace crema {
 namespace {
@@ -30,25 +33,23 @@ std::optional<double> Number(std::string_view text) {
   return number;
 }
 
-/// Seconds since 1970 of a moment of that day; `is_utc`: not of this machine's zone.
-std::optional<int64_t> SecondsOf(tm moment, bool is_utc) {
-  moment.tm_isdst = -1;
-  const time_t seconds = is_utc ? timegm(&moment) : mktime(&moment);
+std::optional<int64_t> Seconds(time_t seconds) {
   return seconds > 0 && seconds < kMostTime ? std::optional<int64_t>(seconds) : std::nullopt;
 }
 
-/// The time that `text` begins with; `used` is its length.
-std::optional<int64_t> TimeNs(const std::string& text, int64_t latest_ns, size_t* used) {
+/// Takes the time that `text` begins with; `used` is its length. False: there is none.
+bool TakeTime(const std::string& text, CondorYears* years, CondorEvent* event, size_t* used) {
+  constexpr std::string_view kWithoutYear = "%m/%d %H:%M:%S";
   tm moment = {};
   const char* rest = nullptr;
   bool has_year = true;
-  for (const char* form : {"%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%m/%d/%Y %H:%M:%S", "%m/%d %H:%M:%S"}) {
+  for (const char* form : {"%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%m/%d/%Y %H:%M:%S", kWithoutYear.data()}) {
     moment = {};
-    has_year = std::string_view(form) != "%m/%d %H:%M:%S";
+    has_year = form != kWithoutYear;
     rest = strptime(text.c_str(), form, &moment);
     if (rest != nullptr) break;
   }
-  if (rest == nullptr) return std::nullopt;
+  if (rest == nullptr) return false;
   int64_t fraction_ns = 0;
   if (*rest == '.') {
     int64_t scale = kSecond;
@@ -56,19 +57,15 @@ std::optional<int64_t> TimeNs(const std::string& text, int64_t latest_ns, size_t
   }
   const bool is_utc = *rest == 'Z';
   rest += is_utc;
-  if (*rest != ' ' && *rest != '\0') return std::nullopt;
-  if (!has_year) {
-    const auto latest = static_cast<time_t>(latest_ns / kSecond);
-    tm now = {};
-    localtime_r(&latest, &now);
-    moment.tm_year = now.tm_year;
-    constexpr int64_t kDay = 86'400;
-    if (SecondsOf(moment, is_utc).value_or(0) > latest + kDay) --moment.tm_year;
-  }
-  const std::optional<int64_t> seconds = SecondsOf(moment, is_utc);
-  if (!seconds.has_value()) return std::nullopt;
+  if (*rest != ' ' && *rest != '\0') return false;
+  if (!has_year) moment.tm_year = years->YearOf(moment.tm_mon, moment.tm_mday) - 1900;
+  const LocalMoment local = is_utc ? LocalMoment{timegm(&moment), std::nullopt} : ReadLocalMoment(moment);
+  const std::optional<int64_t> seconds = Seconds(local.seconds);
+  if (!seconds.has_value()) return false;
+  event->time_ns = *seconds * kSecond + fraction_ns;
+  if (local.later.has_value()) event->later_ns = *local.later * kSecond + fraction_ns;
   *used = static_cast<size_t>(rest - text.c_str());
-  return *seconds * kSecond + fraction_ns;
+  return true;
 }
 
 /// `0 00:01:00`, days and a clock.
@@ -136,25 +133,95 @@ CondorEvent::Resource CondorEvent::ResourceOf(std::string_view name) const {
   return {};
 }
 
-std::optional<CondorEvent> ParseCondorEvent(std::string_view line, int64_t latest_ns) {
+std::optional<CondorEvent> ParseCondorEvent(std::string_view line, CondorYears* years) {
   const std::string text(Strip(line));
   int code = 0, cluster = 0, process = 0, used = 0;
   if (std::sscanf(text.c_str(), "%3d (%9d.%9d.%*d) %n", &code, &cluster, &process, &used) != 3 || used == 0) {
     return std::nullopt;
   }
-  const bool has_number = text.find_first_not_of("0123456789") == 3;
-  if (!has_number || cluster < 0 || process < 0) return std::nullopt;
+  if (text.find_first_not_of("0123456789") != 3) return std::nullopt;
   CondorEvent event;
   event.code = code;
   event.cluster = cluster;
   event.process = process;
   size_t time_bytes = 0;
   const std::string rest = text.substr(static_cast<size_t>(used));
-  const std::optional<int64_t> time_ns = TimeNs(rest, latest_ns, &time_bytes);
-  if (!time_ns.has_value()) return std::nullopt;
-  event.time_ns = *time_ns;
+  if (!TakeTime(rest, years, &event, &time_bytes)) return std::nullopt;
   event.text = std::string(Strip(std::string_view(rest).substr(time_bytes)));
   return event;
+}
+
+std::optional<CondorEvent> CondorEventOf(const std::map<std::string, std::string>& ad) {
+  const auto of = [&ad](const char* name) {
+    const auto found = ad.find(name);
+    return found == ad.end() ? std::string() : found->second;
+  };
+  CondorEvent event;
+  size_t used = 0;
+  CondorYears none;
+  const auto number = [&](const char* name, int64_t* to) { return absl::SimpleAtoi(of(name), to); };
+  if (!number("EventTypeNumber", &event.code) || !number("Cluster", &event.cluster) ||
+      !number("Proc", &event.process) || !TakeTime(of("EventTime"), &none, &event, &used)) {
+    return std::nullopt;
+  }
+  // The lines that the classic form has for them.
+  for (const char* host : {"SubmitHost", "ExecuteHost"}) event.text += of(host);
+  const auto add = [&](std::string_view form, const std::string& value) {
+    if (!value.empty()) event.lines.push_back(fmt::format(fmt::runtime(form), value));
+  };
+  for (const char* reason : {"Reason", "HoldReason", "Message"}) add("{}", of(reason));
+  add("Code {} Subcode 0", of("HoldReasonCode"));
+  add("SlotName: {}", of("SlotName"));
+  add("(1) Normal termination (return value {})", of("ReturnValue"));
+  add("(0) Abnormal termination (signal {})", of("TerminatedBySignal"));
+  if (of("TerminatedAndRequeued") == "true") event.lines.emplace_back("(0) Job terminated and was requeued");
+  add("{}  -  Run Remote Usage", of("RunRemoteUsage"));
+  add("{}  -  ResidentSetSize of job (KB)", of("ResidentSetSize"));
+  const auto add_resource = [&](std::string_view row, const char* used_name, const char* asked, const char* given) {
+    const std::string allocated = of(given);
+    if (!allocated.empty()) {
+      event.lines.push_back(
+          fmt::format("{} : {} {} {}", row, of(used_name), of(asked).empty() ? "0" : of(asked), allocated));
+    }
+  };
+  add_resource("Cpus", "CpusUsage", "RequestCpus", "Cpus");
+  add_resource("Memory (MB)", "MemoryUsage", "RequestMemory", "Memory");
+  return event;
+}
+
+int CondorYears::YearOf(int month, int day) {
+  constexpr int kOutOfOrder = 4;  // lines of several jobs: one day, where February ends
+  const int ahead = (month - last_month_) * 31 + day - last_day_;
+  if (last_day_ > 0 && month == 11 && last_month_ == 0 && day == 31 && last_day_ == 1) return first_year_ + turns_ - 1;
+  if (last_day_ > 0 && ahead < -kOutOfOrder) ++turns_;
+  if (last_day_ == 0 || ahead > 0 || ahead < -kOutOfOrder) {
+    last_month_ = month;
+    last_day_ = day;
+  }
+  if (month == 1 && day == 29) leaps_.push_back(turns_);
+  return first_year_ + turns_;
+}
+
+void CondorYears::EndAt(int64_t latest_ns) {
+  constexpr int64_t kDay = 86'400;
+  const auto latest = static_cast<time_t>(latest_ns / kSecond);
+  tm now = {};
+  localtime_r(&latest, &now);
+  constexpr int kMostYears = 12;  // there may be eight between leap years
+  for (int year = now.tm_year + 1900; year > now.tm_year + 1900 - kMostYears; --year) {
+    tm last = {};
+    last.tm_year = year - 1900;
+    last.tm_mon = last_month_;
+    last.tm_mday = last_day_;
+    last.tm_isdst = -1;
+    first_year_ = year - turns_;
+    const bool fits = std::all_of(leaps_.begin(), leaps_.end(), [this](int turns) {
+      const int leap = first_year_ + turns;
+      return (leap % 4 == 0 && leap % 100 != 0) || leap % 400 == 0;
+    });
+    if (fits && mktime(&last) <= latest + kDay) break;
+  }
+  turns_ = last_month_ = last_day_ = 0;
 }
 
 }  // namespace crema

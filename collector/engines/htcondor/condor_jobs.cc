@@ -30,7 +30,8 @@ enum Code : int64_t {
 };
 constexpr int64_t kMostCode = 60;       // newer versions add some, which change nothing here
 constexpr int64_t kHeldForMemory = 34;  // the manual's "HoldReasonCode": memory usage exceeds a memory limit
-constexpr double kMegabyte = 1 << 20;   // HTCondor's MB
+constexpr int64_t kHeldByUser = 1;
+constexpr double kMegabyte = 1 << 20;  // HTCondor's MB
 constexpr int64_t kKilobyte = 1 << 10;
 constexpr int64_t kTogether = 2'000'000'000;  // events of one end, written one after the other
 constexpr size_t kMostReason = 120;
@@ -120,7 +121,9 @@ void CondorJobs::Stop(const CondorEvent& event, bool is_lost, std::string reason
   Execution& last = job->executions.back();
   if (last.stop_ns.has_value()) {
     // It was evicted because it was held, or held because its shadow broke: what comes last knows why.
-    if (last.is_lost && is_lost && event.time_ns - *last.stop_ns <= kTogether) last.reason = std::move(reason);
+    if (!last.is_lost || event.time_ns - *last.stop_ns > kTogether) return;
+    last.reason = std::move(reason);
+    last.is_lost = last.failed = is_lost;
     return;
   }
   last.stop_ns = std::max(event.time_ns, last.start_ns);
@@ -130,7 +133,22 @@ void CondorJobs::Stop(const CondorEvent& event, bool is_lost, std::string reason
   TakeFigures(event, &last);
 }
 
+void CondorJobs::AddUntold(const CondorEvent& event, Job* job) {
+  if (!job->executions.empty() || job->is_over) return;
+  Execution& execution = job->executions.emplace_back();
+  double seconds = 0;
+  const std::string_view told = event.Field("TimeExecute (s)");
+  if (absl::SimpleAtod(absl::string_view(told.data(), told.size()), &seconds) && seconds > 0 && seconds < 1e9) {
+    execution.start_ns = event.time_ns - static_cast<int64_t>(seconds * 1e9);
+  } else {
+    execution.start_ns = job->queued_ns.value_or(event.time_ns);
+    job->lacks_execute = true;
+  }
+  job->queued_ns.reset();
+}
+
 bool CondorJobs::Add(const CondorEvent& event) {
+  if (event.cluster < 0 || event.process < 0) return true;  // of no job
   std::vector<Job>& same = jobs_[{event.cluster, event.process}];
   if (same.empty() || event.code == kSubmit) {
     Job& job = same.emplace_back();
@@ -165,6 +183,7 @@ bool CondorJobs::Add(const CondorEvent& event) {
       return true;
     }
     case kEvicted: {
+      AddUntold(event, &job);
       const bool is_queued_again = std::any_of(event.lines.begin(), event.lines.end(), [](const std::string& line) {
         return absl::StrContains(line, "terminated and was requeued");
       });
@@ -173,6 +192,7 @@ bool CondorJobs::Add(const CondorEvent& event) {
       return true;
     }
     case kTerminated: {
+      AddUntold(event, &job);
       const auto end = EndOf(event);
       const bool is_killed = end.has_value() && end->second;
       if (!job.executions.empty() && end.has_value() && end->first != 0) job.executions.back().failed = true;
@@ -198,19 +218,26 @@ bool CondorJobs::Add(const CondorEvent& event) {
       job.queued_ns = event.time_ns;
       return true;
     case kReconnectFailed:
+      AddUntold(event, &job);
       Stop(event, true, "the connection to its node was lost", &job);
       job.queued_ns = event.time_ns;
       return true;
     case kAborted:
-      Stop(event, true, Shortened("removed" + (event.lines.empty() ? "" : ": " + event.lines[0])), &job);
+      job.reason = Shortened("removed" + (event.lines.empty() ? "" : ": " + event.lines[0]));
+      job.is_ended_by_user = absl::StrContains(job.reason, "condor_rm");
+      Stop(event, !job.is_ended_by_user, job.reason, &job);
       job.is_over = job.is_removed = true;
       return true;
-    case kHeld:
-      Stop(event, true, WhyHeld(event), &job);
+    case kHeld: {
+      job.reason = WhyHeld(event);
+      const bool is_by_user = HoldCode(event) == kHeldByUser || absl::StrContains(job.reason, "condor_hold");
+      Stop(event, !is_by_user, job.reason, &job);
       job.is_held = true;
       return true;
+    }
     case kReleased:
       job.is_held = false;
+      job.reason.clear();
       job.queued_ns = event.time_ns;
       return true;
     default:
@@ -224,6 +251,16 @@ ClusterFact CondorJobs::FactOf(const std::string& name, const Job& job) {
   cluster.epoch = fmt::format("{} {} {}", job.scheduler, name, job.first_ns);
   cluster.first_ns = job.first_ns;
   cluster.last_ns = job.last_ns;
+  if (job.executions.empty()) {
+    cluster.closed = job.is_over;
+    cluster.never_began = job.reason.empty() ? "waiting" : job.reason;
+    return cluster;
+  }
+  cluster.is_removed = job.is_ended_by_user;
+  if (job.lacks_execute) {
+    cluster.complaints.push_back(
+        fmt::format("job {}: its log does not say when it began; its time is counted from its submission", name));
+  }
   cluster.closed = job.executions.back().stop_ns.has_value();
   ClusterSessionFact& session = cluster.sessions.emplace_back();
   session.begin_ns = job.executions.front().start_ns;
@@ -262,7 +299,6 @@ std::vector<ClusterFact> CondorJobs::Finish() && {
   std::vector<ClusterFact> clusters;
   for (const auto& [id, same] : jobs_) {
     for (const Job& job : same) {
-      if (job.executions.empty()) continue;
       clusters.push_back(FactOf(fmt::format("{}.{}", id.first, id.second), job));
     }
   }

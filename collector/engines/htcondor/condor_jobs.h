@@ -17,7 +17,7 @@ class CondorJobs {
  public:
   /// False: this version does not know the event.
   bool Add(const CondorEvent& event);
-  /// One for each job that was executed.
+  /// One for each job.
   std::vector<ClusterFact> Finish() &&;
 
  private:
@@ -42,10 +42,15 @@ class CondorJobs {
     std::optional<int64_t> queued_ns;
     bool is_over = false;
     bool is_removed = false;  ///< by somebody
-    bool is_held = false;     ///< until somebody releases it
+    bool is_ended_by_user = false;
+    bool is_held = false;        ///< until somebody releases it
+    std::string reason;          ///< of its last hold or removal
+    bool lacks_execute = false;  ///< the log does not say when it was executed
     std::vector<Execution> executions;
   };
 
+  /// An execution whose beginning the log does not tell.
+  static void AddUntold(const CondorEvent& event, Job* job);
   static void Stop(const CondorEvent& event, bool is_lost, std::string reason, Job* job);
   static void TakeFigures(const CondorEvent& event, Execution* execution);
   static ClusterFact FactOf(const std::string& name, const Job& job);

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <fstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "collector/engines/engines.h"
 #include "collector/engines/htcondor/condor_events.h"
@@ -13,6 +15,7 @@
 namespace crema {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr char kSample[] = "collector/engines/testdata/htcondor/jobs.log";
@@ -96,13 +99,16 @@ TEST_F(HtcondorTest, SaysWhyAJobWasLost) {
   EXPECT_EQ(why("004" + at + "Job was evicted.\n\t(1) Job terminated and was requeued\n...\n"),
             "left: terminated, and queued again");
   EXPECT_EQ(why("004" + at + "Job was evicted.\n...\n012" + at + "Job was held.\n\tBy me\n\tCode 1 Subcode 0\n...\n"),
-            "lost: held: By me");
+            "left: held: By me")
+      << "by its user";
   EXPECT_EQ(why("012" + at + "Job was held.\n\tGone over\n\tCode 34 Subcode 0\n...\n"),
             "lost: held, out of memory: Gone over");
   EXPECT_EQ(why("007" + at + "Shadow exception!\n\tAssertion\n\t0  -  Run Bytes Sent By Job\n...\n"),
             "lost: shadow exception: Assertion");
   EXPECT_EQ(why("009" + at + "Job was aborted.\n\tvia condor_rm (by user ana)\n...\n"),
-            "lost: removed: via condor_rm (by user ana)");
+            "left: removed: via condor_rm (by user ana)");
+  EXPECT_EQ(why("009" + at + "Job was aborted.\n\tThe job attribute PeriodicRemove evaluated to TRUE\n...\n"),
+            "lost: removed: The job attribute PeriodicRemove evaluated to TRUE");
   EXPECT_EQ(why("005" + at + "Job terminated.\n\t(0) Abnormal termination (signal 9)\n...\n"),
             "lost: terminated, signal 9");
   EXPECT_EQ(why("005" + at + "Job terminated.\n\t(1) Normal termination (return value 3)\n...\n"),
@@ -167,7 +173,11 @@ TEST_F(HtcondorTest, TheSameNumberOfTwoSchedulersIsTwoJobs) {
 TEST_F(HtcondorTest, TimesAreReadInEachOfItsForms) {
   const int64_t latest_ns = 1'795'576'800 * kSecond;  // 2026-11-25 03:20:00
   const auto time_of = [&](const std::string& text) {
-    const auto event = ParseCondorEvent("005 (1.0.0) " + text + " Job terminated.", latest_ns);
+    CondorYears years;
+    const std::string line = "005 (1.0.0) " + text + " Job terminated.";
+    ParseCondorEvent(line, &years);
+    if (years.last() > 0) years.EndAt(latest_ns);
+    const auto event = ParseCondorEvent(line, &years);
     return event.has_value() ? event->time_ns : -1;
   };
   EXPECT_EQ(time_of("2026-11-25 03:20:00"), latest_ns);
@@ -181,8 +191,27 @@ TEST_F(HtcondorTest, TimesAreReadInEachOfItsForms) {
   EXPECT_EQ(time_of("2026-11-25T03:20:00Z"), latest_ns);
   for (const char* none : {"005 (1.0) 2026-11-25 03:20:00 x", "5 (1.0.0) 2026-11-25 03:20:00 x", "005 (1.0.0) now x",
                            "005 (1.0.0) 2026-11-25 03:20:00x", "...", ""}) {
-    EXPECT_FALSE(ParseCondorEvent(none, latest_ns).has_value()) << none;
+    CondorYears years;
+    EXPECT_FALSE(ParseCondorEvent(none, &years).has_value()) << none;
   }
+}
+
+TEST_F(HtcondorTest, DaysWithoutAYearNeverGoBack) {
+  const auto years_of = [](const std::vector<std::pair<int, int>>& days, int64_t latest_seconds) {
+    CondorYears years;
+    for (const auto& [month, day] : days) years.YearOf(month - 1, day);
+    years.EndAt(latest_seconds * kSecond);
+    std::vector<int> found;
+    for (const auto& [month, day] : days) found.push_back(years.YearOf(month - 1, day));
+    return found;
+  };
+  const int64_t june_2022 = 1'654'041'600;
+  EXPECT_THAT(years_of({{12, 30}, {12, 31}, {1, 1}, {3, 5}}, june_2022), ElementsAre(2021, 2021, 2022, 2022));
+  EXPECT_THAT(years_of({{5, 25}, {6, 6}}, june_2022), ElementsAre(2021, 2021)) << "the file is older than its last day";
+  EXPECT_THAT(years_of({{11, 1}, {2, 1}, {1, 15}}, june_2022), ElementsAre(2020, 2021, 2022));
+  EXPECT_THAT(years_of({{2, 29}, {3, 1}}, june_2022), ElementsAre(2020, 2020)) << "a leap year";
+  EXPECT_THAT(years_of({{3, 1}, {2, 28}, {3, 1}}, june_2022), ElementsAre(2022, 2022, 2022)) << "out of order";
+  EXPECT_THAT(years_of({{12, 31}, {1, 1}, {12, 31}, {1, 1}}, june_2022), ElementsAre(2021, 2022, 2021, 2022));
 }
 
 }  // namespace

@@ -57,6 +57,20 @@ std::string WhyOf(std::string_view state, std::string_view exit) {
   return code > 0 ? text + fmt::format(", exit code {}", code) : text;
 }
 
+/// It has not come to an end.
+bool IsGoingOn(std::string_view state) {
+  constexpr std::string_view kStates[] = {"RUNNING",   "COMPLETING", "CONFIGURING", "SUSPENDED", "STOPPED",
+                                          "SIGNALING", "RESIZING",   "STAGE_OUT",   "PENDING"};
+  return std::find(std::begin(kStates), std::end(kStates), Bare(state)) != std::end(kStates);
+}
+
+/// `CANCELLED by 1000`: by its user. The system and its administrators are 0.
+bool IsEndedByUser(std::string_view state) {
+  constexpr std::string_view kBy = "CANCELLED by ";
+  const std::string_view user = state.substr(std::min(kBy.size(), state.size()));
+  return state.substr(0, kBy.size()) == kBy && user != "0" && user != "root";
+}
+
 /// What a process says of itself (docs/record_log.md, "`engine`").
 std::string JobOfProcess(std::string_view id, std::string_view step) {
   if (id.empty()) return "";
@@ -66,62 +80,80 @@ std::string JobOfProcess(std::string_view id, std::string_view step) {
 
 }  // namespace
 
-std::vector<std::string_view> SplitSacctLine(std::string_view line) {
-  if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-  std::vector<std::string_view> cells;
-  for (size_t at = 0;;) {
-    const size_t end = line.find('|', at);
-    cells.push_back(line.substr(at, end - at));
-    if (end == line.npos) return cells;
-    at = end + 1;
+namespace {
+
+/// Start and end, as far as they are told. Local times in the hour that comes twice, when clocks are set back, are
+/// those that fit to the elapsed time.
+template <class Run>
+void SetTimes(std::string_view start_text, std::string_view end_text, std::string_view elapsed_text, Run* run) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  const std::optional<SacctTime> start = ParseSacctTime(start_text), end = ParseSacctTime(end_text);
+  const std::optional<int64_t> elapsed = SacctDurationNs(elapsed_text);
+  if (start.has_value()) run->start_ns = start->time_ns;
+  if (end.has_value()) run->end_ns = end->time_ns;
+  if (start.has_value() && end.has_value()) {
+    const auto fits = [&elapsed](int64_t start_ns, int64_t end_ns) {
+      return elapsed.has_value() ? std::abs(end_ns - start_ns - *elapsed) <= kSecond : end_ns >= start_ns;
+    };
+    const int64_t late_start_ns = start->later_ns.value_or(start->time_ns);
+    const int64_t late_end_ns = end->later_ns.value_or(end->time_ns);
+    if (!fits(start->time_ns, end->time_ns)) {
+      if (fits(start->time_ns, late_end_ns)) {
+        run->end_ns = late_end_ns;
+      } else if (fits(late_start_ns, late_end_ns)) {
+        run->start_ns = late_start_ns;
+        run->end_ns = late_end_ns;
+      } else if (elapsed.has_value() && *run->end_ns - run->start_ns < *elapsed - kSecond) {
+        run->end_ns = run->start_ns + *elapsed;  // of another zone's clock; a suspended job elapses less than it lasts
+      }
+    }
   }
+  if (!start.has_value() && end.has_value() && elapsed.has_value()) run->start_ns = *run->end_ns - *elapsed;
+  if (start.has_value() && !end.has_value() && end_text.empty() && elapsed.has_value() && !IsGoingOn(run->state)) {
+    run->end_ns = run->start_ns + *elapsed;
+  }
+  run->last_ns = run->end_ns.value_or(run->start_ns + elapsed.value_or(0));
 }
 
-SacctHeader::SacctHeader(std::string_view line) {
-  const std::vector<std::string_view> names = SplitSacctLine(line);
-  columns_ = names.size();
-  for (size_t i = 0; i < names.size(); ++i) column_of_.emplace(names[i], i);
+/// Older versions give a job that was cancelled while it waited the time of this as its start.
+template <class Run>
+bool IsWaitOnly(const Run& run, std::string_view nodes) {
+  return Bare(run.state) == "CANCELLED" && run.end_ns == run.start_ns && nodes == "None assigned";
 }
 
-bool SacctHeader::is_sacct() const {
-  const bool names_jobs = Has("JobID") || Has("JobIDRaw");
-  return columns_ > 1 && names_jobs && (Has("State") || Has("Start") || Has("End") || Has("Elapsed"));
+/// How many jobs `900_[6-8%2]` stands for.
+int64_t JobsOfArray(std::string_view name) {
+  const size_t open = name.find('['), close = name.find_first_of("%]", open);
+  if (open == name.npos || close == name.npos) return 1;
+  constexpr size_t kMost = 4'000'000;
+  const std::string places = fmt::format("_[{}]", name.substr(open + 1, close - open - 1));
+  return std::max<int64_t>(1, static_cast<int64_t>(SacctNodes(places, kMost).size()));
 }
+
+}  // namespace
 
 bool SacctJobs::Step::IsOn(const std::string& node) const {
   return node.empty() || nodes.empty() || std::find(nodes.begin(), nodes.end(), node) != nodes.end();
 }
 
-std::string_view SacctHeader::Of(const std::vector<std::string_view>& row, std::string_view name) const {
-  const auto column = column_of_.find(std::string(name));
-  return column == column_of_.end() || column->second >= row.size() ? std::string_view() : row[column->second];
-}
-
-SacctJobs::Run SacctJobs::ReadRun(const Row& row) const {
+SacctJobs::Run SacctJobs::ReadRun(const Row& row) {
   Run run;
-  run.state = std::string(Cell(row, "State"));
-  run.exit = std::string(Cell(row, "ExitCode"));
-  run.nodes = SacctNodes(Cell(row, "NodeList"), kMostNodes);
-  run.nodes_count = CountOf(Cell(row, "AllocNodes"), std::max<int64_t>(1, static_cast<int64_t>(run.nodes.size())));
-  const std::string_view allocated = Cell(row, "AllocTRES");
-  run.cores = CountOf(Cell(row, "AllocCPUS"), CountOf(SacctResource(allocated, "cpu"), 0));
-  if (run.cores == 0) run.cores = CountOf(Cell(row, "NCPUS"), CountOf(Cell(row, "ReqCPUS"), 0));
-  const std::optional<int64_t> elapsed = SacctDurationNs(Cell(row, "Elapsed"));
-  run.end_ns = SacctTimeNs(Cell(row, "End"));
-  const std::optional<int64_t> start = SacctTimeNs(Cell(row, "Start"));
-  if (start.has_value()) run.start_ns = *start;
-  if (!start.has_value() && run.end_ns.has_value() && elapsed.has_value()) run.start_ns = *run.end_ns - *elapsed;
-  if (run.start_ns > 0 && !run.end_ns.has_value() && elapsed.has_value() && !header_.Has("End") &&
-      Bare(run.state) != "RUNNING") {
-    run.end_ns = run.start_ns + *elapsed;
-  }
-  run.last_ns = run.end_ns.value_or(run.start_ns + elapsed.value_or(0));
-  run.submit_ns = SacctTimeNs(Cell(row, "Submit"));
-  run.time_limit_ns = SacctDurationNs(Cell(row, "Timelimit"));
-  run.cpu_ns = SacctDurationNs(Cell(row, "TotalCPU"));
-  std::optional<SacctMemory> memory = ParseSacctMemory(Cell(row, "ReqMem"));
+  run.state = std::string(row["State"]);
+  run.exit = std::string(row["ExitCode"]);
+  run.nodes = SacctNodes(row["NodeList"], kMostNodes);
+  run.nodes_count = CountOf(row["AllocNodes"], std::max<int64_t>(1, static_cast<int64_t>(run.nodes.size())));
+  const std::string_view allocated = row["AllocTRES"];
+  run.cores = CountOf(row["AllocCPUS"], CountOf(SacctResource(allocated, "cpu"), 0));
+  if (run.cores == 0) run.cores = CountOf(row["NCPUS"], CountOf(row["ReqCPUS"], 0));
+  SetTimes(row["Start"], row["End"], row["Elapsed"], &run);
+  if (IsWaitOnly(run, row["NodeList"])) run.start_ns = 0;
+  if (const auto submitted = ParseSacctTime(row["Submit"])) run.submit_ns = submitted->time_ns;
+  run.reason = std::string(row["Reason"]);
+  run.time_limit_ns = SacctDurationNs(row["Timelimit"]);
+  run.cpu_ns = SacctDurationNs(row["TotalCPU"]);
+  std::optional<SacctMemory> memory = ParseSacctMemory(row["ReqMem"]);
   if (!memory.has_value()) memory = ParseSacctMemory(SacctResource(allocated, "mem"));
-  if (!memory.has_value()) memory = ParseSacctMemory(SacctResource(Cell(row, "ReqTRES"), "mem"));
+  if (!memory.has_value()) memory = ParseSacctMemory(SacctResource(row["ReqTRES"], "mem"));
   if (memory.has_value() && memory->bytes > 0) {
     const int64_t nodes = run.nodes_count;
     const int64_t cores = std::max<int64_t>(1, run.cores / nodes);  // of one node
@@ -133,56 +165,76 @@ SacctJobs::Run SacctJobs::ReadRun(const Row& row) const {
   return run;
 }
 
-SacctJobs::Step SacctJobs::ReadStep(const Row& row, std::string_view name) const {
+SacctJobs::Step SacctJobs::ReadStep(const Row& row, std::string_view name) {
   const Run run = ReadRun(row);
   Step step;
   step.name = std::string(name);
-  step.label = std::string(Cell(row, "JobName"));
+  step.label = std::string(row["JobName"]);
   step.state = run.state;
   step.exit = run.exit;
   step.nodes = run.nodes;
   step.start_ns = run.start_ns;
   step.end_ns = run.end_ns;
   // MaxRSS is of the largest of a step's tasks, the total of all tasks together.
-  const bool is_one_task = name == "batch" || Cell(row, "NTasks") == "1";
+  const bool is_one_task = name == "batch" || row["NTasks"] == "1";
   std::optional<SacctMemory> peak;
-  if (is_one_task) peak = ParseSacctMemory(Cell(row, "MaxRSS"));
+  if (is_one_task) peak = ParseSacctMemory(row["MaxRSS"]);
   const bool is_on_one_node = run.nodes_count == 1;
-  if (!peak.has_value() && is_on_one_node) peak = ParseSacctMemory(SacctResource(Cell(row, "TRESUsageInTot"), "mem"));
+  if (!peak.has_value() && is_on_one_node) peak = ParseSacctMemory(SacctResource(row["TRESUsageInTot"], "mem"));
   if (peak.has_value() && peak->bytes > 0) step.peak_bytes = peak->bytes;
-  step.used_more = !step.peak_bytes.has_value() && !Cell(row, "MaxRSS").empty();
+  step.used_more = !step.peak_bytes.has_value() && !row["MaxRSS"].empty();
   return step;
 }
 
-SacctLine SacctJobs::Add(std::string_view line) {
-  const Row row = SplitSacctLine(line);
-  if (row.size() != header_.columns()) return SacctLine::kMalformed;
-  std::string_view name = Cell(row, "JobID");
-  std::string_view raw = Cell(row, "JobIDRaw");
+void SacctJobs::AddJobRow(Run run, Job* job) {
+  const auto same = std::find_if(job->runs.begin(), job->runs.end(), [&run](const Run& other) {
+    return other.start_ns == run.start_ns || other.start_ns == 0;
+  });
+  if (same == job->runs.end()) {
+    job->runs.push_back(std::move(run));
+    return;
+  }
+  if (same->end_ns.has_value() && !run.end_ns.has_value()) return;  // an older row, behind the newer one
+  run.steps = std::move(same->steps);
+  *same = std::move(run);
+}
+
+SacctRow SacctJobs::Add(const SacctHeader& header, const SacctCells& cells) {
+  const Row row = {header, cells};
+  std::string_view name = row["JobID"];
+  std::string_view raw = row["JobIDRaw"];
   if (name.empty()) name = raw;
   const size_t dot = name.find('.');
   const std::string_view step = dot == name.npos ? std::string_view() : name.substr(dot + 1);
   name = name.substr(0, dot);
-  if (name.empty() || name.find_first_of("0123456789") != 0) return SacctLine::kMalformed;
+  const bool is_state = row["State"].empty() || IsSacctState(row["State"]);
+  if (name.empty() || name.find_first_of("0123456789") != 0 || !is_state) return SacctRow::kMalformed;
   raw = raw.substr(0, raw.find('.'));
   if (raw.empty() && name.find_first_not_of("0123456789") == name.npos) raw = name;
-  const std::string cluster(Cell(row, "Cluster"));
+  const std::string cluster(row["Cluster"]);
   const auto [entry, is_new] = job_of_.try_emplace(fmt::format("{} {}", cluster, name), jobs_.size());
   if (is_new) jobs_.push_back({cluster, std::string(raw), std::string(name), {}, {}});
   Job& job = jobs_[entry->second];
-  if (dot == line.npos || step.empty()) {
-    job.label = std::string(Cell(row, "JobName"));
-    job.runs.push_back(ReadRun(row));
-    return SacctLine::kTaken;
+  if (step.empty()) {
+    job.label = std::string(row["JobName"]);
+    AddJobRow(ReadRun(row), &job);
+    return SacctRow::kTaken;
   }
-  if (step == "extern") return SacctLine::kTaken;          // what Slurm itself adopts
+  if (step == "extern") return SacctRow::kTaken;           // what Slurm itself adopts
   if (job.runs.empty()) job.runs.push_back(ReadRun(row));  // the job's own row is missing
   Step read = ReadStep(row, step);
   // Of several runs it is of the last that had begun.
   auto run = job.runs.end() - 1;
   while (run != job.runs.begin() && run->start_ns > read.start_ns) --run;
-  run->steps.push_back(std::move(read));
-  return SacctLine::kTaken;
+  const auto same = std::find_if(run->steps.begin(), run->steps.end(), [&read](const Step& other) {
+    return other.name == read.name && other.start_ns == read.start_ns;
+  });
+  if (same == run->steps.end()) {
+    run->steps.push_back(std::move(read));
+  } else if (!same->end_ns.has_value() || read.end_ns.has_value()) {
+    *same = std::move(read);
+  }
+  return SacctRow::kTaken;
 }
 
 // Steps that are there at once add up; their sum is largest at the start of one.
@@ -210,9 +262,10 @@ void SacctJobs::AddRun(const Job& job, size_t number, ClusterFact* cluster) {
   const Run& run = job.runs[number];
   // Steps that were ended by others had processes that vanished, whatever the script made of it.
   std::string why = WhyOf(run.state, run.exit);
-  bool is_lost = IsLost(run.state, run.exit);
+  const bool is_by_user = IsEndedByUser(run.state);
+  bool is_lost = IsLost(run.state, run.exit) && !is_by_user;
   for (const Step& step : run.steps) {
-    if (step.state == run.state || !IsLost(step.state, step.exit)) continue;
+    if (is_by_user || step.state == run.state || !IsLost(step.state, step.exit)) continue;
     const bool knows_more =
         Bare(run.state) == "FAILED" && Bare(step.state) != "CANCELLED" && IsEndedByOthers(step.state);
     if (!is_lost || knows_more) why = fmt::format("step {} {}", step.name, WhyOf(step.state, step.exit));
@@ -259,8 +312,9 @@ void SacctJobs::AddRun(const Job& job, size_t number, ClusterFact* cluster) {
       task.stop_ns = std::max(task.start_ns, step.end_ns.value_or(run.last_ns));
       if (run.submit_ns.has_value()) task.queue_ns = std::max<int64_t>(0, run.start_ns - *run.submit_ns);
       const SacctExit exit = ParseSacctExit(step.exit).value_or(SacctExit());
-      task.failed = (Bare(step.state) != "COMPLETED" && Bare(step.state) != "RUNNING") || exit.code + exit.signal > 0;
-      task.job = JobOfProcess(job.id, step.name);
+      task.failed = (Bare(step.state) != "COMPLETED" && !IsGoingOn(step.state)) || exit.code + exit.signal > 0;
+      // By a place in an array no process names itself.
+      task.job = JobOfProcess(job.id.empty() ? job.name : job.id, step.name);
       // Beside steps it mostly starts them, and its cores are theirs.
       task.is_script = step.name == "batch" && has_numbers;
       task.is_repeat = number > 0;
@@ -294,11 +348,21 @@ ClusterFact SacctJobs::FactOf(const Job& job) {
     cluster.closed = cluster.closed && run.end_ns.has_value();
     AddRun(job, i, &cluster);
   }
-  cluster.first_ns = session.begin_ns.value_or(0);
+  const Run& last = job.runs.back();
+  cluster.is_removed = IsEndedByUser(last.state);
+  if (!session.begin_ns.has_value()) {
+    cluster.closed = !IsGoingOn(last.state);
+    cluster.never_began_jobs = JobsOfArray(job.name);
+    cluster.never_began =
+        last.reason.empty() || last.reason == "None" ? last.state : fmt::format("{}: {}", last.state, last.reason);
+    return cluster;
+  }
+  cluster.first_ns = *session.begin_ns;
   if (cluster.closed) session.end_ns = session.flushed_ns = cluster.last_ns;
   if (job.id.empty() && !cluster.workers.empty()) {
-    cluster.complaints.push_back(fmt::format(
-        "job {} is part of an array: crema knows its processes only if you also ask sacct for JobIDRaw", job.name));
+    cluster.complaints.push_back(
+        fmt::format("job {} is part of {}: crema knows its processes only if you also ask sacct for JobIDRaw", job.name,
+                    job.name.find('+') == job.name.npos ? "an array" : "a heterogeneous job"));
   }
   cluster.sessions.push_back(session);
   return cluster;
@@ -307,8 +371,7 @@ ClusterFact SacctJobs::FactOf(const Job& job) {
 std::vector<ClusterFact> SacctJobs::Finish() && {
   std::vector<ClusterFact> clusters;
   for (const Job& job : jobs_) {
-    ClusterFact cluster = FactOf(job);
-    if (!cluster.workers.empty()) clusters.push_back(std::move(cluster));
+    clusters.push_back(FactOf(job));
   }
   return clusters;
 }

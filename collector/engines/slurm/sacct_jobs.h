@@ -1,4 +1,4 @@
-// The rows of `sacct --parsable2`, by the columns that its first line names, as facts: a job on a node is a worker, a
+// The rows of sacct, by the columns that its first line names, as facts: a job on a node is a worker, a
 // step on a node is a task.
 #ifndef CREMA_COLLECTOR_ENGINES_SLURM_SACCT_JOBS_H_
 #define CREMA_COLLECTOR_ENGINES_SLURM_SACCT_JOBS_H_
@@ -8,40 +8,21 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "collector/engines/slurm/sacct_table.h"
 #include "collector/records/cluster_facts.h"
 
 namespace crema {
 
-/// Which column holds what.
-class SacctHeader {
- public:
-  explicit SacctHeader(std::string_view line);
-  /// It names jobs, and when they ran.
-  bool is_sacct() const;
-  size_t columns() const { return columns_; }
-  bool Has(std::string_view name) const { return column_of_.count(std::string(name)) > 0; }
-  /// Empty where there is no such column, or the row is too short.
-  std::string_view Of(const std::vector<std::string_view>& row, std::string_view name) const;
-
- private:
-  std::map<std::string, size_t> column_of_;
-  size_t columns_ = 0;
-};
-
-/// Cells of a line.
-std::vector<std::string_view> SplitSacctLine(std::string_view line);
-
-enum class SacctLine { kTaken, kMalformed };
+enum class SacctRow { kTaken, kMalformed };
 
 /// Adds up rows. A job that was put into the queue again has several rows with `--duplicates`: each is a run of it.
 class SacctJobs {
  public:
-  explicit SacctJobs(SacctHeader header) : header_(std::move(header)) {}
-  SacctLine Add(std::string_view line);
-  /// One for each job that began.
+  /// Of several rows of one run, as queries that overlap bring, the last one holds.
+  SacctRow Add(const SacctHeader& header, const SacctCells& row);
+  /// One for each job.
   std::vector<ClusterFact> Finish() &&;
 
  private:
@@ -71,6 +52,7 @@ class SacctJobs {
     std::optional<int64_t> memory_bytes;  ///< of one node
     std::optional<int64_t> time_limit_ns;
     std::optional<int64_t> cpu_ns;
+    std::string reason;  ///< why it waits
     std::vector<Step> steps;
   };
   struct Job {
@@ -81,15 +63,19 @@ class SacctJobs {
     std::vector<Run> runs;
   };
 
-  using Row = std::vector<std::string_view>;
-  std::string_view Cell(const Row& row, std::string_view name) const { return header_.Of(row, name); }
-  Run ReadRun(const Row& row) const;
-  Step ReadStep(const Row& row, std::string_view name) const;
+  /// A row with the names of its cells.
+  struct Row {
+    const SacctHeader& header;
+    const SacctCells& cells;
+    std::string_view operator[](std::string_view name) const { return header.Of(cells, name); }
+  };
+  static Run ReadRun(const Row& row);
+  static Step ReadStep(const Row& row, std::string_view name);
+  static void AddJobRow(Run run, Job* job);
   static ClusterFact FactOf(const Job& job);
   static std::optional<int64_t> PeakOn(const std::string& node, const std::vector<Step>& steps);
   static void AddRun(const Job& job, size_t number, ClusterFact* cluster);
 
-  SacctHeader header_;
   std::vector<Job> jobs_;
   std::map<std::string, size_t> job_of_;  // by cluster and name
 };

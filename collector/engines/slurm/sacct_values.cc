@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "absl/strings/numbers.h"
+#include "collector/engines/local_moment.h"
 
 namespace crema {
 namespace {
@@ -71,17 +72,27 @@ bool AddNodes(std::string_view name, size_t most, std::vector<std::string>* node
 
 }  // namespace
 
-std::optional<int64_t> SacctTimeNs(std::string_view text) {
+std::optional<SacctTime> ParseSacctTime(std::string_view text) {
+  const auto in_range = [](int64_t seconds) { return seconds > 0 && seconds < kMostTime; };
   if (const std::optional<int64_t> seconds = Whole(text)) {
-    return *seconds > 0 && *seconds < kMostTime ? std::optional(*seconds * kSecond) : std::nullopt;
+    return in_range(*seconds) ? std::optional(SacctTime{*seconds * kSecond, {}}) : std::nullopt;
   }
   tm local = {};
   const std::string whole(text);
-  const char* const rest = strptime(whole.c_str(), "%Y-%m-%dT%H:%M:%S", &local);
-  if (rest == nullptr || *rest != '\0') return std::nullopt;
-  local.tm_isdst = -1;  // the time zone's rules say
-  const time_t seconds = mktime(&local);
-  return seconds > 0 && seconds < kMostTime ? std::optional(int64_t{seconds} * kSecond) : std::nullopt;
+  const char* rest = strptime(whole.c_str(), "%Y-%m-%dT%H:%M:%S", &local);
+  if (rest == nullptr) return std::nullopt;
+  if (*rest != '\0') {
+    tm zone = {};
+    const char* const end = strptime(rest, "%z", &zone);
+    if (end == nullptr || *end != '\0') return std::nullopt;
+    const int64_t seconds = timegm(&local) - zone.tm_gmtoff;
+    return in_range(seconds) ? std::optional(SacctTime{seconds * kSecond, {}}) : std::nullopt;
+  }
+  const LocalMoment moment = ReadLocalMoment(local);
+  if (!in_range(moment.seconds)) return std::nullopt;
+  SacctTime time = {int64_t{moment.seconds} * kSecond, {}};
+  if (moment.later.has_value()) time.later_ns = int64_t{*moment.later} * kSecond;
+  return time;
 }
 
 std::optional<int64_t> SacctDurationNs(std::string_view text) {

@@ -2,61 +2,88 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-#include <fstream>
-#include <system_error>
+#include <utility>
 
+#include "collector/compression/decompressed_file.h"
+#include "collector/engines/log_lines.h"
 #include "collector/engines/slurm/sacct_jobs.h"
+#include "collector/engines/slurm/sacct_table.h"
 
 namespace crema {
 namespace {
 
-constexpr EngineTraits kTraits = {"Slurm", "scheduler", "step", "what `sacct --parsable2` wrote"};
-constexpr size_t kMostProblems = 20;
-constexpr size_t kMostHeaderBytes = 8192;
+constexpr EngineTraits Traits() {
+  EngineTraits traits = {"Slurm", "scheduler", "step", "what `sacct --parsable2` or `sacct --json` wrote"};
+  traits.numbers_jobs = true;
+  return traits;
+}
+constexpr size_t kHeadBytes = 8192;
+constexpr std::string_view kAsk =
+    "sacct did not say when jobs ran: ask it for the columns JobID, JobIDRaw, State, Start and End, with --parsable2";
+
+bool IsJson(const std::string& head) {
+  if (head.compare(0, 1, "{") != 0) return false;
+  const size_t jobs = head.find("\"jobs\"");
+  return jobs != head.npos && (head.find("\"job_id\"") != head.npos || head.find("sacct") != head.npos ||
+                               head.find("\"Slurm\"") != head.npos || head.find("\"slurm\"") != head.npos);
+}
 
 std::optional<std::string> Find(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return std::nullopt;
-  std::ifstream file(path, std::ios::binary);
-  std::string head(kMostHeaderBytes, '\0');
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<size_t>(file.gcount()));
+  const std::string head = ReadBeginning(path, kHeadBytes);
+  if (IsJson(head)) return path;
   const size_t end = head.find('\n');
   if (end == head.npos || head.find('\0') < end) return std::nullopt;
   return SacctHeader(std::string_view(head).substr(0, end)).is_sacct() ? std::optional(path) : std::nullopt;
 }
 
-absl::StatusOr<EngineReading> Read(const std::string& log) {
-  std::ifstream file(log, std::ios::binary);
-  if (!file) return absl::NotFoundError(fmt::format("{} cannot be read", log));
-  std::string line;
-  std::getline(file, line);
-  const SacctHeader header(line);
-  const bool has_end = header.Has("End") || header.Has("Elapsed");
-  if (!header.is_sacct() || !(header.Has("Start") ? has_end : header.Has("End") && header.Has("Elapsed"))) {
-    return absl::InvalidArgumentError(fmt::format(
-        "{}:1: sacct did not say when jobs ran: ask it for the columns JobID, JobIDRaw, State, Start and End", log));
+absl::Status ReadJson(const std::string& log, LogLines* lines, EngineReading* reading, SacctJobs* jobs) {
+  std::string text;
+  for (std::string line; lines->Next(&line);) text += line + "\n";
+  SacctHeader header;
+  const absl::StatusOr<std::vector<SacctCells>> rows = ReadSacctJson(text, &header);
+  if (!rows.ok()) return absl::InvalidArgumentError(fmt::format("{}: {}", log, std::string(rows.status().message())));
+  for (const SacctCells& row : *rows) {
+    ++reading->lines;
+    if (jobs->Add(header, row) == SacctRow::kMalformed) ++reading->malformed;
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<EngineReading> Read(const std::string& log) {
   EngineReading reading;
-  SacctJobs jobs(header);
-  for (int64_t number = 2; std::getline(file, line); ++number) {
-    const bool is_whole = !file.eof();
+  LogLines lines(log, &reading);
+  if (absl::Status opened = lines.opened(); !opened.ok()) return opened;
+  SacctJobs jobs;
+  if (IsJson(ReadBeginning(log, kHeadBytes))) {
+    if (absl::Status read = ReadJson(log, &lines, &reading, &jobs); !read.ok()) return read;
+    reading.clusters = std::move(jobs).Finish();
+    return reading;
+  }
+  SacctHeader header;
+  for (std::string line; lines.Next(&line);) {
     if (line.empty()) continue;
+    // Files of several queries, one behind the other, name their columns again.
+    if (SacctHeader next(line.find("JobID") == line.npos ? "" : line); next.is_sacct()) {
+      if (!next.has_times()) return absl::InvalidArgumentError(fmt::format("{}:{}: {}", log, lines.number(), kAsk));
+      header = std::move(next);
+      continue;
+    }
+    if (header.is_table() && header.TakeWidths(line)) continue;
     ++reading.lines;
-    if (jobs.Add(line) == SacctLine::kTaken) continue;
-    ++(is_whole ? reading.malformed : reading.torn);
-    if (reading.problems.size() >= kMostProblems) continue;
-    reading.problems.push_back(
-        fmt::format("{}:{}: the line {}; it was left out", log, number,
-                    is_whole ? "is not from sacct, or has other columns than the first line" : "is cut"));
+    const std::optional<SacctCells> row = header.Split(line);
+    if (row.has_value() && jobs.Add(header, *row) == SacctRow::kTaken) continue;
+    ++(lines.is_whole() ? reading.malformed : reading.torn);
+    lines.Complain(lines.is_whole() ? "the line is not from sacct, or has other columns than the first line; if a cell "
+                                      "holds the delimiter, choose another one (sacct --delimiter)"
+                                    : "the line is cut");
   }
   reading.clusters = std::move(jobs).Finish();
+  for (ClusterFact& cluster : reading.clusters) cluster.seen_ns = header.Has("Elapsed") ? 0 : WrittenNs(log);
   return reading;
 }
 
 }  // namespace
 
-const Engine kSlurm = {kTraits, "", ".sacct.txt", Find, Read};
+const Engine kSlurm = {Traits(), "", ".sacct.txt", Find, Read};
 
 }  // namespace crema

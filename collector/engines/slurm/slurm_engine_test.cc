@@ -84,7 +84,7 @@ TEST(Slurm, SaysWhyAJobWasLost) {
     lost += cluster.workers.at(0).is_lost ? 'L' : '-';
     EXPECT_TRUE(cluster.tasks.at(0).failed) << reasons.back();
   }
-  EXPECT_EQ(lost, "LLLLLLL-LL");
+  EXPECT_EQ(lost, "LLLL-LL-LL") << "one was cancelled by its user";
   EXPECT_THAT(reasons, ElementsAre("TIMEOUT", "OUT_OF_MEMORY", "NODE_FAIL", "PREEMPTED", "CANCELLED by 1000",
                                    "FAILED, signal 9, beyond its memory limit", "FAILED, signal 11",
                                    "FAILED, exit code 3", "step batch OUT_OF_MEMORY", "step batch OUT_OF_MEMORY"));
@@ -160,12 +160,15 @@ TEST(Slurm, JobsOfAnArrayAreKnownByTheirRawNumbers) {
   const EngineReading reading = Read(std::string(kColumns) +
                                      "1_2|4|ana|COMPLETED|0:0|100|130|n1|1|1||1G|||\n"
                                      "1_[3-9]|1|ana|PENDING|0:0|Unknown|Unknown|None assigned|1|1||1G|||\n");
-  ASSERT_EQ(reading.clusters.size(), 1u) << "those that wait are none yet";
+  ASSERT_EQ(reading.clusters.size(), 2u);
+  EXPECT_EQ(reading.clusters[1].never_began, "PENDING");
+  EXPECT_EQ(reading.clusters[1].never_began_jobs, 7);
+  EXPECT_TRUE(reading.clusters[1].workers.empty());
   EXPECT_EQ(reading.clusters[0].workers.at(0).address, "job 1_2");
   EXPECT_EQ(reading.clusters[0].tasks.at(0).job, "slurm 4");
   EXPECT_EQ(reading.clusters[0].complaints.size(), 0u);
   const EngineReading without = Read("JobID|State|Start|End\n1_2|COMPLETED|100|130\n");
-  EXPECT_EQ(without.clusters.at(0).tasks.at(0).job, "");
+  EXPECT_EQ(without.clusters.at(0).tasks.at(0).job, "slurm 1_2") << "which no process says";
   EXPECT_THAT(without.clusters[0].complaints.at(0), HasSubstr("JobIDRaw"));
 }
 
@@ -207,10 +210,12 @@ TEST(Slurm, WithoutTimesNothingCanBeRead) {
 
 TEST(SacctValues, AreReadAsSacctWritesThem) {
   setenv("TZ", "UTC-2", 1);
-  EXPECT_EQ(SacctTimeNs("2026-11-25T03:20:00"), SacctTimeNs("1795569600"));
+  const auto time_ns = [](const char* text) { return ParseSacctTime(text).value_or(SacctTime()).time_ns; };
+  EXPECT_EQ(time_ns("2026-11-25T03:20:00"), time_ns("1795569600"));
+  EXPECT_EQ(time_ns("2026-11-25T02:20:00+0100"), time_ns("1795569600"));
   unsetenv("TZ");
   for (const char* none : {"Unknown", "None", "", "0", "2026-11-25", "2026-11-25T03:20:00x"}) {
-    EXPECT_FALSE(SacctTimeNs(none).has_value()) << none;
+    EXPECT_FALSE(ParseSacctTime(none).has_value()) << none;
   }
   EXPECT_EQ(SacctDurationNs("1-02:03:04"), (26 * 3600 + 3 * 60 + 4) * kSecond);
   EXPECT_EQ(SacctDurationNs("00:01.250"), 1'250'000'000);

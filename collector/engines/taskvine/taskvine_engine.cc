@@ -29,7 +29,7 @@ std::unique_ptr<EngineFollower> Follow(const std::string& address) {
 
 }  // namespace
 
-const Engine kTaskVine = {kTraits,     kScheme, kVineLogSuffix, FindVineLog, Read,
-                          KeepVineLog, nullptr, Follow,         MakeFeed,    PidOfWorkerDirectory};
+const Engine kTaskVine = {kTraits, kScheme, kVineLogSuffix, FindVineLog,          Read,       nullptr,
+                          nullptr, Follow,  MakeFeed,       PidOfWorkerDirectory, KeepVineLog};
 
 }  // namespace crema

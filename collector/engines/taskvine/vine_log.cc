@@ -9,14 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "collector/compression/decompressed_stream.h"
+#include "collector/engines/log_lines.h"
 #include "collector/engines/taskvine/vine_performance.h"
 
 namespace crema {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr size_t kMostProblems = 20;
 
 bool IsFile(const fs::path& path) {
   std::error_code error;
@@ -30,36 +30,25 @@ bool BeginsAsTransactions(const fs::path& path) {
 
 /// That of one run, whether `directory` is its own or that of its logs.
 std::optional<std::string> TransactionsIn(const fs::path& directory) {
-  for (const fs::path& log : {directory / "transactions", directory / "vine-logs" / "transactions"}) {
-    if (BeginsAsTransactions(log)) return log.string();
+  for (const fs::path& folder : {directory, directory / "vine-logs"}) {
+    for (const char* name : {"transactions", "transactions.gz", "transactions.zst"}) {
+      if (BeginsAsTransactions(folder / name)) return (folder / name).string();
+    }
   }
   return std::nullopt;
 }
 
-/// Lines to their end; the last may have none. Errors: the file cannot be read.
-template <class OnLine>
-absl::Status ForEachLine(const std::string& path, const OnLine& on_line) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::NotFoundError(fmt::format("{} cannot be read", path));
-  int64_t number = 0;
-  for (std::string line; std::getline(file, line);) on_line(line, ++number, !file.eof());
-  return absl::OkStatus();
-}
-
 absl::Status Append(const std::string& from, std::ofstream& to) {
-  std::ifstream source(from, std::ios::binary);
+  DecompressedStream source(from);
   if (!source) return absl::NotFoundError(fmt::format("{} cannot be read", from));
-  if (source.peek() != std::ifstream::traits_type::eof()) to << source.rdbuf();
+  if (source.peek() != std::istream::traits_type::eof()) to << source.rdbuf();
   return absl::OkStatus();
 }
 
 }  // namespace
 
 bool BeginsWithLine(const std::string& path, std::string_view beginning) {
-  if (!IsFile(path)) return false;
-  std::ifstream file(path, std::ios::binary);
-  std::string head(beginning.size(), '\0');  // the file may be any, and have no line at all
-  return file.read(head.data(), static_cast<std::streamsize>(head.size())) && head == beginning;
+  return ReadBeginning(path, beginning.size()) == beginning;
 }
 
 std::optional<std::string> FindVineLog(const std::string& path) {
@@ -82,14 +71,10 @@ absl::StatusOr<EngineReading> ReadVineLog(const std::string& path, const TaskNam
   EngineReading reading;
   VineTransactions transactions(names);
   VinePerformance performance;
-  const auto complain = [&](int64_t number, std::string_view what) {
-    if (reading.problems.size() < kMostProblems) {
-      reading.problems.push_back(fmt::format("{}:{}: {}; it was left out", path, number, what));
-    }
-  };
-  const absl::Status status = ForEachLine(path, [&](const std::string& line, int64_t number, bool is_whole) {
-    if (performance.Add(line)) return;
-    if (line.empty() || line.front() == '#') return;
+  LogLines lines(path, &reading);
+  if (absl::Status opened = lines.opened(); !opened.ok()) return opened;
+  for (std::string line; lines.Next(&line);) {
+    if (performance.Add(line) || line.empty() || line.front() == '#') continue;
     ++reading.lines;
     switch (transactions.Add(line)) {
       case VineLine::kTaken:
@@ -98,21 +83,19 @@ absl::StatusOr<EngineReading> ReadVineLog(const std::string& path, const TaskNam
         ++reading.unknown;
         break;
       case VineLine::kMalformed:
-        ++(is_whole ? reading.malformed : reading.torn);
-        complain(number, is_whole ? "the line is not one of a manager's" : "the line is cut");
+        ++(lines.is_whole() ? reading.malformed : reading.torn);
+        lines.Complain(lines.is_whole() ? "the line is not one of a manager's" : "the line is cut");
         break;
       case VineLine::kTorn:
         ++reading.torn;
-        complain(number, "the line is cut");
+        lines.Complain("the line is cut");
         break;
     }
-  });
-  if (!status.ok()) return status;
+  }
   const fs::path beside = fs::path(path).parent_path() / "performance";
   if (fs::path(path).filename() == "transactions" && IsFile(beside)) {
-    const absl::Status read =
-        ForEachLine(beside.string(), [&](const std::string& line, int64_t, bool) { performance.Add(line); });
-    if (!read.ok()) return read;
+    LogLines rows(beside.string(), &reading);
+    for (std::string line; rows.Next(&line);) performance.Add(line);
   }
   reading.clusters = std::move(transactions).Finish();
   performance.Compare(&reading.clusters);

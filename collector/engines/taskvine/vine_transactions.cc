@@ -169,7 +169,8 @@ VineLine VineTransactions::Add(std::string_view line) {
     if (const auto id = Whole(event.word(1))) manager.libraries.insert(*id);
     return VineLine::kTaken;
   }
-  return object == "CATEGORY" || object == "APPLICATION" ? VineLine::kTaken : VineLine::kUnknown;
+  const bool tells_no_task = object == "CATEGORY" || object == "APPLICATION" || object == "TRANSFER";
+  return tells_no_task ? VineLine::kTaken : VineLine::kUnknown;
 }
 
 VineLine VineTransactions::AddWorker(const Event& event, Manager* manager) {
@@ -369,6 +370,8 @@ std::vector<ClusterFact> VineTransactions::Finish() && {
       manager.cluster.complaints.push_back(
           fmt::format("{} was lost: the manager says {}", worker.address, worker.left_reason));
     }
+    // Libraries are no tasks: they run functions, as long as their worker is there.
+    for (const int64_t library : manager.libraries) manager.attempts.erase(library);
     if (!manager.attempts.empty()) {
       size_t running = 0;
       for (const auto& [id, attempt] : manager.attempts) running += attempt.commit_ns.has_value();

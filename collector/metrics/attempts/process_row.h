@@ -35,6 +35,7 @@ struct ProcessRow {
   std::string boot_id;   ///< empty: not known
   int64_t last_ns = 0;   ///< its `end` line's time, else the latest time stamp on any of its lines
   ProcessState state = ProcessState::kUnreported;
+  bool is_damaged = false;                  ///< its log could not be read to its end: what became of it is not known
   std::optional<int64_t> declared_threads;  ///< CREMA_THREADS or Enable
   int64_t lanes_peak = 0;                   ///< largest `lanes_peak` of its chunks; 0: not recorded
   std::optional<double> allowed_cores;      ///< affinity and cgroup quota, the smaller
@@ -59,6 +60,8 @@ struct ProcessRow {
   std::optional<int64_t> disk_bytes;     ///< that it offers to tasks
   std::optional<int64_t> engine_cpu_ns;  ///< that its batch system counted, as the next
   std::optional<int64_t> engine_peak_memory_bytes;
+  bool is_unrecorded = false;              ///< what it did is not known: it sent no records, or none were found
+  bool is_job = false;                     ///< of a batch system: its cores are its own, whatever it does
   std::optional<int64_t> time_limit_ns;    ///< that its batch system gave it
   std::optional<int64_t> clock_offset_ns;  ///< what the scheduler's clock is ahead of its own
 

@@ -228,12 +228,17 @@ BudgetTotals AddUp(const Facts& facts, const Milestones& milestones) {
   totals.tasks_have_several_cores = !facts.engine.cores_of_tasks.empty();
   for (size_t i = 0; i < facts.workers.size(); ++i) {
     const WorkerLife& worker = facts.workers[i];
+    const ProcessRow& process = facts.processes[worker.process];
+    if (process.is_unrecorded && process.is_job) {
+      totals.unrecorded += Int128{worker.cores} * (worker.stop_ns - worker.start_ns) * kOneLane;
+      continue;
+    }
     Changes changes;
     ReserveLargePages(changes.begins_ns, facts.attempts_of_worker.Of(i).size());
     ReserveLargePages(changes.stops_ns, facts.attempts_of_worker.Of(i).size());
-    int64_t first_begin_ns = kNever;
+    int64_t first_begin_ns = process.is_unrecorded ? 0 : kNever;  // else nothing but its first chunk is waited for
     int64_t joined_ns = 0;
-    ProcessCpu cpu(facts.processes[worker.process]);
+    ProcessCpu cpu(process);
     for (uint32_t index : facts.attempts_of_worker.Of(i)) {
       const AttemptRow& attempt = facts.attempts[index];
       const LaneTime lane = facts.LaneOf(attempt);
@@ -267,7 +272,7 @@ BudgetTotals AddUp(const Facts& facts, const Milestones& milestones) {
         continue;
       }
       const int64_t among_sums_ns = sums.window.Clip(stop_ns) - sums.window.Clip(start_ns);
-      totals.framework +=
+      (process.is_unrecorded ? totals.unrecorded : totals.framework) +=
           Int128{stop_ns - start_ns - among_sums_ns} * kOneLane + Int128{among_sums_ns} * sums.task_share;
     }
     AddCores(worker.start_ns, worker.stop_ns, worker.cores, changes);
@@ -288,7 +293,7 @@ BudgetTotals AddUp(const Facts& facts, const Milestones& milestones) {
         oversubscribed += -free * (to_ns - from_ns);
       } else if (free > 0) {
         const Int128 unused = std::clamp(Int128{held.At(from_ns)} - lanes, Int128{0}, free);
-        totals.unused_by_tasks += unused * (to_ns - from_ns);
+        (process.is_unrecorded ? totals.unrecorded : totals.unused_by_tasks) += unused * (to_ns - from_ns);
         PartOf(from_ns, first_begin_ns, milestones, free_time.At(from_ns)) += (free - unused) * (to_ns - from_ns);
       }
     });

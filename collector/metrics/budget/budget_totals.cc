@@ -45,7 +45,8 @@ std::vector<BudgetRow> MakeRows(const BudgetTotals& totals) {
   add("idle", LaneSeconds(rest.free.idle));
   add("tail", LaneSeconds(rest.free.tail));
   add("shutdown", LaneSeconds(rest.free.shutdown));
-  if (attempts.unmeasured > 0) add("unmeasured", Seconds(attempts.unmeasured));
+  const double unmeasured = Seconds(attempts.unmeasured) + LaneSeconds(totals.unrecorded);
+  if (unmeasured > 0) add("unmeasured", unmeasured);
   double sum = 0;
   for (const BudgetRow& row : rows) sum += *row.core_seconds;
   for (BudgetRow& row : rows) {

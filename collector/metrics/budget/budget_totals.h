@@ -30,6 +30,7 @@ struct BudgetTotals {
   LaneTimeSum outside_chunk = 0;
   LaneTimeSum framework = 0;
   LaneTimeSum unused_by_tasks = 0;
+  LaneTimeSum unrecorded = 0;             ///< of workers without records
   bool tasks_have_several_cores = false;  ///< else there is no `unused_by_tasks`
 };
 

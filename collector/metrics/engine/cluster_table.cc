@@ -70,6 +70,14 @@ bool ClusterTable::Has(const Engine& engine) const {
   return std::any_of(engines_.begin(), engines_.end(), [&](const auto& entry) { return entry.second == &engine; });
 }
 
+std::vector<ClusterFact*> ClusterTable::WithNumberedJobs() {
+  std::vector<ClusterFact*> found;
+  for (auto& [epoch, cluster] : clusters_) {
+    if (NumbersJobs(epoch)) found.push_back(&cluster);
+  }
+  return found;
+}
+
 std::string ClusterTable::EngineText() const {
   std::set<std::string> texts;
   for (const auto& [epoch, cluster] : clusters_) {

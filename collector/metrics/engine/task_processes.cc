@@ -5,10 +5,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_split.h"
 #include "collector/engines/engines.h"
+#include "collector/metrics/engine/batch_clocks.h"
 
 namespace crema {
 namespace {
@@ -19,8 +21,9 @@ constexpr int64_t kTolerance = 1'000'000'000;
 struct ToldTask {
   uint32_t number = 0;
   const ClusterTaskFact* fact = nullptr;
-  int64_t offset_ns = 0;  ///< what the scheduler's clock is ahead of its worker's
-  std::string_view host;  ///< of its worker, as the scheduler calls it
+  int64_t offset_ns = 0;     ///< what the scheduler's clock is ahead of its worker's
+  std::string_view host;     ///< of its worker, as the scheduler calls it
+  bool is_numbered = false;  ///< its job's number is that of no other
 };
 
 /// All attempts at tasks, by what their processes may say of them.
@@ -46,8 +49,8 @@ ToldTasks ListTasks(const ClusterTable& clusters) {
     for (const ClusterTaskFact& task : cluster.tasks) {
       const auto offset = offsets.find(task.worker);
       const size_t at = tasks.all.size();
-      tasks.all.push_back(
-          {static_cast<uint32_t>(at), &task, offset == offsets.end() ? 0 : offset->second, hosts[task.worker]});
+      tasks.all.push_back({static_cast<uint32_t>(at), &task, offset == offsets.end() ? 0 : offset->second,
+                           hosts[task.worker], clusters.NumbersJobs(epoch)});
       if (!task.job.empty()) tasks.by_job.emplace(task.job, at);
       if (!task.directory.empty()) tasks.by_directory.emplace(task.directory, at);
     }
@@ -64,17 +67,17 @@ ToldTasks ListTasks(const ClusterTable& clusters) {
 int64_t StartOn(const ToldTask& task, const ProcessRow& process) { return process.start_ns + task.offset_ns; }
 
 /// Of the attempts from `first` to `last` the one that ran when the process began. Where several did, it is one on the
-/// process's host, and the nearest of these.
+/// process's host, and the nearest of these. If none did, it is the nearest that a number names.
 template <class It>
 std::optional<size_t> Choose(const ToldTasks& tasks, std::pair<It, It> found, const ProcessRow& process) {
   std::optional<size_t> chosen;
-  std::pair<bool, int64_t> nearest;
+  std::tuple<bool, bool, int64_t> nearest;
   for (It entry = found.first; entry != found.second; ++entry) {
     const ToldTask& task = tasks.all[entry->second];
     const int64_t after_ns = StartOn(task, process) - task.fact->start_ns;
     const bool is_inside = after_ns >= -kTolerance && StartOn(task, process) <= task.fact->stop_ns + kTolerance;
-    const std::pair distance(task.host != process.host, std::abs(after_ns));
-    if (!is_inside || (chosen.has_value() && distance >= nearest)) continue;
+    const std::tuple distance(!is_inside, task.host != process.host, std::abs(after_ns));
+    if ((!is_inside && !task.is_numbered) || (chosen.has_value() && distance >= nearest)) continue;
     chosen = entry->second;
     nearest = distance;
   }
@@ -86,7 +89,7 @@ std::optional<size_t> FindTold(const ToldTasks& tasks, const ProcessRow& process
   if (!job.empty()) {
     if (auto task = Choose(tasks, tasks.by_job.equal_range(job), process)) return task;
     // Of a step whose engine tells of its job alone, the job is the task. The job's script is not: it has steps beside.
-    const auto task = Choose(tasks, tasks.by_job.equal_range(job.substr(0, job.rfind('.'))), process);
+    const auto task = Choose(tasks, tasks.by_job.equal_range(JobOfStep(job)), process);
     if (task.has_value() && !tasks.all[*task].fact->is_script) return task;
   }
   const std::vector<std::string> names = absl::StrSplit(process.working_directory, '/', absl::SkipEmpty());

@@ -54,6 +54,7 @@ void AddRecorder(ProcessRow& row, const ProcessRow& other) {
   }
   row.is_engine_worker = row.is_engine_worker || other.is_engine_worker;
   row.engine_worker = std::max(row.engine_worker, other.engine_worker);
+  row.is_damaged = row.is_damaged || other.is_damaged;
   row.job = std::max(row.job, other.job);
   row.working_directory = std::max(row.working_directory, other.working_directory);
   if (!row.clock_offset_ns.has_value()) row.clock_offset_ns = other.clock_offset_ns;
@@ -144,9 +145,7 @@ LogRef ProcessTable::Add(const ProcessFact& fact, bool running) {
   TakeLarger(log.row.memory_limit_bytes, fact.memory_limit_bytes);
   TakeLarger(log.total_events, fact.total_events);
   TakeLarger(log.row.granted_cores, fact.engine.cpus);
-  std::string job = JobOf(fact.engine);
-  if (!job.empty() && !fact.engine.step.empty()) job.append(".").append(fact.engine.step);
-  log.row.job = std::max(log.row.job, job);
+  log.row.job = std::max(log.row.job, StepOf(fact.engine));
   log.row.working_directory = std::max(log.row.working_directory, std::string(fact.working_directory));
   return ref;
 }
@@ -252,6 +251,7 @@ std::vector<uint32_t> ProcessTable::Merge(const ProcessTable& other) {
     Log& log = logs_[entry->second];
     log.running |= theirs.running;
     log.serves_engine |= theirs.serves_engine;
+    log.row.is_damaged |= theirs.row.is_damaged;
     log.has_chunks |= theirs.has_chunks;
     TakeBetterClock(log.clock, theirs.clock);
     log.executable = std::max(log.executable, theirs.executable);
@@ -301,9 +301,11 @@ ProcessFindings ProcessTable::Finalize() const {
   for (const uint32_t index : order) {
     const Log& log = logs_[index];
     ProcessRow row = log.row;
-    row.state = log.end_ns.has_value() ? ProcessState::kEnded
-                : log.running          ? ProcessState::kRunning
-                                       : ProcessState::kUnreported;
+    // Chunks whose end is in the part that cannot be read are records that are lost, not chunks.
+    row.is_damaged = row.is_damaged && !log.end_ns.has_value();
+    row.state = log.end_ns.has_value() || row.is_damaged ? ProcessState::kEnded
+                : log.running                            ? ProcessState::kRunning
+                                                         : ProcessState::kUnreported;
     if (log.end_ns.has_value()) row.last_ns = *log.end_ns;
     row.clock_offset_ns = OffsetOf(log.clock);
     if (!row.run_id.empty()) run_ids.insert(row.run_id);

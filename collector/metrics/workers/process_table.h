@@ -88,6 +88,8 @@ class ProcessTable {
   void SawLanes(const LogRef& log, int64_t lanes);
   /// A chunk began or ended in it: its process is a worker.
   void SawChunk(const LogRef& log) { logs_[log.index].has_chunks = true; }
+  /// The rest of the log could not be read.
+  void SawDamage(const LogRef& log) { logs_[log.index].row.is_damaged = true; }
   /// An engine's plug-in writes this log; `worker` is the engine's name for the process, where it is known.
   void SawEngine(const LogRef& log, std::string_view worker);
   void Add(const LogRef& log, const ClockFact& fact);

@@ -49,6 +49,27 @@ TreeSampleFact SampleOf(const PrmonValues& row) {
   return sample;
 }
 
+std::string NowCalled(const std::string& name) {
+  static const std::map<std::string_view, const char*> kNames = {
+      {"VMEM", "vmem"},
+      {"PSS", "pss"},
+      {"RSS", "rss"},
+      {"Swap", "swap"},
+      {"rbytes", "read_bytes"},
+      {"wbytes", "write_bytes"},
+      {"maxVMEM", "vmem"},
+      {"maxPSS", "pss"},
+      {"maxRSS", "rss"},
+      {"maxSwap", "swap"},
+      {"totRCHAR", "rchar"},
+      {"totWCHAR", "wchar"},
+      {"totRBYTES", "read_bytes"},
+      {"totWBYTES", "write_bytes"},
+  };
+  const auto found = kNames.find(name);
+  return found == kNames.end() ? name : found->second;
+}
+
 std::optional<int64_t> WallSeconds(const PrmonValues& values) { return Find(values, "wtime"); }
 
 void RaiseTo(const PrmonValues& values, PrmonValues* largest) {

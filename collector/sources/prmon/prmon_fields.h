@@ -20,6 +20,9 @@ TreeTotals TotalsOf(const PrmonValues& values);
 /// One row as a sample. What it does not hold is 0 here, as a sample cannot tell: `TotalsOf` can.
 TreeSampleFact SampleOf(const PrmonValues& row);
 
+/// prmon's name of a quantity, by the name that ATLAS's MemoryMonitor, which came before it, has for it.
+std::string NowCalled(const std::string& name);
+
 /// Seconds since the job's start.
 std::optional<int64_t> WallSeconds(const PrmonValues& values);
 

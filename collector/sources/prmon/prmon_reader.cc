@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 
 #include <cmath>
-#include <fstream>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -14,6 +13,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "collector/compression/decompressed_stream.h"
 #include "collector/sources/prmon/prmon_fields.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -70,7 +70,7 @@ std::optional<PrmonValues> ParseRow(const std::vector<std::string>& names, const
 
 absl::StatusOr<Rows> ReadText(const std::string& path, TreeLogReading* reading) {
   Rows result;
-  std::ifstream file(path);
+  DecompressedStream file(path);
   if (!file) return CannotRead(path);
   std::vector<std::string> names;
   std::string line;
@@ -80,7 +80,7 @@ absl::StatusOr<Rows> ReadText(const std::string& path, TreeLogReading* reading) 
     const std::vector<std::string> words = Words(line);
     if (reading->lines == 1) {
       if (words.size() < 2 || words[0] != "Time") break;
-      names = words;
+      for (const std::string& word : words) names.push_back(NowCalled(word));
       continue;
     }
     if (words.empty()) continue;
@@ -96,6 +96,11 @@ absl::StatusOr<Rows> ReadText(const std::string& path, TreeLogReading* reading) 
            reading);
     }
   }
+  if (!file.status().ok()) {
+    ++reading->torn;
+    reading->problems.push_back(
+        fmt::format("{}: {}; crema used what comes before the damage", path, std::string(file.status().message())));
+  }
   if (names.empty()) {
     return absl::InvalidArgumentError(
         fmt::format("{}:1: no `Time wtime …` line of prmon's names; was this file written by prmon?", path));
@@ -105,7 +110,7 @@ absl::StatusOr<Rows> ReadText(const std::string& path, TreeLogReading* reading) 
 
 // The summary's `Max`: totals of counters, peaks of what was held.
 absl::StatusOr<PrmonValues> ReadSummary(const std::string& path) {
-  std::ifstream file(path);
+  DecompressedStream file(path);
   if (!file) return CannotRead(path);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   const Json summary = Json::parse(text, nullptr, /*allow_exceptions=*/false);
@@ -116,7 +121,7 @@ absl::StatusOr<PrmonValues> ReadSummary(const std::string& path) {
   PrmonValues largest;
   for (const auto& [name, value] : summary["Max"].items()) {
     if (!value.is_number()) continue;
-    if (const std::optional<int64_t> integer = Integer(name, value.get<double>())) largest[name] = *integer;
+    if (const std::optional<int64_t> integer = Integer(name, value.get<double>())) largest[NowCalled(name)] = *integer;
   }
   return largest;
 }
@@ -136,7 +141,9 @@ void SetTimes(const Rows& rows, const PrmonValues& largest, const std::string& s
     return;
   }
   const PrmonValues& last = rows.rows.back();
-  run->run.start_ns = SampleOf(last).time_ns - WallSeconds(last).value_or(0) * kSecondNs;
+  const std::optional<int64_t> wall_seconds = WallSeconds(last);  // MemoryMonitor has none
+  run->run.start_ns = wall_seconds.has_value() ? SampleOf(last).time_ns - *wall_seconds * kSecondNs
+                                               : SampleOf(rows.rows.front()).time_ns;
   run->last_ns = std::max(SampleOf(last).time_ns, run->run.start_ns + wall_ns);
 }
 
@@ -171,13 +178,14 @@ absl::StatusOr<TreeLogReading> ReadPrmon(const PrmonPaths& paths, const OnTreeSa
   }
   run.totals = TotalsOf(largest);
   SetTimes(rows, largest, paths.summary, &run);
-  if (!paths.summary.empty()) {  // it is written when the job has ended
+  if (!paths.summary.empty() && !IsPrmonSnapshot(paths.summary)) {  // it is written when the job has ended
     run.end.emplace();
     run.end->time_ns = run.last_ns;
     run.end->totals = run.totals;
     run.end->samples = run.samples;
   } else {
-    reading.problems.push_back(path + ": no summary (prmon.json) beside it; prmon was killed, or still runs");
+    reading.problems.push_back(path +
+                               ": no summary (prmon.json) beside it: the job may have gone on after the last row");
   }
   reading.problems.push_back(path +
                              ": prmon rounds CPU time down to whole seconds, and misses what follows its last row; the "

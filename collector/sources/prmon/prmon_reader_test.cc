@@ -89,10 +89,13 @@ TEST(ReadPrmon, RefusesOtherFilesInOneLine) {
   root.Write("/empty.txt", "");
   root.Write("/prmon.json", "[1, 2");
   for (const char* name : {"/notes.txt", "/empty.txt", "/prmon.json"}) {
-    const auto reading = ReadPrmon(*PrmonFilesOf(root.path() + name));
+    const PrmonPaths paths =
+        std::string(name) == "/prmon.json" ? PrmonPaths{"", root.path() + name} : PrmonPaths{root.path() + name, ""};
+    const auto reading = ReadPrmon(paths);
     EXPECT_FALSE(reading.ok()) << name;
     EXPECT_THAT(std::string(reading.status().message()), HasSubstr(name));
   }
+  EXPECT_FALSE(PrmonFilesOf(root.path() + "/notes.txt").has_value()) << "a name alone says nothing";
   EXPECT_FALSE(PrmonFilesOf("data.root").has_value());
 }
 

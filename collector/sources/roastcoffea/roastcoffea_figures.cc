@@ -171,6 +171,22 @@ std::vector<FineRow> FineRows(const Json& span_metrics, int64_t* left_out) {
   return rows;
 }
 
+/// The totals that roastcoffea has of Coffea's report, where its decorator recorded no chunks.
+void AddTotals(const RoastcoffeaMeasurement& measurement, Patch* patch) {
+  constexpr char kNotTold[] = "the roastcoffea measurement does not tell it";
+  for (const auto& [ours, key] :
+       {std::pair("num_chunks", "num_chunks"), {"total_events", "total_events"}, {"busy_time", "total_cpu_time"}}) {
+    patch->Set(ours, NumberField(measurement.metrics, key), kNotTold);
+  }
+  const std::optional<double> events = patch->Get("total_events");
+  const auto kilo = [&](const std::optional<double>& seconds) { return Ratio(Ratio(events, seconds), 1000); };
+  patch->Set("event_rate_wall_khz", kilo(measurement.elapsed_seconds), kNotTold);
+  patch->Set("event_rate_agg_khz", kilo(patch->Get("busy_time")), kNotTold);
+  patch->Warn(
+      "roastcoffea recorded no chunks, so only totals are known; its decorator @track_metrics on the processor records "
+      "them");
+}
+
 Timeline PointsOf(const SampledSteps& steps) {
   Timeline timeline;
   for (const auto& [seconds, value] : steps) timeline.push_back({seconds, value});
@@ -211,6 +227,7 @@ void AddRoastcoffeaFigures(const RoastcoffeaMeasurement& measurement, const Roas
     const std::optional<double> share = Ratio(NumberField(theirs, percent), 100);
     patch.Set(key, share.has_value() && *share > 0 ? share : std::nullopt, "roastcoffea saw no branch of any file");
   }
+  if (records.chunks == 0) AddTotals(measurement, &patch);
   AddWorkers(timelines, &patch);
   AddFine(theirs, &patch);
   int64_t fine_left_out = 0;
