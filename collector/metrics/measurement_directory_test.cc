@@ -120,12 +120,12 @@ TEST_F(MeasurementDirectory, ALogThatWasCopiedAliveIsNotLostWhenItIsReadAgain) {
   ASSERT_EQ(flock(fd, LOCK_EX | LOCK_NB), 0);
   ASSERT_TRUE(Save(Take()).ok());
   close(fd);
-  EXPECT_EQ(DocumentOf(Take({"logs"}))["quality"]["processes_lost"], 1) << "its process is gone by now";
-  EXPECT_EQ(DocumentOf(Take({"out"}))["quality"]["processes_lost"], 0);
+  EXPECT_EQ(DocumentOf(Take({"logs"}))["quality"]["processes_unreported"], 1) << "its process is gone by now";
+  EXPECT_EQ(DocumentOf(Take({"out"}))["quality"]["processes_unreported"], 0);
   EXPECT_EQ(DocumentOf(Take({"out"}))["quality"]["processes_running"], 1);
   ASSERT_TRUE(Save(Take({"out"}), "again").ok());
   EXPECT_EQ(DocumentOf(Take({"again"}))["quality"]["processes_running"], 1);
-  EXPECT_EQ(DocumentOf(Take({"out", "logs"}))["quality"]["processes_lost"], 1) << "the log itself knows best";
+  EXPECT_EQ(DocumentOf(Take({"out", "logs"}))["quality"]["processes_unreported"], 1) << "the log itself knows best";
 }
 
 TEST_F(MeasurementDirectory, KeepsLogsOfOneNameApart) {

@@ -207,11 +207,22 @@ TEST_F(LiveModelTest, TellsAWorkerThatVanishedFromOneThatEnded) {
 TEST_F(LiveModelTest, CallsARunKilledThatStopsWithoutAnEnd) {
   const auto worker = Worker(1);
   model_.Add(worker, ChunkRecord(0, 0, 1));
+  Begin(worker, 1, 1);
   PassTo(2);
   model_.SetLife(worker, false);
   PassTo(3);
   EXPECT_EQ(model_.state(), LiveState::kLost);
   EXPECT_DOUBLE_EQ(model_.wall_seconds(), 1);  // to its last sign of life
+}
+
+TEST_F(LiveModelTest, CallsAProcessThatEndsBetweenChunksNoLoss) {
+  const auto worker = Worker(1);
+  model_.Add(worker, ChunkRecord(0, 0, 1));
+  PassTo(2);
+  model_.SetLife(worker, false);
+  PassTo(3);
+  EXPECT_EQ(model_.state(), LiveState::kEnded);
+  EXPECT_THAT(Texts(), Contains("node:1 ended without a report"));
 }
 
 TEST_F(LiveModelTest, SplitsTheLastHalfMinuteIntoSharesThatAddUp) {
@@ -293,9 +304,8 @@ TEST_F(LiveModelTest, SaysInAFewWordsThatWorkersWereLost) {
   EXPECT_EQ(trouble(), "1 worker lost");
   EXPECT_EQ(mark(), Mark::kWatch) << "though 1 of 303 attempts is few";
   model_.SetLife(idle, /*running=*/false);
-  EXPECT_EQ(trouble(), "1 worker lost") << "it may be the end of a pool";
   PassTo(10);
-  EXPECT_EQ(trouble(), "2 workers lost") << "others go on";
+  EXPECT_EQ(trouble(), "1 worker lost") << "it may be the end of a pool";
 }
 
 TEST_F(LiveModelTest, HasNoMoreCoresThanWereAllowedUnlessTheyAreDeclared) {

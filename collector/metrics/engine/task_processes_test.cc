@@ -134,7 +134,7 @@ TEST(MoveToWorkers, WhatAProcessDidItsWorkerDid) {
     findings.processes.processes[i].samples.push_back(sample);
   }
   findings.processes.processes[0].state = ProcessState::kEnded;
-  findings.processes.processes[1].state = ProcessState::kLost;
+  findings.processes.processes[1].state = ProcessState::kUnreported;
   findings.processes.executables.resize(3);
   findings.processes.serves_engine.resize(3);
   const TaskOfProcess task_of_process = MatchTaskProcesses(table, &findings.processes.processes);
@@ -157,7 +157,8 @@ TEST(MoveToWorkers, WhatAProcessDidItsWorkerDid) {
   EXPECT_EQ(findings.attempts.bytes_of_process[worker].read, 500);
   EXPECT_EQ(findings.attempts.bytes_of_process[1].read, 0);
   EXPECT_EQ(findings.processes.processes[0].last_ns, kOrigin + 9 * kSecond);
-  EXPECT_EQ(findings.processes.processes[1].last_ns, kOrigin + 15 * kSecond) << "it was lost: until its task ended";
+  EXPECT_EQ(findings.processes.processes[1].last_ns, kOrigin + 15 * kSecond)
+      << "it did not say when it ended: until its task did";
   const ProcessRow& row = findings.processes.processes[worker];
   EXPECT_EQ(row.process(), "node:77");
   EXPECT_EQ(row.declared_threads, 2);
