@@ -141,6 +141,7 @@ int TryInChild(const OwnFunctions& own, std::uint64_t (*blocks_seen)()) {
 
 const char* FindUnseenAllocator(internal::OperatorNew* of_caller, std::uint64_t (*blocks_seen)()) noexcept {
   if (g_is_unseen.load(std::memory_order_acquire)) return g_sentence;
+  if (of_caller == nullptr) return nullptr;
   if (g_is_busy.test_and_set(std::memory_order_acquire)) return nullptr;  // its caller says it
   const int host_errno = errno;
   const LoadCounts loads = CountLoads();

@@ -1,6 +1,7 @@
 // What a fork does to recording.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <link.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/file.h>
@@ -67,6 +68,32 @@ TEST(Fork, OutsideAChunkTheChildHasItsOwnLog) {
   EXPECT_EQ(logs[1].end->chunks, 1);
   // The kernel counts the start in hundredths of a second.
   EXPECT_GE(logs[1].process->start_ns, logs[0].process->start_ns - 10000000);
+}
+
+/// What a thread of the parent holds when the process forks, nobody gives back in the child.
+TEST(Fork, TheChildDoesNotWaitForTheListOfLoadedFiles) {
+  const std::vector<RecordLog> logs = RecordedLogs([] {
+    { TrackMetrics metrics("before"); }
+    static std::atomic<bool> is_held{false}, is_over{false};
+    std::thread holder([] {
+      const auto hold = [](dl_phdr_info*, std::size_t, void*) {
+        is_held = true;
+        while (!is_over) std::this_thread::yield();
+        return 1;
+      };
+      dl_iterate_phdr(hold, nullptr);
+    });
+    while (!is_held) std::this_thread::yield();
+    InFork([] {
+      alarm(60);
+      { TrackMetrics metrics("child"); }
+      _exit(0);
+    });
+    is_over = true;
+    holder.join();
+  });
+  ASSERT_EQ(logs.size(), 2u);
+  EXPECT_EQ(ChunkOf(logs[1], "child").status, "ok");
 }
 
 TEST(Fork, InsideAChunkTheChunkStaysTheParents) {

@@ -16,7 +16,6 @@
 #include "log/json_line.h"
 #include "log/secret_filter.h"
 #include "process/environment.h"
-#include "process/shared_copy.h"
 #include "storage/fixed_text.h"
 #include "storage/own_memory.h"
 
@@ -161,7 +160,7 @@ bool OpenLog(Recorder* recorder) noexcept {
     errno = ENOMEM;
     return false;
   }
-  const int number = recorder->log.Open(directory, host.c_str(), recorder->pid, start_ns, RecordersOfOtherCopies());
+  const int number = recorder->log.Open(directory, host.c_str(), recorder->pid, start_ns, recorder->number);
   if (number < 0) return false;
   AppendProcess(recorder, host, start_ns, number);
   if (recorder->process_line.broken()) {

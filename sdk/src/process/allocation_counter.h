@@ -46,7 +46,8 @@ struct AllocationCounter {
   /// From now on the library asks this function, in each allocation of any thread, where it belongs. The function must
   /// not allocate. False if the library asks another one already.
   bool (*attach)(std::uint32_t (*site_of_thread)()) noexcept;
-  /// Null, or a sentence that says why nothing, or not everything, is counted. It may come later, with a library.
+  /// Null, or a sentence that says why nothing, or not everything, is counted. It may come later, with a library. With
+  /// null for `of_caller` it does not look at the libraries.
   const char* (*why_not)(OperatorNew* of_caller) noexcept;
   /// The site of this name inside `parent`, made if need be. Where there is no room, `parent`.
   std::uint32_t (*find_site)(std::uint32_t parent, const char* name, std::uint32_t name_length) noexcept;

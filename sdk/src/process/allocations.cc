@@ -81,10 +81,17 @@ bool SeesAllocations(const AllocationCounter& counter) {
   return block != nullptr && before < counter.own_calls();
 }
 
+/// In a forked child it says what the parent found: another thread of the parent may have held the lock of the list of
+/// loaded files.
+const char* WhyNot(const AllocationCounter& counter) {
+  return counter.why_not(WasForked() ? nullptr : static_cast<OperatorNew*>(::operator new));
+}
+
 /// The library, or null with the reason; null without one where nobody asked for it, or another copy of the SDK has it.
 const AllocationCounter* FindCounter(std::string_view* why_not) {
   using GetCounter = const AllocationCounter* (*)();
-  const auto get_counter = reinterpret_cast<GetCounter>(FindFunction(kAllocationCounterFunction));
+  static GetCounter get_counter = nullptr;
+  if (!WasForked()) get_counter = reinterpret_cast<GetCounter>(FindFunction(kAllocationCounterFunction));
   if (get_counter == nullptr) {
     if (EnvironmentAsksForAllocations()) {
       *why_not =
@@ -99,7 +106,7 @@ const AllocationCounter* FindCounter(std::string_view* why_not) {
     *why_not = "the library libcrema_allocations.so is of another version than the SDK";
     return nullptr;
   }
-  if (const char* reason = counter->why_not(::operator new)) {
+  if (const char* reason = WhyNot(*counter)) {
     *why_not = reason;
     return nullptr;
   }
@@ -209,7 +216,7 @@ void WriteWhyNot(Recorder* recorder, std::string_view why_not, std::int64_t now_
 
 void WriteCounts(Recorder* recorder, std::int64_t now_ns, bool is_last) {
   const AllocationCounter& counter = *recorder->allocation_counter;
-  if (const char* why_not = counter.why_not(::operator new)) {
+  if (const char* why_not = WhyNot(counter)) {
     g_is_incomplete.store(true, kRelaxed);
     return WriteWhyNot(recorder, why_not, now_ns, is_last);
   }

@@ -76,6 +76,10 @@ Recorder* Start(const Settings& settings) {
   recorder->clock.Start();
   recorder->descriptors.Start();
   recorder->pid = getpid();
+  // Children of a fork have the numbers of their parent: see `OtherCopy`.
+  static int number = 0;
+  if (g_inherited == nullptr) number = RecordersOfOtherCopies();
+  recorder->number = number;
   Calibrate(recorder.get());
   if (settings.summary) recorder->summary = MakeOwn<ExitSummary>();
   if (!OpenLog(recorder.get())) {

@@ -59,6 +59,7 @@ struct Recorder {
   LogFile log;
   DescriptorBudget descriptors;
   std::int64_t pid = 0;
+  int number = 0;                       ///< the least that its log may have (docs/record_log.md, "The file")
   std::int64_t section_cost_ns = 0;     ///< calibrated, of one occurrence
   std::int64_t request_cost_ns = 0;     ///< calibrated, of a request's guard
   std::int64_t reading_cost_ns = 0;     ///< calibrated, of a memory guard
