@@ -13,6 +13,7 @@
 #include "environment.h"
 #include "exit_and_fork.h"
 #include "exit_summary.h"
+#include "gpu.h"
 #include "own_memory.h"
 #include "process_line.h"
 #include "sample_line.h"
@@ -85,6 +86,7 @@ Recorder* Start(const Settings& settings) {
   }
   recorder->stacks.Start();
   StartAllocations(recorder.get());
+  StartGpu(recorder.get());
   g_recorder.store(recorder.get(), std::memory_order_release);
   StartSampler(recorder.get());
   return recorder.release();
@@ -343,6 +345,7 @@ void Flush() noexcept {
   if (recorder == nullptr || !internal::Recording()) return;
   internal::WriteSample(recorder);
   internal::WriteAllocations(recorder, false);
+  internal::WriteGpu(recorder, false);
   recorder->sums.WriteWhenDue(recorder, internal::MonotonicNanoseconds());
   recorder->stacks.Write(recorder);
   recorder->log.Sync();

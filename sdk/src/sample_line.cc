@@ -7,6 +7,7 @@
 
 #include "allocations.h"
 #include "cgroup.h"
+#include "gpu.h"
 #include "kernel_readings.h"
 #include "own_memory.h"
 #include "proc_file.h"
@@ -134,6 +135,7 @@ void WriteEnd(Recorder* recorder) noexcept {
   recorder->log.ExpectLast();
   recorder->sums.WriteLast(recorder);
   WriteAllocations(recorder, true);
+  WriteGpu(recorder, true);
   JsonLine last_fields;
   const OutsideSections sections = AppendOutsideSections(recorder, &last_fields);
   const std::uint64_t metrics_without_room = AppendProcessMetrics(recorder, &last_fields);

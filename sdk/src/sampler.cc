@@ -9,6 +9,7 @@
 
 #include "allocations.h"
 #include "crema/internal/section_node.h"
+#include "gpu.h"
 #include "own_work.h"
 #include "recorder.h"
 #include "sample_line.h"
@@ -65,6 +66,7 @@ void SampleOrSum(Recorder* recorder) {
   recorder->sums.WriteWhenDue(recorder, now_ns);
   recorder->stacks.WriteWhenDue(recorder, now_ns);
   WriteAllocationsWhenDue(recorder, now_ns);
+  WriteGpuWhenDue(recorder, now_ns);
 }
 
 void* Sample(void* recorder_pointer) {

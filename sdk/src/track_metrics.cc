@@ -6,6 +6,7 @@
 #include "chunk_line.h"
 #include "exit_summary.h"
 #include "file_line.h"
+#include "gpu.h"
 #include "native_stacks.h"
 #include "recorder.h"
 #include "suspension.h"
@@ -58,6 +59,7 @@ void Begin(Recorder* recorder, ThreadState* thread, const Chunk& chunk, ChunkSta
   state->guard_is_gone.store(false);
   state->suspension.reset();
   state->suspended_ticks = 0;
+  state->gpu_dataset.store(0, std::memory_order_relaxed);
   for (std::size_t i = 0; i < chunk.attribute_count; ++i) {
     const bool is_kept =
         i < Chunk::kMaxAttributes && !chunk.attributes[i].name.is_lost() && !chunk.attributes[i].value.is_lost();
@@ -149,6 +151,7 @@ void End(Recorder* recorder, ThreadState* thread, ChunkState* state) {
   recorder->sums.WriteWhenDue(recorder, end.stop.monotonic_ns);
   recorder->stacks.WriteWhenDue(recorder, end.stop.monotonic_ns);
   NoteChunkOfAllocations(recorder, chunks, end.stop.monotonic_ns);
+  WriteGpuWhenDue(recorder, end.stop.monotonic_ns);
   thread->finished = {state, end.rate, end.own_ns()};
   if (state->ledger.dropped() != 0) recorder->dropped.fetch_add(state->ledger.dropped(), std::memory_order_relaxed);
   const std::uint64_t sections = state->ledger.sections().Occurrences() + state->helpers.sections().Occurrences();

@@ -1,0 +1,118 @@
+// Chunks whose work on the device is known, on the GPU of stand_in_cupti.h. Prints nothing but what a scenario asks
+// for.
+#include <dlfcn.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "crema/crema.h"
+#include "stand_in_cupti.h"
+
+namespace {
+
+constexpr std::uint64_t kMillisecond = 1000000;
+
+void Spin(std::uint64_t nanoseconds) {
+  timespec begin{}, now{};
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  do {
+    clock_gettime(CLOCK_MONOTONIC, &now);
+  } while ((now.tv_sec - begin.tv_sec) * 1000000000ull + now.tv_nsec - begin.tv_nsec < nanoseconds);
+}
+
+/// 1 kernel of 3 ms and 4 of 1 ms in `infer`, 2 MB to the device in `upload`, 1 MB back in `download`.
+void RunChunk(int thread, int chunk, bool spins) {
+  const auto first = static_cast<std::int64_t>(1000 * (100 * thread + chunk));
+  crema::TrackMetrics guard({thread % 2 == 0 ? "even" : "odd", "f.root", first, first + 1000});
+  {
+    const crema::TrackSection section("upload");
+    stand_in_copy(1, 2000000, kMillisecond);
+    stand_in_synchronize(spins);
+  }
+  {
+    const crema::TrackSection section("infer");
+    stand_in_launch("_Z6LayersPf", 3 * kMillisecond);
+    for (int i = 0; i < 4; ++i) stand_in_launch("_Z4Reluv", kMillisecond);
+    stand_in_synchronize(spins);
+  }
+  {
+    const crema::TrackSection section("download");
+    stand_in_copy(2, 1000000, kMillisecond / 2);
+    stand_in_synchronize(spins);
+  }
+  Spin(2 * kMillisecond);
+  guard.SetEvents(1000);
+}
+
+void RunThreads(int threads, int chunks, bool spins) {
+  std::vector<std::thread> pool;
+  for (int i = 0; i < threads; ++i) {
+    pool.emplace_back([=] {
+      for (int j = 0; j < chunks; ++j) RunChunk(i, j, spins);
+    });
+  }
+  for (std::thread& thread : pool) thread.join();
+}
+
+}  // namespace
+
+int main(int /*argc*/, char** argv) {
+  const std::string scenario = argv[1];
+  if (scenario != "no cuda") stand_in_init();
+  if (scenario == "spin" || scenario == "block") RunThreads(2, 5, scenario == "spin");
+  if (scenario == "no cuda") crema::TrackMetrics chunk({"even", "f.root", 0, 1});
+  if (scenario == "outside") {
+    stand_in_launch("_Z6LayersPf", kMillisecond);
+    const crema::TrackSection section("warm up");
+    stand_in_graph("_Z4Reluv", 7, kMillisecond);
+    stand_in_fill(500, 1000);
+    stand_in_copy(8, 300, 1000);
+    stand_in_synchronize(false);
+  }
+  if (scenario == "late") {  // the device works on when the chunk has ended
+    {
+      crema::TrackMetrics chunk({"even", "f.root", 0, 1});
+      stand_in_launch("_Z6LayersPf", 30 * kMillisecond);
+    }
+    usleep(60000);
+  }
+  if (scenario == "helper") {
+    crema::TrackMetrics chunk({"even", "f.root", 0, 1});
+    const crema::TrackSection section("outer");
+    const crema::ChunkHandle handle = chunk.handle();
+    std::thread([handle] {
+      crema::TrackHelper helper(handle);
+      const crema::TrackSection inner("inner");
+      stand_in_launch("_Z6LayersPf", kMillisecond);
+      stand_in_synchronize(true);
+    }).join();
+  }
+  if (scenario == "profiler") {
+    RunThreads(1, 2, true);
+    stand_in_start_profiler();
+    RunThreads(1, 3, true);
+    std::printf("%lu %lu\n", stand_in_profiler_records(), stand_in_mixed_buffers());
+  }
+  if (scenario == "fork") {
+    RunThreads(1, 1, true);
+    const pid_t child = fork();
+    if (child == 0) {
+      { crema::TrackMetrics chunk({"even", "g.root", 0, 1}); }
+      std::exit(0);
+    }
+    waitpid(child, nullptr, 0);
+  }
+  if (scenario == "killed") {
+    for (int i = 0; i < 200; ++i) RunChunk(0, i, true);
+    std::fflush(stdout);
+    kill(getpid(), SIGKILL);
+  }
+  return 0;
+}
