@@ -38,6 +38,7 @@ std::vector<Verdict> Judge(const Json& document) {
     JudgeWorkers(run);
     JudgeData(run);
     JudgeRequests(run);
+    JudgeGpu(run);
     JudgeHealth(run);
   }
   FindCauses(document, &verdicts);

@@ -204,7 +204,7 @@ Json WriteDocument(const RunFigures& figures, const Quality& quality, const std:
   document["metrics"] = Metrics(figures.metrics);
   document["definitions"] = Definitions();
   document["phases"] = PhaseTable(figures.phases, figures.bounds.window);
-  document["datasets"] = BreakdownTable(figures.by_dataset);
+  document["datasets"] = DatasetTable(figures);
   document["files"] = BreakdownTable(figures.by_file);
   document["workers"] = WorkerTable(figures);
   document["hosts"] = BreakdownTable(figures.by_host);
@@ -215,6 +215,7 @@ Json WriteDocument(const RunFigures& figures, const Quality& quality, const std:
   document["cuts"] = CutTableOf(findings.cuts);
   document["requests"] = RequestTableOf(findings.requests);
   document["functions"] = FunctionTableOf(findings.functions);
+  document["gpu_kernels"] = GpuKernelTableOf(findings.gpu.kernels);
   document["fine"] = FineTableOf(findings.activities, findings.fine, findings.processes.processes);
   document["budget"] = BudgetTable(figures.budget);
   document["timelines"] = TimelineTable(figures);

@@ -105,6 +105,40 @@ Json WorkerTable(const RunFigures& figures) {
   return table;
 }
 
+namespace {
+
+/// `names` and `members` of the sums; null where nothing was counted.
+void AddGpu(const std::optional<GpuSums>& gpu, bool with_waits, Json* row) {
+  const auto count = [&gpu](int64_t GpuSums::*member) { return gpu.has_value() ? Json((*gpu).*member) : Json(); };
+  const auto seconds = [&gpu](int64_t GpuSums::*member) {
+    return gpu.has_value() ? SecondsOrNull((*gpu).*member) : Json();
+  };
+  (*row)["gpu_seconds"] = seconds(&GpuSums::kernel_ns);
+  (*row)["gpu_launches"] = count(&GpuSums::launches);
+  (*row)["gpu_copy_seconds"] = seconds(&GpuSums::copy_ns);
+  (*row)["gpu_to_device_bytes"] = count(&GpuSums::to_device_bytes);
+  (*row)["gpu_from_device_bytes"] = count(&GpuSums::from_device_bytes);
+  if (!with_waits) return;
+  (*row)["gpu_wait_seconds"] = seconds(&GpuSums::wait_ns);
+  (*row)["gpu_wait_cpu_seconds"] = gpu.has_value() ? SecondsOrNull(gpu->wait_cpu_ns) : Json();
+}
+
+}  // namespace
+
+Json DatasetTable(const RunFigures& figures) {
+  Json table = BreakdownTable(figures.by_dataset);
+  const GpuFindings& found = figures.findings.gpu;
+  for (Json& row : table) {
+    std::optional<GpuSums> gpu;
+    if (found.all.has_value()) {
+      const auto of_dataset = found.by_dataset.find(row["name"].get<std::string>());
+      gpu = of_dataset == found.by_dataset.end() ? GpuSums() : of_dataset->second;
+    }
+    AddGpu(gpu, false, &row);
+  }
+  return table;
+}
+
 Json SectionTableOf(const std::vector<SectionRow>& rows) {
   Json table = Json::array();
   for (const SectionRow& row : rows) {
@@ -134,6 +168,7 @@ Json SectionTableOf(const std::vector<SectionRow>& rows) {
                      {"live_bytes", allocated(&AllocationSums::live_bytes)},
                      {"peak_live_bytes", allocated(&AllocationSums::peak_live_bytes)},
                      {"live_growth_bytes", allocated(&AllocationSums::live_growth_bytes)}});
+    AddGpu(row.gpu, true, &table.back());
   }
   return table;
 }
@@ -219,6 +254,19 @@ Json FunctionTableOf(const std::vector<FunctionRow>& rows) {
                      {"samples", row.samples},
                      {"share", OrNull(row.share)},
                      {"share_error", OrNull(row.share_error)}});
+  }
+  return table;
+}
+
+Json GpuKernelTableOf(const std::vector<GpuKernelSumRow>& rows) {
+  Json table = Json::array();
+  for (const GpuKernelSumRow& row : rows) {
+    table.push_back({{"section", row.section},
+                     {"dataset", NameOrNull(row.dataset)},
+                     {"kernel", row.kernel},
+                     {"launches", row.launches},
+                     {"seconds", row.seconds},
+                     {"max_seconds", row.max_seconds}});
   }
   return table;
 }

@@ -33,6 +33,9 @@ Json MemorySectionTableOf(const std::vector<MemorySectionRow>& rows);
 Json CustomMetricTableOf(const std::vector<CustomMetricRow>& rows);
 Json CutTableOf(const std::vector<CutRow>& rows);
 Json RequestTableOf(const std::vector<RequestSumRow>& rows);
+/// The breakdown by dataset, with what GPUs did for each.
+Json DatasetTable(const RunFigures& figures);
+Json GpuKernelTableOf(const std::vector<GpuKernelSumRow>& rows);
 Json FunctionTableOf(const std::vector<FunctionRow>& rows);
 /// docs/metrics.md, "Fine metrics": the SDK's own activities, context `native`.
 Json FineTableOf(const std::vector<ActivitySumRow>& rows, const std::vector<FineRow>& engine_rows,

@@ -260,23 +260,17 @@ void AddActivity(const void* record, const DeviceFields& fields) {
 void AddCall(const ApiRecord& record) {
   const FunctionRange* const function = FindFunctionRange(record.function);
   if (function == nullptr || record.end < record.start) return;
-  LaunchNote note;
+  std::uint64_t blocked_ns = 0;
   Call* const call = CallOf(record.correlation);
   call->is_known = true;
-  call->has_place = FindNote(record.thread, record.end, &note);
-  if (call->has_place) call->place = note.place;
+  call->has_place = FindCall(record.thread, record.start, record.end, &call->place, &blocked_ns);
   CountWaiting(call);
   if (!function->waits) return;
   GpuCounts* const counts = CountsOf(call->place);
   const std::uint64_t wait_ns = record.end - record.start;
   counts->wait_ns += static_cast<std::int64_t>(wait_ns);
-  if (wait_ns < kPauseNanoseconds) {
-    counts->wait_cpu_ns += static_cast<std::int64_t>(wait_ns);  // too short to leave the CPU
-  } else if (call->has_place && note.time_ns == record.end && note.pause_ns == wait_ns) {
-    counts->wait_cpu_ns += static_cast<std::int64_t>(note.pause_cpu_ns);
-  } else {
-    counts->wait_cpu_is_known = false;
-  }
+  counts->wait_cpu_ns += static_cast<std::int64_t>(wait_ns - std::min(wait_ns, blocked_ns));
+  counts->wait_cpu_is_known = counts->wait_cpu_is_known && call->has_place;
 }
 
 }  // namespace

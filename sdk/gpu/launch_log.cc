@@ -23,6 +23,13 @@ constexpr std::uint64_t kCpuReadingNanoseconds = 10000;
 constexpr std::uint64_t kKeptNanoseconds = 5000000000;
 constexpr int kMostThreads = 1024;
 
+struct LaunchNote {
+  std::uint64_t time_ns = 0;
+  internal::GpuPlace place;
+  std::uint64_t pause_ns = 0;      ///< since the reading before, if that is `kPauseNanoseconds` or more
+  std::uint64_t pause_cpu_ns = 0;  ///< the thread's CPU time in it
+};
+
 /// Only its thread writes; who reads checks afterwards that nothing was overwritten meanwhile.
 struct ThreadLog {
   std::atomic<std::uint32_t> thread{0};
@@ -136,22 +143,30 @@ void Note(ThreadLog* log, std::uint64_t now_ns) {
   log->last.place = place;
 }
 
-bool FindIn(const ThreadLog& log, std::uint64_t time_ns, LaunchNote* note) {
+bool FindIn(const ThreadLog& log, std::uint64_t start_ns, std::uint64_t end_ns, internal::GpuPlace* place,
+            std::uint64_t* blocked_ns) {
   const std::uint64_t written = log.written.load(std::memory_order_acquire);
   const std::uint64_t oldest = written > kNotes ? written - kNotes + 1 : 0;  // the one before may just be overwritten
-  std::uint64_t first = oldest;
-  for (std::uint64_t after = written; first < after;) {
-    const std::uint64_t middle = first + (after - first) / 2;
-    if (log.notes[middle % kNotes].time_ns <= time_ns) {
-      first = middle + 1;
+  std::uint64_t after = oldest;                                              // the first note that is later
+  for (std::uint64_t end = written; after < end;) {
+    const std::uint64_t middle = after + (end - after) / 2;
+    if (log.notes[middle % kNotes].time_ns <= end_ns) {
+      after = middle + 1;
     } else {
-      after = middle;
+      end = middle;
     }
   }
-  if (first == oldest) return false;
-  *note = log.notes[(first - 1) % kNotes];
+  if (after == oldest) return false;
+  *place = log.notes[(after - 1) % kNotes].place;
+  *blocked_ns = 0;
+  for (std::uint64_t i = after; i > oldest; --i) {
+    const LaunchNote& note = log.notes[(i - 1) % kNotes];
+    if (note.time_ns <= start_ns) break;
+    if (note.time_ns - note.pause_ns >= start_ns) *blocked_ns += note.pause_ns - note.pause_cpu_ns;
+    after = i;
+  }
   std::atomic_thread_fence(std::memory_order_acquire);
-  return log.written.load(kRelaxed) - (first - 1) < kNotes && note->time_ns <= time_ns;
+  return log.written.load(kRelaxed) - (after - 1) < kNotes;
 }
 
 }  // namespace
@@ -174,11 +189,12 @@ std::uint64_t NoteAndReadClock() noexcept {
 
 std::uint64_t ClockReadings() noexcept { return g_readings.load(kRelaxed); }
 
-bool FindNote(std::uint32_t thread, std::uint64_t time_ns, LaunchNote* note) noexcept {
+bool FindCall(std::uint32_t thread, std::uint64_t start_ns, std::uint64_t end_ns, internal::GpuPlace* place,
+              std::uint64_t* blocked_ns) noexcept {
   for (std::atomic<ThreadLog*>& slot : g_logs) {
     ThreadLog* const log = slot.load(std::memory_order_acquire);
     if (log == nullptr) return false;
-    if (log->thread.load(kRelaxed) == thread && FindIn(*log, time_ns, note)) return true;
+    if (log->thread.load(kRelaxed) == thread && FindIn(*log, start_ns, end_ns, place, blocked_ns)) return true;
   }
   return false;
 }

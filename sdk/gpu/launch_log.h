@@ -11,15 +11,9 @@
 namespace crema {
 namespace gpu {
 
-/// A pause between two readings of the clock that is worth a note: the thread may have waited for the device.
+/// A pause between two readings of the clock that is worth a note: the thread may have waited for the device. In a
+/// shorter one it had hardly time to leave the CPU.
 inline constexpr std::uint64_t kPauseNanoseconds = 20000;
-
-struct LaunchNote {
-  std::uint64_t time_ns = 0;
-  internal::GpuPlace place;
-  std::uint64_t pause_ns = 0;      ///< since the reading before, if that is `kPauseNanoseconds` or more
-  std::uint64_t pause_cpu_ns = 0;  ///< the thread's CPU time in it
-};
 
 /// Who says where a thread is. False if another one says it already.
 bool SetPlaceOfThread(internal::GpuPlace (*place_of_thread)()) noexcept;
@@ -27,8 +21,10 @@ bool SetPlaceOfThread(internal::GpuPlace (*place_of_thread)()) noexcept;
 std::uint64_t NoteAndReadClock() noexcept;
 /// Readings of the clock by all threads so far.
 std::uint64_t ClockReadings() noexcept;
-/// Finds the last note of the thread (gettid(2)) at this time or before. False if there is none, or not any more.
-bool FindNote(std::uint32_t thread, std::uint64_t time_ns, LaunchNote* note) noexcept;
+/// Where the thread (gettid(2)) was in a call, and for how long it was off the CPU meanwhile, in pauses of
+/// `kPauseNanoseconds` and more. False if it has no note of that time, or not any more.
+bool FindCall(std::uint32_t thread, std::uint64_t start_ns, std::uint64_t end_ns, internal::GpuPlace* place,
+              std::uint64_t* blocked_ns) noexcept;
 
 }  // namespace gpu
 }  // namespace crema

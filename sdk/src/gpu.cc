@@ -141,9 +141,12 @@ bool WriteLine(Recorder* recorder, const GpuState& state, bool is_last) {
   JsonLine line;
   BeginLine(*recorder, state.why_not == nullptr ? std::string_view() : state.why_not, &line);
   line.Field("until_ns", state.until_ns == 0 ? MaybeInteger() : recorder->clock.UnixNanoseconds(state.until_ns));
-  line.FieldUnsigned("cupti_version", state.cupti_version);
-  line.Field("busy_ns", state.busy_ns);
-  line.FieldUnsigned("lost", state.lost);
+  const auto if_counted = [&state](std::int64_t value) {
+    return state.cupti_version == 0 ? MaybeInteger() : MaybeInteger(value);
+  };
+  line.Field("cupti_version", if_counted(state.cupti_version));
+  line.Field("busy_ns", if_counted(state.busy_ns));
+  line.Field("lost", if_counted(static_cast<std::int64_t>(state.lost)));
   line.Raw(",\"rows\":[");
   Rows rows{counter, &line, {}, true};
   counter.take(AppendRow, AppendKernel, &rows);

@@ -121,7 +121,7 @@ void AppendPlace(const Settings& settings, JsonLine* line) {
 void AppendProcess(Recorder* recorder, const HostName& host, std::int64_t start_ns, int recorder_number) {
   const Settings& settings = recorder->settings;
   JsonLine* const line = &recorder->process_line;
-  line->Raw("{\"type\":\"process\",\"schema\":\"crema.records/1\",\"schema_minor\":16");
+  line->Raw("{\"type\":\"process\",\"schema\":\"crema.records/1\",\"schema_minor\":17");
   line->FieldText("run_id", settings.run_id.view());
   line->FieldText("host", host.view());
   line->Field("pid", recorder->pid);

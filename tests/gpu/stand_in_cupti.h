@@ -3,7 +3,6 @@
 //   STAND_IN_ORDER    calls_last: records of kernels come before those of their calls; shuffled: in any order
 //   STAND_IN_DROPPED  so many records were lost in each buffer
 //   STAND_IN_ERROR    the name of a function that fails
-//   STAND_IN_VERSION  12: there is no cuptiActivityEnableDriverApi
 //   STAND_IN_SUBSCRIBED  somebody is subscribed to CUPTI's callbacks
 //   STAND_IN_CLOCK_THREAD  1: the clock is read on another thread than the one that calls
 #ifndef CREMA_TESTS_GPU_STAND_IN_CUPTI_H_

@@ -55,6 +55,17 @@ constexpr RowField kWorkerFields[] = {
     {"time_limit", "s", "for how long its batch system let it run"},
 };
 
+constexpr RowField kDatasetFields[] = {
+    {"gpu_seconds", "s",
+     "times of kernels that its chunks launched, added up; null where they were not counted (`crema run --gpu`), as "
+     "the "
+     "next four"},
+    {"gpu_launches", "count", "these kernels"},
+    {"gpu_copy_seconds", "s", "copies and fills on the devices"},
+    {"gpu_to_device_bytes", "B", "copied from the host to the devices"},
+    {"gpu_from_device_bytes", "B", "copied from the devices to the host"},
+};
+
 constexpr RowField kSectionFields[] = {
     {"path", "", "names from the outermost section inwards; `(other)` is the owner's time outside every section"},
     {"helper", "", "true: ran on helper threads, and stands apart from the owner's time"},
@@ -87,6 +98,25 @@ constexpr RowField kSectionFields[] = {
      "live bytes less those that were live when a quarter to half of its process's chunks had ended, the largest of "
      "one "
      "process; a cache that was filled before does not count. Null where no process had four chunks"},
+    {"gpu_seconds", "s",
+     "times of kernels that the section launched, without the sections inside it, on the devices, added up; null where "
+     "they were not counted (`crema run --gpu`), as the next six. What helpers launched is in the row without helper, "
+     "if there is one of its path"},
+    {"gpu_launches", "count", "these kernels"},
+    {"gpu_copy_seconds", "s", "copies and fills on the devices"},
+    {"gpu_to_device_bytes", "B", "copied from the host to the devices"},
+    {"gpu_from_device_bytes", "B", "copied from the devices to the host"},
+    {"gpu_wait_seconds", "s", "of the thread, inside CUDA's synchronisations and copies"},
+    {"gpu_wait_cpu_seconds", "s", "of this, CPU time: the thread spun"},
+};
+
+constexpr RowField kGpuKernelFields[] = {
+    {"section", "", "path of the section that launched it; empty outside every section"},
+    {"dataset", "", "of the chunk; null where it has none, and outside chunks"},
+    {"kernel", "", "its name, as the source has it"},
+    {"launches", "count", "how often it ran"},
+    {"seconds", "s", "on the devices, added up"},
+    {"max_seconds", "s", "the longest"},
 };
 
 constexpr RowField kMemorySectionFields[] = {
@@ -304,6 +334,7 @@ constexpr RowTable kTables[] = {
      "Beside the fields above. A worker of an engine that had no chunk stands here if it was lost, or if a task of it "
      "failed.",
      kWorkerFields},
+    {"datasets", "Beside the fields above.", kDatasetFields},
     {"sections process_sections",
      "Sections inside chunks, as a tree, `(other)` last, helpers after owners; and those outside chunks, whose "
      "per-chunk fields are null.",
@@ -321,6 +352,10 @@ constexpr RowTable kTables[] = {
      "What sections are made of ([inside a section](inside.md)), by section and dataset, in each the largest first, "
      "`(other)` last.",
      kFunctionFields},
+    {"gpu_kernels",
+     "Kernels that ran on GPUs, by section and dataset of the launching thread, longest first, at most 200. Only with "
+     "`crema run --gpu`; as far as they were counted.",
+     kGpuKernelFields},
     {"fine", "Activities, by worker, span, activity and unit.", kFineFields},
     {"budget", "Where the core-seconds went.", kBudgetFields},
     {"stragglers", "Chunks that took far longer than their size explains, largest excess first; at most 1000.",
@@ -388,6 +423,9 @@ constexpr RowField kTimelines[] = {
     {"tree_wchar_bps", "B/s", "their write calls took"},
     {"tree_net_rx_bps", "B/s", "received in their network namespace (host-wide where run.net_host_wide says so)"},
     {"tree_net_tx_bps", "B/s", "sent from it"},
+    {"gpu_utilization_percent", "%", "a GPU, `<host>:<index>`: share of the last moments in which some kernel ran"},
+    {"gpu_memory", "B", "its memory that is in use, by anybody"},
+    {"gpu_power_mw", "mW", "its power"},
     {"process_cpu", "cores",
      "a process of theirs, `<name>:<pid>`; the 24 with most CPU time and the 8 with most memory"},
     {"process_memory", "B", "its resident memory"},

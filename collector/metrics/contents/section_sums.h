@@ -59,6 +59,30 @@ struct AllocationSums {
   std::optional<int64_t> live_growth_bytes;
 };
 
+/// What GPUs did for a section, without the sections inside it, or for whatever else launched it.
+struct GpuSums {
+  int64_t launches = 0;
+  int64_t kernel_ns = 0;  ///< of kernels on the devices, added up
+  int64_t copies = 0;
+  int64_t copy_ns = 0;
+  int64_t to_device_bytes = 0;
+  int64_t from_device_bytes = 0;
+  int64_t on_device_bytes = 0;
+  int64_t wait_ns = 0;                     ///< of threads inside CUDA's synchronisations and copies
+  std::optional<int64_t> wait_cpu_ns = 0;  ///< of this, CPU time: they spun; nullopt: not known
+
+  void Add(const GpuSums& other) {
+    for (const auto member :
+         {&GpuSums::launches, &GpuSums::kernel_ns, &GpuSums::copies, &GpuSums::copy_ns, &GpuSums::to_device_bytes,
+          &GpuSums::from_device_bytes, &GpuSums::on_device_bytes, &GpuSums::wait_ns}) {
+      this->*member = AddCounts(this->*member, other.*member);
+    }
+    wait_cpu_ns = wait_cpu_ns.has_value() && other.wait_cpu_ns.has_value()
+                      ? std::optional<int64_t>(AddCounts(*wait_cpu_ns, *other.wait_cpu_ns))
+                      : std::nullopt;
+  }
+};
+
 /// A finished row of the table `sections`; seconds.
 struct SectionRow {
   std::string path;
@@ -80,6 +104,7 @@ struct SectionRow {
   std::optional<double> share;              ///< self / busy_time
   std::optional<double> self_in_workers;    ///< of `self`, what workers took; nullopt for sections inside chunks
   std::optional<AllocationSums> allocated;  ///< nullopt: not counted
+  std::optional<GpuSums> gpu;               ///< nullopt: not counted
 };
 
 inline double SecondsOf(absl::int128 nanoseconds) { return static_cast<double>(nanoseconds) / 1e9; }
