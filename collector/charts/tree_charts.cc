@@ -183,6 +183,12 @@ Drawing DrawProcessTimeline(const ChartInput& input) {
   const std::string where = is_of_host ? " by the whole host" : "";
   add(BytesPanel(document, seconds, "network [MB/s]", "tree_net_rx_bps", "tree_net_tx_bps", "received" + where,
                  "sent" + where));
+  if (const std::vector<Step> used = SumOfSteps(document, "gpu_utilization_percent"); LargestOf(used) > 0) {
+    TimePanel gpus(seconds, "GPUs [% of one]");
+    gpus.AddLine(used, "cpu");
+    gpus.AddMeaning("cpu", "time in which some kernel ran, of GPUs that the command used");
+    add(gpus.Take(70));
+  }
   TimePanel counts(seconds, "processes, threads");
   counts.AddLine(SumOfSteps(document, "tree_threads"), "wait");
   counts.AddLine(SumOfSteps(document, "tree_processes"), "cpu");

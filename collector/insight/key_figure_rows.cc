@@ -6,6 +6,7 @@
 #include "collector/insight/lost_workers.h"
 #include "collector/insight/run_evidence.h"
 #include "collector/insight/tree_figures.h"
+#include "collector/insight/verdict_families.h"
 
 namespace crema {
 namespace {
@@ -89,6 +90,21 @@ KeyFigureRow CpuEfficiency(const Json& document) {
   if (job.has_value()) {
     row.notes.push_back(Told("of the whole job ", "job_cpu_efficiency", *job, HumanPercent(*job), ""));
   }
+  if (UsesUncountedGpu(document)) {
+    row.mark = std::nullopt;
+    row.notes.insert(row.notes.begin(), Words("threads may spin for the GPU"));
+  } else if (Metric(document, "gpu_wait_cpu_seconds").value_or(0) > 0) {
+    AddNote(document, "gpu_wait_cpu_seconds", "", HumanDuration, " of it spinning for the GPU", &row);
+  }
+  return row;
+}
+
+KeyFigureRow Gpu(const Json& document) {
+  KeyFigureRow row = RowOf(document, {"GPU", {"gpu_utilization", ChangeOf::kShare, true}, RoundShare, "a kernel ran"});
+  AddNote(document, "gpu_seconds", "", HumanDuration, " of kernels", &row);
+  AddNote(document, "gpu_peak_memory_bytes", "", HumanMemory, " of its memory", &row);
+  AddNote(
+      document, "gpu_energy", "", [](double joules) { return HumanCount(joules) + " J"; }, "", &row);
   return row;
 }
 
@@ -162,8 +178,11 @@ KeyFigureRow FailedAttemptsRow(const Json& document) {
 
 std::vector<KeyFigureRow> KeyFigureRows(const Json& document) {
   if (IsProcessTreeOnly(document)) return TreeFigureRows(document);
-  return {Elapsed(document), EventRate(document),     DataRate(document), CpuEfficiency(document),
-          Blocked(document), PeakMemoryRow(document), Balance(document),  FailedAttemptsRow(document)};
+  std::vector<KeyFigureRow> rows = {Elapsed(document),       EventRate(document),        DataRate(document),
+                                    CpuEfficiency(document), Blocked(document),          PeakMemoryRow(document),
+                                    Balance(document),       FailedAttemptsRow(document)};
+  if (Metric(document, "gpu_utilization").has_value()) rows.push_back(Gpu(document));
+  return rows;
 }
 
 }  // namespace crema

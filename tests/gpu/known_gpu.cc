@@ -113,6 +113,7 @@ int main(int /*argc*/, char** argv) {
     Gpu().synchronize(false);
   }
   if (scenario == "two streams") {  // calls return at once, so both kernels are on the device at the same time
+    const crema::TrackSection section("both");
     std::thread([] { Gpu().launch("_Z6LayersPf", 500 * kMillisecond); }).join();
     Gpu().launch("_Z6LayersPf", 500 * kMillisecond);
     Gpu().synchronize(false);

@@ -7,7 +7,7 @@ import time
 import crema_hep
 import torch
 
-CHUNKS, PRODUCTS, SIZE = 15, 20, 4096
+CHUNKS, PRODUCTS, SIZE = (150 if "long" in sys.argv else 15), 20, 4096
 
 
 def main():
