@@ -69,7 +69,7 @@ bool TreeSampler::AnyAlive() const {
 
 bool TreeSampler::IsOfTree(int64_t pid) const {
   return std::any_of(scanner_.readings().begin(), scanner_.readings().end(),
-                     [pid](const ProcessReading& process) { return process.pid == pid; });
+                     [pid](const ProcessReading& process) { return process.stat.pid == pid; });
 }
 
 void TreeSampler::Sample() {
