@@ -103,9 +103,7 @@ class RecordedGpuTest(GpuCase):
                             self.assertEqual(row["dataset"], datasets[row["chunk"]])
 
     def test_waiting_is_cpu_time_if_the_thread_spins_and_not_if_it_sleeps(self):
-        spun, slept = (
-            [row for line in self.gpu(scenario) for row in line["rows"]] for scenario in ("spin", "block")
-        )
+        spun, slept = ([row for line in self.gpu(scenario) for row in line["rows"]] for scenario in ("spin", "block"))
         for rows in (spun, slept):
             waited = sum(row["wait_ns"] for row in rows)
             self.assertGreater(waited, 10 * 8 * MILLISECOND)  # planted: 8.5 ms in each chunk
@@ -233,7 +231,12 @@ class MeasuredGpuTest(GpuCase):
         kernels = [(row["kernel"], row["dataset"], row["launches"]) for row in measurement["gpu_kernels"]]
         self.assertEqual(
             sorted(kernels),
-            [("Layers(float*)", "even", 5), ("Layers(float*)", "odd", 5), ("Relu()", "even", 20), ("Relu()", "odd", 20)],
+            [
+                ("Layers(float*)", "even", 5),
+                ("Layers(float*)", "odd", 5),
+                ("Relu()", "even", 20),
+                ("Relu()", "odd", 20),
+            ],
         )
 
     def test_waiting_for_the_gpu_is_a_part_of_its_own(self):

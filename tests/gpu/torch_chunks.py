@@ -30,11 +30,11 @@ def main():
     if "profiler" in sys.argv:
         from torch.profiler import ProfilerActivity, profile
 
-        with profile(activities=[ProfilerActivity.CUDA, ProfilerActivity.CPU]) as profiler:
-            with crema_hep.TrackMetrics("profiled", "g.root", 0, 1000):
-                for _ in range(PRODUCTS):
-                    product = matrix @ matrix
-                torch.cuda.synchronize()
+        activities = [ProfilerActivity.CUDA, ProfilerActivity.CPU]
+        with profile(activities=activities) as profiler, crema_hep.TrackMetrics("profiled", "g.root", 0, 1000):
+            for _ in range(PRODUCTS):
+                product = matrix @ matrix
+            torch.cuda.synchronize()
         rows = [row for row in profiler.key_averages() if row.self_device_time_total > 0 and row.count >= PRODUCTS]
         found["profiler_rows"] = len(rows)
         found["profiler_seconds"] = max((row.self_device_time_total for row in rows), default=0) / 1e6
