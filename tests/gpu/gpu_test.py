@@ -239,6 +239,17 @@ class MeasuredGpuTest(GpuCase):
             ],
         )
 
+    def test_each_chunk_has_its_columns(self):
+        self.run_crema("profiler", "--gpu")
+        command = [CREMA, "export", self.place / "run", "--to", "chunks"]
+        printed = subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True, timeout=300)
+        chunks = sorted(map(json.loads, printed.stdout.splitlines()), key=lambda row: row["chunk"])
+        self.assertEqual([row["gpu_launches"] for row in chunks], [5, 5, None, None, None])
+        for row in chunks[:2]:
+            self.assertAlmostEqual(row["gpu_seconds"], 0.007)
+            self.assertEqual((row["gpu_to_device_bytes"], row["gpu_from_device_bytes"]), (2000000, 1000000))
+            self.assertLessEqual(row["gpu_wait_cpu_seconds"], row["gpu_wait_seconds"])
+
     def test_waiting_for_the_gpu_is_a_part_of_its_own(self):
         for scenario in ("spin", "block"):
             with self.subTest(scenario=scenario):
