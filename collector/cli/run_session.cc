@@ -3,7 +3,6 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -15,7 +14,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "collector/cli/launch.h"
 #include "collector/cli/nested_run.h"
@@ -41,63 +39,54 @@ constexpr int64_t kSecondNs = 1'000'000'000;
 // for them makes their account exact, and they are no daemons.
 constexpr int64_t kGraceNs = 100 * kMillisecondNs;
 
-// A library for the command to load, or an empty text: ld.so would complain, or end the command. Best is a copy beside
-// the records: a process in a container that can write records finds it.
-std::string LibraryToLoad(const RunPlan& plan, const std::string& installed, const fs::path& copy) {
-  if (installed.empty()) return "";
+// The library for the command to load, or an empty text: ld.so would complain, or end the command. Best is a copy
+// beside the records: a process in a container that can write records finds it.
+std::string LibraryToPreload(const RunPlan& plan, const fs::path& copy) {
+  if (plan.allocations_library.empty()) return "";
   std::error_code error;
-  fs::copy_file(installed, copy, error);
+  fs::copy_file(plan.allocations_library, copy, error);
   std::error_code ignored;
   if (error) fs::remove(copy, ignored);  // a part of it, on a full disk, would end the command
   const int program = allocations::OpenProgram(plan.command.front().c_str(), secure_getenv("PATH"));
   const bool takes_it = program >= 0 && allocations::TakesPreloads(program);
   if (program >= 0) close(program);
-  for (const std::string& library : {copy.string(), installed}) {
+  for (const std::string& library : {copy.string(), plan.allocations_library}) {
     const bool has_separators = library.find_first_of(" :$") != std::string::npos;  // ld.so(8)
     if (takes_it && !has_separators && allocations::CanBeMapped(library.c_str())) return library;
   }
   return "";
 }
 
-// The libraries come before what is loaded already: an allocator among that is then the one that they ask. The
-// libraries of a run around this one are left out.
-std::string FirstOfPreloaded(const std::vector<std::string>& libraries) {
-  std::string all = absl::StrJoin(libraries, ":");
+// The library comes before what is loaded already: an allocator among that is then the one that it asks. The library of
+// a run around this one is left out.
+std::string FirstOfPreloaded(const std::string& library) {
+  std::string all = library;
   const char* before = secure_getenv("LD_PRELOAD");
   const std::vector<std::string> others =
       absl::StrSplit(before == nullptr ? "" : before, absl::ByAnyChar(": "), absl::SkipEmpty());
   for (const std::string& other : others) {
-    const fs::path name = fs::path(other).filename();
-    if (name != kAllocationsLibraryName && name != kGpuLibraryName) all += ":" + other;
+    if (fs::path(other).filename() != kAllocationsLibraryName) all += ":" + other;
   }
   return all;
 }
 
-// Where another profiler's library is, that one stays.
-bool MayInject() {
+// The library for CUDA to load; empty where another profiler's is. As above, best is a copy.
+std::string LibraryToInject(const RunPlan& plan, const fs::path& copy) {
+  if (!plan.gpu) return "";
   const char* before = secure_getenv("CUDA_INJECTION64_PATH");
-  if (before == nullptr || *before == '\0' || fs::path(before).filename() == kGpuLibraryName) return true;
-  PrintError(fmt::format("CUDA_INJECTION64_PATH is {} already: what GPUs do is not counted", before));
-  return false;
+  if (before != nullptr && *before != '\0' && fs::path(before).filename() != kGpuLibraryName) {
+    PrintError(fmt::format("CUDA_INJECTION64_PATH is {} already: what GPUs do is not counted", before));
+    return "";
+  }
+  std::error_code error;
+  fs::copy_file(plan.gpu_library, copy, error);
+  std::error_code ignored;
+  if (error) fs::remove(copy, ignored);
+  return error ? plan.gpu_library : copy.string();
 }
 
-// Copies of the libraries that the command loads, while it runs.
-struct LibraryCopies {
-  explicit LibraryCopies(const std::string& directory)
-      : allocations(fs::path(directory) / kAllocationsLibraryName), gpu(fs::path(directory) / kGpuLibraryName) {}
-  ~LibraryCopies() {
-    std::error_code ignored;
-    fs::remove(allocations, ignored);
-    fs::remove(gpu, ignored);
-  }
-  LibraryCopies(const LibraryCopies&) = delete;
-  LibraryCopies& operator=(const LibraryCopies&) = delete;
-
-  const fs::path allocations, gpu;
-};
-
 EnvironmentChanges RecordingOn(const RunPlan& plan, const RunDirectory& directory, const std::string& run_id,
-                               const LibraryCopies& copies) {
+                               const std::string& preloaded, const std::string& injected) {
   EnvironmentChanges changes = {
       {"CREMA_DIR", directory.records()},
       {"CREMA_RUN_ID", run_id},
@@ -111,10 +100,7 @@ EnvironmentChanges RecordingOn(const RunPlan& plan, const RunDirectory& director
   if (plan.stacks_hertz > 0) changes.emplace_back("CREMA_STACKS", fmt::format("{:g}", plan.stacks_hertz));
   if (plan.allocations) changes.emplace_back("CREMA_ALLOCATIONS", "1");
   if (plan.gpu) changes.emplace_back("CREMA_GPU", "1");
-  const std::string gpu_library = plan.gpu && MayInject() ? LibraryToLoad(plan, plan.gpu_library, copies.gpu) : "";
-  if (!gpu_library.empty()) changes.emplace_back("CUDA_INJECTION64_PATH", gpu_library);
-  std::vector<std::string> preloaded = {LibraryToLoad(plan, plan.allocations_library, copies.allocations), gpu_library};
-  preloaded.erase(std::remove(preloaded.begin(), preloaded.end(), ""), preloaded.end());
+  if (!injected.empty()) changes.emplace_back("CUDA_INJECTION64_PATH", injected);
   if (!preloaded.empty()) changes.emplace_back("LD_PRELOAD", FirstOfPreloaded(preloaded));
   return changes;
 }
@@ -179,11 +165,13 @@ RunOutcome RunCommand(const RunPlan& plan, RunDirectory* directory, SignalRelay*
   }
 
   run.start_ns = clock.UnixNs();
-  std::optional<LibraryCopies> copies(directory->records());
-  const Launched launched =
-      Launch(plan.command, RecordingOn(plan, *directory, run_id, *copies), [signals] { signals->RestoreInChild(); });
+  const fs::path library_copy = fs::path(directory->records()) / kAllocationsLibraryName;
+  const fs::path gpu_copy = fs::path(directory->records()) / kGpuLibraryName;
+  const Launched launched = Launch(
+      plan.command,
+      RecordingOn(plan, *directory, run_id, LibraryToPreload(plan, library_copy), LibraryToInject(plan, gpu_copy)),
+      [signals] { signals->RestoreInChild(); });
   if (!launched.started()) {
-    copies.reset();
     ReportNotStarted(plan.command.front(), launched);
     if (launched.exec_errno != 0) outcome.exit_status = StatusOfExecError(launched.exec_errno);
     directory->Undo();
@@ -199,7 +187,9 @@ RunOutcome RunCommand(const RunPlan& plan, RunDirectory* directory, SignalRelay*
   const int status = Follow(launched.pid, interval_ns, clock, signals, &sampler);
   const int64_t stop_ns = clock.UnixNs();
   WaitForStragglers(launched.pid, clock, *signals, &sampler);
-  copies.reset();
+  std::error_code error;
+  fs::remove(library_copy, error);
+  fs::remove(gpu_copy, error);
   outcome.exit_status = ShellStatus(status);
   sampler.End(stop_ns, outcome.exit_status);
   if (log->dropped() > 0) {

@@ -18,6 +18,7 @@
 #include "gpu_sums.h"
 #include "launch_log.h"
 #include "loaded_objects.h"
+#include "other_users.h"
 #include "site_table.h"
 
 namespace crema {
@@ -32,6 +33,7 @@ constexpr int kFlushesAfterCalls = 20;
 /// A buffer takes a tenth of that. If none was needed for so many readings of the clock, records go to somebody else.
 constexpr std::uint64_t kMostReadingsWithoutBuffer = 100000;
 
+constexpr char kRegisterCallbacks[] = "cuptiActivityRegisterCallbacks";
 constexpr char kTakenOver[] =
     "another user of CUPTI (a profiler, as torch.profiler) took over; crema does not count beside it";
 constexpr char kOtherUser[] = "another user of CUPTI (a profiler) was there first; crema does not count beside it";
@@ -43,7 +45,6 @@ constexpr char kRefused[] = "CUPTI refused to record: another profiler may run, 
 Cupti g_cupti;
 std::atomic<bool> g_has_begun{false};
 std::atomic<bool> g_is_counting{false};
-std::atomic<bool> g_has_other_user{false};
 std::atomic<const char*> g_why_not{nullptr};
 std::atomic<std::uint64_t> g_until_ns{0};
 std::atomic<std::uint64_t> g_last_buffer_ns{0};
@@ -100,7 +101,6 @@ void Stop(const char* why, std::uint64_t until_ns) {
 
 /// CUPTI's buffers belong to one user: whoever comes later has asked for it.
 void Yield() {
-  g_has_other_user.store(true);
   if (!g_is_counting.exchange(false)) return;
   g_cupti.activity_flush_all(kForcedFlush);
   for (const std::uint32_t kind : {kConcurrentKernel, kMemcpy, kMemset, kMemcpyPeer, kDriver}) {
@@ -115,12 +115,25 @@ void Yield() {
   Stop(kTakenOver, Now());
 }
 
+/// What a library calls that is linked with CUPTI: a profiler that begins is noticed, and gets CUPTI with no buffer
+/// outstanding.
+CuptiResult RegisterCallbacksOfOther(RequestBuffer* request, CompleteBuffer* complete) {
+  Yield();
+  return g_cupti.activity_register_callbacks(request, complete);
+}
+
+void WatchOthers() { RedirectCalls(kRegisterCallbacks, reinterpret_cast<void*>(RegisterCallbacksOfOther)); }
+
 void FlushAtIntervals() {
   std::uint64_t readings = 0;
+  std::uint64_t loaded = 0;
   int since = 0;
   while (true) {
     nanosleep(&kFlushInterval, nullptr);
     if (!g_is_counting.load()) return;
+    const std::uint64_t loaded_before = loaded;
+    loaded = internal::CountLoads().loaded;
+    if (loaded != loaded_before) WatchOthers();
     since = ClockReadings() != readings ? 0 : since + 1;
     readings = ClockReadings();
     if (since > kFlushesAfterCalls) continue;
@@ -158,7 +171,7 @@ bool Find(void* library, const char* name, Function** function) {
 
 bool FindFunctions(void* library, Cupti* cupti) {
   Find(library, "cuptiActivityEnableDriverApi", &cupti->activity_enable_driver_api);
-  return Find(library, "cuptiActivityRegisterCallbacks", &cupti->activity_register_callbacks) &&
+  return Find(library, kRegisterCallbacks, &cupti->activity_register_callbacks) &&
          Find(library, "cuptiActivityRegisterTimestampCallback", &cupti->activity_register_timestamp_callback) &&
          Find(library, "cuptiActivityEnable", &cupti->activity_enable) &&
          Find(library, "cuptiActivityDisable", &cupti->activity_disable) &&
@@ -204,6 +217,7 @@ const char* Start(void* library) {
   if (IsSubscribedByOther(cupti)) return kOtherUser;
   g_cupti = cupti;
   g_is_counting.store(true);
+  WatchOthers();
   if (EnableActivities(cupti) && StartFlushing()) return nullptr;
   g_is_counting.store(false);
   return kRefused;
@@ -273,9 +287,7 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   if (g_has_begun.exchange(true)) return 1;
   g_pid = getpid();
   const int host_errno = errno;
-  if (g_has_other_user.load()) {
-    Stop(kOtherUser, Now());
-  } else if (const char* const why_not = StartWithAny()) {
+  if (const char* const why_not = StartWithAny()) {
     Stop(why_not, Now());
   } else {
     std::atexit(AtExit);
@@ -295,17 +307,5 @@ extern "C" __attribute__((visibility("default"))) const crema::internal::GpuCoun
       crema::gpu::TakeRows,
   };
   return &kCounter;
-}
-
-/// Stands before CUPTI's own where the library was loaded before the program (`crema run --gpu`): so crema notices a
-/// profiler that begins, and leaves CUPTI to it with no buffer outstanding.
-extern "C" __attribute__((visibility("default"))) int cuptiActivityRegisterCallbacks(
-    crema::gpu::RequestBuffer* request, crema::gpu::CompleteBuffer* complete) {
-  using namespace crema::gpu;
-  Yield();
-  decltype(&cuptiActivityRegisterCallbacks) next = g_cupti.activity_register_callbacks;
-  if (next == nullptr) crema::internal::FindNext(&next, "cuptiActivityRegisterCallbacks");
-  constexpr CuptiResult kNotInitialized = 15;  // CUPTI_ERROR_NOT_INITIALIZED
-  return next == nullptr ? kNotInitialized : next(request, complete);
 }
 // NOLINTEND(readability-identifier-naming)

@@ -45,6 +45,7 @@ class GpuCase(unittest.TestCase):
     def environment(self, stand_in="libcupti.so.13", **more):
         names = {name: value for name, value in os.environ.items() if not name.startswith(("CREMA_", "CUDA_"))}
         names["STAND_IN_LIBRARY"] = str(STAND_INS / stand_in)
+        names["STAND_IN_PROFILER"] = str(STAND_INS / "libstand_in_profiler.so")
         return {**names, **more}
 
     def run_program(self, scenario, status=0, **environment):
@@ -166,17 +167,16 @@ class RecordedGpuTest(GpuCase):
                 self.assertEqual((lines[-1]["rows"], lines[-1]["busy_ns"] or 0), ([], 0))
 
     def test_a_profiler_that_begins_gets_all_that_it_asked_for(self):
-        printed, (log,) = self.run_program("profiler", LD_PRELOAD=str(LIBRARY))
-        records, mixed = map(int, printed.split())
-        self.assertEqual((records, mixed), (15, 0))  # kernels of the three chunks after it began
-        lines = [line for line in log if line["type"] == "gpu"]
-        self.assertIn("took over", lines[-1]["reason"])
-        self.assertEqual({key[0] for key in self.sums(lines, "chunk")}, {0, 1})
-        ends = [line["stop_ns"] for line in log if line["type"] == "chunk"]
-        self.assertTrue(ends[1] <= lines[-1]["until_ns"] <= ends[2])
-
-    def test_a_profiler_that_was_not_noticed_keeps_the_program_alive(self):
-        self.run_program("profiler")
+        for scenario in ("profiler", "late profiler"):
+            with self.subTest(scenario=scenario):
+                printed, (log,) = self.run_program(scenario)
+                records, mixed = map(int, printed.split())
+                self.assertEqual((records, mixed), (15, 0))  # kernels of the three chunks after it began
+                lines = [line for line in log if line["type"] == "gpu"]
+                self.assertIn("took over", lines[-1]["reason"])
+                self.assertEqual({key[0] for key in self.sums(lines, "chunk")}, {0, 1})
+                ends = [line["stop_ns"] for line in log if line["type"] == "chunk"]
+                self.assertTrue(ends[1] <= lines[-1]["until_ns"] <= ends[2])
 
     def test_a_forked_child_is_not_taken_for_its_parent(self):
         _, logs = self.run_program("fork")

@@ -28,8 +28,6 @@ struct StandIn {
   decltype(&stand_in_copy) copy;
   decltype(&stand_in_fill) fill;
   decltype(&stand_in_synchronize) synchronize;
-  decltype(&stand_in_start_profiler) start_profiler;
-  decltype(&stand_in_profiler_records) profiler_records;
   decltype(&stand_in_mixed_buffers) mixed_buffers;
 };
 
@@ -47,12 +45,15 @@ const StandIn& Gpu() {
     find(&found.copy, "stand_in_copy");
     find(&found.fill, "stand_in_fill");
     find(&found.synchronize, "stand_in_synchronize");
-    find(&found.start_profiler, "stand_in_start_profiler");
-    find(&found.profiler_records, "stand_in_profiler_records");
     find(&found.mixed_buffers, "stand_in_mixed_buffers");
     return found;
   }();
   return gpu;
+}
+
+void* Profiler() {
+  static void* const library = dlopen(std::getenv("STAND_IN_PROFILER"), RTLD_LAZY);
+  return library;
 }
 
 void Spin(std::uint64_t nanoseconds) {
@@ -101,6 +102,7 @@ void RunThreads(int threads, int chunks, bool spins) {
 
 int main(int /*argc*/, char** argv) {
   const std::string scenario = argv[1];
+  if (scenario == "profiler") Gpu(), Profiler();  // as PyTorch, which is loaded before CUDA begins
   if (scenario != "no cuda") Gpu().init();
   if (scenario == "spin" || scenario == "block") RunThreads(2, 5, scenario == "spin");
   if (scenario == "no cuda") crema::TrackMetrics chunk({"even", "f.root", 0, 1});
@@ -136,11 +138,16 @@ int main(int /*argc*/, char** argv) {
       Gpu().synchronize(true);
     }).join();
   }
-  if (scenario == "profiler") {
+  if (scenario == "profiler" || scenario == "late profiler") {
     RunThreads(1, 2, true);
-    Gpu().start_profiler();
+    if (scenario == "late profiler") {
+      Profiler();
+      usleep(600000);  // until it is noticed
+    }
+    reinterpret_cast<void (*)()>(dlsym(Profiler(), "profiler_start"))();
     RunThreads(1, 3, true);
-    std::printf("%lu %lu\n", Gpu().profiler_records(), Gpu().mixed_buffers());
+    const auto records = reinterpret_cast<std::uint64_t (*)()>(dlsym(Profiler(), "profiler_records"));
+    std::printf("%lu %lu\n", records(), Gpu().mixed_buffers());
   }
   if (scenario == "fork") {
     RunThreads(1, 1, true);

@@ -54,7 +54,7 @@ Clock* g_clock = nullptr;
 std::map<std::uint32_t, bool> g_enabled, g_functions;
 std::vector<Record> g_records;
 std::uint32_t g_correlation = 0;
-std::uint64_t g_mixed = 0, g_profiler_records = 0, g_dropped = 0;
+std::uint64_t g_mixed = 0, g_dropped = 0;
 thread_local std::uint64_t t_stream_end = 0;
 
 /// A buffer that was asked for by `owner` and has not been given back.
@@ -168,22 +168,6 @@ void Call(std::uint32_t function, const std::vector<Activity>& activities, Wait 
 }
 constexpr auto kAtOnce = [] {};
 
-/// What a profiler registers. A buffer that it did not give out it leaves alone, as torch.profiler does.
-std::vector<std::uint8_t*> g_profiler_buffers;
-void ProfilerRequest(std::uint8_t** buffer, std::size_t* size, std::size_t* most) {
-  *size = 1 << 16;
-  *buffer = static_cast<std::uint8_t*>(std::malloc(*size));
-  *most = 0;
-  g_profiler_buffers.push_back(*buffer);
-}
-void ProfilerComplete(void*, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid) {
-  const auto known = std::find(g_profiler_buffers.begin(), g_profiler_buffers.end(), buffer);
-  if (known == g_profiler_buffers.end()) return;
-  g_profiler_buffers.erase(known);
-  g_profiler_records += valid / kRecordBytes;
-  std::free(buffer);
-}
-
 }  // namespace
 
 extern "C" {
@@ -249,13 +233,5 @@ int cuptiSubscribe(void** subscriber, void*, void*) {
 }
 int cuptiUnsubscribe(void*) { return 0; }
 
-void stand_in_start_profiler() {
-  // As a library that is linked with CUPTI: the name is looked up in the order of ld.so.
-  auto* const registers =
-      reinterpret_cast<int (*)(Request*, Complete*)>(dlsym(RTLD_DEFAULT, "cuptiActivityRegisterCallbacks"));
-  (registers != nullptr ? registers : cuptiActivityRegisterCallbacks)(ProfilerRequest, ProfilerComplete);
-  g_enabled[kKernel] = true;
-}
-std::uint64_t stand_in_profiler_records() { return Deliver(true), g_profiler_records; }
 std::uint64_t stand_in_mixed_buffers() { return g_mixed; }
 }

@@ -22,9 +22,6 @@ void stand_in_copy(int kind, std::uint64_t bytes, std::uint64_t nanoseconds);
 void stand_in_fill(std::uint64_t bytes, std::uint64_t nanoseconds);
 /// Waits for the stream: spins, or sleeps.
 void stand_in_synchronize(bool spins);
-/// As a profiler does: registers its own callbacks; how many records they were given so far.
-void stand_in_start_profiler();
-std::uint64_t stand_in_profiler_records();
 /// Buffers that one user asked for and another one was given.
 std::uint64_t stand_in_mixed_buffers();
 }
