@@ -39,7 +39,7 @@ inline constexpr Field<GpuFact> kGpuFields[] = {
     Skip<GpuFact>("cupti_version"),
     NotNegative<&GpuFact::busy_ns>("busy_ns"),
     NotNegative<&GpuFact::lost>("lost"),
-    Objects<&GpuFact::rows, kGpuRowFields>("rows"),
+    Objects<&GpuFact::rows, kGpuRowFields>("work"),
     Objects<&GpuFact::kernels, kGpuKernelFields>("kernels"),
     Any<&GpuFact::is_last>("last", kRequired),
 };

@@ -147,7 +147,7 @@ bool WriteLine(Recorder* recorder, const GpuState& state, bool is_last) {
   line.Field("cupti_version", if_counted(state.cupti_version));
   line.Field("busy_ns", if_counted(state.busy_ns));
   line.Field("lost", if_counted(static_cast<std::int64_t>(state.lost)));
-  line.Raw(",\"rows\":[");
+  line.Raw(",\"work\":[");
   Rows rows{counter, &line, {}, true};
   counter.take(AppendRow, AppendKernel, &rows);
   const bool is_empty = line.EndsWith('[') && rows.kernels.size() == 0;
@@ -183,7 +183,7 @@ void StartGpu(Recorder* recorder) noexcept {
         "the library was not found, or another profiler has set it",
         &line);
     line.Raw(
-        ",\"until_ns\":null,\"cupti_version\":null,\"busy_ns\":null,\"lost\":null,\"rows\":[],\"kernels\":[],"
+        ",\"until_ns\":null,\"cupti_version\":null,\"busy_ns\":null,\"lost\":null,\"work\":[],\"kernels\":[],"
         "\"last\":true}\n");
     recorder->log.Write(line);
     return;

@@ -67,7 +67,7 @@ class GpuCase(unittest.TestCase):
     def sums(self, lines, *keys):
         found = collections.defaultdict(lambda: [0] * len(COUNTS))
         for line in lines:
-            for row in line["rows"]:
+            for row in line["work"]:
                 counts = found[tuple(row[key] for key in keys)]
                 for i, name in enumerate(COUNTS):
                     counts[i] += row[name]
@@ -100,11 +100,11 @@ class RecordedGpuTest(GpuCase):
                     self.expect_chunks(lines, 10)
                     datasets = {line["chunk"]: line["dataset"] for line in log if line["type"] == "chunk"}
                     for line in lines:
-                        for row in line["rows"]:
+                        for row in line["work"]:
                             self.assertEqual(row["dataset"], datasets[row["chunk"]])
 
     def test_waiting_is_cpu_time_if_the_thread_spins_and_not_if_it_sleeps(self):
-        spun, slept = ([row for line in self.gpu(scenario) for row in line["rows"]] for scenario in ("spin", "block"))
+        spun, slept = ([row for line in self.gpu(scenario) for row in line["work"]] for scenario in ("spin", "block"))
         for rows in (spun, slept):
             waited = sum(row["wait_ns"] for row in rows)
             self.assertGreater(waited, 10 * 8 * MILLISECOND)  # planted: 8.5 ms in each chunk
@@ -141,7 +141,7 @@ class RecordedGpuTest(GpuCase):
     def test_a_clock_that_is_read_on_another_thread_gives_no_place(self):
         (last,) = self.gpu("spin", STAND_IN_CLOCK_THREAD="1")[-1:]
         self.assertEqual(last["lost"], 70)  # 50 kernels and 20 copies
-        self.assertIn(None, {row["wait_cpu_ns"] for row in last["rows"]})
+        self.assertIn(None, {row["wait_cpu_ns"] for row in last["work"]})
 
     def test_lost_records_are_counted(self):
         lines = self.gpu("spin", STAND_IN_DROPPED="3")
@@ -164,7 +164,7 @@ class RecordedGpuTest(GpuCase):
             with self.subTest(environment=environment):
                 lines = self.gpu("spin", **environment)
                 self.assertIn(reason, lines[-1]["reason"])
-                self.assertEqual((lines[-1]["rows"], lines[-1]["busy_ns"] or 0), ([], 0))
+                self.assertEqual((lines[-1]["work"], lines[-1]["busy_ns"] or 0), ([], 0))
 
     def test_a_profiler_that_begins_gets_all_that_it_asked_for(self):
         for scenario in ("profiler", "late profiler"):
@@ -200,7 +200,7 @@ class RecordedGpuTest(GpuCase):
         example = json.loads(re.search(r'^\{"type":"gpu".*$', text, re.MULTILINE).group())
         last = self.gpu("spin")[-1]
         self.assertEqual(list(example), list(last))
-        self.assertEqual(list(example["rows"][0]), list(last["rows"][0]))
+        self.assertEqual(list(example["work"][0]), list(last["work"][0]))
         self.assertEqual(list(example["kernels"][0]), list(last["kernels"][0]))
 
 
