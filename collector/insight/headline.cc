@@ -67,13 +67,13 @@ Class WhereTheTimeWent(const Json& document, const BudgetRows& budget) {
     return {fmt::format("not judged: for {} of {} the CPU time of chunks is not known", HumanPercent(unmeasured), all)};
   }
   const std::string of_all = " of " + all;
-  if (UsesUncountedGpu(document)) {
-    return {fmt::format(
-        "uses a GPU: some kernel ran for {} of the time; your code computed, or waited for the GPU, for "
-        "{}{} (`crema run --gpu` shows which)",
-        HumanPercent(Metric(document, "gpu_utilization").value_or(0)), HumanPercent(compute + blocked), of_all)};
-  }
+  const bool is_uncounted = UsesUncountedGpu(document);
+  const Class with_gpu = {fmt::format(
+      "uses a GPU: some kernel ran for {} of the time; your code computed, or waited for the GPU, for {}{} "
+      "(`crema run --gpu` shows which)",
+      HumanPercent(Metric(document, "gpu_utilization").value_or(0)), HumanPercent(compute + blocked), of_all)};
   if (RuleOf("compute-bound").threshold.Holds(compute)) {
+    if (is_uncounted) return with_gpu;
     return {fmt::format("compute-bound: your code computed for {}{}", HumanPercent(compute), of_all)};
   }
   const double waiting = cpu_wait + blocked;
@@ -121,6 +121,7 @@ Class WhereTheTimeWent(const Json& document, const BudgetRows& budget) {
   for (const Use& use : uses) {
     if (use.characterises && (most == nullptr || use.share > most->share)) most = &use;
   }
+  if (is_uncounted && (most == nullptr || most == uses.data())) return with_gpu;
   if (most == nullptr) return {fmt::format("mixed: your code computed for {}{}", HumanPercent(compute), of_all)};
   const bool is_waiting = most == &uses[0];
   return {fmt::format("{}: {}{}{}{}computed for {}", most->name,
