@@ -75,7 +75,11 @@ std::vector<DocumentColumn> SectionColumns() {
           {"allocations", "allocations", Kind::kCount, 7, true},
           {"allocated_bytes", "allocated", Kind::kMemory, 2, true},
           {"live_bytes", "live at the end", Kind::kMemory, 3, true},
-          {"peak_live_bytes", "most live", Kind::kMemory, 3, true}};
+          {"peak_live_bytes", "most live", Kind::kMemory, 3, true},
+          {"gpu_seconds", "GPU", Kind::kDuration, 2, true},
+          {"gpu_launches", "kernels", Kind::kCount, 5, true},
+          {"gpu_copy_seconds", "GPU copies", Kind::kDuration, 4, true},
+          {"gpu_wait_seconds", "waits for GPU", Kind::kDuration, 3, true}};
 }
 
 std::vector<DocumentColumn> StragglerColumns() {
@@ -172,6 +176,12 @@ std::vector<DocumentColumn> RequestColumns() {
           {"calls", "calls", Kind::kCount, 0},     {"bytes", "bytes", Kind::kData, 1},
           {"seconds", "time", Kind::kDuration, 0}, {"max_seconds", "slowest", Kind::kDuration, 1},
           {"errors", "errors", Kind::kCount, 2}};
+}
+
+std::vector<DocumentColumn> GpuKernelColumns() {
+  return {{"section", "section", Kind::kText, 0},         {"dataset", "dataset", Kind::kText, 1},
+          {"launches", "launches", Kind::kCount, 0},      {"seconds", "time", Kind::kDuration, 0},
+          {"max_seconds", "longest", Kind::kDuration, 1}, {"kernel", "kernel", Kind::kText, 0}};
 }
 
 std::vector<DocumentColumn> ScalingColumns() {

@@ -29,6 +29,7 @@ std::vector<DocumentColumn> CustomMetricColumns();
 std::vector<DocumentColumn> CutColumns();
 std::vector<DocumentColumn> RequestColumns();
 std::vector<DocumentColumn> FunctionColumns();
+std::vector<DocumentColumn> GpuKernelColumns();
 std::vector<DocumentColumn> FineColumns();
 std::vector<DocumentColumn> BudgetColumns();
 std::vector<DocumentColumn> PhaseColumns();

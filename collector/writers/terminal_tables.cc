@@ -168,6 +168,11 @@ void AddFunctions(const Json& document, const TerminalStyle& style, std::string*
           style, text);
 }
 
+void AddGpuKernels(const Json& document, const TerminalStyle& style, std::string* text) {
+  AddRows(ListField(document, "gpu_kernels"), GpuKernelColumns(), "no kernel was counted; crema run --gpu counts them",
+          style, text);
+}
+
 void AddFine(const Json& document, const TerminalStyle& style, std::string* text) {
   AddRows(ListField(document, "fine"), FineColumns(), "no activity was recorded, and no Dask scheduler was asked",
           style, text);
@@ -207,7 +212,7 @@ struct NamedTable {
   void (*add)(const Json& document, const TerminalStyle& style, std::string* text);
 };
 
-constexpr std::array<NamedTable, 16> kTables = {{
+constexpr std::array<NamedTable, 17> kTables = {{
     {"run", AddRun},
     {"phases", AddPhases},
     {"workers",
@@ -235,6 +240,7 @@ constexpr std::array<NamedTable, 16> kTables = {{
     {"cuts", AddCuts},
     {"requests", AddRequests},
     {"functions", AddFunctions},
+    {"gpu_kernels", AddGpuKernels},
     {"fine", AddFine},
     {"budget", AddBudgetRows},
     {"quality", AddQuality},
