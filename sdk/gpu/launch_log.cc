@@ -16,9 +16,11 @@ namespace gpu {
 namespace {
 
 constexpr auto kRelaxed = std::memory_order_relaxed;
-constexpr std::uint64_t kNotes = 8192;
+constexpr std::uint64_t kNotes = 32768;
 /// The thread's CPU time is read this often at most; between two readings it was on a CPU.
 constexpr std::uint64_t kCpuReadingNanoseconds = 10000;
+/// A pause in which the thread was off the CPU for so long is worth a note: it may have waited for the device.
+constexpr std::uint64_t kPauseNanoseconds = 10000;
 /// What a thread noted is kept so long after its end: the records of its calls may still come.
 constexpr std::uint64_t kKeptNanoseconds = 5000000000;
 constexpr int kMostThreads = 1024;
@@ -26,7 +28,7 @@ constexpr int kMostThreads = 1024;
 struct LaunchNote {
   std::uint64_t time_ns = 0;
   internal::GpuPlace place;
-  std::uint64_t pause_ns = 0;      ///< since the reading before, if that is `kPauseNanoseconds` or more
+  std::uint64_t pause_ns = 0;      ///< since the reading before, if the thread was off the CPU in it; else 0
   std::uint64_t pause_cpu_ns = 0;  ///< the thread's CPU time in it
 };
 
@@ -35,7 +37,8 @@ struct ThreadLog {
   std::atomic<std::uint32_t> thread{0};
   std::atomic<std::uint64_t> free_since_ns{0};  ///< its thread ended; 0: in use
   std::atomic<std::uint64_t> written{0};        ///< notes so far
-  LaunchNote last;                              ///< with the time of the last reading, noted or not
+  std::uint64_t last_ns = 0;                    ///< of the last reading, noted or not
+  internal::GpuPlace place;                     ///< the same
   std::uint64_t cpu_ns = 0;                     ///< at the last reading
   std::uint64_t cpu_read_at_ns = 0;
   std::uint64_t cpu_read_ns = 0;
@@ -84,7 +87,6 @@ ThreadLog* MakeNew() {
       mmap(nullptr, sizeof(ThreadLog), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
   auto* const log = static_cast<ThreadLog*>(memory);  // all of it is 0, as its constructor would have it
-  log->last.place = {};
   log->thread.store(static_cast<std::uint32_t>(syscall(SYS_gettid)), kRelaxed);
   for (std::atomic<ThreadLog*>& slot : g_logs) {
     ThreadLog* none = nullptr;
@@ -102,7 +104,7 @@ CREMA_NEVER_INLINE ThreadLog* LogOfThread(std::uint64_t now_ns) {
   if (log != nullptr) {
     log->thread.store(static_cast<std::uint32_t>(syscall(SYS_gettid)), kRelaxed);
     log->written.store(0);
-    log->last = {};
+    log->last_ns = 0;
     log->cpu_read_at_ns = 0;
   } else {
     log = MakeNew();
@@ -125,22 +127,17 @@ void Note(ThreadLog* log, std::uint64_t now_ns) {
   internal::GpuPlace (*const place_of_thread)() = g_place_of_thread.load(std::memory_order_acquire);
   const internal::GpuPlace place = place_of_thread == nullptr ? internal::GpuPlace() : place_of_thread();
   const std::uint64_t cpu_before_ns = log->cpu_ns;
-  const std::uint64_t pause_ns = now_ns - log->last.time_ns;
-  const bool is_first = log->written.load(kRelaxed) == 0;
   ReadCpu(log, now_ns);
-  if (is_first || pause_ns >= kPauseNanoseconds || !(place == log->last.place)) {
-    const std::uint64_t written = log->written.load(kRelaxed);
-    LaunchNote& note = log->notes[written % kNotes];
-    note = {now_ns, place, 0, 0};
-    if (!is_first && pause_ns >= kPauseNanoseconds) {
-      note.pause_ns = pause_ns;
-      note.pause_cpu_ns = log->cpu_ns > cpu_before_ns ? log->cpu_ns - cpu_before_ns : 0;
-      if (note.pause_cpu_ns > pause_ns) note.pause_cpu_ns = pause_ns;
-    }
+  const std::uint64_t written = log->written.load(kRelaxed);
+  LaunchNote note = {now_ns, place, now_ns - log->last_ns, 0};
+  note.pause_cpu_ns = log->cpu_ns > cpu_before_ns ? log->cpu_ns - cpu_before_ns : 0;
+  if (written == 0 || note.pause_ns < note.pause_cpu_ns + kPauseNanoseconds) note.pause_ns = note.pause_cpu_ns = 0;
+  if (written == 0 || note.pause_ns != 0 || !(place == log->place)) {
+    log->notes[written % kNotes] = note;
     log->written.store(written + 1, std::memory_order_release);
   }
-  log->last.time_ns = now_ns;
-  log->last.place = place;
+  log->last_ns = now_ns;
+  log->place = place;
 }
 
 bool FindIn(const ThreadLog& log, std::uint64_t start_ns, std::uint64_t end_ns, internal::GpuPlace* place,

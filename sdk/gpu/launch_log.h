@@ -11,10 +11,6 @@
 namespace crema {
 namespace gpu {
 
-/// A pause between two readings of the clock that is worth a note: the thread may have waited for the device. In a
-/// shorter one it had hardly time to leave the CPU.
-inline constexpr std::uint64_t kPauseNanoseconds = 20000;
-
 /// Who says where a thread is. False if another one says it already.
 bool SetPlaceOfThread(internal::GpuPlace (*place_of_thread)()) noexcept;
 /// CLOCK_MONOTONIC, in ns, for CUPTI. Notes the calling thread's place.
@@ -22,7 +18,7 @@ std::uint64_t NoteAndReadClock() noexcept;
 /// Readings of the clock by all threads so far.
 std::uint64_t ClockReadings() noexcept;
 /// Where the thread (gettid(2)) was in a call, and for how long it was off the CPU meanwhile, in pauses of
-/// `kPauseNanoseconds` and more. False if it has no note of that time, or not any more.
+/// 10 us and more. False if it has no note of that time, or not any more.
 bool FindCall(std::uint32_t thread, std::uint64_t start_ns, std::uint64_t end_ns, internal::GpuPlace* place,
               std::uint64_t* blocked_ns) noexcept;
 
